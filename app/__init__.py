@@ -1,0 +1,57 @@
+"""Canopy: a self-hosted REST service for forest projects."""
+
+from __future__ import annotations
+
+from flask import Flask
+from werkzeug.middleware.proxy_fix import ProxyFix
+
+from app.account.routes import auth_bp
+from app.account.routes import bp as account_bp
+from app.api import failures, openapi, requests
+from app.assets.routes import bp as assets_bp
+from app.core import database, embedded, logging, store
+from app.core.migrations import FOLDER
+from app.extensions import db, migrate
+from app.projects.routes import bp as projects_bp
+from app.site import docs, headers, health, metrics
+from config import Settings, load_settings
+
+
+def create_app(settings: Settings | None = None) -> Flask:
+    """The application, with its parts in the order in which a request meets them.
+
+    Raises:
+        config.SettingsError: a setting of the environment is wrong.
+    """
+    settings = settings or load_settings()
+    app = Flask(__name__, instance_path=str(settings.instance_path), static_folder=None)
+    app.config.update(
+        SETTINGS=settings,
+        SECRET_KEY=settings.secret_key,
+        MAX_CONTENT_LENGTH=settings.max_body_bytes,
+        SQLALCHEMY_DATABASE_URI=settings.database_url,
+        SQLALCHEMY_ENGINE_OPTIONS=database.engine_options(settings),
+        PROVIDE_AUTOMATIC_OPTIONS=False,
+        **openapi.CONFIG,
+    )
+    app.url_map.strict_slashes = False
+    app.url_map.merge_slashes = False
+    if settings.trusted_proxies:
+        hops = settings.trusted_proxies
+        app.wsgi_app = ProxyFix(app.wsgi_app, x_for=hops, x_proto=hops, x_host=hops)  # type: ignore[method-assign]
+
+    logging.init_app(app)
+    database.init_app(app)
+    migrate.init_app(app, db, directory=FOLDER)
+    store.init_app(app, lambda: settings.redis_url or embedded.ensure(settings.instance_path))
+    failures.init_app(app)
+    requests.init_app(app)
+    headers.init_app(app)
+    metrics.init_app(app)
+
+    api = openapi.init_app(app)
+    for blueprint in (projects_bp, assets_bp, account_bp, auth_bp):
+        api.register_blueprint(blueprint)
+    for pages in (docs.bp, health.bp, metrics.bp):
+        app.register_blueprint(pages)
+    return app

@@ -1,0 +1,85 @@
+"""What comes in and goes out of the routes of the account."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from marshmallow import fields, validate
+
+from app.api.schemas import OutputSchema
+from app.core.schemas import InputSchema, Text
+from app.policy import bounds
+
+
+class AccountUsageSchema(OutputSchema):
+    """What the account holds now."""
+
+    hectares = fields.Float(required=True)
+    projects = fields.Integer(required=True)
+    members = fields.Integer(required=True)
+
+
+class AccountSchema(OutputSchema):
+    """The account of the credential."""
+
+    id = fields.String(required=True)
+    name = fields.String(required=True)
+    slug = fields.String(required=True)
+    type = fields.String(required=True, validate=validate.OneOf(bounds.ACCOUNT_TYPES))
+    plan = fields.String(required=True)
+    usage = fields.Nested(AccountUsageSchema, required=True)
+    created_at = fields.DateTime(required=True)
+
+
+class AccountUpdateSchema(InputSchema):
+    """The account's name."""
+
+    read_only: ClassVar[frozenset[str]] = frozenset(
+        {"id", "slug", "type", "plan", "usage", "created_at"}
+    )
+
+    name = Text(shortest=1, longest=bounds.NAME_LENGTH)
+
+
+class PeriodSchema(OutputSchema):
+    start = fields.DateTime(required=True)
+    end = fields.DateTime(required=True)
+
+
+class HectaresSchema(OutputSchema):
+    current = fields.Float(required=True)
+    limit = fields.Float(required=True, allow_none=True)
+    percentage = fields.Float(required=True, allow_none=True)
+
+
+class ProjectCountSchema(OutputSchema):
+    active = fields.Integer(required=True)
+    archived = fields.Integer(required=True)
+    total = fields.Integer(required=True, metadata={"description": "Drafts included."})
+
+
+class CountSchema(OutputSchema):
+    current = fields.Integer(required=True)
+    limit = fields.Integer(required=True, allow_none=True)
+
+
+class UsageSchema(OutputSchema):
+    """What the account uses in the current calendar month (UTC); null is no limit."""
+
+    period = fields.Nested(PeriodSchema, required=True)
+    hectares = fields.Nested(HectaresSchema, required=True)
+    projects = fields.Nested(ProjectCountSchema, required=True)
+    members = fields.Nested(CountSchema, required=True)
+    api_requests = fields.Nested(CountSchema, required=True)
+
+
+class VerificationSchema(OutputSchema):
+    """What a credential is and may do."""
+
+    valid = fields.Boolean(required=True)
+    type = fields.String(
+        required=True, validate=validate.OneOf(("api_key", "oauth", "service_token"))
+    )
+    permissions = fields.List(fields.String(), required=True)
+    account_id = fields.String(required=True)
+    expires_at = fields.DateTime(required=True, allow_none=True)

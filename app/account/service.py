@@ -1,0 +1,156 @@
+"""What can be done with accounts."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from sqlalchemy import Connection, bindparam, select
+
+from app.auth.principal import Principal
+from app.core import clock
+from app.core.clock import shown_time
+from app.core.database import reader
+from app.core.errors import Conflict, Detail, ValidationFailed
+from app.core.etags import ANY, IfMatch
+from app.core.ids import new_id
+from app.core.passwords import hash_password, make_password
+from app.core.strict_json import dumps
+from app.core.tables import shown
+from app.core.text import fold, slugify
+from app.extensions import db
+from app.models import Account, AccountUsage, Membership, User
+from app.policy.plans import DEFAULT_PLAN, PLANS
+from app.usage.service import count_member, summary
+
+_ONE = select(
+    *map(
+        shown,
+        (Account.id, Account.name, Account.slug, Account.type, Account.plan, Account.created_at),
+    )
+).where(Account.id == bindparam("account_id"))
+
+
+class NewAccount(NamedTuple):
+    """An account with its first owner; the password only when it was set just now."""
+
+    account: Account
+    owner: User
+    password: str | None
+
+
+def read_account(account_id: str, connection: Connection | None = None) -> dict[str, Any]:
+    """The record of an account, with what it uses now."""
+    connection = connection or reader()
+    row = connection.execute(_ONE, {"account_id": account_id}).one()
+    return {
+        "id": row.id,
+        "name": row.name,
+        "slug": row.slug,
+        "type": row.type,
+        "plan": row.plan,
+        "usage": summary(account_id, connection),
+        "created_at": shown_time(row.created_at),
+    }
+
+
+def rename_account(
+    principal: Principal, values: dict[str, Any], if_match: IfMatch = ANY
+) -> dict[str, Any]:
+    """Change the account's name, and give its record. Raises PreconditionFailed."""
+    account = db.session.get_one(Account, principal.account_id, with_for_update=True)
+    record = read_account(account.id, db.session.connection())
+    if_match.check(dumps(record))
+    if values.get("name", account.name) != account.name:
+        account.name = values["name"]
+        account.updated_at = clock.now()
+    return record | {"name": account.name}
+
+
+def create_account(
+    *,
+    name: str,
+    owner_email: str,
+    owner_password: str | None = None,
+    owner_name: str | None = None,
+    plan: str = DEFAULT_PLAN,
+    type: str = "organization",
+) -> NewAccount:
+    """A new account with its owner, who may be known from another account.
+
+    Raises:
+        ValidationFailed: the plan is unknown, or a password is given for a person who has one.
+    """
+    if plan not in PLANS:
+        known = ", ".join(PLANS)
+        raise ValidationFailed(details=[Detail("plan", f"Must be one of {known}.")])
+    moment = clock.now()
+    account = Account(
+        id=new_id("account"),
+        name=name,
+        slug=_free_slug(name),
+        type=type,
+        plan=plan,
+        created_at=moment,
+        updated_at=moment,
+    )
+    db.session.add_all([account, AccountUsage(account_id=account.id)])
+    owner, password = _person(owner_email, owner_name, owner_password)
+    db.session.flush()
+    db.session.add(
+        Membership(
+            account_id=account.id,
+            user_id=owner.id,
+            role="owner",
+            joined_at=moment,
+            created_at=moment,
+        )
+    )
+    count_member(account.id, 1)
+    return NewAccount(account, owner, password)
+
+
+def set_plan(account_id: str, plan: str) -> Account:
+    """Put an account on a plan. Raises ValidationFailed for an unknown account or plan."""
+    account = db.session.get(Account, account_id, with_for_update=True)
+    if account is None:
+        raise ValidationFailed(details=[Detail("account", "There is no such account.")])
+    if plan not in PLANS:
+        known = ", ".join(PLANS)
+        raise ValidationFailed(details=[Detail("plan", f"Must be one of {known}.")])
+    account.plan = plan
+    account.updated_at = clock.now()
+    return account
+
+
+def _person(email: str, name: str | None, password: str | None) -> tuple[User, str | None]:
+    """The person with this address, known or new."""
+    known = db.session.scalars(select(User).where(User.email_key == fold(email))).one_or_none()
+    if known is not None:
+        if password is not None:
+            message = "This person has a password already; leave it out."
+            raise Conflict(details=[Detail("owner_password", message)])
+        return known, None
+    password = password or make_password()
+    moment = clock.now()
+    person = User(
+        id=new_id("user"),
+        email=email,
+        email_key=fold(email),
+        name=name or email.partition("@")[0],
+        password_hash=hash_password(password),
+        created_at=moment,
+        updated_at=moment,
+    )
+    db.session.add(person)
+    return person, password
+
+
+def _free_slug(name: str) -> str:
+    """A slug of the name that no account has; numbered where the plain one is taken."""
+    base = slugify(name)[:58].rstrip("-") or "account"
+    taken = set(db.session.scalars(select(Account.slug).where(Account.slug.like(f"{base}%"))))
+    number, slug = 1, base
+    while slug in taken:
+        number += 1
+        slug = f"{base}-{number}"
+    return slug

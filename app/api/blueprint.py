@@ -1,0 +1,179 @@
+"""The blueprint of /v1: one decorator says an operation's whole contract.
+
+``operation`` fixes the order in which every request is judged, so that no route can get it wrong:
+the body's size and type, the credential, the limits (all before the route), then the permission,
+a kept answer of the same request, the resource, the parameters and the body, and last the change
+itself with its commit. ``docs/request-flow.md`` follows one request through it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import marshmallow as ma
+from flask import Response, g, request
+from flask_smorest import Blueprint
+from sqlalchemy.exc import SQLAlchemyError
+
+from app.api import idempotency
+from app.api.documentation import describe
+from app.api.failures import as_api_error, render
+from app.api.idempotency import Repeatable, StillRunning
+from app.api.parsing import PARSER, refuse_parameters
+from app.auth.guard import ANY_CREDENTIAL, require
+from app.core.database import release_reader
+from app.core.errors import ApiError
+from app.extensions import db
+
+__all__ = ["ANY_CREDENTIAL", "ApiBlueprint"]
+
+View = Callable[..., Response]
+Finder = Callable[..., None]
+
+# Refusals that a repeat gets again. 401, 403 and 429 come before a key is looked at; 5xx may pass.
+_KEPT_REFUSALS = frozenset({400, 404, 409, 412, 422})
+
+
+class ApiBlueprint(Blueprint):  # type: ignore[misc]
+    """A resource of /v1."""
+
+    ARGUMENTS_PARSER = PARSER
+
+    def operation(
+        self,
+        method: str,
+        path: str,
+        *,
+        needs: str,
+        gives: tuple[int, type[ma.Schema] | None],
+        takes: type[ma.Schema] | None = None,
+        query: type[ma.Schema] | None = None,
+        finds: Finder | None = None,
+        conflicts: bool = False,
+        conditional: bool = False,
+    ) -> Callable[[View], View]:
+        """Declare an operation.
+
+        Args:
+            method: GET, POST, PUT or DELETE.
+            path: the rule, below the blueprint's prefix.
+            needs: the permission, or ``ANY_CREDENTIAL``.
+            gives: the status of success and the schema of its body.
+            takes: the schema of the body; the view gets what it holds after the principal.
+            query: the schema of the query string; likewise.
+            finds: called with the account and the path's ids before anything is parsed; raises
+                NotFound when what the path names is not there.
+            conflicts: whether the operation can answer 409.
+            conditional: whether it heeds If-Match.
+
+        The view is called as ``view(principal, [loaded], **path_ids)``.
+        """
+        writes = method != "GET"
+
+        def decorate(view: View) -> View:
+            inner = self._parsed(_committed(view) if writes else view, takes, query)
+            run = _change(inner, needs, finds) if writes else _read(inner, needs, finds)
+            run.permission = needs  # type: ignore[attr-defined]
+            documented = describe(
+                self,
+                run,
+                method=method,
+                needs=needs,
+                gives=gives,
+                body=takes is not None,
+                names_resource="<" in path,
+                conflicts=conflicts,
+                conditional=conditional,
+            )
+            self.route(path, methods=[method], provide_automatic_options=False)(documented)
+            return view
+
+        return decorate
+
+    def _parsed(
+        self, view: View, takes: type[ma.Schema] | None, query: type[ma.Schema] | None
+    ) -> View:
+        """``view`` behind the parsing of what it takes."""
+        if query is not None:
+            return self.arguments(query, location="query")(view)  # type: ignore[no-any-return]
+        parsed = self.arguments(takes)(view) if takes is not None else view
+
+        @wraps(parsed)
+        def without_parameters(*args: Any, **ids: str) -> Response:
+            refuse_parameters(request)
+            return parsed(*args, **ids)
+
+        return without_parameters
+
+
+def _read(view: View, needs: str, finds: Finder | None) -> View:
+    """An operation that only reads."""
+
+    @wraps(view)
+    def run(**ids: str) -> Response:
+        principal = require(needs)
+        if finds is not None:
+            finds(principal.account_id, **ids)
+        return view(principal, **ids)
+
+    return run
+
+
+def _change(view: View, needs: str, finds: Finder | None) -> View:
+    """An operation that writes: what was answered before is answered again, refusals are kept."""
+
+    @wraps(view)
+    def run(**ids: str) -> Response:
+        principal = require(needs)
+        g.repeatable = repeatable = idempotency.read_key(principal.account_id)
+        if repeatable is not None and (answer := repeatable.first_answer()) is not None:
+            return answer
+        try:
+            if finds is not None:
+                finds(principal.account_id, **ids)
+            return view(principal, **ids)
+        except (ApiError, SQLAlchemyError) as error:
+            return _refuse(error, repeatable)
+
+    return run
+
+
+def _committed(view: View) -> View:
+    """``view`` in a transaction that is committed with its answer, or not at all."""
+
+    @wraps(view)
+    def run(*args: Any, **ids: str) -> Response:
+        release_reader()
+        repeatable: Repeatable | None = g.repeatable
+        if repeatable is not None and not repeatable.claim():
+            db.session.rollback()
+            return repeatable.first_answer() or render(StillRunning())
+        response = view(*args, **ids)
+        if repeatable is not None:
+            repeatable.keep(response)
+        db.session.commit()
+        return response
+
+    return run
+
+
+def _refuse(error: ApiError | SQLAlchemyError, repeatable: Repeatable | None) -> Response:
+    """The answer to a failed change, kept when a repeat shall get it again."""
+    db.session.rollback()
+    refusal = error if isinstance(error, ApiError) else as_api_error(error)
+    if refusal is None:
+        raise error
+    response = render(refusal)
+    if repeatable is None or not _is_kept(refusal):
+        return response
+    release_reader()
+    if repeatable.claim():
+        repeatable.keep(response)
+        db.session.commit()
+    return response
+
+
+def _is_kept(refusal: ApiError) -> bool:
+    return refusal.status in _KEPT_REFUSALS and not isinstance(refusal, StillRunning)

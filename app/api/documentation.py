@@ -1,0 +1,194 @@
+"""What the OpenAPI description says of an operation: derived from the contract that runs it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import marshmallow as ma
+from flask_smorest import Api
+
+from app.api.schemas import ErrorSchema
+from app.auth.guard import ANY_CREDENTIAL
+from app.core import errors
+from app.core.errors import ApiError
+from app.policy.permissions import PERMISSIONS
+
+VERSION: Final = "1.0.0"
+_STRING: Final = {"type": "string"}
+
+# Every refusal that an operation can answer, by the name of its class.
+REFUSALS: Final[dict[int, type[ApiError]]] = {
+    kind.status: kind
+    for kind in (
+        errors.BadRequest,
+        errors.Unauthorized,
+        errors.Forbidden,
+        errors.NotFound,
+        errors.Conflict,
+        errors.PreconditionFailed,
+        errors.PayloadTooLarge,
+        errors.UnsupportedMediaType,
+        errors.ValidationFailed,
+        errors.RateLimited,
+        errors.InternalError,
+        errors.ServiceUnavailable,
+    )
+}
+
+HEADERS: Final[dict[str, dict[str, Any]]] = {
+    "X-Request-Id": {
+        "description": "Names this request in logs and in questions.",
+        "schema": _STRING,
+    },
+    "ETag": {"description": "Strong entity tag of `data`.", "schema": _STRING},
+    "Location": {"description": "Address of what was created.", "schema": _STRING},
+    "Link": {"description": "RFC 8288: first, prev, next and last page.", "schema": _STRING},
+    "Idempotency-Replayed": {
+        "description": "`true` when this is the kept answer to an earlier request.",
+        "schema": _STRING,
+    },
+    "WWW-Authenticate": {"description": "How to authenticate (RFC 6750).", "schema": _STRING},
+    "Retry-After": {"description": "Seconds to wait.", "schema": {"type": "integer", "minimum": 1}},
+    "Cache-Control": {"description": "How the answer may be stored.", "schema": _STRING},
+}
+
+PARAMETERS: Final[dict[str, dict[str, Any]]] = {
+    "If-None-Match": {"description": "Answer 304 when the entity tag is still one of these."},
+    "If-Match": {"description": "Change only when the entity tag is still one of these, else 412."},
+    "Idempotency-Key": {
+        "description": "1 to 255 printable characters. A repeat with the same key and the same "
+        "request gets the first answer; kept 24 hours.",
+        "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[ -~]+$"},
+    },
+    "X-Request-Id": {
+        "description": "Kept as the request's id when it is 8 to 64 of `A-Z a-z 0-9 _ -`.",
+    },
+}
+
+SECURITY: Final[dict[str, dict[str, Any]]] = {
+    "api_key": {
+        "type": "http",
+        "scheme": "bearer",
+        "description": "An API key (`canopy_key_…`), for servers.",
+    },
+    "service_token": {
+        "type": "http",
+        "scheme": "bearer",
+        "description": "A service token (`canopy_svc_…`), for automated work; "
+        "may be bound to addresses.",
+    },
+    "oauth": {
+        "type": "http",
+        "scheme": "bearer",
+        "description": "An OAuth 2.0 access token (`canopy_oat_…`), for applications that act "
+        "for a person.",
+    },
+}
+
+
+class CanopyApi(Api):  # type: ignore[misc]
+    """flask-smorest's description, with this service's refusals and without its error handlers."""
+
+    ERROR_SCHEMA = ErrorSchema
+    DEFAULT_ERROR_RESPONSE_NAME = None
+
+    def _register_error_handlers(self) -> None:
+        """``app.api.failures`` renders all errors, of /v1 and elsewhere."""
+
+    def _register_responses(self) -> None:
+        for name, scheme in SECURITY.items():
+            self.spec.components.security_scheme(name, scheme)
+        for name, header in HEADERS.items():
+            self.spec.components.header(name, header)
+        for name, parameter in PARAMETERS.items():
+            entry = {"required": False, "schema": _STRING} | parameter
+            self.spec.components.parameter(name, "header", {"name": name} | entry)
+        for kind in REFUSALS.values():
+            self.spec.components.response(kind.__name__, _refusal(kind))
+
+    def _register_etag_headers(self) -> None:
+        """Ours are registered above."""
+
+    def _register_pagination_header(self) -> None:
+        """Pages are told of in ``meta`` and ``Link``."""
+
+
+def describe(
+    blueprint: Any,
+    run: Callable[..., Any],
+    *,
+    method: str,
+    needs: str,
+    gives: tuple[int, type[ma.Schema] | None],
+    body: bool,
+    names_resource: bool,
+    conflicts: bool,
+    conditional: bool,
+) -> Callable[..., Any]:
+    """``run`` with its documentation: statuses, headers, parameters, security, permission."""
+    status, schema = gives
+    repeatable = method in ("POST", "PUT")
+    refused = {400, 401, 413, 415, 429, 500, 503}
+    refused |= {403} if needs != ANY_CREDENTIAL else set()
+    refused |= {404} if names_resource else set()
+    refused |= {409} if conflicts or repeatable else set()
+    refused |= {412} if conditional else set()
+    refused |= {422} if body or repeatable else set()
+    responses: dict[str, Any] = {str(code): REFUSALS[code].__name__ for code in sorted(refused)}
+    if method == "GET":
+        responses["304"] = {
+            "description": "Not modified",
+            "headers": _header_refs("X-Request-Id", "ETag", "Cache-Control", "Link"),
+        }
+    parameters = ["X-Request-Id"]
+    parameters += ["If-None-Match"] if method == "GET" else []
+    parameters += ["If-Match"] if conditional else []
+    parameters += ["Idempotency-Key"] if repeatable else []
+    documented = blueprint.doc(
+        operationId=run.__name__,
+        responses=responses,
+        security=[{name: []} for name in SECURITY],
+        **{"x-permission": needs, "x-parameters": parameters},
+    )(run)
+    named = _header_refs(*_success_headers(method, status, schema))
+    answer = blueprint.response(status, schema, headers=named)
+    return answer(documented)  # type: ignore[no-any-return]
+
+
+def permission_sentence(needs: str) -> str:
+    """What the description of an operation says of its permission."""
+    if needs == ANY_CREDENTIAL:
+        return "Needs any valid credential; an OAuth token needs `profile`."
+    return f"Needs the permission `{needs}` ({PERMISSIONS[needs].lower()})."
+
+
+def _success_headers(method: str, status: int, schema: type[ma.Schema] | None) -> list[str]:
+    names = ["X-Request-Id"]
+    if status == 204 or schema is None:
+        return names
+    names += ["ETag", "Cache-Control"]
+    names += ["Location"] if status == 201 else []
+    names += ["Link"] if getattr(schema, "paged", False) else []
+    names += ["Idempotency-Replayed"] if method != "GET" else []
+    return names
+
+
+def _header_refs(*names: str) -> dict[str, Any]:
+    return {name: {"$ref": f"#/components/headers/{name}"} for name in names}
+
+
+def _refusal(kind: type[ApiError]) -> dict[str, Any]:
+    names = ["X-Request-Id"]
+    names += ["WWW-Authenticate"] if kind.status == 401 else []
+    names += ["Retry-After"] if kind.status in (429, 503) else []
+    names += ["Idempotency-Replayed"] if kind.status in (400, 404, 409, 412, 422) else []
+    example = {
+        "error": {"code": kind.code, "message": kind.default_message, "details": []},
+        "meta": {"request_id": "req_01k9zq3mgse2j7tbyw5c4r8nhd"},
+    }
+    return {
+        "description": kind.default_message,
+        "headers": _header_refs(*names),
+        "content": {"application/json": {"schema": ErrorSchema, "example": example}},
+    }

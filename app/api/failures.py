@@ -1,0 +1,101 @@
+"""The one renderer of refusals: whatever was raised becomes the envelope of an error."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any, Final
+
+from flask import Flask, Response
+from sqlalchemy.exc import IntegrityError, SQLAlchemyError
+from werkzeug.exceptions import HTTPException
+
+from app.api.requests import request_id
+from app.core import errors
+from app.core.database import is_outage
+from app.core.errors import ApiError, Detail
+from app.core.strict_json import dumps
+
+log = logging.getLogger(__name__)
+
+_BY_STATUS: Final[dict[int, type[ApiError]]] = {
+    kind.status: kind
+    for kind in (
+        errors.BadRequest,
+        errors.NotFound,
+        errors.MethodNotAllowed,
+        errors.PayloadTooLarge,
+        errors.UnsupportedMediaType,
+    )
+}
+
+# Constraints whose violation is the client's to mend: what it is called, and what is said.
+_CONFLICTS: Final = {
+    "uq_projects_account_id_slug": Detail(
+        "slug", "Another project of this account has a name that gives the same slug."
+    ),
+}
+_SQLITE_NAMES: Final = {"projects.account_id, projects.slug": "uq_projects_account_id_slug"}
+
+
+def init_app(app: Flask) -> None:
+    app.register_error_handler(ApiError, render)
+    app.register_error_handler(HTTPException, _render_http)
+    app.register_error_handler(SQLAlchemyError, _render_database)
+    app.register_error_handler(Exception, _render_unknown)
+
+
+def render(error: ApiError, **extra: Any) -> Response:
+    """The error envelope, with the error's own status and headers, and ``extra`` members."""
+    body = {
+        **extra,
+        "error": {
+            "code": error.code,
+            "message": error.message,
+            "details": [{"field": item.field, "message": item.message} for item in error.details],
+        },
+        "meta": {"request_id": request_id()},
+    }
+    response = Response(dumps(body), status=error.status, content_type="application/json")
+    response.headers.update(error.headers)
+    return response
+
+
+def as_api_error(error: SQLAlchemyError) -> ApiError | None:
+    """The refusal that a failure of the database amounts to, or None when it is a fault of ours."""
+    if isinstance(error, IntegrityError) and (detail := _conflict(error)):
+        return errors.Conflict("The resource conflicts with another one.", details=[detail])
+    if is_outage(error):
+        log.warning("database unavailable: %s", error.__class__.__name__, exc_info=error)
+        return errors.ServiceUnavailable()
+    return None
+
+
+def _conflict(error: IntegrityError) -> Detail | None:
+    diagnosis = getattr(error.orig, "diag", None)
+    name = diagnosis.constraint_name if diagnosis is not None else None
+    if name is None:
+        columns = str(error.orig).partition("UNIQUE constraint failed: ")[2]
+        name = _SQLITE_NAMES.get(columns)
+    return _CONFLICTS.get(name or "")
+
+
+def _render_http(error: HTTPException) -> Response:
+    """Werkzeug's own refusals (an unknown route, a wrong method), keeping their headers."""
+    known = _BY_STATUS.get(error.code or 500)
+    if known is None:
+        if (error.code or 500) >= 500:
+            return render(errors.InternalError())
+        known = errors.BadRequest
+    kept = {name: value for name, value in error.get_headers() if name == "Allow"}
+    message = None if known.default_message != ApiError.default_message else error.description
+    return render(known(message, headers=kept))
+
+
+def _render_database(error: SQLAlchemyError) -> Response:
+    refusal = as_api_error(error)
+    return render(refusal) if refusal is not None else _render_unknown(error)
+
+
+def _render_unknown(error: Exception) -> Response:
+    log.error("unhandled error", exc_info=error)
+    return render(errors.InternalError())

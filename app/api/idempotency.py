@@ -1,0 +1,138 @@
+"""Requests that can be repeated safely: the ``Idempotency-Key`` header.
+
+The first answer is kept in the transaction of the change itself, so there is never a change without
+its answer, nor an answer without its change. Answers that a repeat should not get again are not
+kept: 401, 403 and 429, which are decided anew each time before a key is looked at, and 5xx.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from flask import Response, request
+from sqlalchemy import delete, text
+from sqlalchemy.dialects import postgresql, sqlite
+
+from app.auth.tenant import columns_of
+from app.core import clock
+from app.core.database import reader
+from app.core.errors import BadRequest, Conflict, Detail, ValidationFailed
+from app.extensions import db
+from app.models import IdempotentAnswer
+from app.policy.bounds import IDEMPOTENCY_HOURS, IDEMPOTENCY_KEY_LENGTH
+
+HEADER: Final = "Idempotency-Key"
+_PRINTABLE: Final = re.compile(rf"[\x20-\x7e]{{1,{IDEMPOTENCY_KEY_LENGTH}}}")
+_KEPT_HEADERS: Final = ("Content-Type", "Location", "ETag", "Link", "Cache-Control")
+
+_ANSWER = columns_of(
+    IdempotentAnswer,
+    IdempotentAnswer.key,
+    IdempotentAnswer.fingerprint,
+    IdempotentAnswer.status,
+    IdempotentAnswer.headers,
+    IdempotentAnswer.body,
+    IdempotentAnswer.created_at,
+)
+
+
+class StillRunning(Conflict):
+    """Two requests with one key at once; this is the one that came second."""
+
+    default_message = "The first request with this Idempotency-Key still runs. Try again shortly."
+
+
+@dataclass(frozen=True, slots=True)
+class Repeatable:
+    """One request with an Idempotency-Key."""
+
+    account_id: str
+    key: str
+    fingerprint: str
+
+    def first_answer(self) -> Response | None:
+        """The answer that was given before, or None.
+
+        Raises:
+            ValidationFailed: the key was used for another request.
+        """
+        statement = _ANSWER.where(
+            IdempotentAnswer.key == self.key, IdempotentAnswer.created_at > _oldest()
+        )
+        row = reader().execute(statement, {"account_id": self.account_id}).first()
+        if row is None:
+            return None
+        if row.fingerprint != self.fingerprint:
+            message = "This key was used for another request; use a new key for a new request."
+            raise ValidationFailed(details=[Detail(HEADER, message)])
+        response = Response(row.body, status=row.status, headers=row.headers)
+        response.headers["Idempotency-Replayed"] = "true"
+        return response
+
+    def claim(self) -> bool:
+        """Reserve the key in the transaction at hand; False when it has been answered meanwhile.
+
+        Raises:
+            StillRunning: the first request with this key is still running. (SQLite has one writer
+                at a time: there a repeat waits for the first and then finds its answer.)
+        """
+        if db.engine.dialect.name == "postgresql":
+            lock = text("SELECT pg_try_advisory_xact_lock(hashtextextended(:name, 7))")
+            name = f"{self.account_id} {self.key}"
+            if not db.session.execute(lock, {"name": name}).scalar_one():
+                raise StillRunning
+        db.session.execute(
+            delete(IdempotentAnswer).where(
+                IdempotentAnswer.account_id == self.account_id,
+                IdempotentAnswer.key == self.key,
+                IdempotentAnswer.created_at <= _oldest(),
+            )
+        )
+        dialect = postgresql if db.engine.dialect.name == "postgresql" else sqlite
+        statement = dialect.insert(IdempotentAnswer).values(
+            account_id=self.account_id,
+            key=self.key,
+            fingerprint=self.fingerprint,
+            status=0,
+            headers={},
+            body=b"",
+            created_at=clock.now(),
+        )
+        claimed = db.session.execute(
+            statement.on_conflict_do_nothing().returning(IdempotentAnswer.key)
+        )
+        return claimed.first() is not None
+
+    def keep(self, response: Response) -> None:
+        """Complete the reserved row with the answer, in the transaction at hand."""
+        row = db.session.get_one(IdempotentAnswer, (self.account_id, self.key))
+        row.status = response.status_code
+        row.headers = {
+            name: response.headers[name] for name in _KEPT_HEADERS if name in response.headers
+        }
+        row.body = response.get_data()
+
+
+def read_key(account_id: str) -> Repeatable | None:
+    """The request's key, or None when it carries none.
+
+    Raises:
+        BadRequest: the header is not 1 to 255 printable ASCII characters.
+    """
+    key = request.headers.get(HEADER)
+    if key is None:
+        return None
+    if not _PRINTABLE.fullmatch(key):
+        message = f"Must be 1 to {IDEMPOTENCY_KEY_LENGTH} printable ASCII characters."
+        raise BadRequest(f"The header {HEADER} is not valid.", details=[Detail(HEADER, message)])
+    digest = hashlib.sha256(f"{request.method} {request.full_path}\n".encode())
+    digest.update(request.get_data())
+    return Repeatable(account_id, key, digest.hexdigest())
+
+
+def _oldest() -> datetime:
+    return clock.now() - timedelta(hours=IDEMPOTENCY_HOURS)

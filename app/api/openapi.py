@@ -1,0 +1,61 @@
+"""The OpenAPI 3.1 description of /v1, as one document."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from functools import cache
+from typing import Any, Final
+
+from flask import Flask, current_app
+
+from app.api.documentation import VERSION, CanopyApi, permission_sentence
+from app.core.strict_json import dumps
+
+CONFIG: Final = {
+    "API_TITLE": "Canopy",
+    "API_VERSION": VERSION,
+    "OPENAPI_VERSION": "3.1.0",
+    "API_SPEC_OPTIONS": {
+        "info": {
+            "description": "Forest projects, the assets inside them, and the account they belong "
+            "to. Every body is JSON; every request carries `Authorization: Bearer <token>`.",
+            "license": {"name": "MIT", "identifier": "MIT"},
+        },
+        "servers": [{"url": "/", "description": "This service"}],
+    },
+}
+
+
+def init_app(app: Flask) -> CanopyApi:
+    """Bind flask-smorest, with which the resources of /v1 are registered."""
+    api = CanopyApi()
+    api.init_app(app)
+    return api
+
+
+def description() -> dict[str, Any]:
+    """The OpenAPI document of the current application."""
+    api = current_app.extensions["flask-smorest"]["apis"][""]["ext_obj"]
+    document: dict[str, Any] = deepcopy(api.spec.to_dict())
+    for operations in document["paths"].values():
+        for operation in operations.values():
+            if isinstance(operation, dict):
+                _finish(operation)
+    return document
+
+
+@cache
+def description_text() -> bytes:
+    """The same as JSON; it does not change while the process lives."""
+    return dumps(description())
+
+
+def _finish(operation: dict[str, Any]) -> None:
+    """Add to an operation what flask-smorest has no word for: header parameters, permission."""
+    names = operation.pop("x-parameters")
+    operation.setdefault("parameters", []).extend(
+        {"$ref": f"#/components/parameters/{name}"} for name in names
+    )
+    sentence = permission_sentence(operation["x-permission"])
+    stated = operation.get("description", "")
+    operation["description"] = f"{stated}\n\n{sentence}".strip()

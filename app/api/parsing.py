@@ -1,0 +1,83 @@
+"""What comes in, read strictly: JSON bodies and query strings against their schemas."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NoReturn
+
+import marshmallow as ma
+from flask import Request
+from webargs.flaskparser import FlaskParser
+
+from app.core.errors import BadRequest, Detail, ValidationFailed
+from app.core.strict_json import JsonInvalid, loads
+
+
+class StrictParser(FlaskParser):
+    """webargs' parser with this service's JSON, and its errors instead of webargs' own.
+
+    A body that does not parse, or a query parameter that is wrong, unknown or repeated, is a
+    BadRequest; a body that parses and has a wrong field is ValidationFailed.
+    """
+
+    DEFAULT_UNKNOWN_BY_LOCATION = {"json": ma.RAISE, "query": ma.RAISE}  # noqa: RUF012
+
+    def load_json(self, req: Request, schema: ma.Schema) -> Any:
+        raw = req.get_data()
+        if not raw:
+            raise ValidationFailed(
+                details=[Detail("body", "A JSON object is required; the body is empty.")]
+            )
+        try:
+            value = loads(raw)
+        except JsonInvalid as error:
+            raise BadRequest(str(error), details=[Detail("body", str(error))]) from None
+        if not isinstance(value, dict):
+            raise ValidationFailed(details=[Detail("body", "Must be a JSON object.")])
+        return value
+
+    def load_querystring(self, req: Request, schema: ma.Schema) -> Any:
+        refuse_repeats(req)
+        return req.args.to_dict()
+
+    def handle_error(
+        self, error: ma.ValidationError, req: Request, schema: ma.Schema, **_: Any
+    ) -> NoReturn:
+        messages: dict[str, Any] = error.normalized_messages()  # type: ignore[no-untyped-call]
+        details = list(_flatten(messages))
+        if set(messages) == {"query"}:
+            raise BadRequest("The query parameters are not valid.", details=details) from None
+        raise ValidationFailed(details=details) from None
+
+
+PARSER = StrictParser()
+
+
+def refuse_repeats(req: Request) -> None:
+    """Raises BadRequest when a query parameter stands twice in the address."""
+    repeated = [name for name, values in req.args.lists() if len(values) > 1]
+    if repeated:
+        details = [Detail(name, "Must be given once.") for name in repeated]
+        raise BadRequest("The query parameters are not valid.", details=details)
+
+
+def refuse_parameters(req: Request) -> None:
+    """Raises BadRequest when a route that takes no query parameters was given some."""
+    if req.args:
+        details = [Detail(name, "Unknown parameter.") for name in req.args]
+        raise BadRequest("The query parameters are not valid.", details=details)
+
+
+def _flatten(messages: Mapping[Any, Any]) -> Iterator[Detail]:
+    """marshmallow's nested messages, below the location, as dotted paths."""
+    for location in messages.values():
+        yield from _walk(location, ())
+
+
+def _walk(node: Any, path: tuple[str, ...]) -> Iterator[Detail]:
+    if isinstance(node, Mapping):
+        for name, inner in node.items():
+            yield from _walk(inner, path if name == "_schema" else (*path, str(name)))
+    else:
+        for message in node if isinstance(node, list) else [node]:
+            yield Detail(".".join(path) or "body", str(message))

@@ -1,0 +1,89 @@
+"""Schemas of what goes out, and the envelopes around them. They document; they do not serialise."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import marshmallow as ma
+from marshmallow import fields
+
+
+class OutputSchema(ma.Schema):
+    """A resource as it is shown."""
+
+    class Meta:
+        unknown = ma.EXCLUDE
+
+
+class MetaSchema(OutputSchema):
+    request_id = fields.String(required=True)
+    timestamp = fields.DateTime(required=True)
+
+
+class PageMetaSchema(OutputSchema):
+    total = fields.Integer(required=True, metadata={"minimum": 0})
+    page = fields.Integer(required=True, metadata={"minimum": 1})
+    per_page = fields.Integer(required=True, metadata={"minimum": 1, "maximum": 100})
+    total_pages = fields.Integer(required=True, metadata={"minimum": 0})
+
+
+class TotalMetaSchema(OutputSchema):
+    total = fields.Integer(required=True, metadata={"minimum": 0})
+
+
+class ErrorDetailSchema(OutputSchema):
+    field = fields.String(required=True)
+    message = fields.String(required=True)
+
+
+class ErrorBodySchema(OutputSchema):
+    code = fields.String(required=True)
+    message = fields.String(required=True)
+    details = fields.List(fields.Nested(ErrorDetailSchema), required=True)
+
+
+class ErrorMetaSchema(OutputSchema):
+    request_id = fields.String(required=True)
+
+
+class ErrorSchema(OutputSchema):
+    error = fields.Nested(ErrorBodySchema, required=True)
+    meta = fields.Nested(ErrorMetaSchema, required=True)
+    valid = fields.Boolean(metadata={"description": "`false`; only where a token is verified."})
+
+
+@cache
+def single_of(schema: type[ma.Schema]) -> type[ma.Schema]:
+    """``{data: …, meta: {request_id, timestamp}}``."""
+    members: dict[str, fields.Field[Any]] = {
+        "data": fields.Nested(schema, required=True),
+        "meta": fields.Nested(MetaSchema, required=True),
+    }
+    return OutputSchema.from_dict(members, name=f"{_stem(schema)}ResponseSchema")
+
+
+@cache
+def page_of(schema: type[ma.Schema]) -> type[ma.Schema]:
+    """``{data: […], meta: {total, page, per_page, total_pages}}``."""
+    members: dict[str, fields.Field[Any]] = {
+        "data": fields.List(fields.Nested(schema), required=True),
+        "meta": fields.Nested(PageMetaSchema, required=True),
+    }
+    made = OutputSchema.from_dict(members, name=f"{_stem(schema)}PageSchema")
+    made.paged = True  # type: ignore[attr-defined]
+    return made
+
+
+@cache
+def whole_of(schema: type[ma.Schema]) -> type[ma.Schema]:
+    """``{data: […], meta: {total}}``."""
+    members: dict[str, fields.Field[Any]] = {
+        "data": fields.List(fields.Nested(schema), required=True),
+        "meta": fields.Nested(TotalMetaSchema, required=True),
+    }
+    return OutputSchema.from_dict(members, name=f"{_stem(schema)}ListSchema")
+
+
+def _stem(schema: type[ma.Schema]) -> str:
+    return schema.__name__.removesuffix("Schema")

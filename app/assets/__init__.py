@@ -1,0 +1,1 @@
+"""Assets: equipment, stations and points inside a project."""

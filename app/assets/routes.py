@@ -1,0 +1,102 @@
+"""/v1/projects/{project_id}/assets."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import Response, request
+
+from app.api import envelope
+from app.api.blueprint import ApiBlueprint
+from app.api.schemas import page_of, single_of
+from app.assets import listing, service
+from app.assets.listing import AssetQuery
+from app.assets.record import asset_record
+from app.assets.schemas import (
+    AssetCreateSchema,
+    AssetQuerySchema,
+    AssetSchema,
+    AssetUpdateSchema,
+)
+from app.auth.principal import Principal
+from app.core.etags import IfMatch
+from app.projects.service import check_project
+
+bp = ApiBlueprint(
+    "assets",
+    __name__,
+    url_prefix="/v1/projects/<project_id>/assets",
+    description="Equipment, stations and points of interest inside a project.",
+)
+_ONE = "/<asset_id>"
+
+
+@bp.operation(
+    "GET",
+    "",
+    needs="assets:read",
+    finds=check_project,
+    query=AssetQuerySchema,
+    gives=(200, page_of(AssetSchema)),
+)
+def list_assets(principal: Principal, values: dict[str, Any], project_id: str) -> Response:
+    """List the assets of a project."""
+    query = AssetQuery(**values)
+    records, total = listing.list_assets(principal.account_id, project_id, query)
+    return envelope.page(records, total=total, number=query.page, size=query.per_page)
+
+
+@bp.operation("GET", _ONE, needs="assets:read", gives=(200, single_of(AssetSchema)))
+def read_asset(principal: Principal, project_id: str, asset_id: str) -> Response:
+    """Read an asset."""
+    return envelope.single(service.read_asset(principal.account_id, project_id, asset_id))
+
+
+@bp.operation(
+    "POST",
+    "",
+    needs="assets:write",
+    finds=check_project,
+    takes=AssetCreateSchema,
+    gives=(201, single_of(AssetSchema)),
+)
+def create_asset(principal: Principal, values: dict[str, Any], project_id: str) -> Response:
+    """Create an asset."""
+    asset = service.create_asset(principal, project_id, **values)
+    location = f"/v1/projects/{project_id}/assets/{asset.id}"
+    return envelope.single(asset_record(asset), status=201, location=location)
+
+
+@bp.operation(
+    "PUT",
+    _ONE,
+    needs="assets:write",
+    finds=service.check_asset,
+    takes=AssetUpdateSchema,
+    gives=(200, single_of(AssetSchema)),
+    conditional=True,
+)
+def update_asset(
+    principal: Principal, values: dict[str, Any], project_id: str, asset_id: str
+) -> Response:
+    """Change an asset."""
+    asset = service.update_asset(principal, project_id, asset_id, values, _if_match())
+    return envelope.single(asset_record(asset))
+
+
+@bp.operation(
+    "DELETE",
+    _ONE,
+    needs="assets:write",
+    finds=service.check_asset,
+    gives=(204, None),
+    conditional=True,
+)
+def delete_asset(principal: Principal, project_id: str, asset_id: str) -> Response:
+    """Delete an asset."""
+    service.delete_asset(principal, project_id, asset_id, _if_match())
+    return envelope.nothing()
+
+
+def _if_match() -> IfMatch:
+    return IfMatch(request.headers.get("If-Match"))

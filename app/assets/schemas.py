@@ -1,0 +1,66 @@
+"""What comes in and goes out of the routes of assets."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from marshmallow import fields
+
+from app.api.schemas import OutputSchema
+from app.core.schemas import Box, FreeForm, InputSchema, Location, PageQuerySchema, Text, Word
+from app.policy import bounds
+
+READ_ONLY = frozenset({"id", "project_id", "created_at", "updated_at"})
+_TYPES = {"description": "Any word; documented are " + ", ".join(bounds.ASSET_TYPES) + "."}
+_STATUSES = {"description": "Any word; documented are " + ", ".join(bounds.ASSET_STATUSES) + "."}
+
+
+class AssetSchema(OutputSchema):
+    """Something inside a project."""
+
+    id = fields.String(required=True)
+    project_id = fields.String(required=True)
+    name = fields.String(required=True)
+    type = fields.String(required=True, metadata=_TYPES)
+    location = fields.Dict(
+        required=True, allow_none=True, metadata={"description": "GeoJSON Point."}
+    )
+    status = fields.String(required=True, metadata=_STATUSES)
+    metadata = fields.Dict(required=True, allow_none=True)
+    created_at = fields.DateTime(required=True)
+    updated_at = fields.DateTime(required=True)
+
+
+class AssetCreateSchema(InputSchema):
+    """A new asset."""
+
+    read_only: ClassVar[frozenset[str]] = READ_ONLY
+
+    name = Text(shortest=1, longest=bounds.NAME_LENGTH, required=True)
+    type = Word(required=True, metadata=_TYPES)
+    location = Location(allow_none=True)
+    status = Word(metadata=_STATUSES)
+    metadata = FreeForm(allow_none=True, data_key="metadata", attribute="metadata_json")
+
+
+class AssetUpdateSchema(InputSchema):
+    """The fields to change; those left out stay, null clears."""
+
+    read_only: ClassVar[frozenset[str]] = READ_ONLY
+
+    name = Text(shortest=1, longest=bounds.NAME_LENGTH)
+    type = Word(metadata=_TYPES)
+    location = Location(allow_none=True)
+    status = Word(metadata=_STATUSES)
+    metadata = FreeForm(allow_none=True, data_key="metadata", attribute="metadata_json")
+
+
+class AssetQuerySchema(PageQuerySchema):
+    """Which assets of the project; the newest first."""
+
+    type = Word(metadata=_TYPES)
+    status = Word(metadata=_STATUSES)
+    search = Text(
+        longest=bounds.SEARCH_LENGTH, metadata={"description": "Part of the name, in any case."}
+    )
+    bbox = Box(metadata={"description": "`minLon,minLat,maxLon,maxLat`; west may exceed east."})

@@ -1,0 +1,146 @@
+"""What can be done with assets."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import bindparam
+
+from app.assets.record import COLUMNS, asset_data, asset_record
+from app.auth.principal import Principal
+from app.auth.tenant import columns_of, find_locked
+from app.core import clock
+from app.core.database import reader
+from app.core.errors import NotFound
+from app.core.etags import ANY, IfMatch
+from app.core.geometry import Point
+from app.core.ids import is_id, new_id
+from app.core.text import fold
+from app.extensions import db
+from app.models import Asset
+from app.outbox import emit
+from app.projects.service import lock_project
+
+_ONE = columns_of(Asset, *COLUMNS).where(
+    Asset.id == bindparam("asset_id"), Asset.project_id == bindparam("project_id")
+)
+
+
+def read_asset(account_id: str, project_id: str, asset_id: str) -> dict[str, Any]:
+    """The record of an asset. Raises NotFound when the project has no such asset."""
+    if not is_id("asset", asset_id):
+        raise _absent()
+    parameters = {"account_id": account_id, "project_id": project_id, "asset_id": asset_id}
+    row = reader().execute(_ONE, parameters).first()
+    if row is None:
+        raise _absent()
+    return asset_record(row)
+
+
+def check_asset(account_id: str, project_id: str, asset_id: str) -> None:
+    """Raises NotFound when the account has no such project, or the project no such asset."""
+    read_asset(account_id, project_id, asset_id)
+
+
+def create_asset(
+    principal: Principal,
+    project_id: str,
+    *,
+    name: str,
+    type: str,
+    location: Point | None = None,
+    status: str = "active",
+    metadata_json: str | None = None,
+) -> Asset:
+    """A new asset of a project. Raises NotFound when the account has no such project."""
+    lock_project(principal.account_id, project_id)
+    moment = clock.now()
+    asset = Asset(
+        id=new_id("asset"),
+        account_id=principal.account_id,
+        project_id=project_id,
+        name=name,
+        type=type,
+        status=status,
+        metadata_json=metadata_json,
+        search_text=fold(name),
+        created_at=moment,
+        updated_at=moment,
+    )
+    _place(asset, location)
+    db.session.add(asset)
+    _emit("asset.created", asset, principal)
+    return asset
+
+
+def update_asset(
+    principal: Principal,
+    project_id: str,
+    asset_id: str,
+    values: dict[str, Any],
+    if_match: IfMatch = ANY,
+) -> Asset:
+    """Change the fields that ``values`` holds; without a real change nothing happens.
+
+    Raises:
+        NotFound: the project has no such asset.
+        PreconditionFailed: ``if_match`` does not hold.
+    """
+    asset = _find(principal, project_id, asset_id, if_match)
+    before, texts = asset_record(asset), (asset.location, asset.metadata_json)
+    for name in values.keys() - {"location"}:
+        setattr(asset, name, values[name])
+    if "location" in values:
+        _place(asset, values["location"])
+    changes = {
+        name: {"from": before[name], "to": getattr(asset, name)}
+        for name in ("name", "type", "status")
+        if before[name] != getattr(asset, name)
+    }
+    after = asset_record(asset)
+    for name, old, new in zip(
+        ("location", "metadata"), texts, (asset.location, asset.metadata_json), strict=True
+    ):
+        if old != new:
+            changes[name] = {"from": before[name], "to": after[name]}
+    if not changes:
+        return asset
+    asset.search_text = fold(asset.name)
+    asset.updated_at = clock.now()
+    _emit("asset.updated", asset, principal, changes=changes)
+    if "status" in changes:
+        _emit("asset.status_changed", asset, principal, previous_status=before["status"])
+    return asset
+
+
+def delete_asset(
+    principal: Principal, project_id: str, asset_id: str, if_match: IfMatch = ANY
+) -> None:
+    """Delete an asset. Raises NotFound, PreconditionFailed."""
+    asset = _find(principal, project_id, asset_id, if_match)
+    _emit("asset.deleted", asset, principal)
+    db.session.delete(asset)
+
+
+def _absent() -> NotFound:
+    return NotFound("There is no such asset in this project.")
+
+
+def _find(principal: Principal, project_id: str, asset_id: str, if_match: IfMatch) -> Asset:
+    found = is_id("asset", asset_id)
+    asset = find_locked(principal.account_id, Asset, asset_id) if found else None
+    if asset is None or asset.project_id != project_id:
+        raise _absent()
+    if_match.check(asset_data(asset))
+    return asset
+
+
+def _place(asset: Asset, location: Point | None) -> None:
+    asset.location = None if location is None else location.text
+    asset.longitude = None if location is None else location.longitude
+    asset.latitude = None if location is None else location.latitude
+
+
+def _emit(event_type: str, asset: Asset, principal: Principal, **extra: Any) -> None:
+    record = asset_record(asset)
+    emit(event_type, record, account_id=asset.account_id, actor_id=principal.user_id, **extra)

@@ -1,0 +1,1 @@
+"""Who is asking, how they prove it, and whether they may."""

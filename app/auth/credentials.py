@@ -1,0 +1,126 @@
+"""How a caller proves who they are: the bearer token of the Authorization header.
+
+One statement finds the credential and its account. It is asked anew for each request, so that a
+revoked key is refused at the next one, whichever process answers.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from datetime import datetime, timedelta
+from typing import cast
+
+from sqlalchemy import Table, bindparam, select, update
+from sqlalchemy.exc import OperationalError
+
+from app.auth.principal import Principal
+from app.core import clock, tokens
+from app.core.database import reader, without_waiting
+from app.core.errors import Unauthorized
+from app.models import Account, Credential
+from app.policy.bounds import LAST_USED_SECONDS
+from app.policy.permissions import expand
+
+_CREDENTIAL = cast("Table", Credential.__table__)
+_ACCOUNT = Account.__table__
+
+_BY_HASH = (
+    select(
+        _CREDENTIAL.c.id,
+        _CREDENTIAL.c.kind,
+        _CREDENTIAL.c.account_id,
+        _CREDENTIAL.c.permissions,
+        _CREDENTIAL.c.ip_allowlist,
+        _CREDENTIAL.c.created_by,
+        _CREDENTIAL.c.last_used_at,
+        _CREDENTIAL.c.revoked_at,
+        _ACCOUNT.c.plan,
+    )
+    .join(_ACCOUNT, _ACCOUNT.c.id == _CREDENTIAL.c.account_id)
+    .where(_CREDENTIAL.c.token_hash == bindparam("token_hash"))
+)
+
+# A row that another request is writing at this moment is passed over, not waited for.
+_TOUCH = (
+    update(_CREDENTIAL)
+    .where(
+        _CREDENTIAL.c.id
+        == select(_CREDENTIAL.c.id)
+        .where(_CREDENTIAL.c.id == bindparam("credential_id"))
+        .with_for_update(skip_locked=True)
+        .scalar_subquery()
+    )
+    .values(last_used_at=bindparam("moment"))
+)
+
+
+def authenticate(header: str | None, address: str) -> Principal:
+    """The principal of an Authorization header.
+
+    Args:
+        header: the header's value, or None when it was not sent.
+        address: the client's address, for credentials with an allowlist.
+
+    Raises:
+        Unauthorized: the token is missing, malformed, unknown, revoked, or used from outside its
+            allowlist. Unknown and revoked tokens get the same answer.
+    """
+    token = _bearer_token(header)
+    if not any(tokens.is_well_formed(token, p) for p in (tokens.API_KEY, tokens.SERVICE_TOKEN)):
+        raise Unauthorized("The token is not valid.", challenge="invalid_token")
+    row = reader().execute(_BY_HASH, {"token_hash": tokens.hash_token(token)}).first()
+    if row is None or row.revoked_at is not None:
+        raise Unauthorized("The token is not valid or was revoked.", challenge="invalid_token")
+    if row.ip_allowlist is not None and not _allowed(address, row.ip_allowlist):
+        raise Unauthorized(
+            "The token may not be used from this address.", challenge="invalid_token"
+        )
+    _note_use(row.id, row.last_used_at)
+    return Principal(
+        kind=row.kind,
+        credential_id=row.id,
+        account_id=row.account_id,
+        plan=row.plan,
+        granted=tuple(sorted(row.permissions)),
+        permissions=expand(row.permissions),
+        user_id=row.created_by,
+    )
+
+
+def _bearer_token(header: str | None) -> str:
+    if header is None:
+        raise Unauthorized
+    scheme, _, token = header.strip().partition(" ")
+    if scheme.lower() != "bearer" or not token.strip():
+        raise Unauthorized(
+            "The Authorization header must be 'Bearer <token>'.", challenge="invalid_request"
+        )
+    return token.strip()
+
+
+def _allowed(address: str, allowlist: list[str]) -> bool:
+    """Whether an address stands in a list of addresses and networks."""
+    try:
+        client = ipaddress.ip_address(address)
+    except ValueError:
+        return False
+    if isinstance(client, ipaddress.IPv6Address) and client.ipv4_mapped:
+        client = client.ipv4_mapped
+    return any(client in ipaddress.ip_network(entry) for entry in allowlist)
+
+
+def _note_use(credential_id: str, last_used_at: datetime | None) -> None:
+    """Write ``last_used_at``, at most once a minute.
+
+    It is a hint for the owner, no reason to hold up a request: when the database is locked, the
+    next request writes it.
+    """
+    moment = clock.now()
+    if last_used_at is not None and moment - last_used_at < timedelta(seconds=LAST_USED_SECONDS):
+        return
+    try:
+        with without_waiting() as connection:
+            connection.execute(_TOUCH, {"credential_id": credential_id, "moment": moment})
+    except OperationalError as error:
+        if error.connection_invalidated:
+            raise

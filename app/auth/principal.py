@@ -1,0 +1,23 @@
+"""Who is asking: the account, the credential, and what it may do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    """A credential that was accepted for this request."""
+
+    kind: str  # api_key, service_token or oauth
+    credential_id: str
+    account_id: str
+    plan: str
+    granted: tuple[str, ...]  # as they were given, sorted
+    permissions: frozenset[str]  # with all that they include
+    user_id: str  # the member who made the credential, or whom an application acts for
+    expires_at: datetime | None = None
+
+    def may(self, permission: str) -> bool:
+        return permission in self.permissions

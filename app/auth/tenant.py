@@ -1,0 +1,49 @@
+"""The one tenant filter: which rows an account may see.
+
+Every statement on a table that belongs to accounts begins here. A test reads the code for
+statements that go around it, and a check in the tests reads each statement that is sent.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from sqlalchemy import Select, bindparam, select
+from sqlalchemy.orm import InstrumentedAttribute
+from sqlalchemy.sql.base import ExecutableOption
+
+from app.core.tables import Base, shown
+from app.extensions import db
+
+Model = TypeVar("Model", bound=Base)
+
+
+def rows_of(account_id: str, model: type[Model]) -> Select[Model]:
+    """The account's rows of a model, as objects that can be changed."""
+    return select(model).where(_account(model) == account_id)
+
+
+def columns_of(model: type[Base], *columns: InstrumentedAttribute[Any]) -> Select[Any]:
+    """An account's rows of a model, as plain columns for reading; moments as they are shown.
+
+    The statement has a parameter ``account_id`` and cannot be executed without it, so it can be
+    built once, when the module is loaded.
+    """
+    table = model.__table__
+    return select(*(shown(column) for column in columns)).where(
+        table.c.account_id == bindparam("account_id")
+    )
+
+
+def find_locked(
+    account_id: str, model: type[Model], resource_id: str, *options: ExecutableOption
+) -> Model | None:
+    """The account's row with this id, locked until the end of the transaction, or None."""
+    statement = rows_of(account_id, model).where(model.id == resource_id)  # type: ignore[attr-defined]
+    locked = statement.options(*options).with_for_update()
+    return db.session.scalars(locked).one_or_none()
+
+
+def _account(model: type[Base]) -> InstrumentedAttribute[str]:
+    column: InstrumentedAttribute[str] = model.account_id  # type: ignore[attr-defined]
+    return column

@@ -1,0 +1,26 @@
+"""The time, from one place, so that tests can move it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+
+def now() -> datetime:
+    """The current time in UTC, cut to whole milliseconds (what the service stores and shows)."""
+    moment = datetime.now(UTC)
+    return moment.replace(microsecond=moment.microsecond // 1000 * 1000)
+
+
+def format_time(moment: datetime) -> str:
+    """RFC 3339 in UTC with three decimals and ``Z``: ``2026-01-02T03:04:05.678Z``."""
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds")[:23] + "Z"
+
+
+def parse_time(text: str) -> datetime:
+    """The moment that ``format_time`` wrote. Raises ValueError for anything else."""
+    return datetime.fromisoformat(text)
+
+
+def shown_time(moment: datetime | str | None) -> str | None:
+    """A moment as it is shown; one that was read as a plain column has that form already."""
+    return format_time(moment) if isinstance(moment, datetime) else moment

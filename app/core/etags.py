@@ -1,0 +1,54 @@
+"""Strong entity tags (RFC 9110, section 8.8.3) and the preconditions that use them."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from typing import Final
+
+from app.core.errors import BadRequest, Detail, PreconditionFailed
+
+_TAG: Final = re.compile(r'(?:W/)?"[\x21\x23-\x7e\x80-\xff]*"')
+
+
+def entity_tag(data: bytes) -> str:
+    """The tag of a representation: a digest of its ``data``, so any change changes it.
+
+    ``meta`` stays out of it: it tells of the request, not of the resource.
+    """
+    return f'"{hashlib.blake2b(data, digest_size=16).hexdigest()}"'
+
+
+def parse_tags(header: str, name: str) -> frozenset[str] | None:
+    """The tags of an If-Match or If-None-Match header; None means ``*``.
+
+    Raises:
+        BadRequest: the header is not a list of entity tags.
+    """
+    if header.strip() == "*":
+        return None
+    parts = [part.strip() for part in header.split(",")]
+    if not all(_TAG.fullmatch(part) for part in parts):
+        message = 'Must be "*" or entity tags in double quotes, as the ETag header gave them.'
+        raise BadRequest(f"The header {name} is not valid.", details=[Detail(name, message)])
+    return frozenset(parts)
+
+
+class IfMatch:
+    """The precondition of a change: the resource is still as the client knows it."""
+
+    def __init__(self, header: str | None) -> None:
+        self._tags = parse_tags(header, "If-Match") if header is not None else None
+
+    def check(self, data: bytes) -> None:
+        """Compare with the resource as it is now, inside the transaction of the change.
+
+        Raises:
+            PreconditionFailed: the tag of ``data`` is not among those that were sent. Weak tags
+                never match (RFC 9110, section 13.1.1).
+        """
+        if self._tags is not None and entity_tag(data) not in self._tags:
+            raise PreconditionFailed
+
+
+ANY = IfMatch(None)

@@ -1,0 +1,125 @@
+"""What can be wrong with a geometry, and how it is told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import islice
+
+MAX_PROBLEMS = 100
+"""At most this many problems are told at once; the rest would not be read."""
+
+PROBLEM_CODES: dict[str, str] = {
+    "not_an_object": "The value is not a GeoJSON object.",
+    "missing_member": "`type` or `coordinates` is absent.",
+    "unknown_member": "A member that a geometry does not have.",
+    "wrong_type": "`type` names something that is not taken here.",
+    "wrong_crs": "`crs` names a coordinate system other than CRS84 or EPSG:4326.",
+    "not_an_array": "`coordinates`, a part, a ring or a position is not an array.",
+    "wrong_nesting": "`coordinates` is nested as deep as those of another geometry type.",
+    "empty": "`coordinates`, a part or a ring has nothing in it.",
+    "too_many_positions": "More positions in all than one boundary may have.",
+    "too_few_positions": "A ring of fewer than four positions.",
+    "wrong_position": "A position that does not have two or three numbers.",
+    "not_a_number": "An ordinate that is not a finite number.",
+    "out_of_range": "A longitude past ±180, a latitude past ±90, or an absurd height.",
+    "not_closed": "A ring whose last position differs from its first.",
+    "antimeridian": "An edge that spans more than 180° of longitude, so it crosses ±180.",
+    "ambiguous_edge": "An edge that spans exactly 180° of longitude away from the poles.",
+    "zero_area": "A ring whose positions all lie on one point or one line.",
+    "self_intersection": "A ring that crosses or touches itself.",
+    "hole_outside": "A hole that is not inside its exterior ring.",
+    "holes_overlap": "Two holes of a part that overlap, nest, or share an edge.",
+    "interior_disconnected": "Holes that touch such that they cut their part in pieces.",
+    "parts_overlap": "Two parts that overlap, nest, or share an edge.",
+    "too_large": "A part that covers more than half of the Earth.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One fault of a geometry.
+
+    ``part``, ``ring`` and ``position`` count from 0 and are None where they make no sense; ``part``
+    is None for a Polygon. For a fault of an edge, ``position`` is the one that the edge starts at.
+    ``coordinates`` is [longitude, latitude] of the fault in degrees, where it has one place.
+    ``field`` is a dotted path that never goes deeper than ``….coordinates``.
+    """
+
+    code: str
+    message: str
+    part: int | None
+    ring: int | None
+    position: int | None
+    coordinates: list[float] | None
+    field: str
+
+
+class GeometryInvalid(ValueError):
+    """A geometry was refused. ``problems`` has at least one and at most MAX_PROBLEMS of them.
+
+    They are taken from an iterator one by one, so that no more are looked for than are told.
+    """
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        self.problems = list(islice(problems, MAX_PROBLEMS))
+        super().__init__(" ".join(problem.message for problem in self.problems))
+
+
+def refuse(problems: Iterable[Problem]) -> None:
+    """Raise GeometryInvalid when there is any problem."""
+    refusal = GeometryInvalid(problems)
+    if refusal.problems:
+        raise refusal
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where in ``coordinates`` something stands: indices from 0, None for "not that deep"."""
+
+    part: int | None = None
+    ring: int | None = None
+    position: int | None = None
+
+    def __str__(self) -> str:
+        """Spell the place for a message, as in "Part 1, ring 0, position 3"."""
+        named = (("part", self.part), ("ring", self.ring), ("position", self.position))
+        words = ", ".join(f"{name} {index}" for name, index in named if index is not None)
+        return words[:1].upper() + words[1:] if words else "`coordinates`"
+
+    def at(self, position: int) -> Place:
+        """Return the place of a position of this ring."""
+        return Place(self.part, self.ring, position)
+
+    def problem(
+        self, code: str, told: str, coordinates: list[float] | None = None, field: str = "geometry"
+    ) -> Problem:
+        """Make the problem of this place; ``told`` goes on where the place's name ends."""
+        return Problem(
+            code=code,
+            message=f"{self} {told}",
+            part=self.part,
+            ring=self.ring,
+            position=self.position,
+            coordinates=coordinates,
+            field=f"{field}.coordinates",
+        )
+
+
+def whole_problem(code: str, message: str, field: str) -> Problem:
+    """Make a problem of the object itself or of one of its members, which has no place."""
+    return Problem(code, message, None, None, None, None, field)
+
+
+def described(value: object) -> str:
+    """Name a JSON value in a message, shortly whatever its size."""
+    if isinstance(value, str):
+        return f'"{value[:40]}…"' if len(value) > 40 else f'"{value}"'
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    if isinstance(value, int | float):
+        # Python refuses to spell integers of thousands of digits.
+        far = not -1e300 < value < 1e300
+        return "a number far too large or not finite" if far else f"{float(value):.10g}"
+    names: dict[type, str] = {dict: "an object", list: "an array"}
+    return names.get(type(value), "no JSON value")

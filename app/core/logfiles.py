@@ -1,0 +1,80 @@
+"""The log files that child processes write to themselves: kept small, and shown on a terminal."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+
+LIMIT = 10 * 1024 * 1024
+LOOK_EVERY = 0.2  # seconds
+
+
+def open_log(path: Path) -> int:
+    """A descriptor for a child's output. Appending is what lets ``rotate`` empty the file."""
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    rotate(path)
+    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+
+
+def rotate(path: Path, limit: int = LIMIT) -> None:
+    """Move a log that has grown too large to ``.1``, while its writers go on writing to it."""
+    with contextlib.suppress(FileNotFoundError):
+        if path.stat().st_size > limit:
+            shutil.copyfile(path, f"{path}.1")
+            os.truncate(path, 0)
+
+
+def last_lines(path: Path, count: int = 8) -> str:
+    """The end of a log, to show why its writer died."""
+    with contextlib.suppress(FileNotFoundError), path.open("rb") as file:
+        file.seek(max(0, path.stat().st_size - 8192))
+        return b"".join(file.readlines()[-count:]).decode(errors="replace")
+    return ""
+
+
+class Mirror:
+    """Copies what is written to some logs from now on to a terminal, each line with its name.
+
+    It follows the files rather than standing between them and their writers: a terminal that
+    takes nothing, such as one on which Ctrl-S was pressed, holds up this thread and nobody else.
+    """
+
+    def __init__(self, logs: Mapping[str, Path], target: int) -> None:
+        width = max(len(name) for name in logs)
+        self._logs = [(f"{name:{width}} │ ".encode(), path) for name, path in logs.items()]
+        self._target = target
+        self._positions = {path: path.stat().st_size for path in logs.values()}
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="mirror", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Show the rest and end; a terminal that takes nothing is not waited for."""
+        self._stopped.set()
+        self._thread.join(timeout=0.4)
+
+    def _run(self) -> None:
+        with contextlib.suppress(OSError):  # the terminal is gone
+            while not self._stopped.wait(LOOK_EVERY):
+                self._show_new()
+            self._show_new()
+
+    def _show_new(self) -> None:
+        for prefix, path in self._logs:
+            for line in self._new_lines(path):
+                # os.write, as a buffered stream's lock would be held up by the terminal too.
+                os.write(self._target, prefix + line)
+
+    def _new_lines(self, path: Path) -> list[bytes]:
+        """Whole lines only; the rest of one comes with the next look."""
+        if path.stat().st_size < self._positions[path]:
+            self._positions[path] = 0  # rotated
+        with path.open("rb") as file:
+            file.seek(self._positions[path])
+            lines = [line for line in file if line.endswith(b"\n")]
+        self._positions[path] += sum(len(line) for line in lines)
+        return lines

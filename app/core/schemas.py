@@ -1,0 +1,143 @@
+"""Fields and base schemas of what comes in: no coercion, no unknown names, storable text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import marshmallow as ma
+from marshmallow import fields, validate
+
+from app.core.geometry import GeometryInvalid, Problem, read_bbox, read_boundary, read_point
+from app.core.strict_json import dumps
+from app.core.text import unstorable
+from app.policy import bounds
+
+
+class Text(fields.String):
+    """A string, trimmed; refuses what a database cannot keep."""
+
+    def __init__(self, *, longest: int, shortest: int = 0, **options: Any) -> None:
+        limits = validate.Length(min=shortest, max=longest)
+        super().__init__(validate=limits, **options)
+
+    def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> str:
+        text: str = super()._deserialize(value, attr, data, **options).strip()
+        if fault := unstorable(text):
+            raise ma.ValidationError(fault)
+        return text
+
+
+class Word(Text):
+    """A word of an open vocabulary, such as the type of an asset."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(longest=50, **options)
+        message = "Must be lower case, begin with a letter, and hold letters, digits, _ and - only."
+        self.validators = [validate.Regexp(f"^{bounds.VOCABULARY_PATTERN}\\Z", error=message)]
+
+
+class QueryInteger(fields.Integer):
+    """A whole number in a query string: digits and nothing else."""
+
+    def __init__(self, *, low: int, high: int, **options: Any) -> None:
+        super().__init__(validate=validate.Range(min=low, max=high), **options)
+
+    def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> int:
+        if not re.fullmatch(r"-?[0-9]{1,18}", value):
+            raise self.make_error("invalid", input=value)
+        return int(value)
+
+
+class Box(fields.Field[Any]):
+    """``minLon,minLat,maxLon,maxLat`` of a query string, as unwrapped ``Bounds``."""
+
+    def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> Any:
+        try:
+            return read_bbox(value)
+        except ValueError as error:
+            raise ma.ValidationError(str(error)) from None
+
+
+class Geometry(fields.Field[Any]):
+    """A GeoJSON Polygon or MultiPolygon, as a ``Boundary``."""
+
+    def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> Any:
+        try:
+            return read_boundary(value, max_positions=bounds.GEOMETRY_POSITIONS)
+        except GeometryInvalid as error:
+            raise ma.ValidationError(_by_member(error.problems)) from None
+
+
+class Location(fields.Field[Any]):
+    """A GeoJSON Point, as a ``Point``."""
+
+    def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> Any:
+        try:
+            return read_point(value)
+        except GeometryInvalid as error:
+            raise ma.ValidationError(_by_member(error.problems)) from None
+
+
+class FreeForm(fields.Field[Any]):
+    """A JSON object of the client's own, bounded in size, as its compact text."""
+
+    def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> str:
+        if not isinstance(value, dict):
+            raise ma.ValidationError("Must be a JSON object.")
+        if len(value) > bounds.METADATA_KEYS:
+            raise ma.ValidationError(f"Must have at most {bounds.METADATA_KEYS} keys.")
+        text = dumps(value)
+        if len(text) > bounds.METADATA_BYTES:
+            raise ma.ValidationError(f"Must be at most {bounds.METADATA_BYTES:,} bytes as JSON.")
+        if b"\\u0000" in text and _has_nul(value):
+            raise ma.ValidationError("Must not contain the NUL character.")
+        return text.decode()
+
+
+class InputSchema(ma.Schema):
+    """A body. Names that the resource does not have are refused; ``read_only`` names those that it
+    has and a client cannot set: they are left out, so that what was read can be sent back."""
+
+    read_only: ClassVar[frozenset[str]] = frozenset()
+
+    class Meta:
+        unknown = ma.RAISE
+
+    @ma.pre_load
+    def _leave_out_read_only(self, data: Any, **_: Any) -> Any:
+        if not isinstance(data, Mapping):
+            return data
+        return {name: value for name, value in data.items() if name not in self.read_only}
+
+
+class QuerySchema(ma.Schema):
+    """A query string."""
+
+    class Meta:
+        unknown = ma.RAISE
+
+
+class PageQuerySchema(QuerySchema):
+    """Which page of a list."""
+
+    page = QueryInteger(low=1, high=bounds.PAGE_MAX, load_default=1)
+    per_page = QueryInteger(low=1, high=bounds.PER_PAGE_MAX, load_default=bounds.PER_PAGE_DEFAULT)
+
+
+def _by_member(problems: list[Problem]) -> dict[str, list[str]]:
+    """The messages of problems, by the member of the object that each is about."""
+    messages: dict[str, list[str]] = {}
+    for problem in problems:
+        member = problem.field.partition(".")[2] or "_schema"
+        messages.setdefault(member, []).append(problem.message)
+    return messages
+
+
+def _has_nul(value: Any) -> bool:
+    if isinstance(value, str):
+        return "\x00" in value
+    if isinstance(value, dict):
+        return any("\x00" in name or _has_nul(inner) for name, inner in value.items())
+    return isinstance(value, list) and any(map(_has_nul, value))

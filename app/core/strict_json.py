@@ -1,0 +1,85 @@
+"""JSON in and out, strictly.
+
+In: RFC 8259 and what I-JSON (RFC 7493) asks besides: UTF-8, no repeated names, no NaN or Infinity,
+no integers past 64 bits, a bounded depth. orjson checks all of it but the repeated names and the
+large integers; those are looked for in the raw text, so that a body of many coordinates is not
+walked twice.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, Final, NoReturn
+
+import orjson
+
+_STRING: Final = re.compile(rb'"((?:[^"\\]++|\\.)*+)"(\s*+:)?', re.DOTALL)
+_LONG_NUMBER: Final = re.compile(rb"[0-9]{19}")
+_INT64: Final = range(-(2**63), 2**63)
+
+Fragment = orjson.Fragment
+
+
+class JsonInvalid(ValueError):
+    """The text is not JSON that the service accepts. The message says what and where."""
+
+
+def loads(raw: bytes) -> Any:
+    """Parse a JSON text.
+
+    Raises:
+        JsonInvalid: it is not UTF-8, not JSON, too deep, has a name twice in one object, or an
+            integer that 64 bits do not hold.
+    """
+    try:
+        value = orjson.loads(raw)
+    except orjson.JSONDecodeError as error:
+        raise JsonInvalid(_decode_message(error)) from None
+    if _needs_a_second_look(raw):
+        _read_slowly(raw)
+    return value
+
+
+def dumps(value: Any) -> bytes:
+    """Compact JSON in UTF-8. ``Fragment`` values go out as they are."""
+    return orjson.dumps(value)
+
+
+def _decode_message(error: orjson.JSONDecodeError) -> str:
+    return f"The body is not valid JSON: {error.msg} (line {error.lineno}, column {error.colno})."
+
+
+def _needs_a_second_look(raw: bytes) -> bool:
+    """Whether a name stands in the text twice, wherever, or a number is long."""
+    if _LONG_NUMBER.search(raw):
+        return True
+    names = [text for text, colon in _STRING.findall(raw) if colon]
+    return len(set(names)) != len(names) or any(b"\\" in name for name in names)
+
+
+def _read_slowly(raw: bytes) -> None:
+    try:
+        json.loads(
+            raw, object_pairs_hook=_distinct, parse_int=_int64, parse_constant=_refuse_constant
+        )
+    except RecursionError:
+        raise JsonInvalid("The body is nested too deeply.") from None
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> None:
+    seen: set[str] = set()
+    for name, _ in pairs:
+        if name in seen:
+            raise JsonInvalid(f"The body has the name {name!r} twice in one object.")
+        seen.add(name)
+
+
+def _int64(digits: str) -> int:
+    if len(digits) > 20 or int(digits) not in _INT64:
+        raise JsonInvalid("The body has an integer that does not fit into 64 bits.")
+    return int(digits)
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise JsonInvalid(f"The body holds {name}, which is not JSON.")

@@ -1,0 +1,51 @@
+"""Secrets that the service gives out: made, checked and hashed here.
+
+A token is a prefix that says what it is, 24 random bytes in base 62, and a checksum of six
+characters. The checksum lets junk be refused without asking the database; it is no protection.
+Only the SHA-256 of a token is stored: 190 random bits need no slow hash.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+import string
+import zlib
+from typing import Final
+
+API_KEY: Final = "canopy_key_"
+SERVICE_TOKEN: Final = "canopy_svc_"  # noqa: S105 - a prefix, not a secret
+ACCESS_TOKEN: Final = "canopy_oat_"  # noqa: S105 - a prefix, not a secret
+REFRESH_TOKEN: Final = "canopy_ort_"  # noqa: S105 - a prefix, not a secret
+
+_ALPHABET: Final = string.digits + string.ascii_uppercase + string.ascii_lowercase
+_RANDOM_LENGTH: Final = 32  # 62**32 is about 190 bits
+_CHECK_LENGTH: Final = 6  # 62**6 holds the 32 bits of a CRC
+
+
+def new_token(prefix: str) -> str:
+    """A new secret with its checksum."""
+    body = "".join(secrets.choice(_ALPHABET) for _ in range(_RANDOM_LENGTH))
+    return prefix + body + _checksum(prefix + body)
+
+
+def is_well_formed(token: str, prefix: str) -> bool:
+    """Whether a token of this prefix can be one of ours: length, characters, checksum."""
+    if not token.startswith(prefix) or not token.isascii():
+        return False
+    body, check = token[:-_CHECK_LENGTH], token[-_CHECK_LENGTH:]
+    return len(body) == len(prefix) + _RANDOM_LENGTH and _checksum(body) == check
+
+
+def hash_token(token: str) -> str:
+    """What is stored of a token: its SHA-256 in hexadecimal."""
+    return hashlib.sha256(token.encode()).hexdigest()
+
+
+def _checksum(text: str) -> str:
+    number = zlib.crc32(text.encode())
+    digits = []
+    for _ in range(_CHECK_LENGTH):
+        number, digit = divmod(number, 62)
+        digits.append(_ALPHABET[digit])
+    return "".join(digits)

@@ -1,0 +1,1 @@
+"""API keys and service tokens: made, listed, revoked."""

@@ -1,0 +1,137 @@
+"""What can be done with API keys and service tokens."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import select
+
+from app.auth.tenant import rows_of
+from app.core import clock, tokens
+from app.core.clock import shown_time
+from app.core.errors import Detail, ValidationFailed
+from app.core.ids import new_id
+from app.extensions import db
+from app.models import Account, Credential, Membership
+from app.policy.bounds import ALLOWLIST_ENTRIES, NAME_LENGTH
+from app.policy.permissions import PERMISSIONS
+
+_PREFIXES = {"api_key": tokens.API_KEY, "service_token": tokens.SERVICE_TOKEN}
+
+
+def create_credential(
+    account_id: str,
+    *,
+    kind: str,
+    name: str,
+    permissions: Sequence[str],
+    ip_allowlist: Sequence[str] = (),
+    created_by: str | None = None,
+) -> tuple[Credential, str]:
+    """A new API key or service token, and its secret, which is not kept.
+
+    Args:
+        kind: ``api_key`` or ``service_token``.
+        ip_allowlist: addresses and networks that it may be used from; empty for anywhere.
+        created_by: the member who makes it; by default the account's first owner.
+
+    Raises:
+        ValidationFailed: names each argument that is wrong.
+    """
+    details = list(_faults(account_id, name, permissions, ip_allowlist))
+    if details:
+        raise ValidationFailed(details=details)
+    secret = tokens.new_token(_PREFIXES[kind])
+    credential = Credential(
+        id=new_id(kind),
+        account_id=account_id,
+        kind=kind,
+        name=name.strip(),
+        permissions=sorted(set(permissions)),
+        ip_allowlist=list(ip_allowlist) or None,
+        token_hash=tokens.hash_token(secret),
+        token_end=secret[-4:],
+        created_by=created_by or _first_owner(account_id),
+        created_at=clock.now(),
+    )
+    db.session.add(credential)
+    return credential, secret
+
+
+def list_credentials(account_id: str, kind: str) -> list[dict[str, Any]]:
+    """The records of the account's keys or tokens, the newest first, revoked ones too."""
+    statement = rows_of(account_id, Credential).where(Credential.kind == kind)
+    return [
+        credential_record(row)
+        for row in db.session.scalars(statement.order_by(Credential.id.desc()))
+    ]
+
+
+def revoke_credential(account_id: str, kind: str, credential_id: str) -> bool:
+    """Revoke for good, from the next request on. False when there is none, or it was revoked."""
+    statement = rows_of(account_id, Credential).where(
+        Credential.id == credential_id, Credential.kind == kind, Credential.revoked_at.is_(None)
+    )
+    credential = db.session.scalars(statement.with_for_update()).one_or_none()
+    if credential is None:
+        return False
+    credential.revoked_at = clock.now()
+    return True
+
+
+def credential_record(credential: Credential) -> dict[str, Any]:
+    """The fields of a key or token as its owner sees them; never the secret."""
+    return {
+        "id": credential.id,
+        "account_id": credential.account_id,
+        "name": credential.name,
+        "permissions": credential.permissions,
+        "ip_allowlist": credential.ip_allowlist,
+        "ends_with": credential.token_end,
+        "created_by": credential.created_by,
+        "created_at": shown_time(credential.created_at),
+        "last_used_at": shown_time(credential.last_used_at),
+        "revoked_at": shown_time(credential.revoked_at),
+    }
+
+
+def _faults(
+    account_id: str, name: str, permissions: Sequence[str], allowlist: Sequence[str]
+) -> list[Detail]:
+    details = []
+    if db.session.get(Account, account_id) is None:
+        details.append(Detail("account", "There is no such account."))
+    if not 1 <= len(name.strip()) <= NAME_LENGTH:
+        details.append(Detail("name", f"Must have 1 to {NAME_LENGTH} characters."))
+    unknown = [item for item in permissions if item not in PERMISSIONS]
+    if unknown or not permissions:
+        known = ", ".join(PERMISSIONS)
+        details.append(Detail("permissions", f"Must be one or more of {known}."))
+    if len(allowlist) > ALLOWLIST_ENTRIES:
+        details.append(Detail("ip_allowlist", f"Must have at most {ALLOWLIST_ENTRIES} entries."))
+    details += [
+        Detail("ip_allowlist", f"{entry!r} is not an address or a network such as 10.0.0.0/8.")
+        for entry in allowlist
+        if not _is_network(entry)
+    ]
+    return details
+
+
+def _is_network(text: str) -> bool:
+    try:
+        ipaddress.ip_network(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _first_owner(account_id: str) -> str:
+    statement = (
+        select(Membership.user_id)
+        .where(Membership.account_id == account_id, Membership.role == "owner")
+        .order_by(Membership.created_at, Membership.user_id)
+        .limit(1)
+    )
+    return db.session.scalars(statement).one()

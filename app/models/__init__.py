@@ -1,0 +1,23 @@
+"""The tables: columns, constraints and relations, no behaviour."""
+
+from app.models.account import Account, AccountUsage, RequestCount, RequestCountBatch
+from app.models.asset import Asset
+from app.models.credential import Credential
+from app.models.event import Event
+from app.models.idempotency import IdempotentAnswer
+from app.models.person import Membership, User
+from app.models.project import Project
+
+__all__ = [
+    "Account",
+    "AccountUsage",
+    "Asset",
+    "Credential",
+    "Event",
+    "IdempotentAnswer",
+    "Membership",
+    "Project",
+    "RequestCount",
+    "RequestCountBatch",
+    "User",
+]

@@ -1,0 +1,39 @@
+"""Assets: equipment, stations and points inside a project."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import Double, ForeignKey, Index, String, Text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.core.tables import Base, Key, SortableText, Timestamp
+from app.models.project import RowNumber
+
+
+class Asset(Base):
+    """Something inside a project. ``row``, ``search_text`` and the text columns are as in Project:
+    ``location`` and ``metadata`` are kept as the JSON text that goes out."""
+
+    __tablename__ = "assets"
+    __table_args__ = (
+        Index(None, "project_id", "created_at", "id"),
+        Index(None, "project_id", "status", "created_at", "id"),
+        Index(None, "project_id", "type", "created_at", "id"),
+        Index(None, "account_id"),
+    )
+
+    row: Mapped[int] = mapped_column(RowNumber, primary_key=True)
+    id: Mapped[str] = mapped_column(Key, unique=True)
+    account_id: Mapped[str] = mapped_column(Key, ForeignKey("accounts.id", ondelete="CASCADE"))
+    project_id: Mapped[str] = mapped_column(Key, ForeignKey("projects.id", ondelete="CASCADE"))
+    name: Mapped[str] = mapped_column(String(200))
+    type: Mapped[str] = mapped_column(String(50))
+    status: Mapped[str] = mapped_column(String(50))
+    location: Mapped[str | None] = mapped_column(Text)
+    longitude: Mapped[float | None] = mapped_column(Double)
+    latitude: Mapped[float | None] = mapped_column(Double)
+    metadata_json: Mapped[str | None] = mapped_column("metadata", Text)
+    search_text: Mapped[str] = mapped_column(SortableText, deferred=True)
+    created_at: Mapped[datetime] = mapped_column(Timestamp)
+    updated_at: Mapped[datetime] = mapped_column(Timestamp)

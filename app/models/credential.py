@@ -1,0 +1,33 @@
+"""API keys and service tokens: what programs authenticate with."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import JSON, CheckConstraint, ForeignKey, Index, String
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.core.tables import Base, Key, Timestamp
+
+
+class Credential(Base):
+    """One key or token. The secret itself was shown once; its SHA-256 is kept."""
+
+    __tablename__ = "credentials"
+    __table_args__ = (
+        CheckConstraint("kind IN ('api_key', 'service_token')", name="kind"),
+        Index(None, "account_id", "id"),
+    )
+
+    id: Mapped[str] = mapped_column(Key, primary_key=True)
+    account_id: Mapped[str] = mapped_column(Key, ForeignKey("accounts.id", ondelete="CASCADE"))
+    kind: Mapped[str] = mapped_column(String(20))
+    name: Mapped[str] = mapped_column(String(200))
+    permissions: Mapped[list[str]] = mapped_column(JSON)
+    ip_allowlist: Mapped[list[str] | None] = mapped_column(JSON)  # None: from anywhere
+    token_hash: Mapped[str] = mapped_column(String(64), unique=True)
+    token_end: Mapped[str] = mapped_column(String(4))  # to tell keys apart in a list
+    created_by: Mapped[str] = mapped_column(Key, ForeignKey("users.id"))
+    created_at: Mapped[datetime] = mapped_column(Timestamp)
+    last_used_at: Mapped[datetime | None] = mapped_column(Timestamp)
+    revoked_at: Mapped[datetime | None] = mapped_column(Timestamp)

@@ -1,0 +1,27 @@
+"""Events: what happened, written in the transaction in which it happened."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import ForeignKey, Index, String, Text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.core.tables import Base, Key, Timestamp
+
+
+class Event(Base):
+    """One event. ``body`` is the whole envelope as every receiver gets it, byte for byte."""
+
+    __tablename__ = "events"
+    __table_args__ = (
+        Index(None, "account_id", "created_at", "id"),
+        Index(None, "created_at"),
+    )
+
+    id: Mapped[str] = mapped_column(Key, primary_key=True)
+    account_id: Mapped[str] = mapped_column(Key, ForeignKey("accounts.id", ondelete="CASCADE"))
+    type: Mapped[str] = mapped_column(String(40))
+    subject_id: Mapped[str] = mapped_column(Key)
+    body: Mapped[str] = mapped_column(Text)
+    created_at: Mapped[datetime] = mapped_column(Timestamp)

@@ -1,0 +1,27 @@
+"""First answers to requests that carried an Idempotency-Key."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import JSON, ForeignKey, Index, LargeBinary, SmallInteger, String
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.core.tables import Base, Key, Timestamp
+
+
+class IdempotentAnswer(Base):
+    """The answer that a repeat of the same request gets."""
+
+    __tablename__ = "idempotent_answers"
+    __table_args__ = (Index(None, "created_at"),)
+
+    account_id: Mapped[str] = mapped_column(
+        Key, ForeignKey("accounts.id", ondelete="CASCADE"), primary_key=True
+    )
+    key: Mapped[str] = mapped_column(String(255), primary_key=True)
+    fingerprint: Mapped[str] = mapped_column(String(64))  # SHA-256 of method, path and body
+    status: Mapped[int] = mapped_column(SmallInteger)
+    headers: Mapped[dict[str, str]] = mapped_column(JSON)
+    body: Mapped[bytes] = mapped_column(LargeBinary)
+    created_at: Mapped[datetime] = mapped_column(Timestamp)

@@ -1,0 +1,47 @@
+"""People, and the accounts that they belong to."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import CheckConstraint, ForeignKey, Index, String
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.core.tables import Base, Key, Timestamp
+
+
+class User(Base):
+    """A person; one for each e-mail address, whatever its case."""
+
+    __tablename__ = "users"
+
+    id: Mapped[str] = mapped_column(Key, primary_key=True)
+    email: Mapped[str] = mapped_column(String(254))
+    email_key: Mapped[str] = mapped_column(String(254), unique=True)  # case-folded
+    name: Mapped[str] = mapped_column(String(200))
+    password_hash: Mapped[str | None] = mapped_column(String(200))
+    email_verified_at: Mapped[datetime | None] = mapped_column(Timestamp)
+    created_at: Mapped[datetime] = mapped_column(Timestamp)
+    updated_at: Mapped[datetime] = mapped_column(Timestamp)
+
+
+class Membership(Base):
+    """A person in an account. Invited until ``joined_at`` is set."""
+
+    __tablename__ = "memberships"
+    __table_args__ = (
+        CheckConstraint("role IN ('viewer', 'editor', 'admin', 'owner')", name="role"),
+        Index(None, "user_id"),
+    )
+
+    account_id: Mapped[str] = mapped_column(
+        Key, ForeignKey("accounts.id", ondelete="CASCADE"), primary_key=True
+    )
+    user_id: Mapped[str] = mapped_column(
+        Key, ForeignKey("users.id", ondelete="CASCADE"), primary_key=True
+    )
+    role: Mapped[str] = mapped_column(String(10))
+    invited_at: Mapped[datetime | None] = mapped_column(Timestamp)
+    joined_at: Mapped[datetime | None] = mapped_column(Timestamp)
+    last_active_at: Mapped[datetime | None] = mapped_column(Timestamp)
+    created_at: Mapped[datetime] = mapped_column(Timestamp)

@@ -1,0 +1,67 @@
+"""Projects: forest areas with a boundary."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import (
+    BigInteger,
+    CheckConstraint,
+    Double,
+    ForeignKey,
+    Index,
+    Integer,
+    String,
+    Text,
+    UniqueConstraint,
+)
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.core.tables import Base, Key, SortableText, Timestamp
+
+RowNumber = BigInteger().with_variant(Integer, "sqlite")
+
+
+class Project(Base):
+    """A forest area.
+
+    ``row`` is the database's own number of the row, which the search and box indexes point to; it
+    never leaves the service. ``geometry`` is the GeoJSON text as it goes out. ``name_key`` and
+    ``search_text`` are case-folded; the bounds are unwrapped (see ``app.core.geometry``). The
+    indexes follow the orders in which a list can be asked for; the text and box indexes differ by
+    database and stand in the migrations.
+    """
+
+    __tablename__ = "projects"
+    __table_args__ = (
+        UniqueConstraint("account_id", "slug"),
+        CheckConstraint("status IN ('active', 'archived', 'draft')", name="status"),
+        Index(None, "account_id", "created_at", "id"),
+        Index(None, "account_id", "name_key", "id"),
+        Index(None, "account_id", "area_m2", "id"),
+        Index(None, "account_id", "status", "created_at", "id"),
+        Index(None, "account_id", "status", "name_key", "id"),
+        Index(None, "account_id", "status", "area_m2", "id"),
+    )
+
+    row: Mapped[int] = mapped_column(RowNumber, primary_key=True)
+    id: Mapped[str] = mapped_column(Key, unique=True)
+    account_id: Mapped[str] = mapped_column(Key, ForeignKey("accounts.id", ondelete="CASCADE"))
+    name: Mapped[str] = mapped_column(String(200))
+    slug: Mapped[str] = mapped_column(String(63))
+    description: Mapped[str | None] = mapped_column(Text)
+    status: Mapped[str] = mapped_column(String(10))
+    geometry: Mapped[str | None] = mapped_column(Text)
+    area_m2: Mapped[int | None] = mapped_column(BigInteger)
+    west: Mapped[float | None] = mapped_column(Double)
+    south: Mapped[float | None] = mapped_column(Double)
+    east: Mapped[float | None] = mapped_column(Double)
+    north: Mapped[float | None] = mapped_column(Double)
+    name_key: Mapped[str] = mapped_column(SortableText)
+    search_text: Mapped[str] = mapped_column(SortableText, deferred=True)
+    created_at: Mapped[datetime] = mapped_column(Timestamp)
+    updated_at: Mapped[datetime] = mapped_column(Timestamp)
+
+    @property
+    def area_hectares(self) -> float | None:
+        return None if self.area_m2 is None else self.area_m2 / 10_000

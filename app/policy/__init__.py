@@ -1,0 +1,1 @@
+"""What the service promises, as tables. Standard library only."""

@@ -1,0 +1,34 @@
+"""How much of each thing a request may carry, and which words a field takes."""
+
+from __future__ import annotations
+
+from typing import Final
+
+NAME_LENGTH: Final = 200
+DESCRIPTION_LENGTH: Final = 10_000
+SEARCH_LENGTH: Final = 200
+GEOMETRY_POSITIONS: Final = 100_000
+
+METADATA_BYTES: Final = 16 * 1024
+METADATA_KEYS: Final = 50
+
+PER_PAGE_DEFAULT: Final = 20
+PER_PAGE_MAX: Final = 100
+PAGE_MAX: Final = 1_000_000
+
+PROJECT_STATUSES: Final = ("active", "archived", "draft")
+PROJECT_SORTS: Final = ("name", "created_at", "area_hectares")
+ACCOUNT_TYPES: Final = ("individual", "organization")
+
+# Open vocabularies of assets: any word of this form; these are the documented ones.
+VOCABULARY_PATTERN: Final = r"[a-z][a-z0-9_-]{0,49}"
+ASSET_TYPES: Final = ("equipment", "monitoring_station", "point_of_interest")
+ASSET_STATUSES: Final = ("active", "inactive", "maintenance", "retired")
+
+IDEMPOTENCY_KEY_LENGTH: Final = 255
+IDEMPOTENCY_HOURS: Final = 24
+EVENT_DAYS: Final = 30
+
+# A credential's last use is written at most this often, and lists of addresses have an end.
+LAST_USED_SECONDS: Final = 60
+ALLOWLIST_ENTRIES: Final = 100

@@ -1,0 +1,62 @@
+"""The events: what each is called, when it comes, and what its data holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+PROJECT_FIELDS: Final = (
+    "id", "name", "slug", "description", "area_hectares", "status", "created_at", "updated_at",
+)  # fmt: skip
+ASSET_FIELDS: Final = (
+    "id", "project_id", "name", "type", "location", "status", "metadata",
+    "created_at", "updated_at",
+)  # fmt: skip
+MEMBER_FIELDS: Final = ("id", "email", "name", "role", "joined_at")
+SUBSCRIPTION_FIELDS: Final = ("plan", "previous_plan", "status", "current_period_end")
+INVOICE_FIELDS: Final = ("id", "amount", "currency", "status", "due_at")
+USAGE_FIELDS: Final = ("metric", "threshold", "current", "limit", "percentage")
+
+
+@dataclass(frozen=True, slots=True)
+class EventKind:
+    """One type of event.
+
+    ``fields`` are those of the subject as it was then; ``actor`` names the field that says who did
+    it; ``extra`` names what the caller of ``emit`` must add.
+    """
+
+    meaning: str
+    fields: tuple[str, ...]
+    actor: str | None = None
+    extra: tuple[str, ...] = ()
+
+
+EVENTS: Final[dict[str, EventKind]] = {
+    "project.created": EventKind("A project is created", PROJECT_FIELDS, "created_by"),
+    "project.updated": EventKind(
+        "A project is updated", PROJECT_FIELDS, "updated_by", ("changes",)
+    ),
+    "project.deleted": EventKind("A project is deleted", PROJECT_FIELDS, "deleted_by"),
+    "project.archived": EventKind("A project is archived", PROJECT_FIELDS, "archived_by"),
+    "project.restored": EventKind("An archived project is restored", PROJECT_FIELDS, "restored_by"),
+    "asset.created": EventKind("An asset is created", ASSET_FIELDS, "created_by"),
+    "asset.updated": EventKind("An asset is updated", ASSET_FIELDS, "updated_by", ("changes",)),
+    "asset.deleted": EventKind("An asset is deleted", ASSET_FIELDS, "deleted_by"),
+    "asset.status_changed": EventKind(
+        "An asset's status changes", ASSET_FIELDS, "updated_by", ("previous_status",)
+    ),
+    "member.invited": EventKind("A member is invited", MEMBER_FIELDS, "invited_by"),
+    "member.joined": EventKind("An invitation is accepted", MEMBER_FIELDS),
+    "member.updated": EventKind(
+        "A member's role is updated", MEMBER_FIELDS, "updated_by", ("changes",)
+    ),
+    "member.removed": EventKind("A member is removed", MEMBER_FIELDS, "removed_by"),
+    "subscription.created": EventKind("A subscription is created", SUBSCRIPTION_FIELDS),
+    "subscription.updated": EventKind("A subscription is updated", SUBSCRIPTION_FIELDS),
+    "subscription.canceled": EventKind("A subscription is canceled", SUBSCRIPTION_FIELDS),
+    "invoice.paid": EventKind("An invoice is paid", INVOICE_FIELDS),
+    "invoice.failed": EventKind("An invoice payment fails", INVOICE_FIELDS),
+    "usage.threshold_reached": EventKind("Usage reaches 75, 90 or 100 % of a limit", USAGE_FIELDS),
+    "usage.limit_exceeded": EventKind("A usage limit is exceeded", USAGE_FIELDS),
+}

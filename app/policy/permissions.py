@@ -1,0 +1,60 @@
+"""Who may do what: the permissions, what each includes, and what each role and scope grants."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+# Permissions that an API key or a service token can be given, and what they open.
+PERMISSIONS: Final[dict[str, str]] = {
+    "projects:read": "See projects and check geometries",
+    "projects:write": "Create, change, archive, restore and delete projects",
+    "assets:read": "See the assets of projects",
+    "assets:write": "Create, change and delete assets",
+    "members:read": "See who belongs to the account",
+    "members:write": "Invite and remove members and change their roles",
+    "billing:read": "See usage and limits",
+    "admin": "Everything, with the account's settings and webhooks",
+}
+
+# A permission that is held includes these besides.
+INCLUDES: Final[dict[str, frozenset[str]]] = {
+    "projects:write": frozenset({"projects:read"}),
+    "assets:write": frozenset({"assets:read"}),
+    "members:write": frozenset({"members:read"}),
+    "admin": frozenset(PERMISSIONS),
+}
+
+# Scopes that an OAuth application can ask for. `profile` opens GET /account and nothing else.
+SCOPES: Final[dict[str, str]] = {
+    "profile": "See your name and the account",
+    "projects:read": PERMISSIONS["projects:read"],
+    "projects:write": PERMISSIONS["projects:write"],
+    "assets:read": PERMISSIONS["assets:read"],
+    "assets:write": PERMISSIONS["assets:write"],
+    "members:read": PERMISSIONS["members:read"],
+    "offline_access": "Keep access while you are away",
+}
+
+_VIEWER: Final = frozenset({"projects:read", "assets:read", "members:read"})
+_EDITOR: Final = _VIEWER | {"projects:write", "assets:write"}
+_ADMIN: Final = _EDITOR | {"members:write", "billing:read", "admin"}
+
+# Roles, from the least to the most; an owner alone may make or unmake owners.
+ROLES: Final[dict[str, frozenset[str]]] = {
+    "viewer": _VIEWER,
+    "editor": _EDITOR,
+    "admin": _ADMIN,
+    "owner": _ADMIN,
+}
+
+
+def expand(granted: Iterable[str]) -> frozenset[str]:
+    """All permissions that the granted ones amount to."""
+    held = frozenset(granted)
+    return held.union(*(INCLUDES.get(name, frozenset()) for name in held))
+
+
+def role_permissions(role: str) -> list[str]:
+    """The permissions of a role as a member's record shows them: sorted."""
+    return sorted(ROLES[role])

@@ -1,0 +1,26 @@
+"""What each plan allows. ``None`` means no limit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The limits of one plan, counted per account over all its credentials."""
+
+    requests_per_minute: int | None
+    requests_per_day: int | None
+    hectares: int | None  # reported, never enforced by refusing work
+    members: int | None  # enforced; invited people count
+
+
+PLANS: Final[dict[str, Plan]] = {
+    #                  a minute    a day  hectares  members
+    "free": Plan(            60,   1_000,    1_000,       3),
+    "pro": Plan(            300,  10_000,   50_000,      25),
+    "enterprise": Plan(   1_000,    None,     None,    None),
+}  # fmt: skip
+
+DEFAULT_PLAN: Final = "free"

@@ -1,0 +1,20 @@
+"""What is done again and again, and how often."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Periodic:
+    """``name`` is made of letters, digits, ``-`` and ``_``; ``function_path`` is dotted."""
+
+    name: str
+    function_path: str
+    every_seconds: int
+
+
+PERIODIC: tuple[Periodic, ...] = (
+    Periodic("write-counts", "app.usage.jobs.write_counts", 15),
+    Periodic("prune", "app.maintenance.jobs.prune", 3600),
+)

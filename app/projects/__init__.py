@@ -1,0 +1,1 @@
+"""Projects: forest areas, their boundaries and their area."""

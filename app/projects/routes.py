@@ -1,0 +1,135 @@
+"""/v1/projects and /v1/geometry."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import Response, request
+
+from app.api import envelope
+from app.api.blueprint import ApiBlueprint
+from app.api.schemas import page_of, single_of
+from app.auth.principal import Principal
+from app.core.etags import IfMatch
+from app.projects import listing, service
+from app.projects.listing import ProjectQuery
+from app.projects.record import project_record
+from app.projects.schemas import (
+    GeometryCheckSchema,
+    GeometryReportSchema,
+    ProjectCreateSchema,
+    ProjectQuerySchema,
+    ProjectSchema,
+    ProjectUpdateSchema,
+)
+from app.projects.validation import geometry_report
+
+bp = ApiBlueprint(
+    "projects", __name__, url_prefix="/v1", description="Forest areas, with their boundaries."
+)
+_ONE = "/projects/<project_id>"
+
+
+@bp.operation(
+    "GET",
+    "/projects",
+    needs="projects:read",
+    query=ProjectQuerySchema,
+    gives=(200, page_of(ProjectSchema)),
+)
+def list_projects(principal: Principal, values: dict[str, Any]) -> Response:
+    """List projects."""
+    query = ProjectQuery(**values)
+    records, total = listing.list_projects(principal.account_id, query)
+    return envelope.page(records, total=total, number=query.page, size=query.per_page)
+
+
+@bp.operation("GET", _ONE, needs="projects:read", gives=(200, single_of(ProjectSchema)))
+def read_project(principal: Principal, project_id: str) -> Response:
+    """Read a project."""
+    return envelope.single(service.read_project(principal.account_id, project_id))
+
+
+@bp.operation(
+    "POST",
+    "/projects",
+    needs="projects:write",
+    takes=ProjectCreateSchema,
+    gives=(201, single_of(ProjectSchema)),
+    conflicts=True,
+)
+def create_project(principal: Principal, values: dict[str, Any]) -> Response:
+    """Create a project."""
+    project = service.create_project(principal, **values)
+    location = f"/v1/projects/{project.id}"
+    return envelope.single(project_record(project), status=201, location=location)
+
+
+@bp.operation(
+    "PUT",
+    _ONE,
+    needs="projects:write",
+    finds=service.check_project,
+    takes=ProjectUpdateSchema,
+    gives=(200, single_of(ProjectSchema)),
+    conditional=True,
+)
+def update_project(principal: Principal, values: dict[str, Any], project_id: str) -> Response:
+    """Change a project."""
+    project = service.update_project(principal, project_id, values, _if_match())
+    return envelope.single(project_record(project))
+
+
+@bp.operation(
+    "DELETE", _ONE, needs="projects:write", gives=(204, None), conflicts=True, conditional=True
+)
+def delete_project(principal: Principal, project_id: str) -> Response:
+    """Delete an archived project, with its assets."""
+    service.delete_project(principal, project_id, _if_match())
+    return envelope.nothing()
+
+
+@bp.operation(
+    "POST",
+    f"{_ONE}/archive",
+    needs="projects:write",
+    gives=(200, single_of(ProjectSchema)),
+    conflicts=True,
+    conditional=True,
+)
+def archive_project(principal: Principal, project_id: str) -> Response:
+    """Archive a project."""
+    return envelope.single(
+        project_record(service.archive_project(principal, project_id, _if_match()))
+    )
+
+
+@bp.operation(
+    "POST",
+    f"{_ONE}/restore",
+    needs="projects:write",
+    gives=(200, single_of(ProjectSchema)),
+    conflicts=True,
+    conditional=True,
+)
+def restore_project(principal: Principal, project_id: str) -> Response:
+    """Make an archived project active again."""
+    return envelope.single(
+        project_record(service.restore_project(principal, project_id, _if_match()))
+    )
+
+
+@bp.operation(
+    "POST",
+    "/geometry/validate",
+    needs="projects:read",
+    takes=GeometryCheckSchema,
+    gives=(200, single_of(GeometryReportSchema)),
+)
+def validate_geometry(_: Principal, values: dict[str, Any]) -> Response:
+    """Check a geometry without keeping it."""
+    return envelope.single(geometry_report(values["geometry"]))
+
+
+def _if_match() -> IfMatch:
+    return IfMatch(request.headers.get("If-Match"))

@@ -1,0 +1,98 @@
+"""What comes in and goes out of the routes of projects."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from marshmallow import fields, pre_load, validate
+
+from app.api.schemas import OutputSchema
+from app.core.geometry import PROBLEM_CODES
+from app.core.schemas import Box, Geometry, InputSchema, PageQuerySchema, Text
+from app.policy import bounds
+
+READ_ONLY = frozenset({"id", "slug", "area_hectares", "created_at", "updated_at"})
+
+
+class ProjectSchema(OutputSchema):
+    """A forest area."""
+
+    id = fields.String(required=True, metadata={"examples": ["proj_01k9zq3mgse2j7tbyw5c4r8nhd"]})
+    name = fields.String(required=True)
+    slug = fields.String(required=True, metadata={"description": "Made from the name; stays."})
+    description = fields.String(required=True, allow_none=True)
+    geometry = fields.Dict(
+        required=True,
+        allow_none=True,
+        metadata={"description": "GeoJSON Polygon or MultiPolygon (RFC 7946)."},
+    )
+    area_hectares = fields.Float(
+        required=True, allow_none=True, metadata={"description": "Geodesic, on WGS84."}
+    )
+    status = fields.String(required=True, validate=validate.OneOf(bounds.PROJECT_STATUSES))
+    created_at = fields.DateTime(required=True)
+    updated_at = fields.DateTime(required=True)
+
+
+class ProjectCreateSchema(InputSchema):
+    """A new project."""
+
+    read_only: ClassVar[frozenset[str]] = READ_ONLY
+
+    name = Text(shortest=1, longest=bounds.NAME_LENGTH, required=True)
+    description = Text(longest=bounds.DESCRIPTION_LENGTH, allow_none=True)
+    geometry = Geometry(allow_none=True)
+
+
+class ProjectUpdateSchema(InputSchema):
+    """The fields to change; those left out stay, null clears."""
+
+    read_only: ClassVar[frozenset[str]] = READ_ONLY
+
+    name = Text(shortest=1, longest=bounds.NAME_LENGTH)
+    description = Text(longest=bounds.DESCRIPTION_LENGTH, allow_none=True)
+    geometry = Geometry(allow_none=True)
+    status = fields.String(validate=validate.OneOf(bounds.PROJECT_STATUSES))
+
+
+class ProjectQuerySchema(PageQuerySchema):
+    """Which projects, and in which order."""
+
+    status = fields.String(validate=validate.OneOf(bounds.PROJECT_STATUSES))
+    search = Text(
+        longest=bounds.SEARCH_LENGTH,
+        metadata={"description": "Part of the name or the description, in any case."},
+    )
+    sort = fields.String(validate=validate.OneOf(bounds.PROJECT_SORTS), load_default="created_at")
+    order = fields.String(validate=validate.OneOf(("asc", "desc")), load_default=None)
+    bbox = Box(metadata={"description": "`minLon,minLat,maxLon,maxLat`; west may exceed east."})
+
+
+class GeometryCheckSchema(InputSchema):
+    """A geometry to check: as the member ``geometry``, or as the body itself."""
+
+    geometry = fields.Raw(required=True, allow_none=True)
+
+    @pre_load
+    def _take_bare_geometry(self, data: Any, **_: Any) -> Any:
+        bare = isinstance(data, dict) and "coordinates" in data and "geometry" not in data
+        return {"geometry": data} if bare else data
+
+
+class GeometryProblemSchema(OutputSchema):
+    """One fault; the indices count from 0 and are null where they make no sense."""
+
+    code = fields.String(required=True, validate=validate.OneOf(sorted(PROBLEM_CODES)))
+    message = fields.String(required=True)
+    part = fields.Integer(required=True, allow_none=True)
+    ring = fields.Integer(required=True, allow_none=True)
+    position = fields.Integer(required=True, allow_none=True)
+    coordinates = fields.List(fields.Float(), required=True, allow_none=True)
+
+
+class GeometryReportSchema(OutputSchema):
+    """Whether a geometry would be accepted, its area, and what is wrong with it."""
+
+    valid = fields.Boolean(required=True)
+    area_hectares = fields.Float(required=True, allow_none=True)
+    problems = fields.List(fields.Nested(GeometryProblemSchema), required=True)

@@ -1,0 +1,25 @@
+"""Checking a geometry without keeping it: every problem, and its place."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from app.core.geometry import GeometryInvalid, read_boundary
+from app.policy.bounds import GEOMETRY_POSITIONS
+
+
+def geometry_report(value: object) -> dict[str, Any]:
+    """``{valid, area_hectares, problems: [{code, message, part, ring, position, coordinates}]}``.
+
+    Args:
+        value: the parsed JSON of what is meant as a GeoJSON Polygon or MultiPolygon.
+    """
+    try:
+        boundary = read_boundary(value, max_positions=GEOMETRY_POSITIONS)
+    except GeometryInvalid as error:
+        problems = [asdict(problem) for problem in error.problems]
+        for problem in problems:
+            del problem["field"]
+        return {"valid": False, "area_hectares": None, "problems": problems}
+    return {"valid": True, "area_hectares": boundary.area_m2 / 10_000, "problems": []}

@@ -1,0 +1,1 @@
+"""What the service shows besides /v1: its state, its metrics, its reference page."""

@@ -1,0 +1,35 @@
+"""The description of the API: as a document, and as a page for people."""
+
+from __future__ import annotations
+
+from flask import Blueprint, Response, render_template, request
+
+from app.api.openapi import description, description_text
+from app.core.etags import entity_tag
+
+bp = Blueprint(
+    "docs",
+    __name__,
+    template_folder="templates",
+    static_folder="static",
+    static_url_path="/static/site",
+)
+
+
+@bp.get("/v1/openapi.json")
+def openapi() -> Response:
+    """The OpenAPI 3.1 document."""
+    return _cached(Response(description_text(), content_type="application/json"))
+
+
+@bp.get("/docs")
+def page() -> Response:
+    """The reference page, made of the document; it loads nothing from elsewhere."""
+    html = render_template("reference.html", api=description())
+    return _cached(Response(html, content_type="text/html; charset=utf-8"))
+
+
+def _cached(response: Response) -> Response:
+    response.headers["ETag"] = entity_tag(response.get_data())
+    response.headers["Cache-Control"] = "no-cache"
+    return response.make_conditional(request)  # type: ignore[return-value]

@@ -1,0 +1,60 @@
+"""Whether the service is alive, can serve, and what is wrong when it is not."""
+
+from __future__ import annotations
+
+from flask import Blueprint, Response
+from sqlalchemy.exc import SQLAlchemyError
+
+from app.core.database import reader
+from app.core.migrations import is_current
+from app.core.store import store
+from app.core.strict_json import dumps
+
+bp = Blueprint("health", __name__)
+
+
+@bp.get("/healthz")
+def alive() -> Response:
+    """The process answers."""
+    return _json({"status": "ok"}, 200)
+
+
+@bp.get("/readyz")
+def ready() -> Response:
+    """The database answers and has the schema of this version."""
+    try:
+        current = _database_answers() and is_current()
+    except SQLAlchemyError:
+        current = False
+    return _json({"status": "ok" if current else "unavailable"}, 200 if current else 503)
+
+
+@bp.get("/api/health")
+def health() -> Response:
+    """Each part by name. Without the store the service goes on, degraded."""
+    database = _database_answers()
+    redis = store().attempt(lambda client: client.ping()) is not None
+    status = "unavailable" if not database else "ok" if redis else "degraded"
+    checks = {
+        "database": _word(database),
+        "redis": _word(redis),
+        "queue": _word(redis),
+    }
+    return _json({"status": status, "checks": checks}, 200 if database else 503)
+
+
+def _database_answers() -> bool:
+    try:
+        return bool(reader().exec_driver_sql("SELECT 1").scalar_one() == 1)
+    except SQLAlchemyError:
+        return False
+
+
+def _word(works: bool) -> str:
+    return "ok" if works else "unavailable"
+
+
+def _json(value: object, status: int) -> Response:
+    response = Response(dumps(value), status=status, content_type="application/json")
+    response.headers["Cache-Control"] = "no-store"
+    return response

@@ -1,0 +1,72 @@
+"""/metrics for Prometheus, summed over the processes of the web server."""
+
+from __future__ import annotations
+
+import hmac
+import os
+import time
+
+from flask import Blueprint, Flask, Response, current_app, g, request
+from prometheus_client import (
+    CONTENT_TYPE_LATEST,
+    REGISTRY,
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    generate_latest,
+    multiprocess,
+)
+
+from app.core.errors import NotFound, Unauthorized
+from app.core.store import store
+
+bp = Blueprint("metrics", __name__)
+
+_REQUESTS = Counter(
+    "canopy_http_requests_total", "Requests answered", ["method", "route", "status"]
+)
+_DURATION = Histogram(
+    "canopy_http_request_duration_seconds",
+    "Time from the request's arrival to its answer",
+    ["route"],
+    buckets=(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5),
+)
+_STORE_UP = Gauge(
+    "canopy_store_up", "Whether the store answered last time", multiprocess_mode="livemin"
+)
+
+
+def init_app(app: Flask) -> None:
+    """Count every request, when there is somebody who may read the counts."""
+    if app.config["SETTINGS"].metrics_token is not None:
+        app.after_request(_count)
+
+
+@bp.get("/metrics")
+def metrics() -> Response:
+    """The counts, for whoever sends METRICS_TOKEN as a bearer token."""
+    token = current_app.config["SETTINGS"].metrics_token
+    if token is None:
+        raise NotFound
+    sent = request.headers.get("Authorization", "").encode()
+    if not hmac.compare_digest(sent, f"Bearer {token}".encode()):
+        raise Unauthorized("Send METRICS_TOKEN as a bearer token.")
+    return Response(generate_latest(_registry()), content_type=CONTENT_TYPE_LATEST)
+
+
+def _count(response: Response) -> Response:
+    route = request.url_rule.rule if request.url_rule is not None else "(none)"
+    _REQUESTS.labels(request.method, route, response.status_code).inc()
+    _DURATION.labels(route).observe(time.perf_counter() - g.get("started", time.perf_counter()))
+    _STORE_UP.set(0 if store().is_down else 1)
+    return response
+
+
+def _registry() -> CollectorRegistry:
+    """All processes' counts where the web server set a folder for them, else this process's."""
+    if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
+        return REGISTRY
+    registry = CollectorRegistry()
+    multiprocess.MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
+    return registry

@@ -1,0 +1,1 @@
+"""What an account uses: hectares, projects, members, requests."""

@@ -1,0 +1,51 @@
+"""How Alembic runs the revisions: on the application's own engine.
+
+On SQLite foreign keys are switched off meanwhile: a table that is rebuilt would take its children
+with it. They are checked before the transaction ends, so nothing dangling is ever committed.
+"""
+
+from __future__ import annotations
+
+from alembic import context
+from sqlalchemy import Connection
+
+from app.extensions import db
+
+
+def _check_foreign_keys(connection: Connection) -> None:
+    dangling = connection.exec_driver_sql("PRAGMA foreign_key_check").fetchall()
+    if dangling:
+        raise RuntimeError(f"The revision would leave rows without their parents: {dangling[:5]}")
+
+
+def run() -> None:
+    """Apply what is asked for in one transaction."""
+    with db.engine.connect() as connection:
+        sqlite = connection.dialect.name == "sqlite"
+        if sqlite:
+            connection.connection.execute("PRAGMA foreign_keys=OFF")
+        else:
+            # Two instances that start at once migrate one after the other.
+            connection.exec_driver_sql("SET lock_timeout = '60s'")
+            connection.exec_driver_sql("SET statement_timeout = 0")
+            connection.commit()
+        context.configure(
+            connection=connection,
+            target_metadata=db.metadata,
+            render_as_batch=sqlite,
+            transaction_per_migration=False,
+            compare_type=True,
+        )
+        with context.begin_transaction():
+            if not sqlite:
+                connection.exec_driver_sql("SELECT pg_advisory_xact_lock(7310241)")
+            context.run_migrations()
+            if sqlite:
+                _check_foreign_keys(connection)
+        if sqlite:
+            connection.connection.execute("PRAGMA foreign_keys=ON")
+
+
+if context.is_offline_mode():
+    raise SystemExit("Revisions run against a database; offline SQL is not written.")
+run()

@@ -1,0 +1,82 @@
+"""Real servers for the tests: one PostgreSQL and one Valkey for each worker of pytest-xdist."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from flask import Flask
+
+from app import create_app
+from app.core import embedded
+from app.core.migrations import upgrade
+from config import load_settings
+from tests import watch
+from tests.make import Client, make_account
+from tests.postgres import PostgresServer
+
+DATABASES = ("sqlite", "postgresql")
+
+
+@pytest.fixture(scope="session")
+def scratch() -> Iterator[Path]:
+    """A folder of this worker's own; its path is short, as sockets need."""
+    folder = Path(tempfile.mkdtemp(prefix="canopy-"))
+    folder.chmod(0o755)
+    yield folder
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def postgres(scratch: Path) -> Iterator[PostgresServer]:
+    """A PostgreSQL server."""
+    with PostgresServer(scratch / "pg") as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def valkey_url(scratch: Path) -> str:
+    """A Valkey server; it ends with the last process that uses it, which is this one."""
+    return embedded.ensure(scratch / "valkey")
+
+
+@pytest.fixture(scope="session", params=DATABASES)
+def app(request: pytest.FixtureRequest, scratch: Path, valkey_url: str) -> Flask:
+    """The application, once on each database, with its schema and nothing in it."""
+    environ = {
+        "INSTANCE_PATH": str(scratch / request.param),
+        "REDIS_URL": valkey_url,
+        "METRICS_TOKEN": "metrics-token",
+        "LOG_LEVEL": "error",
+    }
+    if request.param == "postgresql":
+        environ["DATABASE_URL"] = request.getfixturevalue("postgres").create_database()
+    made = create_app(load_settings(environ))
+    with made.app_context():
+        upgrade()
+    watch.statements(made)
+    return made
+
+
+@pytest.fixture
+def client(app: Flask) -> Client:
+    """A caller with an API key that may do everything, in an account of its own."""
+    return make_account(app)
+
+
+@pytest.fixture
+def stranger(app: Flask) -> Client:
+    """The same for another account."""
+    return make_account(app)
+
+
+@pytest.fixture(autouse=True)
+def _bare_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No setting of the shell that runs the tests reaches them."""
+    for name in ("DATABASE_URL", "REDIS_URL", "SECRET_KEY", "INSTANCE_PATH", "PORT", "HOST"):
+        if name in os.environ:
+            monkeypatch.delenv(name)

