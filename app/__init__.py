@@ -36,10 +36,6 @@ def create_app(settings: Settings | None = None) -> Flask:
     )
     app.url_map.strict_slashes = False
     app.url_map.merge_slashes = False
-    if settings.trusted_proxies:
-        hops = settings.trusted_proxies
-        app.wsgi_app = ProxyFix(app.wsgi_app, x_for=hops, x_proto=hops, x_host=hops)  # type: ignore[method-assign]
-
     logging.init_app(app)
     database.init_app(app)
     migrate.init_app(app, db, directory=FOLDER)
@@ -47,6 +43,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     failures.init_app(app)
     requests.init_app(app)
     headers.init_app(app)
+    _believe_proxies(app, settings.trusted_proxies)
     metrics.init_app(app)
 
     api = openapi.init_app(app)
@@ -55,3 +52,9 @@ def create_app(settings: Settings | None = None) -> Flask:
     for pages in (docs.bp, health.bp, metrics.bp):
         app.register_blueprint(pages)
     return app
+
+
+def _believe_proxies(app: Flask, hops: int) -> None:
+    """Take the client's address, scheme and host from so many proxies in front."""
+    if hops:
+        app.wsgi_app = ProxyFix(app.wsgi_app, x_for=hops, x_proto=hops, x_host=hops)  # type: ignore[method-assign]

@@ -9,17 +9,25 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from argon2 import PasswordHasher
 from flask import Flask
 
 from app import create_app
-from app.core import embedded
+from app.core import embedded, passwords
 from app.core.migrations import upgrade
+from app.extensions import db
 from config import load_settings
 from tests import watch
 from tests.make import Client, make_account
 from tests.postgres import PostgresServer
 
 DATABASES = ("sqlite", "postgresql")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _cheap_passwords() -> None:
+    """Argon2 is slow on purpose, and nearly every test makes an account with an owner."""
+    passwords._hasher = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 
 
 @pytest.fixture(scope="session")
@@ -45,7 +53,7 @@ def valkey_url(scratch: Path) -> str:
 
 
 @pytest.fixture(scope="session", params=DATABASES)
-def app(request: pytest.FixtureRequest, scratch: Path, valkey_url: str) -> Flask:
+def app(request: pytest.FixtureRequest, scratch: Path, valkey_url: str) -> Iterator[Flask]:
     """The application, once on each database, with its schema and nothing in it."""
     environ = {
         "INSTANCE_PATH": str(scratch / request.param),
@@ -59,7 +67,9 @@ def app(request: pytest.FixtureRequest, scratch: Path, valkey_url: str) -> Flask
     with made.app_context():
         upgrade()
     watch.statements(made)
-    return made
+    yield made
+    with made.app_context():
+        db.engine.dispose()
 
 
 @pytest.fixture
@@ -75,8 +85,9 @@ def stranger(app: Flask) -> Client:
 
 
 @pytest.fixture(autouse=True)
-def _bare_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No setting of the shell that runs the tests reaches them."""
+def _watched_and_bare(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Statements are watched; no setting of the shell that runs the tests reaches them."""
+    watch.readings(monkeypatch)
     for name in ("DATABASE_URL", "REDIS_URL", "SECRET_KEY", "INSTANCE_PATH", "PORT", "HOST"):
         if name in os.environ:
             monkeypatch.delenv(name)

@@ -13,6 +13,7 @@ from typing import Any
 from flask import Flask, has_request_context, request
 from sqlalchemy import event
 
+from app.core import reading
 from app.core.tables import metadata
 from app.extensions import db
 
@@ -41,3 +42,14 @@ def statements(app: Flask) -> None:
 
     with app.app_context():
         event.listen(db.engine, "before_cursor_execute", check)
+
+
+def readings(monkeypatch: Any) -> None:
+    """Watch the statements of ``app.core.reading``, which go to the driver by themselves."""
+    fetch = reading._fetch
+
+    def checked(source: Any, text: str, values: dict[str, Any]) -> Any:
+        assert not leaks(text), f"goes around the tenant filter: {text}"
+        return fetch(source, text, values)
+
+    monkeypatch.setattr(reading, "_fetch", checked)

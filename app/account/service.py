@@ -4,30 +4,28 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, bindparam, select
+from sqlalchemy import bindparam, select
 
 from app.auth.principal import Principal
 from app.core import clock
 from app.core.clock import shown_time
-from app.core.database import reader
 from app.core.errors import Conflict, Detail, ValidationFailed
 from app.core.etags import ANY, IfMatch
 from app.core.ids import new_id
 from app.core.passwords import hash_password, make_password
+from app.core.reading import Prepared
 from app.core.strict_json import dumps
 from app.core.tables import shown
 from app.core.text import fold, slugify
 from app.extensions import db
 from app.models import Account, AccountUsage, Membership, User
 from app.policy.plans import DEFAULT_PLAN, PLANS
-from app.usage.service import count_member, summary
+from app.usage.service import count_member, counters, summary
 
-_ONE = select(
-    *map(
-        shown,
-        (Account.id, Account.name, Account.slug, Account.type, Account.plan, Account.created_at),
-    )
-).where(Account.id == bindparam("account_id"))
+_COLUMNS = (
+    Account.id, Account.name, Account.slug, Account.type, Account.plan, Account.created_at,
+)  # fmt: skip
+_ONE = Prepared(select(*map(shown, _COLUMNS)).where(Account.id == bindparam("account_id")))
 
 
 class NewAccount(NamedTuple):
@@ -38,17 +36,20 @@ class NewAccount(NamedTuple):
     password: str | None
 
 
-def read_account(account_id: str, connection: Connection | None = None) -> dict[str, Any]:
+def read_account(account_id: str) -> dict[str, Any]:
     """The record of an account, with what it uses now."""
-    connection = connection or reader()
-    row = connection.execute(_ONE, {"account_id": account_id}).one()
+    return account_record(_ONE.first(account_id=account_id), counters(account_id))
+
+
+def account_record(row: Any, usage: Any) -> dict[str, Any]:
+    """The fields of an account, from rows or from objects."""
     return {
         "id": row.id,
         "name": row.name,
         "slug": row.slug,
         "type": row.type,
         "plan": row.plan,
-        "usage": summary(account_id, connection),
+        "usage": summary(usage),
         "created_at": shown_time(row.created_at),
     }
 
@@ -58,7 +59,8 @@ def rename_account(
 ) -> dict[str, Any]:
     """Change the account's name, and give its record. Raises PreconditionFailed."""
     account = db.session.get_one(Account, principal.account_id, with_for_update=True)
-    record = read_account(account.id, db.session.connection())
+    usage = db.session.get_one(AccountUsage, principal.account_id)
+    record = account_record(account, usage)
     if_match.check(dumps(record))
     if values.get("name", account.name) != account.name:
         account.name = values["name"]

@@ -23,7 +23,6 @@ from app.api.failures import as_api_error, render
 from app.api.idempotency import Repeatable, StillRunning
 from app.api.parsing import PARSER, refuse_parameters
 from app.auth.guard import ANY_CREDENTIAL, require
-from app.core.database import release_reader
 from app.core.errors import ApiError
 from app.extensions import db
 
@@ -76,18 +75,18 @@ class ApiBlueprint(Blueprint):  # type: ignore[misc]
             inner = self._parsed(_committed(view) if writes else view, takes, query)
             run = _change(inner, needs, finds) if writes else _read(inner, needs, finds)
             run.permission = needs  # type: ignore[attr-defined]
-            documented = describe(
+            describe(
                 self,
                 run,
                 method=method,
                 needs=needs,
                 gives=gives,
                 body=takes is not None,
-                names_resource="<" in path,
+                names_resource="<" in f"{self.url_prefix or ''}{path}",
                 conflicts=conflicts,
                 conditional=conditional,
             )
-            self.route(path, methods=[method], provide_automatic_options=False)(documented)
+            self.route(path, methods=[method], provide_automatic_options=False)(run)
             return view
 
         return decorate
@@ -97,8 +96,8 @@ class ApiBlueprint(Blueprint):  # type: ignore[misc]
     ) -> View:
         """``view`` behind the parsing of what it takes."""
         if query is not None:
-            return self.arguments(query, location="query")(view)  # type: ignore[no-any-return]
-        parsed = self.arguments(takes)(view) if takes is not None else view
+            return self.arguments(query(), location="query")(view)  # type: ignore[no-any-return]
+        parsed = self.arguments(takes())(view) if takes is not None else view
 
         @wraps(parsed)
         def without_parameters(*args: Any, **ids: str) -> Response:
@@ -145,7 +144,6 @@ def _committed(view: View) -> View:
 
     @wraps(view)
     def run(*args: Any, **ids: str) -> Response:
-        release_reader()
         repeatable: Repeatable | None = g.repeatable
         if repeatable is not None and not repeatable.claim():
             db.session.rollback()
@@ -168,7 +166,6 @@ def _refuse(error: ApiError | SQLAlchemyError, repeatable: Repeatable | None) ->
     response = render(refusal)
     if repeatable is None or not _is_kept(refusal):
         return response
-    release_reader()
     if repeatable.claim():
         repeatable.keep(response)
         db.session.commit()

@@ -125,8 +125,12 @@ def describe(
     names_resource: bool,
     conflicts: bool,
     conditional: bool,
-) -> Callable[..., Any]:
-    """``run`` with its documentation: statuses, headers, parameters, security, permission."""
+) -> None:
+    """Document ``run``: statuses, headers, parameters, security, permission.
+
+    flask-smorest's decorators also wrap a view, to serialise what it returns. Ours return finished
+    responses, so only what the decorators note down is taken.
+    """
     status, schema = gives
     repeatable = method in ("POST", "PUT")
     refused = {400, 401, 413, 415, 429, 500, 503}
@@ -153,7 +157,7 @@ def describe(
     )(run)
     named = _header_refs(*_success_headers(method, status, schema))
     answer = blueprint.response(status, schema, headers=named)
-    return answer(documented)  # type: ignore[no-any-return]
+    run._apidoc = answer(documented)._apidoc  # type: ignore[attr-defined]
 
 
 def permission_sentence(needs: str) -> str:

@@ -14,13 +14,13 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from flask import Response, request
-from sqlalchemy import delete, text
+from sqlalchemy import bindparam, delete, text
 from sqlalchemy.dialects import postgresql, sqlite
 
 from app.auth.tenant import columns_of
 from app.core import clock
-from app.core.database import reader
 from app.core.errors import BadRequest, Conflict, Detail, ValidationFailed
+from app.core.reading import Prepared
 from app.extensions import db
 from app.models import IdempotentAnswer
 from app.policy.bounds import IDEMPOTENCY_HOURS, IDEMPOTENCY_KEY_LENGTH
@@ -29,14 +29,17 @@ HEADER: Final = "Idempotency-Key"
 _PRINTABLE: Final = re.compile(rf"[\x20-\x7e]{{1,{IDEMPOTENCY_KEY_LENGTH}}}")
 _KEPT_HEADERS: Final = ("Content-Type", "Location", "ETag", "Link", "Cache-Control")
 
-_ANSWER = columns_of(
-    IdempotentAnswer,
-    IdempotentAnswer.key,
-    IdempotentAnswer.fingerprint,
-    IdempotentAnswer.status,
-    IdempotentAnswer.headers,
-    IdempotentAnswer.body,
-    IdempotentAnswer.created_at,
+_ANSWER = Prepared(
+    columns_of(
+        IdempotentAnswer,
+        IdempotentAnswer.fingerprint,
+        IdempotentAnswer.status,
+        IdempotentAnswer.headers,
+        IdempotentAnswer.body,
+    ).where(
+        IdempotentAnswer.key == bindparam("key"),
+        IdempotentAnswer.created_at > bindparam("oldest"),
+    )
 )
 
 
@@ -60,10 +63,7 @@ class Repeatable:
         Raises:
             ValidationFailed: the key was used for another request.
         """
-        statement = _ANSWER.where(
-            IdempotentAnswer.key == self.key, IdempotentAnswer.created_at > _oldest()
-        )
-        row = reader().execute(statement, {"account_id": self.account_id}).first()
+        row = _ANSWER.first(account_id=self.account_id, key=self.key, oldest=_oldest())
         if row is None:
             return None
         if row.fingerprint != self.fingerprint:

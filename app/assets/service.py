@@ -10,28 +10,29 @@ from app.assets.record import COLUMNS, asset_data, asset_record
 from app.auth.principal import Principal
 from app.auth.tenant import columns_of, find_locked
 from app.core import clock
-from app.core.database import reader
 from app.core.errors import NotFound
 from app.core.etags import ANY, IfMatch
 from app.core.geometry import Point
 from app.core.ids import is_id, new_id
+from app.core.reading import Prepared
 from app.core.text import fold
 from app.extensions import db
 from app.models import Asset
-from app.outbox import emit
+from app.outbox import Origin, emit
 from app.projects.service import lock_project
 
-_ONE = columns_of(Asset, *COLUMNS).where(
-    Asset.id == bindparam("asset_id"), Asset.project_id == bindparam("project_id")
+_ONE = Prepared(
+    columns_of(Asset, *COLUMNS).where(
+        Asset.id == bindparam("asset_id"), Asset.project_id == bindparam("project_id")
+    )
 )
 
 
 def read_asset(account_id: str, project_id: str, asset_id: str) -> dict[str, Any]:
     """The record of an asset. Raises NotFound when the project has no such asset."""
-    if not is_id("asset", asset_id):
+    if not (is_id("project", project_id) and is_id("asset", asset_id)):
         raise _absent()
-    parameters = {"account_id": account_id, "project_id": project_id, "asset_id": asset_id}
-    row = reader().execute(_ONE, parameters).first()
+    row = _ONE.first(account_id=account_id, project_id=project_id, asset_id=asset_id)
     if row is None:
         raise _absent()
     return asset_record(row)
@@ -142,5 +143,4 @@ def _place(asset: Asset, location: Point | None) -> None:
 
 
 def _emit(event_type: str, asset: Asset, principal: Principal, **extra: Any) -> None:
-    record = asset_record(asset)
-    emit(event_type, record, account_id=asset.account_id, actor_id=principal.user_id, **extra)
+    emit(event_type, asset_record(asset), Origin.of(principal), **extra)

@@ -15,16 +15,18 @@ from sqlalchemy.exc import OperationalError
 
 from app.auth.principal import Principal
 from app.core import clock, tokens
-from app.core.database import reader, without_waiting
+from app.core.database import without_waiting
 from app.core.errors import Unauthorized
-from app.models import Account, Credential
+from app.core.reading import Prepared
+from app.models import Account, Credential, User
 from app.policy.bounds import LAST_USED_SECONDS
 from app.policy.permissions import expand
 
 _CREDENTIAL = cast("Table", Credential.__table__)
 _ACCOUNT = Account.__table__
+_USER = User.__table__
 
-_BY_HASH = (
+_BY_HASH = Prepared(
     select(
         _CREDENTIAL.c.id,
         _CREDENTIAL.c.kind,
@@ -34,9 +36,12 @@ _BY_HASH = (
         _CREDENTIAL.c.created_by,
         _CREDENTIAL.c.last_used_at,
         _CREDENTIAL.c.revoked_at,
+        _ACCOUNT.c.name.label("account_name"),
         _ACCOUNT.c.plan,
+        _USER.c.email,
     )
     .join(_ACCOUNT, _ACCOUNT.c.id == _CREDENTIAL.c.account_id)
+    .join(_USER, _USER.c.id == _CREDENTIAL.c.created_by)
     .where(_CREDENTIAL.c.token_hash == bindparam("token_hash"))
 )
 
@@ -68,7 +73,7 @@ def authenticate(header: str | None, address: str) -> Principal:
     token = _bearer_token(header)
     if not any(tokens.is_well_formed(token, p) for p in (tokens.API_KEY, tokens.SERVICE_TOKEN)):
         raise Unauthorized("The token is not valid.", challenge="invalid_token")
-    row = reader().execute(_BY_HASH, {"token_hash": tokens.hash_token(token)}).first()
+    row = _BY_HASH.first(token_hash=tokens.hash_token(token))
     if row is None or row.revoked_at is not None:
         raise Unauthorized("The token is not valid or was revoked.", challenge="invalid_token")
     if row.ip_allowlist is not None and not _allowed(address, row.ip_allowlist):
@@ -80,10 +85,12 @@ def authenticate(header: str | None, address: str) -> Principal:
         kind=row.kind,
         credential_id=row.id,
         account_id=row.account_id,
+        account_name=row.account_name,
         plan=row.plan,
         granted=tuple(sorted(row.permissions)),
         permissions=expand(row.permissions),
         user_id=row.created_by,
+        user_email=row.email,
     )
 
 

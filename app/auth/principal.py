@@ -13,10 +13,12 @@ class Principal:
     kind: str  # api_key, service_token or oauth
     credential_id: str
     account_id: str
+    account_name: str
     plan: str
     granted: tuple[str, ...]  # as they were given, sorted
     permissions: frozenset[str]  # with all that they include
     user_id: str  # the member who made the credential, or whom an application acts for
+    user_email: str
     expires_at: datetime | None = None
 
     def may(self, permission: str) -> bool:

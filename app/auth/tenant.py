@@ -12,6 +12,7 @@ from sqlalchemy import Select, bindparam, select
 from sqlalchemy.orm import InstrumentedAttribute
 from sqlalchemy.sql.base import ExecutableOption
 
+from app.core.reading import Prepared
 from app.core.tables import Base, shown
 from app.extensions import db
 
@@ -42,6 +43,17 @@ def find_locked(
     statement = rows_of(account_id, model).where(model.id == resource_id)  # type: ignore[attr-defined]
     locked = statement.options(*options).with_for_update()
     return db.session.scalars(locked).one_or_none()
+
+
+def account_of(model: type[Base], resource_id: str) -> str | None:
+    """The account that a row belongs to, whichever it is, or None when there is no such row.
+
+    For the operator of the instance only: an answer to a request must not depend on it.
+    """
+    table = model.__table__
+    statement = select(table.c.account_id).where(table.c.id == bindparam("resource_id"))
+    row = Prepared(statement).first(resource_id=resource_id)
+    return None if row is None else row.account_id
 
 
 def _account(model: type[Base]) -> InstrumentedAttribute[str]:

@@ -16,7 +16,7 @@ def entity_tag(data: bytes) -> str:
 
     ``meta`` stays out of it: it tells of the request, not of the resource.
     """
-    return f'"{hashlib.blake2b(data, digest_size=16).hexdigest()}"'
+    return f'"{hashlib.sha256(data).hexdigest()[:32]}"'
 
 
 def parse_tags(header: str, name: str) -> frozenset[str] | None:

@@ -6,7 +6,7 @@ import contextlib
 import os
 import shutil
 import threading
-from collections.abc import Mapping
+from collections.abc import Sequence
 from pathlib import Path
 
 LIMIT = 10 * 1024 * 1024
@@ -43,11 +43,11 @@ class Mirror:
     takes nothing, such as one on which Ctrl-S was pressed, holds up this thread and nobody else.
     """
 
-    def __init__(self, logs: Mapping[str, Path], target: int) -> None:
-        width = max(len(name) for name in logs)
-        self._logs = [(f"{name:{width}} │ ".encode(), path) for name, path in logs.items()]
+    def __init__(self, logs: Sequence[Path], target: int) -> None:
+        width = max(len(path.stem) for path in logs)
+        self._logs = [(f"{path.stem:{width}} │ ".encode(), path) for path in logs]
         self._target = target
-        self._positions = {path: path.stat().st_size for path in logs.values()}
+        self._positions = {path: path.stat().st_size for path in logs}
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, name="mirror", daemon=True)
         self._thread.start()
@@ -56,6 +56,10 @@ class Mirror:
         """Show the rest and end; a terminal that takes nothing is not waited for."""
         self._stopped.set()
         self._thread.join(timeout=0.4)
+
+    @property
+    def is_running(self) -> bool:
+        return self._thread.is_alive()
 
     def _run(self) -> None:
         with contextlib.suppress(OSError):  # the terminal is gone

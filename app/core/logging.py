@@ -8,31 +8,35 @@ from __future__ import annotations
 import logging
 import sys
 import time
-from typing import Any, Final
+from datetime import UTC, datetime
+from typing import Final
 
 import orjson
 from flask import Flask, Response, g, request
-from pythonjsonlogger.core import BaseJsonFormatter
 
+from app.core.clock import format_time
 from config import Settings
 
 log = logging.getLogger("canopy.request")
 
+_LINE: Final = "%(method)s %(route)s %(status)d %(duration_ms).1f ms"
 _QUIET: Final = ("werkzeug", "alembic", "rq", "redis")
 
 
-class JsonFormatter(BaseJsonFormatter):
-    """One JSON object a line; python-json-logger with orjson."""
+class JsonFormatter(logging.Formatter):
+    """One JSON object a line; ``record.fields`` are members of it."""
 
-    def __init__(self) -> None:
-        super().__init__(
-            ["levelname", "name", "message"],
-            timestamp="time",
-            rename_fields={"levelname": "level", "name": "logger"},
-        )
-
-    def jsonify_log_record(self, log_data: Any) -> str:
-        return orjson.dumps(log_data, default=str, option=orjson.OPT_UTC_Z).decode()
+    def format(self, record: logging.LogRecord) -> str:
+        line = {
+            "time": format_time(datetime.fromtimestamp(record.created, UTC)),
+            "level": record.levelname,
+            "logger": record.name,
+            "message": record.getMessage(),
+        }
+        line |= getattr(record, "fields", {})
+        if record.exc_info:
+            line["exception"] = self.formatException(record.exc_info)
+        return orjson.dumps(line, default=str).decode()
 
 
 class TextFormatter(logging.Formatter):
@@ -67,23 +71,19 @@ def _start_clock() -> None:
 
 
 def _log_request(response: Response) -> Response:
-    duration_ms = round((time.perf_counter() - g.get("started", time.perf_counter())) * 1000, 2)
+    if not log.isEnabledFor(logging.INFO):
+        return response
+    seconds = time.perf_counter() - g.get("started", time.perf_counter())
     principal = g.get("principal")
-    route = request.url_rule.rule if request.url_rule is not None else "(none)"
-    log.info(
-        "%s %s %d %.1f ms",
-        request.method,
-        route,
-        response.status_code,
-        duration_ms,
-        extra={
-            "request_id": g.get("request_id"),
-            "method": request.method,
-            "route": route,
-            "status": response.status_code,
-            "duration_ms": duration_ms,
-            "account": principal.account_id if principal else None,
-            "credential": principal.credential_id if principal else None,
-        },
-    )
+    rule = request.url_rule
+    fields = {
+        "request_id": g.get("request_id"),
+        "method": request.method,
+        "route": rule.rule if rule is not None else None,
+        "status": response.status_code,
+        "duration_ms": round(seconds * 1000, 2),
+        "account": principal.account_id if principal else None,
+        "credential": principal.credential_id if principal else None,
+    }
+    log.info(_LINE, fields, extra={"fields": fields})
     return response

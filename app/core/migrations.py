@@ -6,7 +6,7 @@ from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from flask_migrate import upgrade as run_upgrade
 
-from app.extensions import db
+from app.core.reading import connect
 from config import ROOT
 
 FOLDER = str(ROOT / "migrations")
@@ -19,7 +19,7 @@ def upgrade() -> None:
 
 def current_revision() -> str | None:
     """The revision that the database has, or None when it is empty."""
-    with db.engine.connect() as connection:
+    with connect() as connection:
         return MigrationContext.configure(connection).get_current_revision()
 
 

@@ -22,7 +22,7 @@ class Death:
     log: Path
 
     def __str__(self) -> str:
-        return f"The {self.part} died ({self.how}); its log is {self.log}."
+        return f"{self.part} died ({self.how}); its log is {self.log}."
 
 
 class Part:

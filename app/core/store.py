@@ -8,9 +8,11 @@ second and not one a request. One line is logged when an outage begins and one w
 from __future__ import annotations
 
 import logging
+import os
+import threading
 import time
 from collections.abc import Callable
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from flask import Flask, current_app
 from redis import Redis
@@ -34,6 +36,7 @@ class Store:
         self._client: Redis | None = None
         self._down_since: float | None = None
         self._try_again_at = 0.0
+        self._own = threading.local()
 
     @property
     def client(self) -> Redis:
@@ -45,6 +48,26 @@ class Store:
     @property
     def is_down(self) -> bool:
         return self._down_since is not None
+
+    def ask(self, *command: Any) -> Any:
+        """The answer to one command, or None as in ``attempt``; for what every request asks.
+
+        Each thread has a connection of its own: the client's pool and its retries cost as much as
+        the command.
+        """
+        return self.attempt(lambda client: self._on_own_connection(client, command))
+
+    def _on_own_connection(self, client: Redis, command: tuple[Any, ...]) -> Any:
+        connection = getattr(self._own, "connection", None)
+        if connection is None or self._own.process != os.getpid():
+            connection = client.connection_pool.make_connection()
+            self._own.connection, self._own.process = connection, os.getpid()
+        try:
+            connection.send_command(*command, check_health=False)
+            return connection.read_response()
+        except RedisError:
+            connection.disconnect()
+            raise
 
     def attempt(self, command: Callable[[Redis], T]) -> T | None:
         """The result of ``command``, or None when the store fails or is known to be down."""

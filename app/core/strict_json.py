@@ -15,7 +15,8 @@ from typing import Any, Final, NoReturn
 import orjson
 
 _STRING: Final = re.compile(rb'"((?:[^"\\]++|\\.)*+)"(\s*+:)?', re.DOTALL)
-_LONG_NUMBER: Final = re.compile(rb"[0-9]{19}")
+_LONG_DIGITS: Final = re.compile(rb"[0-9]{19}")
+_STRING_OR_LONG_DIGITS: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"|[0-9]{19}', re.DOTALL)
 _INT64: Final = range(-(2**63), 2**63)
 
 Fragment = orjson.Fragment
@@ -52,10 +53,14 @@ def _decode_message(error: orjson.JSONDecodeError) -> str:
 
 def _needs_a_second_look(raw: bytes) -> bool:
     """Whether a name stands in the text twice, wherever, or a number is long."""
-    if _LONG_NUMBER.search(raw):
+    if _LONG_DIGITS.search(raw) and _has_long_number(raw):
         return True
     names = [text for text, colon in _STRING.findall(raw) if colon]
     return len(set(names)) != len(names) or any(b"\\" in name for name in names)
+
+
+def _has_long_number(raw: bytes) -> bool:
+    return any(not token.startswith(b'"') for token in _STRING_OR_LONG_DIGITS.findall(raw))
 
 
 def _read_slowly(raw: bytes) -> None:

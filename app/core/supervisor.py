@@ -56,9 +56,9 @@ class Supervisor:
             self._valkey = embedded.recorded(self._instance)
         self._address = _reachable(listener)
         web = ["-m", "gunicorn", "-c", "gunicorn.conf.py", "--bind", f"fd://{listener.fileno()}"]
-        self._start_part("web server", [*web, "wsgi:app"], "web.log", listener.fileno())
+        self._start_part("The web server", [*web, "wsgi:app"], "web.log", listener.fileno())
         listener.close()  # when the web server stops listening, nobody does
-        self._start_part("worker", ["worker.py"], "worker.log")
+        self._start_part("The worker", ["worker.py"], "worker.log")
 
     def is_ready(self) -> bool:
         """Wait until a request is answered; False when a part died or the end was asked for."""
@@ -75,8 +75,7 @@ class Supervisor:
     def watch(self) -> None:
         """Return when the end is asked for or a part has died. A terminal sees the logs grow."""
         if sys.stdout.isatty():
-            logs = {part.name: part.log for part in self._parts}
-            self._mirror = Mirror(logs, sys.stdout.fileno())
+            self._mirror = Mirror([part.log for part in self._parts], sys.stdout.fileno())
         while not self._must_end():
             time.sleep(LOOK_EVERY)
             self._rotate_logs()
@@ -145,15 +144,10 @@ class Supervisor:
         return self._death_of_valkey()
 
     def _death_of_valkey(self) -> Death | None:
-        """A part that missed Valkey may have started another one; then the number differs."""
         if self._valkey is None:
             return None
-        now = embedded.recorded(self._instance)
-        if embedded.is_running(self._instance) and now and now.pid == self._valkey.pid:
-            return None
-        same = now is not None and now.pid == self._valkey.pid
-        how = (now.ended if now and same else None) or "killed with its keeper"
-        return Death("Valkey", how, self._instance / keeper.LOG)
+        how = embedded.end_of(self._instance, self._valkey.pid)
+        return Death("Valkey", how, self._instance / keeper.LOG) if how else None
 
     def _leave_valkey(self) -> None:
         """It ends with its last user, which may be somebody else's."""

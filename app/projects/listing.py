@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, NamedTuple, cast
 
-from sqlalchemy import Select, Table, func, select
+from sqlalchemy import Select, Table, bindparam, func, select
 
 from app.auth.tenant import columns_of
-from app.core.database import reader
-from app.core.finding import contains_text, overlaps_box
+from app.core.finding import box_values, contains_text, is_short, overlaps_box, text_values
 from app.core.geometry import Bounds
+from app.core.reading import Prepared, engine
 from app.core.tables import shown
 from app.models import Project
 from app.projects.record import COLUMNS, project_record
@@ -34,69 +35,103 @@ class ProjectQuery(NamedTuple):
     order: str | None = None  # None: newest first, and else ascending
     bbox: Bounds | None = None
 
+    @property
+    def descending(self) -> bool:
+        return (self.order or ("desc" if self.sort == "created_at" else "asc")) == "desc"
+
+
+class _Filters(NamedTuple):
+    """Which filters a statement has; their values are parameters."""
+
+    dialect: str
+    status: bool
+    search: bool
+    short: bool
+    bbox: bool
+
 
 def list_projects(account_id: str, query: ProjectQuery) -> tuple[list[dict[str, Any]], int]:
     """The records of one page, and how many projects there are on all pages.
 
-    The page is found on the index alone, and only its rows are read whole.
+    A page of the second half is counted from the end, so the way to it is never longer than half
+    of the list.
     """
-    matching = _matching(account_id, query)
-    total = _total(account_id, query, matching)
+    dialect = engine().dialect.name
+    short = bool(query.search) and is_short(query.search or "")
+    filters = _Filters(dialect, bool(query.status), bool(query.search), short, bool(query.bbox))
+    values = _values(account_id, query, dialect)
+    total = _total(account_id, query, filters, values)
     offset = (query.page - 1) * query.per_page
     if offset >= total:
         return [], total
-    keys = _page(matching, query, total, offset).subquery()
-    statement = (
-        select(*(shown(column) for column in COLUMNS))
-        .join(keys, keys.c.row == _TABLE.c.row)
-        .where(_TABLE.c.account_id == account_id)
-        .order_by(*_order(query, backwards=False))
-    )
-    rows = reader().execute(statement, {"account_id": account_id})
+    size = min(query.per_page, total - offset)
+    rest = total - offset - size
+    backwards = rest < offset
+    statement = _page(filters, query.sort, query.descending, backwards)
+    rows = statement.all(**values, size=size, skipped=rest if backwards else offset)
     return [project_record(row) for row in rows], total
 
 
-def _matching(account_id: str, query: ProjectQuery) -> Select[Any]:
-    """The row numbers of all projects that the filters leave."""
-    dialect = reader().dialect.name
-    statement = columns_of(Project, Project.row)
-    if query.status is not None:
-        statement = statement.where(_TABLE.c.status == query.status)
+def _values(account_id: str, query: ProjectQuery, dialect: str) -> dict[str, Any]:
+    values: dict[str, Any] = {"account_id": account_id}
+    if query.status:
+        values["status"] = query.status
     if query.search:
-        statement = statement.where(contains_text(_TABLE, account_id, query.search, dialect))
-    if query.bbox is not None:
-        box = overlaps_box(_TABLE, query.bbox, dialect, "west", "south", "east", "north")
-        statement = statement.where(box)
+        values |= text_values(query.search, dialect)
+    if query.bbox:
+        values |= box_values(query.bbox)
+    return values
+
+
+def _total(account_id: str, query: ProjectQuery, filters: _Filters, values: dict[str, Any]) -> int:
+    """From the account's counters where nothing but the status filters; else counted."""
+    if filters.search or filters.bbox:
+        return int(_count(filters).scalar(**values))
+    row = counters(account_id)
+    if query.status:
+        return int(getattr(row, f"projects_{query.status}"))
+    return int(row.projects_active + row.projects_archived + row.projects_draft)
+
+
+@cache
+def _count(filters: _Filters) -> Prepared:
+    return Prepared(select(func.count().label("total")).select_from(_matching(filters).subquery()))
+
+
+@cache
+def _page(filters: _Filters, sort: str, descending: bool, backwards: bool) -> Prepared:
+    """The rows of a page. They are found on the index alone, and only then read whole."""
+    found = (
+        _matching(filters)
+        .order_by(*_order(sort, descending != backwards))
+        .limit(bindparam("size"))
+        .offset(bindparam("skipped"))
+        .subquery()
+    )
+    return Prepared(
+        select(*map(shown, COLUMNS))
+        .join(found, found.c.row == _TABLE.c.row)
+        .where(_TABLE.c.account_id == bindparam("account_id"))
+        .order_by(*_order(sort, descending))
+    )
+
+
+def _matching(filters: _Filters) -> Select[Any]:
+    """The row numbers of all projects that the filters leave."""
+    statement = columns_of(Project, Project.row)
+    if filters.status:
+        statement = statement.where(_TABLE.c.status == bindparam("status"))
+    if filters.search:
+        statement = statement.where(contains_text(_TABLE, filters.dialect, short=filters.short))
+    if filters.bbox:
+        sides = ("west", "south", "east", "north")
+        statement = statement.where(overlaps_box(_TABLE, filters.dialect, *sides))
     return statement
 
 
-def _total(account_id: str, query: ProjectQuery, matching: Select[Any]) -> int:
-    """From the account's counters where nothing but the status filters; else counted."""
-    if not query.search and query.bbox is None:
-        row = counters(account_id)
-        by_status = {
-            "active": row.projects_active,
-            "archived": row.projects_archived,
-            "draft": row.projects_draft,
-        }
-        return by_status[query.status] if query.status else sum(by_status.values())
-    counted = select(func.count()).select_from(matching.subquery())
-    return int(reader().execute(counted, {"account_id": account_id}).scalar_one())
-
-
-def _page(matching: Select[Any], query: ProjectQuery, total: int, offset: int) -> Select[Any]:
-    """The row numbers of the page. A page of the second half is counted from the end."""
-    size = min(query.per_page, total - offset)
-    rest = total - offset - size
-    if rest < offset:
-        return matching.order_by(*_order(query, backwards=True)).limit(size).offset(rest)
-    return matching.order_by(*_order(query, backwards=False)).limit(size).offset(offset)
-
-
-def _order(query: ProjectQuery, *, backwards: bool) -> list[Any]:
+def _order(sort: str, descending: bool) -> list[Any]:
     """By the sort and then by id. A project without an area counts as the smallest."""
-    descending = (query.order or ("desc" if query.sort == "created_at" else "asc")) == "desc"
-    column = _SORTS[query.sort]
-    if descending != backwards:
+    column = _SORTS[sort]
+    if descending:
         return [column.desc().nulls_last(), _TABLE.c.id.desc()]
     return [column.asc().nulls_first(), _TABLE.c.id.asc()]

@@ -9,28 +9,27 @@ from sqlalchemy import bindparam
 from app.auth.principal import Principal
 from app.auth.tenant import columns_of, find_locked
 from app.core import clock
-from app.core.database import reader
 from app.core.errors import Conflict, NotFound
 from app.core.etags import ANY, IfMatch
 from app.core.geometry import Boundary
 from app.core.ids import is_id, new_id
+from app.core.reading import Prepared
 from app.core.text import fold, slugify
 from app.extensions import db
 from app.models import Project
-from app.outbox import emit
+from app.outbox import Origin, emit
 from app.projects.record import COLUMNS, project_data, project_record
 from app.usage.service import count_project
 
-_ONE = columns_of(Project, *COLUMNS).where(Project.id == bindparam("project_id"))
-_EXISTS = columns_of(Project, Project.id).where(Project.id == bindparam("project_id"))
+_ONE = Prepared(columns_of(Project, *COLUMNS).where(Project.id == bindparam("project_id")))
+_EXISTS = Prepared(columns_of(Project, Project.id).where(Project.id == bindparam("project_id")))
 
 
 def check_project(account_id: str, project_id: str, **_: str) -> None:
     """Raises NotFound when the account has no such project."""
     if not is_id("project", project_id):
         raise _absent()
-    found = reader().execute(_EXISTS, {"account_id": account_id, "project_id": project_id})
-    if found.first() is None:
+    if _EXISTS.first(account_id=account_id, project_id=project_id) is None:
         raise _absent()
 
 
@@ -38,8 +37,7 @@ def read_project(account_id: str, project_id: str) -> dict[str, Any]:
     """The record of a project. Raises NotFound."""
     if not is_id("project", project_id):
         raise _absent()
-    parameters = {"account_id": account_id, "project_id": project_id}
-    row = reader().execute(_ONE, parameters).first()
+    row = _ONE.first(account_id=account_id, project_id=project_id)
     if row is None:
         raise _absent()
     return project_record(row)
@@ -193,5 +191,4 @@ def _changes(
 
 
 def _emit(event_type: str, project: Project, principal: Principal, **extra: Any) -> None:
-    record = project_record(project)
-    emit(event_type, record, account_id=project.account_id, actor_id=principal.user_id, **extra)
+    emit(event_type, project_record(project), Origin.of(principal), **extra)

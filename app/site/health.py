@@ -5,8 +5,8 @@ from __future__ import annotations
 from flask import Blueprint, Response
 from sqlalchemy.exc import SQLAlchemyError
 
-from app.core.database import reader
 from app.core.migrations import is_current
+from app.core.reading import connect
 from app.core.store import store
 from app.core.strict_json import dumps
 
@@ -45,7 +45,8 @@ def health() -> Response:
 
 def _database_answers() -> bool:
     try:
-        return bool(reader().exec_driver_sql("SELECT 1").scalar_one() == 1)
+        with connect() as connection:
+            return bool(connection.exec_driver_sql("SELECT 1").scalar_one() == 1)
     except SQLAlchemyError:
         return False
 

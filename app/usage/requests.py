@@ -20,7 +20,7 @@ from redis import Redis
 from sqlalchemy import bindparam, func, select
 
 from app.core import clock
-from app.core.database import reader
+from app.core.reading import Prepared
 from app.core.store import store
 from app.models import RequestCount, RequestCountBatch
 
@@ -31,12 +31,16 @@ BATCH_ID: Final = "id"  # a field of the batch, beside those of the accounts
 _unsent: Counter[str] = Counter()
 _unsent_lock = threading.Lock()
 
-_WRITTEN = select(func.coalesce(func.sum(RequestCount.requests), 0)).where(
-    RequestCount.account_id == bindparam("account_id"),
-    RequestCount.day >= bindparam("first_day"),
-    RequestCount.day <= bindparam("last_day"),
+_WRITTEN = Prepared(
+    select(func.coalesce(func.sum(RequestCount.requests), 0).label("requests")).where(
+        RequestCount.account_id == bindparam("account_id"),
+        RequestCount.day >= bindparam("first_day"),
+        RequestCount.day <= bindparam("last_day"),
+    )
 )
-_BATCH_WRITTEN = select(RequestCountBatch.id).where(RequestCountBatch.id == bindparam("batch"))
+_BATCH_WRITTEN = Prepared(
+    select(RequestCountBatch.id).where(RequestCountBatch.id == bindparam("batch"))
+)
 
 
 def field(account_id: str, day: str) -> str:
@@ -53,7 +57,7 @@ def count(account_id: str) -> None:
     name = field(account_id, today())
     if _unsent:
         _hand_over()
-    if store().attempt(lambda client: client.hincrby(PENDING, name, 1)) is None:
+    if store().ask("HINCRBY", PENDING, name, 1) is None:
         with _unsent_lock:
             _unsent[name] += 1
 
@@ -84,7 +88,7 @@ def requests_on(account_id: str, days: Sequence[str]) -> int:
     names = [field(account_id, day) for day in days]
     while True:
         stored = _in_store(names)
-        written = int(reader().execute(_WRITTEN, period).scalar_one())
+        written = int(_WRITTEN.scalar(**period))
         moving = 0 if stored.batch is None or _is_written(stored.batch) else stored.moving
         if _in_store(names).batch == stored.batch:
             return written + stored.pending + moving + sum(_unsent[name] for name in names)
@@ -117,4 +121,4 @@ def _sum(counts: Iterable[bytes | None]) -> int:
 
 
 def _is_written(batch: str) -> bool:
-    return reader().execute(_BATCH_WRITTEN, {"batch": batch}).first() is not None
+    return _BATCH_WRITTEN.first(batch=batch) is not None

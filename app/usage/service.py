@@ -4,25 +4,36 @@ from __future__ import annotations
 
 import calendar
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, cast
 
-from sqlalchemy import Connection, update
+from sqlalchemy import Table, bindparam, update
 
 from app.auth.tenant import columns_of
 from app.core import clock
-from app.core.database import reader
+from app.core.reading import Prepared
 from app.extensions import db
 from app.models import AccountUsage
 from app.policy.plans import PLANS
 from app.usage.requests import requests_on
 
-_COUNTERS = columns_of(
-    AccountUsage,
-    AccountUsage.projects_active,
-    AccountUsage.projects_archived,
-    AccountUsage.projects_draft,
-    AccountUsage.area_m2,
-    AccountUsage.members,
+_COUNTERS = Prepared(
+    columns_of(
+        AccountUsage,
+        AccountUsage.projects_active,
+        AccountUsage.projects_archived,
+        AccountUsage.projects_draft,
+        AccountUsage.area_m2,
+        AccountUsage.members,
+    )
+)
+
+
+_COUNTED = ("projects_active", "projects_archived", "projects_draft", "area_m2", "members")
+_USAGE = cast("Table", AccountUsage.__table__)
+_ADD = (
+    update(_USAGE)
+    .where(_USAGE.c.account_id == bindparam("account"))
+    .values({name: _USAGE.c[name] + bindparam(f"more_{name}") for name in _COUNTED})
 )
 
 
@@ -31,26 +42,26 @@ def count_project(account_id: str, status: str, area_m2: int | None, change: int
 
     A project that changes its status or its boundary is counted out as it was and in as it is.
     """
-    column = getattr(AccountUsage, f"projects_{status}")
-    values: dict[Any, Any] = {column: column + change}
-    if status != "archived":
-        values[AccountUsage.area_m2] = AccountUsage.area_m2 + change * (area_m2 or 0)
-    _add(account_id, values)
+    area = 0 if status == "archived" else change * (area_m2 or 0)
+    _add(account_id, {f"projects_{status}": change, "area_m2": area})
 
 
 def count_member(account_id: str, change: int) -> None:
     """Count a member in or out, in the transaction at hand. Invited people count."""
-    _add(account_id, {AccountUsage.members: AccountUsage.members + change})
+    _add(account_id, {"members": change})
 
 
-def counters(account_id: str, connection: Connection | None = None) -> Any:
+def counters(account_id: str) -> Any:
     """The row of counters of an account, as plain columns."""
-    return (connection or reader()).execute(_COUNTERS, {"account_id": account_id}).one()
+    return _COUNTERS.first(account_id=account_id)
 
 
-def summary(account_id: str, connection: Connection | None = None) -> dict[str, Any]:
-    """``account.usage``: hectares of projects that are not archived, all projects, members."""
-    row = counters(account_id, connection)
+def summary(row: Any) -> dict[str, Any]:
+    """``account.usage``: hectares of projects that are not archived, all projects, members.
+
+    Args:
+        row: what ``counters`` gives, or an ``AccountUsage``.
+    """
     return {
         "hectares": row.area_m2 / 10_000,
         "projects": row.projects_active + row.projects_archived + row.projects_draft,
@@ -86,10 +97,9 @@ def statistics(account_id: str, plan_name: str) -> dict[str, Any]:
     }
 
 
-def _add(account_id: str, values: dict[Any, Any]) -> None:
-    db.session.execute(
-        update(AccountUsage).where(AccountUsage.account_id == account_id).values(values)
-    )
+def _add(account_id: str, more: dict[str, int]) -> None:
+    values = {f"more_{name}": more.get(name, 0) for name in _COUNTED}
+    db.session.connection().execute(_ADD, {"account": account_id} | values)
 
 
 def _month(moment: datetime) -> tuple[datetime, datetime]:

@@ -40,9 +40,9 @@ def structure_problems(kind: str, coordinates: object, max_positions: int) -> It
         told = f"has {count} positions; a boundary may have {max_positions}. Simplify it."
         yield top.problem("too_many_positions", told)
         return
-    depths = set(map(_depth, coordinates))
-    if len(depths) == 1 and depths.isdisjoint({0, _SHAPES[kind][0] - 1}):
-        told = f"is nested {depths.pop() + 1} deep. A {kind} is {_SHAPES[kind][0]} deep"
+    depths = {1 + _depth(inner) for inner in coordinates}
+    if len(depths) == 1 and depths.isdisjoint({0, _SHAPES[kind][0]}):
+        told = f"is nested {depths.pop()} deep. A {kind} is {_SHAPES[kind][0]} deep"
         yield top.problem("wrong_nesting", f"{told}: {_SHAPES[kind][1]}.")
         return
     for index, part in enumerate(parts):
@@ -56,11 +56,11 @@ def _count(parts: list[object]) -> int:
 
 
 def _depth(value: object) -> int:
-    """Count the arrays around the first number, or return 0 when there is none."""
+    """Count the arrays around the first number, or return -1 when there is none."""
     depth = 0
     while isinstance(value, list) and value:
         value, depth = value[0], depth + 1
-    return depth if type(value) in (int, float) else 0
+    return depth if type(value) in (int, float) else -1
 
 
 def _part_problems(part: object, index: int | None) -> Iterator[Problem]:
@@ -135,7 +135,7 @@ def _range_fault(lon: float, lat: float, height: float = 0) -> str:
     ]
     told = ", ".join(fault for fault in faults if fault)
     if told and swapped:
-        return f"is out of range: {told}. GeoJSON has the longitude first; are the two swapped?"
+        return f"is out of range: {told}. GeoJSON has the longitude first: the two look swapped."
     return f"is out of range: {told}. Send degrees on WGS84." if told else ""
 
 

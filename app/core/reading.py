@@ -1,0 +1,171 @@
+"""Reading outside a change: statements built once, run on a connection of the request's own.
+
+SQLAlchemy's own execution of a statement costs several times what the database takes for a row. So
+a ``Prepared`` statement keeps the compiled text, and goes to the driver by itself. Each statement
+stands alone (autocommit): there is no transaction to begin or to end, and on SQLite no lock that a
+writer would wait for. ``docs/adr/0003-reading.md`` has the measurements.
+"""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from flask import Flask, current_app, g
+from sqlalchemy import Connection, Engine, Executable, create_engine
+from sqlalchemy.dialects.sqlite import dialect as SQLiteDialect
+from sqlalchemy.engine.interfaces import Dialect
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.pool import PoolProxiedConnection
+from sqlalchemy.sql.compiler import SQLCompiler
+
+_ENGINE: Final = "canopy_reading_engine"
+_CONNECTION: Final = "canopy_reader"
+_TIMES_TRIED: Final = 2  # a connection that the server has closed meanwhile is replaced once
+
+Convert = Callable[[Any], Any]
+
+
+def init_app(app: Flask, url: str, options: Mapping[str, Any]) -> Engine:
+    """Give ``app`` an engine of its own for reading, and end each request's connection."""
+    autocommit = {} if url.startswith("sqlite") else {"isolation_level": "AUTOCOMMIT"}
+    engine = create_engine(url, hide_parameters=True, **options, **autocommit)
+    app.extensions[_ENGINE] = engine
+    app.teardown_appcontext(lambda _: release())
+    return engine
+
+
+def engine() -> Engine:
+    """The application's engine for reading."""
+    found: Engine = current_app.extensions[_ENGINE]
+    return found
+
+
+def release() -> None:
+    """Give the request's connection back, before a change opens its own."""
+    connection: PoolProxiedConnection | None = g.pop(_CONNECTION, None)
+    if connection is not None:
+        connection.close()
+
+
+def connect() -> Connection:
+    """A connection for statements that are seldom asked. Use it in a ``with``."""
+    return engine().connect()
+
+
+class Prepared:
+    """A SELECT with named parameters, compiled once for each kind of database."""
+
+    def __init__(self, statement: Executable) -> None:
+        self._statement = statement
+        self._compiled: dict[str, _Compiled] = {}
+
+    def all(self, **values: Any) -> list[Any]:
+        """All rows, as named tuples."""
+        compiled, rows = self._run(values)
+        return compiled.rows(rows)
+
+    def first(self, **values: Any) -> Any:
+        """The first row, or None."""
+        compiled, rows = self._run(values)
+        return compiled.rows(rows[:1])[0] if rows else None
+
+    def scalar(self, **values: Any) -> Any:
+        """The first column of the one row."""
+        return self.all(**values)[0][0]
+
+    def _run(self, values: dict[str, Any]) -> tuple[_Compiled, list[Any]]:
+        source = engine()
+        compiled = self._compiled.get(source.dialect.name)
+        if compiled is None:
+            compiled = _Compiled(self._statement, source.dialect)
+            self._compiled[source.dialect.name] = compiled
+        return compiled, _fetch(source, compiled.text, compiled.bind(values))
+
+
+class _Compiled:
+    """The text for one kind of database, and what its driver needs converted."""
+
+    def __init__(self, statement: Executable, dialect: Dialect) -> None:
+        compiled = statement.compile(dialect=_with_named_parameters(dialect))  # type: ignore[attr-defined]
+        assert isinstance(compiled, SQLCompiler)
+        self.text = str(compiled)
+        self._fixed = {name: value for name, value in compiled.params.items() if value is not None}
+        self._to_driver = _converters(
+            (name, bound.type.dialect_impl(dialect).bind_processor(dialect))
+            for name, bound in compiled.binds.items()
+        )
+        columns = [entry.keyname for entry in compiled._result_columns]
+        row: Any = namedtuple("Row", columns)  # type: ignore[misc]
+        self._make_row: Callable[[Any], Any] = row._make
+        self._from_driver = _converters(
+            (place, entry.type.dialect_impl(dialect).result_processor(dialect, None))
+            for place, entry in enumerate(compiled._result_columns)
+        )
+
+    def bind(self, values: dict[str, Any]) -> dict[str, Any]:
+        """The parameters as the driver takes them."""
+        bound = self._fixed | values
+        for name, convert in self._to_driver:
+            bound[name] = convert(bound[name])
+        return bound
+
+    def rows(self, found: list[Any]) -> list[Any]:
+        """The driver's rows as named tuples of Python's values."""
+        if not self._from_driver:
+            return list(map(self._make_row, found))
+        converted = []
+        for row in found:
+            cells = list(row)
+            for place, convert in self._from_driver:
+                cells[place] = convert(cells[place])
+            converted.append(self._make_row(cells))
+        return converted
+
+
+def _with_named_parameters(dialect: Dialect) -> Dialect:
+    """psycopg has names of itself; SQLite's dialect counts its parameters unless told."""
+    return SQLiteDialect(paramstyle="named") if dialect.name == "sqlite" else dialect
+
+
+def _converters(pairs: Any) -> list[tuple[Any, Convert]]:
+    return [(key, convert) for key, convert in pairs if convert is not None]
+
+
+def _fetch(source: Engine, text: str, values: dict[str, Any]) -> list[Any]:
+    """Run a statement. A reading that failed because the connection was gone is done again."""
+    for tries_left in reversed(range(_TIMES_TRIED)):
+        connection: Any = g.get(_CONNECTION)
+        if connection is None:
+            connection = source.raw_connection()
+            setattr(g, _CONNECTION, connection)
+        cursor = None
+        try:
+            cursor = connection.cursor()
+            cursor.execute(text, values)
+            rows: list[Any] = cursor.fetchall()
+        except source.dialect.loaded_dbapi.Error as error:
+            gone = source.dialect.is_disconnect(error, connection.dbapi_connection, cursor)
+            if gone:
+                g.pop(_CONNECTION).invalidate(error)
+                source.dispose(close=False)
+            if not (gone and tries_left):
+                raise _wrapped(error, text, source, gone) from error
+        else:
+            cursor.close()
+            return rows
+    raise AssertionError("the last try returns or raises")
+
+
+def _wrapped(error: Exception, text: str, source: Engine, gone: bool) -> BaseException:
+    """The driver's error as SQLAlchemy's, which everything above knows."""
+    return DBAPIError.instance(
+        text,
+        {},
+        error,
+        source.dialect.loaded_dbapi.Error,
+        hide_parameters=True,
+        connection_invalidated=gone,
+        dialect=source.dialect,
+    )

@@ -1,0 +1,193 @@
+"""Work on a whole database: reading all of it as of one moment, or replacing what it holds.
+
+The connections are apart from the application's: they have none of its time limits, for a backup
+takes as long as it takes, and on SQLite they read without the lock that writers need.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import quote
+
+import psycopg
+from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
+from sqlalchemy.exc import OperationalError, SQLAlchemyError
+from sqlalchemy.pool import NullPool
+
+from config import Settings
+
+WAIT_SECONDS: Final = 30  # for writers to finish, when they are to be locked out
+_ATTEMPTS: Final = 5
+_DEADLOCK: Final = "40P01"
+
+# What statements and COPY may raise.
+DATABASE_ERRORS: Final = (SQLAlchemyError, psycopg.Error)
+
+
+def database_url(settings: Settings) -> URL:
+    """The address of the service's database; a relative path of SQLite lies in the instance."""
+    url = make_url(settings.database_url)
+    if url.get_backend_name() == "sqlite" and url.database:
+        url = url.set(database=str(settings.instance_path / url.database))
+    return url
+
+
+def shown_url(url: URL) -> str:
+    """The address without its password."""
+    return url.render_as_string(hide_password=True)
+
+
+def may_exist(url: URL) -> bool:
+    """False when the database is a file that is not there."""
+    return url.get_backend_name() != "sqlite" or Path(url.database or "").exists()
+
+
+def reason(error: BaseException) -> str:
+    """What the database says is wrong, in one line."""
+    text = str(getattr(error, "orig", None) or error).strip()
+    return (text.splitlines() or [type(error).__name__])[0].rstrip(".")
+
+
+@contextmanager
+def snapshot(url: URL) -> Iterator[Connection]:
+    """A connection that reads the database as it is at this moment, whatever is written meanwhile.
+
+    Nobody waits for it: writers go on, on SQLite by its write-ahead log.
+
+    Raises:
+        sqlalchemy.exc.SQLAlchemyError: the database cannot be reached, or does not exist.
+    """
+    with _engine(url, begin="BEGIN") as engine, engine.connect() as connection:
+        if url.get_backend_name() == "sqlite":
+            _pragma(connection, "query_only=ON")
+            first_look = "SELECT count(*) FROM sqlite_schema"
+        else:
+            connection = connection.execution_options(
+                isolation_level="REPEATABLE READ", postgresql_readonly=True
+            )
+            first_look = "SELECT 1"
+        connection.exec_driver_sql(first_look)  # both databases fix the moment at the first read
+        yield connection
+
+
+@contextmanager
+def alone(url: URL, tables: Sequence[str]) -> Iterator[Connection]:
+    """A transaction in which nobody else writes to the tables; readers see the state before it
+    until it is committed, at the end of the block, or for good when the block raises.
+
+    Foreign keys are not checked on SQLite meanwhile (``PRAGMA foreign_key_check`` does it at once).
+
+    Raises:
+        sqlalchemy.exc.OperationalError: other writers did not finish within 30 seconds.
+    """
+    with _engine(url) as engine, engine.connect() as connection:
+        if url.get_backend_name() == "postgresql":
+            _lock_writers_out(connection, tables)
+        yield connection
+        connection.commit()
+
+
+@contextmanager
+def owned(url: URL) -> Iterator[Connection | None]:
+    """A connection for many transactions on a database that nobody else may use meanwhile; None
+    when somebody does: on SQLite anybody, on PostgreSQL another owner."""
+    with _engine(url) as engine, engine.connect() as connection:
+        if url.get_backend_name() == "sqlite":
+            taken = _take_file(connection)
+        else:
+            lock = "SELECT pg_try_advisory_lock(7310242)"
+            taken = connection.exec_driver_sql(lock).scalar_one()
+            connection.commit()
+        yield connection if taken else None
+
+
+@contextmanager
+def opened(url: URL) -> Iterator[Connection]:
+    """A transaction on a database that need not exist yet, where SQLite can make it."""
+    with _engine(url, create=True) as engine, engine.begin() as connection:
+        yield connection
+
+
+def refresh_statistics(url: URL) -> None:
+    """Let PostgreSQL plan by the rows that it has now, after many were replaced."""
+    if url.get_backend_name() == "postgresql":
+        with opened(url) as connection:
+            connection.exec_driver_sql("ANALYZE")
+
+
+@contextmanager
+def _engine(url: URL, *, begin: str = "BEGIN IMMEDIATE", create: bool = False) -> Iterator[Engine]:
+    if url.get_backend_name() == "sqlite":
+        engine = _sqlite_engine(url, begin, "rwc" if create else "rw")
+    else:
+        engine = create_engine(
+            url,
+            poolclass=NullPool,
+            connect_args={
+                "connect_timeout": 3,
+                "options": f"-c statement_timeout=0 -c lock_timeout={WAIT_SECONDS}s"
+                " -c idle_in_transaction_session_timeout=0 -c timezone=UTC",
+            },
+        )
+    try:
+        yield engine
+    finally:
+        engine.dispose()
+
+
+def _sqlite_engine(url: URL, begin: str, mode: str) -> Engine:
+    """Without ``create`` a file that is missing is a fault; SQLite would make an empty one."""
+    path = quote(str(Path(url.database or "").absolute()))
+
+    def connect() -> sqlite3.Connection:
+        connection = sqlite3.connect(
+            f"file:{path}?mode={mode}", uri=True, timeout=WAIT_SECONDS, isolation_level=None
+        )
+        connection.execute("PRAGMA foreign_keys=OFF")
+        return connection
+
+    engine = create_engine(url, poolclass=NullPool, creator=connect)
+    event.listen(engine, "begin", lambda connection: connection.exec_driver_sql(begin))
+    return engine
+
+
+def _pragma(connection: Connection, setting: str) -> Any:
+    """Outside a transaction, where most settings must be made."""
+    driver: Any = connection.connection.driver_connection
+    return driver.execute(f"PRAGMA {setting}").fetchone()
+
+
+def _take_file(connection: Connection) -> bool:
+    """Keep the lock of the first write until the connection ends."""
+    _pragma(connection, "busy_timeout=2000")
+    _pragma(connection, "locking_mode=EXCLUSIVE")
+    try:
+        _pragma(connection, "journal_mode=WAL")
+        connection.exec_driver_sql("PRAGMA user_version=0")  # a write that changes nothing
+        connection.commit()
+    except (OperationalError, sqlite3.OperationalError) as error:
+        if "locked" not in str(error):
+            raise
+        return False
+    return True
+
+
+def _lock_writers_out(connection: Connection, tables: Sequence[str]) -> None:
+    """EXCLUSIVE, so that SELECT FOR UPDATE waits too: whoever changes something begins with it.
+
+    The tables are locked one after the other, and may meet a writer who goes the other way round.
+    """
+    quote_name = connection.dialect.identifier_preparer.quote
+    names = ", ".join(quote_name(name) for name in tables)
+    for attempt in range(1, _ATTEMPTS + 1):
+        try:
+            connection.exec_driver_sql(f"LOCK TABLE {names} IN EXCLUSIVE MODE")
+            return
+        except OperationalError as error:
+            if getattr(error.orig, "sqlstate", None) != _DEADLOCK or attempt == _ATTEMPTS:
+                raise
+            connection.rollback()

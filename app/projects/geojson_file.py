@@ -1,0 +1,177 @@
+"""Features of a GeoJSON file (RFC 7946) as a stream, whatever the size of the file.
+
+A file holds one FeatureCollection, or Features one after the other: newline-delimited, or as a
+GeoJSON text sequence (RFC 8142). Coordinates come as the floats that the file's digits mean, as
+from any JSON reader. A file is read twice: ``survey`` goes through all of it before anything is
+done with its features, and refuses what is not whole; ``read_features`` then takes them one by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, BinaryIO, Final
+
+import ijson
+
+from app.core.geometry import GeometryInvalid, read_point
+
+Advance = Callable[[int], None]  # called with the number of bytes that were read since
+
+_CHUNK: Final = 8192
+_DEEPEST: Final = 500
+_BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
+_RECORD_SEPARATOR: Final = b"\x1e"
+_PREFIXES: Final = {"FeatureCollection": "features.item", "Feature": ""}
+_WANTED: Final = "a GeoJSON FeatureCollection, or Features one after the other"
+
+
+class FileInvalid(ValueError):
+    """The file as a whole cannot be used. The message is one or two sentences."""
+
+
+@dataclass(slots=True)
+class PropertyUse:
+    """How a property is used over all features: in how many it has a value, and whether the values
+    differ at all."""
+
+    filled: int = 0
+    first: object = None
+    varies: bool = False
+
+    def add(self, value: object) -> None:
+        if value is None or value == "":
+            return
+        if not self.filled:
+            self.first = value
+        elif value != self.first:
+            self.varies = True
+        self.filled += 1
+
+
+@dataclass(slots=True)
+class Survey:
+    """What a first reading finds: the type of the file's values, and the features' properties."""
+
+    type: str = ""
+    features: int = 0  # those that have properties
+    properties: dict[str, PropertyUse] = field(default_factory=dict)
+
+    def add(self, properties: object) -> None:
+        if isinstance(properties, dict):
+            self.features += 1
+            for name, value in properties.items():
+                self.properties.setdefault(name, PropertyUse()).add(value)
+
+
+def no_advance(_: int) -> None:
+    """For those who do not watch."""
+
+
+def survey(file: BinaryIO, advance: Advance = no_advance) -> Survey:
+    """Read a whole file, from where it stands.
+
+    Raises:
+        FileInvalid: it is not JSON to its end, holds something else than features, or names another
+            coordinate system than WGS84.
+    """
+    types: set[str] = set()
+    surveys = {kind: Survey(kind) for kind in _PREFIXES}
+    takers = {
+        "type": lambda found: types.add(_checked_type(found)),
+        "crs": _check_system,
+        "features.item.properties": surveys["FeatureCollection"].add,
+        "properties": surveys["Feature"].add,
+    }
+    _read_values(_Source(file, advance), takers)
+    if not types:
+        raise FileInvalid(f"The file is not GeoJSON: it has no `type`. It must be {_WANTED}.")
+    if len(types) > 1:
+        raise FileInvalid(f"The file mixes Features and FeatureCollections. It must be {_WANTED}.")
+    return surveys[types.pop()]
+
+
+def read_features(
+    file: BinaryIO, surveyed: Survey, advance: Advance = no_advance
+) -> Iterator[tuple[int, Any]]:
+    """Each feature of a surveyed file with its number, the first is 1; one is in memory at a time.
+
+    Raises:
+        FileInvalid: the file has changed since it was surveyed, and is broken now.
+    """
+    source = _Source(file, advance)
+    items = ijson.items(
+        source, _PREFIXES[surveyed.type], use_float=True, multiple_values=True, buf_size=_CHUNK
+    )
+    try:
+        yield from enumerate(items, start=1)
+    except ijson.JSONError as error:
+        raise source.fault(error) from None
+
+
+class _Source:
+    """The bytes of a file, without what a JSON reader does not expect, and counted."""
+
+    def __init__(self, file: BinaryIO, advance: Advance) -> None:
+        self._file = file
+        self._advance = advance
+        self._read = 0
+
+    def read(self, size: int) -> bytes:
+        chunk = self._file.read(size)
+        if not self._read:
+            chunk = chunk.removeprefix(_BYTE_ORDER_MARK)
+        self._read += len(chunk)
+        self._advance(len(chunk))
+        # The reader's memory grows with the square of the depth.
+        if chunk.count(b"[") + chunk.count(b"{") > _DEEPEST + chunk.count(b"]") + chunk.count(b"}"):
+            raise FileInvalid(f"The file is nested too deeply near byte {self._read:,}.")
+        return chunk.replace(_RECORD_SEPARATOR, b" ")
+
+    def fault(self, error: ijson.JSONError) -> FileInvalid:
+        """What is wrong with the JSON, and about where."""
+        if not self._read:
+            return FileInvalid("The file is empty.")
+        told = error.args[0] if error.args else ""
+        text = told.decode(errors="replace") if isinstance(told, bytes) else str(told)
+        if "premature EOF" in text:
+            return FileInvalid("The file ends in the middle: it was cut off.")
+        reason = (text.splitlines() or ["it cannot be read"])[0].partition(": ")[2] or text
+        return FileInvalid(f"The file is not JSON near byte {self._read:,}: {reason.rstrip('.')}.")
+
+
+def _read_values(source: _Source, takers: Mapping[str, Callable[[Any], None]]) -> None:
+    """Give each value at one of the places in a file, such as "features.item", to its taker."""
+    readers = []
+    for place, take in takers.items():
+        values = ijson.sendable_list()
+        reader = ijson.items_coro(values, place, use_float=True, multiple_values=True)
+        readers.append((reader, values, take))
+    try:
+        while chunk := source.read(_CHUNK):
+            for reader, values, take in readers:
+                reader.send(chunk)
+                for value in values:
+                    take(value)
+                values.clear()
+        for reader, _, _ in readers:
+            reader.close()
+    except ijson.JSONError as error:
+        raise source.fault(error) from None
+
+
+def _checked_type(found: object) -> str:
+    if not isinstance(found, str) or found not in _PREFIXES:
+        raise FileInvalid(f"The file holds a {str(found)[:40]}. It must be {_WANTED}.")
+    return found
+
+
+def _check_system(crs: object) -> None:
+    """The old `crs` member: what a geometry may name in it, a file may."""
+    try:
+        read_point({"type": "Point", "coordinates": [0, 0], "crs": crs})
+    except GeometryInvalid:
+        raise FileInvalid(
+            "The file names another coordinate system than WGS84 in `crs`. Convert it first, for "
+            "example with: ogr2ogr -t_srs EPSG:4326 -lco RFC7946=YES converted.geojson FILE"
+        ) from None

@@ -1,0 +1,184 @@
+"""Reading and writing over HTTP, against bare Flask under the same gunicorn in the same run.
+
+python -m bench.http                     SQLite
+python -m bench.http --postgres          PostgreSQL, a server of its own
+python -m bench.http --write             writes docs/benchmarks.md, from both databases
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from pyproj import Geod
+from shapely.geometry import shape
+
+from bench import load, report
+from bench.instance import Instance, make_instance, polygon
+from bench.servers import Server, serve, use_last_core
+
+ROUNDS = 5
+SECONDS = 3.0
+CONNECTIONS = 8
+
+
+@dataclass(frozen=True)
+class Row:
+    """One measured target: what, how much, against what, and what was asked for."""
+
+    what: str
+    measured: str
+    against: str
+    ratio: float
+    target: str
+    met: bool
+
+
+def headers(instance: Instance) -> dict[str, str]:
+    return {"Authorization": f"Bearer {instance.key}", "Content-Type": "application/json"}
+
+
+def compare_rates(
+    service: tuple[int, list[bytes]], bare: tuple[int, list[bytes]]
+) -> tuple[float, float]:
+    """Requests a second of the service and of bare Flask: medians of alternating rounds."""
+    rates: tuple[list[float], list[float]] = ([], [])
+    for number in range(ROUNDS + 1):
+        for place, (port, requests) in enumerate((service, bare)):
+            outcome = load.run(port, requests, connections=CONNECTIONS, seconds=SECONDS)
+            if set(outcome.statuses) != {200}:
+                raise SystemExit(f"unexpected statuses: {outcome.statuses}")
+            if number:  # the first round warms up
+                rates[place].append(outcome.rate)
+    return statistics.median(rates[0]), statistics.median(rates[1])
+
+
+def reads(instance: Instance, scratch: Path) -> list[Row]:
+    """Rows 1 and 2: one project, and a page of 100."""
+    auth = headers(instance)
+    items = [load.build("GET", f"/v1/projects/{each}", auth) for each in instance.project_ids]
+    page = load.build("GET", "/v1/projects?per_page=100", auth)
+    with serve("wsgi:app", instance.environ) as service:
+        body = _body_of(service.port, "/v1/projects?per_page=100", auth)
+        (scratch / "page.json").write_bytes(body)
+        with serve("bench.bare:app", {"BENCH_PAGE": str(scratch / "page.json")}) as bare:
+            plain = load.build("GET", "/item", {})
+            plain_page = load.build("GET", "/page", {})
+            ours, theirs = compare_rates((service.port, items), (bare.port, [plain]))
+            ours_page, theirs_page = compare_rates(
+                (service.port, [page]), (bare.port, [plain_page])
+            )
+    return [
+        Row("`GET /v1/projects/{id}`, 51 positions", f"{ours:,.0f}/s",
+            f"bare view {theirs:,.0f}/s", ours / theirs, "≥ 0.50", ours / theirs >= 0.5),
+        Row(f"`GET /v1/projects?per_page=100`, {len(body) / 1024:,.0f} KB", f"{ours_page:,.0f}/s",
+            f"bare view {theirs_page:,.0f}/s", ours_page / theirs_page, "≥ 0.30",
+            ours_page / theirs_page >= 0.3),
+    ]  # fmt: skip
+
+
+def writes(instance: Instance) -> list[Row]:
+    """Rows 3 and 4: processor time of a POST on top of one with an empty body."""
+    rows = []
+    with serve("wsgi:app", instance.environ) as service:
+        post_cpu(service, instance, 50, 20)
+        for positions, count, limit in ((1_000, 200, 2.0), (100_000, 6, 3.0)):
+            empty = post_cpu(service, instance, 0, 400)
+            idle = service.memory_mb()
+            service.forget_peak()
+            posted = post_cpu(service, instance, positions, count)
+            peak = service.memory_mb("VmHWM") - idle
+            alone = geometry_cpu(positions, count)
+            ratio = (posted - empty) / alone
+            what = f"`POST /v1/projects`, {positions:,} positions"
+            rows.append(
+                Row(what, f"{(posted - empty) * 1000:.2f} ms on top of an empty body",
+                    f"area and validity alone {alone * 1000:.2f} ms", ratio, f"≤ {limit:.0f}",
+                    ratio <= limit)
+            )  # fmt: skip
+        rows.append(
+            Row("its peak memory over idle", f"{peak:.0f} MB", "", peak, "≤ 150 MB", peak <= 150)
+        )
+        rss = service.memory_mb()
+    with serve("wsgi:app", instance.environ) as service:
+        load.one_by_one(
+            service.port,
+            [load.build("GET", f"/v1/projects/{instance.project_ids[0]}", headers(instance))],
+        )
+        rss = service.memory_mb()
+        rows.append(Row("memory of a web worker", f"{rss:.0f} MB", "", rss, "≤ 120 MB", rss <= 120))
+    return rows
+
+
+def post_cpu(service: Server, instance: Instance, positions: int, count: int) -> float:
+    """Processor seconds of the server for one POST, with a polygon or with an empty body."""
+    auth = headers(instance)
+    requests = []
+    for number in range(count):
+        body = b""
+        if positions:
+            name = f"Measured {positions} {number} {time.perf_counter_ns()}"
+            body = json.dumps({"name": name, "geometry": polygon(positions, number * 0.5)}).encode()
+        requests.append(load.build("POST", "/v1/projects", auth, body))
+    before = service.cpu_seconds()
+    statuses = load.one_by_one(service.port, requests)
+    if set(statuses) != ({201} if positions else {422}):
+        raise SystemExit(f"unexpected statuses: {statuses}")
+    return (service.cpu_seconds() - before) / count
+
+
+def geometry_cpu(positions: int, count: int) -> float:
+    """Processor seconds of pyproj's area and shapely's validity of the same polygon alone."""
+    geod = Geod(ellps="WGS84")
+    shapes = [shape(polygon(positions, number * 0.5)) for number in range(count)]
+    before = time.process_time()
+    for each in shapes:
+        xs, ys = each.exterior.xy
+        geod.polygon_area_perimeter(xs, ys)
+        if not each.is_valid:
+            raise SystemExit("the measured polygon is not valid")
+    return (time.process_time() - before) / count
+
+
+def _body_of(port: int, path: str, auth: dict[str, str]) -> bytes:
+    from urllib.request import Request, urlopen
+
+    return bytes(urlopen(Request(f"http://127.0.0.1:{port}{path}", headers=auth)).read())
+
+
+def measure(database_url: str) -> list[Row]:
+    with tempfile.TemporaryDirectory(prefix="canopy-bench-") as folder:
+        instance = make_instance(Path(folder) / "instance", database_url=database_url)
+        return reads(instance, Path(folder)) + writes(instance)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--postgres", action="store_true", help="measure on PostgreSQL")
+    parser.add_argument("--write", action="store_true", help="write docs/benchmarks.md")
+    chosen = parser.parse_args()
+    use_last_core()
+    if chosen.write:
+        report.write({"SQLite": measure(""), "PostgreSQL": _on_postgres()})
+        return
+    report.show(_on_postgres() if chosen.postgres else measure(""))
+
+
+def _on_postgres() -> list[Row]:
+    from tests.postgres import PostgresServer
+
+    with tempfile.TemporaryDirectory(prefix="canopy-pg-") as folder:
+        os.chmod(folder, 0o755)
+        with PostgresServer(Path(folder) / "pg") as server:
+            return measure(server.create_database())
+
+
+if __name__ == "__main__":
+    sys.exit(main())

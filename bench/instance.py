@@ -1,0 +1,77 @@
+"""An instance with data to measure: one account, and projects with polygons."""
+
+from __future__ import annotations
+
+import math
+import random
+from dataclasses import dataclass
+from pathlib import Path
+
+from app import create_app
+from app.account.service import create_account
+from app.auth.principal import Principal
+from app.core.geometry import read_boundary
+from app.core.migrations import upgrade
+from app.credentials.service import create_credential
+from app.extensions import db
+from app.policy.permissions import expand
+from app.projects.service import create_project
+from config import load_settings
+
+
+@dataclass(frozen=True)
+class Instance:
+    """How to reach the data: settings, an API key, the ids of projects."""
+
+    environ: dict[str, str]
+    key: str
+    project_ids: list[str]
+
+
+def wavy_ring(positions: int, west: float, south: float, size: float = 0.2) -> list[list[float]]:
+    """A closed ring of so many positions around a centre, with 7 decimals, that never crosses."""
+    rng = random.Random(positions * 7919 + int(west * 1000))
+    ring = []
+    for step in range(positions - 1):
+        angle = 2 * math.pi * step / (positions - 1)
+        radius = size * (1 + 0.2 * math.sin(7 * angle) + 0.001 * rng.random())
+        ring.append(
+            [round(west + radius * math.cos(angle), 7), round(south + radius * math.sin(angle), 7)]
+        )
+    return [*ring, ring[0]]
+
+
+def polygon(positions: int, west: float = 10.0, south: float = 50.0) -> dict[str, object]:
+    return {"type": "Polygon", "coordinates": [wavy_ring(positions, west, south)]}
+
+
+def make_instance(folder: Path, *, database_url: str = "", projects: int = 300) -> Instance:
+    """An account on the enterprise plan with ``projects`` projects of 51 positions each."""
+    environ = {
+        "INSTANCE_PATH": str(folder),
+        "DATABASE_URL": database_url,
+        "LOG_FORMAT": "json",
+        "LOG_LEVEL": "info",
+    }
+    app = create_app(load_settings(environ))
+    with app.app_context():
+        upgrade()
+        made = create_account(name="Bench", owner_email="bench@example.org", plan="enterprise")
+        credential, key = create_credential(
+            made.account.id, kind="api_key", name="bench", permissions=["admin"]
+        )
+        principal = Principal(
+            "api_key", credential.id, made.account.id, "Bench", "enterprise", ("admin",),
+            expand(["admin"]), made.owner.id, made.owner.email,
+        )  # fmt: skip
+        ids = [
+            create_project(
+                principal,
+                name=f"Forest {number}",
+                description="Measured",
+                geometry=read_boundary(polygon(51, -120 + number * 0.01, 40)),
+            ).id
+            for number in range(projects)
+        ]
+        db.session.commit()
+    return Instance(environ, key, ids)

@@ -1,0 +1,59 @@
+"""How measurements are shown, and written down in docs/benchmarks.md."""
+
+from __future__ import annotations
+
+import os
+import platform
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from config import ROOT
+
+_HEAD = (
+    "| What | Measured | Against, in the same run | Ratio | Target | |\n|---|---|---|---|---|---|"
+)
+
+
+def table(rows: list[Any]) -> str:
+    """The rows as a Markdown table."""
+    lines = [_HEAD]
+    for row in rows:
+        ratio = f"{row.ratio:.2f}" if row.against else ""
+        mark = "met" if row.met else "**missed**"
+        lines.append(
+            f"| {row.what} | {row.measured} | {row.against} | {ratio} | {row.target} | {mark} |"
+        )
+    return "\n".join(lines)
+
+
+def show(rows: list[Any]) -> None:
+    print(table(rows))
+
+
+def machine() -> str:
+    """What the numbers were measured on."""
+    cpu = "unknown processor"
+    info = Path("/proc/cpuinfo")
+    if info.exists():
+        names = [line for line in info.read_text().splitlines() if line.startswith("model name")]
+        cpu = names[0].partition(": ")[2] if names else cpu
+    packages = ", ".join(f"{name} {version(name)}" for name in ("flask", "gunicorn", "sqlalchemy"))
+    return (
+        f"{os.cpu_count()} cores of {cpu}, {platform.system()} {platform.release()}, "
+        f"Python {platform.python_version()}, {packages}"
+    )
+
+
+def write(results: dict[str, list[Any]]) -> None:
+    """Put the tables between the marks of docs/benchmarks.md; the text around them stays."""
+    path = ROOT / "docs" / "benchmarks.md"
+    begin, end = "<!-- measured: http -->", "<!-- end: http -->"
+    text = path.read_text() if path.exists() else f"# Benchmarks\n\n{begin}\n{end}\n"
+    before, _, rest = text.partition(begin)
+    after = rest.partition(end)[2]
+    moment = datetime.now(UTC).strftime("%Y-%m-%d")
+    parts = [f"Measured {moment} on {machine()}."]
+    parts += [f"### {name}\n\n{table(rows)}" for name, rows in results.items()]
+    path.write_text(f"{before}{begin}\n\n" + "\n\n".join(parts) + f"\n\n{end}{after}")

@@ -1,0 +1,107 @@
+"""The servers that are measured, each under the same gunicorn: the service, and bare Flask."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.request import urlopen
+
+from config import ROOT
+
+_GUNICORN = (
+    "--config=/dev/null", "--worker-class=gthread", "--keep-alive=30", "--no-control-socket",
+    "--log-level=error",
+)  # fmt: skip
+
+
+class Server:
+    """One gunicorn on a free port."""
+
+    def __init__(self, process: subprocess.Popen[bytes], port: int) -> None:
+        self.process = process
+        self.port = port
+
+    @property
+    def workers(self) -> list[int]:
+        """The ids of the web processes."""
+        path = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children")
+        return [int(number) for number in path.read_text().split()]
+
+    def cpu_seconds(self) -> float:
+        """Processor time that the web processes have used."""
+        ticks = 0
+        for worker in self.workers:
+            fields = Path(f"/proc/{worker}/stat").read_text().rpartition(") ")[2].split()
+            ticks += int(fields[11]) + int(fields[12])
+        return ticks / os.sysconf("SC_CLK_TCK")
+
+    def memory_mb(self, field: str = "VmRSS") -> float:
+        """Memory of the largest web process: ``VmRSS`` now, ``VmHWM`` at its peak."""
+        return max(_status(worker, field) for worker in self.workers) / 1024
+
+    def forget_peak(self) -> None:
+        """Let ``VmHWM`` begin anew."""
+        for worker in self.workers:
+            Path(f"/proc/{worker}/clear_refs").write_text("5")
+
+
+@contextmanager
+def serve(
+    target: str, environ: dict[str, str], *, workers: int = 1, threads: int = 4
+) -> Iterator[Server]:
+    """gunicorn with ``target``, on one core when the machine has more."""
+    port = _free_port()
+    command = [
+        sys.executable, "-m", "gunicorn", *_GUNICORN, "--preload", f"--workers={workers}",
+        f"--threads={threads}", f"--bind=127.0.0.1:{port}", target,
+    ]  # fmt: skip
+    process = subprocess.Popen(
+        command, cwd=ROOT, env=os.environ | environ, preexec_fn=_first_core, stderr=None
+    )
+    try:
+        _wait_for(port)
+        yield Server(process, port)
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.wait(20)
+
+
+def use_last_core() -> None:
+    """Keep the measuring process off the core of the servers."""
+    cores = sorted(os.sched_getaffinity(0))
+    os.sched_setaffinity(0, {cores[-1]})
+
+
+def _first_core() -> None:
+    os.sched_setaffinity(0, {min(os.sched_getaffinity(0) | {0})})
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _wait_for(port: int) -> None:
+    for _ in range(200):
+        try:
+            urlopen(f"http://127.0.0.1:{port}/healthz", timeout=2).read()
+        except OSError:
+            time.sleep(0.05)
+        else:
+            return
+    raise TimeoutError("the server did not answer")
+
+
+def _status(process: int, field: str) -> int:
+    for line in Path(f"/proc/{process}/status").read_text().splitlines():
+        if line.startswith(field + ":"):
+            return int(line.split()[1])
+    raise KeyError(field)
