@@ -64,7 +64,11 @@ class ProjectQuerySchema(PageQuerySchema):
         metadata={"description": "Part of the name or the description, in any case."},
     )
     sort = fields.String(validate=validate.OneOf(bounds.PROJECT_SORTS), load_default="created_at")
-    order = fields.String(validate=validate.OneOf(("asc", "desc")), load_default=None)
+    order = fields.String(
+        validate=validate.OneOf(("asc", "desc")),
+        load_default=None,
+        metadata={"description": "Without it: newest first by `created_at`, else ascending."},
+    )
     bbox = Box(metadata={"description": "`minLon,minLat,maxLon,maxLat`; west may exceed east."})
 
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 from flask import Blueprint, Response, render_template, request
+from markupsafe import Markup, escape
 
 from app.api.openapi import description, description_text
 from app.core.etags import entity_tag
+from app.site.reference import groups
 
 bp = Blueprint(
     "docs",
@@ -14,6 +18,16 @@ bp = Blueprint(
     static_folder="static",
     static_url_path="/static/site",
 )
+
+
+@bp.app_template_filter("code")
+def code(text: str) -> Markup:
+    """Text with what stands between backticks as code; everything else is escaped."""
+    parts = re.split(r"`([^`]+)`", text)
+    return Markup("").join(
+        Markup("<code>{}</code>").format(part) if place % 2 else escape(part)
+        for place, part in enumerate(parts)
+    )
 
 
 @bp.get("/v1/openapi.json")
@@ -25,7 +39,8 @@ def openapi() -> Response:
 @bp.get("/docs")
 def page() -> Response:
     """The reference page, made of the document; it loads nothing from elsewhere."""
-    html = render_template("reference.html", api=description())
+    document = description()
+    html = render_template("reference.html", api=document, groups=groups(document))
     return _cached(Response(html, content_type="text/html; charset=utf-8"))
 
 

@@ -1,0 +1,168 @@
+"""The OpenAPI document, made ready for the reference page: references followed, fields in rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+_METHODS = ("get", "post", "put", "delete")
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A row of a table of parameters or members."""
+
+    name: str
+    type: str
+    required: bool
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One status that an operation answers."""
+
+    status: str
+    text: str
+    fields: list[Field]
+    example: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One operation, as the page shows it."""
+
+    id: str
+    method: str
+    path: str
+    summary: str
+    description: str
+    parameters: list[Field]
+    headers: list[Field]
+    body: list[Field]
+    body_example: str | None
+    success: Answer
+    refusals: list[Answer]
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """The operations of one resource."""
+
+    name: str
+    text: str
+    operations: list[Operation]
+
+
+def groups(document: dict[str, Any]) -> list[Group]:
+    """All operations of an OpenAPI document, by resource, in the document's order."""
+    return [
+        Group(
+            tag["name"],
+            tag.get("description", ""),
+            [
+                _operation(document, method, path, item[method])
+                for path, item in document["paths"].items()
+                for method in _METHODS
+                if method in item and tag["name"] in item[method]["tags"]
+            ],
+        )
+        for tag in document["tags"]
+    ]
+
+
+def _operation(document: dict[str, Any], method: str, path: str, item: dict[str, Any]) -> Operation:
+    parameters = [_resolve(document, each) for each in item.get("parameters", [])]
+    content = item.get("requestBody", {}).get("content", {}).get("application/json", {})
+    answers = [
+        _answer(document, status, answer) for status, answer in sorted(item["responses"].items())
+    ]
+    return Operation(
+        id=item["operationId"],
+        method=method.upper(),
+        path=path,
+        summary=item["summary"].rstrip("."),
+        description=item.get("description", ""),
+        parameters=[_parameter(document, each) for each in parameters if each["in"] != "header"],
+        headers=[_parameter(document, each) for each in parameters if each["in"] == "header"],
+        body=_fields(document, content.get("schema", {})),
+        body_example=_example(content),
+        success=next(each for each in answers if each.status.startswith("2")),
+        refusals=[each for each in answers if not each.status.startswith("2")],
+    )
+
+
+def _answer(document: dict[str, Any], status: str, answer: dict[str, Any]) -> Answer:
+    found = _resolve(document, answer)
+    content = found.get("content", {}).get("application/json", {})
+    schema = _resolve(document, content.get("schema", {}))
+    data = schema.get("properties", {}).get("data", schema)
+    return Answer(status, found["description"], _fields(document, data), _example(content))
+
+
+def _fields(document: dict[str, Any], schema: dict[str, Any]) -> list[Field]:
+    """The members of an object, or of the objects in a list."""
+    found = _resolve(document, schema)
+    if "items" in found:
+        found = _resolve(document, found["items"])
+    required = found.get("required", [])
+    return [
+        _field(document, name, member, name in required)
+        for name, member in found.get("properties", {}).items()
+    ]
+
+
+def _parameter(document: dict[str, Any], parameter: dict[str, Any]) -> Field:
+    described = parameter.get("schema", {}) | {
+        key: parameter[key] for key in ("description",) if key in parameter
+    }
+    return _field(document, parameter["name"], described, parameter.get("required", False))
+
+
+def _field(document: dict[str, Any], name: str, schema: dict[str, Any], required: bool) -> Field:
+    found = _resolve(document, schema)
+    notes: list[str] = [schema.get("description") or found.get("description", "")]
+    if "enum" in found:
+        notes.append("One of " + ", ".join(f"`{each}`" for each in found["enum"] if each) + ".")
+    notes.append(_range(found))
+    if found.get("default") is not None:
+        notes.append(f"Default `{found['default']}`.")
+    return Field(name, _type(found), required, " ".join(note for note in notes if note))
+
+
+def _range(schema: dict[str, Any]) -> str:
+    if "maxLength" in schema:
+        return f"{schema.get('minLength', 0)} to {schema['maxLength']:,} characters."
+    if "minimum" in schema and "maximum" in schema:
+        return f"{schema['minimum']:,} to {schema['maximum']:,}."
+    return ""
+
+
+def _type(schema: dict[str, Any]) -> str:
+    kinds = schema.get("type", "object")
+    names = kinds if isinstance(kinds, list) else [kinds]
+    shown = [str(schema.get("format", name)) if name == "string" else str(name) for name in names]
+    return " or ".join(shown)
+
+
+def _example(content: dict[str, Any]) -> str | None:
+    example = content.get("example")
+    if example is None:
+        return None
+    return orjson.dumps(example, option=orjson.OPT_INDENT_2).decode()
+
+
+def _resolve(document: dict[str, Any], node: dict[str, Any]) -> dict[str, Any]:
+    """The node itself, or what its ``$ref`` (or the one of its only choice) points to."""
+    for key in ("allOf", "anyOf", "oneOf"):
+        choices = [each for each in node.get(key, []) if each.get("type") != "null"]
+        if len(choices) == 1:
+            return _resolve(document, choices[0])
+    if "$ref" not in node:
+        return node
+    found: Any = document
+    for step in node["$ref"].removeprefix("#/").split("/"):
+        found = found[step]
+    return _resolve(document, found)
