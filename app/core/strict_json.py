@@ -15,7 +15,8 @@ from typing import Any, Final, NoReturn
 import orjson
 
 _STRING: Final = re.compile(rb'"((?:[^"\\]++|\\.)*+)"(\s*+:)?', re.DOTALL)
-_LONG_DIGITS: Final = re.compile(rb"[0-9]{19}")
+_DIGITS_TO_NINES: Final = bytes.maketrans(b"012345678", b"999999999")
+_LONG_DIGITS: Final = b"9" * 19  # the fewest digits that may not fit into 64 bits
 _STRING_OR_LONG_DIGITS: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"|[0-9]{19}', re.DOTALL)
 _INT64: Final = range(-(2**63), 2**63)
 
@@ -53,7 +54,7 @@ def _decode_message(error: orjson.JSONDecodeError) -> str:
 
 def _needs_a_second_look(raw: bytes) -> bool:
     """Whether a name stands in the text twice, wherever, or a number is long."""
-    if _LONG_DIGITS.search(raw) and _has_long_number(raw):
+    if _LONG_DIGITS in raw.translate(_DIGITS_TO_NINES) and _has_long_number(raw):
         return True
     names = [text for text, colon in _STRING.findall(raw) if colon]
     return len(set(names)) != len(names) or any(b"\\" in name for name in names)
