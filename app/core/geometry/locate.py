@@ -10,7 +10,7 @@ import shapely
 from app.core.geometry.rings import Booleans, Floats, Integers, Rings
 
 _NEAR = 1e-11
-"""Degrees, about a micrometre. GEOS computes crossings to some 1e-14 degrees."""
+"""Degrees, about a micrometre: GEOS computes crossings far closer and tells 15 digits of them."""
 
 
 class Finding(NamedTuple):
@@ -21,7 +21,7 @@ class Finding(NamedTuple):
     lat: float
 
     def __str__(self) -> str:
-        """Spell the place for a message; a problem's ``coordinates`` have it in full."""
+        """Spell the place for a message; a problem's ``coordinates`` have more digits."""
         return f"[{self.lon:.10g}, {self.lat:.10g}]"
 
     @property
@@ -33,7 +33,7 @@ class Finding(NamedTuple):
 def finding_of(geometry: Any) -> Finding | None:
     """Ask GEOS for a fault of a shapely geometry; None when it is valid.
 
-    The answer is a text such as "Self-intersection[0.5 0.5]", with all digits of the place.
+    The answer is a text such as "Self-intersection[0.5 0.5]", the place in 15 digits.
     """
     reason, _, place = shapely.is_valid_reason(geometry).partition("[")
     if not place:

@@ -77,10 +77,12 @@ def read_rings(coordinates: object, *, multi: bool, max_positions: int) -> Rings
     counts = list(map(len, rings))
     if min(counts) < MIN_POSITIONS or sum(counts) > max_positions:
         return None
-    json = _numbers_only(coordinates)
+    json = _json_of_numbers(coordinates)
     positions = list(chain.from_iterable(rings))
-    ordinates = _ordinates(positions) if json and _are_lists(positions) else None
-    if json is None or ordinates is None or any(ring[0] != ring[-1] for ring in rings):
+    if json is None or not _are_lists(positions):
+        return None
+    ordinates = _ordinates(positions)
+    if ordinates is None or any(ring[0] != ring[-1] for ring in rings):
         return None
     starts = list(accumulate(counts, initial=0))
     return Rings(*ordinates, starts, list(accumulate(map(len, parts), initial=0)), multi, json)
@@ -91,18 +93,17 @@ def _are_lists(values: Sequence[object]) -> bool:
     return isinstance(values, list) and set(map(type, values)) == {list}
 
 
-def _numbers_only(coordinates: object) -> bytes | None:
-    """Return the coordinates as JSON, or None when there is anything but arrays and numbers.
+def _json_of_numbers(coordinates: object) -> bytes | None:
+    """Return the coordinates as JSON, or None when there are strings, objects, true or false in it.
 
-    numpy would take true and "5" for numbers, and a look at the type of each ordinate takes longer
-    than its JSON, which is needed anyhow: strings, objects, true, false, null, and NaN, which
-    becomes null, show by a byte that numbers do not have.
+    numpy would take "5" and true for numbers. A look at the type of each ordinate takes longer than
+    its JSON, which is needed anyhow, and in which they show by bytes that numbers do not have.
     """
     try:
         json = orjson.dumps(coordinates)
     except orjson.JSONEncodeError:  # no JSON value, an integer past 64 bits, or nested too deep
         return None
-    return None if any(byte in json for byte in b'"{tfn') else json
+    return None if any(byte in json for byte in b'"tf') else json
 
 
 def _ordinates(positions: list[list[Any]]) -> tuple[Floats, Floats] | None:
@@ -113,14 +114,14 @@ def _ordinates(positions: list[list[Any]]) -> tuple[Floats, Floats] | None:
     try:
         lon = np.fromiter(map(itemgetter(0), positions), float, count)
         lat = np.fromiter(map(itemgetter(1), positions), float, count)
-        if 3 in sizes:
-            heights = np.fromiter((p[2] for p in positions if len(p) == 3), float)
-            if not _within(heights, MAX_HEIGHT):
-                return None
-    except (TypeError, ValueError):  # an array where a number should be
+        # The last ordinate is the height, or once more the latitude.
+        last = np.fromiter(map(itemgetter(-1), positions), float, count) if 3 in sizes else lat
+    except (TypeError, ValueError):  # an array, object or null where a number should be
         return None
-    return (lon, lat) if _within(lon, 180) and _within(lat, 90) else None
+    ranged = _within(lon, 180) and _within(lat, 90) and (last is lat or _within(last, MAX_HEIGHT))
+    return (lon, lat) if ranged else None
 
 
 def _within(ordinates: Floats, limit: float) -> bool:
+    """Tell whether all are within ±limit; NaN is not."""
     return bool(-limit <= ordinates.min() and ordinates.max() <= limit)

@@ -11,6 +11,7 @@ from app.core.geometry import MAX_PROBLEMS, PROBLEM_CODES, GeometryInvalid, Prob
 
 Ring = list[list[float]]
 NAN, INFINITE = float("nan"), float("inf")
+NO_NUMBERS: list[Any] = ["1", "", True, False, None, [], [1], {}, NAN, INFINITE, -INFINITE]
 
 
 def box(west: float, south: float, east: float, north: float) -> Ring:
@@ -153,6 +154,16 @@ STRUCTURE: dict[str, tuple[Any, list[Told]]] = {
             Told("out_of_range", None, 0, 1, [2.0**64, 0]),
             Told("out_of_range", None, 0, 2),
             Told("out_of_range", None, 0, 3, [1, 1]),
+        ],
+    ),
+    "some nested too deep, some not enough": (
+        polygon([0, 0], [[[0, 0]]]),
+        [
+            Told("not_an_array", None, 0, 0),
+            Told("not_an_array", None, 0, 1),
+            Told("too_few_positions", None, 0),
+            Told("wrong_position", None, 1, 0),
+            Told("too_few_positions", None, 1),
         ],
     ),
     "three positions": (polygon([[0, 0], [1, 0], [0, 0]]), [Told("too_few_positions", None, 0)]),
@@ -375,6 +386,24 @@ SEVERAL: dict[str, tuple[Any, list[Told]]] = {
             Told("parts_overlap", 5, 0, 0, [41, 1]),
         ],
     ),
+    "what is set aside is not looked at again": (
+        polygon(TEN, box(20, 1, 21, 2), [[20, 1], [22, 3], [22, 1], [20, 3], [20, 1]]),
+        [
+            Told("self_intersection", None, 2, 0, [21, 2]),
+            Told("hole_outside", None, 1, 0, [20, 1]),
+        ],
+    ),
+    # The line from the start of ring 3 to that of ring 4 goes through the crossing.
+    "the way from one ring to the next is no edge": (
+        polygon(
+            TEN,
+            box(1, 1, 4, 4),
+            box(3, 2, 6, 3),
+            [[4, 0.25], [5, 0.25], [5, 0.5], [4, 0.25]],
+            [[4, 8], [5, 8], [5, 9], [4, 8]],
+        ),
+        [Told("holes_overlap", None, 2, 0, [4, 2])],
+    ),
     "nothing that only follows from another fault": (
         multipolygon([TEN, [[1, 1], [9, 9], [9, 1], [1, 9], [1, 1]]], [box(8, 4, 8.5, 5)]),
         [Told("self_intersection", 0, 1, 0, [5, 5])],
@@ -395,6 +424,31 @@ def test_refused(value: Any, told: list[Told]) -> None:
 def rounded(coordinates: list[float] | None) -> list[float] | None:
     """Compare to a millionth of a millimetre, some digits more than crossings are computed to."""
     return coordinates and [round(ordinate, 13) for ordinate in coordinates]
+
+
+@pytest.mark.parametrize(
+    ("position", "code"),
+    [
+        ("", "not_an_array"),
+        ("11", "not_an_array"),
+        ((1, 1), "not_an_array"),
+        ({0: 1, 1: 1}, "not_an_array"),
+        (None, "not_an_array"),
+        (1, "not_an_array"),
+        ([], "wrong_position"),
+        ([1], "wrong_position"),
+        ([1, 1, 1, 1], "wrong_position"),
+        *(([bad, 1], "not_a_number") for bad in NO_NUMBERS),
+        *(([1, bad], "not_a_number") for bad in NO_NUMBERS),
+        *(([1, 1, bad], "not_a_number") for bad in NO_NUMBERS),
+        *(([bad, 1], "out_of_range") for bad in (180.0000001, -181, 2**63, 2**64, 10**400)),
+        *(([1, bad], "out_of_range") for bad in (90.0000001, -91, 2**63, 2**64, 10**400)),
+        *(([1, 1, bad], "out_of_range") for bad in (1e19, -1e300, 2**63, 2**64, 10**400)),
+    ],
+)
+def test_each_fault_of_a_position_alone(position: Any, code: str) -> None:
+    (problem,) = problems_of(polygon([[0, 0], [2, 0], position, [0, 2], [0, 0]]))
+    assert (problem.code, problem.ring, problem.position) == (code, 0, 2)
 
 
 def test_every_code_is_covered_and_has_a_meaning() -> None:
@@ -427,7 +481,9 @@ def test_message_names_the_place_and_is_a_sentence(value: Any) -> None:
         (polygon(box(170, 0, -170, 1)), "Split the boundary there into a MultiPolygon"),
         (polygon(BOWTIE), "the edge from position 2 of the same ring, at [0.5, 0.5]"),
         (polygon(TEN, box(1, 1, 4, 4), box(3, 2, 6, 3)), "crosses the hole of ring 1"),
-        (multipolygon([TEN], [UNIT], [box(4, 4, 5, 5)]), "overlaps part 0"),
+        (polygon(TEN, box(1, 1, 5, 5), box(2, 2, 3, 3)), "inside another hole"),
+        (multipolygon([TEN], [box(4, 4, 5, 5)]), "overlaps part 0"),
+        (multipolygon([box(20, 0, 21, 1)], [UNIT], [box(0.5, 0, 2, 1)]), "overlaps part 1"),
     ],
 )
 def test_message_says_what_to_do(value: Any, told: str) -> None:
