@@ -214,7 +214,7 @@ def load_settings(environ: Mapping[str, str] | None = None) -> Settings:
     if not values["database_url"]:
         values["database_url"] = f"sqlite:///{values['instance_path'] / 'canopy.sqlite3'}"
     if not values["public_url"]:
-        values["public_url"] = f"http://{values['host']}:{values['port']}"
+        values["public_url"] = f"http://{_name_of(values['host'])}:{values['port']}"
     values["public_url"] = values["public_url"].rstrip("/")
     if not values["secret_key"]:
         if values["canopy_env"] == "production":
@@ -226,6 +226,26 @@ def load_settings(environ: Mapping[str, str] | None = None) -> Settings:
     if len(values["secret_key"]) < 32:
         raise SettingsError("SECRET_KEY must have at least 32 characters.")
     return Settings(**values)
+
+
+def setting_faults(environ: Mapping[str, str] | None = None) -> list[str]:
+    """A sentence for every value that cannot be read, for ``canopy doctor``; a start ends with the
+    first."""
+    source = os.environ if environ is None else environ
+    faults = []
+    for item in fields(Settings):
+        try:
+            _read(item.name, item.metadata, source)
+        except SettingsError as error:
+            faults.append(str(error))
+    return faults
+
+
+def _name_of(host: str) -> str:
+    """What a browser calls a listening address; all addresses are reached as localhost."""
+    if host in ("0.0.0.0", "::"):  # noqa: S104 - compared, not listened on
+        return "localhost"
+    return f"[{host}]" if ":" in host else host
 
 
 def _read(name: str, metadata: Mapping[str, Any], source: Mapping[str, str]) -> Any:

@@ -28,14 +28,14 @@ if settings.metrics_token and "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
 
 from prometheus_client import multiprocess  # not before: it reads the variable when imported
 
+from app.core import connections
 from app.core.lifeline import end_with_supervisor
-from app.extensions import db
 
 _host = f"[{settings.host}]" if ":" in settings.host else settings.host
 bind = f"{_host}:{settings.port}"
 backlog = 2048
 
-worker_class = "gthread"
+worker_class = "app.core.refusals.EnvelopeWorker"  # gthread, with our own error answers
 workers = settings.web_workers
 threads = settings.web_threads
 preload_app = True  # a fault in the application stops the start, and the processes share memory
@@ -71,8 +71,7 @@ def post_fork(server: Any, _: Any) -> None:
     """A web process lives no longer than the supervisor either, and opens connections itself."""
     end_with_supervisor(graceful_timeout + 2)
     with server.app.wsgi().app_context():
-        for engine in db.engines.values():
-            engine.dispose(close=False)
+        connections.forget_all()
 
 
 def child_exit(_: Any, worker: Any) -> None:

@@ -17,13 +17,12 @@ from rq import Queue, Worker
 from rq.job import Job
 
 from app import create_app
-from app.core import logging
+from app.core import connections, logging
 from app.core.embedded import EmbeddedError, redis_url
 from app.core.lifeline import Lifeline, end_with_supervisor
 from app.core.queue import job_queue
 from app.core.store import connect
 from app.core.ticker import Ticker
-from app.extensions import db
 from config import Settings, SettingsError, load_settings
 
 log = getLogger("canopy.worker")
@@ -32,13 +31,16 @@ FINISH_WITHIN = 7.0  # seconds that a running job has after SIGTERM
 GIVE_UP_WITHIN = 8.0  # seconds after which the worker is gone, whatever holds it
 TRY_AGAIN_AFTER = 2.0  # seconds, when the worker stopped because the queue was out of reach
 
-# After a worker is killed its job runs again, or is failed, within about 90 seconds.
-TIMES = {"worker_ttl": 60, "job_monitoring_interval": 10, "maintenance_interval": 15}
+# Seconds. After a worker was killed its job runs again, or is failed, within about 90.
+WORKER_TTL = 60
+JOB_MONITORING_INTERVAL = 10
+MAINTENANCE_INTERVAL = 15
 
 
 class JobWorker(Worker):
     """RQ's worker, which runs each job in a process of its own, with firm ends."""
 
+    max_connection_wait_time = 5.0  # seconds; RQ's minute is long after a short outage
     is_stopping = False
 
     def request_stop(self, signum: int, frame: FrameType | None) -> None:
@@ -61,8 +63,7 @@ class JobWorker(Worker):
     def main_work_horse(self, job: Job, queue: Queue) -> None:
         """The job's process: it goes when the worker is killed, and has its own connections."""
         self._lifeline.follow(_kill_own_group)
-        for engine in db.engines.values():
-            engine.dispose(close=False)
+        connections.forget_all()
         super().main_work_horse(job, queue)
 
     def _give_up(self) -> None:
@@ -93,15 +94,19 @@ def main() -> int:
 
 
 def _work_until_stopped(settings: Settings) -> None:
-    """RQ's worker stops when the queue is out of reach in the middle of a job; begin anew then."""
+    """RQ's worker ends when the queue is out of reach in the middle of a job: then begin anew."""
+    is_down = False
     while True:
         handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
         try:
             if _work(settings):
                 return
+            is_down = False
         except (RedisError, OSError) as error:
-            log.error("the worker waits for the queue: %s", error)
-        for number, handler in handlers.items():
+            if not is_down:
+                log.error("the worker waits for the queue: %s", error)
+            is_down = True
+        for number, handler in handlers.items():  # RQ has put its own in their place
             signal.signal(number, handler)
         time.sleep(TRY_AGAIN_AFTER)
 
@@ -109,18 +114,27 @@ def _work_until_stopped(settings: Settings) -> None:
 def _work(settings: Settings) -> bool:
     """Run jobs; True means that this process was asked to stop."""
     connection = Redis.from_url(redis_url(settings))
-    times: dict[str, Any] = TIMES
     queue = job_queue(connection)
     worker = JobWorker(
         [queue],
         connection=connection,
         serializer=queue.serializer,
         log_job_description=False,
-        **times,
+        worker_ttl=WORKER_TTL,
+        job_monitoring_interval=JOB_MONITORING_INTERVAL,
+        maintenance_interval=MAINTENANCE_INTERVAL,
     )
     log.info("the worker is ready")
-    # RQ tells four lines about each job that goes well, at its level "info".
-    worker.work(logging_level="DEBUG" if settings.log_level == "debug" else "WARNING")
+    try:
+        # RQ tells four lines about each job that goes well, at its level "info".
+        worker.work(logging_level="DEBUG" if settings.log_level == "debug" else "WARNING")
+    except (RedisError, OSError):
+        if not worker.is_stopping:
+            raise
+    finally:
+        listening: Any = worker.pubsub_thread  # goes on by itself when RQ's end was not orderly
+        if listening is not None:
+            listening.stop()
     return worker.is_stopping
 
 

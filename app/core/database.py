@@ -58,18 +58,18 @@ def init_app(app: Flask) -> None:
 def without_waiting() -> Iterator[Connection]:
     """A connection for a small write that may as well not happen.
 
-    On SQLite a statement that finds the database locked fails at once, with OperationalError.
+    A statement that finds the database, or its table, locked fails at once, with OperationalError.
     """
     with reading.connect() as connection:
-        if connection.dialect.name != "sqlite":
-            yield connection
-            return
-        connection.exec_driver_sql("PRAGMA busy_timeout=0")
+        sqlite = connection.dialect.name == "sqlite"
+        wait = "PRAGMA busy_timeout=%d" if sqlite else "SET lock_timeout=%d"
+        connection.exec_driver_sql(wait % (0 if sqlite else 1))  # PostgreSQL's 0 is no limit
         try:
             yield connection
         finally:
-            timeout = current_app.config["SETTINGS"].database_timeout_ms
-            connection.exec_driver_sql(f"PRAGMA busy_timeout={timeout}")
+            if not connection.invalidated:
+                timeout = current_app.config["SETTINGS"].database_timeout_ms
+                connection.exec_driver_sql(wait % timeout)
 
 
 def is_outage(error: BaseException) -> bool:

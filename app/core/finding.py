@@ -27,7 +27,7 @@ from sqlalchemy import (
 from sqlalchemy import table as named_table
 
 from app.core.geometry import Bounds
-from app.core.text import fold
+from app.core.text import searchable
 
 _TURNS = (-360.0, 0.0, 360.0)  # bounds are unwrapped: the same place has longitudes a turn apart
 _GRAM = 3  # a trigram index has no answer for shorter needles
@@ -55,12 +55,12 @@ def contains_text(table: Table, dialect: str, *, short: bool) -> ColumnElement[b
 
 
 def is_short(needle: str) -> bool:
-    return len(fold(needle)) < _GRAM
+    return len(searchable(needle)) < _GRAM
 
 
 def text_values(needle: str, dialect: str) -> dict[str, Any]:
     """The parameters of ``contains_text``."""
-    folded = fold(needle)
+    folded = searchable(needle)
     if dialect == "postgresql" or len(folded) < _GRAM:
         return {"needle": folded}
     return {"needle": folded, "phrase": '"' + folded.replace('"', '""') + '"'}
@@ -74,14 +74,15 @@ def overlaps_box(table: Table, dialect: str, *names: str) -> ColumnElement[bool]
     """
     columns = [table.c[name] for name in names]
     asked = [[_side(side, turn) for side in _SIDES] for turn in range(len(_TURNS))]
-    if dialect == "postgresql":
-        return or_(*(_pg_box(*columns).op("&&")(_pg_box(*box)) for box in asked))
+    exact = or_(*(_overlap(columns, box) for box in asked))
+    if dialect == "postgresql":  # whose boxes touch a millionth of a degree apart
+        return and_(or_(*(_pg_box(*columns).op("&&")(_pg_box(*box)) for box in asked)), exact)
     index = named_table(
         f"{table.name}_box", *(column(name, BigInteger) for name in ("row", *_SIDES))
     )
     sides = [index.c[side] for side in _SIDES]
     found = [table.c.row.in_(select(index.c.row).where(_overlap(sides, box))) for box in asked]
-    return and_(or_(*found), or_(*(_overlap(columns, box) for box in asked)))
+    return and_(or_(*found), exact)
 
 
 def box_values(box: Bounds) -> dict[str, float]:

@@ -88,7 +88,10 @@ class FreeForm(fields.Field[Any]):
             raise ma.ValidationError("Must be a JSON object.")
         if len(value) > bounds.METADATA_KEYS:
             raise ma.ValidationError(f"Must have at most {bounds.METADATA_KEYS} keys.")
-        text = dumps(value)
+        try:
+            text = dumps(value)
+        except TypeError:  # orjson writes 254 levels, and reads more
+            raise ma.ValidationError("Must be nested at most 250 levels deep.") from None
         if len(text) > bounds.METADATA_BYTES:
             raise ma.ValidationError(f"Must be at most {bounds.METADATA_BYTES:,} bytes as JSON.")
         if b"\\u0000" in text and _has_nul(value):

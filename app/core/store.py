@@ -85,6 +85,7 @@ class Store:
     def _failed(self, error: Exception) -> None:
         moment = time.monotonic()
         self._try_again_at = moment + PAUSE_SECONDS
+        self._client = None  # the next try asks for the address again, which may start the server
         if self._down_since is None:
             self._down_since = moment
             log.error("the store is down: %s: %s", type(error).__name__, error)

@@ -65,7 +65,7 @@ class Supervisor:
         deadline = time.monotonic() + READY_WITHIN
         while not self._must_end():
             if _is_answered(self._address):
-                return True
+                return not self._stop()
             if time.monotonic() > deadline:
                 web = self._parts[0]
                 self.death = Death(web.name, f"no answer in {READY_WITHIN:.0f} s", web.log)

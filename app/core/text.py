@@ -8,6 +8,7 @@ import unicodedata
 from anyascii import anyascii
 
 SLUG_LENGTH = 63
+_BETWEEN = "\uffff"  # no character (Unicode, chapter 23.7), so that nobody types it
 
 
 def unstorable(text: str) -> str | None:
@@ -27,6 +28,16 @@ def unstorable(text: str) -> str | None:
 def fold(text: str) -> str:
     """``text`` as it is compared: composed (NFC) and case-folded, for every script."""
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold())
+
+
+def searchable(*texts: str | None) -> str:
+    """Texts as they are searched: folded, and so that nothing is found across two of them.
+
+    Turkish has four letters where others have two (I ı İ i). All of them are searched as i, so
+    that a name is found whichever way it was written in capitals.
+    """
+    joined = fold(_BETWEEN.join(text or "" for text in texts))
+    return joined.replace("ı", "i").replace("i\u0307", "i")
 
 
 def slugify(text: str) -> str:

@@ -1,0 +1,286 @@
+"""Makes the Python environment in ``.venv`` when it is missing or stale, then runs a command in it.
+
+Standard library only, and alone in its file: it runs before anything is installed. One environment
+serves running and developing, for ``requirements-dev.txt`` holds all of ``requirements.txt``. A
+stamp for each of the two says which content was installed; it is taken away before anything is
+changed and written last, so that an environment without a stamp was left half-made.
+"""
+
+import contextlib
+import fcntl
+import hashlib
+import importlib.util
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NoReturn
+
+ROOT = Path(__file__).resolve().parent.parent
+VENV = ROOT / ".venv"
+PYTHON = VENV / "bin" / "python"
+LOCK = VENV / "setup.lock"
+
+RUNTIME = "requirements.txt"
+DEVELOPMENT = "requirements-dev.txt"
+
+# Variables of the caller that would change which Python or which packages are used.
+DROPPED = re.compile(
+    "PYTHON(PATH|HOME|SAFEPATH|PLATLIBDIR|EXECUTABLE|USERBASE|INSPECT|OPTIMIZE)"
+    "|VIRTUAL_ENV|__PYVENV_LAUNCHER__"
+    "|(PIP|UV)_(TARGET|PREFIX|ROOT|USER|PYTHON|DRY_RUN|SYSTEM_PYTHON|BREAK_SYSTEM_PACKAGES)"
+)
+
+HELP = {
+    "serve": """\
+usage: bin/serve [--empty]
+
+Sets up what is missing, brings the database up to date and runs the web server and the worker,
+with a Valkey of its own unless REDIS_URL names one. Prints how to go on when the first request
+was answered. Ctrl-C or SIGTERM ends everything; a second one hastens.
+
+  --empty   make no demo account in an empty database
+
+HOST, PORT, INSTANCE_PATH and the other settings are read from the environment; docs/operations.md
+lists them. Output goes to the folder logs in the instance folder, on a terminal there as well.
+""",
+    "check": "usage: bin/check\n\nChecks format, lint (ruff) and types (mypy).\n",
+    "lock": """\
+usage: bin/lock [arguments of uv pip compile, such as --upgrade]
+
+Compiles requirements.in and requirements-dev.in into the lock files, with hashes.
+""",
+}
+
+
+class SetupError(Exception):
+    """The environment cannot be made. The message is one sentence for the person who started it."""
+
+
+def main(arguments: list[str]) -> int:
+    """Run the command named first with the rest as its arguments; 2 means that set-up failed."""
+    name, *rest = arguments
+    if name in HELP and {"-h", "--help"} & set(rest):
+        print(HELP[name], end="")
+        return 0
+    try:
+        return COMMANDS[name](rest)
+    except SetupError as error:
+        say(str(error))
+        return 2
+    except KeyboardInterrupt:
+        return 130
+
+
+def serve(arguments: list[str]) -> int:
+    prepare(RUNTIME)
+    # -P: a module named app or config in the caller's folder is not ours. The root of the
+    # repository is on the path by a .pth file.
+    become("-P", "-m", "app.serve", *arguments)
+
+
+def canopy(arguments: list[str]) -> int:
+    prepare(RUNTIME)
+    become("-P", "-m", "app.cli", *arguments)
+
+
+def test(arguments: list[str]) -> int:
+    prepare(DEVELOPMENT)
+    os.chdir(ROOT)
+    become("-m", "pytest", "-n", "auto", *arguments)
+
+
+def check(_: list[str]) -> int:
+    """Run every check, also after one failed; a person wants to know all of it at once."""
+    prepare(DEVELOPMENT)
+    steps = (["ruff", "format", "--check", "."], ["ruff", "check", "."], ["mypy"])
+    failed = [" ".join(step) for step in steps if run(PYTHON, "-m", *step, cwd=ROOT)]
+    if failed:
+        say(f"Failed: {', '.join(failed)}.")
+    return 1 if failed else 0
+
+
+def lock(arguments: list[str]) -> int:
+    prepare(DEVELOPMENT)
+    options = ["--universal", "--python-version", "3.11", "--generate-hashes", "--quiet"]
+    options += ["--custom-compile-command", "bin/lock", *arguments]
+    # The second is held to the versions of the first: what is tested is what runs.
+    for extra, target in (([], RUNTIME), (["--constraint", RUNTIME], DEVELOPMENT)):
+        source = target.replace(".txt", ".in")
+        command = ["-m", "uv", "pip", "compile", source, "--output-file", target]
+        if run(PYTHON, *command, *extra, *options, cwd=ROOT):
+            say(f"{target} could not be compiled; what uv said stands above.")
+            return 1
+    return 0
+
+
+COMMANDS: dict[str, Callable[[list[str]], int]] = {
+    "serve": serve,
+    "canopy": canopy,
+    "test": test,
+    "check": check,
+    "lock": lock,
+}
+
+
+def prepare(requirements: str) -> None:
+    """Make sure that ``.venv`` holds what ``requirements`` names; quick when it does."""
+    try:
+        if is_current(requirements):
+            return
+        VENV.mkdir(exist_ok=True)
+        with alone() as lock_file:
+            if not is_current(requirements):  # else another command did it meanwhile
+                install(requirements, lock_file)
+    except OSError as error:
+        raise SetupError(
+            f"The environment {VENV} cannot be made ({error}); "
+            "its folder must be writable the first time and after an update."
+        ) from None
+
+
+def is_current(requirements: str) -> bool:
+    path = stamp_path(requirements)
+    return path.is_file() and path.read_text() == stamp(requirements)
+
+
+def stamp_path(requirements: str) -> Path:
+    return VENV / f"{requirements}.stamp"
+
+
+def stamp(requirements: str) -> str:
+    """What a complete environment is known by: the lock file's content and the Python behind it.
+
+    It is the Python behind ``.venv`` and not the one that runs now: two terminals with different
+    ones on PATH would otherwise take the environment away from each other, and from a service.
+    """
+    digest = hashlib.sha256((ROOT / requirements).read_bytes()).hexdigest()
+    interpreter = os.path.realpath(PYTHON)
+    return f"{digest} {interpreter if os.path.exists(interpreter) else 'missing'}\n"
+
+
+@contextlib.contextmanager
+def alone() -> Iterator[int]:
+    """Hold the lock of the environment; the descriptor is passed on to what is run under it."""
+    descriptor = os.open(LOCK, os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            say(f"Another command sets up {VENV}; waiting for it …")
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def install(requirements: str, lock_file: int) -> None:
+    began = time.monotonic()
+    uv = working_uv()
+    if not (is_complete() and can_install(uv)):
+        make_anew(uv, lock_file)
+    for name in (RUNTIME, DEVELOPMENT):
+        stamp_path(name).unlink(missing_ok=True)
+    say(f"Installing the packages of {requirements} into {VENV} with {'uv' if uv else 'pip'} …")
+    command = [uv, "pip", "install", "--python", str(PYTHON)] if uv else pip_install()
+    if not sys.stderr.isatty():
+        command.append("--quiet")
+    if run(*command, "--require-hashes", "-r", ROOT / requirements, lock_file=lock_file):
+        raise SetupError(f"{requirements} could not be installed; the reason stands above.")
+    put_root_on_path()
+    done = (RUNTIME, DEVELOPMENT) if requirements == DEVELOPMENT else (RUNTIME,)
+    for name in done:
+        stamp_path(name).write_text(stamp(name))
+    say(f"Done in {time.monotonic() - began:.0f} s.")
+
+
+def is_complete() -> bool:
+    """Whether some set-up ran to its end here, with a Python that is still the same."""
+    interpreter = stamp(RUNTIME).split(" ", 1)[1]
+    stamps = [stamp_path(name) for name in (RUNTIME, DEVELOPMENT)]
+    return any(path.is_file() and path.read_text().endswith(interpreter) for path in stamps)
+
+
+def can_install(uv: str | None) -> bool:
+    """pip is inside only when it was made without uv, which needs none."""
+    return bool(uv) or any(VENV.glob("lib/python*/site-packages/pip"))
+
+
+def make_anew(uv: str | None, lock_file: int) -> None:
+    for path in VENV.iterdir():
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        elif path != LOCK:
+            path.unlink()
+    if not uv and importlib.util.find_spec("ensurepip") is None:
+        raise SetupError(
+            f"{sys.executable} comes without pip: install python3-venv (Debian, Ubuntu), or uv."
+        )
+    say(f"Making {VENV} with Python {platform.python_version()} …")
+    options = ["--without-pip"] if uv else []
+    if run(sys.executable, "-I", "-m", "venv", *options, VENV, lock_file=lock_file):
+        raise SetupError(f"{VENV} could not be made; the reason stands above.")
+
+
+def working_uv() -> str | None:
+    """uv, when there is one on PATH that runs; a version manager's stand-in may not."""
+    uv = shutil.which("uv")
+    if uv is None:
+        return None
+    try:
+        trial = subprocess.run([uv, "--version"], capture_output=True, env=environment())
+    except OSError:
+        return None
+    return uv if trial.returncode == 0 else None
+
+
+def pip_install() -> list[str]:
+    options = ["--disable-pip-version-check", "--no-input", "--no-warn-script-location"]
+    return [str(PYTHON), "-m", "pip", "install", *options]
+
+
+def put_root_on_path() -> None:
+    """Let this environment import the application from any folder, and after a move of both."""
+    for folder in VENV.glob("lib/python*/site-packages"):
+        (folder / "canopy.pth").write_text(os.path.relpath(ROOT, folder) + "\n")
+
+
+def environment() -> dict[str, str]:
+    return {name: text for name, text in os.environ.items() if not DROPPED.fullmatch(name)}
+
+
+def run(*command: object, cwd: Path | None = None, lock_file: int | None = None) -> int:
+    """Run a command and return its exit code.
+
+    What set-up prints goes to stderr: the output of bin/canopy may be read by a program. The lock
+    file goes with it: when this process is killed, a pip that still runs keeps the lock.
+    """
+    setting_up = lock_file is not None
+    completed = subprocess.run(
+        [str(part) for part in command],
+        cwd=cwd,
+        env=environment(),
+        stdout=sys.stderr if setting_up else None,
+        pass_fds=[lock_file] if lock_file is not None else [],
+    )
+    return completed.returncode
+
+
+def become(*arguments: str) -> NoReturn:
+    """Turn into the environment's Python: same process, so that signals reach it directly."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os.execve(PYTHON, [str(PYTHON), *arguments], environment())
+
+
+def say(sentence: str) -> None:
+    print(sentence, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

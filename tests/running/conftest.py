@@ -1,0 +1,84 @@
+"""An instance to run: the real supervisor, worker and Valkey around a small application."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.running.instances import Instance, Marked, free_port, wait_for
+
+ROOT = Path(__file__).resolve().parents[2]
+STAND_IN = Path(__file__).parent / "stand_in"
+
+REAL = ("config.py", "gunicorn.conf.py", "worker.py", "wsgi.py", "app/serve.py")
+REAL_FOLDERS = ("app/core", "app/policy")
+STOOD_IN = {
+    "application.py": "app/__init__.py",
+    "extensions.py": "app/extensions.py",
+    "connections.py": "app/core/connections.py",
+    "migrations.py": "app/core/migrations.py",
+    "first_start.py": "app/cli/first_start.py",
+    "jobs.py": "app/jobs.py",
+    "schedule.py": "app/policy/schedule.py",
+}
+
+
+@pytest.fixture
+def marked(tmp_path: Path) -> Iterator[Marked]:
+    if not Path("/proc/self/environ").exists():
+        pytest.skip("finds what was left behind in /proc")
+    marked = Marked(tmp_path)
+    yield marked
+    marked.kill_all()
+    wait_for(lambda: not marked.pids())
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """A copy of the repository's running parts, with the stand-in for the rest."""
+    tree = tmp_path / "a tree"
+    for name in REAL_FOLDERS:
+        shutil.copytree(ROOT / name, tree / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in REAL:
+        shutil.copyfile(ROOT / name, tree / name)
+    for source, target in STOOD_IN.items():
+        (tree / target).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(STAND_IN / source, tree / target)
+    return tree
+
+
+@pytest.fixture
+def environment(tmp_path: Path, marked: Marked) -> dict[str, str]:
+    return {
+        **marked.environment,
+        "INSTANCE_PATH": str(tmp_path / "instance"),
+        "PORT": str(free_port()),
+        "WEB_WORKERS": "1",
+    }
+
+
+@pytest.fixture
+def serve(tree: Path, environment: dict[str, str]) -> Iterator[Callable[..., Instance]]:
+    """Starts an instance; arguments are more settings."""
+    started = []
+
+    def start(**more: str) -> Instance:
+        full = {**environment, **more}
+        started.append(Instance(tree, tree / full["INSTANCE_PATH"], full))
+        return started[-1]
+
+    yield start
+    for instance in started:
+        instance.process.kill()
+        instance.close()
+
+
+@pytest.fixture
+def instance(serve: Callable[..., Instance]) -> Instance:
+    """One that is ready."""
+    instance = serve()
+    instance.wait_until_ready()
+    return instance

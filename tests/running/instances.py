@@ -1,0 +1,114 @@
+"""Processes that the tests start, watch and find again."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+from urllib.request import Request, urlopen
+
+
+def wait_for(condition: Callable[[], Any], seconds: float = 10) -> Any:
+    """The first true result of ``condition``."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if result := condition():
+            return result
+        time.sleep(0.02)
+    raise AssertionError(f"not within {seconds} s: {condition}")
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+class Marked:
+    """Processes that can be found again, whoever became their parent: by a variable that they
+    inherit from the one that was started here, or by a place in their command line, as Valkey
+    writes its own over its environment."""
+
+    def __init__(self, place: Path) -> None:
+        self.place = place
+        self.mark = f"RUNNING_TEST={uuid.uuid4().hex}"
+
+    @property
+    def environment(self) -> dict[str, str]:
+        name, value = self.mark.split("=")
+        kept = {key: os.environ[key] for key in ("PATH", "HOME", "LANG") if key in os.environ}
+        return {**kept, name: value}
+
+    def pids(self, *words: str) -> list[int]:
+        """The living ones whose command line has all the words."""
+        return [pid for pid, line in self.commands().items() if all(word in line for word in words)]
+
+    def commands(self) -> dict[int, str]:
+        found = {}
+        for folder in Path("/proc").glob("[0-9]*"):
+            with contextlib.suppress(OSError):
+                line = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+                inherited = (folder / "environ").read_bytes().split(b"\0")
+                if self.mark.encode() in inherited or str(self.place) in line:
+                    found[int(folder.name)] = line
+        return found
+
+    def kill_all(self) -> None:
+        for pid in self.pids():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+
+def fetch(port: int, path: str, data: bytes | None = None) -> str:
+    with urlopen(Request(f"http://127.0.0.1:{port}{path}", data), timeout=15) as answer:
+        return answer.read().decode()
+
+
+class Instance:
+    """One ``bin/serve`` without its set-up."""
+
+    def __init__(self, tree: Path, folder: Path, environment: Mapping[str, str]) -> None:
+        self.folder = folder
+        self.port = int(environment["PORT"])
+        self.began = time.monotonic()
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "app.serve"],
+            cwd=tree,
+            env=dict(environment),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def get(self, path: str, data: bytes | None = None) -> str:
+        return fetch(self.port, path, data)
+
+    def wait_until_ready(self) -> str:
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline()
+        assert line.startswith("Canopy runs at"), self.end()
+        return line.strip()
+
+    def send(self, number: int) -> None:
+        self.began = time.monotonic()
+        self.process.send_signal(number)
+
+    def close(self) -> None:
+        for stream in (self.process.stdout, self.process.stderr):
+            if stream is not None:
+                stream.close()
+        self.process.wait()
+
+    def end(self) -> tuple[int, str]:
+        """Exit code and the last line of stderr."""
+        _, errors = self.process.communicate(timeout=20)
+        self.took = time.monotonic() - self.began
+        return self.process.returncode, (errors.strip().splitlines() or [""])[-1]

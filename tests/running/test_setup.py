@@ -1,0 +1,256 @@
+"""The commands in ``bin`` make what they need, once, whatever they find."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.running.instances import wait_for
+
+ROOT = Path(__file__).resolve().parents[2]
+
+# Stands in for uv: writes down what it was asked, and takes as long as it is told.
+UV = """\
+#!/bin/sh
+[ "$1" = --version ] && exit 0
+echo "$@" >>"$ASKED"
+sleep "${TAKES:-0}"
+exit "${FAILS:-0}"
+"""
+
+SHOW = """\
+import os, sys
+print(sys.argv[1:], os.getcwd(), sys.prefix, sep="\\n")
+"""
+
+
+class Checkout:
+    """A copy of what set-up touches, in a folder with a space, and a PATH of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.root = folder / "a clone"
+        self.tools = folder / "tools"
+        self.asked = folder / "asked"
+        self.venv = self.root / ".venv"
+        shutil.copytree(ROOT / "bin", self.root / "bin")
+        for name in ("requirements.txt", "requirements-dev.txt"):
+            (self.root / name).write_text("# nothing\n")
+        (self.root / "app").mkdir()
+        (self.root / "app" / "__init__.py").touch()
+        (self.root / "app" / "cli.py").write_text(SHOW)
+        self.tools.mkdir()
+        for name in ("sh", "dirname", "readlink", "sleep"):
+            (self.tools / name).symlink_to(str(shutil.which(name)))
+        (self.tools / "python3").symlink_to(os.path.realpath(sys.executable))
+        self.put_tool("uv", UV)
+
+    def put_tool(self, name: str, text: str) -> None:
+        path = self.tools / name
+        path.unlink(missing_ok=True)
+        path.write_text(text)
+        path.chmod(0o755)
+
+    def start(self, *command: str, cwd: Path | None = None, **environment: str) -> subprocess.Popen:
+        return subprocess.Popen(
+            [str(self.root / "bin" / command[0]), *command[1:]],
+            cwd=cwd,
+            env={"PATH": str(self.tools), "ASKED": str(self.asked), **environment},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+
+    def run(self, *command: str, cwd: Path | None = None, **environment: str) -> tuple[int, str]:
+        """The exit code, and what was written to stdout, then to stderr."""
+        process = self.start(*command, cwd=cwd, **environment)
+        output, errors = process.communicate(timeout=30)
+        return process.returncode, output + errors
+
+    def installs(self) -> list[str]:
+        return self.asked.read_text().splitlines() if self.asked.exists() else []
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Checkout:
+    return Checkout(tmp_path)
+
+
+@pytest.fixture
+def ready(checkout: Checkout) -> Checkout:
+    """One that was set up for running."""
+    code, _ = checkout.run("canopy")
+    assert code == 0
+    return checkout
+
+
+def test_the_first_run_makes_the_environment(checkout: Checkout) -> None:
+    code, said = checkout.run("canopy", "one", "two words")
+    assert code == 0
+    output, errors = said.split(".venv\n")[0], said.split(".venv\n")[1]
+    assert output.startswith("['one', 'two words']\n")
+    assert output.endswith("/a clone/")
+    assert [line.split()[0] for line in errors.splitlines()] == ["Making", "Installing", "Done"]
+    asked = f"--quiet --require-hashes -r {checkout.root}/requirements.txt"
+    assert checkout.installs() == [f"pip install --python {checkout.venv}/bin/python {asked}"]
+
+
+def test_the_second_run_is_quiet(ready: Checkout, tmp_path: Path) -> None:
+    code, said = ready.run("canopy", cwd=tmp_path)
+    assert (code, said) == (0, f"[]\n{tmp_path}\n{ready.venv}\n")
+    assert len(ready.installs()) == 1
+
+
+def test_variables_of_the_caller_do_not_matter(checkout: Checkout, tmp_path: Path) -> None:
+    (tmp_path / "app").mkdir()
+    (tmp_path / "app" / "__init__.py").write_text("raise SystemExit('not this one')")
+    variables = {
+        "PYTHONPATH": str(tmp_path),
+        "PYTHONHOME": "/nonexistent",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONSAFEPATH": "1",
+        "VIRTUAL_ENV": "/nonexistent",
+    }
+    for _ in range(2):
+        code, said = checkout.run("canopy", cwd=tmp_path, **variables)
+        assert code == 0
+        assert said.startswith(f"[]\n{tmp_path}\n{checkout.venv}\n")
+
+
+def test_a_link_to_a_command_works(ready: Checkout, tmp_path: Path) -> None:
+    link = tmp_path / "linked"
+    link.symlink_to(ready.root / "bin" / "canopy")
+    assert ready.run(str(link))[0] == 0
+
+
+def test_changed_requirements_are_installed_into_it(ready: Checkout) -> None:
+    kept = ready.venv / "kept"
+    kept.touch()
+    (ready.root / "requirements.txt").write_text("# changed\n")
+    assert ready.run("canopy")[0] == 0
+    assert len(ready.installs()) == 2
+    assert kept.exists()
+    ready.run("canopy")
+    assert len(ready.installs()) == 2
+
+
+def test_another_python_behind_it_makes_it_anew(ready: Checkout) -> None:
+    kept = ready.venv / "kept"
+    kept.touch()
+    for link in (ready.venv / "bin").glob("python*"):
+        link.unlink()
+        link.symlink_to("/nonexistent/python")
+    assert ready.run("canopy")[0] == 0
+    assert len(ready.installs()) == 2
+    assert not kept.exists()
+
+
+def test_a_half_made_one_is_made_anew(ready: Checkout) -> None:
+    (ready.root / "requirements.txt").write_text("# changed\n")
+    process = ready.start("canopy", TAKES="20")
+    wait_for(lambda: len(ready.installs()) == 2)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+    left = ready.venv / "half-made"
+    left.touch()
+    assert ready.run("canopy")[0] == 0
+    assert len(ready.installs()) == 3
+    assert not left.exists()
+
+
+def test_an_install_whose_command_was_killed_is_waited_for(checkout: Checkout) -> None:
+    process = checkout.start("canopy", TAKES="1")
+    wait_for(checkout.installs)
+    began = time.monotonic()
+    process.kill()  # and not the uv that it started
+    code, said = checkout.run("canopy")
+    process.communicate()
+    assert code == 0
+    assert "waiting for it" in said
+    assert time.monotonic() - began > 0.8
+
+
+def test_a_failed_install_is_tried_again(checkout: Checkout) -> None:
+    code, said = checkout.run("canopy", FAILS="1")
+    assert code == 2
+    assert said.endswith("requirements.txt could not be installed; the reason stands above.\n")
+    assert checkout.run("canopy")[0] == 0
+
+
+def test_two_at_once_install_once(checkout: Checkout) -> None:
+    processes = [checkout.start("canopy", TAKES="0.5") for _ in range(3)]
+    said = [process.communicate(timeout=30)[1] for process in processes]
+    assert [process.returncode for process in processes] == [0, 0, 0]
+    assert len(checkout.installs()) == 1
+    assert sum("waiting for it" in text for text in said) == 2
+
+
+def test_what_serves_developing_serves_running(checkout: Checkout) -> None:
+    code, _ = checkout.run("check")  # which finds no ruff in this environment
+    assert code == 1
+    assert "requirements-dev.txt" in checkout.installs()[0]
+    assert checkout.run("canopy")[0] == 0
+    assert len(checkout.installs()) == 1
+
+
+def test_a_folder_that_cannot_be_written(checkout: Checkout) -> None:
+    checkout.venv.touch()  # root may write everywhere, but not in a file as if it were a folder
+    code, said = checkout.run("canopy")
+    assert code == 2
+    assert said.startswith(f"The environment {checkout.venv} cannot be made (")
+    assert said.count("\n") == 1
+
+
+def test_an_old_python3_is_passed_over(checkout: Checkout) -> None:
+    (checkout.tools / "python3").rename(checkout.tools / "python3.12")
+    checkout.put_tool("python3", "#!/bin/sh\nexit 1\n")
+    assert checkout.run("canopy")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("python3", "told"),
+    [(None, ""), ("#!/bin/sh\n[ $1 = -I ] && exit 1\necho '; python3 is Python 3.9'\n", "3.9")],
+)
+def test_no_python_that_will_do(checkout: Checkout, python3: str | None, told: str) -> None:
+    (checkout.tools / "python3").unlink()
+    if python3:
+        checkout.put_tool("python3", python3)
+    code, said = checkout.run("serve")
+    assert code == 2
+    assert said.startswith("Canopy needs Python 3.11 or newer on PATH")
+    assert said.count("\n") == 1
+    assert told in said
+
+
+def test_without_uv_the_standard_library_does_it(checkout: Checkout) -> None:
+    checkout.put_tool("uv", "#!/bin/sh\nexit 127\n")
+    code, said = checkout.run("canopy")
+    assert code == 0, said
+    assert "with pip" in said
+    assert checkout.run("canopy")[1].startswith("[]\n")
+
+
+@pytest.mark.parametrize("command", ["serve", "check", "lock"])
+def test_help_needs_nothing(checkout: Checkout, command: str) -> None:
+    code, said = checkout.run(command, "--help")
+    assert code == 0
+    assert said.startswith(f"usage: bin/{command}")
+    assert not checkout.venv.exists()
+
+
+def test_ci_runs_the_checks_then_the_tests(tmp_path: Path) -> None:
+    (tmp_path / ".ci").mkdir()
+    (tmp_path / "bin").mkdir()
+    shutil.copy(ROOT / ".ci" / "run", tmp_path / ".ci")
+    for name, code in (("check", 0), ("test", 3)):
+        (tmp_path / "bin" / name).write_text(f"#!/bin/sh\necho {name}\nexit {code}\n")
+        (tmp_path / "bin" / name).chmod(0o755)
+    done = subprocess.run([tmp_path / ".ci" / "run"], capture_output=True, text=True, cwd="/")
+    assert (done.returncode, done.stdout) == (3, "check\ntest\n")
