@@ -29,7 +29,10 @@ def find_account(reference: str) -> Any:
     statement = _BY_ID if is_id("account", reference) else _BY_SLUG
     row = None if unstorable(reference) else statement.first(reference=reference)
     if row is None:
-        message = f"There is no account with the id or slug {reference!r}."
+        message = (
+            f"There is no account with the id or slug {reference!r}; "
+            "bin/canopy account list shows them all."
+        )
         raise NotFound(message, details=[Detail("account", message)])
     return row
 

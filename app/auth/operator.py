@@ -5,34 +5,42 @@ Such a change has events like any other, and an event says who did it.
 
 from __future__ import annotations
 
+from typing import Any
+
 from app.auth.principal import Principal
 from app.auth.tenant import columns_of
 from app.core.reading import Prepared
-from app.models import Membership
+from app.models import Membership, User
 from app.policy.permissions import expand
 
-_OWNERS = Prepared(
-    columns_of(Membership, Membership.user_id)
-    .where(Membership.role == "owner")
+_FIRST_OWNER = Prepared(
+    columns_of(Membership, User.id, User.email)
+    .where(Membership.user_id == User.id, Membership.role == "owner")
     .order_by(Membership.created_at, Membership.user_id)
     .limit(1)
 )
 
 
-def first_owner(account_id: str) -> str:
-    """The id of the person who has owned the account for the longest time."""
-    owner: str = _OWNERS.scalar(account_id=account_id)
-    return owner
+def first_owner(account_id: str) -> Any:
+    """The ``id`` and ``email`` of the person who has owned the account for the longest time."""
+    return _FIRST_OWNER.first(account_id=account_id)
 
 
-def acting_for(account_id: str, plan: str, owner_id: str) -> Principal:
-    """The operator as a principal who may do everything in an account, in its owner's name."""
+def acting_for(account: Any, owner: Any) -> Principal:
+    """The operator as a principal who may do everything in an account, in its owner's name.
+
+    Args:
+        account: an ``Account``, or a row with its ``id``, ``name`` and ``plan``.
+        owner: a ``User``, or what ``first_owner`` gives.
+    """
     return Principal(
         kind="operator",
         credential_id="",
-        account_id=account_id,
-        plan=plan,
+        account_id=account.id,
+        account_name=account.name,
+        plan=account.plan,
         granted=("admin",),
         permissions=expand(("admin",)),
-        user_id=owner_id,
+        user_id=owner.id,
+        user_email=owner.email,
     )

@@ -26,16 +26,15 @@ def guess_name_property(survey: Survey) -> str | None:
     It has a usual word for its name. Of several the likeliest word wins, where it is filled in at
     least half of the features and does not say the same in all of them.
     """
-    ranked = sorted(
-        (
-            (2 * use.filled < survey.features, not use.varies and use.filled > 1, rank, -use.filled)
-            + (name,)
-            for name, use in survey.properties.items()
-            if use.filled and (rank := _rank(name)) is not None
-        ),
-        key=lambda entry: entry[:-1],
-    )
-    return ranked[0][-1] if ranked else None
+    likely = [name for name, use in survey.properties.items() if use.filled and _rank(name) >= 0]
+
+    def unlikeliness(name: str) -> tuple[bool, bool, int, int]:
+        use = survey.properties[name]
+        rare = 2 * use.filled < survey.features
+        constant = use.filled > 1 and not use.varies
+        return rare, constant, _rank(name), -use.filled
+
+    return min(likely, key=unlikeliness, default=None)
 
 
 def feature_name(properties: Mapping[str, Any], name_property: str) -> str:
@@ -70,12 +69,13 @@ def _cut(lines: list[str]) -> str:
     return "\n".join([*kept, f"({len(lines) - len(kept)} more left out)"])
 
 
-def _rank(name: str) -> int | None:
+def _rank(name: str) -> int:
+    """The place of a property's name in the list of usual words, or -1."""
     word = "".join(letter for letter in name.casefold() if letter.isalnum()).rstrip("0123456789")
     if word in NAME_WORDS:
         return NAME_WORDS.index(word)
     if not word.endswith("name"):
-        return None
+        return -1
     stem = word.removesuffix("name")
     return NAME_WORDS.index(stem) if stem in NAME_WORDS else len(NAME_WORDS)
 

@@ -129,7 +129,7 @@ class Import:
                 return Outcome(item.number, item.name, "there")
             name = self._free_name(item.name)
             try:
-                project_id = self._plan(name, item) if self.dry_run else self._create(name, item)
+                project_id = self._write(name, item)
             except IntegrityError:  # somebody has taken the slug in between
                 if not tries_left:
                     raise
@@ -182,12 +182,12 @@ class Import:
             return _READING[statement].all(**values)
         return list(db.session.execute(statement, values))
 
-    def _plan(self, name: str, item: Candidate) -> None:
-        self._planned_slugs.add(slugify(name))
-        self._planned.add((fold(item.name), _digest(item.boundary)))
-
-    def _create(self, name: str, item: Candidate) -> str:
+    def _write(self, name: str, item: Candidate) -> str | None:
         """Raises IntegrityError, and leaves the rest of the batch as it is."""
+        if self.dry_run:
+            self._planned_slugs.add(slugify(name))
+            self._planned.add((fold(item.name), _digest(item.boundary)))
+            return None
         with db.session.begin_nested():
             project = create_project(
                 self.principal, name=name, description=item.description, geometry=item.boundary
@@ -201,8 +201,9 @@ def numbered(name: str, number: int) -> str:
     if number == 1:
         return name
     suffix = f" ({number})"
-    longer = name[: NAME_LENGTH - len(suffix)].rstrip() + suffix
-    return longer if slugify(longer).endswith(f"-{number}") else f"({number}) {longer[:-len(suffix)]}"
+    room = name[: NAME_LENGTH - len(suffix)].rstrip()
+    has_number = slugify(room + suffix).endswith(f"-{number}")
+    return room + suffix if has_number else f"({number}) {room}"
 
 
 def is_numbered(slug: str, name: str) -> bool:

@@ -14,7 +14,7 @@ from app.core.etags import ANY, IfMatch
 from app.core.geometry import Boundary
 from app.core.ids import is_id, new_id
 from app.core.reading import Prepared
-from app.core.text import fold, slugify
+from app.core.text import fold, searchable, slugify
 from app.extensions import db
 from app.models import Project
 from app.outbox import Origin, emit
@@ -171,7 +171,7 @@ def _place(project: Project, boundary: Boundary | None) -> None:
 def _index_text(project: Project) -> None:
     """Set what names are sorted by and what is searched."""
     project.name_key = fold(project.name)
-    project.search_text = fold(f"{project.name}\n{project.description or ''}")
+    project.search_text = searchable(project.name, project.description)
 
 
 def _changes(

@@ -1,11 +1,15 @@
 """Plain functions that make one of each thing a test needs."""
 
 from tests.make.accounts import Client, make_account, make_key, make_service_token
+from tests.make.events import event_types, events
 from tests.make.geometry import multi_square, point, square
 from tests.make.resources import make_asset, make_project
+from tests.make.together import together
 
 __all__ = [
     "Client",
+    "event_types",
+    "events",
     "make_account",
     "make_asset",
     "make_key",
@@ -14,4 +18,5 @@ __all__ = [
     "multi_square",
     "point",
     "square",
+    "together",
 ]

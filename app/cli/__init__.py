@@ -1,0 +1,49 @@
+"""The command line, ``bin/canopy``: what the operator of an instance does.
+
+Every command reads the same settings as the service and works while it runs. Exit codes: 0 done,
+1 refused, 2 used wrongly or a setting is wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, NoReturn
+
+import click
+from flask.cli import ScriptInfo
+
+from app import create_app
+from app.cli import accounts, demo, importing, keys, maintenance, schema
+from app.cli.group import CanopyGroup
+
+# The modules that bring commands, each as its list ``commands``, in the order of --help.
+COMMAND_MODULES: Final = (accounts, keys, importing, demo, schema, maintenance)
+
+
+@click.group(cls=CanopyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+def canopy() -> None:
+    """Run and look after this instance of Canopy.
+
+    The settings (DATABASE_URL, INSTANCE_PATH and the others) are read from the environment, as the
+    service reads them. Every command has --help, and those that print something take --json.
+
+    \b
+    Examples:
+      bin/canopy account create --name "Green Woods" --owner-email jo@example.org
+      bin/canopy key create --account green-woods --name laptop --permission admin
+      bin/canopy import districts.geojson --account green-woods
+    """
+
+
+for _module in COMMAND_MODULES:
+    for _command in _module.commands:
+        canopy.add_command(_command)
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run a command of the command line, and end the process with its exit code."""
+    canopy.main(
+        args=arguments,
+        prog_name="bin/canopy",
+        obj=ScriptInfo(create_app=create_app, set_debug_flag=False, load_dotenv_defaults=False),
+    )

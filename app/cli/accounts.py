@@ -1,0 +1,104 @@
+"""``bin/canopy account``: accounts, and the plans that they are on."""
+
+from __future__ import annotations
+
+import click
+
+from app.account.operator import find_account, list_accounts
+from app.account.service import create_account, set_plan
+from app.account.validation import check_account
+from app.cli.group import in_database
+from app.cli.output import examples, json_option, show_record, show_records
+from app.credentials.service import create_credential
+from app.extensions import db
+from app.policy.bounds import ACCOUNT_TYPES
+from app.policy.plans import DEFAULT_PLAN
+
+_COLUMNS = (
+    "id", "slug", "name", "type", "plan", "projects", "hectares", "members", "created_at",
+)  # fmt: skip
+
+
+@click.group("account")
+def account() -> None:
+    """Make and list accounts, and set their plans."""
+
+
+@account.command("create")
+@click.option("--name", required=True, help="Name of the account; its slug is made of it.")
+@click.option("--owner-email", required=True, help="E-mail address of the person who owns it.")
+@click.option("--owner-password", help="10 to 128 characters; made up when left out.")
+@click.option("--plan", default=DEFAULT_PLAN, show_default=True, help="The plan that it is on.")
+@click.option(
+    "--type",
+    "kind",
+    type=click.Choice(ACCOUNT_TYPES),
+    default="organization",
+    show_default=True,
+    help="What kind of account it is.",
+)
+@json_option
+@examples(
+    'account create --name "Green Woods" --owner-email jo@example.org',
+    "account create --name Solo --owner-email jo@example.org --type individual --plan pro --json",
+)
+@in_database
+def create(
+    name: str, owner_email: str, owner_password: str | None, plan: str, kind: str, as_json: bool
+) -> None:
+    """Make an account with its owner and a first API key, which may do everything.
+
+    The password and the key are shown this once. Someone who owns or belongs to another account
+    keeps the password they have, and none is shown.
+    """
+    name, owner_email = name.strip(), owner_email.strip()
+    check_account(name, owner_email, owner_password, kind)
+    made = create_account(
+        name=name, owner_email=owner_email, owner_password=owner_password, plan=plan, type=kind
+    )
+    _, key = create_credential(
+        made.account.id,
+        kind="api_key",
+        name="First key",
+        permissions=["admin"],
+        created_by=made.owner.id,
+    )
+    shown = {
+        "account_id": made.account.id,
+        "owner_id": made.owner.id,
+        "owner_email": made.owner.email,
+        "owner_password": made.password,
+        "api_key": key,
+    }
+    db.session.commit()
+    show_record(shown, as_json=as_json)
+
+
+@account.command("list")
+@json_option
+@examples("account list", "account list --json")
+@in_database
+def list_all(as_json: bool) -> None:
+    """List all accounts, the oldest first, with what they hold now."""
+    records = list_accounts()
+    if not as_json:
+        records = [record | record["usage"] for record in records]
+    none = "There is no account yet. Make one with: bin/canopy account create --help"
+    show_records(records, _COLUMNS, as_json=as_json, none=none)
+
+
+@account.command("set-plan")
+@click.argument("account", metavar="ACCOUNT")
+@click.argument("plan", metavar="PLAN")
+@json_option
+@examples("account set-plan green-woods pro", "account set-plan green-woods enterprise --json")
+@in_database
+def change_plan(account: str, plan: str, as_json: bool) -> None:
+    """Put ACCOUNT (its id or slug) on PLAN, from the next request on."""
+    changed = set_plan(find_account(account).id, plan)
+    shown = {"id": changed.id, "slug": changed.slug, "plan": changed.plan}
+    db.session.commit()
+    show_record(shown, as_json=as_json)
+
+
+commands = [account]

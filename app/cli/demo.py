@@ -1,0 +1,48 @@
+"""``bin/canopy demo``: an account to try the service with."""
+
+from __future__ import annotations
+
+import click
+
+from app.cli.group import in_database
+from app.cli.output import examples, json_option, show_json, show_record
+from app.demo.service import find_demo, make_demo
+from app.extensions import db
+
+
+@click.command("demo")
+@json_option
+@examples("demo", "demo --json")
+@in_database
+def demo(as_json: bool) -> None:
+    """Make the demo account, to try things with.
+
+    It holds districts of the Pacific Northwest with some assets, and is made once, with its owner
+    and an API key that may do everything; the password and the key are shown this once.
+    """
+    found = find_demo()
+    if found is None:
+        made = make_demo()
+        db.session.commit()
+        shown = {
+            "account_id": made.account_id,
+            "owner_id": made.owner_id,
+            "owner_email": made.owner_email,
+            "owner_password": made.password,
+            "api_key": made.api_key,
+            "slug": made.slug,
+            "projects": made.projects,
+            "assets": made.assets,
+            "created": True,
+        }
+        show_record(shown, as_json=as_json)
+    elif as_json:
+        show_json({"account_id": found.id, "slug": found.slug, "created": False})
+    else:
+        click.echo(
+            f"The demo account is there already: {found.slug} ({found.id}). Make a key for it with:"
+            f"\n  bin/canopy key create --account {found.slug} --name mine --permission admin"
+        )
+
+
+commands = [demo]

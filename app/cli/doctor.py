@@ -1,0 +1,77 @@
+"""``bin/canopy doctor``: what is wrong with this instance."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any, Final
+
+import click
+
+from app.cli.failures import told
+from app.cli.output import examples, json_option, show_json
+from app.core.snapshots import database_url
+from app.maintenance.counters import Difference, correct
+from app.maintenance.doctor import Finding, examine
+from app.maintenance.results import Status
+from config import load_settings
+
+_COLOURS: Final = {Status.OK: "green", Status.WARNING: "yellow", Status.PROBLEM: "red"}
+_NAME_WIDTH: Final = 16
+
+
+@click.command("doctor")
+@click.option("--fix-counters", is_flag=True, help="First set wrong counters of accounts right.")
+@json_option
+@examples("doctor", "doctor --json", "doctor --fix-counters")
+@click.pass_context
+@told
+def doctor(ctx: click.Context, fix_counters: bool, as_json: bool) -> None:
+    """Look for what is wrong with this instance, and say what to do about it.
+
+    Nothing is changed or started. The exit code is 1 when there is a problem; warnings leave it 0.
+    """
+    corrected = _correct_counters(quiet=as_json) if fix_counters else []
+    findings = []
+    for finding in examine(os.environ):
+        findings.append(finding)
+        if not as_json:
+            _show(finding)
+    problems = sum(finding.is_problem for finding in findings)
+    if as_json:
+        show_json(_document(findings, corrected))
+    else:
+        click.echo(f"\nProblems: {problems or 'none'}.")
+    ctx.exit(1 if problems else 0)
+
+
+def _correct_counters(*, quiet: bool) -> list[Difference]:
+    corrected = correct(database_url(load_settings()))
+    if not quiet:
+        click.echo(f"Corrected the counters of {len(corrected):,} accounts.\n", err=True)
+    return corrected
+
+
+def _show(finding: Finding) -> None:
+    """A line, and one below it for what to do."""
+    result = finding.result
+    word = click.style(f"{result.status:<7}", fg=_COLOURS[result.status])
+    click.echo(f"{word}  {finding.name:<{_NAME_WIDTH}}  {result.found}")
+    if result.advice:
+        click.echo(f"{'':{_NAME_WIDTH + 11}}→ {result.advice}")
+
+
+def _document(findings: Sequence[Finding], corrected: Sequence[Difference]) -> dict[str, Any]:
+    return {
+        "ok": not any(finding.is_problem for finding in findings),
+        "checks": [
+            {
+                "name": finding.name,
+                "status": finding.result.status.value,
+                "found": finding.result.found,
+                "advice": finding.result.advice or None,
+            }
+            for finding in findings
+        ],
+        "corrected_accounts": [difference.account_id for difference in corrected],
+    }

@@ -1,0 +1,97 @@
+"""What bin/serve says when the service answers."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from sqlalchemy.exc import IntegrityError
+
+from app.account.operator import first_account
+from app.core.strict_json import dumps
+from app.demo.service import EXAMPLE, Demo, make_demo
+from app.extensions import db
+from config import Settings
+
+_GROVE: Final = {
+    "name": "My first forest",
+    "geometry": {
+        "type": "Polygon",
+        "coordinates": [
+            [
+                [-122.05, 44.05],
+                [-122.04, 44.05],
+                [-122.04, 44.06],
+                [-122.05, 44.06],
+                [-122.05, 44.05],
+            ]
+        ],
+    },
+}
+
+
+def banner(settings: Settings, *, empty: bool) -> str:
+    """How to go on, for the person who has started the service. Needs an app context.
+
+    A database without any account gets the demo account, and it is committed, unless ``empty``:
+    then it stays as it is. Its password and key stand in this text only.
+    """
+    head = f"Canopy is at {settings.public_url}\nIts reference is at {settings.public_url}/docs\n"
+    account = first_account()
+    if account is None and not empty:
+        try:
+            made = make_demo()
+            db.session.commit()
+        except IntegrityError:  # another process on the same database was first
+            db.session.rollback()
+            account = first_account()
+        else:
+            return head + _demo(settings.public_url, made)
+    if account is None:
+        return head + _first_account()
+    return head + _next_key(account.slug)
+
+
+def _demo(url: str, demo: Demo) -> str:
+    password = demo.password or "the one that they have already"
+    sign = f"-H 'Authorization: Bearer {demo.api_key}'"
+    body = dumps(_GROVE).decode()
+    return f"""
+The database was empty. Now it has the account {demo.slug} with {demo.projects} districts.
+Its owner's e-mail and password, and an API key, are shown this once:
+
+  e-mail    {demo.owner_email}
+  password  {password}
+  API key   {demo.api_key}
+
+List five of its projects:
+
+  curl {sign} '{url}/v1/projects?per_page=5'
+
+Read {EXAMPLE}, with its boundary and its hectares:
+
+  curl {sign} '{url}/v1/projects/{demo.example_id}'
+
+Create a project:
+
+  curl {sign} -H 'Content-Type: application/json' -d '{body}' '{url}/v1/projects'
+"""
+
+
+def _first_account() -> str:
+    return """
+There is no account yet. Make the first one, with its owner and an API key:
+
+  bin/canopy account create --name 'My forests' --owner-email you@example.org
+
+Or make one to try things with:
+
+  bin/canopy demo
+"""
+
+
+def _next_key(slug: str) -> str:
+    return f"""
+Make an API key with:
+
+  bin/canopy key create --account {slug} --name laptop --permission admin
+"""

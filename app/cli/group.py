@@ -1,0 +1,112 @@
+"""What all commands share: the application around them, and how they fail."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeVar
+
+import click
+from flask.cli import ScriptInfo, with_appcontext
+from sqlalchemy import make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, SQLAlchemyError
+
+from app.cli.output import Refused, refusal_of
+from app.core import migrations
+from app.core.database import is_outage
+from app.core.errors import ApiError
+from config import SettingsError
+
+Result = TypeVar("Result")
+
+
+class WrongSetting(click.ClickException):
+    """A setting cannot be used: its one sentence, and the exit code of wrong usage."""
+
+    exit_code = 2
+
+    def show(self, file: Any = None) -> None:
+        click.echo(self.message, file=file, err=True)
+
+
+class CanopyGroup(click.Group):
+    """The commands; what they may fail with becomes a sentence and an exit code here."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """In the order in which they were added, not by the alphabet."""
+        return list(self.commands)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except SettingsError as error:
+            raise WrongSetting(str(error)) from None
+        except ArgumentError:
+            raise WrongSetting("DATABASE_URL is not an address of a database.") from None
+        except ApiError as error:
+            raise refusal_of(error) from None
+        except IntegrityError as error:
+            message = f"Another change came in between ({_reason(error)}). Run the command again."
+            raise Refused(message) from None
+        except SQLAlchemyError as error:
+            if not is_outage(error):
+                raise
+            raise Refused(f"The database {_database(ctx)} {_outage(error)}.") from None
+
+
+def in_database(command: Callable[..., Result]) -> Callable[..., Result]:
+    """Run a command in the application, on a database that has its tables.
+
+    An empty database gets them at once, so that a first command works before the first start. One
+    of another version stays as it is: a service of that version may be using it.
+    """
+
+    @wraps(command)
+    def run(*args: Any, **options: Any) -> Result:
+        _prepare_tables()
+        return command(*args, **options)
+
+    return with_appcontext(run)
+
+
+def upgrade() -> None:
+    """Bring the tables up to date. Raises Refused when that cannot be done."""
+    try:
+        migrations.upgrade()
+    except SystemExit:  # how Flask-Migrate ends after it has logged what is wrong
+        raise Refused(
+            "The database cannot be brought up to date; was a newer version of Canopy used on it?"
+        ) from None
+
+
+def _prepare_tables() -> None:
+    found, needed = migrations.current_revision(), migrations.newest_revision()
+    if found == needed:
+        return
+    if found is not None:
+        raise Refused(
+            f"The database has the tables of another version of Canopy ({found}; this one needs "
+            f"{needed}). Make a backup, then run: bin/canopy migrate"
+        )
+    upgrade()
+    click.echo("The database was empty; its tables are made.", err=True)
+
+
+def _database(ctx: click.Context) -> str:
+    """The address of the database without its password."""
+    settings = ctx.ensure_object(ScriptInfo).load_app().config["SETTINGS"]
+    return make_url(settings.database_url).render_as_string(hide_password=True)
+
+
+def _outage(error: SQLAlchemyError) -> str:
+    reason = _reason(error)
+    if "locked" in reason or "lock timeout" in reason:
+        return f"is busy with a long change ({reason}); run the command again when it is done"
+    return f"cannot be reached ({reason})"
+
+
+def _reason(error: SQLAlchemyError) -> str:
+    """What the driver says is wrong, in one line."""
+    cause = error.orig if isinstance(error, DBAPIError) else error
+    lines = str(cause).strip().splitlines() or [type(error).__name__]
+    return lines[0].rstrip(".")

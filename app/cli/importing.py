@@ -1,0 +1,214 @@
+"""``bin/canopy import``: projects from a GeoJSON file."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO, Final
+
+import click
+
+from app.account.operator import find_account
+from app.auth.operator import acting_for, first_owner
+from app.cli.group import in_database
+from app.cli.output import Refused, examples, json_option, show_json, show_table, spelled
+from app.core.geometry import Problem
+from app.extensions import db
+from app.projects.feature_text import guess_name_property
+from app.projects.geojson_file import FileInvalid, Survey, no_advance, read_features, survey
+from app.projects.importing import Import, Outcome, batches, prepare
+
+_PROBLEMS_SHOWN: Final = 3
+
+
+@click.command("import")
+@click.argument(
+    "path", metavar="FILE", type=click.Path(exists=True, dir_okay=False, path_type=Path)
+)
+@click.option("--account", required=True, metavar="ACCOUNT", help="Id or slug of the account.")
+@click.option(
+    "--name-property",
+    metavar="PROPERTY",
+    help="The property that holds the names; found by its usual names when left out.",
+)
+@click.option("--dry-run", is_flag=True, help="Write nothing; say what would be done.")
+@json_option
+@examples(
+    "import districts.geojson --account green-woods --dry-run",
+    "import districts.geojson --account green-woods --name-property DISTRICT",
+)
+@click.pass_context
+@in_database
+def import_(
+    ctx: click.Context,
+    path: Path,
+    account: str,
+    name_property: str | None,
+    dry_run: bool,
+    as_json: bool,
+) -> None:
+    """Make a project of each feature of a GeoJSON FILE.
+
+    FILE is a FeatureCollection, or Features one after the other (newline-delimited GeoJSON), of any
+    size. The other properties go into the description. A feature that is there already, with the
+    same name and boundary, is passed over, so a file can be imported again; another one of the same
+    name gets a number behind it. What is not valid is refused and named, and the rest is taken: the
+    exit code is then 1.
+    """
+    found = find_account(account)
+    owner = acting_for(found, first_owner(found.id))
+    job = Import(owner, dry_run)
+    try:
+        with path.open("rb") as file:
+            surveyed = _survey(file, quiet=as_json)
+            chosen = _name_property(surveyed, name_property)
+            outcomes = _run(job, file, surveyed, chosen, quiet=as_json)
+    except FileInvalid as error:
+        raise Refused(str(error)) from None
+    if as_json:
+        show_json(_document(found.id, chosen, dry_run, outcomes))
+    else:
+        _show(found.name, chosen, dry_run, outcomes)
+    if any(outcome.result == "refused" for outcome in outcomes):
+        ctx.exit(1)
+
+
+def _survey(file: BinaryIO, *, quiet: bool) -> Survey:
+    """Read the file once, before anything is written. Raises FileInvalid."""
+    if not file.seekable():
+        raise Refused("FILE is read twice and cannot be a pipe; save it first.")
+    with _progress(file, "Checking ", quiet=quiet) as advance:
+        return survey(file, advance)
+
+
+def _run(
+    job: Import, file: BinaryIO, surveyed: Survey, name_property: str, *, quiet: bool
+) -> list[Outcome]:
+    """Import the features, and commit every batch of them."""
+    file.seek(0)
+    outcomes: list[Outcome] = []
+    try:
+        with _progress(file, "Importing", quiet=quiet) as advance:
+            features = read_features(file, surveyed, advance)
+            prepared = (prepare(number, value, name_property) for number, value in features)
+            for batch in batches(prepared):
+                outcomes += job.take(batch)
+                db.session.commit()
+    except KeyboardInterrupt:
+        message = f"Interrupted after {len(outcomes)} features. Run it again for the rest."
+        raise Refused(message) from None
+    return outcomes
+
+
+def _name_property(surveyed: Survey, given: str | None) -> str:
+    """The property with the names. Raises UsageError when it is not clear which."""
+    if not surveyed.properties:
+        raise Refused("No feature of the file has properties, and a project needs a name.")
+    known = ", ".join(list(surveyed.properties)[:20])
+    if given is None:
+        guess = guess_name_property(surveyed)
+        if guess is None:
+            raise click.UsageError(
+                f"Which property holds the names? Say it with --name-property; there are: {known}."
+            )
+        return guess
+    if given not in surveyed.properties:
+        raise click.UsageError(f"No feature has the property {given!r}; there are: {known}.")
+    return given
+
+
+@contextmanager
+def _progress(file: BinaryIO, label: str, *, quiet: bool) -> Iterator[Callable[[int], None]]:
+    """A bar over the bytes of the file on a terminal, and nothing elsewhere."""
+    if quiet or not sys.stderr.isatty():
+        yield no_advance
+        return
+    size = os.fstat(file.fileno()).st_size
+    with click.progressbar(length=size, label=label, file=sys.stderr) as bar:
+        yield bar.update
+
+
+def _document(
+    account_id: str, name_property: str, dry_run: bool, outcomes: Sequence[Outcome]
+) -> dict[str, Any]:
+    """What ``--json`` prints."""
+    taken, there, refused = (_those(outcomes, word) for word in ("taken", "there", "refused"))
+    return {
+        "account_id": account_id,
+        "name_property": name_property,
+        "dry_run": dry_run,
+        "summary": {
+            "features": len(outcomes),
+            "taken": len(taken),
+            "already_there": len(there),
+            "refused": len(refused),
+            "hectares": _hectares(taken),
+        },
+        "taken": [
+            {
+                "feature": one.number,
+                "name": one.name,
+                "project_id": one.project_id,
+                "area_hectares": None if one.area_m2 is None else one.area_m2 / 10_000,
+            }
+            for one in taken
+        ],
+        "already_there": [{"feature": one.number, "name": one.name} for one in there],
+        "refused": [
+            {"feature": one.number, "name": one.name, "problems": one.problems} for one in refused
+        ],
+    }
+
+
+def _show(
+    account_name: str, name_property: str, dry_run: bool, outcomes: Sequence[Outcome]
+) -> None:
+    taken, there, refused = (_those(outcomes, word) for word in ("taken", "there", "refused"))
+    if taken:
+        click.echo("Would be taken:" if dry_run else "Taken:")
+        areas = [None if one.area_m2 is None else one.area_m2 / 10_000 for one in taken]
+        rows = [(one.number, one.name, area) for one, area in zip(taken, areas, strict=True)]
+        show_table(("feature", "name", "hectares"), rows)
+        click.echo()
+    if refused:
+        click.echo("Refused (features count from 1; parts, rings and positions from 0):")
+        for one in refused:
+            _show_refused(one)
+        click.echo()
+    verb = "Would import" if dry_run else "Imported"
+    click.echo(
+        f"{verb} {len(taken)} of {len(outcomes)} features into {account_name}, "
+        f"{spelled(_hectares(taken))} ha; {len(there)} were there already, "
+        f"{len(refused)} refused. Names are from the property {name_property!r}."
+    )
+
+
+def _show_refused(outcome: Outcome) -> None:
+    click.echo(f"feature {outcome.number}  {outcome.name or '(no name)'}")
+    for problem in outcome.problems[:_PROBLEMS_SHOWN]:
+        click.echo(f"  {_place(problem)}{problem.message}")
+    left = len(outcome.problems) - _PROBLEMS_SHOWN
+    if left > 0:
+        click.echo(f"  … and {left} more; --json names each.")
+
+
+def _place(problem: Problem) -> str:
+    """Where on the map the fault is; the message begins with part, ring and position."""
+    if problem.coordinates is None:
+        return ""
+    longitude, latitude = problem.coordinates
+    return f"at {longitude!r}, {latitude!r}: "
+
+
+def _those(outcomes: Sequence[Outcome], result: str) -> list[Outcome]:
+    return [outcome for outcome in outcomes if outcome.result == result]
+
+
+def _hectares(outcomes: Sequence[Outcome]) -> float:
+    return sum(outcome.area_m2 or 0 for outcome in outcomes) / 10_000
+
+
+commands = [import_]

@@ -1,0 +1,199 @@
+"""``bin/canopy key`` and ``bin/canopy service-token``: what programs sign in with.
+
+The two differ in their names and in that a service token can be held to networks, so their commands
+are made by the same functions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
+
+import click
+
+from app.account.operator import find_account
+from app.auth.tenant import account_of
+from app.cli.group import in_database
+from app.cli.output import (
+    Refused,
+    confirm,
+    examples,
+    json_option,
+    show_record,
+    show_records,
+    yes_option,
+)
+from app.core.ids import is_id
+from app.credentials.service import create_credential, list_credentials, revoke_credential
+from app.extensions import db
+from app.models import Credential
+from app.policy.permissions import PERMISSIONS
+
+
+class Kind(NamedTuple):
+    """One of the two kinds of credential: what it is called, and where."""
+
+    kind: str  # in the database
+    command: str
+    field: str  # that shows the secret
+    title: str
+
+
+KEY: Final = Kind("api_key", "key", "key", "API key")
+SERVICE_TOKEN: Final = Kind("service_token", "service-token", "token", "service token")
+_OTHER: Final = {KEY: SERVICE_TOKEN, SERVICE_TOKEN: KEY}
+
+_COLUMNS = ("id", "name", "permissions", "ends_with", "created_at", "last_used_at", "revoked_at")
+_account_option = click.option(
+    "--account", required=True, metavar="ACCOUNT", help="Id or slug of the account."
+)
+_name_option = click.option("--name", required=True, help="What it is for, to tell it from others.")
+_permission_option = click.option(
+    "--permission",
+    "permissions",
+    multiple=True,
+    required=True,
+    type=click.Choice(list(PERMISSIONS)),
+    help="What it may do; repeat it for several. A :write includes its :read, admin everything.",
+)
+
+
+@click.group("key")
+def key() -> None:
+    """Make, list and revoke API keys."""
+
+
+@click.group("service-token")
+def service_token() -> None:
+    """Make, list and revoke service tokens."""
+
+
+@key.command("create")
+@_account_option
+@_name_option
+@_permission_option
+@json_option
+@examples(
+    "key create --account green-woods --name laptop --permission admin",
+    "key create --account green-woods --name map "
+    "--permission projects:read --permission assets:read",
+)
+@in_database
+def create_key(account: str, name: str, permissions: Sequence[str], as_json: bool) -> None:
+    """Make an API key. It is shown this once."""
+    _create(KEY, account, name, permissions, (), as_json)
+
+
+@service_token.command("create")
+@_account_option
+@_name_option
+@_permission_option
+@click.option(
+    "--allow",
+    "allowlist",
+    multiple=True,
+    metavar="CIDR",
+    help="An address or a network that it may be used from; repeat it for several. "
+    "Left out: from anywhere.",
+)
+@json_option
+@examples(
+    "service-token create --account green-woods --name nightly --permission projects:write",
+    "service-token create --account green-woods --name ci --permission projects:read "
+    "--allow 10.0.0.0/8 --allow 2001:db8::/32",
+)
+@in_database
+def create_token(
+    account: str, name: str, permissions: Sequence[str], allowlist: Sequence[str], as_json: bool
+) -> None:
+    """Make a service token. It is shown this once, and does not expire."""
+    _create(SERVICE_TOKEN, account, name, permissions, allowlist, as_json)
+
+
+def _create(
+    kind: Kind,
+    account: str,
+    name: str,
+    permissions: Sequence[str],
+    allowlist: Sequence[str],
+    as_json: bool,
+) -> None:
+    credential, secret = create_credential(
+        find_account(account).id,
+        kind=kind.kind,
+        name=name,
+        permissions=permissions,
+        ip_allowlist=allowlist,
+    )
+    shown = {"id": credential.id, kind.field: secret}
+    db.session.commit()
+    show_record(shown, as_json=as_json)
+
+
+def _list_command(kind: Kind) -> click.Command:
+    @click.command("list")
+    @_account_option
+    @json_option
+    @examples(f"{kind.command} list --account green-woods")
+    @in_database
+    def list_all(account: str, as_json: bool) -> None:
+        """List those of an account, the newest first, the revoked ones too."""
+        found = find_account(account)
+        columns = (*_COLUMNS, "ip_allowlist") if kind is SERVICE_TOKEN else _COLUMNS
+        show_records(
+            list_credentials(found.id, kind.kind),
+            columns,
+            as_json=as_json,
+            none=f"{found.name} has no {kind.title}.",
+        )
+
+    return list_all
+
+
+def _revoke_command(kind: Kind) -> click.Command:
+    example = {
+        KEY: "key_01k9zq3mgse2j7tbyw5c4r8nhd",
+        SERVICE_TOKEN: "svc_01k9zq3mgse2j7tbyw5c4r8nhd",
+    }
+
+    @click.command("revoke")
+    @click.argument("credential_id", metavar="ID")
+    @yes_option
+    @json_option
+    @examples(f"{kind.command} revoke {example[kind]}")
+    @in_database
+    def revoke(credential_id: str, yes: bool, as_json: bool) -> None:
+        """Revoke the one with this ID for good: it is refused from the next request on."""
+        record = _find(kind, credential_id)
+        if record["revoked_at"] is None:
+            title = f"{kind.title} {record['name']!r} ({credential_id})"
+            confirm(f"Revoke the {title} for good?", yes=yes, as_json=as_json)
+            revoke_credential(record["account_id"], kind.kind, credential_id)
+            db.session.commit()
+            record = _find(kind, credential_id)
+        show_record({name: record[name] for name in ("id", "revoked_at")}, as_json=as_json)
+
+    return revoke
+
+
+def _find(kind: Kind, credential_id: str) -> dict[str, Any]:
+    """The record of a credential of any account. Raises Refused when there is none."""
+    if is_id(kind.kind, credential_id):
+        account_id = account_of(Credential, credential_id)
+        records = list_credentials(account_id, kind.kind) if account_id else []
+        db.session.rollback()  # nobody shall wait for the lock while a question is open
+        for record in records:
+            if record["id"] == credential_id:
+                return record
+    hint = ""
+    other = _OTHER[kind]
+    if is_id(other.kind, credential_id):
+        hint = f" It looks like a {other.title}: bin/canopy {other.command} revoke {credential_id}"
+    raise Refused(f"There is no {kind.title} with the id {credential_id!r}.{hint}")
+
+
+for _group, _kind in ((key, KEY), (service_token, SERVICE_TOKEN)):
+    _group.add_command(_list_command(_kind))
+    _group.add_command(_revoke_command(_kind))
+
+commands = [key, service_token]

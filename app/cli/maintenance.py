@@ -1,0 +1,245 @@
+"""``bin/canopy backup``, ``restore`` and ``copy-database``; and ``doctor``, from its own module."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+import click
+from flask import current_app
+from flask.cli import with_appcontext
+from sqlalchemy import URL
+
+from app import create_app
+from app.api.documentation import VERSION
+from app.cli.doctor import doctor
+from app.cli.failures import told
+from app.cli.group import upgrade
+from app.cli.output import (
+    confirm,
+    examples,
+    json_option,
+    show_json,
+    show_record,
+    show_table,
+    yes_option,
+)
+from app.core import clock, migrations, reading
+from app.core.snapshots import database_url, shown_url
+from app.extensions import db
+from app.maintenance.archive import Manifest, Reader
+from app.maintenance.backup import NOT_IN_IT, back_up, secret_key_check
+from app.maintenance.copying import Comparison, copy_database
+from app.maintenance.dump import Progress, no_progress
+from app.maintenance.restore import check, restore, rows_now
+from config import Settings, SettingsError, load_settings
+
+_SHOWN: Final = ("accounts", "projects", "events")  # of what a restore replaces
+_file_argument = click.argument("path", metavar="FILE", type=click.Path(path_type=Path))
+
+
+@click.command("backup")
+@_file_argument
+@click.option("--force", is_flag=True, help="Replace FILE when it exists.")
+@json_option
+@examples("backup /backups/canopy.zip", "backup /backups/canopy.zip --force --json")
+@with_appcontext
+@told
+def backup(path: Path, force: bool, as_json: bool) -> None:
+    """Write all accounts, with everything in them, to a zip FILE.
+
+    It holds the database as it is at this moment, while the service goes on, and can be restored
+    into SQLite and PostgreSQL alike. FILE is there when it is complete, and only its owner can read
+    it.
+    """
+    settings: Settings = current_app.config["SETTINGS"]
+    with _bar("Writing", quiet=as_json) as (start, advance):
+        made = back_up(
+            database_url(settings),
+            path,
+            secret_key=settings.secret_key,
+            service_version=VERSION,
+            overwrite=force,
+            progress=advance,
+            started=start,
+        )
+    record = {"file": str(path.absolute()), "bytes": made.size, **_described(made.manifest)}
+    if as_json:
+        show_json(record | {"rows": made.manifest.rows(), "not_included": NOT_IN_IT})
+        return
+    rows = made.manifest.rows()
+    show_record(record | {name: rows[name] for name in _SHOWN if name in rows}, as_json=False)
+    click.echo("\nNot in it, keep it elsewhere:\n  " + "\n  ".join(NOT_IN_IT))
+
+
+@click.command("restore")
+@_file_argument
+@yes_option
+@json_option
+@examples("restore /backups/canopy.zip", "restore /backups/canopy.zip --yes --json")
+@with_appcontext
+@told
+def restore_(path: Path, yes: bool, as_json: bool) -> None:
+    """Replace everything in the database by what a backup FILE holds.
+
+    FILE is checked as a whole before anything is touched. All is replaced at once: the service may
+    go on, and shows the old state until the new one is complete; changes wait meanwhile, or are
+    answered with 503.
+    """
+    settings: Settings = current_app.config["SETTINGS"]
+    url = database_url(settings)
+    with Reader(path) as source:
+        with _bar("Checking ", quiet=as_json) as (start, advance):
+            start(sum(source.manifest.rows().values()))
+            check(source, advance)
+        now, then = rows_now(url), source.manifest.rows()
+        if not (yes and as_json):
+            _announce(url, source.manifest, now, settings)
+        confirm("Replace all of it?", yes=yes, as_json=as_json)
+        if migrations.current_revision() is None:
+            upgrade()
+        with _bar("Restoring", quiet=as_json) as (start, advance):
+            start(sum(then.values()))
+            restore(source, url, advance)
+    record = {"database": shown_url(url), "from": _described(source.manifest)}
+    if as_json:
+        show_json(record | {"rows_before": now, "rows": then})
+    else:
+        click.echo(f"Restored: {then['projects']:,} projects of {then['accounts']:,} accounts.")
+
+
+@click.command("copy-database")
+@click.option(
+    "--to", "target", required=True, metavar="URL", help="sqlite:///… or postgresql://…, empty."
+)
+@json_option
+@examples("copy-database --to postgresql://canopy:secret@localhost/canopy")
+@click.pass_context
+@with_appcontext
+@told
+def copy_database_(ctx: click.Context, target: str, as_json: bool) -> None:
+    """Copy everything into another database, and compare the two.
+
+    From SQLite to PostgreSQL or back. The target must be empty; a copy that was stopped half way is
+    begun anew by the same command. What is changed in this database meanwhile does not come along,
+    so stop the service before, and start it with DATABASE_URL set to the target.
+    """
+    settings: Settings = current_app.config["SETTINGS"]
+    other = _with_database(settings, target)
+    begun_at = clock.format_time(clock.now())
+    with _bar("Copying and comparing", quiet=as_json) as (start, advance):
+        compared = copy_database(
+            database_url(settings),
+            database_url(other),
+            make_schema=lambda: _make_schema(other),
+            progress=advance,
+            started=start,
+        )
+    is_equal = all(table.is_equal for table in compared)
+    if as_json:
+        names = {"from": shown_url(database_url(settings)), "to": shown_url(database_url(other))}
+        tables = [_comparison(table) for table in compared]
+        show_json({**names, "begun_at": begun_at, "equal": is_equal, "tables": tables})
+    else:
+        _show_comparison(compared, begun_at)
+    ctx.exit(0 if is_equal else 1)
+
+
+@contextmanager
+def _bar(label: str, *, quiet: bool) -> Iterator[tuple[Progress, Progress]]:
+    """A progress bar on a terminal, as two functions: how many rows there are, and that so many
+    more are done."""
+    if quiet or not sys.stderr.isatty():
+        yield no_progress, no_progress
+        return
+    with click.progressbar(length=1, label=label, file=sys.stderr) as bar:
+
+        def start(total: int) -> None:
+            bar.length = max(total, 1)
+            bar.update_min_steps = max(total // 200, 1)
+
+        yield start, bar.update
+
+
+def _described(manifest: Manifest) -> dict[str, Any]:
+    return {
+        "made_at": manifest.made_at,
+        "made_by": f"Canopy {manifest.service_version} on {manifest.database}",
+        "schema_revision": manifest.schema_revision,
+    }
+
+
+def _announce(url: URL, manifest: Manifest, now: dict[str, int], settings: Settings) -> None:
+    """Say what would be replaced, where the question is asked."""
+    then = manifest.rows()
+    click.echo(f"In {shown_url(url)}, by the backup of {manifest.made_at}:", err=True)
+    click.echo(f"{'':10}{'now':>14}{'then':>14}", err=True)
+    for name in _SHOWN:
+        click.echo(f"{name:10}{now.get(name, 0):>14,}{then[name]:>14,}", err=True)
+    if manifest.secret_key_check != secret_key_check(settings.secret_key):
+        click.echo(
+            "The backup was made with another SECRET_KEY: set that one, or stored webhook secrets "
+            "cannot be read.",
+            err=True,
+        )
+
+
+def _with_database(settings: Settings, address: str) -> Settings:
+    """The same settings for another database. Raises BadParameter."""
+    kept = {"INSTANCE_PATH": str(settings.instance_path), "SECRET_KEY": settings.secret_key}
+    try:
+        read = load_settings({**kept, "DATABASE_URL": address})
+    except SettingsError as error:
+        message = str(error).removeprefix("DATABASE_URL ")
+        raise click.BadParameter(message, param_hint="--to") from None
+    if address.strip() in ("", "sqlite:///", "sqlite:///:memory:"):
+        raise click.BadParameter("must name a database, such as sqlite:////srv/canopy.sqlite3")
+    return replace(settings, database_url=read.database_url)
+
+
+def _make_schema(settings: Settings) -> None:
+    target = create_app(settings)
+    with target.app_context():
+        try:
+            upgrade()
+        finally:
+            db.engine.dispose()
+            reading.engine().dispose()
+
+
+def _comparison(table: Comparison) -> dict[str, Any]:
+    return {
+        "table": table.table,
+        "equal": table.is_equal,
+        "source": {"rows": table.source_rows, "sha256": table.source_sha256},
+        "target": {"rows": table.target_rows, "sha256": table.target_sha256},
+    }
+
+
+def _show_comparison(compared: Sequence[Comparison], begun_at: str) -> None:
+    show_table(
+        ("table", "rows here", "rows there", "checksums"),
+        (
+            (
+                table.table,
+                table.source_rows,
+                table.target_rows,
+                "equal" if table.is_equal else "DIFFERENT",
+            )
+            for table in compared
+        ),
+    )
+    if all(table.is_equal for table in compared):
+        click.echo(
+            f"\nAll rows of {begun_at} are in the target. Start the service with DATABASE_URL set "
+            "to it."
+        )
+    else:
+        click.echo("\nThe target differs; did something write to it? Run the command again.")
+
+
+commands: list[click.Command] = [backup, restore_, copy_database_, doctor]

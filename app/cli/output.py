@@ -1,0 +1,118 @@
+"""How commands print: ``name  value`` lines and tables for people, one JSON document for programs.
+
+Answers go to standard output and nothing else does; questions, progress and refusals go to standard
+error.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from inspect import cleandoc
+from typing import Any
+
+import click
+import orjson
+
+from app.core.errors import ApiError
+
+Record = Mapping[str, Any]
+
+json_option = click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON document and nothing else."
+)
+yes_option = click.option("--yes", is_flag=True, help="Do not ask.")
+
+
+class Refused(click.ClickException):
+    """It cannot be done: ``Error: …`` on standard error, exit code 1."""
+
+
+def refusal_of(error: ApiError) -> Refused:
+    """A refusal of a service, with each field that is at fault."""
+    lines = [f"{detail.field}: {detail.message}" for detail in error.details]
+    return Refused("\n       ".join(lines or [error.message]))
+
+
+def show_json(value: Any) -> None:
+    """Print one JSON document."""
+    click.echo(orjson.dumps(value, option=orjson.OPT_INDENT_2))
+
+
+def show_record(record: Record, *, as_json: bool) -> None:
+    """Print one record: a JSON object, or a line ``name  value`` for each of its fields."""
+    if as_json:
+        show_json(record)
+        return
+    width = max(map(len, record))
+    for name, value in record.items():
+        click.echo(f"{name:<{width}}  {spelled(value)}".rstrip())
+
+
+def show_records(
+    records: Sequence[Record], columns: Sequence[str], *, as_json: bool, none: str
+) -> None:
+    """Print a list: a JSON array of the whole records, or a table of some of their columns.
+
+    ``none`` is what people read when there are no records.
+    """
+    if as_json:
+        show_json(records)
+    elif not records:
+        click.echo(none)
+    else:
+        show_table(columns, ([record[name] for name in columns] for record in records))
+
+
+def show_table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """Print a table with a line of headings, its columns as wide as they need; numbers right."""
+    body = list(rows)
+    cells = [list(columns), *([spelled(value) for value in row] for row in body)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    right = [all(isinstance(row[n], int | float) for row in body) for n in range(len(columns))]
+    for line in cells:
+        placed = (
+            text.rjust(width) if numeric else text.ljust(width)
+            for text, width, numeric in zip(line, widths, right, strict=True)
+        )
+        click.echo("  ".join(placed).rstrip())
+
+
+def spelled(value: Any) -> str:
+    """A value as people read it: hectares and other fractions with four decimals."""
+    if value is None:
+        return "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:,.4f}"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, list | tuple):
+        return " ".join(map(str, value)) or "-"
+    return str(value)
+
+
+def confirm(question: str, *, yes: bool, as_json: bool) -> None:
+    """Ask before something that cannot be undone, unless ``--yes`` was given.
+
+    Raises:
+        Refused: a program asked for JSON, and there is nobody to answer.
+        click.Abort: the answer was no.
+    """
+    if yes:
+        return
+    if as_json and not sys.stdin.isatty():
+        raise Refused("This cannot be undone and nobody can be asked here; add --yes.")
+    click.confirm(question, abort=True, err=True)
+
+
+def examples(*lines: str) -> Callable[[Any], Any]:
+    """Add examples to the help of a command; goes above the function and below ``command``."""
+
+    def add(function: Any) -> Any:
+        shown = "\n".join(f"  bin/canopy {line}" for line in lines)
+        function.__doc__ = f"{cleandoc(function.__doc__)}\n\n\b\nExamples:\n{shown}\n"
+        return function
+
+    return add

@@ -1,0 +1,114 @@
+"""Making the demo account."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from sqlalchemy import bindparam, select
+
+from app.account.service import NewAccount, create_account
+from app.assets.service import create_asset
+from app.auth.operator import acting_for
+from app.auth.principal import Principal
+from app.core.geometry import read_boundary, read_point
+from app.core.reading import Prepared
+from app.core.strict_json import dumps, loads
+from app.core.text import slugify
+from app.credentials.service import create_credential
+from app.extensions import db
+from app.models import Account
+from app.projects.service import create_project
+
+NAME: Final = "Canopy demo"
+OWNER: Final = "owner@demo.example"
+EXAMPLE: Final = "Cottage Grove Ranger District"  # the one with the shortest boundary
+
+_FOLDER: Final = Path(__file__).parent
+_FOUND: Final = Prepared(
+    select(Account.id, Account.slug).where(Account.slug == bindparam("slug")),
+)
+
+
+class Demo(NamedTuple):
+    """The demo account as it was made. ``password`` is None when its owner had one already."""
+
+    account_id: str
+    slug: str
+    owner_id: str
+    owner_email: str
+    password: str | None
+    api_key: str
+    projects: int
+    assets: int
+    example_id: str  # of the project named EXAMPLE
+
+
+def find_demo() -> Any:
+    """The ``id`` and ``slug`` of the demo account, or None when there is none."""
+    return _FOUND.first(slug=slugify(NAME))
+
+
+def make_demo() -> Demo:
+    """Make the demo account, in the transaction at hand. It is on a plan without limits."""
+    made = create_account(name=NAME, owner_email=OWNER, owner_name="Demo owner", plan="enterprise")
+    operator = acting_for(made.account, made.owner)
+    projects = _make_projects(operator)
+    assets = _make_assets(operator, projects)
+    return Demo(
+        account_id=made.account.id,
+        slug=made.account.slug,
+        owner_id=made.owner.id,
+        owner_email=made.owner.email,
+        password=made.password,
+        api_key=_make_key(made),
+        projects=len(projects),
+        assets=assets,
+        example_id=projects[EXAMPLE],
+    )
+
+
+def _make_key(made: NewAccount) -> str:
+    _, key = create_credential(
+        made.account.id,
+        kind="api_key",
+        name="Demo key",
+        permissions=["admin"],
+        created_by=made.owner.id,
+    )
+    return key
+
+
+def _make_projects(principal: Principal) -> dict[str, str]:
+    """A project of each district; their ids by their names."""
+    ids = {}
+    for feature in _read("districts.geojson")["features"]:
+        properties = feature["properties"]
+        project = create_project(
+            principal,
+            name=properties["district"],
+            description=f"Part of the {properties['forest']}, Pacific Northwest Region.",
+            geometry=read_boundary(feature["geometry"]),
+        )
+        ids[project.name] = project.id
+    db.session.flush()
+    return ids
+
+
+def _make_assets(principal: Principal, projects: dict[str, str]) -> int:
+    assets = _read("assets.json")
+    for asset in assets:
+        create_asset(
+            principal,
+            projects[asset["project"]],
+            name=asset["name"],
+            type=asset["type"],
+            status=asset["status"],
+            location=read_point(asset["location"]),
+            metadata_json=dumps(asset["metadata"]).decode(),
+        )
+    return len(assets)
+
+
+def _read(name: str) -> Any:
+    return loads((_FOLDER / name).read_bytes())

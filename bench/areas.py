@@ -1,0 +1,106 @@
+"""Areas of real districts against the official ones: ``python -m bench.areas FILE``.
+
+FILE holds the ranger districts of the US Forest Service as GeoJSON, with the properties
+``district`` and ``gis_acres``. Writes docs/areas.md. Needs no database.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+from statistics import median, quantiles
+from typing import Any, NamedTuple
+
+from app.projects.geojson_file import read_features, survey
+from app.projects.importing import Candidate, Outcome, prepare
+from config import ROOT
+
+HECTARES_PER_ACRE = 0.40468564224  # the international acre
+PAGE = ROOT / "docs" / "areas.md"
+
+_HEAD = """\
+# Areas of real districts
+
+What `area_hectares` says of {taken} ranger districts, next to the area in the same data set.
+Written by `python -m bench.areas FILE`; data: US Forest Service, ranger district boundaries, public
+domain.
+
+Canopy's area is that of the boundary as it is in the file: geodesic, on the WGS84 ellipsoid, each
+exterior ring less its holes. The official area is the property `gis_acres` of the same data set,
+which does not say from which boundaries and in which projection it was measured.
+
+**Deviation from the official area: median {median:.2f} %, 95th percentile {p95:.2f} %, \
+largest {largest:.2f} %** (without sign; {taken} of {all} districts).
+"""
+
+
+class Row(NamedTuple):
+    """One district whose boundary is valid; areas in hectares."""
+
+    name: str
+    computed: float
+    official: float
+
+    @property
+    def deviation(self) -> float:
+        """In per cent of the official area."""
+        return 100 * (self.computed / self.official - 1)
+
+
+def measure(path: Path) -> tuple[list[Row], list[Outcome]]:
+    """The areas of the valid districts of a file, and the refusals of the others."""
+    taken, refused = [], []
+    for item, properties in _prepared(path):
+        if isinstance(item, Outcome):
+            refused.append(item)
+        elif item.boundary is not None:
+            official = properties["gis_acres"] * HECTARES_PER_ACRE
+            taken.append(Row(item.name, item.boundary.area_m2 / 10_000, official))
+    return taken, refused
+
+
+def page(taken: list[Row], refused: list[Outcome]) -> str:
+    """docs/areas.md."""
+    deviations = [abs(row.deviation) for row in taken]
+    head = _HEAD.format(
+        taken=len(taken),
+        all=len(taken) + len(refused),
+        median=median(deviations),
+        p95=quantiles(deviations, n=20, method="inclusive")[-1],
+        largest=max(deviations),
+    )
+    rows = "\n".join(
+        f"| {row.name} | {row.computed:,.4f} | {row.official:,.1f} | {row.deviation:+.3f} |"
+        for row in taken
+    )
+    reasons = "\n".join(
+        f"| {one.name} | {' '.join(problem.message for problem in one.problems)} |"
+        for one in refused
+    )
+    return (
+        f"{head}\n## Refused\n\nNothing is repaired silently. Parts, rings and positions count "
+        f"from 0.\n\n| District | Why |\n|---|---|\n{reasons}\n\n## Areas\n\n"
+        f"| District | Canopy, ha | Official, ha | Deviation, % |\n|---|---:|---:|---:|\n{rows}\n"
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("file", type=Path, metavar="FILE")
+    taken, refused = measure(parser.parse_args().file)
+    text = page(taken, refused)
+    PAGE.write_text(text)
+    print(next(line for line in text.splitlines() if line.startswith("**")))
+
+
+def _prepared(path: Path) -> Iterator[tuple[Candidate | Outcome, Any]]:
+    with path.open("rb") as file:
+        surveyed = survey(file)
+        file.seek(0)
+        for number, feature in read_features(file, surveyed):
+            yield prepare(number, feature, "district"), feature["properties"]
+
+
+if __name__ == "__main__":
+    main()

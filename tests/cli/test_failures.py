@@ -1,0 +1,136 @@
+"""How commands fail, and what they do on a database that is not ready."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner
+from flask import Flask
+from flask.cli import ScriptInfo
+from sqlalchemy import text
+
+from app import create_app
+from app.cli import canopy
+from app.core.migrations import is_current, newest_revision, upgrade
+from app.extensions import db
+from config import load_settings
+from tests.cli.conftest import Run, runner
+
+
+def _commands(group: click.Group, *path: str) -> Iterator[list[str]]:
+    """The words of every command of a group and of the groups in it."""
+    for name, command in group.commands.items():
+        if isinstance(command, click.Group):
+            yield from _commands(command, *path, name)
+        else:
+            yield [*path, name]
+
+
+GROUPS = [[], ["account"], ["key"], ["service-token"]]
+COMMANDS = list(_commands(canopy))
+
+
+def _no_app() -> Flask:
+    raise AssertionError("help needs no application")
+
+
+@pytest.mark.parametrize("command", [*GROUPS, *COMMANDS], ids=" ".join)
+def test_help_needs_nothing(command: list[str]) -> None:
+    result = CliRunner().invoke(canopy, [*command, "--help"], obj=ScriptInfo(create_app=_no_app))
+    assert result.exit_code == 0
+    assert result.stdout.startswith("Usage: ")
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_help_of_a_command_has_examples_and_json(command: list[str]) -> None:
+    shown = CliRunner().invoke(canopy, [*command, "--help"]).stdout
+    assert f"bin/canopy {' '.join(command)}" in shown
+    assert "--json" in shown
+
+
+def test_a_wrong_setting_is_one_sentence_and_2(tmp_path: Path) -> None:
+    environ = {"INSTANCE_PATH": str(tmp_path), "PORT": "high"}
+    info = ScriptInfo(create_app=lambda: create_app(load_settings(environ)))
+    result = CliRunner().invoke(canopy, ["account", "list", "--json"], obj=info)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr == "PORT must be a whole number from 1 to 65535, not 'high'.\n"
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["postgresql://canopy:secret@127.0.0.1:1/canopy", "sqlite:////nowhere/at/all.sqlite3"],
+)
+def test_a_database_out_of_reach_is_one_sentence_and_1(tmp_path: Path, url: str) -> None:
+    environ = {"INSTANCE_PATH": str(tmp_path), "DATABASE_URL": url}
+    info = ScriptInfo(create_app=lambda: create_app(load_settings(environ)))
+    result = CliRunner().invoke(canopy, ["account", "list", "--json"], obj=info)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr.startswith("Error: The database ")
+    assert "cannot be reached" in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert "secret" not in result.stderr
+
+
+def test_a_database_locked_by_a_long_change_is_one_sentence(tmp_path: Path) -> None:
+    environ = {"INSTANCE_PATH": str(tmp_path), "DATABASE_TIMEOUT_MS": "100"}
+    app = create_app(load_settings(environ))
+    with app.app_context():
+        upgrade()
+    other = sqlite3.connect(tmp_path / "canopy.sqlite3", isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    run = runner(app)
+    result = run("account", "create", "--name", "A", "--owner-email", "a@example.org")
+    assert run("account", "list").exit_code == 0  # reading waits for nobody
+    other.close()
+    assert result.exit_code == 1
+    assert "is busy" in result.stderr
+    with app.app_context():
+        db.engine.dispose()
+
+
+def test_the_first_command_makes_the_tables(empty_app: Flask) -> None:
+    run = runner(empty_app)
+    result = run("account", "create", "--name", "A", "--owner-email", "a@example.org", "--json")
+    assert result.exit_code == 0
+    assert json.loads(result.stdout)["owner_email"] == "a@example.org"
+    assert "tables" in result.stderr
+    assert len(json.loads(run("account", "list", "--json").stdout)) == 1
+
+
+def test_an_empty_instance_has_no_accounts(empty_app: Flask) -> None:
+    run = runner(empty_app)
+    assert json.loads(run("account", "list", "--json").stdout) == []
+    assert "bin/canopy account create" in run("account", "list").stdout
+
+
+def test_tables_of_another_version_stay(empty_app: Flask) -> None:
+    with empty_app.app_context():
+        upgrade()
+        db.session.execute(text("UPDATE alembic_version SET version_num = '0000'"))
+        db.session.commit()
+    run = runner(empty_app)
+    result = run("account", "list")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "bin/canopy migrate" in result.stderr
+    unknown = run("migrate")
+    assert (unknown.exit_code, unknown.stdout) == (1, "")
+    assert "newer version" in unknown.stderr
+
+
+def test_migrate(empty_app: Flask) -> None:
+    run = runner(empty_app)
+    first = json.loads(run("migrate", "--json").stdout)
+    assert first == {"revision": newest_revision(), "previous": None}
+    with empty_app.app_context():
+        assert is_current()
+    again = json.loads(run("migrate", "--json").stdout)
+    assert again == {"revision": newest_revision(), "previous": newest_revision()}
+
+
+def test_an_unknown_command_is_2(run: Run) -> None:
+    assert run("acount").exit_code == 2

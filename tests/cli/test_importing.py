@@ -1,0 +1,210 @@
+"""``bin/canopy import``: what is taken, and what is there already."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.extensions import db
+from app.projects import importing
+from tests.cli.conftest import Run
+from tests.cli.features import features_file, imported, projects
+from tests.make import Client, make_project, square
+from tests.make.features import DISTRICTS
+
+
+def events(client: Client) -> list[dict[str, Any]]:
+    with client.app.app_context():
+        statement = "SELECT body FROM events WHERE account_id = :account ORDER BY id"
+        rows = db.session.execute(db.text(statement), {"account": client.account_id})
+        return [json.loads(body) for (body,) in rows]
+
+
+def test_districts_are_taken_and_a_faulty_one_is_refused(run: Run, client: Client) -> None:
+    document = imported(run, client, DISTRICTS)
+    taken = projects(client)
+    assert document["summary"] == {
+        "features": 5,
+        "taken": 4,
+        "already_there": 0,
+        "refused": 1,
+        "hectares": pytest.approx(sum(one["area_hectares"] for one in taken.values())),
+    }
+    assert {one["name"]: one["project_id"] for one in document["taken"]} == {
+        name: project["id"] for name, project in taken.items()
+    }
+    assert document["name_property"] == "district"
+    (refused,) = document["refused"]
+    assert (refused["feature"], refused["name"]) == (1, "Cle Elum Ranger District")
+    (problem,) = refused["problems"]
+    assert problem["code"] == "self_intersection"
+    assert (problem["part"], problem["ring"], problem["position"]) == (0, 0, 0)
+    assert problem["coordinates"] == [-121.17499365, 47.19078204]
+
+
+def test_a_second_run_takes_nothing(run: Run, client: Client) -> None:
+    imported(run, client, DISTRICTS)
+    before = projects(client)
+    again = imported(run, client, DISTRICTS)
+    assert again["summary"] | {"hectares": 0} == {
+        "features": 5, "taken": 0, "already_there": 4, "refused": 1, "hectares": 0,
+    }  # fmt: skip
+    assert projects(client) == before
+
+
+def test_people_get_a_table_with_the_refused_and_their_place(run: Run, client: Client) -> None:
+    result = run("import", str(DISTRICTS), "--account", client.account_id)
+    assert result.exit_code == 1
+    assert "Sandia Ranger District" in result.stdout
+    assert "feature 1  Cle Elum Ranger District" in result.stdout
+    assert "at -121.17499365, 47.19078204: Part 0, ring 0, position 0 " in result.stdout
+    assert "Imported 4 of 5 features" in result.stdout
+    assert result.stderr == ""
+
+
+def test_coordinates_and_descriptions_are_those_of_the_file(run: Run, client: Client) -> None:
+    imported(run, client, DISTRICTS)
+    source = json.loads(DISTRICTS.read_text())["features"]
+    cottage_grove = next(f for f in source if f["properties"]["district"].startswith("Cottage"))
+    project = projects(client)["Cottage Grove Ranger District"]
+    (ring,) = cottage_grove["geometry"]["coordinates"]  # clockwise there
+    assert project["geometry"] == {"type": "Polygon", "coordinates": [ring[::-1]]}
+    assert (
+        project["description"] == "Forest: Umpqua National Forest\nRegion: 06\nGis acres: 88725.028"
+    )
+
+
+def test_each_project_has_its_event_by_the_owner(run: Run, client: Client) -> None:
+    document = imported(run, client, DISTRICTS)
+    emitted = events(client)
+    assert [event["type"] for event in emitted] == ["project.created"] * 4
+    ids = [one["project_id"] for one in document["taken"]]
+    assert [event["data"]["id"] for event in emitted] == ids
+    assert {event["data"]["created_by"]["id"] for event in emitted} == {client.owner_id}
+
+
+def test_a_dry_run_writes_nothing_and_says_the_same(run: Run, client: Client) -> None:
+    planned = imported(run, client, DISTRICTS, "--dry-run")
+    assert planned["dry_run"] is True
+    assert projects(client) == {}
+    assert events(client) == []
+    done = imported(run, client, DISTRICTS)
+    assert planned["summary"] == done["summary"]
+    assert [one["name"] for one in planned["taken"]] == [one["name"] for one in done["taken"]]
+    assert {one["project_id"] for one in planned["taken"]} == {None}
+    assert imported(run, client, DISTRICTS, "--dry-run")["summary"]["already_there"] == 4
+
+
+def test_a_dry_run_for_people_says_would(run: Run, client: Client) -> None:
+    result = run("import", str(DISTRICTS), "--account", client.account_id, "--dry-run")
+    assert "Would import 4 of 5 features" in result.stdout
+
+
+@pytest.mark.parametrize("options", [(), ("--dry-run",)])
+def test_names_that_repeat_are_numbered(
+    run: Run, client: Client, tmp_path: Path, options: tuple[str, ...]
+) -> None:
+    names = ["Riverside", "Riverside", "Riverside 2", "riverside!"]
+    path = features_file(
+        tmp_path, *(({"name": name}, square(10 + n, 50)) for n, name in enumerate(names))
+    )
+    document = imported(run, client, path, *options)
+    assert [one["name"] for one in document["taken"]] == [
+        "Riverside", "Riverside (2)", "Riverside 2 (2)", "riverside! (3)",
+    ]  # fmt: skip
+    if not options:
+        assert imported(run, client, path)["summary"]["already_there"] == 4
+        assert imported(run, client, path, "--dry-run")["summary"]["already_there"] == 4
+
+
+@pytest.mark.parametrize("options", [(), ("--dry-run",)])
+def test_a_feature_that_stands_twice_is_taken_once(
+    run: Run, client: Client, tmp_path: Path, options: tuple[str, ...]
+) -> None:
+    path = features_file(tmp_path, *[({"name": "Twin"}, square())] * 2)
+    summary = imported(run, client, path, *options)["summary"]
+    assert (summary["taken"], summary["already_there"]) == (1, 1)
+
+
+def test_a_name_in_use_gets_a_number(run: Run, client: Client, tmp_path: Path) -> None:
+    make_project(client, name="Alpine", geometry=square(1, 1))
+    path = features_file(tmp_path, ({"name": "Alpine"}, square(2, 2)))
+    imported(run, client, path)
+    assert set(projects(client)) == {"Alpine", "Alpine (2)"}
+    assert imported(run, client, path)["summary"]["already_there"] == 1
+
+
+def test_a_renamed_project_is_still_there(run: Run, client: Client, tmp_path: Path) -> None:
+    path = features_file(tmp_path, ({"name": "Alpine"}, square()))
+    (one,) = imported(run, client, path)["taken"]
+    client.put(f"/v1/projects/{one['project_id']}", json={"name": "Alps"})
+    assert imported(run, client, path)["summary"]["already_there"] == 1
+
+
+def test_a_feature_without_a_boundary(run: Run, client: Client, tmp_path: Path) -> None:
+    path = features_file(tmp_path, ({"name": "Unlocated"}, None), ({"name": "Placed"}, square()))
+    (unlocated, _) = imported(run, client, path)["taken"]
+    assert unlocated["area_hectares"] is None
+    assert projects(client)["Unlocated"]["geometry"] is None
+    assert imported(run, client, path)["summary"]["already_there"] == 2
+
+
+def test_names_without_letters_of_ascii_are_known_again(
+    run: Run, client: Client, tmp_path: Path
+) -> None:
+    path = features_file(tmp_path, ({"name": "…"}, square()), ({"name": "!!"}, None))
+    assert imported(run, client, path)["summary"]["taken"] == 2
+    assert imported(run, client, path)["summary"]["already_there"] == 2
+
+
+def test_the_property_of_the_name_can_be_told(run: Run, client: Client) -> None:
+    document = imported(run, client, DISTRICTS, "--name-property", "forest")
+    assert "Umpqua National Forest" in projects(client)
+    assert document["name_property"] == "forest"
+
+
+def test_an_interrupted_run_goes_on(
+    run: Run, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ctrl-C in the third batch of one feature each: two features are in, and stay."""
+    monkeypatch.setattr(importing, "BATCH_FEATURES", 1)
+    take, calls = importing.Import.take, []
+
+    def interrupted(self: Any, batch: Any) -> Any:
+        calls.append(batch)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return take(self, batch)
+
+    monkeypatch.setattr(importing.Import, "take", interrupted)
+    result = run("import", str(DISTRICTS), "--account", client.account_id)
+    assert result.exit_code == 1
+    assert "Interrupted after 2 features" in result.stderr
+    assert len(projects(client)) == 1
+    summary = imported(run, client, DISTRICTS)["summary"]
+    assert (summary["taken"], summary["already_there"]) == (3, 1)
+
+
+def test_a_slug_that_is_taken_in_between_gets_the_next_number(
+    run: Run, client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another process creates a project after the look and before the write."""
+    path = features_file(
+        tmp_path, ({"name": "First"}, square(3, 3)), ({"name": "Alpine"}, square(2, 2))
+    )
+    make_project(client, name="Alpine", geometry=square(1, 1))
+    has_slug, looks = importing.Import._has_slug, []
+
+    def blind_once(self: Any, slug: str) -> bool:
+        if slug == "alpine" and not looks:
+            looks.append(slug)
+            return False
+        return has_slug(self, slug)
+
+    monkeypatch.setattr(importing.Import, "_has_slug", blind_once)
+    document = imported(run, client, path)
+    assert [one["name"] for one in document["taken"]] == ["First", "Alpine (2)"]
+    assert set(projects(client)) == {"First", "Alpine", "Alpine (2)"}

@@ -1,0 +1,91 @@
+"""``bin/canopy import``: features and files that are refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Run
+from tests.cli.features import features_file, imported, projects
+from tests.make import Client, square
+from tests.make.features import DISTRICTS
+
+BOW_TIE = {
+    "type": "Polygon",
+    "coordinates": [[[0, 0], [1, 1], [1, 0], [0, 1], [0, 0]]],
+}
+
+
+def test_what_is_not_valid_is_named_and_the_rest_is_taken(
+    run: Run, client: Client, tmp_path: Path
+) -> None:
+    path = features_file(
+        tmp_path,
+        ({"name": "Bow"}, BOW_TIE),
+        ({"name": "Spot"}, {"type": "Point", "coordinates": [1, 2]}),
+        ({"name": " "}, square()),
+        ({"name": "n" * 201}, square()),
+        ({"name": "a\x00b"}, square()),
+        ({"name": "Good", "note": "x\x00"}, square()),
+        ({"name": "Good"}, square()),
+    )
+    document = imported(run, client, path)
+    codes = [[p["code"] for p in one["problems"]] for one in document["refused"]]
+    assert codes == [
+        ["self_intersection"], ["wrong_type"], ["no_name"], ["name_too_long"], ["not_storable"],
+        ["not_storable"],
+    ]  # fmt: skip
+    assert list(projects(client)) == ["Good"]
+
+
+def test_a_property_that_there_is_not(run: Run, client: Client) -> None:
+    result = run(
+        "import", str(DISTRICTS), "--account", client.account_id, "--name-property", "Titel"
+    )
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "district, forest, region, gis_acres" in result.stderr
+
+
+def test_a_property_that_cannot_be_guessed(run: Run, client: Client, tmp_path: Path) -> None:
+    path = features_file(tmp_path, ({"objectid": 1, "hue": "red"}, square()))
+    result = run("import", str(path), "--account", client.account_id)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "--name-property" in result.stderr
+    assert "objectid, hue" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (b"", "is empty"),
+        (b"{}", "has no `type`"),
+        (b'{"type":"FeatureCollection","features":[]}', "No feature"),
+        (b'{"type":"Polygon","coordinates":[]}', "holds a Polygon"),
+        (b'{"type":"FeatureCollection","features":[{"type":"Feature"', "cut off"),
+        (b'{"type":"FeatureCollection","features":[NaN]}', "not JSON near byte"),
+    ],
+)
+def test_a_file_that_is_no_features_file(
+    run: Run, client: Client, tmp_path: Path, content: bytes, told: str
+) -> None:
+    path = tmp_path / "wrong.geojson"
+    path.write_bytes(content)
+    result = run("import", str(path), "--account", client.account_id, "--json")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert told in result.stderr
+
+
+def test_a_file_that_is_cut_off_imports_nothing(run: Run, client: Client, tmp_path: Path) -> None:
+    path = tmp_path / "short.geojson"
+    path.write_bytes(DISTRICTS.read_bytes()[:-3])
+    assert run("import", str(path), "--account", client.account_id).exit_code == 1
+    assert projects(client) == {}
+
+
+def test_a_missing_file_or_account(run: Run, client: Client, tmp_path: Path) -> None:
+    missing = run("import", str(tmp_path / "none"), "--account", client.account_id)
+    assert missing.exit_code == 2
+    nobody = run("import", str(DISTRICTS), "--account", "nobody")
+    assert nobody.exit_code == 1
+    assert "nobody" in nobody.stderr

@@ -1,0 +1,85 @@
+"""Commands as processes of their own."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from config import ROOT
+from tests.make.features import DISTRICTS
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
+    return {**kept, "PYTHONPATH": str(ROOT), "INSTANCE_PATH": str(tmp_path / "instance")}
+
+
+def canopy(
+    environment: dict[str, str], *arguments: str, **options: Any
+) -> subprocess.CompletedProcess[str]:
+    """Run a command from another folder than the repository, with nobody to be asked."""
+    command = [sys.executable, "-P", "-m", "app.cli", *arguments]
+    given = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    return subprocess.run(command, env=environment, cwd="/", text=True, **given | options)
+
+
+def test_the_first_commands_of_a_new_instance(environment: dict[str, str]) -> None:
+    made = canopy(
+        environment, "account", "create", "--name", "Grün", "--owner-email", "a@example.org",
+        "--json",
+    )  # fmt: skip
+    assert made.returncode == 0, made.stderr
+    account = json.loads(made.stdout)["account_id"]
+    taken = canopy(environment, "import", str(DISTRICTS), "--account", account, "--json")
+    assert taken.returncode == 1
+    assert taken.stderr == ""
+    assert json.loads(taken.stdout)["summary"]["taken"] == 4
+
+
+def test_an_import_on_a_terminal_shows_its_progress(environment: dict[str, str]) -> None:
+    canopy(environment, "account", "create", "--name", "A", "--owner-email", "a@example.org")
+    ours, theirs = pty.openpty()
+    seen: list[bytes] = []
+    reader = threading.Thread(target=_read_all, args=(ours, seen))
+    reader.start()
+    result = canopy(environment, "import", str(DISTRICTS), "--account", "a", stderr=theirs)
+    os.close(theirs)
+    reader.join()
+    os.close(ours)
+    shown = b"".join(seen).decode()
+    assert result.returncode == 1
+    assert "Importing" in shown
+    assert "100%" in shown
+    assert "Importing" not in result.stdout
+
+
+def _read_all(descriptor: int, into: list[bytes]) -> None:
+    try:
+        while data := os.read(descriptor, 4096):
+            into.append(data)
+    except OSError:  # how a terminal ends whose other side was closed
+        pass
+
+
+def test_a_wrong_setting(environment: dict[str, str]) -> None:
+    result = canopy(environment | {"WEB_WORKERS": "none"}, "account", "list")
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr == "WEB_WORKERS must be a whole number from 1 to 256, not 'none'.\n"
+
+
+def test_the_commands_of_flask_migrate_stay(environment: dict[str, str]) -> None:
+    command = [sys.executable, "-m", "flask", "--app", "wsgi", "db", "upgrade"]
+    result = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    listed = canopy(environment, "account", "list", "--json")
+    assert json.loads(listed.stdout) == []
+    assert listed.stderr == ""

@@ -1,0 +1,74 @@
+"""Names and descriptions from the properties of features."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import pytest
+
+from app.projects.feature_text import feature_description, feature_name, guess_name_property
+from app.projects.geojson_file import Survey, survey
+from tests.make.features import collection, feature
+
+
+def surveyed(*properties: dict[str, Any]) -> Survey:
+    return survey(io.BytesIO(collection(*(feature(**one) for one in properties))))
+
+
+@pytest.mark.parametrize(
+    ("properties", "chosen"),
+    [
+        ([{"district": "A", "forest": "B"}], "district"),
+        ([{"OBJECTID": 1, "NAME": "A"}], "NAME"),
+        ([{"Title": "A", "name": "B"}], "name"),
+        ([{"forest": "F", "DISTRICTNAME": "A"}], "DISTRICTNAME"),
+        ([{"Nombre": "A"}], "Nombre"),
+        ([{"Name_1": "A"}], "Name_1"),
+        ([{"wdpa_name": "A", "area": 3}], "area"),
+        ([{"wdpa_name": "A"}], "wdpa_name"),
+        ([{"name": "", "label": "A"}], "label"),
+        ([{"name": None, "label": "A"}, {"name": None, "label": "B"}], "label"),
+        ([{"name": "A", "label": "x"}, {"label": "y"}, {"label": "z"}], "label"),
+        ([{"name": "A", "label": "x"}, {"name": "B", "label": "y"}, {"label": "z"}], "name"),
+        ([{"name": "map", "label": "x"}, {"name": "map", "label": "y"}], "label"),
+        ([{"name": "same"}, {"name": "same"}], "name"),
+        ([{"objectid": 3, "hue": "red"}], None),
+        ([], None),
+    ],
+)
+def test_the_property_with_the_names_is_guessed(
+    properties: list[dict[str, Any]], chosen: str | None
+) -> None:
+    assert guess_name_property(surveyed(*properties)) == chosen
+
+
+@pytest.mark.parametrize(
+    ("value", "name"),
+    [(" A ", "A"), (12, "12"), (1.5, "1.5"), (None, ""), (True, ""), ([1], ""), ({}, "")],
+)
+def test_the_name_of_a_feature(value: Any, name: str) -> None:
+    assert feature_name({"name": value}, "name") == name
+
+
+def test_a_description_is_lines_of_the_other_properties() -> None:
+    properties = {
+        "name": "A", "gis_acres": 1017755.393, "region": "06", "open": True, "empty": "",
+        "none": None, "tags": ["a", "b"], "count": 3,
+    }  # fmt: skip
+    assert feature_description(properties, "name") == (
+        'Gis acres: 1017755.393\nRegion: 06\nOpen: true\nTags: ["a","b"]\nCount: 3'
+    )
+
+
+def test_without_other_properties_there_is_no_description() -> None:
+    assert feature_description({"name": "A", "note": " "}, "name") is None
+
+
+def test_a_description_of_the_greatest_length_is_kept() -> None:
+    assert feature_description({"a": "x" * 9_997}, "name") == "A: " + "x" * 9_997
+
+
+def test_what_does_not_fit_into_a_description_is_left_out() -> None:
+    made = feature_description({"a": "x" * 9_000, "b": "y" * 990, "c": "z"}, "name")
+    assert made == "A: " + "x" * 9_000 + "\nC: z\n(1 more left out)"
