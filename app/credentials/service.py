@@ -6,18 +6,36 @@ import ipaddress
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import bindparam, select
 
-from app.auth.tenant import rows_of
+from app.auth.tenant import columns_of, rows_of
 from app.core import clock, tokens
 from app.core.clock import shown_time
 from app.core.errors import Detail, ValidationFailed
 from app.core.ids import new_id
+from app.core.reading import Prepared
 from app.extensions import db
 from app.models import Account, Credential, Membership
 from app.policy.bounds import ALLOWLIST_ENTRIES, NAME_LENGTH
 from app.policy.permissions import PERMISSIONS
 
+_OF_KIND = Prepared(
+    columns_of(
+        Credential,
+        Credential.id,
+        Credential.account_id,
+        Credential.name,
+        Credential.permissions,
+        Credential.ip_allowlist,
+        Credential.token_end,
+        Credential.created_by,
+        Credential.created_at,
+        Credential.last_used_at,
+        Credential.revoked_at,
+    )
+    .where(Credential.kind == bindparam("kind"))
+    .order_by(Credential.id.desc())
+)
 _PREFIXES = {"api_key": tokens.API_KEY, "service_token": tokens.SERVICE_TOKEN}
 
 
@@ -62,11 +80,7 @@ def create_credential(
 
 def list_credentials(account_id: str, kind: str) -> list[dict[str, Any]]:
     """The records of the account's keys or tokens, the newest first, revoked ones too."""
-    statement = rows_of(account_id, Credential).where(Credential.kind == kind)
-    return [
-        credential_record(row)
-        for row in db.session.scalars(statement.order_by(Credential.id.desc()))
-    ]
+    return [credential_record(row) for row in _OF_KIND.all(account_id=account_id, kind=kind)]
 
 
 def revoke_credential(account_id: str, kind: str, credential_id: str) -> bool:
@@ -81,8 +95,12 @@ def revoke_credential(account_id: str, kind: str, credential_id: str) -> bool:
     return True
 
 
-def credential_record(credential: Credential) -> dict[str, Any]:
-    """The fields of a key or token as its owner sees them; never the secret."""
+def credential_record(credential: Any) -> dict[str, Any]:
+    """The fields of a key or token as its owner sees them; never the secret.
+
+    Args:
+        credential: a ``Credential``, or a row of its columns.
+    """
     return {
         "id": credential.id,
         "account_id": credential.account_id,
