@@ -180,8 +180,23 @@ def alone() -> Iterator[int]:
 
 
 def install(requirements: str, lock_file: int) -> None:
+    """Install with uv where there is one; with pip where there is none or it fails."""
     began = time.monotonic()
     uv = working_uv()
+    if uv and not install_with(uv, requirements, lock_file):
+        say("uv could not install them; the reason stands above. Trying it with pip.")
+        uv = None
+    if not uv and not install_with(None, requirements, lock_file):
+        raise SetupError(f"{requirements} could not be installed; the reason stands above.")
+    put_root_on_path()
+    done = (RUNTIME, DEVELOPMENT) if requirements == DEVELOPMENT else (RUNTIME,)
+    for name in done:
+        stamp_path(name).write_text(stamp(name))
+    say(f"Done in {time.monotonic() - began:.0f} s.")
+
+
+def install_with(uv: str | None, requirements: str, lock_file: int) -> bool:
+    """Whether every package is installed now, with this uv or with pip."""
     if not (is_complete() and can_install(uv)):
         make_anew(uv, lock_file)
     for name in (RUNTIME, DEVELOPMENT):
@@ -190,13 +205,8 @@ def install(requirements: str, lock_file: int) -> None:
     command = [uv, "pip", "install", "--python", str(PYTHON)] if uv else pip_install()
     if not sys.stderr.isatty():
         command.append("--quiet")
-    if run(*command, "--require-hashes", "-r", ROOT / requirements, lock_file=lock_file):
-        raise SetupError(f"{requirements} could not be installed; the reason stands above.")
-    put_root_on_path()
-    done = (RUNTIME, DEVELOPMENT) if requirements == DEVELOPMENT else (RUNTIME,)
-    for name in done:
-        stamp_path(name).write_text(stamp(name))
-    say(f"Done in {time.monotonic() - began:.0f} s.")
+    command += ["--require-hashes", "-r", str(ROOT / requirements)]
+    return run(*command, lock_file=lock_file) == 0
 
 
 def is_complete() -> bool:
@@ -251,7 +261,9 @@ def put_root_on_path() -> None:
 
 
 def environment() -> dict[str, str]:
-    return {name: text for name, text in os.environ.items() if not DROPPED.fullmatch(name)}
+    """The caller's, without what would mislead; uv trusts the certificates that the system does."""
+    kept = {name: text for name, text in os.environ.items() if not DROPPED.fullmatch(name)}
+    return {"UV_SYSTEM_CERTS": "true", "UV_NATIVE_TLS": "true"} | kept
 
 
 def run(*command: object, cwd: Path | None = None, lock_file: int | None = None) -> int:
