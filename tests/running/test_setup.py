@@ -177,10 +177,20 @@ def test_an_install_whose_command_was_killed_is_waited_for(checkout: Checkout) -
     assert time.monotonic() - began > 0.8
 
 
+def test_what_uv_cannot_install_is_installed_with_pip(checkout: Checkout) -> None:
+    code, said = checkout.run("canopy", FAILS="1")
+    assert code == 0
+    assert "Trying it with pip." in said
+
+
 def test_a_failed_install_is_tried_again(checkout: Checkout) -> None:
+    requirements = checkout.root / "requirements.txt"
+    good = requirements.read_text()
+    requirements.write_text("nothing-by-this-name\n")  # without a hash, which pip refuses at once
     code, said = checkout.run("canopy", FAILS="1")
     assert code == 2
     assert said.endswith("requirements.txt could not be installed; the reason stands above.\n")
+    requirements.write_text(good)
     assert checkout.run("canopy")[0] == 0
 
 
