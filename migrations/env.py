@@ -34,6 +34,7 @@ def run() -> None:
             target_metadata=db.metadata,
             render_as_batch=sqlite,
             transaction_per_migration=False,
+            transactional_ddl=True,  # SQLite's is, too, with transactions that the engine begins
             compare_type=True,
         )
         with context.begin_transaction():

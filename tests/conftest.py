@@ -14,8 +14,8 @@ from flask import Flask
 
 from app import create_app
 from app.core import embedded, passwords
+from app.core.connections import close_all
 from app.core.migrations import upgrade
-from app.extensions import db
 from config import load_settings
 from tests import watch
 from tests.make import Client, make_account
@@ -57,7 +57,7 @@ def app(request: pytest.FixtureRequest, scratch: Path, valkey_url: str) -> Itera
     """The application, once on each database, with its schema and nothing in it."""
     environ = {
         "INSTANCE_PATH": str(scratch / request.param),
-        "REDIS_URL": valkey_url,
+        "REDIS_URL": f"{valkey_url}?db={DATABASES.index(request.param)}",
         "METRICS_TOKEN": "metrics-token",
         "LOG_LEVEL": "error",
     }
@@ -69,7 +69,7 @@ def app(request: pytest.FixtureRequest, scratch: Path, valkey_url: str) -> Itera
     watch.statements(made)
     yield made
     with made.app_context():
-        db.engine.dispose()
+        close_all()
 
 
 @pytest.fixture

@@ -22,6 +22,16 @@ class AccountUsageSchema(OutputSchema):
 class AccountSchema(OutputSchema):
     """The account of the credential."""
 
+    example: ClassVar = {
+        "id": "acct_01k9zq1x5wkcz0e7h3vrm8t2aj",
+        "name": "Umpqua Forest Watch",
+        "slug": "umpqua-forest-watch",
+        "type": "organization",
+        "plan": "pro",
+        "usage": {"hectares": 35692.7657, "projects": 1, "members": 1},
+        "created_at": "2026-01-02T03:04:05.678Z",
+    }
+
     id = fields.String(required=True)
     name = fields.String(required=True)
     slug = fields.String(required=True)
@@ -34,6 +44,7 @@ class AccountSchema(OutputSchema):
 class AccountUpdateSchema(InputSchema):
     """The account's name."""
 
+    example: ClassVar = {"name": "Umpqua Forest Watch"}
     read_only: ClassVar[frozenset[str]] = frozenset(
         {"id", "slug", "type", "plan", "usage", "created_at"}
     )
@@ -66,6 +77,14 @@ class CountSchema(OutputSchema):
 class UsageSchema(OutputSchema):
     """What the account uses in the current calendar month (UTC); null is no limit."""
 
+    example: ClassVar = {
+        "period": {"start": "2026-01-01T00:00:00.000Z", "end": "2026-02-01T00:00:00.000Z"},
+        "hectares": {"current": 35692.7657, "limit": 50000, "percentage": 71.39},
+        "projects": {"active": 1, "archived": 0, "total": 1},
+        "members": {"current": 1, "limit": 25},
+        "api_requests": {"current": 2, "limit": 310000},
+    }
+
     period = fields.Nested(PeriodSchema, required=True)
     hectares = fields.Nested(HectaresSchema, required=True)
     projects = fields.Nested(ProjectCountSchema, required=True)
@@ -75,6 +94,14 @@ class UsageSchema(OutputSchema):
 
 class VerificationSchema(OutputSchema):
     """What a credential is and may do."""
+
+    example: ClassVar = {
+        "valid": True,
+        "type": "api_key",
+        "permissions": ["assets:read", "projects:write"],
+        "account_id": "acct_01k9zq1x5wkcz0e7h3vrm8t2aj",
+        "expires_at": None,
+    }
 
     valid = fields.Boolean(required=True)
     type = fields.String(

@@ -22,6 +22,7 @@ from app.api.documentation import describe
 from app.api.failures import as_api_error, render
 from app.api.idempotency import Repeatable, StillRunning
 from app.api.parsing import PARSER, refuse_parameters
+from app.api.schemas import example_of
 from app.auth.guard import ANY_CREDENTIAL, require
 from app.core.errors import ApiError
 from app.extensions import db
@@ -97,7 +98,9 @@ class ApiBlueprint(Blueprint):  # type: ignore[misc]
         """``view`` behind the parsing of what it takes."""
         if query is not None:
             return self.arguments(query(), location="query")(view)  # type: ignore[no-any-return]
-        parsed = self.arguments(takes())(view) if takes is not None else view
+        parsed = view
+        if takes is not None:
+            parsed = self.arguments(takes(), example=example_of(takes))(view)
 
         @wraps(parsed)
         def without_parameters(*args: Any, **ids: str) -> Response:

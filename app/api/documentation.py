@@ -8,7 +8,9 @@ from typing import Any, Final
 import marshmallow as ma
 from flask_smorest import Api
 
-from app.api.schemas import ErrorSchema
+from app.api.geojson import COMPONENTS
+from app.api.idempotency import REPEATABLE
+from app.api.schemas import ErrorSchema, example_of, is_enveloped
 from app.auth.guard import ANY_CREDENTIAL
 from app.core import errors
 from app.core.errors import ApiError
@@ -104,6 +106,8 @@ class CanopyApi(Api):  # type: ignore[misc]
         for name, parameter in PARAMETERS.items():
             entry = {"required": False, "schema": _STRING} | parameter
             self.spec.components.parameter(name, "header", {"name": name} | entry)
+        for name, component in COMPONENTS.items():
+            self.spec.components.schema(name, component)
         for kind in REFUSALS.values():
             self.spec.components.response(kind.__name__, _refusal(kind))
 
@@ -132,7 +136,8 @@ def describe(
     responses, so only what the decorators note down is taken.
     """
     status, schema = gives
-    repeatable = method in ("POST", "PUT")
+    repeatable = method in REPEATABLE
+    tagged = method == "GET" and is_enveloped(schema)
     refused = {400, 401, 413, 415, 429, 500, 503}
     refused |= {403} if needs != ANY_CREDENTIAL else set()
     refused |= {404} if names_resource else set()
@@ -140,13 +145,13 @@ def describe(
     refused |= {412} if conditional else set()
     refused |= {422} if body or repeatable else set()
     responses: dict[str, Any] = {str(code): REFUSALS[code].__name__ for code in sorted(refused)}
-    if method == "GET":
+    if tagged:
         responses["304"] = {
             "description": "Not modified",
             "headers": _header_refs("X-Request-Id", "ETag", "Cache-Control", "Link"),
         }
     parameters = ["X-Request-Id"]
-    parameters += ["If-None-Match"] if method == "GET" else []
+    parameters += ["If-None-Match"] if tagged else []
     parameters += ["If-Match"] if conditional else []
     parameters += ["Idempotency-Key"] if repeatable else []
     documented = blueprint.doc(
@@ -156,7 +161,8 @@ def describe(
         **{"x-permission": needs, "x-parameters": parameters},
     )(run)
     named = _header_refs(*_success_headers(method, status, schema))
-    answer = blueprint.response(status, schema, headers=named)
+    example = None if schema is None else example_of(schema)
+    answer = blueprint.response(status, schema, headers=named, example=example)
     noted = answer(documented)._apidoc
     noted.get("arguments", {}).pop("responses", None)  # a wrong query is 400 here, not 422
     run._apidoc = noted  # type: ignore[attr-defined]
@@ -171,12 +177,10 @@ def permission_sentence(needs: str) -> str:
 
 def _success_headers(method: str, status: int, schema: type[ma.Schema] | None) -> list[str]:
     names = ["X-Request-Id"]
-    if status == 204 or schema is None:
-        return names
-    names += ["ETag", "Cache-Control"]
+    names += ["Idempotency-Replayed"] if method in REPEATABLE else []
+    names += ["ETag", "Cache-Control"] if is_enveloped(schema) else []
     names += ["Location"] if status == 201 else []
     names += ["Link"] if getattr(schema, "paged", False) else []
-    names += ["Idempotency-Replayed"] if method != "GET" else []
     return names
 
 

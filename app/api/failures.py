@@ -6,6 +6,7 @@ import logging
 from typing import Any, Final
 
 from flask import Flask, Response
+from gunicorn.http.errors import NoMoreData, ParseException  # type: ignore[import-untyped]
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 from werkzeug.exceptions import HTTPException
 
@@ -40,6 +41,8 @@ _SQLITE_NAMES: Final = {"projects.account_id, projects.slug": "uq_projects_accou
 def init_app(app: Flask) -> None:
     app.register_error_handler(ApiError, render)
     app.register_error_handler(HTTPException, _render_http)
+    for kind in (NoMoreData, ParseException):  # raised by the web server where a body is read
+        app.register_error_handler(kind, _render_broken_body)
     app.register_error_handler(SQLAlchemyError, _render_database)
     app.register_error_handler(Exception, _render_unknown)
 
@@ -89,6 +92,10 @@ def _render_http(error: HTTPException) -> Response:
     kept = {name: value for name, value in error.get_headers() if name == "Allow"}
     message = None if known.default_message != ApiError.default_message else error.description
     return render(known(message, headers=kept))
+
+
+def _render_broken_body(_: Exception) -> Response:
+    return render(errors.BadRequest("The chunks of the body are malformed, or end too early."))
 
 
 def _render_database(error: SQLAlchemyError) -> Response:

@@ -26,6 +26,7 @@ from app.models import IdempotentAnswer
 from app.policy.bounds import IDEMPOTENCY_HOURS, IDEMPOTENCY_KEY_LENGTH
 
 HEADER: Final = "Idempotency-Key"
+REPEATABLE: Final = ("POST", "PUT")
 _PRINTABLE: Final = re.compile(rf"[\x20-\x7e]{{1,{IDEMPOTENCY_KEY_LENGTH}}}")
 _KEPT_HEADERS: Final = ("Content-Type", "Location", "ETag", "Link", "Cache-Control")
 
@@ -69,7 +70,9 @@ class Repeatable:
         if row.fingerprint != self.fingerprint:
             message = "This key was used for another request; use a new key for a new request."
             raise ValidationFailed(details=[Detail(HEADER, message)])
-        response = Response(row.body, status=row.status, headers=row.headers)
+        response = Response(row.body, status=row.status)
+        del response.headers["Content-Type"]  # werkzeug's, which 204 has not
+        response.headers.update(row.headers)
         response.headers["Idempotency-Replayed"] = "true"
         return response
 
@@ -118,13 +121,13 @@ class Repeatable:
 
 
 def read_key(account_id: str) -> Repeatable | None:
-    """The request's key, or None when it carries none.
+    """The request's key, or None when it carries none, or is a DELETE, whose repeat is 404.
 
     Raises:
         BadRequest: the header is not 1 to 255 printable ASCII characters.
     """
     key = request.headers.get(HEADER)
-    if key is None:
+    if key is None or request.method not in REPEATABLE:
         return None
     if not _PRINTABLE.fullmatch(key):
         message = f"Must be 1 to {IDEMPOTENCY_KEY_LENGTH} printable ASCII characters."

@@ -8,6 +8,9 @@ from typing import Any
 import marshmallow as ma
 from marshmallow import fields
 
+_META = {"request_id": "req_01k9zq3mgt0y6f4c8vd2xw7sbn", "timestamp": "2026-01-02T03:04:05.690Z"}
+_PAGE_META = {"total": 1, "page": 1, "per_page": 20, "total_pages": 1}
+
 
 class OutputSchema(ma.Schema):
     """A resource as it is shown."""
@@ -60,7 +63,8 @@ def single_of(schema: type[ma.Schema]) -> type[ma.Schema]:
         "data": fields.Nested(schema, required=True),
         "meta": fields.Nested(MetaSchema, required=True),
     }
-    return OutputSchema.from_dict(members, name=f"{_stem(schema)}ResponseSchema")
+    made = OutputSchema.from_dict(members, name=f"{_stem(schema)}ResponseSchema")
+    return _exemplified(made, example_of(schema), _META)
 
 
 @cache
@@ -72,7 +76,7 @@ def page_of(schema: type[ma.Schema]) -> type[ma.Schema]:
     }
     made = OutputSchema.from_dict(members, name=f"{_stem(schema)}PageSchema")
     made.paged = True  # type: ignore[attr-defined]
-    return made
+    return _exemplified(made, [example_of(schema)], _PAGE_META)
 
 
 @cache
@@ -82,7 +86,24 @@ def whole_of(schema: type[ma.Schema]) -> type[ma.Schema]:
         "data": fields.List(fields.Nested(schema), required=True),
         "meta": fields.Nested(TotalMetaSchema, required=True),
     }
-    return OutputSchema.from_dict(members, name=f"{_stem(schema)}ListSchema")
+    made = OutputSchema.from_dict(members, name=f"{_stem(schema)}ListSchema")
+    return _exemplified(made, [example_of(schema)], {"total": 1})
+
+
+def example_of(schema: type[ma.Schema]) -> Any:
+    """What the description shows of a schema: its ``example``, or None."""
+    return getattr(schema, "example", None)
+
+
+def _exemplified(made: type[ma.Schema], data: Any, meta: dict[str, Any]) -> type[ma.Schema]:
+    if data not in (None, [None]):
+        made.example = {"data": data, "meta": meta}  # type: ignore[attr-defined]
+    return made
+
+
+def is_enveloped(schema: type[ma.Schema] | None) -> bool:
+    """Whether an answer has ``data``, and with it an entity tag; one answer has no envelope."""
+    return schema is not None and "data" in schema._declared_fields
 
 
 def _stem(schema: type[ma.Schema]) -> str:

@@ -7,6 +7,7 @@ from typing import ClassVar
 from marshmallow import fields
 
 from app.api.schemas import OutputSchema
+from app.assets import examples
 from app.core.schemas import Box, FreeForm, InputSchema, Location, PageQuerySchema, Text, Word
 from app.policy import bounds
 
@@ -18,13 +19,13 @@ _STATUSES = {"description": "Any word; documented are " + ", ".join(bounds.ASSET
 class AssetSchema(OutputSchema):
     """Something inside a project."""
 
+    example: ClassVar = examples.ASSET
+
     id = fields.String(required=True)
     project_id = fields.String(required=True)
     name = fields.String(required=True)
     type = fields.String(required=True, metadata=_TYPES)
-    location = fields.Dict(
-        required=True, allow_none=True, metadata={"description": "GeoJSON Point."}
-    )
+    location = Location(required=True, allow_none=True)
     status = fields.String(required=True, metadata=_STATUSES)
     metadata = fields.Dict(required=True, allow_none=True)
     created_at = fields.DateTime(required=True)
@@ -34,6 +35,7 @@ class AssetSchema(OutputSchema):
 class AssetCreateSchema(InputSchema):
     """A new asset."""
 
+    example: ClassVar = examples.ASSET_BODY
     read_only: ClassVar[frozenset[str]] = READ_ONLY
 
     name = Text(shortest=1, longest=bounds.NAME_LENGTH, required=True)
@@ -46,6 +48,7 @@ class AssetCreateSchema(InputSchema):
 class AssetUpdateSchema(InputSchema):
     """The fields to change; those left out stay, null clears."""
 
+    example: ClassVar = examples.ASSET_CHANGE
     read_only: ClassVar[frozenset[str]] = READ_ONLY
 
     name = Text(shortest=1, longest=bounds.NAME_LENGTH)
@@ -63,4 +66,4 @@ class AssetQuerySchema(PageQuerySchema):
     search = Text(
         longest=bounds.SEARCH_LENGTH, metadata={"description": "Part of the name, in any case."}
     )
-    bbox = Box(metadata={"description": "`minLon,minLat,maxLon,maxLat`; west may exceed east."})
+    bbox = Box()

@@ -15,7 +15,7 @@ from app.core.etags import ANY, IfMatch
 from app.core.geometry import Point
 from app.core.ids import is_id, new_id
 from app.core.reading import Prepared
-from app.core.text import fold
+from app.core.text import searchable
 from app.extensions import db
 from app.models import Asset
 from app.outbox import Origin, emit
@@ -64,7 +64,7 @@ def create_asset(
         type=type,
         status=status,
         metadata_json=metadata_json,
-        search_text=fold(name),
+        search_text=searchable(name),
         created_at=moment,
         updated_at=moment,
     )
@@ -106,7 +106,7 @@ def update_asset(
             changes[name] = {"from": before[name], "to": after[name]}
     if not changes:
         return asset
-    asset.search_text = fold(asset.name)
+    asset.search_text = searchable(asset.name)
     asset.updated_at = clock.now()
     _emit("asset.updated", asset, principal, changes=changes)
     if "status" in changes:

@@ -107,7 +107,8 @@ def restore_(path: Path, yes: bool, as_json: bool) -> None:
             restore(source, url, advance)
     record = {"database": shown_url(url), "from": _described(source.manifest)}
     if as_json:
-        show_json(record | {"rows_before": now, "rows": then})
+        same_key = _has_same_key(source.manifest, settings)
+        show_json(record | {"same_secret_key": same_key, "rows_before": now, "rows": then})
     else:
         click.echo(f"Restored: {then['projects']:,} projects of {then['accounts']:,} accounts.")
 
@@ -180,7 +181,7 @@ def _announce(url: URL, manifest: Manifest, now: dict[str, int], settings: Setti
     click.echo(f"{'':10}{'now':>14}{'then':>14}", err=True)
     for name in _SHOWN:
         click.echo(f"{name:10}{now.get(name, 0):>14,}{then[name]:>14,}", err=True)
-    if manifest.secret_key_check != secret_key_check(settings.secret_key):
+    if not _has_same_key(manifest, settings):
         click.echo(
             "The backup was made with another SECRET_KEY: set that one, or stored webhook secrets "
             "cannot be read.",
@@ -188,16 +189,20 @@ def _announce(url: URL, manifest: Manifest, now: dict[str, int], settings: Setti
         )
 
 
+def _has_same_key(manifest: Manifest, settings: Settings) -> bool:
+    return manifest.secret_key_check == secret_key_check(settings.secret_key)
+
+
 def _with_database(settings: Settings, address: str) -> Settings:
     """The same settings for another database. Raises BadParameter."""
     kept = {"INSTANCE_PATH": str(settings.instance_path), "SECRET_KEY": settings.secret_key}
     try:
+        if address.strip() in ("", "sqlite:///", "sqlite:///:memory:"):
+            raise SettingsError("must name a database, such as sqlite:////srv/canopy.sqlite3")
         read = load_settings({**kept, "DATABASE_URL": address})
     except SettingsError as error:
         message = str(error).removeprefix("DATABASE_URL ")
         raise click.BadParameter(message, param_hint="--to") from None
-    if address.strip() in ("", "sqlite:///", "sqlite:///:memory:"):
-        raise click.BadParameter("must name a database, such as sqlite:////srv/canopy.sqlite3")
     return replace(settings, database_url=read.database_url)
 
 

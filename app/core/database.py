@@ -24,13 +24,18 @@ from config import Settings
 
 
 def engine_options(settings: Settings) -> dict[str, Any]:
-    """Options of ``create_engine``. A web process never waits for a pooled connection."""
+    """Options of ``create_engine``. A web process never waits for a pooled connection.
+
+    Errors are logged, and do not name what was written: parameters are hidden.
+    """
     if settings.uses_sqlite:
         return {
+            "hide_parameters": True,
             "pool_size": settings.web_threads + 1,
             "connect_args": {"timeout": settings.database_timeout_ms / 1000},
         }
     return {
+        "hide_parameters": True,
         "pool_size": settings.database_pool_size,
         "pool_timeout": settings.database_timeout_ms / 1000,
         "connect_args": {

@@ -30,7 +30,7 @@ Convert = Callable[[Any], Any]
 def init_app(app: Flask, url: str, options: Mapping[str, Any]) -> Engine:
     """Give ``app`` an engine of its own for reading, and end each request's connection."""
     autocommit = {} if url.startswith("sqlite") else {"isolation_level": "AUTOCOMMIT"}
-    engine = create_engine(url, hide_parameters=True, **options, **autocommit)
+    engine = create_engine(url, **options, **autocommit)
     app.extensions[_ENGINE] = engine
     app.teardown_appcontext(lambda _: release())
     return engine
@@ -136,10 +136,7 @@ def _converters(pairs: Any) -> list[tuple[Any, Convert]]:
 def _fetch(source: Engine, text: str, values: dict[str, Any]) -> list[Any]:
     """Run a statement. A reading that failed because the connection was gone is done again."""
     for tries_left in reversed(range(_TIMES_TRIED)):
-        connection: Any = g.get(_CONNECTION)
-        if connection is None:
-            connection = source.raw_connection()
-            setattr(g, _CONNECTION, connection)
+        connection: Any = g.get(_CONNECTION) or _open(source)
         cursor = None
         try:
             cursor = connection.cursor()
@@ -156,6 +153,16 @@ def _fetch(source: Engine, text: str, values: dict[str, Any]) -> list[Any]:
             cursor.close()
             return rows
     raise AssertionError("the last try returns or raises")
+
+
+def _open(source: Engine) -> PoolProxiedConnection:
+    """The request's connection, anew. A pool lets the driver's errors through as they are."""
+    try:
+        connection = source.raw_connection()
+    except source.dialect.loaded_dbapi.Error as error:
+        raise _wrapped(error, "", source, gone=True) from error
+    setattr(g, _CONNECTION, connection)
+    return connection
 
 
 def _wrapped(error: Exception, text: str, source: Engine, gone: bool) -> BaseException:

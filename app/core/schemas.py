@@ -20,7 +20,9 @@ class Text(fields.String):
 
     def __init__(self, *, longest: int, shortest: int = 0, **options: Any) -> None:
         limits = validate.Length(min=shortest, max=longest)
-        super().__init__(validate=limits, **options)
+        pattern = {"pattern": r"\S"} if shortest else {}  # for the description: it is trimmed
+        metadata = pattern | options.pop("metadata", {})
+        super().__init__(validate=limits, metadata=metadata, **options)
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> str:
         text: str = super()._deserialize(value, attr, data, **options).strip()
@@ -33,7 +35,9 @@ class Word(Text):
     """A word of an open vocabulary, such as the type of an asset."""
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(longest=50, **options)
+        pattern = {"pattern": f"^{bounds.VOCABULARY_PATTERN}$"}
+        metadata = pattern | options.pop("metadata", {})
+        super().__init__(longest=50, metadata=metadata, **options)
         message = "Must be lower case, begin with a letter, and hold letters, digits, _ and - only."
         self.validators = [validate.Regexp(f"^{bounds.VOCABULARY_PATTERN}\\Z", error=message)]
 
@@ -53,6 +57,14 @@ class QueryInteger(fields.Integer):
 class Box(fields.Field[Any]):
     """``minLon,minLat,maxLon,maxLat`` of a query string, as unwrapped ``Bounds``."""
 
+    def __init__(self, **options: Any) -> None:
+        shape = {
+            "type": "string",
+            "description": "`minLon,minLat,maxLon,maxLat`; west may exceed east.",
+            "examples": ["-123,43,-122,44"],
+        }
+        super().__init__(metadata=shape, **options)
+
     def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> Any:
         try:
             return read_bbox(value)
@@ -62,6 +74,10 @@ class Box(fields.Field[Any]):
 
 class Geometry(fields.Field[Any]):
     """A GeoJSON Polygon or MultiPolygon, as a ``Boundary``."""
+
+    def __init__(self, *, allow_none: bool = False, **options: Any) -> None:
+        shape = _one_of("Polygon", "MultiPolygon", allow_none=allow_none)
+        super().__init__(allow_none=allow_none, metadata=shape, **options)
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> Any:
         try:
@@ -73,6 +89,10 @@ class Geometry(fields.Field[Any]):
 class Location(fields.Field[Any]):
     """A GeoJSON Point, as a ``Point``."""
 
+    def __init__(self, *, allow_none: bool = False, **options: Any) -> None:
+        shape = _one_of("Point", allow_none=allow_none)
+        super().__init__(allow_none=allow_none, metadata=shape, **options)
+
     def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> Any:
         try:
             return read_point(value)
@@ -82,6 +102,11 @@ class Location(fields.Field[Any]):
 
 class FreeForm(fields.Field[Any]):
     """A JSON object of the client's own, bounded in size, as its compact text."""
+
+    def __init__(self, *, allow_none: bool = False, **options: Any) -> None:
+        kind = ["object", "null"] if allow_none else "object"
+        shape = {"type": kind, "maxProperties": bounds.METADATA_KEYS}
+        super().__init__(allow_none=allow_none, metadata=shape, **options)
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> str:
         if not isinstance(value, dict):
@@ -127,6 +152,12 @@ class PageQuerySchema(QuerySchema):
 
     page = QueryInteger(low=1, high=bounds.PAGE_MAX, load_default=1)
     per_page = QueryInteger(low=1, high=bounds.PER_PAGE_MAX, load_default=bounds.PER_PAGE_DEFAULT)
+
+
+def _one_of(*kinds: str, allow_none: bool) -> dict[str, Any]:
+    """How a field is described that holds one of these GeoJSON objects."""
+    choices: list[dict[str, str]] = [{"$ref": f"#/components/schemas/{kind}"} for kind in kinds]
+    return {"oneOf": choices + ([{"type": "null"}] if allow_none else [])}
 
 
 def _by_member(problems: list[Problem]) -> dict[str, list[str]]:

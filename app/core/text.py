@@ -36,7 +36,7 @@ def searchable(*texts: str | None) -> str:
     Turkish has four letters where others have two (I ı İ i). All of them are searched as i, so
     that a name is found whichever way it was written in capitals.
     """
-    joined = fold(_BETWEEN.join(text or "" for text in texts))
+    joined = fold(_BETWEEN.join((text or "").replace(_BETWEEN, "\ufffe") for text in texts))
     return joined.replace("ı", "i").replace("i\u0307", "i")
 
 

@@ -14,6 +14,7 @@ from app.core.clock import shown_time
 from app.core.errors import Detail, ValidationFailed
 from app.core.ids import new_id
 from app.core.reading import Prepared
+from app.core.text import unstorable
 from app.extensions import db
 from app.models import Account, Credential, Membership
 from app.policy.bounds import ALLOWLIST_ENTRIES, NAME_LENGTH
@@ -123,6 +124,8 @@ def _faults(
         details.append(Detail("account", "There is no such account."))
     if not 1 <= len(name.strip()) <= NAME_LENGTH:
         details.append(Detail("name", f"Must have 1 to {NAME_LENGTH} characters."))
+    if fault := unstorable(name):
+        details.append(Detail("name", fault))
     unknown = [item for item in permissions if item not in PERMISSIONS]
     if unknown or not permissions:
         known = ", ".join(PERMISSIONS)

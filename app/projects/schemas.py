@@ -10,6 +10,7 @@ from app.api.schemas import OutputSchema
 from app.core.geometry import PROBLEM_CODES
 from app.core.schemas import Box, Geometry, InputSchema, PageQuerySchema, Text
 from app.policy import bounds
+from app.projects import examples
 
 READ_ONLY = frozenset({"id", "slug", "area_hectares", "created_at", "updated_at"})
 
@@ -17,15 +18,13 @@ READ_ONLY = frozenset({"id", "slug", "area_hectares", "created_at", "updated_at"
 class ProjectSchema(OutputSchema):
     """A forest area."""
 
-    id = fields.String(required=True, metadata={"examples": ["proj_01k9zq3mgse2j7tbyw5c4r8nhd"]})
+    example: ClassVar = examples.PROJECT
+
+    id = fields.String(required=True)
     name = fields.String(required=True)
     slug = fields.String(required=True, metadata={"description": "Made from the name; stays."})
     description = fields.String(required=True, allow_none=True)
-    geometry = fields.Dict(
-        required=True,
-        allow_none=True,
-        metadata={"description": "GeoJSON Polygon or MultiPolygon (RFC 7946)."},
-    )
+    geometry = Geometry(required=True, allow_none=True)
     area_hectares = fields.Float(
         required=True, allow_none=True, metadata={"description": "Geodesic, on WGS84."}
     )
@@ -37,6 +36,7 @@ class ProjectSchema(OutputSchema):
 class ProjectCreateSchema(InputSchema):
     """A new project."""
 
+    example: ClassVar = examples.PROJECT_BODY
     read_only: ClassVar[frozenset[str]] = READ_ONLY
 
     name = Text(shortest=1, longest=bounds.NAME_LENGTH, required=True)
@@ -47,6 +47,7 @@ class ProjectCreateSchema(InputSchema):
 class ProjectUpdateSchema(InputSchema):
     """The fields to change; those left out stay, null clears."""
 
+    example: ClassVar = examples.PROJECT_CHANGE
     read_only: ClassVar[frozenset[str]] = READ_ONLY
 
     name = Text(shortest=1, longest=bounds.NAME_LENGTH)
@@ -66,14 +67,15 @@ class ProjectQuerySchema(PageQuerySchema):
     sort = fields.String(validate=validate.OneOf(bounds.PROJECT_SORTS), load_default="created_at")
     order = fields.String(
         validate=validate.OneOf(("asc", "desc")),
-        load_default=None,
         metadata={"description": "Without it: newest first by `created_at`, else ascending."},
     )
-    bbox = Box(metadata={"description": "`minLon,minLat,maxLon,maxLat`; west may exceed east."})
+    bbox = Box()
 
 
 class GeometryCheckSchema(InputSchema):
     """A geometry to check: as the member ``geometry``, or as the body itself."""
+
+    example: ClassVar = {"geometry": examples.OPEN_RING}
 
     geometry = fields.Raw(required=True, allow_none=True)
 
@@ -96,6 +98,8 @@ class GeometryProblemSchema(OutputSchema):
 
 class GeometryReportSchema(OutputSchema):
     """Whether a geometry would be accepted, its area, and what is wrong with it."""
+
+    example: ClassVar = examples.REPORT
 
     valid = fields.Boolean(required=True)
     area_hectares = fields.Float(required=True, allow_none=True)

@@ -6,23 +6,25 @@ from datetime import timedelta
 from typing import Any, Final
 
 from redis import Redis
-from sqlalchemy import delete
+from sqlalchemy import delete, literal, select
 from sqlalchemy.dialects import postgresql, sqlite
 
 from app.core import clock
 from app.core.ids import new_id
 from app.core.store import store
 from app.extensions import db
-from app.models import RequestCount, RequestCountBatch
-from app.usage.requests import BATCH, BATCH_ID, PENDING
+from app.models import Account, RequestCount, RequestCountBatch
+from app.usage.requests import BATCH, BATCH_ID, LAST_BATCH, PENDING
 
 _KEEP_BATCH_IDS: Final = timedelta(days=1)
+_COLUMNS: Final = ("account_id", "day", "requests")
 
 # Renames the pending counts to a batch with an id, in one step; leaves a batch that is there alone.
 _BEGIN_BATCH: Final = f"""
 if redis.call('EXISTS', KEYS[2]) == 0 and redis.call('EXISTS', KEYS[1]) == 1 then
     redis.call('RENAME', KEYS[1], KEYS[2])
     redis.call('HSET', KEYS[2], '{BATCH_ID}', ARGV[1])
+    redis.call('SET', KEYS[3], ARGV[1])
 end
 return redis.call('HGETALL', KEYS[2])
 """
@@ -45,7 +47,7 @@ def write_counts() -> int:
 
 
 def _begin_batch(client: Redis) -> dict[str, str]:
-    flat: Any = client.eval(_BEGIN_BATCH, 2, PENDING, BATCH, new_id("log"))
+    flat: Any = client.eval(_BEGIN_BATCH, 3, PENDING, BATCH, LAST_BATCH, new_id("log"))
     texts = [item.decode() for item in flat]
     return dict(zip(texts[::2], texts[1::2], strict=True))
 
@@ -60,7 +62,9 @@ def _write(batch_id: str, counts: dict[str, int]) -> int:
         return 0
     for name, number in sorted(counts.items()):
         account_id, day = name.split(" ")
-        row = dialect.insert(RequestCount).values(account_id=account_id, day=day, requests=number)
+        # Out of the account's row: it may be gone, since a backup was restored.
+        account = select(Account.id, literal(day), literal(number)).where(Account.id == account_id)
+        row = dialect.insert(RequestCount).from_select(_COLUMNS, account)
         db.session.execute(
             row.on_conflict_do_update(
                 index_elements=[RequestCount.account_id, RequestCount.day],

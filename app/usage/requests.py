@@ -17,7 +17,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final, NamedTuple
 
 from redis import Redis
-from sqlalchemy import bindparam, func, select
+from sqlalchemy import bindparam, exists, func, select
 
 from app.core import clock
 from app.core.reading import Prepared
@@ -26,20 +26,21 @@ from app.models import RequestCount, RequestCountBatch
 
 PENDING: Final = "canopy:requests:pending"
 BATCH: Final = "canopy:requests:batch"
+LAST_BATCH: Final = "canopy:requests:last"  # the id of the batch that was begun last
 BATCH_ID: Final = "id"  # a field of the batch, beside those of the accounts
 
 _unsent: Counter[str] = Counter()
 _unsent_lock = threading.Lock()
 
 _WRITTEN = Prepared(
-    select(func.coalesce(func.sum(RequestCount.requests), 0).label("requests")).where(
+    select(
+        func.coalesce(func.sum(RequestCount.requests), 0).label("requests"),
+        exists().where(RequestCountBatch.id == bindparam("batch")).label("with_batch"),
+    ).where(
         RequestCount.account_id == bindparam("account_id"),
         RequestCount.day >= bindparam("first_day"),
         RequestCount.day <= bindparam("last_day"),
     )
-)
-_BATCH_WRITTEN = Prepared(
-    select(RequestCountBatch.id).where(RequestCountBatch.id == bindparam("batch"))
 )
 
 
@@ -82,43 +83,43 @@ def requests_on(account_id: str, days: Sequence[str]) -> int:
     """How many requests an account made on these consecutive days (UTC), up to this moment.
 
     The counters in the store and the rows in the database are two places. A job may move counts
-    from one to the other between the two looks; then the batch has changed, and it looks again.
+    from one to the other meanwhile. Whether the batch that was seen is in the rows is asked in the
+    statement that adds them up; when another batch was begun since, it looks again.
     """
     period = {"account_id": account_id, "first_day": days[0], "last_day": days[-1]}
     names = [field(account_id, day) for day in days]
     while True:
         stored = _in_store(names)
-        written = int(_WRITTEN.scalar(**period))
-        moving = 0 if stored.batch is None or _is_written(stored.batch) else stored.moving
-        if _in_store(names).batch == stored.batch:
-            return written + stored.pending + moving + sum(_unsent[name] for name in names)
+        written = _WRITTEN.first(**period, batch=stored.batch)
+        moving = 0 if written.with_batch else stored.moving
+        if _in_store(names).last == stored.last:
+            unsent = sum(_unsent[name] for name in names)
+            return int(written.requests) + stored.pending + moving + unsent
 
 
 class _Stored(NamedTuple):
     """What the store holds of an account: the pending count, and that of the batch on its way."""
 
+    last: bytes | None
     pending: int
-    batch: str | None
+    batch: str
     moving: int
 
 
 def _in_store(names: list[str]) -> _Stored:
     def look(client: Redis) -> Any:
         pipeline = client.pipeline(transaction=True)
+        pipeline.get(LAST_BATCH)
         pipeline.hmget(PENDING, names)
         pipeline.hmget(BATCH, [BATCH_ID, *names])
         return pipeline.execute()
 
     found = store().attempt(look)
     if found is None:
-        return _Stored(0, None, 0)
-    pending, (batch, *moving) = found
-    return _Stored(_sum(pending), batch.decode() if batch else None, _sum(moving))
+        return _Stored(None, 0, "", 0)
+    last, pending, (batch, *moving) = found
+    return _Stored(last, _sum(pending), (batch or b"").decode(), _sum(moving))
 
 
 def _sum(counts: Iterable[bytes | None]) -> int:
     return sum(int(number) for number in counts if number is not None)
-
-
-def _is_written(batch: str) -> bool:
-    return _BATCH_WRITTEN.first(batch=batch) is not None

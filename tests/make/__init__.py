@@ -1,6 +1,7 @@
 """Plain functions that make one of each thing a test needs."""
 
 from tests.make.accounts import Client, make_account, make_key, make_service_token
+from tests.make.apps import second_app
 from tests.make.events import event_types, events
 from tests.make.geometry import multi_square, point, square
 from tests.make.resources import make_asset, make_project
@@ -17,6 +18,7 @@ __all__ = [
     "make_service_token",
     "multi_square",
     "point",
+    "second_app",
     "square",
     "together",
 ]

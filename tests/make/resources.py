@@ -10,7 +10,7 @@ from tests.make.accounts import Client
 _numbers = itertools.count(1)
 
 
-def make_project(client: Client, **fields: Any) -> dict[str, Any]:
+def make_project(client: Client, /, **fields: Any) -> dict[str, Any]:
     """The record of a new project; its name is new unless one is given."""
     body = {"name": f"Forest {next(_numbers)}"} | fields
     response = client.post("/v1/projects", json=body)
@@ -18,7 +18,7 @@ def make_project(client: Client, **fields: Any) -> dict[str, Any]:
     return response.json["data"]
 
 
-def make_asset(client: Client, project_id: str, **fields: Any) -> dict[str, Any]:
+def make_asset(client: Client, project_id: str, /, **fields: Any) -> dict[str, Any]:
     """The record of a new asset of a project."""
     body = {"name": f"Station {next(_numbers)}", "type": "equipment"} | fields
     response = client.post(f"/v1/projects/{project_id}/assets", json=body)

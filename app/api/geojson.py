@@ -1,0 +1,57 @@
+"""GeoJSON (RFC 7946) as the OpenAPI description names it: components that the fields refer to.
+
+They say what a schema can say. That a ring is closed and does not cross itself, and the like, is
+said by the answer to ``POST /v1/geometry/validate``.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from app.policy.bounds import GEOMETRY_POSITIONS
+
+_POSITION: Final = {"$ref": "#/components/schemas/Position"}
+_RING: Final = {
+    "type": "array",
+    "minItems": 4,
+    "maxItems": GEOMETRY_POSITIONS,
+    "items": _POSITION,
+}
+_RINGS: Final = {"type": "array", "minItems": 1, "items": _RING}
+
+
+def _geometry(kind: str, description: str, coordinates: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "description": description,
+        "properties": {"type": {"const": kind}, "coordinates": coordinates},
+        "required": ["type", "coordinates"],
+    }
+
+
+COMPONENTS: Final[dict[str, dict[str, Any]]] = {
+    "Position": {
+        "type": "array",
+        "description": "Longitude and latitude in degrees on WGS84, and perhaps a height, which is "
+        "kept and not used.",
+        "minItems": 2,
+        "maxItems": 3,
+        "prefixItems": [
+            {"type": "number", "minimum": -180, "maximum": 180},
+            {"type": "number", "minimum": -90, "maximum": 90},
+            {"type": "number"},
+        ],
+        "items": {"type": "number"},
+    },
+    "Point": _geometry("Point", "A place.", _POSITION),
+    "Polygon": _geometry(
+        "Polygon",
+        "One part: its exterior ring, and its holes after it. A ring ends where it begins.",
+        _RINGS,
+    ),
+    "MultiPolygon": _geometry(
+        "MultiPolygon",
+        "Several parts, each as in a Polygon.",
+        {"type": "array", "minItems": 1, "items": _RINGS},
+    ),
+}

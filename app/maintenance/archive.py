@@ -1,0 +1,231 @@
+"""The file of a backup: a zip with ``manifest.json`` and one member of lines for each table.
+
+The manifest comes last, for it says what the other members hold. A file that was cut short has no
+directory, which stands at the end of a zip, and is refused as a whole.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
+from io import BufferedReader
+from pathlib import Path
+from typing import IO, Any, Final, Self
+
+import orjson
+
+from app.maintenance.dump import Tally
+from app.maintenance.errors import MaintenanceError
+from app.maintenance.rows import Layout
+
+FORMAT: Final = 1
+MANIFEST: Final = "manifest.json"
+_LONGEST_LINE: Final = 256 * 1024 * 1024  # bytes; what is longer is damaged
+_LONGEST_MANIFEST: Final = 4 * 1024 * 1024
+_COMPRESSION_LEVEL: Final = 3  # of 9; more makes it slower and hardly smaller
+
+# What zipfile raises for a file that is damaged, encrypted, or of a kind that it does not know.
+_ZIP_ERRORS: Final = (
+    zipfile.BadZipFile,
+    zlib.error,
+    EOFError,
+    OSError,
+    NotImplementedError,
+    RuntimeError,
+    ValueError,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """What the manifest says of one table."""
+
+    name: str
+    rows: int
+    columns: list[str]
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What a backup holds. ``secret_key_check`` is a few bits of a digest of SECRET_KEY: enough to
+    notice that another one is in force, too few to find it by."""
+
+    format: int
+    service_version: str
+    made_at: str
+    database: str
+    schema_revision: str
+    secret_key_check: str
+    tables: list[Table]
+
+    def table(self, name: str) -> Table:
+        """What it says of a table, which must be one of its own."""
+        return {table.name: table for table in self.tables}[name]
+
+    def rows(self) -> dict[str, int]:
+        """The number of rows of each table."""
+        return {table.name: table.rows for table in self.tables}
+
+
+class Writer:
+    """Writes the members of a backup in the order in which they come."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._zip = zipfile.ZipFile(
+            file, "w", zipfile.ZIP_DEFLATED, compresslevel=_COMPRESSION_LEVEL
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:
+            self._zip.close()
+            return
+        with suppress(OSError, ValueError):  # what is wrong is on its way; the file is given up
+            self._zip.close()
+
+    def add_table(self, layout: Layout, lines: Iterator[bytes], tally: Tally) -> Table:
+        """Write a table; ``tally`` counts the lines as they come."""
+        with self._zip.open(_member(layout.name), "w", force_zip64=True) as member:
+            for line in lines:
+                member.write(line)
+        return Table(layout.name, tally.rows, layout.columns, tally.sha256)
+
+    def add_manifest(self, manifest: Manifest) -> None:
+        self._zip.writestr(MANIFEST, orjson.dumps(asdict(manifest), option=orjson.OPT_INDENT_2))
+
+
+class Reader:
+    """Reads a backup. Whatever is wrong with it is a MaintenanceError of one sentence."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        try:
+            self._zip = zipfile.ZipFile(path)
+        except FileNotFoundError:
+            raise MaintenanceError(f"There is no file {path}.") from None
+        except zipfile.BadZipFile:
+            raise MaintenanceError(
+                f"{path} is no backup, or was cut short: it has not the form of a whole zip file."
+            ) from None
+        except OSError as error:
+            raise MaintenanceError(f"{path} cannot be read ({error.strerror}).") from None
+        self.manifest = self._read_manifest()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._zip.close()
+
+    def lines(self, name: str) -> Iterator[bytes]:
+        """The lines of a table, in order."""
+        try:
+            with self._zip.open(_member(name)) as member, BufferedReader(member) as buffered:  # type: ignore[type-var]
+                while line := buffered.readline(_LONGEST_LINE):
+                    yield line
+        except KeyError:
+            raise self._damage(f"{_member(name)} is missing") from None
+        except _ZIP_ERRORS as error:
+            raise self._damage(f"{_member(name)}: {error}") from None
+
+    def check_columns(self, layouts: list[Layout]) -> None:
+        """Raises MaintenanceError when the tables are not those of this version."""
+        columns = {table.name: table.columns for table in self.manifest.tables}
+        if columns != {layout.name: layout.columns for layout in layouts}:
+            raise self._damage("its tables are not those of its schema")
+
+    def check_rows(self, layout: Layout) -> Iterator[int]:
+        """Compare a table with the manifest, row by row; gives 1 for each.
+
+        Raises:
+            MaintenanceError: it is not what was written.
+        """
+        told = self.manifest.table(layout.name)
+        tally = Tally()
+        for line in self.lines(layout.name):
+            tally.add(line)
+            try:
+                layout.row(line)
+            except (ValueError, TypeError):
+                raise self._damage(f"line {tally.rows} of {_member(told.name)}") from None
+            yield 1
+        if tally.rows != told.rows:
+            raise self._damage(f"{told.name} has {tally.rows:,} rows instead of {told.rows:,}")
+        if tally.sha256 != told.sha256:
+            raise self._damage(f"the checksum of {told.name} differs")
+
+    def _read_manifest(self) -> Manifest:
+        try:
+            with self._zip.open(MANIFEST) as member:
+                content = orjson.loads(member.read(_LONGEST_MANIFEST))
+        except KeyError:
+            raise MaintenanceError(
+                f"{self._path} is no backup of Canopy: it holds no {MANIFEST}."
+            ) from None
+        except _ZIP_ERRORS as error:
+            raise self._damage(f"{MANIFEST}: {error}") from None
+        return self._understand(content)
+
+    def _understand(self, content: Any) -> Manifest:
+        if isinstance(content, dict) and content.get("format") != FORMAT:
+            raise MaintenanceError(
+                f"{self._path} is no backup that this version of Canopy can read: "
+                f"its format is {content.get('format')!r}, not {FORMAT}."
+            )
+        try:
+            tables = [_table(**table) for table in content["tables"]]
+            return Manifest(**{**content, "tables": tables})
+        except (TypeError, KeyError, ValueError):
+            raise self._damage(f"{MANIFEST} is not complete") from None
+
+    def _damage(self, what: str) -> MaintenanceError:
+        return MaintenanceError(f"The backup {self._path} is damaged ({what}); use another one.")
+
+
+@contextmanager
+def new_file(path: Path, *, overwrite: bool) -> Iterator[IO[bytes]]:
+    """A file that only its owner can read, under its name when it is complete and not before.
+
+    Raises:
+        MaintenanceError: there is one of that name, or it cannot be written.
+    """
+    _refuse_existing(path, overwrite=overwrite)
+    try:
+        # mkstemp gives 0600.
+        descriptor, draft = tempfile.mkstemp(".part", f".{path.name}.", path.parent)
+    except OSError as error:
+        raise MaintenanceError(f"{path} cannot be written ({error.strerror}).") from None
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        _refuse_existing(path, overwrite=overwrite)
+        Path(draft).replace(path)
+    except OSError as error:
+        raise MaintenanceError(f"{path} cannot be written ({error.strerror}).") from None
+    finally:
+        Path(draft).unlink(missing_ok=True)
+
+
+def _refuse_existing(path: Path, *, overwrite: bool) -> None:
+    if path.is_dir():
+        raise MaintenanceError(f"{path} is a folder; name a file.")
+    if path.exists() and not overwrite:
+        raise MaintenanceError(f"{path} exists; name another file, or use --force to replace it.")
+
+
+def _table(*, name: str, rows: int, columns: list[str], sha256: str) -> Table:
+    return Table(str(name), int(rows), list(columns), str(sha256))
+
+
+def _member(table: str) -> str:
+    return f"tables/{table}.jsonl"

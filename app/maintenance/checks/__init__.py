@@ -1,0 +1,1 @@
+"""The checks of ``bin/canopy doctor``: each is a function that yields what it finds."""

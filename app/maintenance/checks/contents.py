@@ -1,0 +1,96 @@
+"""Whether what the service keeps twice is the same both times: counters and derived columns."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from typing import Any, Final, cast
+
+import orjson
+from sqlalchemy import Connection, Table, func, select
+
+from app.core.geometry import GeometryInvalid, read_boundary
+from app.core.text import fold, searchable
+from app.maintenance.counters import Difference, differences
+from app.maintenance.results import Result, ok, problem
+from app.models import Project
+
+SAMPLE: Final = 200  # projects; all of them when there are no more
+_SHOWN: Final = 3
+_PROJECTS: Final = cast("Table", Project.__table__)
+
+
+def counters(connection: Connection) -> Iterator[Result]:
+    """The counters of each account are what is there."""
+    wrong = list(differences(connection))
+    if not wrong:
+        yield ok("the counters of all accounts agree with their projects and members")
+        return
+    shown = "; ".join(_told(difference) for difference in wrong[:_SHOWN])
+    yield problem(
+        f"The counters of {len(wrong):,} accounts are wrong: {shown}",
+        "bin/canopy doctor --fix-counters",
+    )
+
+
+def derived(connection: Connection) -> Iterator[Result]:
+    """Area, bounds and search text of some projects are what follows from the rest."""
+    sample = list(_sample(connection))
+    wrong = [(row.id, columns) for row in sample if (columns := _drifted(row))]
+    if not wrong:
+        yield ok(f"area, bounds and search text of {len(sample):,} projects are right")
+        return
+    shown = "; ".join(f"{name} ({', '.join(columns)})" for name, columns in wrong[:_SHOWN])
+    yield problem(
+        f"Columns of {len(wrong):,} of {len(sample):,} projects do not follow from the rest: "
+        f"{shown}",
+        "They were changed behind the API. Change these projects by it, or tell the service of "
+        "such changes at /api/db/webhook.",
+    )
+
+
+def _told(difference: Difference) -> str:
+    account_id, kept, counted = difference
+    if kept is None:
+        return f"{account_id} has none"
+    parts = [f"{n} {kept[n]:,} instead of {counted[n]:,}" for n in kept if kept[n] != counted[n]]
+    return f"{account_id} {', '.join(parts)}"
+
+
+def _sample(connection: Connection) -> Iterator[Any]:
+    """All projects when they are few; else some, by chance."""
+    low, high, number = connection.execute(
+        select(func.min(_PROJECTS.c.row), func.max(_PROJECTS.c.row), func.count())
+    ).one()
+    if number <= SAMPLE:
+        yield from connection.execute(select(_PROJECTS))
+        return
+    for _ in range(SAMPLE):
+        chosen = random.randint(low, high)  # noqa: S311 - nothing secret
+        next_one = select(_PROJECTS).where(_PROJECTS.c.row >= chosen).order_by(_PROJECTS.c.row)
+        yield connection.execute(next_one.limit(1)).one()
+
+
+def _drifted(row: Any) -> list[str]:
+    """The names of the columns that are not what they should be."""
+    wrong = []
+    if row.name_key != fold(row.name):
+        wrong.append("name_key")
+    if row.search_text != searchable(row.name, row.description):
+        wrong.append("search_text")
+    return wrong + _drifted_place(row)
+
+
+def _drifted_place(row: Any) -> list[str]:
+    found = (row.west, row.south, row.east, row.north)
+    if row.geometry is None:
+        return [] if (row.area_m2, *found) == (None,) * 5 else ["area_m2 or bounds"]
+    try:
+        boundary = read_boundary(orjson.loads(row.geometry))
+    except (GeometryInvalid, orjson.JSONDecodeError):
+        return ["geometry"]
+    # Another version of PROJ may differ in the last digit.
+    apart = abs((row.area_m2 or 0) - boundary.area_m2)
+    is_near = row.area_m2 is not None and apart <= max(1, boundary.area_m2 * 1e-9)
+    right = {"area_m2": is_near, "bounds": found == boundary.bounds}
+    return [name for name, is_right in right.items() if not is_right]

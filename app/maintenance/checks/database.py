@@ -1,0 +1,117 @@
+"""Whether the database can be used, has the schema of this version, and is sound in itself."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import Any, Final
+
+from sqlalchemy import Connection
+
+from app.core.migrations import newest_revision
+from app.core.snapshots import shown_url
+from app.maintenance.indexes import count_faults
+from app.maintenance.results import Result, ok, problem, warning
+from app.maintenance.schema import is_half_copied, revision_of
+
+CLOCKS_MAY_DIFFER: Final = 5.0  # seconds
+_OLDEST_POSTGRESQL: Final = 13
+_FROM_BACKUP: Final = "Stop the service and restore a backup; look at the disk for errors."
+
+
+def reachable(connection: Connection) -> Iterator[Result]:
+    """What database it is."""
+    found = shown_url(connection.engine.url)
+    if connection.dialect.name == "sqlite":
+        version = _one(connection, "SELECT sqlite_version()")
+        yield ok(f"SQLite {version}, {found}")
+        return
+    version = _one(connection, "SHOW server_version")
+    number = int(_one(connection, "SHOW server_version_num")) // 10_000
+    if number < _OLDEST_POSTGRESQL:
+        yield problem(
+            f"PostgreSQL {version}, {found}", f"Use PostgreSQL {_OLDEST_POSTGRESQL} or newer."
+        )
+    else:
+        yield ok(f"PostgreSQL {version}, {found}")
+    encoding = _one(connection, "SHOW server_encoding")
+    if encoding != "UTF8":
+        yield problem(
+            f"The database has the encoding {encoding}",
+            "Make one with ENCODING 'UTF8' and move to it: bin/canopy copy-database",
+        )
+
+
+def schema(connection: Connection) -> Iterator[Result]:
+    """The tables are those of this version, and all rows are there."""
+    found, needed = revision_of(connection), newest_revision()
+    if found == needed:
+        yield ok(f"revision {found}, the newest")
+    elif found is None:
+        yield problem("The database has no tables", "bin/canopy migrate")
+    else:
+        yield problem(
+            f"The tables are of revision {found}; this version of Canopy needs {needed}",
+            "Make a backup, then run: bin/canopy migrate",
+        )
+    if is_half_copied(connection):
+        yield problem(
+            "A copy into this database was not finished",
+            "Run bin/canopy copy-database again, with the settings it was begun with.",
+        )
+
+
+def integrity(connection: Connection) -> Iterator[Result]:
+    """What SQLite finds when it reads the whole file. PostgreSQL looks after itself."""
+    if connection.dialect.name != "sqlite":
+        yield ok("left to PostgreSQL")
+        return
+    mode = _one(connection, "PRAGMA journal_mode")
+    if mode != "wal":
+        yield problem(
+            f"journal_mode is {mode}: readers and writers hold each other up",
+            "The service sets it to WAL when it starts; is the file on a network disk?",
+        )
+    faults = [str(row[0]) for row in connection.exec_driver_sql("PRAGMA quick_check(5)")]
+    if faults != ["ok"]:
+        yield problem(f"quick_check: {'; '.join(faults)}", _FROM_BACKUP)
+        return
+    dangling = connection.exec_driver_sql("PRAGMA foreign_key_check").fetchmany(5)
+    if dangling:
+        rows = ", ".join(f"{table} row {row} (no {parent})" for table, row, parent, _ in dangling)
+        yield problem(f"Rows refer to others that are not there: {rows}", "Delete these rows.")
+    if mode == "wal" and not dangling:
+        yield ok("journal_mode WAL, quick_check and foreign_key_check find nothing")
+
+
+def indexes(connection: Connection) -> Iterator[Result]:
+    """The search and box indexes of SQLite have the rows of their tables."""
+    faults = count_faults(connection) if connection.dialect.name == "sqlite" else []
+    if faults:
+        yield problem(
+            "; ".join(faults), "Make a backup and restore it: that fills the indexes anew."
+        )
+    else:
+        yield ok("the search and box indexes have the rows of their tables")
+
+
+def clock(connection: Connection) -> Iterator[Result]:
+    """The database's clock and this machine's agree; SQLite has none of its own."""
+    if connection.dialect.name == "sqlite":
+        yield ok("SQLite has the clock of this machine")
+        return
+    theirs = float(_one(connection, "SELECT extract(epoch FROM clock_timestamp())"))
+    yield compared_clock("database", theirs)
+
+
+def compared_clock(owner: str, theirs: float) -> Result:
+    """The clock of another server, in seconds since 1970, against this machine's."""
+    apart = theirs - time.time()
+    found = f"the {owner}'s clock is {abs(apart):.1f} s {'ahead' if apart > 0 else 'behind'}"
+    if abs(apart) > CLOCKS_MAY_DIFFER:
+        return warning(found, "Let both machines set their clocks by NTP.")
+    return ok(found)
+
+
+def _one(connection: Connection, statement: str) -> Any:
+    return connection.exec_driver_sql(statement).scalar_one()

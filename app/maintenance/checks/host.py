@@ -1,0 +1,118 @@
+"""What the service stands on: Python, its packages, its settings and its folder."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import stat
+import sys
+from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Final
+
+from app.maintenance.results import Result, ok, problem, warning
+from config import ROOT, Settings
+
+LOCK_FILE: Final = ROOT / "requirements.txt"
+_OLDEST_PYTHON: Final = (3, 11)
+_LOCKED: Final = re.compile(r"^([A-Za-z0-9][\w.-]*)==([^\s;]+) *(;?)", re.MULTILINE | re.ASCII)
+
+_GIGABYTE: Final = 1024**3
+_LITTLE_SPACE: Final = _GIGABYTE
+_NO_SPACE: Final = _GIGABYTE // 10
+
+
+def python_version() -> Iterator[Result]:
+    found = "Python " + ".".join(map(str, sys.version_info[:3]))
+    if sys.version_info[:2] < _OLDEST_PYTHON:
+        yield problem(found, "Put Python 3.11 or newer on PATH.")
+    else:
+        yield ok(found)
+
+
+def dependencies(lock_file: Path = LOCK_FILE) -> Iterator[Result]:
+    """Every package of the lock file is there, in one of the versions that it names: it may name
+    several, for several versions of Python, and packages that other systems need."""
+    locked: dict[str, list[str]] = {}
+    elsewhere: set[str] = set()
+    for name, wanted, condition in _LOCKED.findall(lock_file.read_text()):
+        locked.setdefault(name, []).append(wanted)
+        if condition:
+            elsewhere.add(name)
+    faults = [
+        f"{name} is {found or 'missing'} instead of {' or '.join(wanted)}"
+        for name, wanted in locked.items()
+        if (found := _installed(name)) not in wanted and (found or name not in elsewhere)
+    ]
+    if faults:
+        yield problem("; ".join(faults), "Remove the folder .venv; the next bin/ command makes it.")
+    else:
+        yield ok(f"{len(locked)} packages in their locked versions")
+
+
+def settings(settings: Settings) -> Iterator[Result]:
+    """Settings that can be used, but should perhaps be others."""
+    yield ok(f"CANOPY_ENV={settings.canopy_env}, PUBLIC_URL={settings.public_url}")
+    is_https = settings.public_url.startswith("https:")
+    if settings.production and not is_https:
+        yield warning(
+            f"CANOPY_ENV=production with PUBLIC_URL={settings.public_url}",
+            "Put a proxy with TLS in front, and set PUBLIC_URL to its https address.",
+        )
+    if settings.rate_limit_disabled:
+        yield warning("RATE_LIMIT_DISABLED=true: nothing is limited", "Unset it, save on a laptop.")
+    if is_https and not settings.trusted_proxies:
+        yield warning(
+            "PUBLIC_URL is https, so there is a proxy in front, and TRUSTED_PROXIES is 0: all "
+            "clients seem to have the proxy's address, and share its limits",
+            "Set TRUSTED_PROXIES to the number of proxies.",
+        )
+    if settings.trusted_proxies and settings.host not in ("127.0.0.1", "::1", "localhost"):
+        yield warning(
+            f"TRUSTED_PROXIES={settings.trusted_proxies} and HOST={settings.host}: whoever reaches "
+            "the port past the proxy can claim any address",
+            "Let nobody but the proxy reach the port, or set TRUSTED_PROXIES=0.",
+        )
+    if settings.production and settings.webhook_allowed_networks:
+        yield warning(
+            "WEBHOOK_ALLOWED_NETWORKS opens private networks to webhooks, in production",
+            "Unset it, unless every member may send requests into these networks.",
+        )
+
+
+def instance(settings: Settings) -> Iterator[Result]:
+    """The folder and its key are for their owner only."""
+    folder, key = settings.instance_path, settings.instance_path / "secret_key"
+    mode = _mode(folder)
+    faults = []
+    if mode & 0o022:
+        faults.append(problem(f"{folder} can be written by others", f"chmod 700 {folder}"))
+    elif mode & 0o077:
+        faults.append(warning(f"{folder} can be entered by others", f"chmod 700 {folder}"))
+    if key.exists() and _mode(key) & 0o077:
+        advice = f"chmod 600 {key}; if others use this machine, make a new key."
+        faults.append(problem(f"{key} can be read by others", advice))
+    yield from faults or [ok(str(folder))]
+
+
+def disk(settings: Settings) -> Iterator[Result]:
+    free = shutil.disk_usage(settings.instance_path).free
+    found = f"{free / _GIGABYTE:,.1f} GB free in {settings.instance_path}"
+    if free < _NO_SPACE:
+        yield problem(found, "Make room at once: the database cannot grow.")
+    elif free < _LITTLE_SPACE:
+        yield warning(found, "Make room.")
+    else:
+        yield ok(found)
+
+
+def _installed(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
+
+
+def _mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)

@@ -1,0 +1,101 @@
+"""The store and who works on its queue."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from redis import Redis
+from rq import Worker
+from ulid import ULID
+
+from app.core import embedded
+from app.core.clock import format_time
+from app.core.queue import job_queue
+from app.maintenance.checks.database import compared_clock
+from app.maintenance.results import Result, ok, problem, warning
+from app.usage.requests import BATCH, BATCH_ID
+from config import Settings
+
+_HEARTBEAT: Final = 120.0  # seconds; a worker that lives says so every 45
+_BATCH_WAITS: Final = 300.0  # seconds; it is written within 15
+_MANY_JOBS: Final = 1000
+_START: Final = "bin/serve starts it; its log is worker.log in the folder logs of the instance."
+
+
+def url_of(settings: Settings) -> str | None:
+    """Where the store is; None when it is the embedded one, and does not run. It is not started
+    for a look."""
+    if settings.redis_url is not None:
+        return settings.redis_url
+    if embedded.is_running(settings.instance_path):
+        return embedded.ensure(settings.instance_path)
+    return None
+
+
+def reachable(client: Redis, *, is_embedded: bool) -> Iterator[Result]:
+    """What store it is."""
+    server: Any = client.info("server")
+    name = server.get("server_name", "redis").capitalize()
+    version = server.get("valkey_version") or server.get("redis_version")
+    yield ok(f"{name} {version}{', the embedded one' if is_embedded else ''}")
+
+
+def not_running() -> Result:
+    return warning(
+        "The embedded Valkey does not run: nothing is limited, and no job is done",
+        "bin/serve starts it.",
+    )
+
+
+def unreachable(settings: Settings, error: Exception) -> Result:
+    which = "The store at REDIS_URL" if settings.redis_url else "The embedded Valkey"
+    return problem(
+        f"{which} does not answer ({error}): nothing is limited, and no job is done",
+        "Start it, or set REDIS_URL to one that runs.",
+    )
+
+
+def worker(client: Redis) -> Iterator[Result]:
+    """Somebody does the jobs."""
+    queue = job_queue(client)
+    alive = [found for found in Worker.all(queue=queue) if _is_alive(found)]
+    waiting = queue.count
+    if not alive:
+        yield warning(f"No worker runs; {waiting:,} jobs wait", _START)
+    elif waiting > _MANY_JOBS:
+        yield warning(f"{waiting:,} jobs wait", "Start more workers: python worker.py")
+    else:
+        yield ok(f"{len(alive)} running, {waiting:,} jobs wait")
+
+
+def request_counts(client: Redis) -> Iterator[Result]:
+    """Counts of requests reach the database."""
+    batch: Any = client.hget(BATCH, BATCH_ID)
+    if batch is None:
+        yield ok("no batch of counts waits")
+        return
+    begun: datetime = ULID.from_str(batch.decode().partition("_")[2].upper()).datetime
+    if time.time() - begun.timestamp() < _BATCH_WAITS:
+        yield ok("a batch of counts is on its way")
+    else:
+        yield warning(
+            f"A batch of request counts of {format_time(begun)} has not reached the database",
+            "Look for errors of write_counts in worker.log; it is tried again every 15 seconds.",
+        )
+
+
+def clock(client: Redis) -> Iterator[Result]:
+    """The store's clock and this machine's agree."""
+    seconds, microseconds = client.time()
+    yield compared_clock("store", seconds + microseconds / 1_000_000)
+
+
+def _is_alive(found: Any) -> bool:
+    heartbeat: datetime | None = found.last_heartbeat
+    if heartbeat is None:
+        return False
+    moment = heartbeat if heartbeat.tzinfo else heartbeat.replace(tzinfo=UTC)
+    return time.time() - moment.timestamp() < _HEARTBEAT

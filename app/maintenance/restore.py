@@ -1,0 +1,81 @@
+"""Putting a backup in the place of what a database holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqlalchemy import URL
+
+from app.core.migrations import newest_revision
+from app.core.snapshots import alone, may_exist, refresh_statistics, snapshot
+from app.maintenance.archive import Manifest, Reader
+from app.maintenance.dump import Progress, Tally, batches, count_rows, no_progress
+from app.maintenance.errors import MaintenanceError
+from app.maintenance.load import clear, finish, insert
+from app.maintenance.rows import Layout, layouts
+from app.maintenance.schema import require_current
+
+
+def check(backup: Reader, progress: Progress = no_progress) -> None:
+    """Read the whole backup, and find out whether it can be restored by this version.
+
+    Raises:
+        MaintenanceError: it is damaged, or of another schema.
+    """
+    if backup.manifest.schema_revision != newest_revision():
+        raise MaintenanceError(_of_another_schema(backup.manifest))
+    all_layouts = layouts()
+    backup.check_columns(all_layouts)
+    for layout in all_layouts:
+        for rows in backup.check_rows(layout):
+            progress(rows)
+
+
+def rows_now(url: URL) -> dict[str, int]:
+    """How many rows each table of the database has, as far as there are tables."""
+    if not may_exist(url):
+        return {}
+    with snapshot(url) as connection:
+        return count_rows(connection, layouts())
+
+
+def restore(backup: Reader, url: URL, progress: Progress = no_progress) -> None:
+    """Replace all rows of the database, in one transaction.
+
+    Whoever reads meanwhile sees the old state until the new one is complete; whoever writes waits.
+
+    Raises:
+        MaintenanceError: the schema is not the newest, or the rows do not fit together; nothing
+            was changed.
+        sqlalchemy.exc.SQLAlchemyError, psycopg.Error: the same, as the database says it.
+    """
+    all_layouts = layouts()
+    with snapshot(url) as connection:
+        require_current(connection)
+    with alone(url, [layout.name for layout in all_layouts]) as connection:
+        clear(connection, all_layouts)
+        for layout in all_layouts:
+            for batch in batches(_checked_again(backup, layout)):
+                insert(connection, layout, [layout.row(line) for line in batch])
+                progress(len(batch))
+        finish(connection, all_layouts)
+    refresh_statistics(url)
+
+
+def _checked_again(backup: Reader, layout: Layout) -> Iterator[bytes]:
+    """The file may have been replaced since it was checked."""
+    tally = Tally()
+    for line in backup.lines(layout.name):
+        tally.add(line)
+        yield line
+    if tally.sha256 != backup.manifest.table(layout.name).sha256:
+        raise MaintenanceError("The backup was changed while it was restored; nothing was changed.")
+
+
+def _of_another_schema(manifest: Manifest) -> str:
+    return (
+        f"The backup has schema {manifest.schema_revision}, and this version of Canopy works with "
+        f"{newest_revision()}. Restore it with the version of Canopy that made it, "
+        f"{manifest.service_version}, and start this version then: it brings the database up to "
+        "date."
+    )

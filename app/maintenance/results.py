@@ -1,0 +1,33 @@
+"""What a check finds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Status(StrEnum):
+    OK = "ok"
+    WARNING = "warning"  # works, but not as one would wish
+    PROBLEM = "problem"  # does not work, or tells something wrong
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What was found, in one sentence, and what to do about it, when there is anything to do."""
+
+    status: Status
+    found: str
+    advice: str = ""
+
+
+def ok(found: str) -> Result:
+    return Result(Status.OK, found)
+
+
+def warning(found: str, advice: str) -> Result:
+    return Result(Status.WARNING, found, advice)
+
+
+def problem(found: str, advice: str) -> Result:
+    return Result(Status.PROBLEM, found, advice)

@@ -1,0 +1,169 @@
+"""Rows as text, the same on both databases: one line of JSON a row.
+
+A line is an array of the row's values in the order of the table's columns. Moments are as the
+service shows them, bytes are base64, JSON documents are a string of JSON with sorted names, floats
+are the shortest text that reads back as the same number. So equal rows are equal lines, wherever
+they are kept, and a SHA-256 over the lines in the order of the primary key compares two tables.
+"""
+
+from __future__ import annotations
+
+import json
+from base64 import b64decode, b64encode
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from functools import cached_property
+from math import isfinite
+from typing import Any, Final, NamedTuple
+
+import orjson
+from sqlalchemy import (
+    JSON,
+    Boolean,
+    Column,
+    ColumnElement,
+    Connection,
+    DateTime,
+    Float,
+    Integer,
+    LargeBinary,
+    MetaData,
+    Select,
+    String,
+    Table,
+    Text,
+    TypeDecorator,
+    cast,
+    select,
+    type_coerce,
+)
+
+from app import models
+from app.core.clock import format_time, parse_time
+from app.core.tables import ShownTime, Timestamp
+
+Value = Any
+Row = tuple[Value, ...]
+
+
+class Kind(NamedTuple):
+    """How the values of a type of column are written into a line, and read from one.
+
+    What is read is given to the database as it is: both take moments and JSON as text.
+    """
+
+    encode: Callable[[Value], Value] | None = None
+    decode: Callable[[Value], Value] | None = None
+
+
+class Layout:
+    """How one table is read from a database and written as lines."""
+
+    def __init__(self, table: Table) -> None:
+        self.table = table
+        self.name = str(table.name)
+        self.columns = [str(column.name) for column in table.columns]
+        kinds = [_kind(column) for column in table.columns]
+        self._encoders = [(n, kind.encode) for n, kind in enumerate(kinds) if kind.encode]
+        self._decoders = [(n, kind.decode) for n, kind in enumerate(kinds) if kind.decode]
+
+    def select(self, dialect: str) -> Select[Any]:
+        """All rows in the order of the primary key, which is that of code points for text."""
+        key = [_sortable(column, dialect) for column in self.table.primary_key]
+        return select(*(_raw(column, dialect) for column in self.table.columns)).order_by(*key)
+
+    def line(self, row: Sequence[Value]) -> bytes:
+        """The line of a row that ``select`` gave, with its end."""
+        values = list(row)
+        for place, encode in self._encoders:
+            if values[place] is not None:
+                values[place] = encode(values[place])
+        return orjson.dumps(values, option=orjson.OPT_APPEND_NEWLINE)
+
+    def row(self, line: bytes) -> Row:
+        """The values of a line, as both databases take them.
+
+        Raises:
+            ValueError: it is no line of this table.
+        """
+        values = orjson.loads(line)
+        if not isinstance(values, list) or len(values) != len(self.columns):
+            raise ValueError(f"no row of {self.name}")
+        for place, decode in self._decoders:
+            if values[place] is not None:
+                values[place] = decode(values[place])
+        return tuple(values)
+
+    @cached_property
+    def counted_column(self) -> str | None:
+        """The column that the database numbers by itself, if there is one."""
+        column = self.table.autoincrement_column
+        return None if column is None else column.name
+
+
+def layouts() -> list[Layout]:
+    """All tables of the service, each after those that it refers to."""
+    return [Layout(table) for table in models.Project.metadata.sorted_tables]
+
+
+def layouts_found(connection: Connection, names: Sequence[str]) -> list[Layout]:
+    """The same for tables as they are in a database, whatever version of the service made them."""
+    found = MetaData()
+    found.reflect(connection, only=names)
+    return [Layout(table) for table in found.sorted_tables]
+
+
+def _time(value: datetime | str) -> str:
+    """A moment in the service's form, also where something else wrote it to SQLite."""
+    if isinstance(value, str):
+        if len(value) == 24 and value.endswith("Z"):
+            return value
+        value = parse_time(value)
+    return format_time(value if value.tzinfo else value.replace(tzinfo=UTC))
+
+
+def _float(value: float) -> float | str:
+    """SQLite keeps no negative zero, and JSON no infinity."""
+    return value + 0.0 if isfinite(value) else repr(value)
+
+
+def _canonical_json(text: str) -> str:
+    return json.dumps(json.loads(text), sort_keys=True, separators=(",", ":"))
+
+
+_KINDS: Final[tuple[tuple[Any, Kind], ...]] = (
+    ((Timestamp, DateTime), Kind(encode=_time)),
+    (JSON, Kind(encode=_canonical_json)),
+    (LargeBinary, Kind(encode=lambda value: b64encode(value).decode(), decode=b64decode)),
+    (Float, Kind(encode=_float, decode=float)),
+    ((String, Integer, Boolean), Kind()),
+)
+
+
+def _kind(column: Column[Any]) -> Kind:
+    for types, kind in _KINDS:
+        if isinstance(_stored_type(column), types):
+            return kind
+    raise TypeError(f"{column} has a type that backups have no form for")
+
+
+def _stored_type(column: Column[Any]) -> Any:
+    """What is kept, where the application sees something made of it."""
+    kept: Any = column.type
+    is_wrapped = isinstance(kept, TypeDecorator) and not isinstance(kept, Timestamp)
+    return kept.impl_instance if is_wrapped else kept
+
+
+def _raw(column: Column[Any], dialect: str) -> ColumnElement[Any]:
+    kept = _stored_type(column)
+    if isinstance(kept, Timestamp):
+        return type_coerce(column, ShownTime())
+    if isinstance(kept, JSON):
+        # As text: so SQL's NULL and the null of JSON stay apart.
+        return cast(column, Text) if dialect == "postgresql" else type_coerce(column, Text)
+    return type_coerce(column, kept)
+
+
+def _sortable(column: Column[Any], dialect: str) -> ColumnElement[Any]:
+    is_text = isinstance(_stored_type(column), String)
+    return column.collate("C") if is_text and dialect == "postgresql" else column

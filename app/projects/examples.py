@@ -1,0 +1,67 @@
+"""What the API's description shows of projects: a real district, as the service answers it."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+# Cottage Grove Ranger District of the Umpqua National Forest, from the Forest Service's map.
+BOUNDARY: Final[dict[str, Any]] = {
+    "type": "Polygon",
+    "coordinates": [
+        [
+            [-122.67096335999997, 43.79732169],
+            [-122.74473307, 43.78474236],
+            [-122.75140270000003, 43.558381259999976],
+            [-122.78196294999998, 43.53721359999997],
+            [-122.76121251, 43.5163356],
+            [-122.69157308000001, 43.53322497],
+            [-122.65382402, 43.58503022999997],
+            [-122.62562014999997, 43.57858187],
+            [-122.60564115, 43.597732940000014],
+            [-122.56474054, 43.58065224],
+            [-122.52893569999998, 43.61659058999999],
+            [-122.56524443, 43.63999633999998],
+            [-122.56797876000002, 43.70707029],
+            [-122.59114753, 43.72028452],
+            [-122.59406130000002, 43.74245301000002],
+            [-122.67096335999997, 43.79732169],
+        ]
+    ],
+}
+PROJECT_BODY: Final[dict[str, Any]] = {
+    "name": "Cottage Grove Ranger District",
+    "description": "Umpqua National Forest",
+    "geometry": BOUNDARY,
+}
+PROJECT: Final[dict[str, Any]] = {
+    "id": "proj_01k9zq3mgse2j7tbyw5c4r8nhd",
+    "name": "Cottage Grove Ranger District",
+    "slug": "cottage-grove-ranger-district",
+    "description": "Umpqua National Forest",
+    "geometry": BOUNDARY,
+    "area_hectares": 35692.7657,
+    "status": "active",
+    "created_at": "2026-01-02T03:04:05.678Z",
+    "updated_at": "2026-01-02T03:04:05.678Z",
+}
+PROJECT_CHANGE: Final[dict[str, Any]] = {"description": "Umpqua National Forest, Oregon"}
+
+OPEN_RING: Final[dict[str, Any]] = {
+    "type": "Polygon",
+    "coordinates": [[[8.1, 48.1], [8.2, 48.1], [8.2, 48.2], [8.1, 48.2]]],
+}
+REPORT: Final[dict[str, Any]] = {
+    "valid": False,
+    "area_hectares": None,
+    "problems": [
+        {
+            "code": "not_closed",
+            "message": "Ring 0, position 3 differs from the first position. "
+            "Close the ring: repeat the first position as the last.",
+            "part": None,
+            "ring": 0,
+            "position": 3,
+            "coordinates": [8.1, 48.2],
+        }
+    ],
+}

@@ -1,0 +1,123 @@
+"""GET and PUT /v1/account. Specification, section 2; decisions, section 5."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from app.account.service import create_account, set_plan
+from app.core.errors import Conflict, ValidationFailed
+from app.extensions import db
+from tests.make import Client, event_types, make_account, make_key, make_project, square
+
+
+def _account(client: Client) -> dict[str, Any]:
+    return client.get("/v1/account").json["data"]
+
+
+def test_has_the_fields_of_the_specification_and_no_others(client: Client) -> None:
+    account = _account(client)
+    assert list(account) == ["id", "name", "slug", "type", "plan", "usage", "created_at"]
+    assert list(account["usage"]) == ["hectares", "projects", "members"]
+    assert re.fullmatch(r"acct_[0-9a-hjkmnp-tv-z]{26}", account["id"])
+    assert account["id"] == client.account_id
+    assert account["type"] in ("individual", "organization")
+
+
+def test_usage_is_that_of_now(client: Client) -> None:
+    assert _account(client)["usage"] == {"hectares": 0, "projects": 0, "members": 1}
+    project = make_project(client, geometry=square())
+    usage = {"hectares": project["area_hectares"], "projects": 1, "members": 1}
+    assert _account(client)["usage"] == usage
+
+
+@pytest.mark.parametrize("plan", ["free", "pro", "enterprise"])
+def test_plan_is_told(app: Flask, plan: str) -> None:
+    assert _account(make_account(app, plan=plan))["plan"] == plan
+
+
+def test_name_can_be_changed(client: Client) -> None:
+    before = _account(client)
+    response = client.put("/v1/account", json={"name": " Forst GmbH "})
+    assert response.status_code == 200
+    assert response.json["data"] == before | {"name": "Forst GmbH"} == _account(client)
+    assert event_types(client) == []
+
+
+@pytest.mark.parametrize("body", [{}, {"slug": "x", "plan": "free", "id": 1, "usage": None}])
+def test_nothing_changes_nothing(client: Client, body: dict[str, Any]) -> None:
+    before = _account(client)
+    assert client.put("/v1/account", json=body).json["data"] == before
+    assert _account(client) == before
+
+
+def test_what_was_read_can_be_sent_back(client: Client) -> None:
+    before = _account(client)
+    assert client.put("/v1/account", json=before).json["data"] == before
+
+
+@pytest.mark.parametrize("permission", ["projects:write", "members:write", "billing:read"])
+def test_only_an_admin_changes_the_name(client: Client, permission: str) -> None:
+    limited = make_key(client, permissions=[permission])
+    assert _account(limited) == _account(client)
+    response = limited.put("/v1/account", json={"name": "Mine"})
+    assert response.status_code == 403
+    assert "admin" in response.json["error"]["message"]
+
+
+def _create(app: Flask, **fields: Any) -> Any:
+    with app.app_context():
+        try:
+            made = create_account(**{"owner_email": "o@example.org", "name": "Wald"} | fields)
+            db.session.commit()
+            return made.account.slug, made.owner.id, made.password
+        finally:
+            db.session.rollback()
+
+
+def test_slugs_of_accounts_are_numbered(app: Flask) -> None:
+    slugs = [_create(app, name="Große Wälder")[0] for _ in range(3)]
+    assert slugs == ["grosse-walder", "grosse-walder-2", "grosse-walder-3"]
+
+
+def test_a_person_may_own_several_accounts(app: Flask) -> None:
+    first, second = (_create(app, owner_email=e) for e in ("p@example.org", "P@Example.org"))
+    assert first[1] == second[1]
+    assert first[2] is not None
+    assert second[2] is None
+
+
+@pytest.mark.parametrize(
+    ("fields", "error", "field"),
+    [
+        ({"plan": "gold"}, ValidationFailed, "plan"),
+        ({"owner_email": "q@example.org", "owner_password": "x" * 12}, Conflict, "owner_password"),
+    ],
+)
+def test_an_account_that_cannot_be(
+    app: Flask, fields: dict[str, Any], error: type[Exception], field: str
+) -> None:
+    _create(app, owner_email="q@example.org")
+    with pytest.raises(error) as refusal:
+        _create(app, **fields)
+    assert [detail.field for detail in refusal.value.details] == [field]  # type: ignore[attr-defined]
+
+
+def test_a_plan_can_be_set(client: Client) -> None:
+    with client.app.app_context():
+        set_plan(client.account_id, "pro")
+        db.session.commit()
+    assert _account(client)["plan"] == "pro"
+
+
+@pytest.mark.parametrize(("account", "plan"), [("acct_x", "pro"), (None, "gold")])
+def test_an_unknown_account_or_plan_is_refused(
+    client: Client, account: str | None, plan: str
+) -> None:
+    with client.app.app_context():
+        with pytest.raises(ValidationFailed):
+            set_plan(account or client.account_id, plan)
+        db.session.rollback()

@@ -1,0 +1,1 @@
+"""What every operation of /v1 keeps, whatever it is about."""

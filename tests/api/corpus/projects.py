@@ -1,0 +1,72 @@
+"""Bodies of projects, accounts, and of the check of a geometry."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from app.policy import bounds
+from tests.api.corpus.case import PROJECT, VALIDATE, Bad, create
+
+LONG = "x" * (bounds.NAME_LENGTH + 1)
+LONG_TEXT = "x" * (bounds.DESCRIPTION_LENGTH + 1)
+
+
+def _put(what: str, fields: str, body: Any) -> Bad:
+    return Bad(f"change: {what}", "PUT", PROJECT, 422, fields, body)
+
+
+def _account(what: str, fields: str, body: Any) -> Bad:
+    return Bad(f"change: {what}", "PUT", "/v1/account", 422, fields, body)
+
+
+CASES = [
+    create("no name", "name", {}),
+    create("no name among others", "name", {"description": "old"}),
+    create("name null", "name", {"name": None}),
+    create("name empty", "name", {"name": ""}),
+    create("name of spaces", "name", {"name": " \t\n  "}),
+    create("name too long", "name", {"name": LONG}),
+    create("name a number", "name", {"name": 5}),
+    create("name true", "name", {"name": True}),
+    create("name an array", "name", {"name": ["Forest"]}),
+    create("name an object", "name", {"name": {"de": "Wald"}}),
+    create("name with NUL", "name", {"name": "For\x00est"}),
+    create("description a number", "description", {"name": "A", "description": 5}),
+    create("description an array", "description", {"name": "A", "description": []}),
+    create("description too long", "description", {"name": "A", "description": LONG_TEXT}),
+    create("description with NUL", "description", {"name": "A", "description": "\x00"}),
+    create("status", "status", {"name": "A", "status": "active"}),
+    create("status null", "status", {"name": "A", "status": None}),
+    create("an unknown field", "colour", {"name": "A", "colour": "green"}),
+    create("a field in other letters", "Name", {"name": "A", "Name": "B"}),
+    create("a field with spaces", " name", {"name": "A", " name": "B"}),
+    create("an empty field name", "body", {"name": "A", "": 1}),
+    create("a field name of 10,000 letters", "y" * 10_000, {"name": "A", "y" * 10_000: 1}),
+    create("account_id", "account_id", {"name": "A", "account_id": "acct_1"}),
+    create("the column behind a field", "area_m2", {"name": "A", "area_m2": 1}),
+    create("an attribute of the schema", "__class__", {"name": "A", "__class__": {}}),
+    create("everything wrong", "name description geometry status", {
+        "name": "", "description": 1, "geometry": 1, "status": "active",
+    }),
+    _put("name null", "name", {"name": None}),
+    _put("name empty", "name", {"name": "  "}),
+    _put("name too long", "name", {"name": LONG}),
+    _put("status null", "status", {"status": None}),
+    _put("status unknown", "status", {"status": "deleted"}),
+    _put("status in capitals", "status", {"status": "Active"}),
+    _put("status with spaces", "status", {"status": " active "}),
+    _put("status a number", "status", {"status": 1}),
+    _put("status an array", "status", {"status": ["active"]}),
+    _put("geometry a string", "geometry", {"geometry": "POLYGON((0 0, 1 0, 1 1, 0 0))"}),
+    _put("description an object", "description", {"description": {}}),
+    _put("an unknown field", "owner", {"owner": "me"}),
+    _put("an unknown field beside good ones", "owner", {"name": "A", "owner": "me"}),
+    _account("account name null", "name", {"name": None}),
+    _account("account name empty", "name", {"name": " "}),
+    _account("account name too long", "name", {"name": LONG}),
+    _account("account name a number", "name", {"name": 7}),
+    _account("account with an unknown field", "owner", {"owner": "me"}),
+    Bad("nothing to check", "POST", VALIDATE, 422, "geometry", {}),
+    Bad("a check of something else", "POST", VALIDATE, 422, "geometry name", {"name": "A"}),
+    Bad("a check with more", "POST", VALIDATE, 422, "x", {"geometry": None, "x": 1}),
+]  # fmt: skip

@@ -1,0 +1,121 @@
+"""The operations of /v1 as the URL map has them, for tests that are made from it.
+
+A new operation is in the tests of ``test_every_operation.py`` at once. One whose path has an id
+that ``FILLERS`` does not know fails there: add a line that makes such a thing and gives its id.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from functools import cache
+from typing import NamedTuple
+
+from app import create_app
+from app.auth.guard import ANY_CREDENTIAL
+from app.policy.permissions import PERMISSIONS, expand
+from config import load_settings
+from tests.make import Client, make_asset, make_project
+
+PUBLIC = {"/v1/openapi.json"}
+METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
+
+Ids = dict[str, str]
+
+# How to make what an argument of a path names; each gets the ids that were made before it.
+FILLERS: dict[str, Callable[[Client, Ids], str]] = {
+    "project_id": lambda client, _: make_project(client)["id"],
+    "asset_id": lambda client, ids: make_asset(client, ids["project_id"])["id"],
+}
+PREFIXES = {"project_id": "proj_", "asset_id": "asset_"}
+NOBODYS = "01arz3ndektsv4rrffq69g5fav"  # well formed, and nothing has it
+# What no identifier looks like.
+MALFORMED = (
+    "x",
+    "proj_",
+    "proj_01ARZ3NDEKTSV4RRFFQ69G5FAV",
+    "proj_01arz3ndektsv4rrffq69g5fav0",
+    "asset_01arz3ndektsv4rrffq69g5fav%00",
+    "%00",
+    "%ff%fe",
+    "%F0%9F%8C%B2",
+    "..%5c..",
+    "null",
+    "1 OR 1=1",
+    "x" * 10_000,
+)
+
+
+class Operation(NamedTuple):
+    """One method of one path."""
+
+    method: str
+    rule: str
+    arguments: tuple[str, ...]
+    needs: str
+
+    @property
+    def name(self) -> str:
+        return f"{self.method} {self.rule}"
+
+    def path(self, ids: Ids) -> str:
+        """The path with these ids. Raises LookupError, which says how to add what is missing."""
+        path = self.rule
+        for argument in self.arguments:
+            if argument not in ids:
+                raise LookupError(f"tests/api/operations.py: add {argument!r} to FILLERS")
+            path = path.replace(f"<{argument}>", ids[argument])
+        return path
+
+
+@cache
+def operations() -> tuple[Operation, ...]:
+    """Every operation of /v1 that is not public, in order of path and method."""
+    with tempfile.TemporaryDirectory(prefix="canopy-") as folder:
+        app = create_app(load_settings({"INSTANCE_PATH": folder}))
+    found = [
+        Operation(
+            method,
+            rule.rule,
+            tuple(sorted(rule.arguments, key=rule.rule.index)),
+            getattr(app.view_functions[rule.endpoint], "permission", ""),
+        )
+        for rule in app.url_map.iter_rules()
+        for method in METHODS
+        if rule.rule.startswith("/v1") and method in (rule.methods or ())
+    ]
+    return tuple(sorted(item for item in found if item.rule not in PUBLIC))
+
+
+def named() -> list[Operation]:
+    """Those that need a permission by name."""
+    return [item for item in operations() if item.needs != ANY_CREDENTIAL]
+
+
+def addressed() -> list[Operation]:
+    """Those whose path has an id."""
+    return [item for item in operations() if item.arguments]
+
+
+def fill(client: Client, operation: Operation) -> Ids:
+    """One of each thing that the operation's path names, made for ``client``.
+
+    Raises:
+        LookupError: FILLERS has no line for an argument.
+    """
+    ids: Ids = {}
+    for argument in operation.arguments:
+        if argument not in FILLERS:
+            raise LookupError(f"tests/api/operations.py: add {argument!r} to FILLERS")
+        ids[argument] = FILLERS[argument](client, ids)
+    return ids
+
+
+def absent_ids(operation: Operation) -> Ids:
+    """Ids of the right form that nothing has."""
+    return {name: PREFIXES[name] + NOBODYS for name in operation.arguments}
+
+
+def lacking(permission: str) -> list[str]:
+    """Every permission that neither is nor includes this one."""
+    return [name for name in PERMISSIONS if permission not in expand([name])]

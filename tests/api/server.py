@@ -1,0 +1,104 @@
+"""gunicorn as it is in production, on a free port, and raw requests to it."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from app import create_app
+from app.core.migrations import upgrade
+from config import ROOT, load_settings
+from tests.make import Client, make_account
+
+START_SECONDS = 30
+
+
+class Answer(NamedTuple):
+    """What came back: the status, the headers in lower case, the body as it was."""
+
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+
+class Server(NamedTuple):
+    """A running server, and somebody who may use it."""
+
+    port: int
+    client: Client
+
+    def send(self, head: str, body: bytes = b"") -> Answer:
+        """One request, written as it is given, on a connection of its own.
+
+        Args:
+            head: request line and headers, a line each; Host and the credential are added.
+        """
+        lines = [*head.strip().splitlines(), f"Authorization: Bearer {self.client.token}"]
+        lines += ["Host: localhost", "Connection: close", "", ""]
+        with socket.create_connection(("127.0.0.1", self.port), timeout=20) as connection:
+            connection.sendall("\r\n".join(lines).encode())
+            with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+                connection.sendall(body)  # it may be refused before it was read
+            return _read(connection)
+
+
+def _read(connection: socket.socket) -> Answer:
+    received = b""
+    with contextlib.suppress(ConnectionResetError):
+        while piece := connection.recv(65536):
+            received += piece
+    head, _, body = received.partition(b"\r\n\r\n")
+    first, *lines = head.decode("latin-1").split("\r\n")
+    headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in lines)}
+    return Answer(int(first.split()[1]), headers, body)
+
+
+@contextlib.contextmanager
+def gunicorn(folder: Path, **settings: str) -> Iterator[Server]:
+    """A server with a database of its own in ``folder``."""
+    port = _free_port()
+    environ = {"INSTANCE_PATH": str(folder), "PORT": str(port), "WEB_WORKERS": "1"} | settings
+    app = create_app(load_settings(environ))
+    with app.app_context():
+        upgrade()
+    client = make_account(app)
+    command = [sys.executable, "-m", "gunicorn", "-c", "gunicorn.conf.py", "wsgi:app"]
+    bare = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+    with (folder / "gunicorn.log").open("wb") as log:
+        process = subprocess.Popen(command, cwd=ROOT, env=bare | environ, stdout=log, stderr=log)
+    try:
+        _wait(port, process)
+        yield Server(port, client)
+    finally:
+        process.terminate()
+        process.wait(15)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _wait(port: int, process: subprocess.Popen[bytes]) -> None:
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline and process.poll() is None:
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+        except OSError:
+            time.sleep(0.05)
+        else:
+            return
+    raise AssertionError("gunicorn did not start; its log is in the instance folder")

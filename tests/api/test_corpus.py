@@ -1,0 +1,62 @@
+"""Every bad input gets the status, the code and the fields that its table says, and changes
+nothing. Decisions, section 2."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from tests.api.corpus import CODES, GROUPS, Bad
+from tests.make import Client, make_account, make_asset, make_project, square
+
+CASES = [(group, case) for group, cases in GROUPS.items() for case in cases]
+World = tuple[Client, dict[str, str], Any]
+
+
+@pytest.fixture(scope="module")
+def world(app: Flask) -> World:
+    """A caller, the ids that stand in the paths, and all that there is before."""
+    client = make_account(app)
+    project = make_project(client, name="Kept", geometry=square())
+    asset = make_asset(client, project["id"])
+    return client, {"project": project["id"], "asset": asset["id"]}, _state(client, project["id"])
+
+
+def _state(client: Client, project_id: str) -> Any:
+    assets = client.get(f"/v1/projects/{project_id}/assets").json
+    return client.get("/v1/projects").json, assets, client.get("/v1/account").json["data"]
+
+
+@pytest.mark.parametrize(("group", "bad"), CASES, ids=[f"{g}: {c.what}" for g, c in CASES])
+def test_bad_input(world: World, group: str, bad: Bad) -> None:
+    client, ids, _ = world
+    path = bad.path
+    for name, value in ids.items():
+        path = path.replace("{" + name + "}", value)
+    body = {"data": bad.body} if isinstance(bad.body, bytes) else {"json": bad.body}
+    response = client.send(bad.method, path, headers=dict(bad.headers), **body)
+    assert response.status_code == bad.status
+    if bad.method == "HEAD":
+        assert response.get_data() == b""
+        return
+    error = response.json["error"]
+    assert error["code"] == CODES[bad.status]
+    assert error["message"]
+    named = sorted({detail["field"] for detail in error["details"]})
+    expected = [] if bad.fields is None else [bad.fields]
+    if bad.fields is not None and bad.fields.strip() == bad.fields:
+        expected = sorted(bad.fields.split())
+    assert named == expected
+
+
+def test_nothing_was_changed_by_any(world: World) -> None:
+    client, ids, before = world
+    assert _state(client, ids["project"]) == before
+
+
+def test_the_corpus_is_large_and_names_each_case_once() -> None:
+    names = [(group, case.what) for group, case in CASES]
+    assert len(names) >= 150
+    assert len(set(names)) == len(names)

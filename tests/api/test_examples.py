@@ -1,0 +1,79 @@
+"""The examples of the description are what the service takes and answers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from app.account.schemas import AccountSchema, UsageSchema, VerificationSchema
+from app.account.service import create_account
+from app.assets.examples import ASSET, ASSET_BODY, ASSET_CHANGE
+from app.core import clock
+from app.extensions import db
+from app.projects.examples import OPEN_RING, PROJECT, PROJECT_BODY, PROJECT_CHANGE, REPORT
+from tests.make import Client, make_asset, make_key, make_project
+
+MOMENT = clock.parse_time(PROJECT["created_at"])
+IDS = {"id", "project_id", "account_id"}
+
+
+@pytest.fixture
+def owner(app: Flask, monkeypatch: pytest.MonkeyPatch) -> Client:
+    """The account of the examples, at the moment of the examples; anew for each test."""
+    monkeypatch.setattr(clock, "now", lambda: MOMENT)
+    example = AccountSchema.example
+    with app.app_context():
+        made = create_account(
+            name=example["name"], owner_email="owner@example.org", plan=example["plan"]
+        )
+        db.session.commit()
+        client = Client(app, made.account.id, made.owner.id, None)
+    return make_key(client, permissions=["admin"])
+
+
+def _without_ids(record: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in record.items() if name not in IDS}
+
+
+def test_project(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(clock, "now", lambda: MOMENT)
+    project = make_project(client, **PROJECT_BODY)
+    assert _without_ids(project) == _without_ids(PROJECT)
+    assert list(project) == list(PROJECT)
+    assert [len(project[name]) for name in ("id",)] == [len(PROJECT["id"])]
+    changed = client.put(f"/v1/projects/{project['id']}", json=PROJECT_CHANGE).json["data"]
+    assert changed == project | PROJECT_CHANGE
+
+
+def test_asset(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(clock, "now", lambda: MOMENT)
+    asset = make_asset(client, make_project(client)["id"], **ASSET_BODY)
+    assert _without_ids(asset) == _without_ids(ASSET)
+    assert list(asset) == list(ASSET)
+    path = f"/v1/projects/{asset['project_id']}/assets/{asset['id']}"
+    assert client.put(path, json=ASSET_CHANGE).json["data"] == asset | ASSET_CHANGE
+
+
+def test_report_of_a_geometry(client: Client) -> None:
+    report = client.post("/v1/geometry/validate", json={"geometry": OPEN_RING}).json["data"]
+    assert report == REPORT
+
+
+def test_account_and_usage(owner: Client) -> None:
+    make_project(owner, **PROJECT_BODY)
+    usage = owner.get("/v1/account/usage").json["data"]
+    assert usage == UsageSchema.example
+    account = owner.get("/v1/account").json["data"]
+    expected = AccountSchema.example
+    assert list(account) == list(expected)
+    numbered = account["slug"].startswith(expected["slug"])
+    assert numbered
+    assert _without_ids(account) | {"slug": expected["slug"]} == _without_ids(expected)
+
+
+def test_verification(owner: Client) -> None:
+    example = VerificationSchema.example
+    key = make_key(owner, permissions=example["permissions"])
+    assert _without_ids(key.get("/v1/auth/verify").json) == _without_ids(example)

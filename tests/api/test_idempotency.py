@@ -1,0 +1,275 @@
+"""Idempotency-Key. Decisions, section 2."""
+
+from __future__ import annotations
+
+import itertools
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from sqlalchemy import func, select
+from sqlalchemy.exc import OperationalError
+from werkzeug.test import TestResponse
+
+from app.core import clock
+from app.credentials.service import revoke_credential
+from app.extensions import db
+from app.models import IdempotentAnswer
+from tests.make import (
+    Client,
+    event_types,
+    make_asset,
+    make_key,
+    make_project,
+    make_service_token,
+)
+
+_numbers = itertools.count(1)
+
+
+@pytest.fixture
+def key() -> dict[str, str]:
+    return {"Idempotency-Key": f"order {next(_numbers)}"}
+
+
+def _create(client: Client, key: dict[str, str], **fields: Any) -> TestResponse:
+    return client.post("/v1/projects", json={"name": "Wald"} | fields, headers=key)
+
+
+def _total(client: Client) -> int:
+    return client.get("/v1/projects").json["meta"]["total"]
+
+
+def _kept(client: Client) -> int:
+    """How many answers are kept for the account."""
+    with client.app.app_context():
+        statement = select(func.count()).where(IdempotentAnswer.account_id == client.account_id)
+        number = db.session.execute(statement).scalar_one()
+        db.session.rollback()
+        return number
+
+
+def _is_replay(first: TestResponse, second: TestResponse) -> bool:
+    """Whether the second is the first again: status, body and headers, but for the request's id."""
+    assert second.headers.get("Idempotency-Replayed", "false") in ("true", "false")
+    if second.headers.get("Idempotency-Replayed") != "true":
+        return False
+    changing = {"X-Request-Id", "Idempotency-Replayed", "Date"}
+    heads = [{n: v for n, v in r.headers if n not in changing} for r in (first, second)]
+    assert heads[0] == heads[1]
+    assert (first.status_code, first.get_data()) == (second.status_code, second.get_data())
+    assert first.headers["X-Request-Id"] != second.headers["X-Request-Id"]
+    return True
+
+
+def test_a_repeat_gets_the_first_answer_and_changes_nothing(client: Client, key: Any) -> None:
+    first, second = _create(client, key), _create(client, key)
+    assert first.status_code == 201
+    assert "Idempotency-Replayed" not in first.headers
+    assert _is_replay(first, second)
+    assert _total(client) == 1
+    assert event_types(client) == ["project.created"]
+
+
+def test_without_a_key_every_request_counts(client: Client) -> None:
+    assert _create(client, {}).status_code == 201
+    assert _create(client, {}).status_code == 409
+
+
+@pytest.mark.parametrize("length", [1, 255])
+def test_a_key_has_one_to_255_characters(client: Client, length: int) -> None:
+    key = {"Idempotency-Key": "~" * length}
+    assert _is_replay(_create(client, key), _create(client, key))
+
+
+def test_keys_differ_by_case_and_spaces(client: Client) -> None:
+    for number, key in enumerate(("key", "KEY", "k ey")):
+        answer = _create(client, {"Idempotency-Key": key}, name=f"Wald {number}")
+        assert answer.status_code == 201
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("POST", "/v1/projects", {"name": "Wald"}),
+        ("PUT", "/v1/projects/{project}", {"name": "Wald"}),
+        ("POST", "/v1/projects/{project}/archive", None),
+        ("POST", "/v1/projects/{archived}/restore", None),
+        ("POST", "/v1/projects/{project}/assets", {"name": "A", "type": "tower"}),
+        ("PUT", "/v1/projects/{project}/assets/{asset}", {"status": "retired"}),
+        ("PUT", "/v1/account", {"name": "Renamed"}),
+        ("POST", "/v1/geometry/validate", {"geometry": None}),
+    ],
+)
+def test_every_post_and_put_can_be_repeated(
+    client: Client, key: Any, method: str, path: str, body: Any
+) -> None:
+    project, archived = make_project(client), make_project(client)
+    client.post(f"/v1/projects/{archived['id']}/archive")
+    asset = make_asset(client, project["id"])
+    address = path.format(project=project["id"], archived=archived["id"], asset=asset["id"])
+    first = client.send(method, address, json=body, headers=key)
+    known = event_types(client)
+    second = client.send(method, address, json=body, headers=key)
+    assert first.status_code in (200, 201, 204)
+    assert _is_replay(first, second)
+    assert event_types(client) == known
+
+
+def test_a_repeated_delete_is_404_with_a_key_too(client: Client, key: Any) -> None:
+    project = make_project(client)
+    asset = make_asset(client, project["id"])
+    address = f"/v1/projects/{project['id']}/assets/{asset['id']}"
+    assert client.delete(address, headers=key).status_code == 204
+    assert client.delete(address, headers=key).status_code == 404
+
+
+def test_reading_takes_no_notice_of_a_key(client: Client, key: Any) -> None:
+    assert _create(client, key).status_code == 201
+    response = client.get("/v1/projects", headers=key)
+    assert response.status_code == 200
+    assert "Idempotency-Replayed" not in response.headers
+    assert _kept(client) == 1
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("POST", "/v1/projects", {"name": "Forst"}),
+        ("POST", "/v1/projects", {"name": "Wald", "description": None}),
+        ("POST", "/v1/geometry/validate", {"name": "Wald"}),
+        ("PUT", "/v1/account", {"name": "Wald"}),
+        ("POST", "/v1/projects?x=1", {"name": "Wald"}),
+    ],
+)
+def test_a_key_of_another_request_is_refused(
+    client: Client, key: Any, method: str, path: str, body: Any
+) -> None:
+    first = _create(client, key)
+    other = client.send(method, path, json=body, headers=key)
+    assert other.status_code == 422
+    assert other.json["error"]["code"] == "VALIDATION_ERROR"
+    assert [d["field"] for d in other.json["error"]["details"]] == ["Idempotency-Key"]
+    assert _is_replay(first, _create(client, key))
+
+
+def _refusals(client: Client) -> dict[int, tuple[str, str, Any, dict[str, str]]]:
+    """A request that is refused with each status that a repeat gets again."""
+    project = make_project(client, name="Taken")
+    path = f"/v1/projects/{project['id']}"
+    return {
+        400: ("POST", "/v1/projects?x=1", {"name": "Wald"}, {}),
+        404: ("POST", "/v1/projects/proj_x/archive", None, {}),
+        409: ("POST", "/v1/projects", {"name": "Taken"}, {}),
+        412: ("PUT", path, {"name": "Wald"}, {"If-Match": '"x"'}),
+        422: ("POST", "/v1/projects", {"name": ""}, {}),
+    }
+
+
+@pytest.mark.parametrize("status", [400, 404, 409, 412, 422])
+def test_a_refusal_is_kept(client: Client, key: Any, status: int) -> None:
+    method, path, body, headers = _refusals(client)[status]
+    first = client.send(method, path, json=body, headers=headers | key)
+    assert first.status_code == status
+    assert _is_replay(first, client.send(method, path, json=body, headers=headers | key))
+
+
+def test_a_kept_conflict_stays_though_the_reason_is_gone(client: Client, key: Any) -> None:
+    taken = make_project(client, name="Wald")
+    first = _create(client, key)
+    assert first.status_code == 409
+    client.post(f"/v1/projects/{taken['id']}/archive")
+    client.delete(f"/v1/projects/{taken['id']}")
+    assert _is_replay(first, _create(client, key))
+    assert _create(client, {}).status_code == 201
+
+
+def test_401_is_not_kept(client: Client, key: Any) -> None:
+    assert _create(client.nobody(), key).status_code == 401
+    assert _kept(client) == 0
+    assert _create(client, key).status_code == 201
+
+
+def test_403_is_not_kept(client: Client, key: Any) -> None:
+    reader = make_key(client, permissions=["projects:read"])
+    assert _create(reader, key).status_code == 403
+    assert _kept(client) == 0
+    assert _create(client, key).status_code == 201
+    assert _create(reader, key).status_code == 403
+
+
+@pytest.mark.parametrize("headers", [{"Content-Type": "text/plain"}, {"Idempotency-Key": ""}])
+def test_what_is_refused_before_the_key_is_looked_at_is_not_kept(
+    client: Client, key: Any, headers: dict[str, str]
+) -> None:
+    body = b'{"name": "Wald"}'
+    sent = {"Content-Type": "application/json"} | key
+    refused = client.send("POST", "/v1/projects", data=body, headers=sent | headers)
+    assert refused.status_code in (400, 415)
+    assert _kept(client) == 0
+    assert client.send("POST", "/v1/projects", data=body, headers=sent).status_code == 201
+
+
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [
+        (OperationalError("COMMIT", {}, Exception("disk I/O error")), 503),
+        (ZeroDivisionError(), 500),
+    ],
+)
+def test_5xx_is_not_kept(client: Client, key: Any, error: Exception, status: int) -> None:
+    def fail() -> None:
+        raise error
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(db.session, "commit", fail)
+        assert _create(client, key).status_code == status
+    assert _kept(client) == 0
+    assert _create(client, key).status_code == 201
+    assert _total(client) == 1
+
+
+@pytest.mark.parametrize(("age", "replayed"), [(-1, True), (0, False), (1, False)])
+def test_an_answer_is_kept_for_24_hours(
+    client: Client, key: Any, monkeypatch: pytest.MonkeyPatch, age: int, replayed: bool
+) -> None:
+    start = clock.now()
+    monkeypatch.setattr(clock, "now", lambda: start)
+    first = client.put("/v1/account", json={"name": "Renamed"}, headers=key)
+    later = start + timedelta(hours=24, milliseconds=age)
+    monkeypatch.setattr(clock, "now", lambda: later)
+    second = client.put("/v1/account", json={"name": "Renamed"}, headers=key)
+    assert second.status_code == 200
+    assert _is_replay(first, second) is replayed
+    assert _kept(client) == 1
+
+
+def test_an_old_key_can_be_used_for_another_request(
+    client: Client, key: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert _create(client, key).status_code == 201
+    later = clock.now() + timedelta(days=2)
+    monkeypatch.setattr(clock, "now", lambda: later)
+    assert _create(client, key, name="Forst").status_code == 201
+
+
+def test_another_credential_of_the_account_gets_the_same_answer(client: Client, key: Any) -> None:
+    first = _create(client, key)
+    assert _is_replay(first, _create(make_key(client), key))
+    assert _is_replay(first, _create(make_service_token(client), key))
+
+
+def test_a_revoked_credential_gets_no_answer_again(client: Client, key: Any) -> None:
+    revoked = make_key(client)
+    assert _create(revoked, key).status_code == 201
+    with client.app.app_context():
+        assert revoke_credential(client.account_id, "api_key", revoked.credential_id or "")
+        db.session.commit()
+    assert _create(revoked, key).status_code == 401
+
+
+def test_accounts_have_keys_of_their_own(client: Client, stranger: Client, key: Any) -> None:
+    first, other = _create(client, key), _create(stranger, key, name="Forst")
+    assert (first.status_code, other.status_code) == (201, 201)
+    assert other.json["data"]["name"] == "Forst"
+    assert _is_replay(first, _create(client, key))

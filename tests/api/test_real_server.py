@@ -1,0 +1,124 @@
+"""What only a real server shows: chunked bodies, odd request lines, HEAD."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.api.server import Server, gunicorn
+
+LIMIT = 4096
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory, valkey_url: str) -> Iterator[Server]:
+    folder: Path = tmp_path_factory.mktemp("served")
+    with gunicorn(folder, REDIS_URL=valkey_url, MAX_BODY_BYTES=str(LIMIT)) as running:
+        yield running
+
+
+def _chunked(body: bytes, size: int = 100) -> bytes:
+    pieces = [body[start : start + size] for start in range(0, len(body), size)]
+    framed = b"".join(b"%x\r\n%s\r\n" % (len(piece), piece) for piece in pieces)
+    return framed + b"0\r\n\r\n"
+
+
+CHUNKED = """POST /v1/projects HTTP/1.1
+Content-Type: application/json
+Transfer-Encoding: chunked
+"""
+
+
+def _project(name: str, length: int) -> bytes:
+    """The body of a project, padded to this many bytes."""
+    body = json.dumps({"name": name, "description": ""}).encode()
+    return body.replace(b'""', b'"' + b"x" * (length - len(body)) + b'"')
+
+
+def test_a_chunked_body_is_read(server: Server) -> None:
+    answer = server.send(CHUNKED, _chunked(_project("Chunked", 500)))
+    assert answer.status == 201
+    assert answer.json["data"]["name"] == "Chunked"
+
+
+def test_a_chunked_body_of_just_the_limit_is_read(server: Server) -> None:
+    answer = server.send(CHUNKED, _chunked(_project("At the limit", LIMIT)))
+    assert answer.status == 201
+    assert len(answer.json["data"]["description"]) > LIMIT - 100
+
+
+@pytest.mark.parametrize("more", [1, 100, 1_000_000])
+def test_a_chunked_body_past_the_limit_is_refused(server: Server, more: int) -> None:
+    answer = server.send(CHUNKED, _chunked(_project("Past", LIMIT + more), 4000))
+    assert answer.status == 413
+    assert answer.json["error"]["code"] == "PAYLOAD_TOO_LARGE"
+
+
+def test_an_announced_body_past_the_limit_is_refused(server: Server) -> None:
+    body = _project("Announced", LIMIT + 1)
+    head = CHUNKED.replace("Transfer-Encoding: chunked", f"Content-Length: {len(body)}")
+    answer = server.send(head, body)
+    assert answer.status == 413
+    assert answer.json["error"]["code"] == "PAYLOAD_TOO_LARGE"
+
+
+def test_a_chunked_body_that_is_no_json_by_its_type_is_refused(server: Server) -> None:
+    head = CHUNKED.replace("application/json", "text/plain")
+    assert server.send(head, _chunked(b"x")).status == 415
+
+
+def test_an_empty_chunked_body_is_an_empty_body(server: Server) -> None:
+    answer = server.send(CHUNKED, b"0\r\n\r\n")
+    assert answer.status == 422
+    assert answer.json["error"]["details"][0]["field"] == "body"
+
+
+@pytest.mark.parametrize(
+    ("target", "status"),
+    [
+        ("http://localhost/v1/projects", 200),
+        ("http://elsewhere.example/v1/projects", 200),
+        ("//v1/projects", 200),
+        ("///v1/projects", 200),
+        ("/v1/projects/", 200),
+        ("/v1//projects", 404),
+        ("/v1/projects#page", 200),
+        ("/v1/projects?", 200),
+        ("/%761/projects", 200),
+        ("/v1/%00", 404),
+        ("/v1/projects/%ff", 404),
+        ("/v1/../v1/projects", 404),
+    ],
+)
+def test_odd_targets(server: Server, target: str, status: int) -> None:
+    answer = server.send(f"GET {target} HTTP/1.1")
+    assert answer.status == status
+    assert answer.json
+    assert "x-request-id" in answer.headers
+
+
+@pytest.mark.parametrize("target", ["/v1/projects", "/v1/account", "/v1/forests"])
+def test_head_is_get_without_a_body(server: Server, target: str) -> None:
+    read = server.send(f"GET {target} HTTP/1.1")
+    head = server.send(f"HEAD {target} HTTP/1.1")
+    assert head.status == read.status
+    assert head.body == b""
+    for name in ("content-type", "content-length", "etag"):
+        assert head.headers.get(name) == read.headers.get(name)
+
+
+def test_head_of_an_unknown_credential_is_401(server: Server) -> None:
+    other = server._replace(client=server.client.nobody())
+    answer = other.send("HEAD /v1/projects HTTP/1.1")
+    assert (answer.status, answer.body) == (401, b"")
+
+
+def test_an_expectation_is_met(server: Server) -> None:
+    body = _project("Expected", 200)
+    head = CHUNKED.replace("Transfer-Encoding: chunked", f"Content-Length: {len(body)}")
+    answer = server.send(f"{head}Expect: 100-continue", body)
+    assert answer.status == 100
+    assert answer.body.startswith(b"HTTP/1.1 201 ")

@@ -1,0 +1,200 @@
+"""/v1/projects/{project_id}/assets. Specification, sections 2 and 4; decisions, section 4."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from app.core import clock
+from app.policy import bounds
+from tests.make import Client, event_types, make_asset, make_project, point
+
+FIELDS = [
+    *("id", "project_id", "name", "type", "location", "status", "metadata"),
+    *("created_at", "updated_at"),
+]
+
+
+@pytest.fixture
+def project_id(client: Client) -> str:
+    return make_project(client)["id"]
+
+
+@pytest.fixture
+def asset(client: Client, project_id: str) -> dict[str, Any]:
+    return make_asset(client, project_id, name="Tower", location=point(), metadata={"height": 40})
+
+
+def _path(asset: dict[str, Any]) -> str:
+    return f"/v1/projects/{asset['project_id']}/assets/{asset['id']}"
+
+
+def _put(client: Client, asset: dict[str, Any], **fields: Any) -> dict[str, Any]:
+    response = client.put(_path(asset), json=fields)
+    assert response.status_code == 200, response.json
+    return response.json["data"]
+
+
+def test_create_answers_201_with_the_address(client: Client, project_id: str) -> None:
+    body = {"name": "Tower", "type": "equipment"}
+    response = client.post(f"/v1/projects/{project_id}/assets", json=body)
+    assert response.status_code == 201
+    location = response.headers["Location"]
+    assert location == _path(response.json["data"])
+    assert client.get(location).json["data"] == response.json["data"]
+
+
+def test_a_name_and_a_type_are_enough(client: Client, project_id: str) -> None:
+    asset = make_asset(client, project_id, name=" Tower ", type="equipment")
+    assert list(asset) == FIELDS
+    assert re.fullmatch(r"asset_[0-9a-hjkmnp-tv-z]{26}", asset["id"])
+    assert asset["project_id"] == project_id
+    assert (asset["name"], asset["type"], asset["status"]) == ("Tower", "equipment", "active")
+    assert asset["location"] is None
+    assert asset["metadata"] is None
+    assert asset["created_at"] == asset["updated_at"]
+
+
+@pytest.mark.parametrize("word", [*bounds.ASSET_TYPES, "x", "a" * 50, "fire-tower_2"])
+def test_type_is_any_word(client: Client, project_id: str, word: str) -> None:
+    assert make_asset(client, project_id, type=word)["type"] == word
+
+
+@pytest.mark.parametrize("word", [*bounds.ASSET_STATUSES, "z9", "lost-at_sea"])
+def test_status_is_any_word(client: Client, project_id: str, word: str) -> None:
+    assert make_asset(client, project_id, status=word)["status"] == word
+
+
+@pytest.mark.parametrize(
+    "coordinates", [[0, 0], [180, 90], [-180, -90], [8.123456789012345, 48.1], [8, 48, 1200.5]]
+)
+def test_location_comes_back_as_it_was_sent(
+    client: Client, project_id: str, coordinates: list[float]
+) -> None:
+    location = {"type": "Point", "coordinates": coordinates}
+    assert make_asset(client, project_id, location=location)["location"] == location
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    [
+        {},
+        {"serial": "A-1", "height": 40.5, "works": True, "owner": None},
+        {"nested": {"list": [1, [2, {"x": "ü🌲"}]]}},
+        {f"key {n}": n for n in range(50)},
+        {"big": 2**63 - 1, "small": -(2**63), "float": 1e-300},
+        {"": "", "a.b": 1, "$where": 2},
+        {"x": "y" * (16 * 1024 - len('{"x":""}'))},
+    ],
+)
+def test_metadata_comes_back_as_it_was_sent(
+    client: Client, project_id: str, metadata: dict[str, Any]
+) -> None:
+    asset = make_asset(client, project_id, metadata=metadata)
+    assert asset["metadata"] == metadata
+    assert client.get(_path(asset)).json["data"] == asset
+
+
+def test_metadata_may_be_250_deep(client: Client, project_id: str) -> None:
+    metadata: dict[str, Any] = {}
+    for _ in range(249):
+        metadata = {"a": metadata}
+    assert make_asset(client, project_id, metadata=metadata)["metadata"] == metadata
+
+
+def test_names_may_be_equal(client: Client, project_id: str) -> None:
+    first = make_asset(client, project_id, name="Tower")
+    second = make_asset(client, project_id, name="Tower")
+    assert first["id"] < second["id"]
+
+
+def test_read_only_fields_are_ignored(client: Client, project_id: str) -> None:
+    other = make_project(client)["id"]
+    sent = {"id": "x", "project_id": other, "created_at": 1, "updated_at": None}
+    asset = make_asset(client, project_id, **sent)
+    assert asset["project_id"] == project_id
+    assert asset["id"] != "x"
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("name", "Mast"),
+        ("type", "mast"),
+        ("status", "retired"),
+        ("location", point(11, 51)),
+        ("location", None),
+        ("metadata", {"height": 41}),
+        ("metadata", {}),
+        ("metadata", None),
+    ],
+)
+def test_one_field_changes_and_the_others_stay(
+    client: Client, asset: dict[str, Any], monkeypatch: pytest.MonkeyPatch, field: str, value: Any
+) -> None:
+    later = clock.now() + timedelta(minutes=1)
+    monkeypatch.setattr(clock, "now", lambda: later)
+    changed = _put(client, asset, **{field: value})
+    assert changed == asset | {field: value, "updated_at": clock.format_time(later)}
+    assert client.get(_path(asset)).json["data"] == changed
+
+
+def test_metadata_is_replaced_and_not_merged(client: Client, asset: dict[str, Any]) -> None:
+    assert _put(client, asset, metadata={"colour": "red"})["metadata"] == {"colour": "red"}
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_nothing_changes_nothing(
+    client: Client, asset: dict[str, Any], monkeypatch: pytest.MonkeyPatch, whole: bool
+) -> None:
+    known, later = event_types(client), clock.now() + timedelta(minutes=1)
+    monkeypatch.setattr(clock, "now", lambda: later)
+    assert _put(client, asset, **(asset if whole else {})) == asset
+    assert event_types(client) == known
+
+
+def test_a_project_cannot_be_changed(client: Client, asset: dict[str, Any]) -> None:
+    other = make_project(client)["id"]
+    assert _put(client, asset, project_id=other)["project_id"] == asset["project_id"]
+    assert client.get(f"/v1/projects/{other}/assets/{asset['id']}").status_code == 404
+
+
+def test_delete_answers_204_without_a_body_and_then_404(
+    client: Client, asset: dict[str, Any]
+) -> None:
+    response = client.delete(_path(asset))
+    assert (response.status_code, response.get_data()) == (204, b"")
+    assert client.delete(_path(asset)).status_code == 404
+    assert client.get(_path(asset)).status_code == 404
+
+
+def test_an_asset_of_an_archived_project_can_be_read_and_changed(
+    client: Client, asset: dict[str, Any]
+) -> None:
+    client.post(f"/v1/projects/{asset['project_id']}/archive")
+    assert client.get(_path(asset)).json["data"] == asset
+    assert _put(client, asset, status="inactive")["status"] == "inactive"
+    assert make_asset(client, asset["project_id"])["status"] == "active"
+    assert client.delete(_path(asset)).status_code == 204
+
+
+@pytest.mark.parametrize("method", ["GET", "PUT", "DELETE"])
+def test_an_asset_is_found_in_its_own_project_only(
+    client: Client, asset: dict[str, Any], method: str
+) -> None:
+    other = make_project(client)["id"]
+    body = {} if method == "PUT" else None
+    path = f"/v1/projects/{other}/assets/{asset['id']}"
+    assert client.send(method, path, json=body).status_code == 404
+
+
+def test_a_change_of_an_asset_leaves_its_project_alone(
+    client: Client, asset: dict[str, Any]
+) -> None:
+    path = f"/v1/projects/{asset['project_id']}"
+    before = client.get(path).headers["ETag"]
+    _put(client, asset, name="Mast")
+    assert client.get(path).headers["ETag"] == before

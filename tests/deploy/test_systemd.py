@@ -1,0 +1,109 @@
+"""The units: they run what there is, in the folder that they may write, and stop in time."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import worker
+from config import load_settings
+from tests.deploy.files import (
+    DEFAULTS,
+    PYTHONS,
+    SETTINGS,
+    assignments,
+    missing_programs,
+    text,
+    tool,
+    unit,
+    units,
+)
+
+EXAMPLE = text("deploy/systemd/canopy.env.example")
+PYTHON = "/opt/canopy/.venv/bin/python"
+LONGEST_END = 10  # seconds that bin/serve and its parts take to end
+MOST_EXPOSED = 20  # of 100, as systemd-analyze counts
+
+
+@pytest.mark.parametrize("name", units())
+def test_a_unit_runs_what_there_is(name: str) -> None:
+    for line in unit(name)["ExecStart"] + unit(name).get("ExecStartPre", []):
+        program, *rest = shlex.split(line)
+        assert program == PYTHON
+        assert list(missing_programs(["python", *rest])) == []
+    assert PYTHON.startswith(unit(name)["WorkingDirectory"][0] + "/")
+
+
+@pytest.mark.parametrize("name", units())
+def test_a_unit_may_write_the_folder_of_its_settings(name: str) -> None:
+    (folder,) = unit(name)["StateDirectory"]
+    assert assignments(EXAMPLE)["INSTANCE_PATH"] == f"/var/lib/{folder}"
+    assert unit(name)["ProtectSystem"] == ["strict"]
+    assert unit(name)["User"] != ["root"]
+
+
+@pytest.mark.parametrize("name", units())
+def test_a_unit_is_given_time_to_end(name: str) -> None:
+    (seconds,) = unit(name)["TimeoutStopSec"]
+    assert int(seconds) > LONGEST_END > worker.GIVE_UP_WITHIN
+    assert unit(name)["KillMode"] == ["mixed"]
+
+
+@pytest.mark.parametrize("name", units())
+def test_a_unit_sets_no_setting_itself(name: str) -> None:
+    set_here = {word.split("=")[0] for line in unit(name)["Environment"] for word in line.split()}
+    assert set_here <= PYTHONS
+
+
+def test_the_example_names_settings_only() -> None:
+    assert assignments(EXAMPLE).keys() <= SETTINGS
+    for name in ("HOST", "PORT", "WEB_WORKERS", "WEB_THREADS"):
+        assert assignments(EXAMPLE)[name] == DEFAULTS[name]
+
+
+def test_the_example_can_be_used_once_its_key_is_set(tmp_path: Path) -> None:
+    given = assignments(EXAMPLE)
+    given |= {"SECRET_KEY": "k" * 32, "INSTANCE_PATH": str(tmp_path)}
+    settings = load_settings(given)
+    assert settings.production
+    assert not settings.uses_sqlite
+    assert settings.redis_url
+
+
+def test_both_ways_of_running_do_not_run_at_once() -> None:
+    assert set(unit("canopy.service")["Conflicts"][0].split()) == set(units()) - {"canopy.service"}
+
+
+@pytest.fixture
+def checked(tmp_path: Path) -> list[str]:
+    """The units, with this Python in the place of one that need not be here."""
+    if tool("systemd-analyze") is None:
+        pytest.skip("systemd-analyze is not installed")
+    paths = []
+    for name in units():
+        path = tmp_path / name
+        path.write_text(text(f"deploy/systemd/{name}").replace(PYTHON, sys.executable))
+        paths.append(str(path))
+    return paths
+
+
+def test_systemd_takes_the_units(checked: list[str]) -> None:
+    words = ["systemd-analyze", "verify", "--man=no", *checked]
+    done = subprocess.run(words, capture_output=True, text=True)
+    complaints = [line for line in done.stderr.splitlines() if "canopy" in line]
+    assert (done.returncode, complaints) == (0, [])
+
+
+def test_the_units_are_little_exposed(checked: list[str]) -> None:
+    words = ["systemd-analyze", "security", "--offline=yes", "--no-pager"]
+    for path in checked:
+        done = subprocess.run(
+            [*words, f"--threshold={MOST_EXPOSED}", path], capture_output=True, text=True
+        )
+        if "unrecognized option" in done.stderr:
+            pytest.skip("this systemd-analyze judges no files")
+        assert done.returncode == 0, done.stdout

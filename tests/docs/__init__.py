@@ -1,0 +1,1 @@
+"""What the pages for people say, held to the truth."""

@@ -1,0 +1,86 @@
+"""The commands that the pages show exist, with the options that they are shown with."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Sequence
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from app.cli import canopy
+from tests.docs.pages import commands, mentioned_commands
+from tests.house.documents import documents
+from tests.house.sources import ROOT
+
+PAGES = documents()
+SHOWN = sorted({tuple(words) for page in PAGES.values() for words in commands(page)})
+MENTIONED = sorted({tuple(words) for page in PAGES.values() for words in mentioned_commands(page)})
+
+
+def resolve(words: Sequence[str]) -> tuple[list[str], click.Command, list[str]]:
+    """The path of a command of ``bin/canopy``, the command, and what follows it."""
+    path: list[str] = []
+    command: click.Command = canopy
+    rest = list(words)
+    while isinstance(command, click.Group) and rest and not rest[0].startswith("-"):
+        assert rest[0] in command.commands, f"bin/canopy has no {' '.join([*path, rest[0]])}"
+        command = command.commands[rest[0]]
+        path.append(rest.pop(0))
+    return path, command, rest
+
+
+def check_arguments(command: click.Command, words: list[str]) -> None:
+    """Assert that a command takes these words, and that they are all that it needs."""
+    if {"-h", "--help"} & set(words):
+        return
+    context = click.Context(command)
+    given, left, _ = command.make_parser(context).parse_args(list(words))
+    assert not left, f"{command.name} takes no {left}"
+    needed = [each for each in command.params if each.required]
+    missing = [e.name for e in needed if e.name not in given or e.value_is_missing(given[e.name])]
+    assert not missing, f"{command.name} needs {missing}"
+
+
+def test_the_pages_show_commands() -> None:
+    assert ("bin/serve",) in SHOWN
+    assert any(words[:2] == ("bin/canopy", "import") for words in SHOWN)
+
+
+@pytest.mark.parametrize("words", [w for w in SHOWN if w[0].startswith("bin/")], ids=" ".join)
+def test_a_command_that_is_shown_can_be_run(words: Sequence[str]) -> None:
+    assert (ROOT / words[0]).is_file()
+    if words[0] == "bin/canopy":
+        _, command, rest = resolve(words[1:])
+        check_arguments(command, rest)
+
+
+@pytest.mark.parametrize("words", MENTIONED, ids=" ".join)
+def test_a_command_that_is_mentioned_exists(words: Sequence[str]) -> None:
+    assert (ROOT / words[0]).is_file()
+    if words[0] == "bin/canopy":
+        path, _, _ = resolve(words[1:])
+        helped = CliRunner().invoke(canopy, [*path, "--help"])
+        assert helped.exit_code == 0, helped.output
+
+
+@pytest.mark.parametrize("words", [w for w in SHOWN if "-m" in w[:2]], ids=" ".join)
+def test_a_module_that_is_run_exists(words: Sequence[str]) -> None:
+    assert importlib.util.find_spec(words[2]) is not None
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "bees",
+        "account bees",
+        "account list --bees",
+        "account list bees",
+        "account create --name Woods",
+        "import --account woods",
+    ],
+)
+def test_a_command_that_cannot_be_run_is_seen(line: str) -> None:
+    with pytest.raises((AssertionError, click.UsageError)):
+        check_arguments(*resolve(line.split())[1:])

@@ -1,0 +1,113 @@
+"""The requests that the pages show are sent to a demo instance, and answered as the pages say."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from flask import Flask
+from werkzeug.test import TestResponse
+
+from app import create_app
+from app.core import connections
+from app.core.migrations import upgrade
+from app.core.strict_json import loads
+from app.demo.service import make_demo
+from app.extensions import db
+from config import load_settings
+from tests.docs.pages import blocks, commands
+from tests.house.documents import documents
+from tests.make import Client
+
+PAGES = ("README.md", "docs/api-conventions.md", "docs/tour.md")
+REFUSED = {"colour=green": 400}  # part of an address, and the status that its page tells of
+ADDRESS = "http://127.0.0.1:8000"
+LEFT_OUT = "…"
+DIFFERENT_EACH_TIME = {"id", "request_id", "timestamp", "created_at", "updated_at"}
+
+_CURL = argparse.ArgumentParser(exit_on_error=False)
+_CURL.add_argument("url")
+_CURL.add_argument("-H", dest="headers", action="append", default=[])
+_CURL.add_argument("-X", dest="method")
+_CURL.add_argument("-d", dest="data")
+_CURL.add_argument("-i", "-s", action="store_true")
+
+
+@pytest.fixture
+def demo(tmp_path: Path, valkey_url: str) -> Iterator[Client]:
+    """The caller with the key that ``bin/serve`` prints on an empty database."""
+    environ = {"INSTANCE_PATH": str(tmp_path), "REDIS_URL": valkey_url, "LOG_LEVEL": "error"}
+    app: Flask = create_app(load_settings(environ))
+    with app.app_context():
+        upgrade()
+        made = make_demo()
+        db.session.commit()
+    yield Client(app, made.account_id, made.owner_id, made.api_key)
+    with app.app_context():
+        connections.close_all()
+
+
+def send(demo: Client, words: list[str]) -> TestResponse:
+    """Send what ``curl`` with these words would send."""
+    sent = _CURL.parse_args(words)
+    address = urlsplit(sent.url)
+    assert f"{address.scheme}://{address.netloc}" == ADDRESS
+    headers = dict(header.split(": ", 1) for header in sent.headers)
+    assert headers.pop("Authorization", "Bearer $KEY") == "Bearer $KEY"
+    method = sent.method or ("GET" if sent.data is None else "POST")
+    path = f"{address.path}?{address.query}" if address.query else address.path
+    return demo.send(method, path, headers=headers, data=sent.data)
+
+
+def differences(shown: Any, answer: Any, place: str = "") -> Iterator[str]:
+    """Where what a page shows is not in the answer; a page may leave out what it likes."""
+    if isinstance(shown, dict):
+        for name, value in shown.items():
+            if name != LEFT_OUT and name not in (answer if isinstance(answer, dict) else ()):
+                yield f"{place}.{name} is missing"
+            elif name != LEFT_OUT and name not in DIFFERENT_EACH_TIME:
+                yield from differences(value, answer[name], f"{place}.{name}")
+    elif isinstance(shown, list):
+        if len(shown) != len(answer):
+            yield f"{place} has {len(answer)} items"
+        for number, (mine, theirs) in enumerate(zip(shown, answer, strict=False)):
+            yield from differences(mine, theirs, f"{place}[{number}]")
+    elif shown != answer:
+        yield f"{place} is {answer!r}"
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_requests_are_answered_as_shown(demo: Client, page: str) -> None:
+    last: TestResponse | None = None
+    for block in blocks(documents()[page]):
+        if block.language == "json" and last is not None:
+            assert list(differences(loads(block.text.encode()), last.json)) == []
+        if block.language == "sh":
+            for words in commands(f"```sh\n{block.text}\n```"):
+                if words[0] == "curl":
+                    last = send(demo, words[1:])
+                    awaited = [code for part, code in REFUSED.items() if part in words[-1]]
+                    assert last.status_code in (awaited or (200, 201)), words
+                    assert awaited or last.json["data"], f"{words} shows nothing"
+
+
+@pytest.mark.parametrize(
+    ("shown", "answer"),
+    [
+        ({"name": "a"}, {"name": "b"}),
+        ({"name": "a"}, {}),
+        ({"data": [{"name": "a"}]}, {"data": [{"name": "a"}, {"name": "b"}]}),
+        ({"meta": {"total": 1}}, {"meta": None}),
+    ],
+)
+def test_a_difference_is_seen(shown: Any, answer: Any) -> None:
+    assert len(list(differences(shown, answer))) == 1
+
+
+def test_what_is_left_out_or_different_each_time_is_passed_over() -> None:
+    shown = {"id": "proj_1", "meta": {LEFT_OUT: LEFT_OUT}, LEFT_OUT: LEFT_OUT}
+    assert list(differences(shown, {"id": "proj_2", "meta": {"total": 1}, "name": "a"})) == []

@@ -1,0 +1,56 @@
+"""The generated tables say what the code says."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.policy import bounds
+from docs import generate
+from tests.house.documents import documents
+
+PAGES = {name: text for name, text in documents().items() if generate.tables_of(text)}
+
+
+@pytest.mark.parametrize("page", sorted(PAGES))
+def test_tables_are_fresh(page: str) -> None:
+    assert generate.fill(PAGES[page]) == PAGES[page], f"renew {page} with: {generate.COMMAND}"
+
+
+def test_every_table_stands_on_one_page() -> None:
+    placed = [name for text in PAGES.values() for name in generate.tables_of(text)]
+    assert sorted(placed) == sorted(generate.TABLES)
+
+
+def test_a_stale_table_is_renewed_and_what_is_around_it_stays() -> None:
+    page = "Above.\n\n<!-- generated: plans -->\n\nold\n\n<!-- end: plans -->\n\nBelow.\n"
+    renewed = generate.fill(page)
+    assert "old" not in renewed
+    assert "| `free` (default) |" in renewed
+    assert renewed.startswith("Above.\n")
+    assert renewed.endswith("\nBelow.\n")
+    assert generate.fill(renewed) == renewed
+
+
+def test_a_mark_of_no_table_is_seen() -> None:
+    with pytest.raises(KeyError, match="bees"):
+        generate.fill("<!-- generated: bees -->\n<!-- end: bees -->")
+
+
+def test_a_bound_without_a_description_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bounds, "BEES", 7, raising=False)
+    with pytest.raises(KeyError, match="BEES"):
+        generate.limits()
+
+
+def test_operations_are_told_with_their_permission() -> None:
+    shown = generate.operations()
+    assert "| `POST /v1/projects` | `projects:write` | Create a project. |" in shown
+    assert "| `GET /v1/auth/verify` | any credential | Verify the credential. |" in shown
+    assert "/docs" not in shown
+
+
+def test_routes_without_a_permission_are_told_apart() -> None:
+    shown = generate.open_routes()
+    assert "`GET /healthz`" in shown
+    assert "/v1/projects" not in shown
+    assert "static" not in shown

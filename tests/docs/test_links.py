@@ -1,0 +1,86 @@
+"""Links lead somewhere, and so does every path that a page names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.docs.pages import anchors, blocks, links, paths
+from tests.house.documents import documents
+from tests.house.sources import ROOT
+
+PAGES = documents()
+
+
+def dead_links(name: str, page: str, root: Path = ROOT) -> Iterator[str]:
+    """Links within the repository that lead to no file, no folder or no heading."""
+    for target in links(page):
+        if target.startswith(("http://", "https://")):
+            continue
+        file, _, anchor = target.partition("#")
+        path = root / name if not file else (root / name).parent / file
+        if not path.exists() or (anchor and anchor not in anchors(path.read_text())):
+            yield target
+
+
+def misquoted(page: str, root: Path = ROOT) -> Iterator[str]:
+    """Blocks that are not in the file which they say they are from."""
+    for block in blocks(page):
+        if block.source and block.text not in (root / block.source).read_text():
+            yield f"{block.source}: {block.text}"
+
+
+@pytest.mark.parametrize("name", sorted(PAGES))
+def test_links_lead_somewhere(name: str) -> None:
+    assert list(dead_links(name, PAGES[name])) == []
+
+
+@pytest.mark.parametrize("name", sorted(PAGES))
+def test_paths_exist(name: str) -> None:
+    assert [path for path in sorted(paths(PAGES[name])) if not (ROOT / path).exists()] == []
+
+
+@pytest.mark.parametrize("name", sorted(PAGES))
+def test_quoted_code_is_in_its_file(name: str) -> None:
+    assert list(misquoted(PAGES[name])) == []
+
+
+@pytest.mark.parametrize("name", sorted(PAGES))
+def test_a_page_begins_with_its_title(name: str) -> None:
+    assert PAGES[name].startswith("# ")
+
+
+def test_readme_and_the_page_of_areas_give_the_same_deviation() -> None:
+    deviation = PAGES["docs/areas.md"].partition("official area: median ")[2].partition(",")[0]
+    assert deviation
+    assert f"{deviation} in the median" in PAGES["README.md"]
+
+
+@pytest.mark.parametrize("target", ["bees.md", "../app/bees.py", "tour.md#bees", "#bees"])
+def test_a_dead_link_is_seen(tmp_path: Path, target: str) -> None:
+    (tmp_path / "docs").mkdir()
+    for name in ("page.md", "tour.md"):
+        (tmp_path / "docs" / name).write_text("# Tour\n")
+    page = f"See [this]({target})."
+    assert list(dead_links("docs/page.md", page, tmp_path)) == [target]
+
+
+def test_a_link_to_a_heading_is_followed(tmp_path: Path) -> None:
+    (tmp_path / "tour.md").write_text("# A tour\n\n## 4. One request, there & `back`\n")
+    page = "[a](tour.md#4-one-request-there--back) and [b](https://example.org/bees)"
+    assert list(dead_links("page.md", page, tmp_path)) == []
+
+
+def test_a_path_is_seen_in_a_drawing_and_in_no_address() -> None:
+    page = "```\n3  app/bees/service.py …  app/outbox.py\n```\n.venv/bin/x http://a/docs/b $X/app/c"
+    assert paths(page) == {"app/bees/service.py", "app/outbox.py"}
+
+
+def test_a_quotation_that_went_stale_is_seen(tmp_path: Path) -> None:
+    (tmp_path / "bees.py").write_text("def fly() -> None:\n    hum()\n")
+    code = "   ```python\n   def fly() -> None:\n       hum()\n   ```\n"
+    page = f"1. So:\n\n   <!-- from bees.py -->\n{code}"
+    assert list(misquoted(page, tmp_path)) == []
+    assert len(list(misquoted(page.replace("hum", "sting"), tmp_path))) == 1

@@ -1,0 +1,113 @@
+"""An event is written with its change, or neither is. Decisions, section 7; app.policy.events."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from flask import Flask
+from sqlalchemy.exc import OperationalError
+
+from app.extensions import db
+from app.outbox import Origin, emit
+from app.policy.events import EVENTS, PROJECT_FIELDS
+from tests.make import Client, event_types, events, make_account, make_asset, make_project
+
+SPECIFIED = [
+    *("project.created", "project.updated", "project.deleted"),
+    *("project.archived", "project.restored"),
+    *("asset.created", "asset.updated", "asset.deleted", "asset.status_changed"),
+    *("member.invited", "member.joined", "member.updated", "member.removed"),
+    *("subscription.created", "subscription.updated", "subscription.canceled"),
+    *("invoice.paid", "invoice.failed"),
+    *("usage.threshold_reached", "usage.limit_exceeded"),
+]
+
+
+@pytest.fixture
+def _commits_fail(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The database goes away at the moment of the commit."""
+
+    def fail() -> None:
+        raise OperationalError("COMMIT", {}, Exception("disk I/O error"))
+
+    monkeypatch.setattr(db.session, "commit", fail)
+
+
+@pytest.fixture
+def project(client: Client) -> dict[str, Any]:
+    return make_project(client)
+
+
+def test_the_catalogue_is_that_of_the_specification() -> None:
+    assert list(EVENTS) == SPECIFIED
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("POST", "/v1/projects", {"name": "New"}),
+        ("PUT", "/v1/projects/{project}", {"name": "New"}),
+        ("POST", "/v1/projects/{project}/archive", None),
+        ("POST", "/v1/projects/{project}/assets", {"name": "A", "type": "equipment"}),
+        ("PUT", "/v1/projects/{project}/assets/{asset}", {"status": "retired"}),
+        ("DELETE", "/v1/projects/{project}/assets/{asset}", None),
+    ],
+)
+def test_a_change_whose_commit_fails_leaves_no_event(
+    client: Client, request: pytest.FixtureRequest, method: str, path: str, body: Any
+) -> None:
+    project = make_project(client)
+    asset = make_asset(client, project["id"])
+    before, known = _everything(client, project["id"]), event_types(client)
+    request.getfixturevalue("_commits_fail")
+    response = client.send(method, path.format(project=project["id"], asset=asset["id"]), json=body)
+    assert response.status_code == 503
+    assert int(response.headers["Retry-After"]) >= 1
+    assert event_types(client) == known
+    assert _everything(client, project["id"]) == before
+
+
+def _everything(client: Client, project_id: str) -> Any:
+    return (
+        client.get("/v1/projects").json,
+        client.get(f"/v1/projects/{project_id}/assets").json,
+        client.get("/v1/account").json["data"],
+    )
+
+
+def test_an_event_keeps_what_was_then(client: Client, project: dict[str, Any]) -> None:
+    before = events(client)
+    client.put(f"/v1/projects/{project['id']}", json={"name": "Later"})
+    client.put("/v1/account", json={"name": "Later too"})
+    assert events(client)[: len(before)] == before
+    assert events(client)[-1]["account"]["name"] != "Later too"
+
+
+@pytest.mark.parametrize(
+    ("kind", "subject", "extra", "error"),
+    [
+        ("project.painted", {}, {}, KeyError),
+        ("project.updated", PROJECT_FIELDS, {}, ValueError),
+        ("project.created", PROJECT_FIELDS, {"changes": {}}, ValueError),
+        ("project.created", PROJECT_FIELDS[1:], {}, KeyError),
+    ],
+)
+def test_an_event_that_the_catalogue_does_not_have_is_a_mistake(
+    app: Flask, kind: str, subject: tuple[str, ...], extra: dict[str, Any], error: type[Exception]
+) -> None:
+    client = make_account(app)
+    origin = Origin(client.account_id, "Account", client.owner_id, "owner@example.org")
+    with app.app_context():
+        with pytest.raises(error):
+            emit(kind, dict.fromkeys(subject, "x"), origin, **extra)
+        db.session.rollback()
+    assert events(client) == []
+
+
+def test_an_event_of_somebody_needs_an_actor(app: Flask) -> None:
+    client = make_account(app)
+    with app.app_context():
+        with pytest.raises(ValueError, match="actor"):
+            emit("project.created", dict.fromkeys(PROJECT_FIELDS), Origin(client.account_id, "A"))
+        db.session.rollback()

@@ -1,0 +1,92 @@
+"""Instances of their own: these tests replace whole databases, and plant faults in them."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from flask import Flask
+from sqlalchemy import text
+
+from app import create_app
+from app.core import migrations, reading
+from app.core.tables import metadata
+from app.extensions import db
+from config import load_settings
+from tests.conftest import DATABASES
+
+_numbers = itertools.count(1)
+
+MakeInstance = Callable[..., Flask]
+
+
+@pytest.fixture(scope="session")
+def _spare() -> list[Flask]:
+    """Applications on databases of PostgreSQL that are empty again: a new one takes a second."""
+    return []
+
+
+@pytest.fixture
+def make_instance(
+    request: pytest.FixtureRequest, scratch: Path, valkey_url: str, _spare: list[Flask]
+) -> Iterator[MakeInstance]:
+    """Makes an application on an empty database of its own: ``make_instance("sqlite")``.
+
+    With ``tables=False`` the database has none; with ``lasting=False`` the test may do to them
+    what it likes.
+    """
+    made: list[tuple[Flask, bool]] = []
+
+    def make(kind: str, *, tables: bool = True, lasting: bool = True, **environ: str) -> Flask:
+        reusable = kind == "postgresql" and tables and lasting and not environ
+        if reusable and _spare:
+            made.append((_spare.pop(), True))
+            return made[-1][0]
+        settings = {
+            "INSTANCE_PATH": str(scratch / f"maintenance{next(_numbers)}"),
+            "REDIS_URL": valkey_url,
+            "LOG_LEVEL": "error",
+            "RATE_LIMIT_DISABLED": "true",
+        }
+        if kind == "postgresql":
+            settings["DATABASE_URL"] = request.getfixturevalue("postgres").create_database()
+        app = create_app(load_settings(settings | environ))
+        made.append((app, reusable))
+        if tables:
+            with app.app_context():
+                migrations.upgrade()
+        return app
+
+    yield make
+    for app, reusable in made:
+        close(app)
+        if reusable:
+            _empty(app)
+            _spare.append(app)
+
+
+@pytest.fixture(params=DATABASES)
+def instance(request: pytest.FixtureRequest, make_instance: MakeInstance) -> Flask:
+    """An application on a database of its own, once on each kind."""
+    return make_instance(request.param)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Where a test puts its files."""
+    return tmp_path
+
+
+def close(app: Flask) -> None:
+    """End the connections of an application."""
+    with app.app_context():
+        db.engine.dispose()
+        reading.engine().dispose()
+
+
+def _empty(app: Flask) -> None:
+    with app.app_context(), db.engine.begin() as connection:
+        connection.execute(text(f"TRUNCATE {', '.join(metadata.tables)} RESTART IDENTITY"))
+    close(app)

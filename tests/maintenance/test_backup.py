@@ -1,0 +1,211 @@
+"""Backups: complete, of one moment, portable, and never half a file."""
+
+from __future__ import annotations
+
+import stat
+import threading
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from flask import Flask
+from sqlalchemy import text
+
+from app.core.snapshots import snapshot
+from app.extensions import db
+from app.maintenance.archive import Reader
+from app.maintenance.backup import Backup, back_up, secret_key_check
+from app.maintenance.counters import differences
+from app.maintenance.errors import MaintenanceError
+from app.maintenance.restore import check, restore
+from tests.conftest import DATABASES
+from tests.maintenance.conftest import MakeInstance
+from tests.maintenance.contents import checksums, fill, url_of
+from tests.make import make_account, make_project
+
+
+def back_up_to(app: Flask, path: Path, **options: Any) -> Backup:
+    values = {"secret_key": "k" * 40, "service_version": "9.9.9"} | options
+    return back_up(url_of(app), path, **values)
+
+
+def restore_from(path: Path, app: Flask) -> None:
+    with Reader(path) as backup:
+        check(backup)
+        restore(backup, url_of(app))
+
+
+@pytest.mark.parametrize("kind", DATABASES)
+def test_a_backup_restores_every_row_into_either_database(
+    instance: Flask, make_instance: MakeInstance, folder: Path, kind: str
+) -> None:
+    fill(instance)
+    before = checksums(instance)
+    back_up_to(instance, folder / "b.zip")
+    other = make_instance(kind)
+    fill(other)
+    restore_from(folder / "b.zip", other)
+    assert checksums(other) == before
+    assert min(before[name][0] for name in ("projects", "assets", "idempotent_answers")) > 1
+
+
+def test_nulls_of_sql_and_of_json_stay_apart(make_instance: MakeInstance, folder: Path) -> None:
+    app = make_instance("sqlite")
+    make_account(app)
+    client = make_account(app)
+    statement = "UPDATE credentials SET ip_allowlist = NULL WHERE id = :id"
+    with app.app_context():
+        db.session.execute(text(statement), {"id": client.credential_id})
+        db.session.execute(
+            text("UPDATE credentials SET ip_allowlist = 'null' WHERE id <> :id"),
+            {"id": client.credential_id},
+        )
+        db.session.commit()
+    back_up_to(app, folder / "b.zip")
+    for kind in DATABASES:
+        other = make_instance(kind)
+        restore_from(folder / "b.zip", other)
+        with other.app_context():
+            found = db.session.execute(
+                text("SELECT count(*) FROM credentials WHERE ip_allowlist IS NULL")
+            )
+            assert found.scalar_one() == 1
+            db.session.rollback()
+
+
+def test_a_backup_taken_while_projects_are_written_is_of_one_moment(
+    instance: Flask, make_instance: MakeInstance, folder: Path
+) -> None:
+    client = make_account(instance)
+    make_project(client)
+    stop, failures = threading.Event(), []
+
+    def write() -> None:
+        while not stop.is_set():
+            try:
+                make_project(client)
+            except AssertionError as error:
+                failures.append(error)
+                return
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    numbers = []
+    try:
+        for n in range(5):
+            made = back_up_to(instance, folder / f"{n}.zip")
+            numbers.append(made.manifest.rows()["projects"])
+    finally:
+        stop.set()
+        writer.join()
+    assert failures == []
+    assert numbers == sorted(numbers)
+    assert numbers[-1] > numbers[0], "nothing was written meanwhile"
+    other = make_instance("sqlite")
+    for n in range(5):
+        restore_from(folder / f"{n}.zip", other)
+        with snapshot(url_of(other)) as connection:
+            assert list(differences(connection)) == []
+            events = "SELECT subject_id FROM events WHERE type = 'project.created' ORDER BY 1"
+            projects = "SELECT id FROM projects ORDER BY 1"
+            told = connection.execute(text(events)).scalars().all()
+            assert told == connection.execute(text(projects)).scalars().all()
+            assert len(told) == numbers[n]
+
+
+def test_the_manifest_says_what_the_file_holds(instance: Flask, folder: Path) -> None:
+    fill(instance)
+    made = back_up_to(instance, folder / "b.zip")
+    with zipfile.ZipFile(folder / "b.zip") as file:
+        assert file.testzip() is None
+        manifest = orjson.loads(file.read("manifest.json"))
+        lines = file.read("tables/projects.jsonl").splitlines()
+    projects = next(table for table in manifest["tables"] if table["name"] == "projects")
+    assert projects["rows"] == len(lines) == 5
+    assert projects["columns"][:2] == ["row", "id"]
+    assert (manifest["format"], manifest["service_version"]) == (1, "9.9.9")
+    assert manifest["database"] == url_of(instance).get_backend_name()
+    assert made.size == (folder / "b.zip").stat().st_size
+
+
+def test_no_secret_key_is_in_the_file(instance: Flask, folder: Path) -> None:
+    made = back_up_to(instance, folder / "b.zip", secret_key="a secret key of the instance " * 2)
+    assert made.manifest.secret_key_check == secret_key_check("a secret key of the instance " * 2)
+    assert made.manifest.secret_key_check != secret_key_check("another")
+    assert len(made.manifest.secret_key_check) == 5
+
+
+def test_only_the_owner_can_read_the_file(instance: Flask, folder: Path) -> None:
+    back_up_to(instance, folder / "b.zip")
+    assert stat.S_IMODE((folder / "b.zip").stat().st_mode) == 0o600
+    assert [path.name for path in folder.iterdir()] == ["b.zip"]
+
+
+def test_an_existing_file_is_kept(instance: Flask, folder: Path) -> None:
+    (folder / "b.zip").write_text("precious")
+    begun: list[int] = []
+    with pytest.raises(MaintenanceError, match="use --force"):
+        back_up_to(instance, folder / "b.zip", started=begun.append)
+    assert (folder / "b.zip").read_text() == "precious"
+    assert begun == []
+
+
+def test_force_replaces_an_existing_file(instance: Flask, folder: Path) -> None:
+    (folder / "b.zip").write_text("precious")
+    back_up_to(instance, folder / "b.zip", overwrite=True)
+    assert zipfile.is_zipfile(folder / "b.zip")
+
+
+@pytest.mark.parametrize("fault", [KeyboardInterrupt(), OSError(28, "No space left on device")])
+def test_a_backup_that_is_stopped_leaves_what_was_there(
+    instance: Flask, folder: Path, fault: BaseException
+) -> None:
+    fill(instance)
+    (folder / "b.zip").write_text("the last one")
+
+    def stop(_: int) -> None:
+        raise fault
+
+    with pytest.raises((MaintenanceError, KeyboardInterrupt)):
+        back_up_to(instance, folder / "b.zip", overwrite=True, progress=stop)
+    assert [path.name for path in folder.iterdir()] == ["b.zip"]
+    assert (folder / "b.zip").read_text() == "the last one"
+
+
+def test_a_file_that_cannot_be_made_is_told(instance: Flask, folder: Path) -> None:
+    with pytest.raises(MaintenanceError, match="No such file or directory"):
+        back_up_to(instance, folder / "absent" / "b.zip")
+    with pytest.raises(MaintenanceError, match="is a folder"):
+        back_up_to(instance, folder, overwrite=True)
+
+
+def test_a_database_without_tables_is_told(make_instance: MakeInstance, folder: Path) -> None:
+    empty = make_instance("postgresql", tables=False)
+    with pytest.raises(MaintenanceError, match="no tables yet"):
+        back_up_to(empty, folder / "b.zip")
+    assert list(folder.iterdir()) == []
+
+
+@pytest.mark.parametrize("kind", DATABASES)
+def test_tables_of_another_version_can_be_backed_up_but_not_restored(
+    make_instance: MakeInstance, folder: Path, kind: str
+) -> None:
+    instance = make_instance(kind, lasting=False)
+    fill(instance)
+    before = checksums(instance)
+    with instance.app_context():
+        db.session.execute(text("ALTER TABLE assets DROP COLUMN metadata"))
+        db.session.execute(text("CREATE TABLE olden (id varchar(40) PRIMARY KEY, at float)"))
+        db.session.execute(text("INSERT INTO olden VALUES ('a', 1.5)"))
+        db.session.execute(text("UPDATE alembic_version SET version_num = '0000'"))
+        db.session.commit()
+    made = back_up_to(instance, folder / "b.zip")
+    rows, unchanged = made.manifest.rows(), {"projects", "events", "idempotent_answers"}
+    assert rows == {name: number for name, (number, _) in before.items()} | {"olden": 1}
+    for table in made.manifest.tables:
+        if table.name in unchanged:
+            assert table.sha256 == before[table.name][1], table.name
+    with Reader(folder / "b.zip") as backup, pytest.raises(MaintenanceError, match="schema 0000"):
+        check(backup)

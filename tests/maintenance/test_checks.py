@@ -1,0 +1,140 @@
+"""Single checks of the doctor: of the host, the settings and the store."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from redis import Redis
+from rq import Worker
+from ulid import ULID
+
+from app.core.queue import job_queue
+from app.maintenance.checks import host, store
+from app.maintenance.checks.database import compared_clock
+from app.maintenance.results import Status
+from app.usage.requests import BATCH
+from config import load_settings
+from tests.maintenance.conftest import MakeInstance
+from tests.maintenance.test_doctor import environ_of, examined
+
+
+@pytest.mark.parametrize(
+    ("variables", "words"),
+    [
+        ({"CANOPY_ENV": "production"}, "production with PUBLIC_URL=http:"),
+        ({"RATE_LIMIT_DISABLED": "true"}, "nothing is limited"),
+        ({"PUBLIC_URL": "https://canopy.example"}, "TRUSTED_PROXIES is 0"),
+        ({"TRUSTED_PROXIES": "1", "HOST": "0.0.0.0"}, "can claim any address"),
+        (
+            {
+                "CANOPY_ENV": "production",
+                "PUBLIC_URL": "https://c.example",
+                "TRUSTED_PROXIES": "1",
+                "WEBHOOK_ALLOWED_NETWORKS": "10.0.0.0/8",
+            },
+            "private networks",
+        ),
+    ],
+)
+def test_settings_that_are_not_wise_are_warned_of(
+    make_instance: MakeInstance, variables: dict[str, str], words: str
+) -> None:
+    app = make_instance("sqlite")
+    results = [r for r in host.settings(load_settings(environ_of(app) | variables)) if r.advice]
+    assert [r.status for r in results] == [Status.WARNING]
+    assert words in results[0].found
+
+
+@pytest.mark.parametrize(
+    ("name", "mode", "status"),
+    [
+        (".", 0o755, Status.WARNING),
+        (".", 0o770, Status.PROBLEM),
+        (".", 0o707, Status.PROBLEM),
+        ("secret_key", 0o640, Status.PROBLEM),
+        ("secret_key", 0o600, Status.OK),
+    ],
+)
+def test_the_rights_of_the_instance_folder(
+    make_instance: MakeInstance, name: str, mode: int, status: Status
+) -> None:
+    app = make_instance("sqlite")
+    (app.config["SETTINGS"].instance_path / name).chmod(mode)
+    found = examined(environ_of(app))["instance folder"].result
+    assert found.status is status
+    assert ("chmod" in found.advice) is (status is not Status.OK)
+
+
+@pytest.mark.parametrize(
+    ("free", "status"), [(50, Status.PROBLEM), (500, Status.WARNING), (5000, Status.OK)]
+)
+def test_the_room_on_the_disk(
+    make_instance: MakeInstance, monkeypatch: pytest.MonkeyPatch, free: int, status: Status
+) -> None:
+    settings = make_instance("sqlite").config["SETTINGS"]
+    usage: Any = type("Usage", (), {"free": free * 1024**2})
+    monkeypatch.setattr(host.shutil, "disk_usage", lambda _: usage)
+    (found,) = host.disk(settings)
+    assert found.status is status
+
+
+def test_packages_that_are_not_as_locked_are_found(folder: Path) -> None:
+    lock = folder / "requirements.txt"
+    lock.write_text(
+        "flask==0.1 \\\n    --hash=sha256:00\n    # via x\n"
+        "no-such-package==1.0\n"
+        "numpy==0.1 ; python_full_version < '3'\nnumpy==0.2 ; python_full_version >= '3'\n"
+        "no-such-windows-package==1.0 ; sys_platform == 'win32'\n"
+    )
+    (found,) = host.dependencies(lock)
+    assert found.status is Status.PROBLEM
+    assert "flask is 3" in found.found
+    assert "no-such-package is missing instead of 1.0" in found.found
+    assert "instead of 0.1 or 0.2" in found.found
+    assert "windows" not in found.found
+
+
+@pytest.fixture
+def redis(valkey_url: str) -> Iterator[Redis]:
+    """A database of the test's Valkey that nobody else uses."""
+    client = Redis.from_url(valkey_url, db=9)
+    yield client
+    client.flushdb()
+    client.close()
+
+
+def _only(check: Callable[[Redis], Iterator[Any]], client: Redis) -> Any:
+    (found,) = check(client)
+    return found
+
+
+def test_a_worker_that_lives_and_one_that_died(redis: Redis) -> None:
+    assert _only(store.worker, redis).status is Status.WARNING
+    worker = Worker([job_queue(redis)], connection=redis)
+    worker.register_birth()
+    assert _only(store.worker, redis).found == "1 running, 0 jobs wait"
+    redis.hset(worker.key, "last_heartbeat", "2026-01-01T00:00:00.000000Z")
+    assert _only(store.worker, redis).status is Status.WARNING
+
+
+@pytest.mark.parametrize(("age", "status"), [(0, Status.OK), (3600, Status.WARNING)])
+def test_a_batch_of_counts_that_is_stuck(redis: Redis, age: int, status: Status) -> None:
+    batch = ULID.from_timestamp(time.time() - age)
+    redis.hset(BATCH, mapping={"id": f"log_{str(batch).lower()}", "acct_x 2026-01-01": "3"})
+    assert _only(store.request_counts, redis).status is status
+
+
+def test_clocks_that_differ() -> None:
+    assert compared_clock("store", time.time() - 1).status is Status.OK
+    late = compared_clock("store", time.time() - 60)
+    assert late.status is Status.WARNING
+    assert "60.0 s behind" in late.found
+    assert "ahead" in compared_clock("database", time.time() + 60).found
+
+
+def test_the_clock_of_the_store_is_asked(redis: Redis) -> None:
+    assert "the store's clock is 0." in _only(store.clock, redis).found

@@ -1,0 +1,238 @@
+"""bin/canopy backup, restore, copy-database and doctor, as they are called."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from click.testing import Result
+from flask import Flask
+
+from app.core.snapshots import snapshot
+from app.maintenance.counters import differences
+from app.models import Project
+from tests.cli.conftest import runner
+from tests.conftest import DATABASES
+from tests.maintenance.conftest import MakeInstance, close
+from tests.maintenance.contents import checksums, count, fill, url_of
+from tests.maintenance.damage import DAMAGES
+from tests.maintenance.test_counters import spoil
+from tests.maintenance.test_doctor import change, environ_of
+
+
+def run(app: Flask, *arguments: Any, **options: Any) -> Result:
+    return runner(app)(*map(str, arguments), **options)
+
+
+def address(app: Flask) -> str:
+    return url_of(app).render_as_string(hide_password=False)
+
+
+def test_a_backup_says_what_it_holds_and_what_not(instance: Flask, folder: Path) -> None:
+    fill(instance)
+    done = run(instance, "backup", folder / "b.zip")
+    assert done.exit_code == 0
+    assert str(folder / "b.zip") in done.stdout
+    assert "SECRET_KEY" in done.stdout
+    assert "projects         5" in done.stdout
+
+
+def test_a_backup_in_json(instance: Flask, folder: Path) -> None:
+    fill(instance)
+    done = run(instance, "backup", folder / "b.zip", "--json")
+    document = orjson.loads(done.stdout)
+    assert done.stderr == ""
+    assert document["rows"] == {name: rows for name, (rows, _) in checksums(instance).items()}
+    assert document["bytes"] == (folder / "b.zip").stat().st_size
+    assert any("SECRET_KEY" in line for line in document["not_included"])
+
+
+def test_a_backup_is_not_overwritten_unless_forced(instance: Flask, folder: Path) -> None:
+    run(instance, "backup", folder / "b.zip")
+    refused = run(instance, "backup", folder / "b.zip")
+    assert refused.exit_code == 1
+    assert refused.stderr.startswith("Error: ")
+    assert "--force" in refused.stderr
+    assert run(instance, "backup", folder / "b.zip", "--force").exit_code == 0
+
+
+def test_a_restore_asks_and_shows_what_it_replaces(instance: Flask, folder: Path) -> None:
+    fill(instance)
+    run(instance, "backup", folder / "b.zip")
+    fill(instance)
+    before = checksums(instance)
+    refused = run(instance, "restore", folder / "b.zip", input="n\n")
+    assert refused.exit_code == 1
+    assert checksums(instance) == before
+    numbers = [line.split() for line in refused.stderr.splitlines()]
+    assert ["accounts", "2", "1"] in numbers
+    assert ["projects", "10", "5"] in numbers
+    done = run(instance, "restore", folder / "b.zip", input="y\n")
+    assert done.exit_code == 0
+    assert done.stdout == "Restored: 5 projects of 1 accounts.\n"
+    assert count(instance, Project) == 5
+
+
+def test_a_restore_in_json(instance: Flask, folder: Path) -> None:
+    fill(instance)
+    run(instance, "backup", folder / "b.zip")
+    fill(instance)
+    nobody = run(instance, "restore", folder / "b.zip", "--json")
+    assert nobody.exit_code == 1
+    assert "--yes" in nobody.stderr
+    done = run(instance, "restore", folder / "b.zip", "--yes", "--json")
+    document = orjson.loads(done.stdout)
+    assert done.stderr == ""
+    assert (document["rows_before"]["projects"], document["rows"]["projects"]) == (10, 5)
+    assert document["same_secret_key"] is True
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_file_is_one_sentence_and_exit_1(
+    make_instance: MakeInstance, folder: Path, damage: str
+) -> None:
+    app = make_instance("sqlite")
+    fill(app)
+    run(app, "backup", folder / "b.zip")
+    DAMAGES[damage][0](folder / "b.zip")
+    refused = run(app, "restore", folder / "b.zip", "--yes", "--json")
+    assert (refused.exit_code, refused.stdout) == (1, "")
+    assert refused.stderr.startswith("Error: ")
+    assert refused.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("kind", DATABASES)
+def test_a_restore_into_a_new_place_makes_the_tables(
+    make_instance: MakeInstance, folder: Path, kind: str
+) -> None:
+    app, empty = make_instance("sqlite"), make_instance(kind, tables=False)
+    fill(app)
+    run(app, "backup", folder / "b.zip")
+    done = run(empty, "restore", folder / "b.zip", "--yes")
+    assert done.exit_code == 0, done.stderr
+    assert "another SECRET_KEY" in done.stderr
+    assert checksums(empty) == checksums(app)
+
+
+def test_a_copy_shows_that_all_tables_are_equal(
+    instance: Flask, make_instance: MakeInstance
+) -> None:
+    fill(instance)
+    target = make_instance("postgresql", tables=False)
+    done = run(instance, "copy-database", "--to", address(target))
+    assert done.exit_code == 0, done.stderr
+    lines = [line.split() for line in done.stdout.splitlines()]
+    assert ["projects", "5", "5", "equal"] in lines
+    assert "DIFFERENT" not in done.stdout
+    assert checksums(target) == checksums(instance)
+
+
+def test_a_copy_in_json(make_instance: MakeInstance, folder: Path) -> None:
+    source = make_instance("postgresql")
+    fill(source)
+    path = folder / "copy.sqlite3"
+    done = run(source, "copy-database", "--to", f"sqlite:///{path}", "--json")
+    document = orjson.loads(done.stdout)
+    assert document["equal"] is True
+    assert document["to"] == f"sqlite:///{path}"
+    for table in document["tables"]:
+        assert table["source"] == table["target"], table["table"]
+
+
+def test_a_copy_into_a_database_in_use_is_refused(
+    instance: Flask, make_instance: MakeInstance
+) -> None:
+    fill(instance)
+    target = make_instance("postgresql")
+    fill(target)
+    refused = run(instance, "copy-database", "--to", address(target), "--json")
+    assert (refused.exit_code, refused.stdout) == (1, "")
+    assert "holds data" in refused.stderr
+
+
+@pytest.mark.parametrize("target", ["mysql://x/y", "sqlite:///", "sqlite:///:memory:", ""])
+def test_a_target_that_is_no_database_is_wrong_usage(instance: Flask, target: str) -> None:
+    refused = run(instance, "copy-database", "--to", target)
+    assert refused.exit_code == 2
+    assert "--to" in refused.stderr
+
+
+def test_a_target_that_cannot_be_reached_is_told(instance: Flask, folder: Path) -> None:
+    for target in ("postgresql://canopy:s3cret@127.0.0.1:9/x", f"sqlite:///{folder}/no/x.sqlite3"):
+        refused = run(instance, "copy-database", "--to", target)
+        assert refused.exit_code == 1
+        assert refused.stderr.count("\n") == 1
+        assert "s3cret" not in refused.stderr
+
+
+@pytest.fixture
+def environ(instance: Flask, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """The doctor reads the environment itself: it must work when there is no application."""
+    values = environ_of(instance)
+    for name, value in values.items():
+        monkeypatch.setenv(name, value)
+    return values
+
+
+@pytest.mark.usefixtures("environ")
+def test_the_doctor_of_a_sound_instance(instance: Flask) -> None:
+    fill(instance)
+    done = run(instance, "doctor")
+    assert done.exit_code == 0, done.stdout
+    assert "Problems: none." in done.stdout
+    document = orjson.loads(run(instance, "doctor", "--json").stdout)
+    assert document["ok"] is True
+    assert {check["status"] for check in document["checks"]} <= {"ok", "warning"}
+    assert all(
+        (check["advice"] is None) is (check["status"] == "ok") for check in document["checks"]
+    )
+
+
+@pytest.mark.usefixtures("environ")
+def test_the_doctor_of_an_instance_with_a_fault(instance: Flask) -> None:
+    spoil(fill(instance), area_m2=-1)
+    found = run(instance, "doctor")
+    assert found.exit_code == 1
+    assert "Problems: 1." in found.stdout
+    assert "bin/canopy doctor --fix-counters" in found.stdout
+    as_json = run(instance, "doctor", "--json")
+    assert as_json.exit_code == 1
+    assert orjson.loads(as_json.stdout)["ok"] is False
+
+
+@pytest.mark.usefixtures("environ")
+def test_the_doctor_corrects_counters(instance: Flask) -> None:
+    client = fill(instance)
+    spoil(client, area_m2=-1)
+    done = run(instance, "doctor", "--fix-counters", "--json")
+    assert done.exit_code == 0
+    assert orjson.loads(done.stdout)["corrected_accounts"] == [client.account_id]
+    with snapshot(url_of(instance)) as connection:
+        assert list(differences(connection)) == []
+
+
+@pytest.mark.usefixtures("environ")
+def test_the_doctor_with_wrong_settings(instance: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PORT", "eighty")
+    found = run(instance, "doctor")
+    assert found.exit_code == 1
+    assert "PORT must be a whole number" in found.stdout
+    assert run(instance, "doctor", "--fix-counters").exit_code == 2
+
+
+def test_other_revisions_are_told_by_every_command(
+    make_instance: MakeInstance, folder: Path
+) -> None:
+    app = make_instance("sqlite")
+    run(app, "backup", folder / "b.zip")
+    change(app, "UPDATE alembic_version SET version_num = '0000'")
+    for arguments in (
+        ("restore", folder / "b.zip", "--yes"),
+        ("copy-database", "--to", f"sqlite:///{folder}/copy.sqlite3"),
+    ):
+        refused = run(app, *arguments)
+        assert refused.exit_code == 1
+        assert "bin/canopy migrate" in refused.stderr
+    close(app)

@@ -1,0 +1,102 @@
+"""The counters of accounts, compared and corrected."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+from flask import Flask
+from sqlalchemy import delete, update
+
+from app.core.snapshots import snapshot
+from app.extensions import db
+from app.maintenance import counters
+from app.maintenance.counters import Difference, correct, differences
+from app.models import AccountUsage
+from tests.maintenance.contents import url_of
+from tests.make import Client, make_account, make_project, square
+
+
+def found(app: Flask) -> list[Difference]:
+    with snapshot(url_of(app)) as connection:
+        return list(differences(connection))
+
+
+def _filled(app: Flask) -> Client:
+    """One project of each status; the archived one has an area that does not count."""
+    client = make_account(app)
+    make_project(client, geometry=square())
+    draft = make_project(client)["id"]
+    client.put(f"/v1/projects/{draft}", json={"status": "draft"})
+    archived = make_project(client, geometry=square())["id"]
+    client.post(f"/v1/projects/{archived}/archive")
+    return client
+
+
+def spoil(client: Client, **values: int) -> None:
+    with client.app.app_context():
+        row = AccountUsage.account_id == client.account_id
+        db.session.execute(update(AccountUsage).where(row).values(values))
+        db.session.commit()
+
+
+def test_right_counters_are_no_difference(instance: Flask) -> None:
+    _filled(instance)
+    make_account(instance)
+    assert found(instance) == []
+
+
+def test_each_wrong_counter_is_found(instance: Flask) -> None:
+    client = _filled(instance)
+    for name in counters.NAMES:
+        spoil(client, **{name: 77})
+        (difference,) = found(instance)
+        assert difference.account_id == client.account_id
+        assert difference.kept is not None
+        assert difference.kept[name] == 77
+        right = difference.counted[name]
+        others = {other: difference.counted[other] for other in counters.NAMES if other != name}
+        assert {other: difference.kept[other] for other in others} == others
+        spoil(client, **{name: right})
+    assert found(instance) == []
+
+
+def test_wrong_counters_are_corrected(instance: Flask) -> None:
+    client, other = _filled(instance), _filled(instance)
+    right = client.get("/v1/account").json["data"]["usage"]
+    spoil(client, projects_active=5, area_m2=-3, members=0)
+    assert [difference.account_id for difference in correct(url_of(instance))] == [
+        client.account_id
+    ]
+    assert found(instance) == []
+    assert client.get("/v1/account").json["data"]["usage"] == right
+    assert other.get("/v1/account").json["data"]["usage"] == right
+
+
+def test_a_row_that_lacks_is_made(instance: Flask) -> None:
+    client = _filled(instance)
+    right = client.get("/v1/account").json["data"]["usage"]
+    with instance.app_context():
+        db.session.execute(delete(AccountUsage).where(AccountUsage.account_id == client.account_id))
+        db.session.commit()
+    assert [difference.kept for difference in correct(url_of(instance))] == [None]
+    assert client.get("/v1/account").json["data"]["usage"] == right
+
+
+def test_a_change_during_the_correction_is_counted(instance: Flask, monkeypatch) -> None:
+    client = _filled(instance)
+    spoil(client, projects_active=50)
+    writer = threading.Thread(target=lambda: make_project(client))
+    compare = counters.differences
+
+    def slowly(connection):
+        result = list(compare(connection))
+        writer.start()
+        time.sleep(0.3)
+        return iter(result)
+
+    monkeypatch.setattr(counters, "differences", slowly)
+    correct(url_of(instance))
+    writer.join()
+    assert found(instance) == []
+    assert client.get("/v1/projects").json["meta"]["total"] == 4

@@ -1,0 +1,230 @@
+"""The doctor finds each fault that is planted, and goes on when most does not work."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from flask import Flask
+from sqlalchemy import text
+
+from app.extensions import db
+from app.maintenance.doctor import OF_DATABASE, OF_HOST, OF_SETTINGS, OF_STORE, Finding, examine
+from app.maintenance.results import Status
+from tests.maintenance.conftest import MakeInstance, close
+from tests.maintenance.contents import fill, url_of
+
+ALL_NAMES = {*OF_HOST, *OF_SETTINGS, *OF_DATABASE, *OF_STORE}
+
+
+def environ_of(app: Flask) -> dict[str, str]:
+    """The environment with which the application has its settings."""
+    settings = app.config["SETTINGS"]
+    return {
+        "INSTANCE_PATH": str(settings.instance_path),
+        "DATABASE_URL": settings.database_url,
+        "REDIS_URL": settings.redis_url or "",
+        "SECRET_KEY": settings.secret_key,
+    }
+
+
+def examined(environ: Mapping[str, str]) -> dict[str, Finding]:
+    """What each check finds; of several results the worst."""
+    findings: dict[str, Finding] = {}
+    for finding in examine(environ):
+        known = findings.get(finding.name)
+        if known is None or not (known.result.advice and not finding.is_problem):
+            findings[finding.name] = finding
+    assert findings.keys() == ALL_NAMES
+    return findings
+
+
+def problems(findings: Mapping[str, Finding]) -> set[str]:
+    return {name for name, finding in findings.items() if finding.is_problem}
+
+
+def change(app: Flask, *statements: str) -> None:
+    with app.app_context():
+        for statement in statements:
+            db.session.execute(text(statement))
+        db.session.commit()
+    close(app)
+
+
+def test_a_sound_instance_has_no_problems(instance: Flask) -> None:
+    fill(instance)
+    findings = examined(environ_of(instance))
+    assert problems(findings) == set()
+    others = {name for name, found in findings.items() if found.result.status is not Status.OK}
+    assert others <= {"worker"}, findings
+
+
+PLANTED: dict[str, tuple[str, str, str]] = {
+    "a counter too high": (
+        "UPDATE account_usage SET projects_active = projects_active + 1",
+        "counters",
+        "projects_active 6 instead of 5",
+    ),
+    "a member too few": ("UPDATE account_usage SET members = 0", "counters", "members 0 instead"),
+    "another revision": (
+        "UPDATE alembic_version SET version_num = '0000'",
+        "schema",
+        "revision 0000",
+    ),
+    "no revision": ("DELETE FROM alembic_version", "schema", "no tables"),
+    "an area that drifted": (
+        "UPDATE projects SET area_m2 = area_m2 + 100 WHERE name = 'In parts'",
+        "derived columns",
+        "(area_m2)",
+    ),
+    "bounds that drifted": (
+        "UPDATE projects SET west = west - 1 WHERE name = 'In parts'",
+        "derived columns",
+        "(bounds)",
+    ),
+    "an area without a boundary": (
+        "UPDATE projects SET area_m2 = 1 WHERE name = 'Once'",
+        "derived columns",
+        "area_m2 or bounds",
+    ),
+    "a boundary that is none": (
+        "UPDATE projects SET geometry = '{}' WHERE name = 'In parts'",
+        "derived columns",
+        "(geometry)",
+    ),
+    "a name that was changed": (
+        "UPDATE projects SET name = 'Other' WHERE name = 'Once'",
+        "derived columns",
+        "name_key, search_text",
+    ),
+    "a copy half way": ("CREATE TABLE canopy_copy (source varchar(9))", "schema", "not finished"),
+}
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+@pytest.mark.parametrize("fault", PLANTED)
+def test_a_planted_fault_is_found(make_instance: MakeInstance, kind: str, fault: str) -> None:
+    statement, name, words = PLANTED[fault]
+    app = make_instance(kind, lasting=name != "schema")
+    fill(app)
+    change(app, statement)
+    found = examined(environ_of(app))
+    assert name in problems(found)
+    assert problems(found) <= {name, "counters"}
+    assert words in found[name].result.found
+    assert found[name].result.advice
+
+
+PLANTED_IN_SQLITE: dict[str, tuple[str, str, str]] = {
+    "a text not indexed": (
+        "INSERT INTO projects_text(projects_text) VALUES ('delete-all')",
+        "indexes",
+        "projects_text has 0 rows instead of 5",
+    ),
+    "a box too many": (
+        'INSERT INTO assets_box("row", west, east, south, north) VALUES (99, 0, 0, 0, 0)',
+        "indexes",
+        "assets_box has 2 rows instead of 1",
+    ),
+    "no write-ahead log": ("PRAGMA journal_mode=DELETE", "integrity", "journal_mode is delete"),
+    "a dangling row": (
+        "PRAGMA foreign_keys=OFF; UPDATE assets SET project_id = 'proj_gone'",
+        "integrity",
+        "assets row 1 (no projects)",
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", PLANTED_IN_SQLITE)
+def test_a_fault_planted_in_the_file_is_found(make_instance: MakeInstance, fault: str) -> None:
+    statement, name, words = PLANTED_IN_SQLITE[fault]
+    app = make_instance("sqlite")
+    fill(app)
+    close(app)
+    connection = sqlite3.connect(url_of(app).database or "")
+    connection.executescript(statement)
+    connection.close()
+    found = examined(environ_of(app))
+    assert problems(found) == {name}
+    assert words in found[name].result.found
+
+
+def test_a_damaged_file_of_sqlite_is_found(make_instance: MakeInstance) -> None:
+    app = make_instance("sqlite")
+    fill(app)
+    close(app)
+    path = Path(url_of(app).database or "")
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        where = "SELECT rootpage FROM sqlite_schema WHERE name = 'ix_events_created_at'"
+        (page,) = connection.execute(where).fetchone()
+    with path.open("r+b") as file:
+        file.seek((page - 1) * 4096)
+        file.write(os.urandom(4096))
+    found = examined(environ_of(app))
+    assert problems(found) == {"integrity"}
+    assert "quick_check" in found["integrity"].result.found
+
+
+def test_a_file_that_is_no_database_is_found(make_instance: MakeInstance) -> None:
+    app = make_instance("sqlite")
+    close(app)
+    for path in app.config["SETTINGS"].instance_path.glob("canopy.sqlite3*"):
+        path.write_text("This is no database. " * 500)
+    found = examined(environ_of(app))
+    assert problems(found) == {"database"}
+    assert "not a database" in found["database"].result.found
+
+
+def test_no_database_yet(make_instance: MakeInstance) -> None:
+    app = make_instance("sqlite", tables=False)
+    close(app)
+    environ = environ_of(app) | {"DATABASE_URL": f"sqlite:///{app.instance_path}/other.sqlite3"}
+    found = examined(environ)
+    assert problems(found) == {"database"}
+    assert "yet" in found["database"].result.found
+    assert found["counters"].result.found == "not looked at"
+    assert not Path(app.instance_path, "other.sqlite3").exists()
+
+
+def test_a_database_that_is_down(make_instance: MakeInstance) -> None:
+    app = make_instance("sqlite")
+    environ = environ_of(app) | {"DATABASE_URL": "postgresql://canopy:s3cret@127.0.0.1:9/canopy"}
+    found = examined(environ)
+    assert problems(found) == {"database"}
+    assert "refused" in found["database"].result.found
+    assert "s3cret" not in str(found)
+    assert found["store"].result.status is Status.OK
+
+
+def test_redis_that_is_down(make_instance: MakeInstance) -> None:
+    app = make_instance("sqlite")
+    found = examined(environ_of(app) | {"REDIS_URL": "redis://127.0.0.1:9/0"})
+    assert problems(found) == {"store"}
+    assert "REDIS_URL does not answer" in found["store"].result.found
+
+
+def test_an_embedded_store_that_does_not_run_is_not_started(make_instance: MakeInstance) -> None:
+    app = make_instance("sqlite")
+    found = examined(environ_of(app) | {"REDIS_URL": ""})
+    assert problems(found) == set()
+    assert found["store"].result.status is Status.WARNING
+    assert not Path(app.instance_path, "valkey").exists()
+
+
+def test_all_wrong_settings_are_told_at_once(make_instance: MakeInstance) -> None:
+    app = make_instance("sqlite")
+    environ = environ_of(app) | {"PORT": "many", "DATABASE_URL": "mysql://x", "WEB_WORKERS": "0"}
+    told = [finding.result.found for finding in examine(environ) if finding.is_problem]
+    names = [sentence.partition(" ")[0] for sentence in told]
+    assert names == ["PORT", "DATABASE_URL", "WEB_WORKERS"]
+    assert problems(examined(environ)) == {"settings"}
+
+
+def test_a_secret_that_production_needs(make_instance: MakeInstance) -> None:
+    app = make_instance("sqlite")
+    environ = environ_of(app) | {"CANOPY_ENV": "production", "SECRET_KEY": ""}
+    assert "SECRET_KEY must be set" in examined(environ)["settings"].result.found

@@ -1,0 +1,127 @@
+"""Pruning: what is kept for a time goes after it, and nothing else."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from flask import Flask
+from sqlalchemy import event, insert, select
+
+from app.core import clock
+from app.core.ids import new_id
+from app.extensions import db
+from app.maintenance import jobs
+from app.models import Event, IdempotentAnswer, Project
+from app.policy.bounds import EVENT_DAYS, IDEMPOTENCY_HOURS
+from tests.make import Client, make_project
+
+
+def _answers(client: Client, ages: dict[str, timedelta]) -> None:
+    rows = [
+        {
+            "account_id": client.account_id,
+            "key": key,
+            "fingerprint": "0" * 64,
+            "status": 200,
+            "headers": {},
+            "body": b"",
+            "created_at": clock.now() - age,
+        }
+        for key, age in ages.items()
+    ]
+    _add(client, IdempotentAnswer, rows)
+
+
+def _events(client: Client, ages: dict[str, timedelta]) -> None:
+    rows = [
+        {
+            "id": new_id("event"),
+            "account_id": client.account_id,
+            "type": "project.created",
+            "subject_id": name,
+            "body": "{}",
+            "created_at": clock.now() - age,
+        }
+        for name, age in ages.items()
+    ]
+    _add(client, Event, rows)
+
+
+def _add(client: Client, model, rows: list[dict]) -> None:
+    with client.app.app_context():
+        db.session.execute(insert(model), rows)
+        db.session.commit()
+
+
+def _left(client: Client, column) -> set[str]:
+    with client.app.app_context():
+        owner = column.class_.account_id == client.account_id
+        found = set(db.session.scalars(select(column).where(owner)))
+        db.session.rollback()
+        return found
+
+
+def _prune(app: Flask) -> int:
+    with app.app_context():
+        return jobs.prune()
+
+
+def test_answers_that_can_still_be_repeated_are_kept(client: Client) -> None:
+    day = timedelta(hours=IDEMPOTENCY_HOURS)
+    minute = timedelta(minutes=1)
+    _answers(client, {"new": minute, "almost": day - minute, "over": day + minute, "old": day * 9})
+    _prune(client.app)
+    assert _left(client, IdempotentAnswer.key) == {"new", "almost"}
+
+
+def test_events_are_kept_for_their_days(client: Client) -> None:
+    month = timedelta(days=EVENT_DAYS)
+    minute = timedelta(minutes=1)
+    _events(client, {"new": minute, "almost": month - minute, "over": month + minute})
+    _prune(client.app)
+    assert _left(client, Event.subject_id) == {"new", "almost"}
+
+
+def test_nothing_else_is_deleted(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    project = make_project(client)
+    client.post("/v1/projects", json={"name": "Kept"}, headers={"Idempotency-Key": "kept"})
+    later = clock.now() + timedelta(days=400)
+    monkeypatch.setattr(clock, "now", lambda: later)
+    _prune(client.app)
+    assert project["id"] in _left(client, Project.id)
+    assert _left(client, IdempotentAnswer.key) == set()
+    assert _left(client, Event.subject_id) == set()
+
+
+def test_many_rows_go_in_small_transactions(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jobs, "_PAUSE_SECONDS", 0)
+    _prune(client.app)
+    old = timedelta(hours=IDEMPOTENCY_HOURS + 1)
+    _answers(client, {f"key {n}": old for n in range(1100)})
+    commits: list[Any] = []
+    count = commits.append
+    with client.app.app_context():
+        event.listen(db.engine, "commit", count)
+        try:
+            assert jobs.prune() == 1100
+        finally:
+            event.remove(db.engine, "commit", count)
+    assert len(commits) == 4  # 500, 500 and 100 answers, and no events
+    assert _left(client, IdempotentAnswer.key) == set()
+
+
+def test_a_repeat_after_pruning_is_a_new_request(client: Client) -> None:
+    headers = {"Idempotency-Key": "again"}
+    client.post("/v1/projects", json={"name": "First"}, headers=headers)
+    with client.app.app_context():
+        row = db.session.get_one(IdempotentAnswer, (client.account_id, "again"))
+        row.created_at = clock.now() - timedelta(hours=IDEMPOTENCY_HOURS, minutes=1)
+        db.session.commit()
+    _prune(client.app)
+    second = client.post("/v1/projects", json={"name": "Second"}, headers=headers)
+    assert second.status_code == 201
+    assert second.json["data"]["name"] == "Second"

@@ -1,0 +1,258 @@
+"""Restoring: everything or nothing, while the service goes on."""
+
+from __future__ import annotations
+
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from flask import Flask
+from sqlalchemy import select, text
+
+from app.core.snapshots import DATABASE_ERRORS, alone, snapshot
+from app.core.tables import metadata
+from app.extensions import db
+from app.maintenance import restore as restoring
+from app.maintenance.archive import Reader
+from app.maintenance.dump import Tally
+from app.maintenance.errors import MaintenanceError
+from app.maintenance.indexes import count_faults, text_faults
+from app.maintenance.restore import check, restore
+from app.models import RequestCount
+from app.usage.jobs import write_counts
+from tests.conftest import DATABASES
+from tests.maintenance.conftest import MakeInstance
+from tests.maintenance.contents import add_projects, checksums, fill, url_of
+from tests.maintenance.damage import DAMAGES, Members, change_manifest, rewritten, table_of
+from tests.maintenance.test_backup import back_up_to, restore_from
+from tests.make import make_account, make_project, square
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_file_is_refused_before_anything_is_touched(
+    make_instance: MakeInstance, folder: Path, damage: str
+) -> None:
+    app = make_instance("sqlite")
+    fill(app)
+    path = folder / "b.zip"
+    back_up_to(app, path)
+    before = checksums(app)
+    harm, words = DAMAGES[damage]
+    harm(path)
+    with pytest.raises(MaintenanceError) as refusal:
+        restore_from(path, app)
+    assert words in str(refusal.value)
+    assert "\n" not in str(refusal.value)
+    assert checksums(app) == before
+
+
+def _dangle(members: Members) -> None:
+    """Take the accounts out, with the right numbers in the manifest."""
+    members["tables/accounts.jsonl"] = b""
+
+    def tell(manifest: dict) -> None:
+        table_of(manifest, "accounts").update(rows=0, sha256=Tally().sha256)
+
+    change_manifest(members, tell)
+
+
+def test_rows_that_do_not_fit_together_change_nothing(instance: Flask, folder: Path) -> None:
+    fill(instance)
+    back_up_to(instance, folder / "b.zip")
+    before = checksums(instance)
+    rewritten(folder / "b.zip", _dangle)
+    with pytest.raises((MaintenanceError, *DATABASE_ERRORS)):
+        restore_from(folder / "b.zip", instance)
+    assert checksums(instance) == before
+
+
+def test_a_file_that_changes_after_it_was_checked_changes_nothing(
+    instance: Flask, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(instance)
+    back_up_to(instance, folder / "b.zip")
+    before = checksums(instance)
+    rewritten(folder / "b.zip", _rename)
+    with Reader(folder / "b.zip") as backup, pytest.raises(MaintenanceError, match="was changed"):
+        restore(backup, url_of(instance))
+    assert checksums(instance) == before
+
+
+def _rename(members: Members) -> None:
+    members["tables/users.jsonl"] = members["tables/users.jsonl"].replace(b"owner", b"other")
+
+
+def test_what_was_restored_is_found_and_goes_on(
+    instance: Flask, make_instance: MakeInstance, folder: Path
+) -> None:
+    client = fill(instance)
+    back_up_to(instance, folder / "b.zip")
+    for kind in DATABASES:
+        other = make_instance(kind)
+        fill(other)
+        restore_from(folder / "b.zip", other)
+        there = type(client)(other, client.account_id, client.owner_id, client.token)
+        found = there.get("/v1/projects?search=%F0%9F%8C%B2").json
+        assert [project["name"][:4] for project in found["data"]] == ["Żółw"]
+        found = there.get("/v1/projects?bbox=179.91,51,179.95,52").json
+        assert [project["name"] for project in found["data"]] == ["In parts"]
+        repeat = there.post(
+            "/v1/projects", json={"name": "Once"}, headers={"Idempotency-Key": "B a~"}
+        )
+        assert repeat.headers["Idempotency-Replayed"] == "true"
+        for _ in range(3):  # their row numbers are free
+            make_project(there, geometry=square())
+        with alone(url_of(other), ["projects"]) as connection:
+            if kind == "sqlite":
+                assert count_faults(connection) + text_faults(connection) == []
+
+
+def test_indexes_that_were_out_of_step_are_right_afterwards(
+    make_instance: MakeInstance, folder: Path
+) -> None:
+    app = make_instance("sqlite")
+    fill(app)
+    back_up_to(app, folder / "b.zip")
+    with app.app_context():
+        for statement in (
+            "INSERT INTO projects_text(projects_text) VALUES ('delete-all')",
+            "DELETE FROM projects_box",
+            'INSERT INTO projects_box("row", west, east, south, north) VALUES (1, 0, 1, 0, 1)',
+        ):
+            db.session.execute(text(statement))
+        db.session.commit()
+    with snapshot(url_of(app)) as connection:
+        assert count_faults(connection) != []
+    restore_from(folder / "b.zip", app)
+    with alone(url_of(app), []) as connection:
+        assert count_faults(connection) + text_faults(connection) == []
+
+
+def test_whoever_reads_meanwhile_sees_the_old_state_or_the_new_one(
+    instance: Flask, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = make_account(instance)
+    add_projects(instance, client, 30)
+    back_up_to(instance, folder / "b.zip")
+    add_projects(instance, client, 30)
+    seen: list[int] = []
+
+    def look(_: int) -> None:
+        seen.append(client.get("/v1/projects?search=bulk").json["meta"]["total"])
+
+    with Reader(folder / "b.zip") as backup:
+        restore(backup, url_of(instance), look)
+    assert set(seen) == {60}
+    assert client.get("/v1/projects?search=bulk").json["meta"]["total"] == 30
+
+
+def test_whoever_writes_meanwhile_waits_or_gets_503(instance: Flask, folder: Path) -> None:
+    client = make_account(instance)
+    make_project(client)
+    back_up_to(instance, folder / "b.zip")
+    answers: list[int] = []
+    writer = threading.Thread(
+        target=lambda: answers.append(
+            client.post("/v1/projects", json={"name": "Meanwhile"}).status_code
+        )
+    )
+
+    def write(_: int) -> None:
+        if not writer.ident:
+            writer.start()
+            time.sleep(0.3)
+            assert answers == []
+
+    with Reader(folder / "b.zip") as backup:
+        restore(backup, url_of(instance), write)
+    writer.join()
+    assert answers == [201]
+    assert client.get("/v1/projects").json["meta"]["total"] == 2
+
+
+def test_a_restore_waits_for_a_writer_who_goes_the_other_way_round(
+    make_instance: MakeInstance, folder: Path
+) -> None:
+    app = make_instance("postgresql")
+    client = make_account(app)
+    make_project(client)
+    back_up_to(app, folder / "b.zip")
+    before = checksums(app)
+    first, second = sorted(metadata.tables)[-1], sorted(metadata.tables)[0]
+    at_first = threading.Event()
+
+    def write() -> None:
+        with app.app_context(), db.engine.begin() as connection:
+            connection.execute(text(f"LOCK TABLE {first} IN ROW EXCLUSIVE MODE"))
+            at_first.set()
+            time.sleep(0.5)
+            connection.execute(text("SET LOCAL deadlock_timeout = '10s'"))
+            connection.execute(text(f"LOCK TABLE {second} IN ROW EXCLUSIVE MODE"))
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    at_first.wait()
+    with alone(url_of(app), [second, first]) as connection:
+        assert connection.execute(text("SELECT 1")).scalar_one() == 1
+    writer.join()
+    restore_from(folder / "b.zip", app)
+    assert checksums(app) == before
+
+
+def test_a_database_of_another_schema_is_left_alone(
+    make_instance: MakeInstance, folder: Path
+) -> None:
+    app = make_instance("sqlite")
+    back_up_to(app, folder / "b.zip")
+    with app.app_context():
+        db.session.execute(text("UPDATE alembic_version SET version_num = '0000'"))
+        db.session.commit()
+    with pytest.raises(MaintenanceError, match="another version of Canopy"):
+        restore_from(folder / "b.zip", app)
+
+
+def test_a_reader_is_not_held_up_by_the_note_of_its_credential(
+    make_instance: MakeInstance, folder: Path
+) -> None:
+    """The first request of a credential in a minute writes when it was used."""
+    app = make_instance("postgresql")
+    client = make_account(app)
+    back_up_to(app, folder / "b.zip")
+    took: list[float] = []
+
+    def look(_: int) -> None:
+        begun = time.monotonic()
+        assert client.get("/v1/account").status_code == 200
+        took.append(time.monotonic() - begun)
+
+    with Reader(folder / "b.zip") as backup:
+        restore(backup, url_of(app), look)
+    assert max(took) < 2
+
+
+def test_the_check_counts_its_progress(instance: Flask, folder: Path) -> None:
+    fill(instance)
+    made = back_up_to(instance, folder / "b.zip")
+    done: list[int] = []
+    with Reader(folder / "b.zip") as backup:
+        check(backup, done.append)
+    assert sum(done) == sum(made.manifest.rows().values())
+    assert restoring.rows_now(url_of(instance)) == made.manifest.rows()
+
+
+def test_requests_of_accounts_that_are_gone_hold_up_no_others(
+    make_instance: MakeInstance, folder: Path, valkey_url: str
+) -> None:
+    app = make_instance("sqlite", REDIS_URL=valkey_url + "?db=8")
+    kept = make_account(app)
+    back_up_to(app, folder / "b.zip")
+    gone = make_account(app)
+    gone.get("/v1/projects")
+    kept.get("/v1/projects")
+    restore_from(folder / "b.zip", app)
+    with app.app_context():
+        write_counts()
+        found = db.session.execute(select(RequestCount.account_id, RequestCount.requests)).all()
+        db.session.rollback()
+    assert [tuple(row) for row in found] == [(kept.account_id, 1)]

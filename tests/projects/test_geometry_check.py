@@ -1,0 +1,74 @@
+"""POST /v1/geometry/validate. Decisions, section 3."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.make import Client, event_types, make_key, make_project, multi_square, square
+
+PROBLEM = ["code", "message", "part", "ring", "position", "coordinates"]
+
+
+def _check(client: Client, geometry: Any) -> dict[str, Any]:
+    response = client.post("/v1/geometry/validate", json={"geometry": geometry})
+    assert response.status_code == 200, response.json
+    return response.json["data"]
+
+
+@pytest.mark.parametrize("geometry", [square(), multi_square((8, 48), (9, 52))])
+def test_what_a_project_would_have(client: Client, geometry: dict[str, Any]) -> None:
+    report = _check(client, geometry)
+    area = make_project(client, geometry=geometry)["area_hectares"]
+    assert report == {"valid": True, "area_hectares": area, "problems": []}
+
+
+def test_the_geometry_may_be_the_body_itself(client: Client) -> None:
+    bare = client.post("/v1/geometry/validate", json=square()).json["data"]
+    assert bare == _check(client, square())
+
+
+def test_a_bow_tie_is_told_with_its_place(client: Client) -> None:
+    ring = [[0, 0], [1, 1], [1, 0], [0, 1], [0, 0]]
+    report = _check(client, {"type": "Polygon", "coordinates": [ring]})
+    assert (report["valid"], report["area_hectares"]) == (False, None)
+    problem = report["problems"][0]
+    assert list(problem) == PROBLEM
+    assert problem["code"] == "self_intersection"
+    assert (problem["part"], problem["ring"]) == (None, 0)
+    assert problem["coordinates"] == pytest.approx([0.5, 0.5], abs=0.001)
+
+
+def test_indices_count_from_zero(client: Client) -> None:
+    boundary = multi_square((8, 48), (9, 52))
+    boundary["coordinates"][1][0][2][1] = 95
+    problem = _check(client, boundary)["problems"][0]
+    place = (problem["part"], problem["ring"], problem["position"])
+    assert (problem["code"], place) == ("out_of_range", (1, 0, 2))
+
+
+@pytest.mark.parametrize("value", [None, 5, "POLYGON", [], {}, {"type": "Point"}])
+def test_whatever_is_no_geometry_is_a_report_too(client: Client, value: Any) -> None:
+    report = _check(client, value)
+    assert report["valid"] is False
+    assert report["problems"]
+    assert all(p["part"] is p["ring"] is p["position"] is None for p in report["problems"])
+
+
+def test_several_problems_are_told_at_once(client: Client) -> None:
+    ring = [[0, 0], [200, 0], [1, 100], [0, 0]]
+    codes = [
+        p["code"] for p in _check(client, {"type": "Polygon", "coordinates": [ring]})["problems"]
+    ]
+    assert codes == ["out_of_range", "out_of_range"]
+
+
+def test_nothing_is_kept(client: Client) -> None:
+    _check(client, square())
+    assert client.get("/v1/projects").json["meta"]["total"] == 0
+    assert event_types(client) == []
+
+
+def test_reading_projects_is_permission_enough(client: Client) -> None:
+    assert _check(make_key(client, permissions=["projects:read"]), square())["valid"]
