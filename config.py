@@ -93,12 +93,12 @@ def _folder(value: str) -> Path:
 
 def _database_url(value: str) -> str:
     """SQLAlchemy's form of the address; ``postgres://`` and ``postgresql://`` mean psycopg 3."""
-    if value.startswith("sqlite:///") or not value:
+    if not value or (value.startswith("sqlite:///") and value.rstrip("/") != "sqlite:"):
         return value
     for prefix in ("postgresql+psycopg://", "postgresql://", "postgres://"):
         if value.startswith(prefix):
             return "postgresql+psycopg://" + value.removeprefix(prefix)
-    raise ValueError("must begin with sqlite:/// or postgresql://")
+    raise ValueError("must be sqlite:/// with the path of a file, or begin with postgresql://")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -212,7 +212,8 @@ def load_settings(environ: Mapping[str, str] | None = None) -> Settings:
     values = {item.name: _read(item.name, item.metadata, source) for item in fields(Settings)}
     _make_instance_folder(values["instance_path"])
     if not values["database_url"]:
-        values["database_url"] = f"sqlite:///{values['instance_path'] / 'canopy.sqlite3'}"
+        values["database_url"] = "sqlite:///canopy.sqlite3"
+    values["database_url"] = _in_folder(values["database_url"], values["instance_path"])
     if not values["public_url"]:
         values["public_url"] = f"http://{_name_of(values['host'])}:{values['port']}"
     values["public_url"] = values["public_url"].rstrip("/")
@@ -241,6 +242,13 @@ def setting_faults(environ: Mapping[str, str] | None = None) -> list[str]:
     return faults
 
 
+def _in_folder(url: str, folder: Path) -> str:
+    """An SQLite file that is named without its folder lies in the instance folder."""
+    if not url.startswith("sqlite:///"):
+        return url
+    return f"sqlite:///{folder / url.removeprefix('sqlite:///')}"
+
+
 def _name_of(host: str) -> str:
     """What a browser calls a listening address; all addresses are reached as localhost."""
     if host in ("0.0.0.0", "::"):  # noqa: S104 - compared, not listened on
@@ -253,7 +261,8 @@ def _read(name: str, metadata: Mapping[str, Any], source: Mapping[str, str]) -> 
     try:
         return metadata["read"](text)
     except ValueError as error:
-        shown = "" if name.endswith(("_secret", "_key", "_token")) else f", not {text!r}"
+        secret = name.endswith(("_secret", "_key", "_token", "_url"))  # an address has a password
+        shown = "" if secret else f", not {text!r}"
         raise SettingsError(f"{name.upper()} {error}{shown}.") from None
 
 

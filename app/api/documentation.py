@@ -16,7 +16,6 @@ from app.core import errors
 from app.core.errors import ApiError
 from app.policy.permissions import PERMISSIONS
 
-VERSION: Final = "1.0.0"
 _STRING: Final = {"type": "string"}
 
 # Every refusal that an operation can answer, by the name of its class.

@@ -15,7 +15,6 @@ from flask.cli import with_appcontext
 from sqlalchemy import URL
 
 from app import create_app
-from app.api.documentation import VERSION
 from app.cli.doctor import doctor
 from app.cli.failures import told
 from app.cli.group import upgrade
@@ -30,6 +29,7 @@ from app.cli.output import (
 )
 from app.core import clock, migrations, reading
 from app.core.snapshots import database_url, shown_url
+from app.core.version import VERSION
 from app.extensions import db
 from app.maintenance.archive import Manifest, Reader
 from app.maintenance.backup import NOT_IN_IT, back_up, secret_key_check

@@ -104,8 +104,7 @@ class FreeForm(fields.Field[Any]):
     """A JSON object of the client's own, bounded in size, as its compact text."""
 
     def __init__(self, *, allow_none: bool = False, **options: Any) -> None:
-        kind = ["object", "null"] if allow_none else "object"
-        shape = {"type": kind, "maxProperties": bounds.METADATA_KEYS}
+        shape = {"type": "object", "maxProperties": bounds.METADATA_KEYS}
         super().__init__(allow_none=allow_none, metadata=shape, **options)
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> str:

@@ -11,6 +11,8 @@ from collections.abc import Callable
 from functools import cache
 from typing import NamedTuple
 
+from flask import Flask
+
 from app import create_app
 from app.auth.guard import ANY_CREDENTIAL
 from app.policy.permissions import PERMISSIONS, expand
@@ -69,10 +71,16 @@ class Operation(NamedTuple):
 
 
 @cache
+def bare_app() -> Flask:
+    """An application for its URL map and its description; it has no database."""
+    with tempfile.TemporaryDirectory(prefix="canopy-") as folder:
+        return create_app(load_settings({"INSTANCE_PATH": folder}))
+
+
+@cache
 def operations() -> tuple[Operation, ...]:
     """Every operation of /v1 that is not public, in order of path and method."""
-    with tempfile.TemporaryDirectory(prefix="canopy-") as folder:
-        app = create_app(load_settings({"INSTANCE_PATH": folder}))
+    app = bare_app()
     found = [
         Operation(
             method,

@@ -1,0 +1,151 @@
+"""Every status that the description promises of an operation is answered by it.
+
+Made from the description: an operation that is added is asked for all of its statuses at once. When
+it needs something before it can succeed, add a line to ``BEFORE``.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any
+
+import pytest
+from sqlalchemy.exc import OperationalError
+from werkzeug.test import TestResponse
+
+from app.api.idempotency import Repeatable, StillRunning
+from app.api.openapi import description
+from app.core import reading
+from tests.api.operations import Operation, absent_ids, bare_app, fill, lacking, operations
+from tests.make import Client, make_key
+
+_numbers = itertools.count(1)
+
+# Documented, and reached elsewhere.
+ELSEWHERE = {429: "the tests of the limits"}
+
+# What must be done before an operation can succeed, below the path of what it is about.
+BEFORE = {
+    "DELETE /v1/projects/<project_id>": "archive",
+    "POST /v1/projects/<project_id>/restore": "../archive",
+}
+
+
+@cache
+def _document() -> dict[str, Any]:
+    with bare_app().app_context():
+        return description()
+
+
+def _described(operation: Operation) -> dict[str, Any]:
+    path = operation.rule.replace("<", "{").replace(">", "}")
+    found: dict[str, Any] = _document()["paths"][path][operation.method.lower()]
+    return found
+
+
+def _promised() -> Iterator[Any]:
+    for operation in operations():
+        for status in sorted(map(int, _described(operation)["responses"])):
+            if status not in ELSEWHERE:
+                yield pytest.param(operation, status, id=f"{operation.name} {status}")
+
+
+class Asked:
+    """An operation with its documented example as the body, on things that exist."""
+
+    def __init__(self, client: Client, operation: Operation) -> None:
+        self.client, self.operation = client, operation
+        self.ids = fill(client, operation)
+        content = _described(operation).get("requestBody", {}).get("content", {})
+        self.body = content.get("application/json", {}).get("example")
+        self.headers: dict[str, str] = {}
+        self.query = ""
+        self.data: bytes | None = None
+
+    def prepare(self) -> None:
+        """Bring things into the state in which the operation succeeds."""
+        path = self.operation.path(self.ids)
+        match BEFORE.get(self.operation.name):
+            case "archive":
+                self.client.post(f"{path}/archive")
+            case "../archive":
+                self.client.post(path.replace("/restore", "/archive"))
+
+    def send(self) -> TestResponse:
+        path = self.operation.path(self.ids) + self.query
+        sent = {"json": self.body} if self.data is None else {"data": self.data}
+        return self.client.send(self.operation.method, path, headers=self.headers, **sent)
+
+
+def _too_large(asked: Asked) -> None:
+    asked.data = b" " * (asked.client.app.config["SETTINGS"].max_body_bytes + 1)
+
+
+def _other_body(asked: Asked) -> None:
+    """A field that does not exist, or the key of another request where no body is taken."""
+    if asked.body is not None:
+        asked.body = asked.body | {"x": 1}
+    else:
+        asked.headers["Idempotency-Key"] = f"key {next(_numbers)}"
+        asked.client.put("/v1/account", json={}, headers=asked.headers)
+
+
+def _fails_with(error: Exception) -> Callable[[Asked], None]:
+    def make_fail(asked: Asked) -> None:
+        def fail(*_: Any) -> None:
+            raise error
+
+        PATCH.setattr(reading, "_fetch", fail)
+
+    return make_fail
+
+
+def _still_runs(asked: Asked) -> None:
+    """Where a state can stand against it, it does; else the first request of a key still runs."""
+    if asked.operation.method == "DELETE":
+        return
+
+    def claim(_: Repeatable) -> bool:
+        raise StillRunning
+
+    PATCH.setattr(Repeatable, "claim", claim)
+    asked.headers["Idempotency-Key"] = f"key {next(_numbers)}"
+
+
+def _limited(asked: Asked) -> None:
+    asked.client = make_key(asked.client, permissions=lacking(asked.operation.needs))
+
+
+PATCH = pytest.MonkeyPatch()
+GOOD = (200, 201, 204)
+PROVOKE: dict[int, Callable[[Asked], Any]] = {
+    **dict.fromkeys(GOOD, Asked.prepare),
+    304: lambda asked: asked.headers.update({"If-None-Match": "*"}),
+    400: lambda asked: setattr(asked, "query", "?unknown=1"),
+    401: lambda asked: setattr(asked, "client", asked.client.nobody()),
+    403: _limited,
+    404: lambda asked: setattr(asked, "ids", absent_ids(asked.operation)),
+    409: _still_runs,
+    412: lambda asked: asked.headers.update({"If-Match": '"x"'}),
+    413: _too_large,
+    415: lambda asked: setattr(asked, "data", b"no JSON"),
+    422: _other_body,
+    500: _fails_with(ZeroDivisionError()),
+    503: _fails_with(OperationalError("SELECT", {}, Exception("gone"))),
+}
+
+
+@pytest.fixture(autouse=True)
+def _unpatched() -> Iterator[None]:
+    yield
+    PATCH.undo()
+
+
+@pytest.mark.parametrize(("operation", "status"), list(_promised()))
+def test_a_promised_status_is_answered(client: Client, operation: Operation, status: int) -> None:
+    asked = Asked(client, operation)
+    assert status in PROVOKE, f"say in PROVOKE how {status} comes about"
+    PROVOKE[status](asked)
+    assert asked.send().status_code == status
