@@ -9,11 +9,11 @@ from app.account.routes import auth_bp
 from app.account.routes import bp as account_bp
 from app.api import failures, openapi, requests
 from app.assets.routes import bp as assets_bp
-from app.core import database, embedded, logging, store
+from app.core import database, edge, embedded, logging, store
 from app.core.migrations import FOLDER
 from app.extensions import db, migrate
 from app.projects.routes import bp as projects_bp
-from app.site import docs, headers, health, metrics
+from app.site import docs, health, metrics
 from config import Settings, load_settings
 
 
@@ -27,7 +27,6 @@ def create_app(settings: Settings | None = None) -> Flask:
     app = Flask(__name__, instance_path=str(settings.instance_path), static_folder=None)
     app.config.update(
         SETTINGS=settings,
-        SECRET_KEY=settings.secret_key,
         MAX_CONTENT_LENGTH=settings.max_body_bytes,
         SQLALCHEMY_DATABASE_URI=settings.database_url,
         SQLALCHEMY_ENGINE_OPTIONS=database.engine_options(settings),
@@ -42,7 +41,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     store.init_app(app, lambda: settings.redis_url or embedded.ensure(settings.instance_path))
     failures.init_app(app)
     requests.init_app(app)
-    headers.init_app(app)
+    edge.init_app(app)
     _believe_proxies(app, settings.trusted_proxies)
     metrics.init_app(app)
 

@@ -87,9 +87,6 @@ def _links(number: int, last: int) -> str:
     if number < last:
         pages["next"] = number + 1
     pages["last"] = last
-    return ", ".join(f'<{_page_url(target)}>; rel="{rel}"' for rel, target in pages.items())
-
-
-def _page_url(number: int) -> str:
-    arguments = request.args.to_dict() | {"page": str(number)}
-    return f"{request.path}?{urlencode(arguments)}"
+    others = {name: value for name, value in request.args.items() if name != "page"}
+    stem = f"{request.path}?{urlencode(others | {'page': ''})}"
+    return ", ".join(f'<{stem}{target}>; rel="{rel}"' for rel, target in pages.items())

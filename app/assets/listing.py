@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, cast
 
 from sqlalchemy import Select, Table, bindparam, func, select
 
-from app.assets.record import COLUMNS, asset_record
+from app.assets.record import COLUMNS, row_record
 from app.auth.tenant import columns_of
 from app.core.finding import box_values, contains_text, is_short, overlaps_box, text_values
 from app.core.geometry import Bounds
@@ -56,8 +56,8 @@ def list_assets(
     values |= box_values(query.bbox) if query.bbox else {}
     total = int(_count(filters).scalar(**values))
     skipped = (query.page - 1) * query.per_page
-    rows = _page(filters).all(**values, size=query.per_page, skipped=skipped)
-    return [asset_record(row) for row in rows], total
+    rows = _page(filters).tuples(**values, size=query.per_page, skipped=skipped)
+    return list(map(row_record, rows)), total
 
 
 @cache

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from app.core.clock import shown_time
+from app.core.clock import shown_value
 from app.core.strict_json import Fragment, dumps
 from app.models import Asset
 
@@ -21,23 +21,25 @@ COLUMNS: Final = (
 )
 
 
-def asset_record(row: Any) -> dict[str, Any]:
-    """The fields of an asset; location and metadata go out as they are stored.
-
-    Args:
-        row: a row of ``COLUMNS``, or an ``Asset``.
-    """
+def row_record(row: tuple[Any, ...]) -> dict[str, Any]:
+    """The fields of an asset from a row of ``COLUMNS``; location and metadata go out unparsed."""
+    id_, project_id, name, type_, location, status, metadata, created_at, updated_at = row
     return {
-        "id": row.id,
-        "project_id": row.project_id,
-        "name": row.name,
-        "type": row.type,
-        "location": None if row.location is None else Fragment(row.location),
-        "status": row.status,
-        "metadata": None if row.metadata_json is None else Fragment(row.metadata_json),
-        "created_at": shown_time(row.created_at),
-        "updated_at": shown_time(row.updated_at),
+        "id": id_,
+        "project_id": project_id,
+        "name": name,
+        "type": type_,
+        "location": None if location is None else Fragment(location),
+        "status": status,
+        "metadata": None if metadata is None else Fragment(metadata),
+        "created_at": created_at,
+        "updated_at": updated_at,
     }
+
+
+def asset_record(asset: Asset) -> dict[str, Any]:
+    """The fields of an asset."""
+    return row_record(tuple(shown_value(getattr(asset, column.key)) for column in COLUMNS))
 
 
 def asset_data(asset: Asset) -> bytes:

@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import bindparam
 
-from app.assets.record import COLUMNS, asset_data, asset_record
+from app.assets.record import COLUMNS, asset_data, asset_record, row_record
 from app.auth.principal import Principal
 from app.auth.tenant import columns_of, find_locked
 from app.core import clock
@@ -35,7 +35,7 @@ def read_asset(account_id: str, project_id: str, asset_id: str) -> dict[str, Any
     row = _ONE.first(account_id=account_id, project_id=project_id, asset_id=asset_id)
     if row is None:
         raise _absent()
-    return asset_record(row)
+    return row_record(row)
 
 
 def check_asset(account_id: str, project_id: str, asset_id: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import Any
 
 
 def now() -> datetime:
@@ -24,3 +25,8 @@ def parse_time(text: str) -> datetime:
 def shown_time(moment: datetime | str | None) -> str | None:
     """A moment as it is shown; one that was read as a plain column has that form already."""
     return format_time(moment) if isinstance(moment, datetime) else moment
+
+
+def shown_value(value: Any) -> Any:
+    """A value of an object's attribute as it is shown: a moment as text, all else as it is."""
+    return format_time(value) if isinstance(value, datetime) else value

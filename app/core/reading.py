@@ -66,6 +66,11 @@ class Prepared:
         compiled, rows = self._run(values)
         return compiled.rows(rows)
 
+    def tuples(self, **values: Any) -> list[tuple[Any, ...]]:
+        """All rows, as plain tuples: for lists, where names would be looked up for every row."""
+        compiled, rows = self._run(values)
+        return compiled.converted(rows)
+
     def first(self, **values: Any) -> Any:
         """The first row, or None."""
         compiled, rows = self._run(values)
@@ -113,14 +118,18 @@ class _Compiled:
 
     def rows(self, found: list[Any]) -> list[Any]:
         """The driver's rows as named tuples of Python's values."""
+        return list(map(self._make_row, self.converted(found)))
+
+    def converted(self, found: list[Any]) -> list[Any]:
+        """The driver's rows with Python's values."""
         if not self._from_driver:
-            return list(map(self._make_row, found))
+            return found
         converted = []
         for row in found:
             cells = list(row)
             for place, convert in self._from_driver:
                 cells[place] = convert(cells[place])
-            converted.append(self._make_row(cells))
+            converted.append(tuple(cells))
         return converted
 
 

@@ -13,7 +13,7 @@ from app.core.geometry import Bounds
 from app.core.reading import Prepared, engine
 from app.core.tables import shown
 from app.models import Project
-from app.projects.record import COLUMNS, project_record
+from app.projects.record import COLUMNS, row_record
 from app.usage.service import counters
 
 _TABLE = cast("Table", Project.__table__)
@@ -68,8 +68,8 @@ def list_projects(account_id: str, query: ProjectQuery) -> tuple[list[dict[str, 
     rest = total - offset - size
     backwards = rest < offset
     statement = _page(filters, query.sort, query.descending, backwards)
-    rows = statement.all(**values, size=size, skipped=rest if backwards else offset)
-    return [project_record(row) for row in rows], total
+    rows = statement.tuples(**values, size=size, skipped=rest if backwards else offset)
+    return list(map(row_record, rows)), total
 
 
 def _values(account_id: str, query: ProjectQuery, dialect: str) -> dict[str, Any]:

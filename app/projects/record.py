@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from app.core.clock import shown_time
+from app.core.clock import shown_value
 from app.core.strict_json import Fragment, dumps
 from app.models import Project
 
@@ -21,24 +21,25 @@ COLUMNS: Final = (
 )
 
 
-def project_record(row: Any) -> dict[str, Any]:
-    """The fields of a project. The stored geometry goes out unparsed.
-
-    Args:
-        row: a row of ``COLUMNS``, or a ``Project``.
-    """
-    area_m2 = row.area_m2
+def row_record(row: tuple[Any, ...]) -> dict[str, Any]:
+    """The fields of a project from a row of ``COLUMNS``. The geometry goes out unparsed."""
+    id_, name, slug, description, geometry, area_m2, status, created_at, updated_at = row
     return {
-        "id": row.id,
-        "name": row.name,
-        "slug": row.slug,
-        "description": row.description,
-        "geometry": None if row.geometry is None else Fragment(row.geometry),
+        "id": id_,
+        "name": name,
+        "slug": slug,
+        "description": description,
+        "geometry": None if geometry is None else Fragment(geometry),
         "area_hectares": None if area_m2 is None else area_m2 / 10_000,
-        "status": row.status,
-        "created_at": shown_time(row.created_at),
-        "updated_at": shown_time(row.updated_at),
+        "status": status,
+        "created_at": created_at,
+        "updated_at": updated_at,
     }
+
+
+def project_record(project: Project) -> dict[str, Any]:
+    """The fields of a project."""
+    return row_record(tuple(shown_value(getattr(project, column.key)) for column in COLUMNS))
 
 
 def project_data(project: Project) -> bytes:

@@ -18,7 +18,7 @@ from app.core.text import fold, searchable, slugify
 from app.extensions import db
 from app.models import Project
 from app.outbox import Origin, emit
-from app.projects.record import COLUMNS, project_data, project_record
+from app.projects.record import COLUMNS, project_data, project_record, row_record
 from app.usage.service import count_project
 
 _ONE = Prepared(columns_of(Project, *COLUMNS).where(Project.id == bindparam("project_id")))
@@ -40,7 +40,7 @@ def read_project(account_id: str, project_id: str) -> dict[str, Any]:
     row = _ONE.first(account_id=account_id, project_id=project_id)
     if row is None:
         raise _absent()
-    return project_record(row)
+    return row_record(row)
 
 
 def lock_project(account_id: str, project_id: str) -> Project:

@@ -6,7 +6,7 @@ import hmac
 import os
 import time
 
-from flask import Blueprint, Flask, Response, current_app, g, request
+from flask import Blueprint, Flask, Response, current_app, request
 from prometheus_client import (
     CONTENT_TYPE_LATEST,
     REGISTRY,
@@ -18,6 +18,7 @@ from prometheus_client import (
     multiprocess,
 )
 
+from app.core.edge import STARTED
 from app.core.errors import NotFound, Unauthorized
 from app.core.store import store
 
@@ -33,7 +34,7 @@ _DURATION = Histogram(
     buckets=(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5),
 )
 _STORE_UP = Gauge(
-    "canopy_store_up", "Whether the store answered last time", multiprocess_mode="livemin"
+    "canopy_store_up", "Whether the store answered last time", multiprocess_mode="livemostrecent"
 )
 
 
@@ -58,7 +59,7 @@ def metrics() -> Response:
 def _count(response: Response) -> Response:
     route = request.url_rule.rule if request.url_rule is not None else "(none)"
     _REQUESTS.labels(request.method, route, response.status_code).inc()
-    _DURATION.labels(route).observe(time.perf_counter() - g.get("started", time.perf_counter()))
+    _DURATION.labels(route).observe(time.perf_counter() - request.environ[STARTED])
     _STORE_UP.set(0 if store().is_down else 1)
     return response
 

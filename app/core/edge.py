@@ -1,12 +1,24 @@
-"""Security headers on every response, those of the web framework's own refusals included."""
+"""The outermost layer of the application: what holds for every request, whoever answers it.
+
+WSGI middleware, so that it also holds for what Flask itself refuses: each request has an id and a
+time of arrival, and each response carries the id and the security headers.
+"""
 
 from __future__ import annotations
 
+import re
+import time
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from flask import Flask
 
+from app.core.ids import new_id
+
+REQUEST_ID: Final = "canopy.request_id"
+STARTED: Final = "canopy.started"  # on the clock of time.perf_counter
+
+_KEPT_ID: Final = re.compile(r"[A-Za-z0-9_-]{8,64}")
 _HEADERS: Final = [
     ("X-Frame-Options", "DENY"),
     ("X-Content-Type-Options", "nosniff"),
@@ -26,21 +38,27 @@ _ON_HTTPS: Final = [
 ]
 
 
-class SecurityHeaders:
-    """WSGI middleware: adds the headers as the response starts."""
+class Edge:
+    """The middleware around the application."""
 
     def __init__(self, application: Callable[..., Iterable[bytes]]) -> None:
         self._application = application
 
     def __call__(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
+        environ[STARTED] = time.perf_counter()
+        sent = environ.get("HTTP_X_REQUEST_ID", "")
+        request_id = sent if _KEPT_ID.fullmatch(sent) else new_id("request")
+        environ[REQUEST_ID] = request_id
         added = _ON_HTTPS if environ["wsgi.url_scheme"] == "https" else _HEADERS
 
         def start(status: str, headers: list[tuple[str, str]], *exc_info: Any) -> Any:
-            return start_response(status, headers + added, *exc_info)
+            return start_response(
+                status, [*headers, ("X-Request-Id", request_id), *added], *exc_info
+            )
 
         return self._application(environ, start)
 
 
 def init_app(app: Flask) -> None:
     """Wrap the application. Inside ProxyFix, which says whether the client came by https."""
-    app.wsgi_app = SecurityHeaders(app.wsgi_app)  # type: ignore[method-assign]
+    app.wsgi_app = Edge(app.wsgi_app)  # type: ignore[method-assign]
