@@ -160,7 +160,9 @@ class Settings:
     web_workers: int = _setting("2", _whole(1, 256), "processes of the web server")
     web_threads: int = _setting("4", _whole(1, 256), "threads of each web process")
     database_pool_size: int = _setting(
-        "8", _whole(1, 500), "PostgreSQL connections of each web process"
+        "8",
+        _whole(1, 500),
+        "PostgreSQL connections that each process may hold for changes, and again for reading",
     )
     database_timeout_ms: int = _setting(
         "5000", _whole(100, 600_000), "longest wait for a lock or a statement, in milliseconds"

@@ -29,7 +29,8 @@ def create_app(settings: Settings | None = None) -> Flask:
         SETTINGS=settings,
         MAX_CONTENT_LENGTH=settings.max_body_bytes,
         SQLALCHEMY_DATABASE_URI=settings.database_url,
-        SQLALCHEMY_ENGINE_OPTIONS=database.engine_options(settings),
+        # Asked before each change whether it still lives; a reading is done again instead.
+        SQLALCHEMY_ENGINE_OPTIONS=database.engine_options(settings) | {"pool_pre_ping": True},
         PROVIDE_AUTOMATIC_OPTIONS=False,
         **openapi.CONFIG,
     )

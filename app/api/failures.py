@@ -68,7 +68,7 @@ def as_api_error(error: SQLAlchemyError) -> ApiError | None:
     if isinstance(error, IntegrityError) and (detail := _conflict(error)):
         return errors.Conflict("The resource conflicts with another one.", details=[detail])
     if is_outage(error):
-        log.warning("database unavailable: %s", error.__class__.__name__, exc_info=error)
+        log.warning("the database is unavailable: %s", getattr(error, "orig", None) or error)
         return errors.ServiceUnavailable()
     return None
 

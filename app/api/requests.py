@@ -44,11 +44,13 @@ def _bound_body(environ: dict[str, Any]) -> None:
     A chunked body has no announced length, and werkzeug would cut it short without a word; so it
     is read here, one byte past the limit.
     """
-    chunked = environ.get("HTTP_TRANSFER_ENCODING", "").lower() == "chunked"
-    if not chunked and not environ.get("CONTENT_LENGTH"):
+    coding = environ.get("HTTP_TRANSFER_ENCODING", "").lower()
+    if not coding and not environ.get("CONTENT_LENGTH"):
         return
+    if coding not in ("", "chunked"):  # gunicorn lets "gzip, chunked" through, still compressed
+        raise UnsupportedMediaType("Send the body as it is: Transfer-Encoding can only be chunked.")
     limit = current_app.config["SETTINGS"].max_body_bytes
-    if chunked:
+    if coding:
         body = environ["wsgi.input"].read(limit + 1)
         environ["wsgi.input"] = io.BytesIO(body)
         environ["CONTENT_LENGTH"] = str(len(body))

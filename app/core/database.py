@@ -24,9 +24,10 @@ from config import Settings
 
 
 def engine_options(settings: Settings) -> dict[str, Any]:
-    """Options of ``create_engine``. A web process never waits for a pooled connection.
+    """Options of both engines, for changes and for reading.
 
-    Errors are logged, and do not name what was written: parameters are hidden.
+    A thread holds one connection of each at most. Errors are logged, and do not name what was
+    written: parameters are hidden.
     """
     if settings.uses_sqlite:
         return {
@@ -37,6 +38,7 @@ def engine_options(settings: Settings) -> dict[str, Any]:
     return {
         "hide_parameters": True,
         "pool_size": settings.database_pool_size,
+        "max_overflow": 0,
         "pool_timeout": settings.database_timeout_ms / 1000,
         "connect_args": {
             "connect_timeout": 3,
@@ -65,6 +67,7 @@ def without_waiting() -> Iterator[Connection]:
 
     A statement that finds the database, or its table, locked fails at once, with OperationalError.
     """
+    reading.release()  # a thread that held one and waited for another could wait for itself
     with reading.connect() as connection:
         sqlite = connection.dialect.name == "sqlite"
         wait = "PRAGMA busy_timeout=%d" if sqlite else "SET lock_timeout=%d"

@@ -154,6 +154,15 @@ def test_a_body_with_broken_chunks_is_the_clients_fault(ask: Ask, chunks: str) -
     assert answer.body["error"]["code"] == "VALIDATION_ERROR"
 
 
+@pytest.mark.parametrize("coding", ["gzip, chunked", "deflate, chunked"])
+def test_a_compressed_transfer_is_refused(ask: Ask, coding: str) -> None:
+    fields = [f"Transfer-Encoding: {coding}", "Content-Type: application/json"]
+    chunks = "2\r\n{}\r\n0\r\n\r\n"
+    (answer,) = ask(request("/v1/projects", *fields, method="POST", body=chunks))
+    assert answer.status == 415
+    assert answer.body["error"]["code"] == "UNSUPPORTED_MEDIA_TYPE"
+
+
 def test_a_broken_body_that_nobody_read_is_not_answered_twice(ask: Ask) -> None:
     chunks = "zz\r\n{}\r\n0\r\n\r\n"
     answers = ask(request("/healthz", "Transfer-Encoding: chunked", method="PUT", body=chunks))

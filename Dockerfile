@@ -1,0 +1,46 @@
+# One image for the web server (the default), the worker (`python worker.py`) and the commands
+# (`python -m app.cli migrate`). docs/operations.md says how it is run.
+ARG PYTHON=3.13-slim-trixie
+
+FROM python:${PYTHON} AS build
+WORKDIR /srv/canopy
+# The packages first: their layer stays as it is while only the code changes.
+COPY requirements.txt ./
+# Every package has a wheel: nothing is compiled, and no code of a package runs while building.
+RUN python -m venv --without-pip /opt/venv \
+    && pip --python /opt/venv/bin/python install --no-cache-dir --disable-pip-version-check \
+       --only-binary :all: --require-hashes -r requirements.txt
+COPY config.py gunicorn.conf.py worker.py wsgi.py ./
+COPY migrations migrations
+COPY deploy/healthcheck.py deploy/healthcheck.py
+COPY app app
+# Nothing is written when it runs, so that the bytecode has to be there before.
+RUN python -m compileall -q --invalidation-mode unchecked-hash .
+
+FROM python:${PYTHON}
+LABEL org.opencontainers.image.title="Canopy" \
+      org.opencontainers.image.description="A self-hosted REST service for forest projects" \
+      org.opencontainers.image.licenses="MIT"
+# The number is fixed: the owner of a volume is a number.
+RUN groupadd --gid 10001 canopy \
+    && useradd --uid 10001 --gid canopy --home-dir /data --no-create-home \
+       --shell /usr/sbin/nologin canopy \
+    && install --directory --owner canopy --group canopy --mode 0700 /data
+COPY --from=build /opt/venv /opt/venv
+COPY --from=build /srv/canopy /srv/canopy
+ENV PATH=/opt/venv/bin:$PATH \
+    PYTHONUNBUFFERED=1 \
+    PYTHONDONTWRITEBYTECODE=1 \
+    CANOPY_ENV=production \
+    HOST=0.0.0.0 \
+    PORT=8000 \
+    INSTANCE_PATH=/data
+WORKDIR /srv/canopy
+USER 10001:10001
+VOLUME /data
+EXPOSE 8000
+# gunicorn and the worker finish what is running within 8 seconds.
+STOPSIGNAL SIGTERM
+HEALTHCHECK --interval=15s --timeout=5s --start-period=30s --retries=3 \
+    CMD ["python", "deploy/healthcheck.py"]
+CMD ["python", "-m", "gunicorn", "-c", "gunicorn.conf.py", "wsgi:app"]

@@ -1,0 +1,1 @@
+"""The pages for people, and what fills their generated tables."""

@@ -1,0 +1,240 @@
+"""Fills the generated tables of the pages in this folder: ``python -m docs.generate``.
+
+A table stands between two marks, ``<!-- generated: NAME -->`` and ``<!-- end: NAME -->``; what is
+around them is written by hand. A test compares the pages with what this would write.
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import fields
+from functools import cache
+from itertools import groupby
+from pathlib import Path
+from typing import Any, Final
+
+from flask import Flask
+from werkzeug.routing import Rule
+
+from app import create_app
+from app.auth.guard import ANY_CREDENTIAL
+from app.core.geometry import PROBLEM_CODES
+from app.policy import bounds
+from app.policy.events import EVENTS, EventKind
+from app.policy.permissions import INCLUDES, PERMISSIONS, ROLES, SCOPES
+from app.policy.plans import DEFAULT_PLAN, PLANS, Plan
+from app.policy.schedule import PERIODIC
+from config import ROOT, load_settings, setting_docs
+
+FOLDER: Final = Path(__file__).parent
+COMMAND: Final = ".venv/bin/python -m docs.generate"
+
+_MARKED = re.compile(r"<!-- generated: ([\w-]+) -->\n.*?<!-- end: \1 -->", re.DOTALL)
+
+# What each constant of app.policy.bounds bounds.
+_BOUNDS: Final = {
+    "NAME_LENGTH": "characters of a name",
+    "DESCRIPTION_LENGTH": "characters of a description",
+    "SEARCH_LENGTH": "characters of `search`",
+    "GEOMETRY_POSITIONS": "positions of one boundary, the closing ones included",
+    "METADATA_BYTES": "bytes of an asset's `metadata` as JSON",
+    "METADATA_KEYS": "keys at the top of an asset's `metadata`",
+    "PER_PAGE_DEFAULT": "records of a page when `per_page` is left out",
+    "PER_PAGE_MAX": "records of a page at most",
+    "PAGE_MAX": "largest `page`",
+    "PROJECT_STATUSES": "what `status` of a project can be",
+    "PROJECT_SORTS": "what projects can be sorted by",
+    "ACCOUNT_TYPES": "what `type` of an account can be",
+    "VOCABULARY_PATTERN": "form of an asset's `type` and `status`",
+    "ASSET_TYPES": "documented values of an asset's `type`; any other word is taken too",
+    "ASSET_STATUSES": "documented values of an asset's `status`; any other word is taken too",
+    "IDEMPOTENCY_KEY_LENGTH": "characters of an `Idempotency-Key`",
+    "IDEMPOTENCY_HOURS": "hours that the answer to an `Idempotency-Key` is kept",
+    "EVENT_DAYS": "days that an event is kept",
+    "LAST_USED_SECONDS": "seconds between two notes of a credential's last use, at least",
+    "ALLOWLIST_ENTRIES": "addresses and networks of a service token",
+}
+
+
+def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    """A table in Markdown."""
+    names = list(head)
+    lines = [names, ["---"] * len(names), *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def permissions() -> str:
+    rows = []
+    for name, opens in PERMISSIONS.items():
+        others = sorted(INCLUDES.get(name, frozenset()) - {name})
+        every = len(others) == len(PERMISSIONS) - 1
+        rows.append([f"`{name}`", opens, "all others" if every else _codes(others)])
+    return table(["Permission", "Opens", "Includes"], rows)
+
+
+def roles() -> str:
+    rows = [[f"`{name}`", _codes(sorted(held))] for name, held in ROLES.items()]
+    return table(["Role", "Permissions"], rows)
+
+
+def scopes() -> str:
+    return table(["Scope", "Opens"], ([f"`{name}`", opens] for name, opens in SCOPES.items()))
+
+
+def plans() -> str:
+    head = ["Plan", *(item.name.replace("_", " ") for item in fields(Plan))]
+    rows = []
+    for name, plan in PLANS.items():
+        limits = (getattr(plan, item.name) for item in fields(Plan))
+        shown = f"`{name}`" + (" (default)" if name == DEFAULT_PLAN else "")
+        rows.append([shown, *("no limit" if each is None else f"{each:,}" for each in limits)])
+    return table(head, rows)
+
+
+def events() -> str:
+    """The events in groups of those whose ``data`` has the same fields."""
+    parts = []
+    for common, group in groupby(EVENTS.items(), lambda item: item[1].fields):
+        kinds = dict(group)
+        subjects = dict.fromkeys(name.partition(".")[0] for name in kinds)
+        title = " and ".join(f"`{subject}.*`" for subject in subjects)
+        rows = [[f"`{name}`", kind.meaning, _besides(kind)] for name, kind in kinds.items()]
+        parts.append(f"`data` of {title}: {_codes(common)}.")
+        parts.append(table(["Event", "Comes when", "`data` has besides"], rows))
+    return "\n\n".join(parts)
+
+
+def limits() -> str:
+    values = {name: value for name, value in vars(bounds).items() if name.isupper()}
+    rows = ([f"`{name}`", _value(value), _BOUNDS[name]] for name, value in values.items())
+    return table(["Bound", "Value", "Of what"], rows)
+
+
+def periodic_jobs() -> str:
+    rows = ([f"`{job.function_path}`", f"{job.every_seconds:,} s"] for job in PERIODIC)
+    return table(["Job", "Every"], rows)
+
+
+def settings() -> str:
+    """Every setting; a default inside this repository is told from its root."""
+    rows = []
+    for setting in setting_docs():
+        default = setting.default.removeprefix(f"{ROOT}/")
+        rows.append([f"`{setting.name}`", f"`{default}`" if default else "unset", setting.purpose])
+    return table(["Setting", "Default", "What it is for"], rows)
+
+
+def operations() -> str:
+    """Every route of /v1 that asks for a credential, in the order of the addresses."""
+    rows = []
+    for rule in _rules():
+        view = _application().view_functions[rule.endpoint]
+        if needs := getattr(view, "permission", None):
+            shown = "any credential" if needs == ANY_CREDENTIAL else f"`{needs}`"
+            rows.append([_address(rule), shown, _summary(view)])
+    return table(["Operation", "Permission", "What it does"], rows)
+
+
+def open_routes() -> str:
+    """Every other route, save for static files."""
+    rows = []
+    for rule in _rules():
+        view = _application().view_functions[rule.endpoint]
+        if not hasattr(view, "permission") and not rule.endpoint.endswith("static"):
+            rows.append([_address(rule), _summary(view)])
+    return table(["Route", "What it shows"], rows)
+
+
+def geometry_problems() -> str:
+    rows = ([f"`{code}`", meaning] for code, meaning in PROBLEM_CODES.items())
+    return table(["Code", "What is wrong"], rows)
+
+
+TABLES: Final[dict[str, Callable[[], str]]] = {
+    "permissions": permissions,
+    "roles": roles,
+    "scopes": scopes,
+    "plans": plans,
+    "events": events,
+    "bounds": limits,
+    "periodic-jobs": periodic_jobs,
+    "settings": settings,
+    "operations": operations,
+    "open-routes": open_routes,
+    "geometry-problems": geometry_problems,
+}
+
+
+def fill(page: str) -> str:
+    """The text of a page with its tables as they are now.
+
+    Raises:
+        KeyError: a mark names no table, or something new has no description here.
+    """
+
+    def renewed(match: re.Match[str]) -> str:
+        name = match[1]
+        return f"<!-- generated: {name} -->\n\n{TABLES[name]()}\n\n<!-- end: {name} -->"
+
+    return _MARKED.sub(renewed, page)
+
+
+def tables_of(page: str) -> list[str]:
+    """The names of the tables that a page has marks for."""
+    return _MARKED.findall(page)
+
+
+@cache
+def _application() -> Flask:
+    """The application with nothing behind it: its routes are looked at and never called."""
+    with tempfile.TemporaryDirectory(prefix="canopy-docs-") as folder:
+        return create_app(load_settings({"INSTANCE_PATH": folder}))
+
+
+def _rules() -> list[Rule]:
+    return sorted(_application().url_map.iter_rules(), key=lambda rule: (rule.rule, _method(rule)))
+
+
+def _method(rule: Rule) -> str:
+    return " ".join(sorted((rule.methods or set()) - {"HEAD", "OPTIONS"}))
+
+
+def _address(rule: Rule) -> str:
+    return f"`{_method(rule)} {rule.rule.replace('<', '{').replace('>', '}')}`"
+
+
+def _summary(view: Callable[..., Any]) -> str:
+    return (view.__doc__ or "").strip().partition("\n")[0]
+
+
+def _besides(kind: EventKind) -> str:
+    actor = [f"`{kind.actor}` {{id, email}}"] if kind.actor else []
+    return ", ".join([*(f"`{name}`" for name in kind.extra), *actor])
+
+
+def _codes(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, tuple):
+        return _codes(value)
+    return f"{value:,}" if isinstance(value, int) else f"`{value}`"
+
+
+def _pages() -> Iterator[Path]:
+    yield from sorted([*ROOT.glob("*.md"), *FOLDER.glob("**/*.md")])
+
+
+def main() -> None:
+    for path in _pages():
+        text = path.read_text()
+        if (renewed := fill(text)) != text:
+            path.write_text(renewed)
+            print(f"{path.relative_to(ROOT)} is renewed.")  # noqa: T201 - a command
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,78 @@
+"""What the page for operators says of metrics, logs and refusals, compared with the service."""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+from collections.abc import Iterator
+
+import pytest
+from flask import Flask
+from prometheus_client import REGISTRY
+
+from app.core import refusals
+from app.core.logging import JsonFormatter
+from tests.deploy.files import text
+from tests.make import Client
+
+PAGE = text("docs/operations.md")
+PARTS_OF_A_LINE = {"time", "level", "logger", "message"}
+
+
+def section(title: str) -> str:
+    """A section of the page, up to the next one."""
+    return PAGE.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
+
+
+def first_column(title: str) -> list[str]:
+    return re.findall(r"^\| `?([\w]+)`? \|", section(title), re.MULTILINE)[1:]
+
+
+@pytest.fixture
+def lines(client: Client) -> Iterator[list[str]]:
+    """The lines of the requests of a test, as they would be written."""
+    written: list[str] = []
+
+    class Keep(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            written.append(JsonFormatter().format(record))
+
+    log, handler = logging.getLogger("canopy.request"), Keep()
+    level = log.level
+    log.addHandler(handler)
+    log.setLevel(logging.INFO)
+    yield written
+    log.removeHandler(handler)
+    log.setLevel(level)
+
+
+def test_the_metrics_are_those_of_the_service(app: Flask) -> None:
+    names = {
+        metric.name + ("_total" if metric.type == "counter" else "")
+        for metric in REGISTRY.collect()
+        if metric.name.startswith("canopy_")
+    }
+    assert set(first_column("Metrics")) == names
+
+
+def test_the_fields_are_those_of_a_line(client: Client, lines: list[str]) -> None:
+    client.send("GET", "/v1/account?colour=green")
+    (line,) = map(json.loads, lines)
+    assert line.keys() == PARTS_OF_A_LINE | set(first_column("Logs"))
+    assert "green" not in lines[0]
+    assert client.token not in lines[0]
+
+
+def test_the_statuses_are_those_of_the_web_server() -> None:
+    title = "What the web server refuses"
+    statuses = {status for _, status, _ in refusals._MALFORMED}
+    assert {int(word) for word in first_column(title)} == statuses
+    told = {
+        "limit_request_line": "bytes",
+        "limit_request_fields": "header fields",
+        "limit_request_field_size": "bytes",
+    }
+    for name, unit in told.items():
+        (limit,) = re.findall(rf"^{name} = (\d+)$", text("gunicorn.conf.py"), re.MULTILINE)
+        assert f"{int(limit):,} {unit}" in section(title)

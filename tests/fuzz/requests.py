@@ -1,0 +1,153 @@
+"""Single requests: what fits the description, and what just does not.
+
+Whatever comes, the answer is none of 5xx, is one that the description promises (every answer of the
+tests' client is compared with it), and a body that the description refuses is refused.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import cache
+from typing import Any, Final
+
+import schemathesis
+from flask import Flask
+from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+from schemathesis.core import NotSet
+from schemathesis.generation import GenerationMode
+from werkzeug.test import TestResponse
+
+from app.api.openapi import description
+from app.assets.schemas import READ_ONLY as ASSET_READ_ONLY
+from app.projects.schemas import READ_ONLY as PROJECT_READ_ONLY
+from tests.api.operations import Operation, fill
+from tests.make import Client, make_account
+
+_SENT_BY_OURSELVES: Final = {"authorization", "content-type", "content-length", "host", "cookie"}
+_READ_ONLY: Final = PROJECT_READ_ONLY | ASSET_READ_ONLY | {"type", "plan", "usage"}
+# Values of a path that are no id, besides those that the description gives.
+_ODD_IDS: Final = st.sampled_from(["%00", "x", "proj_", "%ff", "🌲", "..", " "])
+
+
+def run(app: Flask, operation: Operation, *, number: int, start: int) -> Counter[int]:
+    """Send this many requests of one operation, and count the statuses of the answers.
+
+    Half of them fit the description, half just do not. The same seed (``start``) makes the same
+    requests.
+    """
+    answers: Counter[int] = Counter()
+    for mode in GenerationMode:
+        answers += _run(app, operation, mode, number // 2, start)
+    return answers
+
+
+def _run(
+    app: Flask, operation: Operation, mode: GenerationMode, number: int, start: int
+) -> Counter[int]:
+    client, answers = make_account(app), Counter[int]()
+    ids = fill(client, operation)
+
+    @seed(start)
+    @settings(
+        max_examples=number,
+        deadline=None,
+        database=None,
+        phases=(Phase.generate, Phase.shrink),
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(_strategy(app, operation, mode), st.integers(0, 5), _ODD_IDS)
+    def send(case: Any, chance: int, odd: str) -> None:
+        places = _ids_of(client, operation, ids) if chance else dict.fromkeys(ids, odd)
+        response = _send(client, operation, case, places)
+        answers[response.status_code] += 1
+        judge(app, operation, case, response)
+
+    send()
+    return answers
+
+
+def _ids_of(client: Client, operation: Operation, ids: dict[str, str]) -> dict[str, str]:
+    """The ids of things that are there; made again where the last request deleted them."""
+    if operation.method == "DELETE" and ids:
+        ids.update(fill(client, operation))
+    return ids
+
+
+@cache
+def _document(app: Flask) -> dict[str, Any]:
+    with app.app_context():
+        return description()
+
+
+@cache
+def _strategy(app: Flask, operation: Operation, mode: GenerationMode) -> st.SearchStrategy[Any]:
+    schema = schemathesis.openapi.from_dict(_document(app))
+    made: Any = schema[_path(operation)][operation.method]
+    if mode is GenerationMode.NEGATIVE and not (made.body or made.query or made.headers):
+        mode = GenerationMode.POSITIVE
+    strategy: st.SearchStrategy[Any] = made.as_strategy(generation_mode=mode)
+    return strategy
+
+
+def _path(operation: Operation) -> str:
+    return operation.rule.replace("<", "{").replace(">", "}")
+
+
+def _send(client: Client, operation: Operation, case: Any, ids: dict[str, str]) -> TestResponse:
+    headers = {
+        name: str(value)
+        for name, value in (case.headers or {}).items()
+        if name.lower() not in _SENT_BY_OURSELVES and _is_sendable(f"{name}{value}")
+    }
+    query = {name: _text(value) for name, value in (case.query or {}).items()}
+    options: dict[str, Any] = {"query_string": query} if query else {}
+    if isinstance(case.body, bytes):
+        options["data"] = case.body
+        headers["Content-Type"] = "application/json"
+    elif not isinstance(case.body, NotSet) and case.body is not None:
+        options["json"] = case.body
+    return client.send(operation.method, operation.path(ids), headers=headers, **options)
+
+
+def _is_sendable(text: str) -> bool:
+    """Whether a server would let a header pass: printable, and Latin-1."""
+    try:
+        text.encode("latin-1")
+    except UnicodeEncodeError:
+        return False
+    return not any(ord(letter) < 32 or ord(letter) == 127 for letter in text)
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else str(value)
+
+
+def judge(app: Flask, operation: Operation, case: Any, response: TestResponse) -> None:
+    """Assert that nothing broke, and that what the description refuses was refused."""
+    where = f"{operation.name} {case.query} {case.body!r:.300} -> {response.status_code}"
+    assert response.status_code < 500, where
+    if response.status_code < 300 and isinstance(case.body, dict):
+        body = {k: _trimmed(v) for k, v in case.body.items() if k not in _left_out(case.body)}
+        errors = list(_validator(app, operation).iter_errors(body))
+        assert not errors or "coordinates" in case.body, f"{where}: {errors[0].message}"
+
+
+def _left_out(body: dict[str, Any]) -> set[str]:
+    """Fields that are read-only where they are not of the operation's own."""
+    own = {"type"} if "name" in body or "type" in body else set()
+    return set(_READ_ONLY) - own
+
+
+def _trimmed(value: Any) -> Any:
+    return value.strip() if isinstance(value, str) else value
+
+
+@cache
+def _validator(app: Flask, operation: Operation) -> Draft202012Validator:
+    document = _document(app)
+    described = document["paths"][_path(operation)][operation.method.lower()]
+    content = described.get("requestBody", {"content": {"application/json": {"schema": {}}}})
+    schema = content["content"]["application/json"]["schema"]
+    return Draft202012Validator({"components": document["components"], **schema})
