@@ -70,11 +70,11 @@ class ApiBlueprint(Blueprint):  # type: ignore[misc]
 
         The view is called as ``view(principal, [loaded], **path_ids)``.
         """
-        writes = method != "GET"
-
         def decorate(view: View) -> View:
-            inner = self._parsed(_committed(view) if writes else view, takes, query)
-            run = _change(inner, needs, finds) if writes else _read(inner, needs, finds)
+            if method == "GET":
+                run = _read(self._with_query(view, query), needs, finds)
+            else:
+                run = _change(self._with_body(_committed(view), takes), needs, finds)
             run.permission = needs  # type: ignore[attr-defined]
             describe(
                 self,
@@ -92,20 +92,28 @@ class ApiBlueprint(Blueprint):  # type: ignore[misc]
 
         return decorate
 
-    def _parsed(
-        self, view: View, takes: type[ma.Schema] | None, query: type[ma.Schema] | None
-    ) -> View:
-        """``view`` behind the parsing of what it takes."""
+    def _with_query(self, view: View, query: type[ma.Schema] | None) -> View:
+        """A reading ``view`` behind the parsing of its query string."""
         if query is not None:
             return self.arguments(query(), location="query")(view)  # type: ignore[no-any-return]
-        parsed = view
-        if takes is not None:
-            parsed = self.arguments(takes(), example=example_of(takes))(view)
 
-        @wraps(parsed)
+        @wraps(view)
+        def without_parameters(*args: Any, **ids: str) -> Response:
+            answer = view(*args, **ids)  # first, as what is absent is 404 whatever else is wrong
+            refuse_parameters(request)
+            return answer
+
+        return without_parameters
+
+    def _with_body(self, view: View, takes: type[ma.Schema] | None) -> View:
+        """A changing ``view`` behind the parsing of its body."""
+        if takes is not None:
+            view = self.arguments(takes(), example=example_of(takes))(view)
+
+        @wraps(view)
         def without_parameters(*args: Any, **ids: str) -> Response:
             refuse_parameters(request)
-            return parsed(*args, **ids)
+            return view(*args, **ids)
 
         return without_parameters
 

@@ -81,7 +81,13 @@ def update_project(principal: Principal, values: dict[str, Any], project_id: str
 
 
 @bp.operation(
-    "DELETE", _ONE, needs="projects:write", gives=(204, None), conflicts=True, conditional=True
+    "DELETE",
+    _ONE,
+    needs="projects:write",
+    finds=service.check_project,
+    gives=(204, None),
+    conflicts=True,
+    conditional=True,
 )
 def delete_project(principal: Principal, project_id: str) -> Response:
     """Delete an archived project, with its assets."""
@@ -93,6 +99,7 @@ def delete_project(principal: Principal, project_id: str) -> Response:
     "POST",
     f"{_ONE}/archive",
     needs="projects:write",
+    finds=service.check_project,
     gives=(200, single_of(ProjectSchema)),
     conflicts=True,
     conditional=True,
@@ -108,6 +115,7 @@ def archive_project(principal: Principal, project_id: str) -> Response:
     "POST",
     f"{_ONE}/restore",
     needs="projects:write",
+    finds=service.check_project,
     gives=(200, single_of(ProjectSchema)),
     conflicts=True,
     conditional=True,

@@ -143,3 +143,14 @@ def test_a_body_of_just_the_limit_is_read(client: Client) -> None:
         "POST", "/v1/projects", data=body, headers={"Content-Type": "application/json"}
     )
     assert response.status_code == 201
+
+
+@pytest.mark.parametrize(
+    ("method", "suffix"), [("GET", ""), ("DELETE", ""), ("POST", "/archive"), ("POST", "/restore")]
+)
+def test_absence_comes_before_the_query_and_the_precondition(
+    client: Client, method: str, suffix: str
+) -> None:
+    path = f"/v1/projects/proj_{'0' * 26}{suffix}?colour=green"
+    response = client.send(method, path, headers={"If-Match": "not a tag"})
+    assert response.status_code == 404
