@@ -20,7 +20,7 @@ from app import create_app
 from app.core import connections, logging
 from app.core.embedded import EmbeddedError, redis_url
 from app.core.lifeline import Lifeline, end_with_supervisor
-from app.core.queue import job_queue
+from app.core.queue import OwnJob, job_queue
 from app.core.store import connect
 from app.core.ticker import Ticker
 from config import Settings, SettingsError, load_settings
@@ -118,6 +118,7 @@ def _work(settings: Settings) -> bool:
     worker = JobWorker(
         [queue],
         connection=connection,
+        job_class=OwnJob,
         serializer=queue.serializer,
         log_job_description=False,
         worker_ttl=WORKER_TTL,

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from flask import Flask
-from werkzeug.middleware.proxy_fix import ProxyFix
 
 from app.account.routes import auth_bp
 from app.account.routes import bp as account_bp
 from app.api import failures, openapi, requests
 from app.assets.routes import bp as assets_bp
-from app.core import database, edge, embedded, logging, store
+from app.core import database, edge, embedded, logging, proxies, store
 from app.core.migrations import FOLDER
 from app.extensions import db, migrate
 from app.projects.routes import bp as projects_bp
@@ -43,7 +42,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     failures.init_app(app)
     requests.init_app(app)
     edge.init_app(app)
-    _believe_proxies(app, settings.trusted_proxies)
+    proxies.init_app(app, settings.trusted_proxies)
     metrics.init_app(app)
 
     api = openapi.init_app(app)
@@ -52,9 +51,3 @@ def create_app(settings: Settings | None = None) -> Flask:
     for pages in (docs.bp, health.bp, metrics.bp):
         app.register_blueprint(pages)
     return app
-
-
-def _believe_proxies(app: Flask, hops: int) -> None:
-    """Take the client's address, scheme and host from so many proxies in front."""
-    if hops:
-        app.wsgi_app = ProxyFix(app.wsgi_app, x_for=hops, x_proto=hops, x_host=hops)  # type: ignore[method-assign]

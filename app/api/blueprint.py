@@ -53,6 +53,7 @@ class ApiBlueprint(Blueprint):  # type: ignore[misc]
         finds: Finder | None = None,
         conflicts: bool = False,
         conditional: bool = False,
+        computes: bool = False,
     ) -> Callable[[View], View]:
         """Declare an operation.
 
@@ -67,14 +68,16 @@ class ApiBlueprint(Blueprint):  # type: ignore[misc]
                 NotFound when what the path names is not there.
             conflicts: whether the operation can answer 409.
             conditional: whether it heeds If-Match.
+            computes: whether it only computes, and needs no transaction while it does.
 
         The view is called as ``view(principal, [loaded], **path_ids)``.
         """
+
         def decorate(view: View) -> View:
             if method == "GET":
                 run = _read(self._with_query(view, query), needs, finds)
             else:
-                run = _change(self._with_body(_committed(view), takes), needs, finds)
+                run = _change(self._with_body(_committed(view, computes), takes), needs, finds)
             run.permission = needs  # type: ignore[attr-defined]
             describe(
                 self,
@@ -150,16 +153,20 @@ def _change(view: View, needs: str, finds: Finder | None) -> View:
     return run
 
 
-def _committed(view: View) -> View:
-    """``view`` in a transaction that is committed with its answer, or not at all."""
+def _committed(view: View, computes: bool) -> View:
+    """``view`` in a transaction that is committed with its answer, or not at all.
+
+    What only computes does so before the transaction begins: others wait for it to end.
+    """
 
     @wraps(view)
     def run(*args: Any, **ids: str) -> Response:
         repeatable: Repeatable | None = g.repeatable
+        computed = view(*args, **ids) if computes else None
         if repeatable is not None and not repeatable.claim():
             db.session.rollback()
             return repeatable.first_answer() or render(StillRunning())
-        response = view(*args, **ids)
+        response = computed or view(*args, **ids)
         if repeatable is not None:
             repeatable.keep(response)
         db.session.commit()

@@ -14,6 +14,7 @@ from app.core.etags import entity_tag, parse_tags
 from app.core.strict_json import dumps
 
 JSON = "application/json"
+_LARGE = 1024 * 1024
 
 
 def single(
@@ -56,7 +57,7 @@ def bare(value: Mapping[str, Any]) -> Response:
 
 def _listed(records: Iterable[Any], meta: Mapping[str, Any]) -> Response:
     data = dumps(records)
-    return _tagged(data, meta, entity_tag(data + dumps(meta)), 200)
+    return _tagged(data, meta, entity_tag(data, dumps(meta)), 200)
 
 
 def _tagged(data: bytes, meta: Mapping[str, Any], tag: str, status: int) -> Response:
@@ -64,10 +65,19 @@ def _tagged(data: bytes, meta: Mapping[str, Any], tag: str, status: int) -> Resp
         response = Response(status=304)
         del response.headers["Content-Type"]
     else:
-        body = b'{"data":' + data + b',"meta":' + dumps(meta) + b"}"
-        response = Response(body, status=status, content_type=JSON)
+        response = _enveloped(data, dumps(meta), status)
     response.headers["ETag"] = tag
     response.headers["Cache-Control"] = "private, no-cache"
+    return response
+
+
+def _enveloped(data: bytes, meta: bytes, status: int) -> Response:
+    """``{data, meta}``; large data goes out as it is, rather than as part of a copy."""
+    parts = [b'{"data":', data, b',"meta":', meta, b"}"]
+    if len(data) < _LARGE:
+        return Response(b"".join(parts), status=status, content_type=JSON)
+    response = Response(parts, status=status, content_type=JSON)
+    response.content_length = sum(map(len, parts))
     return response
 
 

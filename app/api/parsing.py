@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, NoReturn
+from itertools import islice
+from typing import Any, Final, NoReturn
 
 import marshmallow as ma
 from flask import Request
@@ -11,6 +12,9 @@ from webargs.flaskparser import FlaskParser
 
 from app.core.errors import BadRequest, Detail, ValidationFailed
 from app.core.strict_json import JsonInvalid, loads
+
+MOST_DETAILS: Final = 100
+LONGEST_FIELD: Final = 200
 
 
 class StrictParser(FlaskParser):
@@ -44,7 +48,7 @@ class StrictParser(FlaskParser):
         self, error: ma.ValidationError, req: Request, schema: ma.Schema, **_: Any
     ) -> NoReturn:
         messages: dict[str, Any] = error.normalized_messages()  # type: ignore[no-untyped-call]
-        details = list(_flatten(messages))
+        details = list(islice(_flatten(messages), MOST_DETAILS))
         if set(messages) == {"query"}:
             raise BadRequest("The query parameters are not valid.", details=details) from None
         raise ValidationFailed(details=details) from None
@@ -57,14 +61,16 @@ def refuse_repeats(req: Request) -> None:
     """Raises BadRequest when a query parameter stands twice in the address."""
     repeated = [name for name, values in req.args.lists() if len(values) > 1]
     if repeated:
-        details = [Detail(name, "Must be given once.") for name in repeated]
+        names = repeated[:MOST_DETAILS]
+        details = [Detail(_shortened(name), "Must be given once.") for name in names]
         raise BadRequest("The query parameters are not valid.", details=details)
 
 
 def refuse_parameters(req: Request) -> None:
     """Raises BadRequest when a route that takes no query parameters was given some."""
     if req.args:
-        details = [Detail(name, "Unknown parameter.") for name in req.args]
+        names = islice(req.args, MOST_DETAILS)
+        details = [Detail(_shortened(name), "Unknown parameter.") for name in names]
         raise BadRequest("The query parameters are not valid.", details=details)
 
 
@@ -80,4 +86,9 @@ def _walk(node: Any, path: tuple[str, ...]) -> Iterator[Detail]:
             yield from _walk(inner, path if name == "_schema" else (*path, str(name)))
     else:
         for message in node if isinstance(node, list) else [node]:
-            yield Detail(".".join(path) or "body", str(message))
+            yield Detail(_shortened(".".join(path)) or "body", str(message))
+
+
+def _shortened(name: str) -> str:
+    """A name as the client sent it is told back, but not at any length."""
+    return name if len(name) <= LONGEST_FIELD else f"{name[:LONGEST_FIELD]}…"

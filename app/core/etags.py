@@ -11,12 +11,15 @@ from app.core.errors import BadRequest, Detail, PreconditionFailed
 _TAG: Final = re.compile(r'(?:W/)?"[\x21\x23-\x7e\x80-\xff]*"')
 
 
-def entity_tag(data: bytes) -> str:
+def entity_tag(*data: bytes) -> str:
     """The tag of a representation: a digest of its ``data``, so any change changes it.
 
-    ``meta`` stays out of it: it tells of the request, not of the resource.
+    ``meta`` stays out of it where it tells of the request, not of the resource.
     """
-    return f'"{hashlib.sha256(data).hexdigest()[:32]}"'
+    digest = hashlib.sha256()
+    for part in data:
+        digest.update(part)
+    return f'"{digest.hexdigest()[:32]}"'
 
 
 def parse_tags(header: str, name: str) -> frozenset[str] | None:

@@ -2,14 +2,35 @@
 
 from __future__ import annotations
 
+import re
+from typing import Any, Final
+
 from redis import Redis
 from rq import Queue
+from rq.job import Job
 from rq.serializers import JSONSerializer
 
-NAME = "canopy"
+NAME: Final = "canopy"
+
+_OWN: Final = re.compile(r"app\.(?:[a-z_]+\.)?jobs\.[a-z_]+")
+
+
+class OwnJob(Job):
+    """A job of this service. A queue holds names of functions, and whoever can write to it could
+    name any: so only those in ``app/<room>/jobs.py`` are run, and no callbacks."""
+
+    success_callback = None
+    failure_callback = None
+    stopped_callback = None
+
+    def perform(self) -> Any:
+        """Run it. Raises PermissionError for a function that is no job of the service."""
+        if not _OWN.fullmatch(self.func_name or ""):
+            raise PermissionError(f"{self.func_name} is no job of this service.")
+        return super().perform()
 
 
 def job_queue(connection: Redis) -> Queue:
-    """The queue behind a connection. Arguments of jobs are JSON: nobody who can write to the
-    server runs code in the worker by it, as with RQ's default."""
+    """The queue behind a connection. Arguments of jobs are JSON, which holds no code, as the
+    pickles of RQ's default do."""
     return Queue(NAME, connection=connection, serializer=JSONSerializer)

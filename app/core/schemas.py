@@ -136,6 +136,9 @@ class InputSchema(ma.Schema):
     def _leave_out_read_only(self, data: Any, **_: Any) -> Any:
         if not isinstance(data, Mapping):
             return data
+        unknown = [name for name in data if name not in self.fields and name not in self.read_only]
+        if len(unknown) > 100:
+            raise ma.ValidationError(f"Has {len(unknown):,} names that the resource does not have.")
         return {name: value for name, value in data.items() if name not in self.read_only}
 
 

@@ -41,9 +41,10 @@ class Store:
     @property
     def client(self) -> Redis:
         """The client itself, for jobs, which may fail and be tried again."""
-        if self._client is None:
-            self._client = connect(self._resolve_url())
-        return self._client
+        client = self._client  # looked at once: another thread may drop it meanwhile
+        if client is None:
+            client = self._client = connect(self._resolve_url())
+        return client
 
     @property
     def is_down(self) -> bool:

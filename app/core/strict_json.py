@@ -20,6 +20,8 @@ _LONG_DIGITS: Final = b"9" * 19  # the fewest digits that may not fit into 64 bi
 _STRING_OR_LONG_DIGITS: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"|[0-9]{19}', re.DOTALL)
 _INT64: Final = range(-(2**63), 2**63)
 
+MOST_CONTAINERS: Final = 300_000  # a boundary has an array for each of its 100,000 positions
+
 Fragment = orjson.Fragment
 
 
@@ -34,6 +36,8 @@ def loads(raw: bytes) -> Any:
         JsonInvalid: it is not UTF-8, not JSON, too deep, has a name twice in one object, or an
             integer that 64 bits do not hold.
     """
+    if raw.count(b"[") + raw.count(b"{") > MOST_CONTAINERS:
+        raise JsonInvalid(f"The body has more than {MOST_CONTAINERS:,} arrays and objects.")
     try:
         value = orjson.loads(raw)
     except orjson.JSONDecodeError as error:
@@ -56,8 +60,14 @@ def _needs_a_second_look(raw: bytes) -> bool:
     """Whether a name stands in the text twice, wherever, or a number is long."""
     if _LONG_DIGITS in raw.translate(_DIGITS_TO_NINES) and _has_long_number(raw):
         return True
-    names = [text for text, colon in _STRING.findall(raw) if colon]
-    return len(set(names)) != len(names) or any(b"\\" in name for name in names)
+    seen: set[bytes] = set()
+    for found in _STRING.finditer(raw):
+        name = found[1] if found[2] else None
+        if name is not None and (name in seen or b"\\" in name):
+            return True
+        if name is not None:
+            seen.add(name)
+    return False
 
 
 def _has_long_number(raw: bytes) -> bool:
@@ -77,7 +87,8 @@ def _distinct(pairs: list[tuple[str, Any]]) -> None:
     seen: set[str] = set()
     for name, _ in pairs:
         if name in seen:
-            raise JsonInvalid(f"The body has the name {name!r} twice in one object.")
+            shown = name if len(name) <= 64 else f"{name[:64]}…"
+            raise JsonInvalid(f"The body has the name {shown!r} twice in one object.")
         seen.add(name)
 
 

@@ -133,6 +133,7 @@ def restore_project(principal: Principal, project_id: str) -> Response:
     needs="projects:read",
     takes=GeometryCheckSchema,
     gives=(200, single_of(GeometryReportSchema)),
+    computes=True,
 )
 def validate_geometry(_: Principal, values: dict[str, Any]) -> Response:
     """Check a geometry without keeping it."""

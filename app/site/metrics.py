@@ -24,6 +24,8 @@ from app.core.store import store
 
 bp = Blueprint("metrics", __name__)
 
+# A client can send any word as a method, and each would be counted for ever.
+_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"})
 _REQUESTS = Counter(
     "canopy_http_requests_total", "Requests answered", ["method", "route", "status"]
 )
@@ -58,7 +60,8 @@ def metrics() -> Response:
 
 def _count(response: Response) -> Response:
     route = request.url_rule.rule if request.url_rule is not None else "(none)"
-    _REQUESTS.labels(request.method, route, response.status_code).inc()
+    method = request.method if request.method in _METHODS else "other"
+    _REQUESTS.labels(method, route, response.status_code).inc()
     _DURATION.labels(route).observe(time.perf_counter() - request.environ[STARTED])
     _STORE_UP.set(0 if store().is_down else 1)
     return response

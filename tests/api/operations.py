@@ -29,6 +29,11 @@ FILLERS: dict[str, Callable[[Client, Ids], str]] = {
     "project_id": lambda client, _: make_project(client)["id"],
     "asset_id": lambda client, ids: make_asset(client, ids["project_id"])["id"],
 }
+# What must be done before an operation can succeed: posted to the path of what it is about.
+BEFORE = {
+    "DELETE /v1/projects/<project_id>": "/archive",
+    "POST /v1/projects/<project_id>/restore": "/archive",
+}
 PREFIXES = {"project_id": "proj_", "asset_id": "asset_"}
 NOBODYS = "01arz3ndektsv4rrffq69g5fav"  # well formed, and nothing has it
 # What no identifier looks like.
@@ -117,6 +122,13 @@ def fill(client: Client, operation: Operation) -> Ids:
             raise LookupError(f"tests/api/operations.py: add {argument!r} to FILLERS")
         ids[argument] = FILLERS[argument](client, ids)
     return ids
+
+
+def prepare(client: Client, operation: Operation, ids: Ids) -> None:
+    """Bring the things that ``fill`` made into the state in which the operation succeeds."""
+    action = BEFORE.get(operation.name)
+    if action is not None:
+        client.post(operation.path(ids).removesuffix("/restore") + action)
 
 
 def absent_ids(operation: Operation) -> Ids:

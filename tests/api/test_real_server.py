@@ -8,7 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from app.credentials.service import revoke_credential
+from app.extensions import db
 from tests.api.server import Server, gunicorn
+from tests.make import make_key
 
 LIMIT = 4096
 
@@ -122,3 +125,14 @@ def test_an_expectation_is_met(server: Server) -> None:
     answer = server.send(f"{head}Expect: 100-continue", body)
     assert answer.status == 100
     assert answer.body.startswith(b"HTTP/1.1 201 ")
+
+
+def test_a_key_that_is_revoked_elsewhere_is_refused_at_once(server: Server) -> None:
+    """The server is a process of its own; the key is revoked in this one."""
+    key = make_key(server.client)
+    bearer = server._replace(client=key)
+    assert bearer.send("GET /v1/projects HTTP/1.1").status == 200
+    with key.app.app_context():
+        assert revoke_credential(key.account_id, "api_key", key.credential_id or "")
+        db.session.commit()
+    assert bearer.send("GET /v1/projects HTTP/1.1").status == 401

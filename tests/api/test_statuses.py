@@ -1,7 +1,7 @@
 """Every status that the description promises of an operation is answered by it.
 
 Made from the description: an operation that is added is asked for all of its statuses at once. When
-it needs something before it can succeed, add a line to ``BEFORE``.
+it needs something before it can succeed, add a line to ``operations.BEFORE``.
 """
 
 from __future__ import annotations
@@ -18,19 +18,13 @@ from werkzeug.test import TestResponse
 from app.api.idempotency import Repeatable, StillRunning
 from app.api.openapi import description
 from app.core import reading
-from tests.api.operations import Operation, absent_ids, bare_app, fill, lacking, operations
+from tests.api.operations import Operation, absent_ids, bare_app, fill, lacking, operations, prepare
 from tests.make import Client, make_key
 
 _numbers = itertools.count(1)
 
 # Documented, and reached elsewhere.
 ELSEWHERE = {429: "the tests of the limits"}
-
-# What must be done before an operation can succeed, below the path of what it is about.
-BEFORE = {
-    "DELETE /v1/projects/<project_id>": "archive",
-    "POST /v1/projects/<project_id>/restore": "../archive",
-}
 
 
 @cache
@@ -66,12 +60,7 @@ class Asked:
 
     def prepare(self) -> None:
         """Bring things into the state in which the operation succeeds."""
-        path = self.operation.path(self.ids)
-        match BEFORE.get(self.operation.name):
-            case "archive":
-                self.client.post(f"{path}/archive")
-            case "../archive":
-                self.client.post(path.replace("/restore", "/archive"))
+        prepare(self.client, self.operation, self.ids)
 
     def send(self) -> TestResponse:
         path = self.operation.path(self.ids) + self.query

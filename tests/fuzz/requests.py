@@ -22,7 +22,7 @@ from werkzeug.test import TestResponse
 from app.api.openapi import description
 from app.assets.schemas import READ_ONLY as ASSET_READ_ONLY
 from app.projects.schemas import READ_ONLY as PROJECT_READ_ONLY
-from tests.api.operations import Operation, fill
+from tests.api.operations import BEFORE, Operation, fill, prepare
 from tests.make import Client, make_account
 
 _SENT_BY_OURSELVES: Final = {"authorization", "content-type", "content-length", "host", "cookie"}
@@ -57,9 +57,9 @@ def _run(
         phases=(Phase.generate, Phase.shrink),
         suppress_health_check=list(HealthCheck),
     )
-    @given(_strategy(app, operation, mode), st.integers(0, 5), _ODD_IDS)
-    def send(case: Any, chance: int, odd: str) -> None:
-        places = _ids_of(client, operation, ids) if chance else dict.fromkeys(ids, odd)
+    @given(_strategy(app, operation, mode), st.sampled_from((True,) * 5 + (False,)), _ODD_IDS)
+    def send(case: Any, real: bool, odd: str) -> None:
+        places = _ids_of(client, operation, ids) if real else dict.fromkeys(ids, odd)
         response = _send(client, operation, case, places)
         answers[response.status_code] += 1
         judge(app, operation, case, response)
@@ -69,9 +69,14 @@ def _run(
 
 
 def _ids_of(client: Client, operation: Operation, ids: dict[str, str]) -> dict[str, str]:
-    """The ids of things that are there; made again where the last request deleted them."""
-    if operation.method == "DELETE" and ids:
+    """The ids of things that are there; made again where the last request spent them."""
+    if (
+        operation.method == "DELETE"
+        or operation.name in BEFORE
+        or operation.rule.endswith("/archive")
+    ):
         ids.update(fill(client, operation))
+        prepare(client, operation, ids)
     return ids
 
 

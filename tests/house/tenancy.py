@@ -13,7 +13,7 @@ from typing import NamedTuple
 from app import models
 from tests.house.sources import Sources, dotted
 
-OPENERS = {"select", "update", "delete", "insert", "exists"}  # what begins a statement
+OPENERS = {"select", "update", "delete", "insert", "exists", "fence"}  # what begins a statement
 SESSION_READS = {"get", "get_one", "query"}
 FREE_MODULES = ("app.auth.tenant", "app.models")
 
@@ -42,7 +42,10 @@ EXCEPTIONS = {
     Place("app.account.service", "rename_account", "AccountUsage"): "the principal's own row",
     Place("app.usage.service", "_ADD", "AccountUsage"): "an UPDATE that names account_id",
     Place("app.outbox", "emit", "Event"): "a new row, of the account it is given",
-    Place("app.projects.listing", "_page", "Project"): "rows that the filter found, and account_id",
+    Place("app.projects.listing", "_page", "Project"): "goes out through columns_among",
+    Place("app.projects.listing", "_found", "Project"): "likewise",
+    Place("app.assets.listing", "_page", "Asset"): "likewise",
+    Place("app.assets.listing", "_keys", "Asset"): "likewise",
     Place("app.usage.requests", "_WRITTEN", "RequestCount"): "a sum that names account_id",
     Place("app.usage.jobs", "_write", "RequestCount"): "a job for all accounts",
     Place("app.credentials.service", "_first_owner", "Membership"): "names account_id",

@@ -13,6 +13,7 @@ import shapely
 
 from app.core.geometry.area import boundary_area, covers_over_half_earth
 from app.core.geometry.bounds import Bounds, boundary_bounds
+from app.core.geometry.complexity import complexity_problem
 from app.core.geometry.edges import edge_problems
 from app.core.geometry.faults import fault_problems
 from app.core.geometry.members import read_members
@@ -53,6 +54,8 @@ def read_boundary(value: object, *, max_positions: int = 100_000) -> Boundary:
     if rings is None:
         faults = structure_problems(kind, coordinates, max_positions)
         raise GeometryInvalid(chain(problems, faults))
+    if too_complex := complexity_problem(rings):
+        refuse([*problems, too_complex])
     polygons = build_polygons(rings)
     refuse(chain(problems, _drawing_problems(rings, polygons)))
     return Boundary(

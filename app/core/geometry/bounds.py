@@ -9,7 +9,7 @@ import numpy as np
 
 from app.core.geometry.rings import Rings
 
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_NUMBER = re.compile(r"[+-]?(\d++(\.\d*+)?|\.\d++)([eE][+-]?\d++)?", re.ASCII)
 
 
 class Bounds(NamedTuple):

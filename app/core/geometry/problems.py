@@ -32,6 +32,7 @@ PROBLEM_CODES: dict[str, str] = {
     "holes_overlap": "Two holes of a part that overlap, nest, or share an edge.",
     "interior_disconnected": "Holes that touch such that they cut their part in pieces.",
     "parts_overlap": "Two parts that overlap, nest, or share an edge.",
+    "too_complex": "So many edges or rings across each other that checking would take too long.",
     "too_large": "A part that covers more than half of the Earth.",
 }
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import time
 from typing import Any
 
+import numpy as np
 import pytest
 
 from app.core.geometry import MAX_PROBLEMS, PROBLEM_CODES, GeometryInvalid, Problem, read_boundary
@@ -15,6 +17,7 @@ from tests.core.geometry.shapes import (
     NO_NUMBERS,
     TEN,
     UNIT,
+    Ring,
     Told,
     box,
     multipolygon,
@@ -70,7 +73,8 @@ def test_each_fault_of_a_position_alone(position: Any, code: str) -> None:
 
 
 def test_every_code_is_covered_and_has_a_meaning() -> None:
-    assert {one.code for _, told in REFUSED.values() for one in told} == set(PROBLEM_CODES)
+    covered = {one.code for _, told in REFUSED.values() for one in told}
+    assert covered | {"too_complex"} == set(PROBLEM_CODES)  # that one has tests below
     assert all(meaning.endswith(".") for meaning in PROBLEM_CODES.values())
 
 
@@ -121,3 +125,31 @@ def test_a_fault_among_100_000_positions_is_found() -> None:
     ring[60_000], ring[60_001] = ring[60_001], ring[60_000]
     (problem,) = problems_of(polygon([*ring, ring[0]]))
     assert (problem.code, problem.position) == ("self_intersection", 59_999)
+
+
+def zigzag(positions: int) -> Ring:
+    """A valid ring whose edges' boxes nearly all overlap: long diagonals, side by side."""
+    steps = np.linspace(0, 1, (positions - 4) // 2)
+    low = np.stack([steps, -steps], axis=1)
+    edges = np.empty((2 * len(steps), 2))
+    edges[0::2], edges[1::2] = low, low + 40
+    east, north = edges[-1].tolist()
+    ring: Ring = [*edges.tolist(), [east + 1, north - 1], [1.5, -3.0], [-0.5, -0.6]]
+    return [*ring, ring[0]]
+
+
+def test_what_would_take_minutes_to_check_is_refused_at_once() -> None:
+    began = time.process_time()
+    assert [problem.code for problem in problems_of(polygon(zigzag(50_000)))] == ["too_complex"]
+    assert time.process_time() - began < 2
+
+
+def test_many_rings_in_one_another_are_refused_at_once() -> None:
+    parts = [[box(-step, -step, step, step)] for step in np.linspace(1, 40, 8_000).tolist()]
+    assert [problem.code for problem in problems_of(multipolygon(*parts))] == ["too_complex"]
+
+
+def test_many_islands_are_not_too_complex() -> None:
+    corners = [(x / 100, y / 100) for x in range(100) for y in range(90)]
+    islands = [[box(x, y, x + 0.005, y + 0.005)] for x, y in corners]
+    assert read_boundary(multipolygon(*islands)).positions == 45_000

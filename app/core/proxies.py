@@ -1,0 +1,49 @@
+"""What reverse proxies say of the client: its address, and the scheme and host that it used.
+
+Each proxy appends the address that it was reached from to ``X-Forwarded-For``, so with so many
+trusted proxies the client's address is the one so many places from the end; what stands before it,
+anybody can have written. The header is a list apart by commas and nothing else: a parser that also
+knows quotes would let a client hide the rest of it.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from flask import Flask
+from werkzeug.middleware.proxy_fix import ProxyFix
+
+
+class ForwardedAddress:
+    """WSGI middleware: sets REMOTE_ADDR from so many proxies.
+
+    Where the header does not have as many entries, or the entry is no address, the client is
+    unknown: the address is empty, which stands on no allowlist, and never the proxy's own.
+    """
+
+    def __init__(self, application: Callable[..., Iterable[bytes]], hops: int) -> None:
+        self._application = application
+        self._hops = hops
+
+    def __call__(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
+        entries = environ.get("HTTP_X_FORWARDED_FOR", "").split(",")
+        named = entries[-self._hops].strip() if len(entries) >= self._hops else ""
+        environ["REMOTE_ADDR"] = named if _is_address(named) else ""
+        return self._application(environ, start_response)
+
+
+def init_app(app: Flask, hops: int) -> None:
+    """Believe so many proxies in front; with 0 their headers mean nothing."""
+    if hops:
+        inner = ForwardedAddress(app.wsgi_app, hops)
+        app.wsgi_app = ProxyFix(inner, x_for=0, x_proto=hops, x_host=hops)  # type: ignore[method-assign]
+
+
+def _is_address(text: str) -> bool:
+    try:
+        ipaddress.ip_address(text)
+    except ValueError:
+        return False
+    return True

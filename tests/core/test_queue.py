@@ -1,0 +1,28 @@
+"""Only jobs of the service are run."""
+
+from __future__ import annotations
+
+import pytest
+from redis import Redis
+
+from app.core.queue import OwnJob, job_queue
+
+
+def _job(valkey_url: str, function: str) -> OwnJob:
+    connection = Redis.from_url(valkey_url)
+    queue = job_queue(connection)
+    return OwnJob.create(
+        function, args=("true",), connection=connection, serializer=queue.serializer
+    )
+
+
+@pytest.mark.parametrize("function", ["os.system", "app.jobs", "app.usage.jobs.os.system", "app"])
+def test_a_function_that_is_no_job_is_not_run(valkey_url: str, function: str) -> None:
+    with pytest.raises(PermissionError, match="is no job of this service"):
+        _job(valkey_url, function).perform()
+
+
+def test_a_job_has_no_callbacks(valkey_url: str) -> None:
+    job = _job(valkey_url, "app.usage.jobs.write_counts")
+    job._failure_callback_name = "os.system"
+    assert job.failure_callback is None

@@ -1,0 +1,113 @@
+"""Health, metrics, the description and its page, and the headers of every answer. Decisions,
+section 9."""
+
+from __future__ import annotations
+
+import pytest
+from flask import Flask
+from markupsafe import escape
+
+from tests.make import Client, make_account, second_app
+
+DEAD = "redis://127.0.0.1:9/0"
+EVERYWHERE = [
+    *("/v1/projects", "/v1/openapi.json", "/v1/nothing", "/docs", "/api/health"),
+    *("/healthz", "/readyz", "/metrics", "/nothing", "/"),
+]
+# The security headers of today, on every answer.
+SECURITY = {
+    "X-Frame-Options": "DENY",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "strict-origin-when-cross-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+}
+
+
+def _health(app: Flask) -> tuple[int, dict[str, object]]:
+    response = app.test_client().get("/api/health")
+    return response.status_code, response.json
+
+
+def test_health_of_everything(app: Flask) -> None:
+    checks = {"database": "ok", "redis": "ok", "queue": "ok"}
+    assert _health(app) == (200, {"status": "ok", "checks": checks})
+
+
+def test_without_the_store_health_is_degraded(app: Flask) -> None:
+    with second_app(app, redis_url=DEAD) as cut_off:
+        checks = {"database": "ok", "redis": "unavailable", "queue": "unavailable"}
+        assert _health(cut_off) == (200, {"status": "degraded", "checks": checks})
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/readyz", "/api/health"])
+def test_health_is_never_stored(app: Flask, path: str) -> None:
+    response = app.test_client().get(path)
+    assert response.status_code == 200
+    assert response.headers["Cache-Control"] == "no-store"
+
+
+def test_the_service_works_without_the_store(app: Flask) -> None:
+    with second_app(app, redis_url=DEAD) as cut_off:
+        client = make_account(cut_off)
+        assert client.post("/v1/projects", json={"name": "A"}).status_code == 201
+        assert client.get("/v1/account/usage").status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/v1/openapi.json", "/docs"])
+def test_the_description_is_public_and_knows_its_readers(app: Flask, path: str) -> None:
+    caller = app.test_client()
+    first = caller.get(path)
+    assert first.status_code == 200
+    again = caller.get(path, headers={"If-None-Match": first.headers["ETag"]})
+    assert (again.status_code, again.get_data()) == (304, b"")
+
+
+def test_the_page_names_every_operation(app: Flask) -> None:
+    document = app.test_client().get("/v1/openapi.json").json
+    page = app.test_client().get("/docs").get_data(as_text=True)
+    for path, item in document["paths"].items():
+        assert path in page
+        for method in {"get", "post", "put", "delete"} & set(item):
+            assert escape(item[method]["summary"].rstrip(".")) in page
+
+
+def test_a_credential_is_not_looked_at_where_none_is_needed(app: Flask) -> None:
+    headers = {"Authorization": "Bearer junk"}
+    for path in ("/v1/openapi.json", "/docs", "/api/health", "/healthz"):
+        assert app.test_client().get(path, headers=headers).status_code == 200
+
+
+@pytest.mark.parametrize("path", EVERYWHERE)
+def test_every_answer_has_the_security_headers_once(app: Flask, path: str) -> None:
+    response = app.test_client().get(path)
+    for name, value in SECURITY.items():
+        assert response.headers.getlist(name) == [value]
+    policy = response.headers["Content-Security-Policy"]
+    assert "default-src 'none'" in policy
+    assert "unsafe" not in policy
+    assert "geolocation=()" in response.headers["Permissions-Policy"]
+    assert "Strict-Transport-Security" not in response.headers
+
+
+def test_https_is_asked_for_where_it_was_used(app: Flask) -> None:
+    response = app.test_client().get("/v1/nothing", base_url="https://localhost")
+    assert "max-age=31536000" in response.headers["Strict-Transport-Security"]
+
+
+def test_metrics_need_their_token(app: Flask) -> None:
+    caller = app.test_client()
+    assert caller.get("/metrics").status_code == 401
+    for wrong in ("Bearer x", "metrics-token", "Bearer metrics-token2", "Bearer ÿ"):
+        assert caller.get("/metrics", headers={"Authorization": wrong}).status_code == 401
+    right = caller.get("/metrics", headers={"Authorization": "Bearer metrics-token"})
+    assert right.status_code == 200
+    assert "canopy_http_requests_total" in right.get_data(as_text=True)
+
+
+def test_a_key_of_the_api_does_not_open_the_metrics(client: Client) -> None:
+    assert client.get("/metrics").status_code == 401
+
+
+def test_without_a_token_there_are_no_metrics(app: Flask) -> None:
+    with second_app(app, metrics_token=None) as made:
+        assert made.test_client().get("/metrics").status_code == 404

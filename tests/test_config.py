@@ -1,0 +1,117 @@
+"""The settings: each has a default that works, and a wrong one is named. Decisions, section 10."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from config import SettingsError, load_settings, setting_docs
+
+DECIDED = {
+    *("HOST", "PORT", "INSTANCE_PATH", "DATABASE_URL", "REDIS_URL", "SECRET_KEY", "PUBLIC_URL"),
+    *("TRUSTED_PROXIES", "MAX_BODY_BYTES", "RATE_LIMIT_DISABLED", "WEBHOOK_ALLOWED_NETWORKS"),
+    *("WEBHOOK_CA_BUNDLE", "BILLING_WEBHOOK_SECRET", "PAYMENT_PROVIDER_WEBHOOK_SECRET"),
+    *("DB_WEBHOOK_SECRET", "MAIL_URL", "MAIL_FROM", "CHAT_BASE_URL", "CHAT_MODEL"),
+    *("CHAT_API_KEY", "PLANS_FILE", "MAP_TILE_URL", "MAP_TILE_ATTRIBUTION", "WEB_WORKERS"),
+    *("WEB_THREADS", "CANOPY_ENV"),
+}
+
+
+def _load(folder: Path, **environ: str) -> object:
+    return load_settings({"INSTANCE_PATH": str(folder)} | environ)
+
+
+def test_every_setting_that_others_rely_on_exists() -> None:
+    assert {setting.name for setting in setting_docs()} >= DECIDED
+
+
+def test_every_setting_says_what_it_is_for() -> None:
+    assert all(len(setting.purpose) > 10 for setting in setting_docs())
+
+
+def test_defaults_work(tmp_path: Path) -> None:
+    settings = load_settings({"INSTANCE_PATH": str(tmp_path)})
+    assert settings.database_url == f"sqlite:///{tmp_path}/canopy.sqlite3"
+    assert settings.public_url == "http://127.0.0.1:8000"
+    assert settings.max_body_bytes == 16 * 1024 * 1024
+    assert settings.redis_url is None
+    assert settings.trusted_proxies == 0
+    assert settings.rate_limit_disabled is False
+
+
+@pytest.mark.parametrize("name", [setting.name for setting in setting_docs()])
+def test_an_empty_setting_is_an_unset_one(tmp_path: Path, name: str) -> None:
+    if name != "INSTANCE_PATH":
+        assert _load(tmp_path, **{name: "  "}) == _load(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("PORT", "http"),
+        ("PORT", "0"),
+        ("PORT", "65536"),
+        ("PORT", "+80"),
+        ("PORT", "٨٠"),
+        ("PORT", "8_000"),
+        ("TRUSTED_PROXIES", "-1"),
+        ("MAX_BODY_BYTES", "16 MB"),
+        ("MAX_BODY_BYTES", "1e6"),
+        ("RATE_LIMIT_DISABLED", "maybe"),
+        ("CANOPY_ENV", "prod"),
+        ("DATABASE_URL", "mysql://localhost/canopy"),
+        ("DATABASE_URL", "canopy.sqlite3"),
+        ("REDIS_URL", "localhost:6379"),
+        ("PUBLIC_URL", "canopy.example"),
+        ("WEBHOOK_ALLOWED_NETWORKS", "10.0.0.0/8,office"),
+        ("WEBHOOK_CA_BUNDLE", "/does/not/exist.pem"),
+        ("PLANS_FILE", "/does/not/exist.toml"),
+        ("LOG_LEVEL", "loud"),
+        ("SECRET_KEY", "short"),
+    ],
+)
+def test_a_wrong_setting_is_named(tmp_path: Path, name: str, value: str) -> None:
+    with pytest.raises(SettingsError, match=name):
+        _load(tmp_path, **{name: value})
+
+
+def test_a_wrong_secret_is_not_shown(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError) as refusal:
+        _load(tmp_path, SECRET_KEY="hunter2")
+    assert "hunter2" not in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("sent", "kept"),
+    [
+        ("postgres://u:p@h/d", "postgresql+psycopg://u:p@h/d"),
+        ("postgresql://h/d?sslmode=require", "postgresql+psycopg://h/d?sslmode=require"),
+        ("sqlite:////srv/canopy.sqlite3", "sqlite:////srv/canopy.sqlite3"),
+    ],
+)
+def test_forms_of_the_address_of_a_database(tmp_path: Path, sent: str, kept: str) -> None:
+    settings = load_settings({"INSTANCE_PATH": str(tmp_path), "DATABASE_URL": sent})
+    assert settings.database_url == kept
+
+
+def test_production_needs_a_secret_key(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match="SECRET_KEY must be set"):
+        _load(tmp_path, CANOPY_ENV="production")
+    _load(tmp_path, CANOPY_ENV="production", SECRET_KEY="k" * 32)
+
+
+def test_a_secret_key_is_made_once_and_readable_by_its_owner_only(tmp_path: Path) -> None:
+    folder = tmp_path / "instance"
+    keys = {load_settings({"INSTANCE_PATH": str(folder)}).secret_key for _ in range(2)}
+    (key,) = keys
+    assert len(key) >= 32
+    assert (folder / "secret_key").read_text().strip() == key
+    assert (folder / "secret_key").stat().st_mode & 0o077 == 0
+    assert folder.stat().st_mode & 0o077 == 0
+
+
+def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(SettingsError, match="INSTANCE_PATH"):
+        _load(tmp_path / "file" / "instance")
