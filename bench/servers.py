@@ -21,6 +21,10 @@ _GUNICORN = (
 )  # fmt: skip
 
 
+# What app/core/supervisor.py sets for the web server.
+_AS_SUPERVISED = {"MALLOC_MMAP_THRESHOLD_": "1048576", "MALLOC_TRIM_THRESHOLD_": "1048576"}
+
+
 class Server:
     """One gunicorn on a free port."""
 
@@ -63,7 +67,7 @@ def serve(
         f"--threads={threads}", f"--bind=127.0.0.1:{port}", target,
     ]  # fmt: skip
     process = subprocess.Popen(
-        command, cwd=ROOT, env=os.environ | environ, preexec_fn=_first_core, stderr=None
+        command, cwd=ROOT, env=os.environ | _AS_SUPERVISED | environ, preexec_fn=_first_core
     )
     try:
         _wait_for(port)

@@ -5,16 +5,33 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, NamedTuple, cast
 
-from sqlalchemy import Select, Table, bindparam, func, select
+from sqlalchemy import ColumnElement, Select, Table, and_, bindparam, func, select
 
 from app.assets.record import COLUMNS, row_record
-from app.auth.tenant import columns_of
-from app.core.finding import box_values, contains_text, is_short, overlaps_box, text_values
+from app.auth.tenant import columns_among, columns_of
+from app.core.finding import (
+    Lead,
+    among,
+    as_stored,
+    box_values,
+    candidates,
+    contains_text,
+    fence,
+    lead,
+    overlaps_box,
+    page_of,
+    text_values,
+)
 from app.core.geometry import Bounds
+from app.core.paging import span
 from app.core.reading import Prepared, engine
+from app.core.tables import shown
 from app.models import Asset
 
 _TABLE = cast("Table", Asset.__table__)
+_SIDES = ("longitude", "latitude", "longitude", "latitude")
+# What a page's rows are looked up by: of unique columns the one that costs least.
+_KEYS = {"sqlite": Asset.row, "postgresql": Asset.id}
 
 
 class AssetQuery(NamedTuple):
@@ -29,61 +46,102 @@ class AssetQuery(NamedTuple):
 
 
 class _Filters(NamedTuple):
-    """Which filters a statement has; their values are parameters."""
+    """Which filters a statement has, and what finds the rows; the values are parameters."""
 
     dialect: str
     type: bool
     status: bool
     search: bool
-    short: bool
     bbox: bool
+    lead: Lead
 
 
 def list_assets(
     account_id: str, project_id: str, query: AssetQuery
 ) -> tuple[list[dict[str, Any]], int]:
     """The records of one page, and how many assets there are on all pages."""
-    dialect = engine().dialect.name
-    search = query.search or ""
-    filters = _Filters(
-        dialect, bool(query.type), bool(query.status), bool(search),
-        bool(search) and is_short(search), bool(query.bbox),
-    )  # fmt: skip
+    filters = _filters(query)
+    values = _values(account_id, project_id, query, filters.dialect)
+    total = int(_count(filters).scalar(**values))
+    wanted = span(query.page, query.per_page, total)
+    if wanted is None:
+        return [], total
+    page = _page(filters, wanted.backwards)
+    rows = page.tuples(**values, size=wanted.size, skipped=wanted.skipped)
+    return list(map(row_record, rows)), total
+
+
+def _filters(query: AssetQuery) -> _Filters:
+    return _Filters(
+        engine().dialect.name,
+        bool(query.type),
+        bool(query.status),
+        bool(query.search),
+        bool(query.bbox),
+        lead(query.search, query.bbox),
+    )
+
+
+def _values(account_id: str, project_id: str, query: AssetQuery, dialect: str) -> dict[str, Any]:
     values: dict[str, Any] = {"account_id": account_id, "project_id": project_id}
     values |= {"type": query.type} if query.type else {}
     values |= {"status": query.status} if query.status else {}
-    values |= text_values(search, dialect) if search else {}
-    values |= box_values(query.bbox) if query.bbox else {}
-    total = int(_count(filters).scalar(**values))
-    skipped = (query.page - 1) * query.per_page
-    rows = _page(filters).tuples(**values, size=query.per_page, skipped=skipped)
-    return list(map(row_record, rows)), total
+    values |= text_values(query.search, project_id, dialect) if query.search else {}
+    values |= box_values(query.bbox, project_id, dialect) if query.bbox else {}
+    return values
 
 
 @cache
 def _count(filters: _Filters) -> Prepared:
-    return Prepared(select(func.count().label("total")).select_from(_matching(filters).subquery()))
+    keys, _ = _keys(filters)
+    return Prepared(select(func.count().label("total")).select_from(keys.subquery()))
 
 
 @cache
-def _page(filters: _Filters) -> Prepared:
-    return Prepared(
-        _matching(filters)
-        .order_by(_TABLE.c.created_at.desc(), _TABLE.c.id.desc())
-        .limit(bindparam("size"))
-        .offset(bindparam("skipped"))
+def _page(filters: _Filters, backwards: bool) -> Prepared:
+    """The rows of a page. Their keys are found first, and only then are they read whole."""
+    keys, columns = _keys(filters)
+    wanted = page_of(keys.order_by(*_sorted(columns, descending=not backwards)))
+    rows = fence(
+        [shown(column) for column in (*COLUMNS, Asset.account_id)],
+        among(_KEYS[filters.dialect].expression, wanted, filters.dialect),
     )
+    page = columns_among(rows, *(column.key for column in COLUMNS))
+    return Prepared(page.order_by(*_sorted(rows.c, descending=True)))
 
 
-def _matching(filters: _Filters) -> Select[Any]:
-    statement = columns_of(Asset, *COLUMNS).where(_TABLE.c.project_id == bindparam("project_id"))
-    if filters.type:
-        statement = statement.where(_TABLE.c.type == bindparam("type"))
-    if filters.status:
-        statement = statement.where(_TABLE.c.status == bindparam("status"))
-    if filters.search:
-        statement = statement.where(contains_text(_TABLE, filters.dialect, short=filters.short))
-    if filters.bbox:
-        sides = ("longitude", "latitude", "longitude", "latitude")
-        statement = statement.where(overlaps_box(_TABLE, filters.dialect, *sides))
-    return statement
+def _keys(filters: _Filters) -> tuple[Select[Any], Any]:
+    """The keys of all assets that the filters leave, and what sorts them.
+
+    With search or box they come from the index that finds them, else from the one that has them in
+    order.
+    """
+    key = _KEYS[filters.dialect]
+    if not (filters.search or filters.bbox):
+        return columns_of(Asset, key).where(*_equal(_TABLE.c, filters)), _TABLE.c
+    conditions = [candidates(_TABLE, filters.dialect, filters.lead, "project_id", _SIDES)]
+    if filters.lead == "owner":
+        conditions += _equal(_TABLE.c, filters)
+    names = ("row", "id", "account_id", "project_id", "type", "status", "created_at")
+    source = fence(
+        [_TABLE.c[name] for name in names],
+        and_(*conditions, *_tests(filters)),
+        *as_stored(_TABLE, filters.dialect, filters.lead),
+    )
+    return columns_among(source, key.key).where(*_equal(source.c, filters)), source.c
+
+
+def _equal(columns: Any, filters: _Filters) -> list[ColumnElement[bool]]:
+    names = [name for name in ("type", "status") if getattr(filters, name)]
+    return [columns[name] == bindparam(name) for name in ("project_id", *names)]
+
+
+def _tests(filters: _Filters) -> list[ColumnElement[bool]]:
+    """The exact tests of search and box."""
+    tests = [contains_text(_TABLE, filters.dialect)] if filters.search else []
+    return [*tests, overlaps_box(_TABLE, _SIDES)] if filters.bbox else tests
+
+
+def _sorted(columns: Any, *, descending: bool) -> list[Any]:
+    both = columns.created_at, columns.id
+    return [column.desc() if descending else column.asc() for column in both]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
-from sqlalchemy import Select, bindparam, select
+from sqlalchemy import Select, Subquery, bindparam, select
 from sqlalchemy.orm import InstrumentedAttribute
 from sqlalchemy.sql.base import ExecutableOption
 
@@ -34,6 +34,12 @@ def columns_of(model: type[Base], *columns: InstrumentedAttribute[Any]) -> Selec
     return select(*(shown(column) for column in columns)).where(
         table.c.account_id == bindparam("account_id")
     )
+
+
+def columns_among(found: Subquery, *names: str) -> Select[Any]:
+    """Likewise of the rows that a subquery finds; ``account_id`` must be one of its columns."""
+    columns = (found.c[name] for name in names)
+    return select(*columns).where(found.c.account_id == bindparam("account_id"))
 
 
 def find_locked(

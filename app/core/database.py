@@ -26,8 +26,10 @@ from config import Settings
 def engine_options(settings: Settings) -> dict[str, Any]:
     """Options of both engines, for changes and for reading.
 
-    A thread holds one connection of each at most. Errors are logged, and do not name what was
-    written: parameters are hidden.
+    A thread holds one connection of each at most. PostgreSQL compiles no statement, as ours are
+    shorter than that would take, and has room to note down each row that an index of texts finds
+    (docs/adr/0004-search.md). Errors are logged, and do not name what was written: parameters are
+    hidden.
     """
     if settings.uses_sqlite:
         return {
@@ -43,7 +45,8 @@ def engine_options(settings: Settings) -> dict[str, Any]:
         "connect_args": {
             "connect_timeout": 3,
             "options": f"-c statement_timeout={settings.database_timeout_ms}"
-            f" -c lock_timeout={settings.database_timeout_ms} -c timezone=UTC",
+            f" -c lock_timeout={settings.database_timeout_ms} -c timezone=UTC"
+            " -c jit=off -c work_mem=32MB",
             "prepare_threshold": 2,
         },
     }

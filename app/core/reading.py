@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from flask import Flask, current_app, g
-from sqlalchemy import Connection, Engine, Executable, create_engine
+from sqlalchemy import Connection, Engine, Executable, Float, create_engine
 from sqlalchemy.dialects.sqlite import dialect as SQLiteDialect
 from sqlalchemy.engine.interfaces import Dialect
 from sqlalchemy.exc import DBAPIError
@@ -107,6 +107,7 @@ class _Compiled:
         self._from_driver = _converters(
             (place, entry.type.dialect_impl(dialect).result_processor(dialect, None))
             for place, entry in enumerate(compiled._result_columns)
+            if not isinstance(entry.type, Float)  # drivers give floats as they are
         )
 
     def bind(self, values: dict[str, Any]) -> dict[str, Any]:
@@ -155,7 +156,7 @@ def _fetch(source: Engine, text: str, values: dict[str, Any]) -> list[Any]:
             gone = source.dialect.is_disconnect(error, connection.dbapi_connection, cursor)
             if gone:
                 g.pop(_CONNECTION).invalidate(error)
-                source.dispose(close=False)
+                source.dispose()
             if not (gone and tries_left):
                 raise _wrapped(error, text, source, gone) from error
         else:

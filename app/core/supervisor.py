@@ -113,6 +113,9 @@ class Supervisor:
             **os.environ,
             **paths,
             "PYTHONUNBUFFERED": "1",
+            # Large buffers go back to the system, instead of to each thread's own reserve.
+            "MALLOC_MMAP_THRESHOLD_": "1048576",
+            "MALLOC_TRIM_THRESHOLD_": "1048576",
             lifeline.VARIABLE: str(self._lifeline.reading),
         }
         if self._settings.log_format == "auto" and sys.stdout.isatty():

@@ -39,7 +39,7 @@ SortableText = Text().with_variant(Text(collation="C"), "postgresql")
 class Timestamp(TypeDecorator[datetime]):
     """A moment in UTC, to the millisecond.
 
-    ``timestamptz(3)`` on PostgreSQL. SQLite has no such type: there it is text in the form that the
+    ``timestamptz`` on PostgreSQL. SQLite has no such type: there it is text in the form that the
     service shows, whose order is the order of time.
     """
 

@@ -17,9 +17,9 @@ class Asset(Base):
 
     __tablename__ = "assets"
     __table_args__ = (
-        Index(None, "project_id", "created_at", "id"),
-        Index(None, "project_id", "status", "created_at", "id"),
-        Index(None, "project_id", "type", "created_at", "id"),
+        Index(None, "project_id", "account_id", "created_at", "id"),
+        Index(None, "project_id", "account_id", "status", "created_at", "id"),
+        Index(None, "project_id", "account_id", "type", "created_at", "id", "status"),
         Index(None, "account_id"),
     )
 
@@ -27,13 +27,13 @@ class Asset(Base):
     id: Mapped[str] = mapped_column(Key, unique=True)
     account_id: Mapped[str] = mapped_column(Key, ForeignKey("accounts.id", ondelete="CASCADE"))
     project_id: Mapped[str] = mapped_column(Key, ForeignKey("projects.id", ondelete="CASCADE"))
-    name: Mapped[str] = mapped_column(String(200))
     type: Mapped[str] = mapped_column(String(50))
     status: Mapped[str] = mapped_column(String(50))
-    location: Mapped[str | None] = mapped_column(Text)
-    longitude: Mapped[float | None] = mapped_column(Double)
-    latitude: Mapped[float | None] = mapped_column(Double)
-    metadata_json: Mapped[str | None] = mapped_column("metadata", Text)
-    search_text: Mapped[str] = mapped_column(SortableText, deferred=True)
     created_at: Mapped[datetime] = mapped_column(Timestamp)
     updated_at: Mapped[datetime] = mapped_column(Timestamp)
+    longitude: Mapped[float | None] = mapped_column(Double)
+    latitude: Mapped[float | None] = mapped_column(Double)
+    name: Mapped[str] = mapped_column(String(200))
+    search_text: Mapped[str] = mapped_column(SortableText, deferred=True)
+    location: Mapped[str | None] = mapped_column(Text)
+    metadata_json: Mapped[str | None] = mapped_column("metadata", Text)

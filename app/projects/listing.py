@@ -5,11 +5,24 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, NamedTuple, cast
 
-from sqlalchemy import Select, Table, bindparam, func, select
+from sqlalchemy import ColumnElement, Select, Table, and_, bindparam, func, select
 
-from app.auth.tenant import columns_of
-from app.core.finding import box_values, contains_text, is_short, overlaps_box, text_values
+from app.auth.tenant import columns_among, columns_of
+from app.core.finding import (
+    Lead,
+    among,
+    as_stored,
+    box_values,
+    candidates,
+    contains_text,
+    fence,
+    lead,
+    overlaps_box,
+    page_of,
+    text_values,
+)
 from app.core.geometry import Bounds
+from app.core.paging import is_near, span
 from app.core.reading import Prepared, engine
 from app.core.tables import shown
 from app.models import Project
@@ -17,11 +30,14 @@ from app.projects.record import COLUMNS, row_record
 from app.usage.service import counters
 
 _TABLE = cast("Table", Project.__table__)
-_SORTS = {
-    "name": _TABLE.c.name_key,
-    "created_at": _TABLE.c.created_at,
-    "area_hectares": _TABLE.c.area_m2,
-}
+_SIDES = ("west", "south", "east", "north")
+_SORTS = {"name": "name_key", "created_at": "created_at", "area_hectares": "area_m2"}
+_HIDDEN = (Project.account_id, Project.name_key)
+# What a page's rows are looked up by: of unique columns the one that costs least.
+_KEYS = {"sqlite": Project.row, "postgresql": Project.id}
+
+
+_MANY = 2_000  # rows found by text, which are tested one by one in a few milliseconds
 
 
 class ProjectQuery(NamedTuple):
@@ -41,13 +57,21 @@ class ProjectQuery(NamedTuple):
 
 
 class _Filters(NamedTuple):
-    """Which filters a statement has; their values are parameters."""
+    """Which filters a statement has, and what finds the rows; the values are parameters."""
 
     dialect: str
     status: bool
     search: bool
-    short: bool
     bbox: bool
+    lead: Lead
+
+
+class _Order(NamedTuple):
+    """How the rows of a page are sorted, and from which end they are counted."""
+
+    sort: str
+    descending: bool
+    backwards: bool
 
 
 def list_projects(account_id: str, query: ProjectQuery) -> tuple[list[dict[str, Any]], int]:
@@ -56,20 +80,31 @@ def list_projects(account_id: str, query: ProjectQuery) -> tuple[list[dict[str, 
     A page of the second half is counted from the end, so the way to it is never longer than half
     of the list.
     """
-    dialect = engine().dialect.name
-    short = bool(query.search) and is_short(query.search or "")
-    filters = _Filters(dialect, bool(query.status), bool(query.search), short, bool(query.bbox))
-    values = _values(account_id, query, dialect)
-    total = _total(account_id, query, filters, values)
-    offset = (query.page - 1) * query.per_page
-    if offset >= total:
+    filters = _filters(query)
+    values = _values(account_id, query, filters.dialect)
+    if filters.lead == "text" and query.bbox and _is_frequent(filters, values):
+        filters = filters._replace(lead="box")
+    everything = total = _counted(account_id, query.status)
+    if filters.search or filters.bbox:
+        total = int(_count(filters).scalar(**values))
+    wanted = span(query.page, query.per_page, total)
+    if wanted is None:
         return [], total
-    size = min(query.per_page, total - offset)
-    rest = total - offset - size
-    backwards = rest < offset
-    statement = _page(filters, query.sort, query.descending, backwards)
-    rows = statement.tuples(**values, size=size, skipped=rest if backwards else offset)
+    order = _Order(_SORTS[query.sort], query.descending, wanted.backwards)
+    page = _page_in_order if is_near(wanted, total, everything) else _page_of_found
+    statement = page(filters, order)
+    rows = statement.tuples(**values, size=wanted.size, skipped=wanted.skipped)
     return list(map(row_record, rows)), total
+
+
+def _filters(query: ProjectQuery) -> _Filters:
+    return _Filters(
+        engine().dialect.name,
+        bool(query.status),
+        bool(query.search),
+        bool(query.bbox),
+        lead(query.search, query.bbox),
+    )
 
 
 def _values(account_id: str, query: ProjectQuery, dialect: str) -> dict[str, Any]:
@@ -77,61 +112,97 @@ def _values(account_id: str, query: ProjectQuery, dialect: str) -> dict[str, Any
     if query.status:
         values["status"] = query.status
     if query.search:
-        values |= text_values(query.search, dialect)
+        values |= text_values(query.search, account_id, dialect)
     if query.bbox:
-        values |= box_values(query.bbox)
+        values |= box_values(query.bbox, account_id, dialect)
     return values
 
 
-def _total(account_id: str, query: ProjectQuery, filters: _Filters, values: dict[str, Any]) -> int:
-    """From the account's counters where nothing but the status filters; else counted."""
-    if filters.search or filters.bbox:
-        return int(_count(filters).scalar(**values))
+def _is_frequent(filters: _Filters, values: dict[str, Any]) -> bool:
+    """Whether the text alone leaves so much that a box is the better thing to begin with."""
+    text_only = filters._replace(bbox=False)
+    return int(_count_some(text_only).scalar(**values, most=_MANY)) == _MANY
+
+
+def _counted(account_id: str, status: str | None) -> int:
+    """How many projects the account has, from its counters."""
     row = counters(account_id)
-    if query.status:
-        return int(getattr(row, f"projects_{query.status}"))
+    if status:
+        return int(getattr(row, f"projects_{status}"))
     return int(row.projects_active + row.projects_archived + row.projects_draft)
 
 
 @cache
 def _count(filters: _Filters) -> Prepared:
-    return Prepared(select(func.count().label("total")).select_from(_matching(filters).subquery()))
+    keys, _ = _found(filters)
+    return Prepared(select(func.count().label("total")).select_from(keys.subquery()))
 
 
 @cache
-def _page(filters: _Filters, sort: str, descending: bool, backwards: bool) -> Prepared:
-    """The rows of a page. They are found on the index alone, and only then read whole."""
-    found = (
-        _matching(filters)
-        .order_by(*_order(sort, descending != backwards))
-        .limit(bindparam("size"))
-        .offset(bindparam("skipped"))
-        .subquery()
+def _count_some(filters: _Filters) -> Prepared:
+    """At most ``most``."""
+    keys, _ = _found(filters)
+    some = keys.limit(bindparam("most")).subquery()
+    return Prepared(select(func.count().label("total")).select_from(some))
+
+
+@cache
+def _page_of_found(filters: _Filters, order: _Order) -> Prepared:
+    """A page of what an index finds, all of which is sorted for it."""
+    return _page(*_found(filters), filters, order)
+
+
+@cache
+def _page_in_order(filters: _Filters, order: _Order) -> Prepared:
+    """A page of the index that has the order; search and box are tested on the way."""
+    keys = columns_of(Project, _KEYS[filters.dialect])
+    keys = keys.where(*_equal(_TABLE.c, filters), *_tests(filters))
+    return _page(keys, _TABLE.c, filters, order)
+
+
+def _page(keys: Select[Any], columns: Any, filters: _Filters, order: _Order) -> Prepared:
+    """The rows of a page. Their keys are found first, and only then are they read whole."""
+    keys = keys.order_by(*_sorted(columns, order.sort, order.descending != order.backwards))
+    rows = fence(
+        [shown(column) for column in (*COLUMNS, *_HIDDEN)],
+        among(_KEYS[filters.dialect].expression, page_of(keys), filters.dialect),
     )
-    return Prepared(
-        select(*map(shown, COLUMNS))
-        .join(found, found.c.row == _TABLE.c.row)
-        .where(_TABLE.c.account_id == bindparam("account_id"))
-        .order_by(*_order(sort, descending))
+    page = columns_among(rows, *(column.key for column in COLUMNS))
+    return Prepared(page.order_by(*_sorted(rows.c, order.sort, order.descending)))
+
+
+def _found(filters: _Filters) -> tuple[Select[Any], Any]:
+    """The keys of what the filters leave, by an index if one can tell, and what sorts them."""
+    conditions = [candidates(_TABLE, filters.dialect, filters.lead, "account_id", _SIDES)]
+    if filters.lead == "owner":
+        conditions += _equal(_TABLE.c, filters)
+    source = fence(
+        [_TABLE.c[name] for name in ("row", "id", "account_id", "status", *_SORTS.values())],
+        and_(*conditions, *_tests(filters)),
+        *as_stored(_TABLE, filters.dialect, filters.lead),
     )
+    keys = columns_among(source, _KEYS[filters.dialect].key)
+    return keys.where(*_equal(source.c, filters)), source.c
 
 
-def _matching(filters: _Filters) -> Select[Any]:
-    """The row numbers of all projects that the filters leave."""
-    statement = columns_of(Project, Project.row)
-    if filters.status:
-        statement = statement.where(_TABLE.c.status == bindparam("status"))
-    if filters.search:
-        statement = statement.where(contains_text(_TABLE, filters.dialect, short=filters.short))
-    if filters.bbox:
-        sides = ("west", "south", "east", "north")
-        statement = statement.where(overlaps_box(_TABLE, filters.dialect, *sides))
-    return statement
+def _equal(columns: Any, filters: _Filters) -> list[ColumnElement[bool]]:
+    return [columns.status == bindparam("status")] if filters.status else []
 
 
-def _order(sort: str, descending: bool) -> list[Any]:
-    """By the sort and then by id. A project without an area counts as the smallest."""
-    column = _SORTS[sort]
-    if descending:
-        return [column.desc().nulls_last(), _TABLE.c.id.desc()]
-    return [column.asc().nulls_first(), _TABLE.c.id.asc()]
+def _tests(filters: _Filters) -> list[ColumnElement[bool]]:
+    """The exact tests of search and box."""
+    tests = [contains_text(_TABLE, filters.dialect)] if filters.search else []
+    return [*tests, overlaps_box(_TABLE, _SIDES)] if filters.bbox else tests
+
+
+def _sorted(columns: Any, sort: str, descending: bool) -> list[Any]:
+    """By the sort and then by id. A project without an area counts as the smallest.
+
+    The other columns are never null. Where nulls go is not said of them: PostgreSQL would take
+    their index for one of another order.
+    """
+    column, key = columns[sort], columns.id
+    first = column.desc() if descending else column.asc()
+    if sort == "area_m2":
+        first = first.nulls_last() if descending else first.nulls_first()
+    return [first, key.desc() if descending else key.asc()]

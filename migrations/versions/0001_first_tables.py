@@ -22,13 +22,13 @@ TIME = sa.DateTime(timezone=True).with_variant(sa.String(24), "sqlite")
 def upgrade() -> None:
     create_tables()
     if op.get_bind().dialect.name == "sqlite":
-        index_on_sqlite("projects", ("west", "south", "east", "north"))
-        index_on_sqlite("assets", ("longitude", "latitude", "longitude", "latitude"))
+        index = index_on_sqlite
     else:
+        index = index_on_postgresql
         op.execute(GRAMS)
-        op.execute(NEEDLE)
-        index_on_postgresql("projects", ("west", "south", "east", "north"))
-        index_on_postgresql("assets", ("longitude", "latitude", "longitude", "latitude"))
+        op.execute(BOX)
+    index("projects", "account_id", ("west", "south", "east", "north"))
+    index("assets", "project_id", ("longitude", "latitude", "longitude", "latitude"))
     index_areas()
 
 
@@ -180,20 +180,20 @@ def create_tables() -> None:
         sa.Column("row", ROW, nullable=False),
         sa.Column("id", KEY, nullable=False),
         sa.Column("account_id", KEY, nullable=False),
-        sa.Column("name", sa.String(length=200), nullable=False),
-        sa.Column("slug", sa.String(length=63), nullable=False),
-        sa.Column("description", sa.Text(), nullable=True),
         sa.Column("status", sa.String(length=10), nullable=False),
-        sa.Column("geometry", sa.Text(), nullable=True),
+        sa.Column("created_at", TIME, nullable=False),
+        sa.Column("updated_at", TIME, nullable=False),
         sa.Column("area_m2", sa.BigInteger(), nullable=True),
         sa.Column("west", sa.Double(), nullable=True),
         sa.Column("south", sa.Double(), nullable=True),
         sa.Column("east", sa.Double(), nullable=True),
         sa.Column("north", sa.Double(), nullable=True),
+        sa.Column("slug", sa.String(length=63), nullable=False),
+        sa.Column("name", sa.String(length=200), nullable=False),
         sa.Column("name_key", SORTABLE, nullable=False),
         sa.Column("search_text", SORTABLE, nullable=False),
-        sa.Column("created_at", TIME, nullable=False),
-        sa.Column("updated_at", TIME, nullable=False),
+        sa.Column("description", sa.Text(), nullable=True),
+        sa.Column("geometry", sa.Text(), nullable=True),
         sa.CheckConstraint("status IN ('active', 'archived', 'draft')", name="ck_projects_status"),
         sa.ForeignKeyConstraint(
             ["account_id"],
@@ -241,16 +241,16 @@ def create_tables() -> None:
         sa.Column("id", KEY, nullable=False),
         sa.Column("account_id", KEY, nullable=False),
         sa.Column("project_id", KEY, nullable=False),
-        sa.Column("name", sa.String(length=200), nullable=False),
         sa.Column("type", sa.String(length=50), nullable=False),
         sa.Column("status", sa.String(length=50), nullable=False),
-        sa.Column("location", sa.Text(), nullable=True),
-        sa.Column("longitude", sa.Double(), nullable=True),
-        sa.Column("latitude", sa.Double(), nullable=True),
-        sa.Column("metadata", sa.Text(), nullable=True),
-        sa.Column("search_text", SORTABLE, nullable=False),
         sa.Column("created_at", TIME, nullable=False),
         sa.Column("updated_at", TIME, nullable=False),
+        sa.Column("longitude", sa.Double(), nullable=True),
+        sa.Column("latitude", sa.Double(), nullable=True),
+        sa.Column("name", sa.String(length=200), nullable=False),
+        sa.Column("search_text", SORTABLE, nullable=False),
+        sa.Column("location", sa.Text(), nullable=True),
+        sa.Column("metadata", sa.Text(), nullable=True),
         sa.ForeignKeyConstraint(
             ["account_id"],
             ["accounts.id"],
@@ -268,17 +268,19 @@ def create_tables() -> None:
     )
     op.create_index("ix_assets_account_id", "assets", ["account_id"])
     op.create_index(
-        "ix_assets_project_id_created_at_id", "assets", ["project_id", "created_at", "id"]
+        "ix_assets_project_id_account_id_created_at_id",
+        "assets",
+        ["project_id", "account_id", "created_at", "id"],
     )
     op.create_index(
-        "ix_assets_project_id_status_created_at_id",
+        "ix_assets_project_id_account_id_status_created_at_id",
         "assets",
-        ["project_id", "status", "created_at", "id"],
+        ["project_id", "account_id", "status", "created_at", "id"],
     )
     op.create_index(
-        "ix_assets_project_id_type_created_at_id",
+        "ix_assets_project_id_account_id_type_created_at_id_status",
         "assets",
-        ["project_id", "type", "created_at", "id"],
+        ["project_id", "account_id", "type", "created_at", "id", "status"],
     )
 
 
@@ -294,76 +296,118 @@ def index_areas() -> None:
     )
 
 
-def index_on_sqlite(table: str, box: tuple[str, str, str, str]) -> None:
+def index_on_sqlite(table: str, owner: str, box: tuple[str, str, str, str]) -> None:
     """A trigram index and an R*Tree beside the table, kept in step by triggers.
 
-    Triggers, so that they are in step whatever wrote the row.
+    Triggers, so that they are in step whatever wrote the row. Each entry has a mark made of the
+    end of its owner's id, so that a search stays among the owner's own: in the trigram index a
+    piece of three characters for private use, in the R*Tree a third dimension. There a mark is as
+    thick as two of them are apart, for a tree that goes by volume needs some.
+
+    The view is what the trigram index has to agree with: only its own checks read it. Its pages
+    are small, so that leaping from one entry to a later one reads little, and it merges its parts
+    as soon as there are two, so that no writer ever meets with many.
     """
-    west, south, east, north = box
     op.execute(
-        f"CREATE VIRTUAL TABLE {table}_text USING fts5("
-        f"search_text, content='{table}', content_rowid='row', tokenize='trigram')"
+        f"CREATE VIEW {table}_words AS "
+        f'SELECT "row", {_mark_text(owner)} AS mark, search_text AS words FROM {table}'
     )
-    op.execute(f'CREATE VIRTUAL TABLE {table}_box USING rtree("row", west, east, south, north)')
+    op.execute(
+        f"CREATE VIRTUAL TABLE {table}_text USING fts5(mark, words, content='{table}_words', "
+        "content_rowid='row', detail=none, tokenize='trigram case_sensitive 1')"
+    )
+    for option, value in (("pgsz", 500), ("automerge", 2)):
+        op.execute(f"INSERT INTO {table}_text({table}_text, rank) VALUES ('{option}', {value})")
+    op.execute(
+        f"CREATE VIRTUAL TABLE {table}_box USING "
+        'rtree("row", west, east, south, north, mark_from, mark_to)'
+    )
+    keep_in_step(table, owner, box)
+
+
+def keep_in_step(table: str, owner: str, box: tuple[str, str, str, str]) -> None:
+    west, south, east, north = box
     enter_text = (
-        f'INSERT INTO {table}_text(rowid, search_text) VALUES (new."row", new.search_text);'
+        f"INSERT INTO {table}_text(rowid, mark, words) "
+        f'VALUES (new."row", {_mark_text("new." + owner)}, new.search_text);'
     )
     leave_text = (
-        f"INSERT INTO {table}_text({table}_text, rowid, search_text) "
-        f"VALUES ('delete', old.\"row\", old.search_text);"
+        f"INSERT INTO {table}_text({table}_text, rowid, mark, words) "
+        f"VALUES ('delete', old.\"row\", {_mark_text('old.' + owner)}, old.search_text);"
     )
+    mark = _mark_number("new." + owner)
     enter_box = (
-        f"INSERT INTO {table}_box SELECT "
-        f'new."row", new.{west}, new.{east}, new.{south}, new.{north} '
-        f"WHERE new.{west} IS NOT NULL;"
+        f'INSERT INTO {table}_box SELECT new."row", new.{west}, new.{east}, new.{south}, '
+        f"new.{north}, {mark}, {mark} + 1 WHERE new.{west} IS NOT NULL;"
     )
     leave_box = f'DELETE FROM {table}_box WHERE "row" = old."row";'
-    changed_box = " OR ".join(f"old.{side} IS NOT new.{side}" for side in sorted(set(box)))
+    sides = sorted(set(box))
+    changed = " OR ".join(f"old.{side} IS NOT new.{side}" for side in sides)
     for name, event, work in (
-        ("enter", "AFTER INSERT ON", enter_text + enter_box),
-        ("leave", "AFTER DELETE ON", leave_text + leave_box),
+        ("enter", f"INSERT ON {table}", enter_text + enter_box),
+        ("leave", f"DELETE ON {table}", leave_text + leave_box),
+        (
+            "retext",
+            f"UPDATE OF search_text ON {table} WHEN old.search_text IS NOT new.search_text",
+            leave_text + enter_text,
+        ),
+        ("rebox", f"UPDATE OF {', '.join(sides)} ON {table} WHEN {changed}", leave_box + enter_box),
     ):
-        op.execute(f"CREATE TRIGGER {table}_{name} {event} {table} BEGIN {work} END")
-    op.execute(
-        f"CREATE TRIGGER {table}_retext AFTER UPDATE OF search_text ON {table} "
-        f"WHEN old.search_text IS NOT new.search_text BEGIN {leave_text} {enter_text} END"
-    )
-    op.execute(
-        f"CREATE TRIGGER {table}_rebox AFTER UPDATE OF {', '.join(sorted(set(box)))} ON {table} "
-        f"WHEN {changed_box} BEGIN {leave_box} {enter_box} END"
-    )
+        op.execute(f"CREATE TRIGGER {table}_{name} AFTER {event} BEGIN {work} END")
 
 
-# The one-, two- and three-character pieces of a text, each hashed together with the account, so
-# that one GIN index answers "this account's rows that contain this". hashtextextended() is what
-# hash partitions are made with: it gives the same numbers in every version of PostgreSQL.
+def _mark_text(owner: str) -> str:
+    """Of the last three characters of an id, which change most from one to the next."""
+    codes = (f"57344 + unicode(substr({owner}, -{place}, 1))" for place in (3, 2, 1))
+    return f"char({', '.join(codes)})"
+
+
+def _mark_number(owner: str) -> str:
+    first, second, third = (f"unicode(substr({owner}, -{place}, 1))" for place in (3, 2, 1))
+    return f"({first} * 128 + {second}) * 128 + {third}"
+
+
+# The trigrams of a text, each hashed together with its owner, so that one GIN index answers "this
+# owner's rows that contain this". hashtextextended() is what hash partitions are made with: it
+# gives the same numbers in every version of PostgreSQL. Cutting by a regular expression takes time
+# in proportion to the length; substr() would count from the beginning for every piece. No parallel
+# workers: to start them takes longer than to find the rows of most words.
 GRAMS = """
-CREATE FUNCTION canopy_grams(account text, content text) RETURNS bigint[]
-LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
-    SELECT coalesce(array_agg(DISTINCT hashtextextended(
-        substr(content, place, size), hashtextextended(account, 0))), '{}')
-    FROM generate_series(1, length(content)) AS place, generate_series(1, 3) AS size
-    WHERE place + size - 1 <= length(content)
+CREATE FUNCTION canopy_grams(owner text, content text) RETURNS bigint[]
+LANGUAGE sql IMMUTABLE STRICT PARALLEL RESTRICTED COST 1000 AS $$
+    SELECT array_agg(hashtextextended(gram[1], hashtextextended(owner, 0)))
+    FROM (VALUES (content), (substr(content, 2)), (substr(content, 3))) AS shifted(rest),
+        regexp_matches(rest, '...', 'g') AS gram
 $$
 """
-# The pieces that a text must have to contain the needle: its trigrams, or the needle itself.
-NEEDLE = """
-CREATE FUNCTION canopy_needle(account text, needle text) RETURNS bigint[]
+# A box, moved east by as many degrees as the hash of its owner says, out of the way of all others.
+# The sides are moved by the same number, so that rounding cannot part two boxes that touch.
+BOX = """
+CREATE FUNCTION canopy_box(
+    owner text, west double precision, south double precision,
+    east double precision, north double precision
+) RETURNS box
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
-    SELECT array_agg(DISTINCT hashtextextended(
-        substr(needle, place, 3), hashtextextended(account, 0)))
-    FROM generate_series(1, greatest(length(needle) - 2, 1)) AS place
+    SELECT box(
+        point(west + (hashtextextended(owner, 0) & 1048575)::double precision * 4096, south),
+        point(east + (hashtextextended(owner, 0) & 1048575)::double precision * 4096, north)
+    )
 $$
 """
 
 
-def index_on_postgresql(table: str, box: tuple[str, str, str, str]) -> None:
-    """GIN over the pieces of the text, GiST over the boxes; both need no extension."""
-    west, south, east, north = box
+def index_on_postgresql(table: str, owner: str, box: tuple[str, str, str, str]) -> None:
+    """GIN over the trigrams of the text, GiST over the boxes; both need no extension.
+
+    Without ``fastupdate``, which would let one writer in hundreds wait for the work of all. And
+    without statistics: they would cost ANALYZE seconds, and no statement's plan depends on them.
+    """
     op.execute(
-        f"CREATE INDEX {table}_text ON {table} USING gin (canopy_grams(account_id, search_text))"
+        f"CREATE INDEX {table}_text ON {table} "
+        f"USING gin (canopy_grams({owner}, search_text)) WITH (fastupdate = off)"
     )
     op.execute(
-        f"CREATE INDEX {table}_box ON {table} USING gist "
-        f"(box(point({west}, {south}), point({east}, {north})))"
+        f"CREATE INDEX {table}_box ON {table} USING gist (canopy_box({owner}, {', '.join(box)}))"
     )
+    for index in ("text", "box"):
+        op.execute(f"ALTER INDEX {table}_{index} ALTER COLUMN 1 SET STATISTICS 0")
