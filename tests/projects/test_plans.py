@@ -33,7 +33,7 @@ WHOLE = re.compile(r"Seq Scan on (projects|assets)|SCAN (projects|assets)\b(?!_)
 
 
 class Place(NamedTuple):
-    """A filled database: an account with 1,000 projects, twenty of which have assets, one has 500."""
+    """A filled database: an account with 1,000 projects, of which twenty have assets, one 500."""
 
     database: str
     account_id: str
