@@ -11,9 +11,10 @@ import math
 import random
 import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Final
 
@@ -57,6 +58,12 @@ _COLUMNS = (
     "id", "account_id", "status", "created_at", "updated_at", "area_m2", "west", "south", "east",
     "north", "slug", "name", "name_key", "search_text", "description", "geometry",
 )  # fmt: skip
+_ASSET_COLUMNS = (
+    "id", "account_id", "project_id", "type", "status", "created_at", "updated_at", "longitude",
+    "latitude", "name", "search_text", "location",
+)  # fmt: skip
+_TYPES = ("equipment", "monitoring_station", "point_of_interest")
+_ASSET_STATUSES = ("active", "inactive", "maintenance", "retired")
 _STATUSES = ("active", "archived", "draft")
 _BEGIN = datetime(2024, 1, 1, tzinfo=UTC)
 
@@ -71,6 +78,7 @@ class Filled:
     environ: dict[str, str]
     principals: list[Principal]
     key: str  # an API key of the first account
+    project_id: str  # of the first account's project that has the assets
     size: int  # projects of each account
     seconds: float
 
@@ -106,23 +114,23 @@ def make_accounts(
 
 
 def fill(folder: Path, database_url: str, *, accounts: int, size: int) -> Filled:
-    """Make and fill an instance; the rows of its accounts lie mixed, as they would have come."""
+    """Make and fill an instance: so many projects in each account, and a tenth as many assets in
+    the first project of all. The rows of the accounts lie mixed, as they would have come."""
     app, environ, principals, key = make_accounts(folder, database_url, accounts)
     began = datetime.now(UTC)
+    totals: dict[str, dict[str, int]] = {each.account_id: {} for each in principals}
+    rows = _rows(list(totals), size, totals)
+    first = next(rows)
     with app.app_context():
-        path = db.engine.url.database
-        totals: dict[str, dict[str, int]] = {each.account_id: {} for each in principals}
-        rows = _rows(list(totals), size, totals)
-        if database_url:
-            _copy(database_url, rows)
-        else:
-            _insert(Path(str(path)), rows)
+        put = _Copy(database_url) if database_url else _Insert(Path(str(db.engine.url.database)))
+        put.rows("projects", _COLUMNS, chain([first], rows))
+        put.rows("assets", _ASSET_COLUMNS, _assets(principals[0].account_id, first[0], size // 10))
         for account_id, counted in totals.items():
             own = AccountUsage.account_id == account_id
             db.session.execute(update(AccountUsage).where(own).values(counted))
         db.session.commit()
     seconds = (datetime.now(UTC) - began).total_seconds()
-    return Filled(app, environ, principals, key, size, seconds)
+    return Filled(app, environ, principals, key, first[0], size, seconds)
 
 
 def _rows(accounts: list[str], size: int, totals: dict[str, dict[str, int]]) -> Iterator[Row]:
@@ -167,27 +175,55 @@ def _place(rng: random.Random) -> tuple[Row, int, str]:
     return (west, south, east, north), area, f'{{"type":"Polygon","coordinates":[[{ring}]]}}'
 
 
-def _insert(path: Path, rows: Iterator[Row]) -> None:
-    with sqlite3.connect(path, isolation_level=None) as connection:
-        connection.execute("PRAGMA synchronous=OFF")
-        connection.execute("PRAGMA cache_size=-1500000")
-        places = ", ".join("?" * len(_COLUMNS))
-        statement = f"INSERT INTO projects ({', '.join(_COLUMNS)}) VALUES ({places})"
-        while batch := list(islice(rows, BATCH)):
-            connection.execute("BEGIN")
-            connection.executemany(statement, batch)
-            connection.execute("COMMIT")
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    connection.close()
+def _assets(account_id: str, project_id: str, number: int) -> Iterator[Row]:
+    rng = random.Random(number)
+    for count in range(number):
+        name = f"{rng.choice(_WORDS).capitalize()} {rng.choice(_WORDS)} {count}"
+        name += f" {RARE}" if count % max(number // RARE_COUNT, 1) == 0 else ""
+        longitude, latitude = round(rng.uniform(WEST, EAST), 6), round(rng.uniform(SOUTH, NORTH), 6)
+        time = format_time(_BEGIN + timedelta(seconds=count))
+        yield (
+            new_id("asset"), account_id, project_id, rng.choice(_TYPES),
+            rng.choices(_ASSET_STATUSES, (85, 8, 5, 2))[0], time, time, longitude, latitude, name,
+            searchable(name), f'{{"type":"Point","coordinates":[{longitude},{latitude}]}}',
+        )  # fmt: skip
 
 
-def _copy(database_url: str, rows: Iterator[Row]) -> None:
-    with psycopg.connect(database_url, autocommit=True) as connection:
-        connection.execute("SET maintenance_work_mem = '512MB'")
-        found = connection.execute("SELECT pg_get_indexdef('projects_text'::regclass)").fetchone()
-        connection.execute("DROP INDEX projects_text")
-        with connection.cursor().copy(f"COPY projects ({', '.join(_COLUMNS)}) FROM STDIN") as copy:
-            for row in rows:
-                copy.write_row(row)
-        connection.execute(found[0] if found else "")
-        connection.execute("ALTER INDEX projects_text ALTER COLUMN 1 SET STATISTICS 0")
+class _Insert:
+    """Rows into SQLite, with its triggers."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def rows(self, table: str, columns: tuple[str, ...], rows: Iterator[Row]) -> None:
+        with closing(sqlite3.connect(self._path, isolation_level=None)) as connection:
+            connection.execute("PRAGMA synchronous=OFF")
+            connection.execute("PRAGMA cache_size=-1500000")
+            places = ", ".join("?" * len(columns))
+            statement = f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({places})"
+            while batch := list(islice(rows, BATCH)):
+                connection.execute("BEGIN")
+                connection.executemany(statement, batch)
+                connection.execute("COMMIT")
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+class _Copy:
+    """Rows into PostgreSQL; the text index is built when they are there."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+
+    def rows(self, table: str, columns: tuple[str, ...], rows: Iterator[Row]) -> None:
+        with psycopg.connect(self._url, autocommit=True) as connection:
+            connection.execute("SET maintenance_work_mem = '512MB'")
+            index = f"{table}_text"
+            found = connection.execute(f"SELECT pg_get_indexdef('{index}'::regclass)").fetchone()
+            connection.execute(f"DROP INDEX {index}")
+            with connection.cursor().copy(
+                f"COPY {table} ({', '.join(columns)}) FROM STDIN"
+            ) as copy:
+                for row in rows:
+                    copy.write_row(row)
+            connection.execute(found[0] if found else "")
+            connection.execute(f"ALTER INDEX {index} ALTER COLUMN 1 SET STATISTICS 0")

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from app.core import reading
 from app.core.reading import engine
 
-_LIST = re.compile(r"\b(projects|assets)\b")
+_LIST = re.compile(r"\b(projects|assets)(_text)?\b")
 _PARAMETER = re.compile(r"%\((\w+)\)s")
 
 # PostgreSQL plans for the values at hand, or for any; with "run" it tells rows and times as well.

@@ -97,6 +97,13 @@ def candidates(table: Table, dialect: str, lead: Lead, owner: str, sides: Sequen
     return table.c.row.in_(_named_by_fts(table) if lead == "text" else _named_by_rtree(table))
 
 
+def named_by_text(table: Table, dialect: str, owner: str) -> Select[Any]:
+    """The row numbers that the index of texts names, as many as one asks for."""
+    if dialect == "postgresql":
+        return select(table.c.row).where(_named_by_gin(table, owner))
+    return _named_by_fts(table)
+
+
 def fence(
     columns: Sequence[ColumnElement[Any]], condition: ColumnElement[bool], *order: Any
 ) -> Subquery:

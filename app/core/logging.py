@@ -55,7 +55,7 @@ def configure(settings: Settings) -> None:
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonFormatter() if as_json else TextFormatter())
     # What a line does not show is not looked up (the standard library's chapter on optimization).
-    logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
+    logging.logThreads = logging.logMultiprocessing = False
     logging._srcfile = None
     root = logging.getLogger()
     root.handlers = [handler]

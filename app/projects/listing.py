@@ -17,6 +17,7 @@ from app.core.finding import (
     contains_text,
     fence,
     lead,
+    named_by_text,
     overlaps_box,
     page_of,
     text_values,
@@ -37,7 +38,7 @@ _HIDDEN = (Project.account_id, Project.name_key)
 _KEYS = {"sqlite": Project.row, "postgresql": Project.id}
 
 
-_MANY = 2_000  # rows found by text, which are tested one by one in a few milliseconds
+_MANY = 2_000  # rows that an index of texts names: to test them takes a few milliseconds
 
 
 class ProjectQuery(NamedTuple):
@@ -119,9 +120,8 @@ def _values(account_id: str, query: ProjectQuery, dialect: str) -> dict[str, Any
 
 
 def _is_frequent(filters: _Filters, values: dict[str, Any]) -> bool:
-    """Whether the text alone leaves so much that a box is the better thing to begin with."""
-    text_only = filters._replace(bbox=False)
-    return int(_count_some(text_only).scalar(**values, most=_MANY)) == _MANY
+    """Whether the index of texts names so many that a box is the better thing to begin with."""
+    return int(_count_some(filters.dialect).scalar(**values, most=_MANY)) == _MANY
 
 
 def _counted(account_id: str, status: str | None) -> int:
@@ -139,10 +139,9 @@ def _count(filters: _Filters) -> Prepared:
 
 
 @cache
-def _count_some(filters: _Filters) -> Prepared:
-    """At most ``most``."""
-    keys, _ = _found(filters)
-    some = keys.limit(bindparam("most")).subquery()
+def _count_some(dialect: str) -> Prepared:
+    """How many projects the index of texts names, but at most ``most``."""
+    some = named_by_text(_TABLE, dialect, "account_id").limit(bindparam("most")).subquery()
     return Prepared(select(func.count().label("total")).select_from(some))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -24,6 +25,14 @@ STOOD_IN = {
     "jobs.py": "app/jobs.py",
     "schedule.py": "app/policy/schedule.py",
 }
+
+
+@pytest.fixture
+def tmp_path() -> Iterator[Path]:
+    """A folder whose path is short, as those of sockets must be; pytest's own grows by the run."""
+    folder = Path(tempfile.mkdtemp(prefix="canopy-")).resolve()
+    yield folder
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import time
 from flask import Flask
 from rq.serializers import JSONSerializer
 
-from app.core import logging, store
+from app.core import edge, logging, store
 from app.core.embedded import redis_url
 from app.core.queue import job_queue
 from config import Settings
@@ -17,6 +17,7 @@ from config import Settings
 def create_app(settings: Settings) -> Flask:
     app = Flask(__name__, static_folder=None)
     app.config["SETTINGS"] = settings
+    edge.init_app(app)
     logging.init_app(app)
     store.init_app(app, lambda: redis_url(settings))
 
