@@ -1,0 +1,138 @@
+"""What bench.growth times, and how large each may become."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import count
+from typing import Any, Final
+
+from app.assets.listing import AssetQuery, list_assets
+from app.core.geometry import Bounds
+from app.extensions import db
+from app.projects.listing import ProjectQuery, list_projects
+from app.projects.service import create_project, read_project
+from app.usage.service import statistics
+from bench.filling import EAST, FREQUENT, NORTH, RARE, RARE_COUNT, SOUTH, WEST, Filled
+
+_numbers = count(1)  # of the projects that are created while measuring
+
+Call = Callable[[int], Any]
+
+
+@dataclass(frozen=True)
+class Case:
+    """Something that is timed: what, its target (a ratio), and how to make the call of a size."""
+
+    what: str
+    target: float | None
+    make: Callable[[Filled], Call]
+    plan: bool = False  # whether its plans are printed
+
+
+def listing(**query: Any) -> Callable[[Filled], Call]:
+    """Lists asked in turn by the first accounts, so that no run finds all in its caches."""
+
+    def make(filled: Filled) -> Call:
+        wanted = {
+            name: value(filled) if callable(value) else value for name, value in query.items()
+        }
+        asked = ProjectQuery(**wanted)
+        ids = [each.account_id for each in filled.principals[:50]]
+        return lambda number: list_projects(ids[number % len(ids)], asked)
+
+    return make
+
+
+def deep(filled: Filled) -> int:
+    """Page 500, or the middle one, which is the furthest, of a list that has fewer."""
+    return min(500, filled.size // 40)
+
+
+def small_box(filled: Filled) -> Bounds:
+    """A box with some twenty projects in it, however many there are."""
+    part = (RARE_COUNT / filled.size) ** 0.5
+    return Bounds(10.0, 5.0, 10.0 + part * (EAST - WEST), 5.0 + part * (NORTH - SOUTH))
+
+
+def reading(filled: Filled) -> Call:
+    pairs = []
+    for each in filled.principals[:50]:
+        for page in (1, deep(filled)):
+            records, _ = list_projects(each.account_id, ProjectQuery(page=page))
+            pairs += [(each.account_id, record["id"]) for record in records]
+    return lambda number: read_project(*pairs[number * 7 % len(pairs)])
+
+
+def creating(description: str) -> Callable[[Filled], Call]:
+    def make(filled: Filled) -> Call:
+        def create(number: int) -> None:
+            principal = filled.principals[number % len(filled.principals)]
+            name = f"Created {next(_numbers)} of {filled.size}"
+            create_project(principal, name=name, description=description)
+            db.session.commit()
+
+        return create
+
+    return make
+
+
+def assets(**query: Any) -> Callable[[Filled], Call]:
+    """Lists of the assets of one project, which has a tenth as many as there are projects."""
+
+    def make(filled: Filled) -> Call:
+        page = min(500, filled.size // 400) if query.get("page") else 1
+        asked = AssetQuery(**query | {"page": max(page, 1)})
+        account_id = filled.principals[0].account_id
+        return lambda _: list_assets(account_id, filled.project_id, asked)
+
+    return make
+
+
+def using(filled: Filled) -> Call:
+    ids = [each.account_id for each in filled.principals]
+    return lambda number: statistics(ids[number % len(ids)], "enterprise")
+
+
+LONG: Final = " ".join(f"{word} {number}" for number, word in enumerate(["parcel"] * 900))[:10_000]
+ORDERS: Final = [
+    (sort, order) for sort in ("created_at", "name", "area_hectares") for order in ("asc", "desc")
+]
+CASES: Final = [
+    Case("item read", 2, reading),
+    Case("first page", 2, listing(), plan=True),
+    Case("page 500 (of 1,000 projects: the middle page)", 5, listing(page=deep), plan=True),
+    Case("middle page", None, listing(page=lambda filled: max(filled.size // 40, 1))),
+    Case("last page", 2, listing(page=lambda filled: filled.size // 20)),
+    *(Case(f"sorted by {sort}, {order}", 2, listing(sort=sort, order=order),
+           plan=(sort, order) == ("area_hectares", "desc"))
+      for sort, order in ORDERS if (sort, order) != ("created_at", "desc")),
+    *(Case(f"status {status}, by {sort}, {order}", 2,
+           listing(status=status, sort=sort, order=order),
+           plan=(status, sort, order) == ("draft", "name", "asc"))
+      for status in ("active", "draft") for sort, order in ORDERS),
+    Case(f"search: rare word ({RARE_COUNT} found)", 5, listing(search=RARE), plan=True),
+    Case("search: rare word, by area", 5, listing(search=RARE, sort="area_hectares")),
+    Case("search: no such word", 5, listing(search="xylophone")),
+    Case("search: frequent word (a third)", None, listing(search=FREQUENT), plan=True),
+    Case("search: frequent word, page 500", None,
+         listing(search=FREQUENT, page=lambda filled: min(500, filled.size // 80))),
+    Case("search: frequent word, draft, by name", None,
+         listing(search=FREQUENT, status="draft", sort="name")),
+    Case("search: 2 characters, in half of all", None, listing(search="oa"), plan=True),
+    Case("search: 2 characters, in none", None, listing(search="zx")),
+    Case("search: 1 character, in nearly all", None, listing(search="e")),
+    Case("box of some 20 projects", 5, listing(bbox=small_box), plan=True),
+    Case("box of some 20 projects, with a frequent word", None,
+         listing(bbox=small_box, search=FREQUENT)),
+    Case("box of the whole world", None, listing(bbox=Bounds(-180, -90, 180, 90))),
+    Case("box of the whole world, with a rare word", 5,
+         listing(bbox=Bounds(-180, -90, 180, 90), search=RARE), plan=True),
+    Case("assets (a tenth as many, in one project): first page", None, assets(), plan=True),
+    Case("assets: page 500, or the middle one", None, assets(page=500)),
+    Case("assets: by type and status", None, assets(type="equipment", status="retired")),
+    Case("assets: rare word", None, assets(search=RARE)),
+    Case("create", 2, creating("A new stand of oak and beech above the river.")),
+    Case("create, with a description of 10,000 characters", 2, creating(LONG)),
+    Case("usage", 2, using),
+]  # fmt: skip
