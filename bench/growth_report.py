@@ -16,7 +16,8 @@ def page(measured: Measured, targets: dict[str, float | None]) -> str:
     """What was measured on one database, in Markdown."""
     moment = datetime.now(UTC).strftime("%Y-%m-%d")
     parts = [
-        f"Measured {moment} on {machine()}. Medians in milliseconds.",
+        f"Measured {moment} on {machine()}. Medians in milliseconds; the ratios are those of the "
+        "last two columns to the first.",
         times(measured, targets),
         "What an index takes, in bytes a project:",
         sizes(measured),

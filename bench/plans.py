@@ -50,7 +50,7 @@ def _plan(text: str, values: dict[str, Any], kind: Kind) -> str:
         if kind == "any":
             cursor.execute(f"EXPLAIN (GENERIC_PLAN, COSTS OFF) {_numbered(text)}", prepare=False)
         else:
-            options = "ANALYZE, BUFFERS OFF" if kind == "run" else "COSTS OFF"
+            options = "ANALYZE, BUFFERS OFF, COSTS OFF" if kind == "run" else "COSTS OFF"
             cursor.execute(f"EXPLAIN ({options}) {text}", values, prepare=False)
         return "\n".join(row[0] for row in cursor.fetchall())
     finally:

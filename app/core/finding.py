@@ -47,6 +47,8 @@ _TURNS = (-360.0, 0.0, 360.0)  # bounds are unwrapped: the same place has longit
 _GRAM = 3  # a trigram index has no answer for shorter needles
 _MOST_GRAMS = 16  # of a long needle; more would not make its candidates fewer
 _SIDES = ("west", "south", "east", "north")
+_UPPER_HALF: ColumnElement[int] = literal_column("-4294967296")  # of a number of 64 bits
+_LOWER_HALF: ColumnElement[int] = literal_column("4294967295")
 _PRIVATE = 0xE000  # characters for private use; three of them say whose row an entry of FTS5 is
 
 
@@ -206,9 +208,9 @@ def _named_by_gin(table: Table, owner: str) -> ColumnElement[bool]:
     """What is looked up comes from a subquery, so that a plan can be kept for all needles."""
     has = func.canopy_grams(table.c[owner], table.c.search_text)
     gram = func.unnest(bindparam("grams", type_=ARRAY(String))).column_valued("gram")
-    seed = func.hashtextextended(bindparam(owner, type_=String), 0)
-    wanted = select(func.hashtextextended(gram, seed)).scalar_subquery()
-    return has.op("@>")(func.array(wanted))
+    upper = func.hashtextextended(bindparam(owner, type_=String), 0).op("&")(_UPPER_HALF)
+    lower = func.hashtextextended(gram, 0).op("&")(_LOWER_HALF)
+    return has.op("@>")(func.array(select(upper.op("|")(lower)).scalar_subquery()))
 
 
 def _named_by_gist(table: Table, owner: str, sides: Sequence[str]) -> ColumnElement[bool]:

@@ -68,7 +68,18 @@ class Timestamp(TypeDecorator[datetime]):
         return moment.astimezone(UTC)
 
 
-class ShownTime(FunctionElement[str]):
+class ShownTime(Timestamp):
+    """A moment read as the text that the service shows, which SQLite keeps as it is."""
+
+    cache_ok = True
+
+    def result_processor(self, dialect: Dialect, coltype: object) -> Any:
+        if dialect.name == "sqlite":
+            return None
+        return lambda value: None if value is None else format_time(value)
+
+
+class WrittenTime(FunctionElement[str]):
     """A moment as the text that the service shows. SQLite keeps it so; PostgreSQL writes it, which
     takes less than doing it here for every row of a list."""
 
@@ -76,13 +87,13 @@ class ShownTime(FunctionElement[str]):
     type = String()
 
 
-@compiles(ShownTime)
-def _kept_text(element: ShownTime, compiler: SQLCompiler, **options: Any) -> str:
+@compiles(WrittenTime)
+def _kept_text(element: WrittenTime, compiler: SQLCompiler, **options: Any) -> str:
     return compiler.process(element.clauses, **options)
 
 
-@compiles(ShownTime, "postgresql")
-def _written_text(element: ShownTime, compiler: SQLCompiler, **options: Any) -> str:
+@compiles(WrittenTime, "postgresql")
+def _written_text(element: WrittenTime, compiler: SQLCompiler, **options: Any) -> str:
     moment = compiler.process(element.clauses, **options)
     return f"to_char({moment} AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"')"
 
@@ -91,5 +102,5 @@ def shown(column: InstrumentedAttribute[Any]) -> ColumnElement[Any]:
     """The column of an attribute, for a statement that reads plain columns under their names."""
     source = column.expression
     if isinstance(source.type, Timestamp):
-        return ShownTime(source).label(column.key)
+        return WrittenTime(source).label(column.key)
     return source.label(column.key)

@@ -367,16 +367,18 @@ def _mark_number(owner: str) -> str:
     return f"({first} * 128 + {second}) * 128 + {third}"
 
 
-# The trigrams of a text, each hashed together with its owner, so that one GIN index answers "this
-# owner's rows that contain this". hashtextextended() is what hash partitions are made with: it
-# gives the same numbers in every version of PostgreSQL. Cutting by a regular expression takes time
-# in proportion to the length; substr() would count from the beginning for every piece. No parallel
+# The trigrams of a text, each as a number: half of it is of the owner's hash, half of that of the
+# trigram. So one GIN index answers "this owner's rows that contain this", and what belongs to an
+# owner lies together in it. hashtextextended() is what hash partitions are made with: it gives the
+# same numbers in every version of PostgreSQL. Cutting by a regular expression takes time in
+# proportion to the length; substr() would count from the beginning for every piece. No parallel
 # workers: to start them takes longer than to find the rows of most words.
 GRAMS = """
 CREATE FUNCTION canopy_grams(owner text, content text) RETURNS bigint[]
 LANGUAGE sql IMMUTABLE STRICT PARALLEL RESTRICTED COST 1000 AS $$
-    SELECT array_agg(hashtextextended(gram[1], hashtextextended(owner, 0)))
-    FROM (VALUES (content), (substr(content, 2)), (substr(content, 3))) AS shifted(rest),
+    SELECT array_agg(half | (hashtextextended(gram[1], 0) & 4294967295))
+    FROM (VALUES (hashtextextended(owner, 0) & -4294967296)) AS own(half),
+        (VALUES (content), (substr(content, 2)), (substr(content, 3))) AS shifted(rest),
         regexp_matches(rest, '...', 'g') AS gram
 $$
 """
