@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import ipaddress
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import cast
 
-from sqlalchemy import Table, bindparam, select, update
+import orjson
+from sqlalchemy import Table, Text, bindparam, select, update
+from sqlalchemy import cast as sql_cast
 from sqlalchemy.exc import OperationalError
 
 from app.auth.principal import Principal
@@ -22,6 +25,8 @@ from app.models import Account, Credential, User
 from app.policy.bounds import LAST_USED_SECONDS
 from app.policy.permissions import expand
 
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+
 _CREDENTIAL = cast("Table", Credential.__table__)
 _ACCOUNT = Account.__table__
 _USER = User.__table__
@@ -31,8 +36,8 @@ _BY_HASH = Prepared(
         _CREDENTIAL.c.id,
         _CREDENTIAL.c.kind,
         _CREDENTIAL.c.account_id,
-        _CREDENTIAL.c.permissions,
-        _CREDENTIAL.c.ip_allowlist,
+        sql_cast(_CREDENTIAL.c.permissions, Text).label("permissions"),
+        sql_cast(_CREDENTIAL.c.ip_allowlist, Text).label("ip_allowlist"),
         _CREDENTIAL.c.created_by,
         _CREDENTIAL.c.last_used_at,
         _CREDENTIAL.c.revoked_at,
@@ -76,19 +81,20 @@ def authenticate(header: str | None, address: str) -> Principal:
     row = _BY_HASH.first(token_hash=tokens.hash_token(token))
     if row is None or row.revoked_at is not None:
         raise Unauthorized("The token is not valid or was revoked.", challenge="invalid_token")
-    if row.ip_allowlist is not None and not _allowed(address, row.ip_allowlist):
+    if not _is_allowed(address, row.ip_allowlist):
         raise Unauthorized(
             "The token may not be used from this address.", challenge="invalid_token"
         )
     _note_use(row.id, row.last_used_at)
+    granted, permissions = _permissions(row.permissions)
     return Principal(
         kind=row.kind,
         credential_id=row.id,
         account_id=row.account_id,
         account_name=row.account_name,
         plan=row.plan,
-        granted=tuple(sorted(row.permissions)),
-        permissions=expand(row.permissions),
+        granted=granted,
+        permissions=permissions,
         user_id=row.created_by,
         user_email=row.email,
     )
@@ -105,15 +111,33 @@ def _bearer_token(header: str | None) -> str:
     return token.strip()
 
 
-def _allowed(address: str, allowlist: list[str]) -> bool:
-    """Whether an address stands in a list of addresses and networks."""
+# What a row says as JSON is read once for each different text, not once a request.
+@lru_cache(maxsize=1024)
+def _permissions(text: str) -> tuple[tuple[str, ...], frozenset[str]]:
+    """The permissions of a credential as they were given, and with all that they include."""
+    granted = tuple(sorted(orjson.loads(text)))
+    return granted, expand(granted)
+
+
+@lru_cache(maxsize=1024)
+def _networks(allowlist: str) -> tuple[Network, ...] | None:
+    """The networks of an allowlist; None when there is none, and every address may come."""
+    entries = orjson.loads(allowlist)
+    return None if entries is None else tuple(ipaddress.ip_network(entry) for entry in entries)
+
+
+def _is_allowed(address: str, allowlist: str | None) -> bool:
+    """Whether a client's address stands in an allowlist of addresses and networks."""
+    networks = None if allowlist is None else _networks(allowlist)
+    if networks is None:
+        return True
     try:
         client = ipaddress.ip_address(address)
     except ValueError:
         return False
     if isinstance(client, ipaddress.IPv6Address) and client.ipv4_mapped:
         client = client.ipv4_mapped
-    return any(client in ipaddress.ip_network(entry) for entry in allowlist)
+    return any(client in network for network in networks)
 
 
 def _note_use(credential_id: str, last_used_at: datetime | None) -> None:

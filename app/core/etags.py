@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from typing import Final
+
+from xxhash import xxh3_128
 
 from app.core.errors import BadRequest, Detail, PreconditionFailed
 
@@ -12,14 +13,16 @@ _TAG: Final = re.compile(r'(?:W/)?"[\x21\x23-\x7e\x80-\xff]*"')
 
 
 def entity_tag(*data: bytes) -> str:
-    """The tag of a representation: a digest of its ``data``, so any change changes it.
+    """The tag of a representation: 128 bits of its ``data``, so any change changes it.
 
-    ``meta`` stays out of it where it tells of the request, not of the resource.
+    ``meta`` stays out of it where it tells of the request, not of the resource. XXH3 keeps nobody
+    from forging two texts with one tag, who could only mislead themselves, and takes a twentieth
+    of the time of a cryptographic hash.
     """
-    digest = hashlib.sha256()
+    digest = xxh3_128()
     for part in data:
         digest.update(part)
-    return f'"{digest.hexdigest()[:32]}"'
+    return f'"{digest.hexdigest()}"'
 
 
 def parse_tags(header: str, name: str) -> frozenset[str] | None:

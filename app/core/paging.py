@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
+
+_FEW: Final = 200  # rows that may be skipped by reading them
 
 
 class Span(NamedTuple):
@@ -21,6 +23,11 @@ def span(page: int, per_page: int, total: int) -> Span | None:
     size = min(per_page, total - skipped)
     rest = total - skipped - size
     return Span(size, min(skipped, rest), rest < skipped)
+
+
+def is_among_the_first(wanted: Span) -> bool:
+    """Whether so few rows are skipped that they need not be found first and read after."""
+    return wanted.skipped <= _FEW and not wanted.backwards
 
 
 def is_near(wanted: Span, found: int, everything: int) -> bool:

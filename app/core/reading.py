@@ -30,7 +30,8 @@ Convert = Callable[[Any], Any]
 def init_app(app: Flask, url: str, options: Mapping[str, Any]) -> Engine:
     """Give ``app`` an engine of its own for reading, and end each request's connection."""
     autocommit = {} if url.startswith("sqlite") else {"isolation_level": "AUTOCOMMIT"}
-    engine = create_engine(url, **options, **autocommit)
+    # Where each statement stands alone there is nothing to roll back.
+    engine = create_engine(url, **options, **autocommit, pool_reset_on_return=None)
     app.extensions[_ENGINE] = engine
     app.teardown_appcontext(lambda _: release())
     return engine

@@ -37,6 +37,7 @@ _OF_KIND = Prepared(
     .where(Credential.kind == bindparam("kind"))
     .order_by(Credential.id.desc())
 )
+_MAPPED_IPV4 = ipaddress.IPv6Network("::ffff:0:0/96")
 _PREFIXES = {"api_key": tokens.API_KEY, "service_token": tokens.SERVICE_TOKEN}
 
 
@@ -141,11 +142,12 @@ def _faults(
 
 
 def _is_network(text: str) -> bool:
+    """Whether it is a network that a client can come from; an IPv4 client never comes as IPv6."""
     try:
-        ipaddress.ip_network(text)
+        network = ipaddress.ip_network(text)
     except ValueError:
         return False
-    return True
+    return not (isinstance(network, ipaddress.IPv6Network) and network.subnet_of(_MAPPED_IPV4))
 
 
 def _first_owner(account_id: str) -> str:

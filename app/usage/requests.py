@@ -50,7 +50,7 @@ def field(account_id: str, day: str) -> str:
 
 
 def today() -> str:
-    return clock.now().strftime("%Y-%m-%d")
+    return clock.now().date().isoformat()
 
 
 def count(account_id: str) -> None:
