@@ -29,13 +29,13 @@ if settings.metrics_token and "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
 from prometheus_client import multiprocess  # not before: it reads the variable when imported
 
 from app.core import connections
-from app.core.lifeline import end_with_supervisor
+from app.running.lifeline import end_with_supervisor
 
 _host = f"[{settings.host}]" if ":" in settings.host else settings.host
 bind = f"{_host}:{settings.port}"
 backlog = 2048
 
-worker_class = "app.core.refusals.EnvelopeWorker"  # gthread, with our own error answers
+worker_class = "app.running.gunicorn_worker.EnvelopeWorker"  # gthread, with our own error answers
 workers = settings.web_workers
 threads = settings.web_threads
 preload_app = True  # a fault in the application stops the start, and the processes share memory

@@ -18,11 +18,11 @@ from rq.job import Job
 
 from app import create_app
 from app.core import connections, logging
-from app.core.embedded import EmbeddedError, redis_url
-from app.core.lifeline import Lifeline, end_with_supervisor
 from app.core.queue import OwnJob, job_queue
 from app.core.store import connect
-from app.core.ticker import Ticker
+from app.running.embedded import EmbeddedError, redis_url
+from app.running.lifeline import Lifeline, end_with_supervisor
+from app.running.ticker import Ticker
 from config import Settings, SettingsError, load_settings
 
 log = getLogger("canopy.worker")

@@ -8,10 +8,11 @@ from app.account.routes import auth_bp
 from app.account.routes import bp as account_bp
 from app.api import failures, openapi, requests
 from app.assets.routes import bp as assets_bp
-from app.core import database, edge, embedded, logging, proxies, store
+from app.core import database, edge, logging, proxies, store
 from app.core.migrations import FOLDER
 from app.extensions import db, migrate
 from app.projects.routes import bp as projects_bp
+from app.running import embedded
 from app.site import docs, health, metrics
 from config import Settings, load_settings
 

@@ -19,12 +19,13 @@ from flask import Flask
 from sqlalchemy.exc import SQLAlchemyError
 
 from app import create_app
-from app.cli.first_start import banner
+from app.cli.first_start import welcome
 from app.core import connections, logging, migrations
-from app.core.claims import Refusal, claim_instance, listen
-from app.core.embedded import EmbeddedError
-from app.core.supervisor import Supervisor
+from app.core.snapshots import reason
 from app.extensions import db
+from app.running.claims import CannotStart, claim_instance, listen
+from app.running.embedded import EmbeddedError
+from app.running.supervisor import Supervisor
 from config import ROOT, Settings, SettingsError, load_settings
 
 
@@ -57,7 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     stop = Stop()
     try:
         return serve(load_settings(), stop, empty=options.empty)
-    except (SettingsError, EmbeddedError, Refusal) as error:
+    except (SettingsError, EmbeddedError, CannotStart) as error:
         sys.stderr.write(f"{error}\n")
         return 2
 
@@ -90,18 +91,15 @@ def _bring_database_up_to_date(app: Flask) -> None:
         try:
             migrations.upgrade()
         except SQLAlchemyError as error:
-            reason = _first_line(getattr(error, "orig", None) or error)
-            raise Refusal(f"The database {name} cannot be used ({reason}).") from None
+            raise CannotStart(f"The database {name} cannot be used ({reason(error)}).") from None
         except SystemExit as end:  # how Flask-Migrate ends when Alembic refuses
             if not end.code:
                 raise
-            reason = _first_line(end.__context__)
-            raise Refusal(f"The database {name} cannot be brought up to date ({reason}).") from None
+            why = reason(end.__context__ or end)
+            raise CannotStart(
+                f"The database {name} cannot be brought up to date ({why})."
+            ) from None
     _disconnect(app)
-
-
-def _first_line(error: BaseException | None) -> str:
-    return (str(error).strip().splitlines() or ["no reason given"])[0].rstrip(".")
 
 
 def _disconnect(app: Flask) -> None:
@@ -114,7 +112,7 @@ def _show(app: Flask, settings: Settings, *, empty: bool) -> None:
     """Make the demo account and say how to go on: when the service answers, and not before, as a
     key is shown once."""
     with app.app_context():
-        text = banner(settings, empty=empty)
+        text = welcome(settings, empty=empty)
     _disconnect(app)
     with contextlib.suppress(OSError):  # whoever read it is gone
         os.write(sys.stdout.fileno(), f"{text.rstrip()}\n".encode())

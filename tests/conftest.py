@@ -13,9 +13,10 @@ from argon2 import PasswordHasher
 from flask import Flask
 
 from app import create_app
-from app.core import embedded, passwords
+from app.core import passwords
 from app.core.connections import close_all
 from app.core.migrations import upgrade
+from app.running import embedded
 from config import load_settings
 from tests import watch
 from tests.make import Client, make_account

@@ -13,11 +13,11 @@ import click
 from flask.cli import ScriptInfo
 
 from app import create_app
-from app.cli import accounts, demo, importing, keys, maintenance, schema
+from app.cli import accounts, demo, importing, keys, maintenance, migrate
 from app.cli.group import CanopyGroup
 
 # The modules that bring commands, each as its list ``commands``, in the order of --help.
-COMMAND_MODULES: Final = (accounts, keys, importing, demo, schema, maintenance)
+COMMAND_MODULES: Final = (accounts, keys, importing, demo, migrate, maintenance)
 
 
 @click.group(cls=CanopyGroup, context_settings={"help_option_names": ["-h", "--help"]})

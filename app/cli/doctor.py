@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import click
 
-from app.cli.failures import told
+from app.cli.failures import errors_as_messages
 from app.cli.output import examples, json_option, show_json
 from app.core.snapshots import database_url
 from app.maintenance.counters import Difference, correct
@@ -25,7 +25,7 @@ _NAME_WIDTH: Final = 16
 @json_option
 @examples("doctor", "doctor --json", "doctor --fix-counters")
 @click.pass_context
-@told
+@errors_as_messages
 def doctor(ctx: click.Context, fix_counters: bool, as_json: bool) -> None:
     """Look for what is wrong with this instance, and say what to do about it.
 

@@ -13,7 +13,7 @@ from app.maintenance.errors import MaintenanceError
 Result = TypeVar("Result")
 
 
-def told(command: Callable[..., Result]) -> Callable[..., Result]:
+def errors_as_messages(command: Callable[..., Result]) -> Callable[..., Result]:
     """What a command and its databases fail with becomes a sentence and exit code 1."""
 
     @wraps(command)

@@ -29,7 +29,7 @@ _GROVE: Final = {
 }
 
 
-def banner(settings: Settings, *, empty: bool) -> str:
+def welcome(settings: Settings, *, empty: bool) -> str:
     """How to go on, for the person who has started the service. Needs an app context.
 
     A database without any account gets the demo account, and it is committed, unless ``empty``:

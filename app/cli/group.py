@@ -9,12 +9,13 @@ from typing import Any, TypeVar
 import click
 from flask.cli import ScriptInfo, with_appcontext
 from sqlalchemy import make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, SQLAlchemyError
+from sqlalchemy.exc import ArgumentError, IntegrityError, SQLAlchemyError
 
 from app.cli.output import Refused, refusal_of
 from app.core import migrations
 from app.core.database import is_outage
 from app.core.errors import ApiError
+from app.core.snapshots import reason
 from config import SettingsError
 
 Result = TypeVar("Result")
@@ -46,7 +47,7 @@ class CanopyGroup(click.Group):
         except ApiError as error:
             raise refusal_of(error) from None
         except IntegrityError as error:
-            message = f"Another change came in between ({_reason(error)}). Run the command again."
+            message = f"Another change came in between ({reason(error)}). Run the command again."
             raise Refused(message) from None
         except SQLAlchemyError as error:
             if not is_outage(error):
@@ -99,14 +100,7 @@ def _database(ctx: click.Context) -> str:
 
 
 def _outage(error: SQLAlchemyError) -> str:
-    reason = _reason(error)
-    if "locked" in reason or "lock timeout" in reason:
-        return f"is busy with a long change ({reason}); run the command again when it is done"
-    return f"cannot be reached ({reason})"
-
-
-def _reason(error: SQLAlchemyError) -> str:
-    """What the driver says is wrong, in one line."""
-    cause = error.orig if isinstance(error, DBAPIError) else error
-    lines = str(cause).strip().splitlines() or [type(error).__name__]
-    return lines[0].rstrip(".")
+    said = reason(error)
+    if "locked" in said or "lock timeout" in said:
+        return f"is busy with a long change ({said}); run the command again when it is done"
+    return f"cannot be reached ({said})"

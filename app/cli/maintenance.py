@@ -16,7 +16,7 @@ from sqlalchemy import URL
 
 from app import create_app
 from app.cli.doctor import doctor
-from app.cli.failures import told
+from app.cli.failures import errors_as_messages
 from app.cli.group import upgrade
 from app.cli.output import (
     confirm,
@@ -48,7 +48,7 @@ _file_argument = click.argument("path", metavar="FILE", type=click.Path(path_typ
 @json_option
 @examples("backup /backups/canopy.zip", "backup /backups/canopy.zip --force --json")
 @with_appcontext
-@told
+@errors_as_messages
 def backup(path: Path, force: bool, as_json: bool) -> None:
     """Write all accounts, with everything in them, to a zip FILE.
 
@@ -82,7 +82,7 @@ def backup(path: Path, force: bool, as_json: bool) -> None:
 @json_option
 @examples("restore /backups/canopy.zip", "restore /backups/canopy.zip --yes --json")
 @with_appcontext
-@told
+@errors_as_messages
 def restore_(path: Path, yes: bool, as_json: bool) -> None:
     """Replace everything in the database by what a backup FILE holds.
 
@@ -121,7 +121,7 @@ def restore_(path: Path, yes: bool, as_json: bool) -> None:
 @examples("copy-database --to postgresql://canopy:secret@localhost/canopy")
 @click.pass_context
 @with_appcontext
-@told
+@errors_as_messages
 def copy_database_(ctx: click.Context, target: str, as_json: bool) -> None:
     """Copy everything into another database, and compare the two.
 

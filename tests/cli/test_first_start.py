@@ -12,7 +12,7 @@ from flask import Flask
 
 from app.account.operator import first_account, list_accounts
 from app.account.service import create_account
-from app.cli.first_start import banner
+from app.cli.first_start import welcome
 from app.core.migrations import upgrade
 from app.extensions import db
 from tests.cli.conftest import runner
@@ -28,7 +28,7 @@ def migrated(empty_app: Flask) -> Flask:
 
 def said(app: Flask, *, empty: bool = False) -> str:
     with app.app_context():
-        return banner(app.config["SETTINGS"], empty=empty)
+        return welcome(app.config["SETTINGS"], empty=empty)
 
 
 def send(app: Flask, line: str) -> Any:

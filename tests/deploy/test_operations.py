@@ -11,8 +11,8 @@ import pytest
 from flask import Flask
 from prometheus_client import REGISTRY
 
-from app.core import refusals
 from app.core.logging import JsonFormatter
+from app.running import gunicorn_worker
 from tests.deploy.files import text
 from tests.make import Client
 
@@ -66,7 +66,7 @@ def test_the_fields_are_those_of_a_line(client: Client, lines: list[str]) -> Non
 
 def test_the_statuses_are_those_of_the_web_server() -> None:
     title = "What the web server refuses"
-    statuses = {status for _, status, _ in refusals._MALFORMED}
+    statuses = {status for _, status, _ in gunicorn_worker._MALFORMED}
     assert {int(word) for word in first_column(title)} == statuses
     told = {
         "limit_request_line": "bytes",

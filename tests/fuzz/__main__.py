@@ -22,9 +22,9 @@ from hypothesis import HealthCheck, seed, settings
 from hypothesis.stateful import run_state_machine_as_test
 
 from app import create_app
-from app.core import embedded
 from app.core.connections import close_all
 from app.core.migrations import upgrade
+from app.running import embedded
 from config import load_settings
 from tests.api.operations import operations
 from tests.fuzz.machine import Changes

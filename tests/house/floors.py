@@ -27,6 +27,8 @@ FLOORS = {
     "app.policy.*": 0,
     "app.core": 0,
     "app.core.*": 0,
+    "app.running": 0,
+    "app.running.*": 0,
     "app.models": 1,
     "app.models.*": 1,
     "app.auth": 2,
@@ -44,7 +46,7 @@ FLOORS = {
     "app.*": 3,
 }
 # Folders that every room may use; of another room it may import the service only.
-SHARED = ("cli", "core", "policy", "models", "auth", "api", "site")
+SHARED = ("cli", "core", "running", "policy", "models", "auth", "api", "site")
 
 # (importer, imported): why the service of the room is not the way.
 ROOM_EXCEPTIONS = {

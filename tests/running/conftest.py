@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 STAND_IN = Path(__file__).parent / "stand_in"
 
 REAL = ("config.py", "gunicorn.conf.py", "worker.py", "wsgi.py", "app/serve.py")
-REAL_FOLDERS = ("app/core", "app/policy")
+REAL_FOLDERS = ("app/core", "app/running", "app/policy")
 STOOD_IN = {
     "application.py": "app/__init__.py",
     "extensions.py": "app/extensions.py",

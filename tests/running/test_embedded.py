@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 from redis import Redis
 
-from app.core import embedded, keeper
-from app.core.embedded import EmbeddedError, is_running, recorded
+from app.running import embedded, keeper
+from app.running.embedded import EmbeddedError, is_running, recorded
 from tests.running.instances import Marked, wait_for
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -29,7 +29,7 @@ app = types.ModuleType("app")
 app.__path__ = [{str(ROOT / "app")!r}]
 sys.modules["app"] = app
 sys.path.insert(0, {str(ROOT)!r})
-from app.core.embedded import ensure
+from app.running.embedded import ensure
 print(ensure(Path(sys.argv[1])), flush=True)
 if "fork" in sys.argv and os.fork():
     os._exit(0)

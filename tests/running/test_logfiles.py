@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from app.core.logfiles import Mirror, last_lines, open_log, rotate
+from app.running.logfiles import Mirror, last_lines, open_log, rotate
 from tests.running.instances import wait_for
 
 

@@ -186,7 +186,7 @@ def test_an_instance_folder_relative_to_the_callers(serve: Serve, tree: Path) ->
 
 
 def test_on_a_terminal(tree: Path, environment: dict[str, str], marked: Marked) -> None:
-    """It sees the banner and then each request, as text; Ctrl-C ends all of it."""
+    """it sees the welcome and then each request, as text; Ctrl-C ends all of it."""
     terminal, inner = pty.openpty()
     process = subprocess.Popen(
         [sys.executable, "-c", TAKE_TERMINAL],

@@ -15,10 +15,10 @@ import pytest
 from redis import Redis
 from rq import Queue
 
-from app.core import embedded
 from app.core.queue import job_queue
-from app.core.ticker import Ticker
 from app.policy.schedule import PERIODIC, Periodic
+from app.running import embedded
+from app.running.ticker import Ticker
 from tests.running.instances import Marked, wait_for
 
 Start = Callable[[], "subprocess.Popen[bytes]"]
@@ -142,7 +142,7 @@ def test_a_ticker_logs_an_outage_once(queue: Queue, caplog: pytest.LogCaptureFix
     ticker = Ticker(connect, [OFTEN])
     for _ in range(4):
         ticker.tick()
-    assert [record.message for record in caplog.records if record.name == "app.core.ticker"] == [
+    assert [record.message for record in caplog.records if record.name == "app.running.ticker"] == [
         "periodic jobs wait for the queue: gone",
         "periodic jobs go on",
     ]

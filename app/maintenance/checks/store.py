@@ -11,11 +11,11 @@ from redis import Redis
 from rq import Worker
 from ulid import ULID
 
-from app.core import embedded
 from app.core.clock import format_time
 from app.core.queue import job_queue
 from app.maintenance.checks.database import compared_clock
 from app.maintenance.results import Result, ok, problem, warning
+from app.running import embedded
 from app.usage.requests import BATCH, BATCH_ID
 from config import Settings
 

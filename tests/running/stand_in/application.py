@@ -9,8 +9,8 @@ from flask import Flask
 from rq.serializers import JSONSerializer
 
 from app.core import edge, logging, store
-from app.core.embedded import redis_url
 from app.core.queue import job_queue
+from app.running.embedded import redis_url
 from config import Settings
 
 

@@ -8,7 +8,7 @@ import time
 import pytest
 from gunicorn.workers.gthread import ThreadWorker
 
-from app.core.refusals import ARRIVES_WITHIN, EnvelopeWorker
+from app.running.gunicorn_worker import ARRIVES_WITHIN, EnvelopeWorker
 
 
 class Connection:

@@ -20,7 +20,7 @@ LEFTOVERS_END_WITHIN = 12.0  # seconds that the parts of a killed supervisor tak
 BACKLOG = 2048
 
 
-class Refusal(Exception):
+class CannotStart(Exception):
     """The service cannot start. The message is one sentence for the person who started it."""
 
 
@@ -35,11 +35,11 @@ def claim_instance(folder: Path) -> Iterator[int]:
         own = os.open(folder / SUPERVISOR, os.O_RDWR | os.O_CREAT, 0o600)
         parts = os.open(folder / PARTS, os.O_RDWR | os.O_CREAT, 0o600)
     except OSError as error:
-        raise Refusal(f"INSTANCE_PATH {folder} cannot be written ({error}).") from None
+        raise CannotStart(f"INSTANCE_PATH {folder} cannot be written ({error}).") from None
     try:
         if not _try_lock(own):
             pid = os.pread(own, 20, 0).decode().strip() or "unknown"
-            raise Refusal(f"bin/serve runs already on {folder} (process {pid}).")
+            raise CannotStart(f"bin/serve runs already on {folder} (process {pid}).")
         os.ftruncate(own, 0)
         os.pwrite(own, f"{os.getpid()}\n".encode(), 0)
         _wait_for_leftovers(parts, folder)
@@ -56,7 +56,9 @@ def _wait_for_leftovers(parts: int, folder: Path) -> None:
     deadline = time.monotonic() + LEFTOVERS_END_WITHIN
     while not _try_lock(parts):
         if time.monotonic() > deadline:
-            raise Refusal(f"Processes of an earlier bin/serve still use {folder}; end them first.")
+            raise CannotStart(
+                f"Processes of an earlier bin/serve still use {folder}; end them first."
+            )
         time.sleep(0.1)
 
 
@@ -81,7 +83,9 @@ def listen(settings: Settings) -> Iterator[socket.socket]:
         family, kind, protocol, _, address = found[0]
         listener = socket.socket(family, kind, protocol)
     except OSError as error:
-        raise Refusal(f"HOST {host} is no address of this machine ({error.strerror}).") from None
+        raise CannotStart(
+            f"HOST {host} is no address of this machine ({error.strerror})."
+        ) from None
     with listener:
         try:
             # Without it a restart is refused for a minute. It lets nobody share the port on Linux
@@ -90,7 +94,7 @@ def listen(settings: Settings) -> Iterator[socket.socket]:
             listener.bind(address)
             listener.listen(BACKLOG)
         except OSError as error:
-            raise Refusal(_why_not(error, host, port)) from None
+            raise CannotStart(_why_not(error, host, port)) from None
         yield listener
 
 

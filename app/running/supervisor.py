@@ -11,10 +11,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import fields
 from pathlib import Path
 
-from app.core import embedded, keeper, lifeline
-from app.core.lifeline import Lifeline
-from app.core.logfiles import Mirror, last_lines, rotate
-from app.core.parts import Death, Part
+from app.running import embedded, keeper, lifeline
+from app.running.lifeline import Lifeline
+from app.running.logfiles import Mirror, last_lines, rotate
+from app.running.parts import Death, Part
 from config import Settings
 
 LOOK_EVERY = 0.2  # seconds

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
-from app.core import keeper
+from app.running import keeper
 from config import Settings
 
 STARTING = "valkey.start"  # locked by whoever is starting the server

@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from app.core.logfiles import open_log
+from app.running.logfiles import open_log
 
 
 @dataclass(frozen=True, slots=True)
