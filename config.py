@@ -124,7 +124,7 @@ class Settings:
         "a Valkey or Redis of your own; unset: an embedded one in the instance folder",
     )
     secret_key: str = _setting(
-        "", _text, "key of signatures and of stored secrets; unset: made and kept in the instance"
+        "", _text, "secret by which backups know their instance; unset: made and kept in its folder"
     )
     public_url: str = _setting(
         "", _url("http", "https"), "address that people and programs reach; unset: HOST and PORT"

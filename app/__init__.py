@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from flask import Flask
 
-from app.account.routes import auth_bp
 from app.account.routes import bp as account_bp
 from app.api import failures, openapi, requests
 from app.assets.routes import bp as assets_bp
 from app.core import database, edge, logging, proxies, store
 from app.core.migrations import FOLDER
+from app.credentials.routes import bp as credentials_bp
 from app.extensions import db, migrate
 from app.projects.routes import bp as projects_bp
 from app.running import embedded
@@ -47,7 +47,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     metrics.init_app(app)
 
     api = openapi.init_app(app)
-    for blueprint in (projects_bp, assets_bp, account_bp, auth_bp):
+    for blueprint in (projects_bp, assets_bp, account_bp, credentials_bp):
         api.register_blueprint(blueprint)
     for pages in (docs.bp, health.bp, metrics.bp):
         app.register_blueprint(pages)

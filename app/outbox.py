@@ -45,7 +45,8 @@ def emit(event_type: str, subject: Mapping[str, Any], origin: Origin, **extra: A
 
     Args:
         event_type: one of ``app.policy.events.EVENTS``.
-        subject: the record of what it happened to, as it is now; the catalogue picks its fields.
+        subject: the record of what it happened to, as it is now, with its ``id``; the catalogue
+            picks the fields of the event from it.
         extra: what the catalogue asks for besides, such as ``changes``.
 
     Raises:

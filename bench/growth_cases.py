@@ -39,7 +39,7 @@ def listing(**query: Any) -> Callable[[Filled], Call]:
         }
         asked = ProjectQuery(**wanted)
         ids = [each.account_id for each in filled.principals[:50]]
-        return lambda number: list_projects(ids[number % len(ids)], asked)
+        return lambda number: list(list_projects(ids[number % len(ids)], asked)[0])
 
     return make
 

@@ -19,18 +19,18 @@ Kind = Literal["values", "any", "run"]
 def sent_by(call: Callable[[], Any]) -> list[tuple[str, dict[str, Any]]]:
     """The statements on projects and assets that a call reads with, and their parameters."""
     seen: list[tuple[str, dict[str, Any]]] = []
-    fetch = reading._fetch
+    execute = reading._execute
 
-    def note(source: Any, text: str, values: dict[str, Any]) -> list[Any]:
+    def note(source: Any, text: str, values: dict[str, Any], *number: int) -> Any:
         if _LIST.search(text):
             seen.append((text, values))
-        return fetch(source, text, values)
+        return execute(source, text, values, *number)
 
-    reading._fetch = note
+    reading._execute = note
     try:
         call()
     finally:
-        reading._fetch = fetch
+        reading._execute = execute
     return seen
 
 

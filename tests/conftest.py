@@ -18,17 +18,27 @@ from app.core.connections import close_all
 from app.core.migrations import upgrade
 from app.running import embedded
 from config import load_settings
-from tests import watch
+from tests import contract, watch
 from tests.make import Client, make_account
 from tests.postgres import PostgresServer
 
 DATABASES = ("sqlite", "postgresql")
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "provokes(*statuses): requests are answered 5xx on purpose")
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _cheap_passwords() -> None:
     """Argon2 is slow on purpose, and nearly every test makes an account with an owner."""
     passwords._hasher = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _watched() -> None:
+    """Statements are watched from the first one on."""
+    watch.begin()
 
 
 @pytest.fixture(scope="session")
@@ -67,7 +77,6 @@ def app(request: pytest.FixtureRequest, scratch: Path, valkey_url: str) -> Itera
     made = create_app(load_settings(environ))
     with made.app_context():
         upgrade()
-    watch.statements(made)
     yield made
     with made.app_context():
         close_all()
@@ -86,9 +95,20 @@ def stranger(app: Flask) -> Client:
 
 
 @pytest.fixture(autouse=True)
-def _watched_and_bare(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Statements are watched; no setting of the shell that runs the tests reaches them."""
-    watch.readings(monkeypatch)
+def _judged(request: pytest.FixtureRequest) -> Iterator[None]:
+    """A test fails when a statement was wrong, or a request was answered 5xx that the test does
+    not say it provokes: ``@pytest.mark.provokes(503)``."""
+    mark = request.node.get_closest_marker("provokes")
+    contract.provoked = frozenset(mark.args if mark else ())
+    yield
+    contract.provoked = frozenset()
+    found = watch.found()
+    assert not found, "\n".join(found)
+
+
+@pytest.fixture(autouse=True)
+def _bare(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No setting of the shell that runs the tests reaches them."""
     for name in ("DATABASE_URL", "REDIS_URL", "SECRET_KEY", "INSTANCE_PATH", "PORT", "HOST"):
         if name in os.environ:
             monkeypatch.delenv(name)

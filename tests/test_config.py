@@ -1,4 +1,5 @@
-"""The settings: each has a default that works, and a wrong one is named. Decisions, section 10."""
+"""The settings: each has a default that works, and a wrong one is named
+(docs/operations.md, "Settings")."""
 
 from __future__ import annotations
 

@@ -45,11 +45,14 @@ class AccountUpdateSchema(InputSchema):
     """The account's name."""
 
     example: ClassVar = {"name": "Umpqua Forest Watch"}
-    read_only: ClassVar[frozenset[str]] = frozenset(
-        {"id", "slug", "type", "plan", "usage", "created_at"}
-    )
 
     name = Text(shortest=1, longest=bounds.NAME_LENGTH)
+    id = fields.String(dump_only=True)
+    slug = fields.String(dump_only=True)
+    type = fields.String(dump_only=True)
+    plan = fields.String(dump_only=True)
+    usage = fields.Nested(AccountUsageSchema, dump_only=True)
+    created_at = fields.DateTime(dump_only=True)
 
 
 class PeriodSchema(OutputSchema):
@@ -90,23 +93,3 @@ class UsageSchema(OutputSchema):
     projects = fields.Nested(ProjectCountSchema, required=True)
     members = fields.Nested(CountSchema, required=True)
     api_requests = fields.Nested(CountSchema, required=True)
-
-
-class VerificationSchema(OutputSchema):
-    """What a credential is and may do."""
-
-    example: ClassVar = {
-        "valid": True,
-        "type": "api_key",
-        "permissions": ["assets:read", "projects:write"],
-        "account_id": "acct_01k9zq1x5wkcz0e7h3vrm8t2aj",
-        "expires_at": None,
-    }
-
-    valid = fields.Boolean(required=True)
-    type = fields.String(
-        required=True, validate=validate.OneOf(("api_key", "oauth", "service_token"))
-    )
-    permissions = fields.List(fields.String(), required=True)
-    account_id = fields.String(required=True)
-    expires_at = fields.DateTime(required=True, allow_none=True)

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import bindparam, select
 
+from app.account.validation import check_account
 from app.auth.principal import Principal
 from app.core import clock
 from app.core.clock import shown_time
@@ -80,11 +81,11 @@ def create_account(
     """A new account with its owner, who may be known from another account.
 
     Raises:
-        ValidationFailed: the plan is unknown, or a password is given for a person who has one.
+        ValidationFailed: a field is not valid, or the plan is unknown.
+        Conflict: a password is given for a person who has one.
     """
-    if plan not in PLANS:
-        known = ", ".join(PLANS)
-        raise ValidationFailed(details=[Detail("plan", f"Must be one of {known}.")])
+    check_account(name, owner_email, owner_password, type)
+    _check_plan(plan)
     moment = clock.now()
     account = Account(
         id=new_id("account"),
@@ -116,12 +117,16 @@ def set_plan(account_id: str, plan: str) -> Account:
     account = db.session.get(Account, account_id, with_for_update=True)
     if account is None:
         raise ValidationFailed(details=[Detail("account", "There is no such account.")])
-    if plan not in PLANS:
-        known = ", ".join(PLANS)
-        raise ValidationFailed(details=[Detail("plan", f"Must be one of {known}.")])
+    _check_plan(plan)
     account.plan = plan
     account.updated_at = clock.now()
     return account
+
+
+def _check_plan(plan: str) -> None:
+    if plan not in PLANS:
+        known = ", ".join(PLANS)
+        raise ValidationFailed(details=[Detail("plan", f"Must be one of {known}.")])
 
 
 def _person(email: str, name: str | None, password: str | None) -> tuple[User, str | None]:

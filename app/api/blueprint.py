@@ -1,9 +1,9 @@
 """The blueprint of /v1: one decorator says an operation's whole contract.
 
 ``operation`` fixes the order in which every request is judged, so that no route can get it wrong:
-the body's size and type, the credential, the limits (all before the route), then the permission,
-a kept answer of the same request, the resource, the parameters and the body, and last the change
-itself with its commit. ``docs/request-flow.md`` follows one request through it.
+the body's size and type and who is asking (both before the route), then the permission, a kept
+answer of the same request, the resource, the parameters and the body, and last the change itself
+with its commit. ``docs/request-flow.md`` follows one request through it.
 """
 
 from __future__ import annotations
@@ -21,10 +21,11 @@ from app.api import idempotency
 from app.api.documentation import describe
 from app.api.failures import as_api_error, render
 from app.api.idempotency import Repeatable, StillRunning
-from app.api.parsing import PARSER, refuse_parameters
+from app.api.parsing import PARSER, refuse_body, refuse_parameters
 from app.api.schemas import example_of
 from app.auth.guard import ANY_CREDENTIAL, require
 from app.core.errors import ApiError
+from app.core.etags import IfMatch
 from app.extensions import db
 
 __all__ = ["ANY_CREDENTIAL", "ApiBlueprint"]
@@ -67,17 +68,18 @@ class ApiBlueprint(Blueprint):  # type: ignore[misc]
             finds: called with the account and the path's ids before anything is parsed; raises
                 NotFound when what the path names is not there.
             conflicts: whether the operation can answer 409.
-            conditional: whether it heeds If-Match.
+            conditional: whether it heeds If-Match, which the view gets as ``if_match``.
             computes: whether it only computes, and needs no transaction while it does.
 
-        The view is called as ``view(principal, [loaded], **path_ids)``.
+        The view is called as ``view(principal, [loaded], [if_match=…], **path_ids)``.
         """
 
         def decorate(view: View) -> View:
             if method == "GET":
                 run = _read(self._with_query(view, query), needs, finds)
             else:
-                run = _change(self._with_body(_committed(view, computes), takes), needs, finds)
+                change = _committed(_with_if_match(view) if conditional else view, computes)
+                run = _change(self._with_body(change, takes), needs, finds)
             run.permission = needs  # type: ignore[attr-defined]
             describe(
                 self,
@@ -85,7 +87,7 @@ class ApiBlueprint(Blueprint):  # type: ignore[misc]
                 method=method,
                 needs=needs,
                 gives=gives,
-                body=takes is not None,
+                takes=takes,
                 names_resource="<" in f"{self.url_prefix or ''}{path}",
                 conflicts=conflicts,
                 conditional=conditional,
@@ -116,6 +118,8 @@ class ApiBlueprint(Blueprint):  # type: ignore[misc]
         @wraps(view)
         def without_parameters(*args: Any, **ids: str) -> Response:
             refuse_parameters(request)
+            if takes is None:
+                refuse_body(request)
             return view(*args, **ids)
 
         return without_parameters
@@ -149,6 +153,16 @@ def _change(view: View, needs: str, finds: Finder | None) -> View:
             return view(principal, **ids)
         except (ApiError, SQLAlchemyError) as error:
             return _refuse(error, repeatable)
+
+    return run
+
+
+def _with_if_match(view: View) -> View:
+    """``view`` with the precondition that the request states, if it states any."""
+
+    @wraps(view)
+    def run(*args: Any, **ids: str) -> Response:
+        return view(*args, if_match=IfMatch(request.headers.get("If-Match")), **ids)
 
     return run
 

@@ -14,6 +14,7 @@ from app.api.schemas import ErrorSchema, example_of, is_enveloped
 from app.auth.guard import ANY_CREDENTIAL
 from app.core import errors
 from app.core.errors import ApiError
+from app.policy.bounds import IDEMPOTENCY_HOURS, IDEMPOTENCY_KEY_LENGTH
 from app.policy.permissions import PERMISSIONS
 
 _STRING: Final = {"type": "string"}
@@ -58,9 +59,14 @@ PARAMETERS: Final[dict[str, dict[str, Any]]] = {
     "If-None-Match": {"description": "Answer 304 when the entity tag is still one of these."},
     "If-Match": {"description": "Change only when the entity tag is still one of these, else 412."},
     "Idempotency-Key": {
-        "description": "1 to 255 printable characters. A repeat with the same key and the same "
-        "request gets the first answer; kept 24 hours.",
-        "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[ -~]+$"},
+        "description": f"1 to {IDEMPOTENCY_KEY_LENGTH} printable characters. A repeat with the "
+        f"same key and the same request gets the first answer; kept {IDEMPOTENCY_HOURS} hours.",
+        "schema": {
+            "type": "string",
+            "minLength": 1,
+            "maxLength": IDEMPOTENCY_KEY_LENGTH,
+            "pattern": "^[ -~]+$",
+        },
     },
     "X-Request-Id": {
         "description": "Kept as the request's id when it is 8 to 64 of `A-Z a-z 0-9 _ -`.",
@@ -124,7 +130,7 @@ def describe(
     method: str,
     needs: str,
     gives: tuple[int, type[ma.Schema] | None],
-    body: bool,
+    takes: type[ma.Schema] | None,
     names_resource: bool,
     conflicts: bool,
     conditional: bool,
@@ -142,7 +148,7 @@ def describe(
     refused |= {404} if names_resource else set()
     refused |= {409} if conflicts or repeatable else set()
     refused |= {412} if conditional else set()
-    refused |= {422} if body or repeatable else set()
+    refused |= {422} if takes is not None or method != "GET" else set()
     responses: dict[str, Any] = {str(code): REFUSALS[code].__name__ for code in sorted(refused)}
     if tagged:
         responses["304"] = {
@@ -157,7 +163,11 @@ def describe(
         operationId=run.__name__,
         responses=responses,
         security=[{name: []} for name in SECURITY],
-        **{"x-permission": needs, "x-parameters": parameters},
+        **{
+            "x-permission": needs,
+            "x-parameters": parameters,
+            "x-body-also": getattr(takes, "also", None),
+        },
     )(run)
     named = _header_refs(*_success_headers(method, status, schema))
     example = None if schema is None else example_of(schema)
@@ -170,7 +180,7 @@ def describe(
 def permission_sentence(needs: str) -> str:
     """What the description of an operation says of its permission."""
     if needs == ANY_CREDENTIAL:
-        return "Needs any valid credential; an OAuth token needs `profile`."
+        return "Needs any valid credential."
     return f"Needs the permission `{needs}` ({PERMISSIONS[needs].lower()})."
 
 

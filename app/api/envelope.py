@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+import logging
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
+from itertools import chain, islice
+from tempfile import SpooledTemporaryFile
+from typing import IO, Any, Final
 from urllib.parse import urlencode
 
-from flask import Response, request
+from flask import Response, current_app, request
 
 from app.api.requests import request_id
 from app.core import clock
+from app.core.errors import ServiceUnavailable
 from app.core.etags import entity_tag, parse_tags
 from app.core.strict_json import dumps
 
-JSON = "application/json"
-_LARGE = 1024 * 1024
+log = logging.getLogger(__name__)
+
+JSON: Final = "application/json"
+_LARGE: Final = 1024 * 1024
+_IN_MEMORY: Final = 8 * _LARGE  # of a list; the rest of a longer one waits in a file
+_AT_ONCE: Final = 8  # records of a list
+_BLOCK: Final = 256 * 1024
 
 
 def single(
@@ -23,13 +34,14 @@ def single(
     """One resource: ``{data, meta: {request_id, timestamp}}``, with its entity tag."""
     data = dumps(record)
     meta = {"request_id": request_id(), "timestamp": clock.format_time(clock.now())}
-    response = _tagged(data, meta, entity_tag(data), status)
+    parts = [b'{"data":', data, b',"meta":', dumps(meta), b"}"]
+    response = _tagged(parts, sum(map(len, parts)), entity_tag([data]), status)
     if location is not None:
         response.headers["Location"] = location
     return response
 
 
-def page(records: Sequence[Any], *, total: int, number: int, size: int) -> Response:
+def page(records: Iterable[Any], *, total: int, number: int, size: int) -> Response:
     """One page of a list: ``{data, meta: {total, page, per_page, total_pages}}`` with ``Link``."""
     last = -(-total // size)
     meta = {"total": total, "page": number, "per_page": size, "total_pages": last}
@@ -38,8 +50,9 @@ def page(records: Sequence[Any], *, total: int, number: int, size: int) -> Respo
     return response
 
 
-def whole(records: Sequence[Any]) -> Response:
+def whole(records: Iterable[Any]) -> Response:
     """A list without pages: ``{data, meta: {total}}``."""
+    records = list(records)
     return _listed(records, {"total": len(records)})
 
 
@@ -56,28 +69,62 @@ def bare(value: Mapping[str, Any]) -> Response:
 
 
 def _listed(records: Iterable[Any], meta: Mapping[str, Any]) -> Response:
-    data = dumps(records)
-    return _tagged(data, meta, entity_tag(data, dumps(meta)), 200)
+    """A list, written piece by piece: one of large boundaries may be larger than the memory.
 
-
-def _tagged(data: bytes, meta: Mapping[str, Any], tag: str, status: int) -> Response:
-    if request.method in ("GET", "HEAD") and _is_known(tag):
-        response = Response(status=304)
-        del response.headers["Content-Type"]
-    else:
-        response = _enveloped(data, dumps(meta), status)
-    response.headers["ETag"] = tag
-    response.headers["Cache-Control"] = "private, no-cache"
+    Raises:
+        ServiceUnavailable: there is no room on the disk either.
+    """
+    folder = current_app.instance_path  # not /tmp, which is memory on many machines
+    place = folder if os.path.isdir(folder) else None
+    file = SpooledTemporaryFile(_IN_MEMORY, dir=place)  # noqa: SIM115 - closed when it is sent
+    ending = dumps(meta)
+    try:
+        file.write(b'{"data":')
+        tag = entity_tag(chain(_written(_array(records), file), [ending]))
+        file.write(b',"meta":%b}' % ending)
+        size = file.tell()
+        file.seek(0)
+    except OSError as error:
+        file.close()
+        log.error("no room for a page of a list: %s", error)
+        told = "There is no room for a page of this size. Ask for fewer with per_page."
+        raise ServiceUnavailable(told) from None
+    if size < _LARGE:
+        with file:
+            return _tagged([file.read()], size, tag, 200)
+    response = _tagged(iter(partial(file.read, _BLOCK), b""), size, tag, 200)
+    response.call_on_close(file.close)
     return response
 
 
-def _enveloped(data: bytes, meta: bytes, status: int) -> Response:
-    """``{data, meta}``; large data goes out as it is, rather than as part of a copy."""
-    parts = [b'{"data":', data, b',"meta":', meta, b"}"]
-    if len(data) < _LARGE:
-        return Response(b"".join(parts), status=status, content_type=JSON)
-    response = Response(parts, status=status, content_type=JSON)
-    response.content_length = sum(map(len, parts))
+def _array(records: Iterable[Any]) -> Iterator[bytes]:
+    """The JSON array of the records, a few of them at once."""
+    records, opening = iter(records), b"["
+    while some := list(islice(records, _AT_ONCE)):
+        yield opening + dumps(some)[1:-1]
+        opening = b","
+    yield b"[]" if opening == b"[" else b"]"
+
+
+def _written(pieces: Iterable[bytes], file: IO[bytes]) -> Iterator[bytes]:
+    """The pieces, each of which is written to the file on its way."""
+    for piece in pieces:
+        file.write(piece)
+        yield piece
+
+
+def _tagged(parts: Iterable[bytes], size: int, tag: str, status: int) -> Response:
+    """The answer of these bytes, or 304 when the client has it already."""
+    if request.method in ("GET", "HEAD") and _is_known(tag):
+        response = Response(status=304)
+        del response.headers["Content-Type"]
+    elif size < _LARGE:
+        response = Response(b"".join(parts), status=status, content_type=JSON)
+    else:  # goes out as it is, rather than as part of a copy
+        response = Response(parts, status=status, content_type=JSON)
+        response.content_length = size
+    response.headers["ETag"] = tag
+    response.headers["Cache-Control"] = "private, no-cache"
     return response
 
 

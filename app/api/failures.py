@@ -90,8 +90,7 @@ def _render_http(error: HTTPException) -> Response:
             return render(errors.InternalError())
         known = errors.BadRequest
     kept = {name: value for name, value in error.get_headers() if name == "Allow"}
-    message = None if known.default_message != ApiError.default_message else error.description
-    return render(known(message, headers=kept))
+    return render(known(headers=kept))
 
 
 def _render_broken_body(_: Exception) -> Response:

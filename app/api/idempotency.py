@@ -17,6 +17,7 @@ from flask import Response, request
 from sqlalchemy import bindparam, delete, text
 from sqlalchemy.dialects import postgresql, sqlite
 
+from app.api.parsing import whole_body
 from app.auth.tenant import columns_of
 from app.core import clock
 from app.core.errors import BadRequest, Conflict, Detail, ValidationFailed
@@ -124,7 +125,7 @@ def read_key(account_id: str) -> Repeatable | None:
     """The request's key, or None when it carries none, or is a DELETE, whose repeat is 404.
 
     Raises:
-        BadRequest: the header is not 1 to 255 printable ASCII characters.
+        BadRequest: the header is not 1 to 255 printable ASCII characters, or the body is cut off.
     """
     key = request.headers.get(HEADER)
     if key is None or request.method not in REPEATABLE:
@@ -133,7 +134,7 @@ def read_key(account_id: str) -> Repeatable | None:
         message = f"Must be 1 to {IDEMPOTENCY_KEY_LENGTH} printable ASCII characters."
         raise BadRequest(f"The header {HEADER} is not valid.", details=[Detail(HEADER, message)])
     digest = hashlib.sha256(f"{request.method} {request.full_path}\n".encode())
-    digest.update(request.get_data())
+    digest.update(whole_body(request))
     return Repeatable(account_id, key, digest.hexdigest())
 
 

@@ -52,7 +52,11 @@ def description_text() -> bytes:
 
 
 def _finish(operation: dict[str, Any]) -> None:
-    """Add to an operation what flask-smorest has no word for: header parameters, permission."""
+    """Add to an operation what flask-smorest has no word for: header parameters, permission,
+    a second form of the body."""
+    if (also := operation.pop("x-body-also", None)) is not None:
+        content = operation["requestBody"]["content"]["application/json"]
+        content["schema"] = {"oneOf": [content["schema"], also]}
     names = operation.pop("x-parameters")
     operation.setdefault("parameters", []).extend(
         {"$ref": f"#/components/parameters/{name}"} for name in names

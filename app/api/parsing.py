@@ -27,15 +27,12 @@ class StrictParser(FlaskParser):
     DEFAULT_UNKNOWN_BY_LOCATION = {"json": ma.RAISE, "query": ma.RAISE}  # noqa: RUF012
 
     def load_json(self, req: Request, schema: ma.Schema) -> Any:
-        raw = req.get_data()
+        raw = whole_body(req)
         if not raw:
             raise ValidationFailed(
                 details=[Detail("body", "A JSON object is required; the body is empty.")]
             )
-        try:
-            value = loads(raw)
-        except JsonInvalid as error:
-            raise BadRequest(str(error), details=[Detail("body", str(error))]) from None
+        value = _parsed(raw)
         if not isinstance(value, dict):
             raise ValidationFailed(details=[Detail("body", "Must be a JSON object.")])
         return value
@@ -57,6 +54,19 @@ class StrictParser(FlaskParser):
 PARSER = StrictParser()
 
 
+def whole_body(req: Request) -> bytes:
+    """The body of a request, all of it.
+
+    Raises:
+        BadRequest: less of it came than was announced: the connection ended, or time was up.
+    """
+    raw, announced = req.get_data(), req.content_length
+    if announced is not None and len(raw) < announced:
+        message = f"Of {announced:,} bytes of the body {len(raw):,} arrived. Send all of it again."
+        raise BadRequest(message, details=[Detail("body", message)])
+    return raw
+
+
 def refuse_repeats(req: Request) -> None:
     """Raises BadRequest when a query parameter stands twice in the address."""
     repeated = [name for name, values in req.args.lists() if len(values) > 1]
@@ -72,6 +82,26 @@ def refuse_parameters(req: Request) -> None:
         names = islice(req.args, MOST_DETAILS)
         details = [Detail(_shortened(name), "Unknown parameter.") for name in names]
         raise BadRequest("The query parameters are not valid.", details=details)
+
+
+def refuse_body(req: Request) -> None:
+    """Refuses a body where none is taken; nothing and ``{}`` say the same.
+
+    Raises:
+        BadRequest: it is not JSON.
+        ValidationFailed: it holds anything.
+    """
+    raw = whole_body(req)
+    if raw and _parsed(raw) != {}:
+        raise ValidationFailed(details=[Detail("body", "Must be empty: nothing is read from it.")])
+
+
+def _parsed(raw: bytes) -> Any:
+    """The value of a body. Raises BadRequest when it is not JSON."""
+    try:
+        return loads(raw)
+    except JsonInvalid as error:
+        raise BadRequest(str(error), details=[Detail("body", str(error))]) from None
 
 
 def _flatten(messages: Mapping[Any, Any]) -> Iterator[Detail]:

@@ -15,10 +15,9 @@ from app.core.finding import (
     as_stored,
     box_values,
     candidates,
-    contains_text,
+    exact_tests,
     fence,
     lead,
-    overlaps_box,
     page_of,
     text_values,
 )
@@ -137,9 +136,8 @@ def _equal(columns: Any, filters: _Filters) -> list[ColumnElement[bool]]:
 
 
 def _tests(filters: _Filters) -> list[ColumnElement[bool]]:
-    """The exact tests of search and box."""
-    tests = [contains_text(_TABLE, filters.dialect)] if filters.search else []
-    return [*tests, overlaps_box(_TABLE, _SIDES)] if filters.bbox else tests
+    asked = {"search": filters.search, "bbox": filters.bbox}
+    return exact_tests(_TABLE, filters.dialect, _SIDES, **asked)
 
 
 def _sorted(columns: Any, *, descending: bool) -> list[Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from flask import Response, request
+from flask import Response
 
 from app.api import envelope
 from app.api.blueprint import ApiBlueprint
@@ -77,10 +77,14 @@ def create_asset(principal: Principal, values: dict[str, Any], project_id: str) 
     conditional=True,
 )
 def update_asset(
-    principal: Principal, values: dict[str, Any], project_id: str, asset_id: str
+    principal: Principal,
+    values: dict[str, Any],
+    project_id: str,
+    asset_id: str,
+    if_match: IfMatch,
 ) -> Response:
     """Change an asset."""
-    asset = service.update_asset(principal, project_id, asset_id, values, _if_match())
+    asset = service.update_asset(principal, project_id, asset_id, values, if_match)
     return envelope.single(asset_record(asset))
 
 
@@ -92,11 +96,9 @@ def update_asset(
     gives=(204, None),
     conditional=True,
 )
-def delete_asset(principal: Principal, project_id: str, asset_id: str) -> Response:
+def delete_asset(
+    principal: Principal, project_id: str, asset_id: str, if_match: IfMatch
+) -> Response:
     """Delete an asset."""
-    service.delete_asset(principal, project_id, asset_id, _if_match())
+    service.delete_asset(principal, project_id, asset_id, if_match)
     return envelope.nothing()
-
-
-def _if_match() -> IfMatch:
-    return IfMatch(request.headers.get("If-Match"))

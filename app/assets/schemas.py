@@ -11,7 +11,6 @@ from app.assets import examples
 from app.core.schemas import Box, FreeForm, InputSchema, Location, PageQuerySchema, Text, Word
 from app.policy import bounds
 
-READ_ONLY = frozenset({"id", "project_id", "created_at", "updated_at"})
 _TYPES = {"description": "Any word; documented are " + ", ".join(bounds.ASSET_TYPES) + "."}
 _STATUSES = {"description": "Any word; documented are " + ", ".join(bounds.ASSET_STATUSES) + "."}
 
@@ -32,11 +31,19 @@ class AssetSchema(OutputSchema):
     updated_at = fields.DateTime(required=True)
 
 
-class AssetCreateSchema(InputSchema):
+class AssetInputSchema(InputSchema):
+    """The fields of an asset that a client can send back, and cannot set."""
+
+    id = fields.String(dump_only=True)
+    project_id = fields.String(dump_only=True)
+    created_at = fields.DateTime(dump_only=True)
+    updated_at = fields.DateTime(dump_only=True)
+
+
+class AssetCreateSchema(AssetInputSchema):
     """A new asset."""
 
     example: ClassVar = examples.ASSET_BODY
-    read_only: ClassVar[frozenset[str]] = READ_ONLY
 
     name = Text(shortest=1, longest=bounds.NAME_LENGTH, required=True)
     type = Word(required=True, metadata=_TYPES)
@@ -45,11 +52,10 @@ class AssetCreateSchema(InputSchema):
     metadata = FreeForm(allow_none=True, data_key="metadata", attribute="metadata_json")
 
 
-class AssetUpdateSchema(InputSchema):
+class AssetUpdateSchema(AssetInputSchema):
     """The fields to change; those left out stay, null clears."""
 
     example: ClassVar = examples.ASSET_CHANGE
-    read_only: ClassVar[frozenset[str]] = READ_ONLY
 
     name = Text(shortest=1, longest=bounds.NAME_LENGTH)
     type = Word(metadata=_TYPES)

@@ -6,7 +6,6 @@ import click
 
 from app.account.operator import find_account, list_accounts
 from app.account.service import create_account, set_plan
-from app.account.validation import check_account
 from app.cli.group import in_database
 from app.cli.output import examples, json_option, show_record, show_records
 from app.credentials.service import create_credential
@@ -52,7 +51,6 @@ def create(
     keeps the password they have, and none is shown.
     """
     name, owner_email = name.strip(), owner_email.strip()
-    check_account(name, owner_email, owner_password, kind)
     made = create_account(
         name=name, owner_email=owner_email, owner_password=owner_password, plan=plan, type=kind
     )

@@ -1,7 +1,7 @@
 """``bin/canopy key`` and ``bin/canopy service-token``: what programs sign in with.
 
-The two differ in their names and in that a service token can be held to networks, so their commands
-are made by the same functions.
+The two differ in their names and in that a service token can be bound to networks, so their
+commands are made by the same functions.
 """
 
 from __future__ import annotations

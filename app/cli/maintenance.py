@@ -183,8 +183,8 @@ def _announce(url: URL, manifest: Manifest, now: dict[str, int], settings: Setti
         click.echo(f"{name:10}{now.get(name, 0):>14,}{then[name]:>14,}", err=True)
     if not _has_same_key(manifest, settings):
         click.echo(
-            "The backup was made with another SECRET_KEY: set that one, or stored webhook secrets "
-            "cannot be read.",
+            "The backup was made with another SECRET_KEY. Nothing in it depends on the key; set "
+            "that one if this is to be the same instance.",
             err=True,
         )
 

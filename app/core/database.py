@@ -11,7 +11,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Final
 
 from flask import Flask, current_app
 from sqlalchemy import Connection, event
@@ -21,6 +21,23 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from app.core import reading
 from app.extensions import db
 from config import Settings
+
+# PostgreSQL: connection, resources, a lock not had, stopped by somebody, a deadlock.
+_OUTAGE_STATES: Final = ("08", "53", "55", "57", "40")
+# SQLite's primary result codes (https://www.sqlite.org/rescode.html): its file, disk or lock.
+_OUTAGE_CODES: Final = frozenset(
+    {
+        sqlite3.SQLITE_BUSY,
+        sqlite3.SQLITE_LOCKED,
+        sqlite3.SQLITE_NOMEM,
+        sqlite3.SQLITE_READONLY,
+        sqlite3.SQLITE_INTERRUPT,
+        sqlite3.SQLITE_IOERR,
+        sqlite3.SQLITE_FULL,
+        sqlite3.SQLITE_CANTOPEN,
+        sqlite3.SQLITE_PROTOCOL,
+    }
+)
 
 
 def engine_options(settings: Settings) -> dict[str, Any]:
@@ -89,10 +106,13 @@ def is_outage(error: BaseException) -> bool:
         return True
     if not isinstance(error, DBAPIError):
         return False
-    if error.connection_invalidated or isinstance(error, OperationalError):
+    if error.connection_invalidated:
         return True
-    state = getattr(error.orig, "sqlstate", None) or ""
-    return state.startswith(("08", "53", "55", "57", "40"))
+    if state := getattr(error.orig, "sqlstate", None):
+        return bool(state.startswith(_OUTAGE_STATES))
+    if code := getattr(error.orig, "sqlite_errorcode", None):
+        return code & 0xFF in _OUTAGE_CODES
+    return isinstance(error, OperationalError)  # there was no connection to answer with a code
 
 
 def _prepare_sqlite(connection: sqlite3.Connection, _: object) -> None:

@@ -114,6 +114,7 @@ class PreconditionFailed(ApiError):
 class PayloadTooLarge(ApiError):
     status = 413
     code = "PAYLOAD_TOO_LARGE"
+    default_message = "The body is larger than this service takes."
 
 
 class UnsupportedMediaType(ApiError):
@@ -131,6 +132,7 @@ class ValidationFailed(ApiError):
 class RateLimited(ApiError):
     status = 429
     code = "RATE_LIMITED"
+    default_message = "Too many requests. Wait for as long as Retry-After says."
 
 
 class InternalError(ApiError):

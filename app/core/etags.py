@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Final
 
 from xxhash import xxh3_128
@@ -12,8 +13,11 @@ from app.core.errors import BadRequest, Detail, PreconditionFailed
 _TAG: Final = re.compile(r'(?:W/)?"[\x21\x23-\x7e\x80-\xff]*"')
 
 
-def entity_tag(*data: bytes) -> str:
+def entity_tag(data: Iterable[bytes]) -> str:
     """The tag of a representation: 128 bits of its ``data``, so any change changes it.
+
+    Args:
+        data: the bytes, in pieces.
 
     ``meta`` stays out of it where it tells of the request, not of the resource. XXH3 keeps nobody
     from forging two texts with one tag, who could only mislead themselves, and takes a twentieth
@@ -53,7 +57,7 @@ class IfMatch:
             PreconditionFailed: the tag of ``data`` is not among those that were sent. Weak tags
                 never match (RFC 9110, section 13.1.1).
         """
-        if self._tags is not None and entity_tag(data) not in self._tags:
+        if self._tags is not None and entity_tag([data]) not in self._tags:
             raise PreconditionFailed
 
 

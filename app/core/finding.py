@@ -63,6 +63,14 @@ def lead(search: str | None, bbox: Bounds | None) -> Lead:
     return "box" if bbox else "owner"
 
 
+def exact_tests(
+    table: Table, dialect: str, sides: Sequence[str], *, search: bool, bbox: bool
+) -> list[ColumnElement[bool]]:
+    """What decides of a candidate: ``contains_text`` and ``overlaps_box``, as far as asked for."""
+    tests = [contains_text(table, dialect)] if search else []
+    return [*tests, overlaps_box(table, sides)] if bbox else tests
+
+
 def contains_text(table: Table, dialect: str) -> ColumnElement[bool]:
     """Rows whose ``search_text`` contains the needle, in any case; ``%`` and ``_`` are plain."""
     position = func.strpos if dialect == "postgresql" else func.instr

@@ -9,7 +9,7 @@ writer would wait for. ``docs/adr/0003-reading.md`` has the measurements.
 from __future__ import annotations
 
 from collections import namedtuple
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from flask import Flask, current_app, g
@@ -72,6 +72,16 @@ class Prepared:
         compiled, rows = self._run(values)
         return compiled.converted(rows)
 
+    def some_at_once(self, number: int, **values: Any) -> Iterator[list[tuple[Any, ...]]]:
+        """All rows as in ``tuples``, so many at once: for rows that may be megabytes each.
+
+        The statement runs before this returns; PostgreSQL's driver holds what it answered.
+        """
+        source = engine()
+        compiled = self._compiled_for(source)
+        cursor, rows = _execute(source, compiled.text, compiled.bind(values), number)
+        return compiled.chunks(source, cursor, rows, number)
+
     def first(self, **values: Any) -> Any:
         """The first row, or None."""
         compiled, rows = self._run(values)
@@ -83,11 +93,17 @@ class Prepared:
 
     def _run(self, values: dict[str, Any]) -> tuple[_Compiled, list[Any]]:
         source = engine()
+        compiled = self._compiled_for(source)
+        cursor, rows = _execute(source, compiled.text, compiled.bind(values))
+        cursor.close()
+        return compiled, rows
+
+    def _compiled_for(self, source: Engine) -> _Compiled:
         compiled = self._compiled.get(source.dialect.name)
         if compiled is None:
             compiled = _Compiled(self._statement, source.dialect)
             self._compiled[source.dialect.name] = compiled
-        return compiled, _fetch(source, compiled.text, compiled.bind(values))
+        return compiled
 
 
 class _Compiled:
@@ -122,6 +138,19 @@ class _Compiled:
         """The driver's rows as named tuples of Python's values."""
         return list(map(self._make_row, self.converted(found)))
 
+    def chunks(
+        self, source: Engine, cursor: Any, rows: list[Any], number: int
+    ) -> Iterator[list[Any]]:
+        """These rows and all that the cursor has after them, so many at once."""
+        try:
+            while rows:
+                yield self.converted(rows)
+                rows = cursor.fetchmany(number)
+        except source.dialect.loaded_dbapi.Error as error:
+            raise _wrapped(error, self.text, source, gone=False) from error
+        finally:
+            cursor.close()
+
     def converted(self, found: list[Any]) -> list[Any]:
         """The driver's rows with Python's values."""
         if not self._from_driver:
@@ -144,15 +173,20 @@ def _converters(pairs: Any) -> list[tuple[Any, Convert]]:
     return [(key, convert) for key, convert in pairs if convert is not None]
 
 
-def _fetch(source: Engine, text: str, values: dict[str, Any]) -> list[Any]:
-    """Run a statement. A reading that failed because the connection was gone is done again."""
+def _execute(
+    source: Engine, text: str, values: dict[str, Any], number: int | None = None
+) -> tuple[Any, list[Any]]:
+    """Run a statement. A reading that failed because the connection was gone is done again.
+
+    Returns the cursor and its rows: the first ``number`` of them, or all.
+    """
     for tries_left in reversed(range(_TIMES_TRIED)):
         connection: Any = g.get(_CONNECTION) or _open(source)
         cursor = None
         try:
             cursor = connection.cursor()
             cursor.execute(text, values)
-            rows: list[Any] = cursor.fetchall()
+            rows = cursor.fetchall() if number is None else cursor.fetchmany(number)
         except source.dialect.loaded_dbapi.Error as error:
             gone = source.dialect.is_disconnect(error, connection.dbapi_connection, cursor)
             if gone:
@@ -161,8 +195,7 @@ def _fetch(source: Engine, text: str, values: dict[str, Any]) -> list[Any]:
             if not (gone and tries_left):
                 raise _wrapped(error, text, source, gone) from error
         else:
-            cursor.close()
-            return rows
+            return cursor, rows
     raise AssertionError("the last try returns or raises")
 
 

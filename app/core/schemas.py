@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, NoReturn
 
 import marshmallow as ma
 from marshmallow import fields, validate
@@ -123,23 +123,35 @@ class FreeForm(fields.Field[Any]):
         return text.decode()
 
 
-class InputSchema(ma.Schema):
-    """A body. Names that the resource does not have are refused; ``read_only`` names those that it
-    has and a client cannot set: they are left out, so that what was read can be sent back."""
+class NotHere(fields.Field[Any]):
+    """A field of the resource that this request cannot set, and why."""
 
-    read_only: ClassVar[frozenset[str]] = frozenset()
+    def __init__(self, reason: str) -> None:
+        super().__init__(metadata={"not": {}, "description": reason})
+        self.reason = reason
+
+    def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> NoReturn:
+        raise ma.ValidationError(self.reason)
+
+
+class InputSchema(ma.Schema):
+    """A body. Names that the resource does not have are refused. Fields that are ``dump_only`` are
+    the service's own: they are left out, so that what was read can be sent back."""
 
     class Meta:
         unknown = ma.RAISE
 
     @ma.pre_load
-    def _leave_out_read_only(self, data: Any, **_: Any) -> Any:
+    def _leave_out_what_is_read_only(self, data: Any, **_: Any) -> Any:
         if not isinstance(data, Mapping):
             return data
-        unknown = [name for name in data if name not in self.fields and name not in self.read_only]
+        unknown = [name for name in data if name not in self.fields]
         if len(unknown) > 100:
             raise ma.ValidationError(f"Has {len(unknown):,} names that the resource does not have.")
-        return {name: value for name, value in data.items() if name not in self.read_only}
+        return {name: value for name, value in data.items() if not self._is_read_only(name)}
+
+    def _is_read_only(self, name: str) -> bool:
+        return name in self.fields and self.fields[name].dump_only
 
 
 class QuerySchema(ma.Schema):

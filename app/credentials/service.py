@@ -151,6 +151,7 @@ def _is_network(text: str) -> bool:
 
 
 def _first_owner(account_id: str) -> str:
+    """The id of the longest owner; asked in the transaction at hand, which may have made them."""
     statement = (
         select(Membership.user_id)
         .where(Membership.account_id == account_id, Membership.role == "owner")

@@ -17,9 +17,8 @@ from app.maintenance.dump import Progress, Tally, count_rows, no_progress, read_
 from app.maintenance.schema import layouts_of, require_whole
 
 NOT_IN_IT: Final = (
-    "SECRET_KEY, without which stored webhook secrets cannot be read and people must sign in again",
-    "the other settings, and the files that they name",
-    "logs, mails in the instance folder, and requests counted in the last seconds",
+    "SECRET_KEY and the other settings, and the files that they name",
+    "logs, and requests counted in the last seconds",
 )
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import JSON, ForeignKey, Index, LargeBinary, SmallInteger, String
+from sqlalchemy import JSON, ForeignKey, Index, SmallInteger, String
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.core.tables import Base, Key, Timestamp
+from app.core.tables import Base, Compressed, Key, Timestamp
 
 
 class IdempotentAnswer(Base):
@@ -23,5 +23,5 @@ class IdempotentAnswer(Base):
     fingerprint: Mapped[str] = mapped_column(String(64))  # SHA-256 of method, path and body
     status: Mapped[int] = mapped_column(SmallInteger)
     headers: Mapped[dict[str, str]] = mapped_column(JSON)
-    body: Mapped[bytes] = mapped_column(LargeBinary)
+    body: Mapped[bytes] = mapped_column(Compressed)
     created_at: Mapped[datetime] = mapped_column(Timestamp)

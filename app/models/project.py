@@ -61,7 +61,3 @@ class Project(Base):
     search_text: Mapped[str] = mapped_column(SortableText, deferred=True)
     description: Mapped[str | None] = mapped_column(Text)
     geometry: Mapped[str | None] = mapped_column(Text)
-
-    @property
-    def area_hectares(self) -> float | None:
-        return None if self.area_m2 is None else self.area_m2 / 10_000

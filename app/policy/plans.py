@@ -13,7 +13,7 @@ class Plan:
     requests_per_minute: int | None
     requests_per_day: int | None
     hectares: int | None  # reported, never enforced by refusing work
-    members: int | None  # enforced; invited people count
+    members: int | None  # invited people count
 
 
 PLANS: Final[dict[str, Plan]] = {

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
+from itertools import chain
 from typing import Any, NamedTuple, cast
 
 from sqlalchemy import ColumnElement, Select, Table, and_, bindparam, func, select
@@ -14,11 +16,10 @@ from app.core.finding import (
     as_stored,
     box_values,
     candidates,
-    contains_text,
+    exact_tests,
     fence,
     lead,
     named_by_text,
-    overlaps_box,
     page_of,
     text_values,
 )
@@ -28,7 +29,7 @@ from app.core.reading import Prepared, engine
 from app.core.tables import shown
 from app.models import Project
 from app.projects.record import COLUMNS, row_record
-from app.usage.service import counters
+from app.usage.service import counters, project_total
 
 _TABLE = cast("Table", Project.__table__)
 _SIDES = ("west", "south", "east", "north")
@@ -36,6 +37,7 @@ _SORTS = {"name": "name_key", "created_at": "created_at", "area_hectares": "area
 _HIDDEN = (Project.account_id, Project.name_key)
 # What a page's rows are looked up by: of unique columns the one that costs least.
 _KEYS = {"sqlite": Project.row, "postgresql": Project.id}
+_ROWS = 8  # rows in memory at once, each with a boundary of up to MAX_BODY_BYTES
 _MANY = 2_000  # rows that an index of texts names: to test them takes a few milliseconds
 
 
@@ -73,8 +75,8 @@ class _Order(NamedTuple):
     backwards: bool
 
 
-def list_projects(account_id: str, query: ProjectQuery) -> tuple[list[dict[str, Any]], int]:
-    """The records of one page, and how many projects there are on all pages.
+def list_projects(account_id: str, query: ProjectQuery) -> tuple[Iterator[dict[str, Any]], int]:
+    """The records of one page, read as they are taken, and how many there are on all pages.
 
     A page of the second half is counted from the end, so the way to it is never longer than half
     of the list.
@@ -88,7 +90,7 @@ def list_projects(account_id: str, query: ProjectQuery) -> tuple[list[dict[str, 
         total = int(_count(filters).scalar(**values))
     wanted = span(query.page, query.per_page, total)
     if wanted is None:
-        return [], total
+        return iter(()), total
     order = _Order(_SORTS[query.sort], query.descending, wanted.backwards)
     if not any((filters.status, filters.search, filters.bbox)) and is_among_the_first(wanted):
         statement = _page_at_once(order)
@@ -96,8 +98,8 @@ def list_projects(account_id: str, query: ProjectQuery) -> tuple[list[dict[str, 
         statement = _page_in_order(filters, order)
     else:
         statement = _page_of_found(filters, order)
-    rows = statement.tuples(**values, size=wanted.size, skipped=wanted.skipped)
-    return list(map(row_record, rows)), total
+    chunks = statement.some_at_once(_ROWS, **values, size=wanted.size, skipped=wanted.skipped)
+    return map(row_record, chain.from_iterable(chunks)), total
 
 
 def _filters(query: ProjectQuery) -> _Filters:
@@ -131,7 +133,7 @@ def _counted(account_id: str, status: str | None) -> int:
     row = counters(account_id)
     if status:
         return int(getattr(row, f"projects_{status}"))
-    return int(row.projects_active + row.projects_archived + row.projects_draft)
+    return project_total(row)
 
 
 @cache
@@ -198,9 +200,8 @@ def _equal(columns: Any, filters: _Filters) -> list[ColumnElement[bool]]:
 
 
 def _tests(filters: _Filters) -> list[ColumnElement[bool]]:
-    """The exact tests of search and box."""
-    tests = [contains_text(_TABLE, filters.dialect)] if filters.search else []
-    return [*tests, overlaps_box(_TABLE, _SIDES)] if filters.bbox else tests
+    asked = {"search": filters.search, "bbox": filters.bbox}
+    return exact_tests(_TABLE, filters.dialect, _SIDES, **asked)
 
 
 def _sorted(columns: Any, sort: str, descending: bool) -> list[Any]:

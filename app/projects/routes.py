@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from flask import Response, request
+from flask import Response
 
 from app.api import envelope
 from app.api.blueprint import ApiBlueprint
@@ -74,9 +74,11 @@ def create_project(principal: Principal, values: dict[str, Any]) -> Response:
     gives=(200, single_of(ProjectSchema)),
     conditional=True,
 )
-def update_project(principal: Principal, values: dict[str, Any], project_id: str) -> Response:
+def update_project(
+    principal: Principal, values: dict[str, Any], project_id: str, if_match: IfMatch
+) -> Response:
     """Change a project."""
-    project = service.update_project(principal, project_id, values, _if_match())
+    project = service.update_project(principal, project_id, values, if_match)
     return envelope.single(project_record(project))
 
 
@@ -89,9 +91,9 @@ def update_project(principal: Principal, values: dict[str, Any], project_id: str
     conflicts=True,
     conditional=True,
 )
-def delete_project(principal: Principal, project_id: str) -> Response:
+def delete_project(principal: Principal, project_id: str, if_match: IfMatch) -> Response:
     """Delete an archived project, with its assets."""
-    service.delete_project(principal, project_id, _if_match())
+    service.delete_project(principal, project_id, if_match)
     return envelope.nothing()
 
 
@@ -104,11 +106,9 @@ def delete_project(principal: Principal, project_id: str) -> Response:
     conflicts=True,
     conditional=True,
 )
-def archive_project(principal: Principal, project_id: str) -> Response:
+def archive_project(principal: Principal, project_id: str, if_match: IfMatch) -> Response:
     """Archive a project."""
-    return envelope.single(
-        project_record(service.archive_project(principal, project_id, _if_match()))
-    )
+    return envelope.single(project_record(service.archive_project(principal, project_id, if_match)))
 
 
 @bp.operation(
@@ -120,11 +120,9 @@ def archive_project(principal: Principal, project_id: str) -> Response:
     conflicts=True,
     conditional=True,
 )
-def restore_project(principal: Principal, project_id: str) -> Response:
+def restore_project(principal: Principal, project_id: str, if_match: IfMatch) -> Response:
     """Make an archived project active again."""
-    return envelope.single(
-        project_record(service.restore_project(principal, project_id, _if_match()))
-    )
+    return envelope.single(project_record(service.restore_project(principal, project_id, if_match)))
 
 
 @bp.operation(
@@ -138,7 +136,3 @@ def restore_project(principal: Principal, project_id: str) -> Response:
 def validate_geometry(_: Principal, values: dict[str, Any]) -> Response:
     """Check a geometry without keeping it."""
     return envelope.single(geometry_report(values["geometry"]))
-
-
-def _if_match() -> IfMatch:
-    return IfMatch(request.headers.get("If-Match"))

@@ -8,11 +8,9 @@ from marshmallow import fields, pre_load, validate
 
 from app.api.schemas import OutputSchema
 from app.core.geometry import PROBLEM_CODES
-from app.core.schemas import Box, Geometry, InputSchema, PageQuerySchema, Text
+from app.core.schemas import Box, Geometry, InputSchema, NotHere, PageQuerySchema, Text
 from app.policy import bounds
 from app.projects import examples
-
-READ_ONLY = frozenset({"id", "slug", "area_hectares", "created_at", "updated_at"})
 
 
 class ProjectSchema(OutputSchema):
@@ -33,22 +31,31 @@ class ProjectSchema(OutputSchema):
     updated_at = fields.DateTime(required=True)
 
 
-class ProjectCreateSchema(InputSchema):
+class ProjectInputSchema(InputSchema):
+    """The fields of a project that a client can send back, and cannot set."""
+
+    id = fields.String(dump_only=True)
+    slug = fields.String(dump_only=True)
+    area_hectares = fields.Float(dump_only=True, allow_none=True)
+    created_at = fields.DateTime(dump_only=True)
+    updated_at = fields.DateTime(dump_only=True)
+
+
+class ProjectCreateSchema(ProjectInputSchema):
     """A new project."""
 
     example: ClassVar = examples.PROJECT_BODY
-    read_only: ClassVar[frozenset[str]] = READ_ONLY
 
     name = Text(shortest=1, longest=bounds.NAME_LENGTH, required=True)
     description = Text(longest=bounds.DESCRIPTION_LENGTH, allow_none=True)
     geometry = Geometry(allow_none=True)
+    status = NotHere("A new project is active; leave `status` out, and change it afterwards.")
 
 
-class ProjectUpdateSchema(InputSchema):
+class ProjectUpdateSchema(ProjectInputSchema):
     """The fields to change; those left out stay, null clears."""
 
     example: ClassVar = examples.PROJECT_CHANGE
-    read_only: ClassVar[frozenset[str]] = READ_ONLY
 
     name = Text(shortest=1, longest=bounds.NAME_LENGTH)
     description = Text(longest=bounds.DESCRIPTION_LENGTH, allow_none=True)
@@ -76,8 +83,18 @@ class GeometryCheckSchema(InputSchema):
     """A geometry to check: as the member ``geometry``, or as the body itself."""
 
     example: ClassVar = {"geometry": examples.OPEN_RING}
+    also: ClassVar = {
+        "type": "object",
+        "description": "The geometry itself.",
+        "properties": {"type": {"type": "string"}, "coordinates": {"type": "array"}},
+        "required": ["type", "coordinates"],
+    }
 
-    geometry = fields.Raw(required=True, allow_none=True)
+    geometry = fields.Raw(
+        required=True,
+        allow_none=True,
+        metadata={"description": "A GeoJSON geometry, right or wrong."},
+    )
 
     @pre_load
     def _take_bare_geometry(self, data: Any, **_: Any) -> Any:

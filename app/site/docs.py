@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
 from flask import Blueprint, Response, render_template, request
 from markupsafe import Markup, escape
@@ -39,12 +40,17 @@ def openapi() -> Response:
 @bp.get("/docs")
 def page() -> Response:
     """The reference page, made of the document; it loads nothing from elsewhere."""
+    return _cached(Response(_reference(), content_type="text/html; charset=utf-8"))
+
+
+@cache
+def _reference() -> str:
+    """The page; like the document, it does not change while the process lives."""
     document = description()
-    html = render_template("reference.html", api=document, groups=groups(document))
-    return _cached(Response(html, content_type="text/html; charset=utf-8"))
+    return render_template("reference.html", api=document, groups=groups(document))
 
 
 def _cached(response: Response) -> Response:
-    response.headers["ETag"] = entity_tag(response.get_data())
+    response.headers["ETag"] = entity_tag([response.get_data()])
     response.headers["Cache-Control"] = "no-cache"
     return response.make_conditional(request)  # type: ignore[return-value]

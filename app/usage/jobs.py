@@ -47,7 +47,7 @@ def write_counts() -> int:
 
 
 def _begin_batch(client: Redis) -> dict[str, str]:
-    flat: Any = client.eval(_BEGIN_BATCH, 3, PENDING, BATCH, LAST_BATCH, new_id("log"))
+    flat: Any = client.eval(_BEGIN_BATCH, 3, PENDING, BATCH, LAST_BATCH, new_id("batch"))
     texts = [item.decode() for item in flat]
     return dict(zip(texts[::2], texts[1::2], strict=True))
 

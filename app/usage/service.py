@@ -56,6 +56,11 @@ def counters(account_id: str) -> Any:
     return _COUNTERS.first(account_id=account_id)
 
 
+def project_total(row: Any) -> int:
+    """How many projects an account has, whatever their status; the row as in ``summary``."""
+    return int(row.projects_active + row.projects_archived + row.projects_draft)
+
+
 def summary(row: Any) -> dict[str, Any]:
     """``account.usage``: hectares of projects that are not archived, all projects, members.
 
@@ -64,7 +69,7 @@ def summary(row: Any) -> dict[str, Any]:
     """
     return {
         "hectares": row.area_m2 / 10_000,
-        "projects": row.projects_active + row.projects_archived + row.projects_draft,
+        "projects": project_total(row),
         "members": row.members,
     }
 
@@ -87,7 +92,7 @@ def statistics(account_id: str, plan_name: str) -> dict[str, Any]:
         "projects": {
             "active": row.projects_active,
             "archived": row.projects_archived,
-            "total": row.projects_active + row.projects_archived + row.projects_draft,
+            "total": project_total(row),
         },
         "members": {"current": row.members, "limit": plan.members},
         "api_requests": {

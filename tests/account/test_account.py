@@ -1,4 +1,4 @@
-"""GET and PUT /v1/account. Specification, section 2; decisions, section 5."""
+"""GET and PUT /v1/account, and what the operator does with accounts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _account(client: Client) -> dict[str, Any]:
     return client.get("/v1/account").json["data"]
 
 
-def test_has_the_fields_of_the_specification_and_no_others(client: Client) -> None:
+def test_has_the_fields_of_an_account_and_no_others(client: Client) -> None:
     account = _account(client)
     assert list(account) == ["id", "name", "slug", "type", "plan", "usage", "created_at"]
     assert list(account["usage"]) == ["hectares", "projects", "members"]

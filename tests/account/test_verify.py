@@ -1,4 +1,4 @@
-"""GET /v1/auth/verify. Specification, section 4; decisions, section 5."""
+"""GET /v1/auth/verify: what a token is and holds, without an envelope."""
 
 from __future__ import annotations
 

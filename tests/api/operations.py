@@ -9,11 +9,12 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from flask import Flask
 
 from app import create_app
+from app.api.openapi import description
 from app.auth.guard import ANY_CREDENTIAL
 from app.policy.permissions import PERMISSIONS, expand
 from config import load_settings
@@ -129,6 +130,25 @@ def prepare(client: Client, operation: Operation, ids: Ids) -> None:
     action = BEFORE.get(operation.name)
     if action is not None:
         client.post(operation.path(ids).removesuffix("/restore") + action)
+
+
+@cache
+def _document() -> dict[str, Any]:
+    with bare_app().app_context():
+        return description()
+
+
+def described(operation: Operation) -> dict[str, Any]:
+    """What the description says of an operation."""
+    path = operation.rule.replace("<", "{").replace(">", "}")
+    found: dict[str, Any] = _document()["paths"][path][operation.method.lower()]
+    return found
+
+
+def example_body(operation: Operation) -> Any:
+    """The body that the description gives as an example, or None where none is taken."""
+    content = described(operation).get("requestBody", {}).get("content", {})
+    return content.get("application/json", {}).get("example")
 
 
 def absent_ids(operation: Operation) -> Ids:

@@ -1,4 +1,4 @@
-"""Requests that come at once: what only one of them may do. Decisions, section 2."""
+"""Requests that come at once: what only one of them may do."""
 
 from __future__ import annotations
 

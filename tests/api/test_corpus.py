@@ -1,5 +1,5 @@
 """Every bad input gets the status, the code and the fields that its table says, and changes
-nothing. Decisions, section 2."""
+nothing. The codes stand in docs/api-conventions.md, "Errors"."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _state(client: Client, project_id: str) -> Any:
 
 
 @pytest.mark.parametrize(("group", "bad"), CASES, ids=[f"{g}: {c.what}" for g, c in CASES])
-def test_bad_input(world: World, group: str, bad: Bad) -> None:
+def test_bad_input_is_refused_as_its_table_says(world: World, group: str, bad: Bad) -> None:
     client, ids, _ = world
     path = bad.path
     for name, value in ids.items():

@@ -1,4 +1,4 @@
-"""The shapes of answers and errors. Specification, sections 2 and 7; decisions, section 1."""
+"""The shapes of answers and errors (docs/api-conventions.md, "Bodies and envelopes")."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ REQUEST_ID = r"req_[0-9a-hjkmnp-tv-z]{26}"
 
 
 @pytest.mark.parametrize("kind", ["project", "asset", "account", "usage"])
-def test_a_single_resource(client: Client, kind: str) -> None:
+def test_the_envelope_of_a_single_resource(client: Client, kind: str) -> None:
     project = f"/v1/projects/{make_project(client)['id']}"
     asset = f"{project}/assets/{make_asset(client, project.split('/')[3])['id']}"
     paths = {"project": project, "asset": asset, "account": "/v1/account"}
@@ -29,13 +29,13 @@ def test_a_single_resource(client: Client, kind: str) -> None:
     assert re.fullmatch(TIME, response.json["meta"]["timestamp"])
 
 
-def test_a_page(client: Client) -> None:
+def test_the_envelope_of_a_page(client: Client) -> None:
     body = client.get("/v1/projects").json
     assert list(body) == ["data", "meta"]
     assert list(body["meta"]) == ["total", "page", "per_page", "total_pages"]
 
 
-def test_an_error(client: Client) -> None:
+def test_the_envelope_of_an_error(client: Client) -> None:
     response = client.post("/v1/projects", json={"name": "", "x": 1})
     assert list(response.json) == ["error", "meta"]
     assert list(response.json["error"]) == ["code", "message", "details"]
@@ -135,6 +135,7 @@ def test_405_names_the_methods_that_are_allowed(
     assert set(response.headers["Allow"].split(", ")) == allowed
 
 
+@pytest.mark.provokes(500)
 def test_an_unforeseen_fault_is_500_and_tells_nothing(
     app: Flask, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -177,7 +178,7 @@ def _statuses(client: Client) -> dict[str, Any]:
 
 
 def test_statuses_of_success(client: Client) -> None:
-    """Decisions, section 2: 201 for what is created, 204 for what is deleted, 200 for the rest."""
+    """201 for what is created, 204 for what is deleted, 200 for the rest."""
     answers = {name: answer.status_code for name, answer in _statuses(client).items()}
     special = {"create": 201, "delete asset": 204}
     assert answers == dict.fromkeys(answers, 200) | special

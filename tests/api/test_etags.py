@@ -1,4 +1,4 @@
-"""ETag, If-None-Match and If-Match (RFC 9110, sections 8.8.3 and 13.1). Decisions, section 2."""
+"""ETag, If-None-Match and If-Match (RFC 9110, sections 8.8.3 and 13.1)."""
 
 from __future__ import annotations
 

@@ -1,10 +1,12 @@
 """What every operation of /v1 keeps: made from the URL map, so that a new one is held to it too.
 
-Decisions, section 2: the order 401, 403, 404, and that what is absent, malformed or of another
-account gets the same answer byte for byte.
+401 comes before 403 and 403 before 404, and what is absent, malformed or of another account gets
+the same answer byte for byte (docs/request-flow.md, "The order of checks").
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import pytest
 from werkzeug.test import TestResponse
@@ -15,12 +17,14 @@ from tests.api.operations import (
     Operation,
     absent_ids,
     addressed,
+    example_body,
     fill,
     lacking,
     named,
     operations,
+    prepare,
 )
-from tests.make import Client, make_key, make_service_token
+from tests.make import Client, events, make_key, make_service_token
 
 SAME_ID = {"X-Request-Id": "one-request-id"}
 BODY = {"unknown": 1}
@@ -97,10 +101,27 @@ def test_a_stranger_cannot_tell_what_exists(
 def test_what_a_stranger_asked_for_is_untouched(
     client: Client, stranger: Client, operation: Operation
 ) -> None:
+    """The same request succeeds where it is the account's own, and is seen in what is compared."""
     ids = fill(client, operation)
-    _send(stranger, operation, ids)
-    response = _send(client, operation, ids)
-    assert response.status_code != 404
+    prepare(client, operation, ids)
+    path, body = operation.path(ids), example_body(operation)
+    before = _everything(client, operation, ids)
+    assert stranger.send(operation.method, path, json=body).status_code == 404
+    assert _everything(client, operation, ids) == before
+    assert client.send(operation.method, path, json=body).status_code in (200, 201, 204)
+    assert (_everything(client, operation, ids) == before) is (operation.method == "GET")
+
+
+def _everything(client: Client, operation: Operation, ids: dict[str, str]) -> Any:
+    """All that can be read of what the operation's path names, and the account's events."""
+    reads = [
+        each
+        for each in addressed()
+        if each.method == "GET" and set(each.arguments) <= set(operation.arguments)
+    ]
+    answers = [client.get(each.path(ids)) for each in reads]
+    assert answers
+    return [(answer.status_code, answer.json.get("data")) for answer in answers], events(client)
 
 
 @each

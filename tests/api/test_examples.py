@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from app.account.schemas import AccountSchema, UsageSchema, VerificationSchema
+from app.account.schemas import AccountSchema, UsageSchema
 from app.account.service import create_account
 from app.assets.examples import ASSET, ASSET_BODY, ASSET_CHANGE
 from app.core import clock
+from app.credentials.schemas import VerificationSchema
 from app.extensions import db
 from app.projects.examples import OPEN_RING, PROJECT, PROJECT_BODY, PROJECT_CHANGE, REPORT
 from tests.make import Client, make_asset, make_key, make_project

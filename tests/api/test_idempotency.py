@@ -1,4 +1,5 @@
-"""Idempotency-Key. Decisions, section 2."""
+"""Idempotency-Key: a request is carried out once (docs/api-conventions.md, "Repeating a request
+safely")."""
 
 from __future__ import annotations
 
@@ -210,6 +211,7 @@ def test_what_is_refused_before_the_key_is_looked_at_is_not_kept(
     assert client.send("POST", "/v1/projects", data=body, headers=sent).status_code == 201
 
 
+@pytest.mark.provokes(500, 503)
 @pytest.mark.parametrize(
     ("error", "status"),
     [

@@ -1,4 +1,4 @@
-"""The OpenAPI description: valid, complete, and true. Decisions, section 3."""
+"""The OpenAPI description: valid, complete, and true."""
 
 from __future__ import annotations
 
@@ -86,6 +86,33 @@ def test_every_operation_has_a_summary_and_a_tag(document: dict[str, Any]) -> No
     for each in _operations(document):
         assert each.body["summary"].endswith(".")
         assert set(each.body["tags"]) <= tags
+
+
+# The header that a client goes by, of the answers that have one.
+HEADERS = {
+    "201": "Location",
+    "304": "ETag",
+    "401": "WWW-Authenticate",
+    "429": "Retry-After",
+    "503": "Retry-After",
+}
+
+
+def test_answers_are_described_with_the_headers_that_clients_go_by(
+    document: dict[str, Any],
+) -> None:
+    """Each answer of the tests is compared with what is described (``tests/contract.py``)."""
+    components = document["components"]
+    for each in _operations(document):
+        for status, answer in each.body["responses"].items():
+            found = components["responses"].get(answer.get("$ref", "").rpartition("/")[2], answer)
+            schema = str(found.get("content")).rpartition("/schemas/")[2].split("'")[0]
+            expected = {"X-Request-Id", HEADERS.get(status, "X-Request-Id")}
+            if "data" in components["schemas"].get(schema, {}).get("properties", {}):
+                expected |= {"ETag"}
+            if schema.endswith("Page"):
+                expected |= {"Link"}
+            assert expected <= set(found["headers"]), f"{each.name} {status}"
 
 
 def test_every_parameter_of_a_path_is_described(document: dict[str, Any]) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator
-from functools import cache
 from typing import Any
 
 import pytest
@@ -16,34 +15,32 @@ from sqlalchemy.exc import OperationalError
 from werkzeug.test import TestResponse
 
 from app.api.idempotency import Repeatable, StillRunning
-from app.api.openapi import description
 from app.core import reading
-from tests.api.operations import Operation, absent_ids, bare_app, fill, lacking, operations, prepare
+from tests.api.operations import (
+    Operation,
+    absent_ids,
+    described,
+    example_body,
+    fill,
+    lacking,
+    operations,
+    prepare,
+)
 from tests.make import Client, make_key
 
 _numbers = itertools.count(1)
 
-# Documented, and reached elsewhere.
-ELSEWHERE = {429: "the tests of the limits"}
-
-
-@cache
-def _document() -> dict[str, Any]:
-    with bare_app().app_context():
-        return description()
-
-
-def _described(operation: Operation) -> dict[str, Any]:
-    path = operation.rule.replace("<", "{").replace(">", "}")
-    found: dict[str, Any] = _document()["paths"][path][operation.method.lower()]
-    return found
+# Documented, and not reached.
+RESERVED = {429: "no operation answers it yet"}
 
 
 def _promised() -> Iterator[Any]:
     for operation in operations():
-        for status in sorted(map(int, _described(operation)["responses"])):
-            if status not in ELSEWHERE:
-                yield pytest.param(operation, status, id=f"{operation.name} {status}")
+        for status in sorted(map(int, described(operation)["responses"])):
+            if status not in RESERVED:
+                marks = [pytest.mark.provokes(status)] if status >= 500 else []
+                name = f"{operation.name} {status}"
+                yield pytest.param(operation, status, id=name, marks=marks)
 
 
 class Asked:
@@ -52,8 +49,7 @@ class Asked:
     def __init__(self, client: Client, operation: Operation) -> None:
         self.client, self.operation = client, operation
         self.ids = fill(client, operation)
-        content = _described(operation).get("requestBody", {}).get("content", {})
-        self.body = content.get("application/json", {}).get("example")
+        self.body = example_body(operation)
         self.headers: dict[str, str] = {}
         self.query = ""
         self.data: bytes | None = None
@@ -73,12 +69,8 @@ def _too_large(asked: Asked) -> None:
 
 
 def _other_body(asked: Asked) -> None:
-    """A field that does not exist, or the key of another request where no body is taken."""
-    if asked.body is not None:
-        asked.body = asked.body | {"x": 1}
-    else:
-        asked.headers["Idempotency-Key"] = f"key {next(_numbers)}"
-        asked.client.put("/v1/account", json={}, headers=asked.headers)
+    """A field that does not exist, or a field where no body is taken."""
+    asked.body = (asked.body or {}) | {"x": 1}
 
 
 def _fails_with(error: Exception) -> Callable[[Asked], None]:
@@ -86,7 +78,7 @@ def _fails_with(error: Exception) -> Callable[[Asked], None]:
         def fail(*_: Any) -> None:
             raise error
 
-        PATCH.setattr(reading, "_fetch", fail)
+        PATCH.setattr(reading, "engine", fail)
 
     return make_fail
 

@@ -1,4 +1,4 @@
-"""/v1/projects/{project_id}/assets. Specification, sections 2 and 4; decisions, section 4."""
+"""/v1/projects/{project_id}/assets: making, reading, changing and deleting assets."""
 
 from __future__ import annotations
 

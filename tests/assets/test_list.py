@@ -1,4 +1,5 @@
-"""GET /v1/projects/{project_id}/assets. Specification, section 4; decisions, section 4."""
+"""GET /v1/projects/{project_id}/assets: filters, order and pages (docs/api-conventions.md,
+"Lists")."""
 
 from __future__ import annotations
 
@@ -57,7 +58,7 @@ def test_assets_of_other_projects_are_not_listed(client: Client, path: str) -> N
         ("?search=note", 0),
     ],
 )
-def test_filters(client: Client, path: str, query: str, found: int) -> None:
+def test_filters_add_up(client: Client, path: str, query: str, found: int) -> None:
     _make(client, path, name="North tower", type="tower", status="retired")
     _make(client, path, name="South tower", type="tower")
     _make(client, path, name="North gate", metadata={"note": 1})

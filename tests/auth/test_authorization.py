@@ -1,4 +1,4 @@
-"""Who may do what with which credential. Specification, section 5; decisions, sections 1 and 5."""
+"""Who may do what with which credential (docs/policy.md, "Permissions")."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.make import (
     together,
 )
 
-# Decisions, section 5: what each operation needs.
+# What each operation needs: all that there are, so that a new one is judged here too.
 NEEDS = {
     "GET /v1/projects": "projects:read",
     "POST /v1/projects": "projects:write",
@@ -40,9 +40,9 @@ NEEDS = {
 }
 
 
-def test_operations_need_what_was_decided() -> None:
+def test_operations_need_these_permissions() -> None:
     found = {operation.name: operation.needs for operation in operations()}
-    assert {name: found.get(name) for name in NEEDS} == NEEDS
+    assert found == NEEDS
 
 
 def _with(client: Client, authorization: str) -> int:

@@ -82,7 +82,8 @@ def test_an_account_whose_id_ends_alike_is_not_searched(
     )  # fmt: skip
     with app.app_context():
         records, total = list_projects(client.account_id, ProjectQuery(**query))
-    assert ([record["id"] for record in records], total) == ([own["id"]], 1)
+        found = [record["id"] for record in records]
+    assert (found, total) == ([own["id"]], 1)
 
 
 def test_the_entries_of_both_indexes_follow_a_change(client: Client) -> None:

@@ -1,5 +1,4 @@
-"""A database that is locked or gone: what can be read is read, the rest is 503 with Retry-After.
-Decisions, section 2; app.core.database."""
+"""A database that is locked or gone: what can be read is read, the rest is 503 with Retry-After."""
 
 from __future__ import annotations
 
@@ -15,6 +14,8 @@ from flask import Flask
 from app.core.migrations import upgrade
 from app.extensions import db
 from tests.make import Client, make_account, make_key, make_project, second_app
+
+pytestmark = pytest.mark.provokes(503)
 
 
 @pytest.fixture

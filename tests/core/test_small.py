@@ -1,4 +1,4 @@
-"""Identifiers, tokens, text and time. Decisions, section 1; app.core."""
+"""Identifiers, tokens, text and time."""
 
 from __future__ import annotations
 

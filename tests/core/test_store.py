@@ -1,4 +1,4 @@
-"""A store that is down or hangs makes no request fail, and few wait. Decisions, section 6."""
+"""A store that is down or hangs makes no request fail, and few wait."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""API keys and service tokens. Specification, section 5; decisions, section 1."""
+"""API keys and service tokens (docs/api-conventions.md, "Authentication"): what they are made of,
+and that only a hash of them is kept."""
 
 from __future__ import annotations
 
@@ -84,9 +85,7 @@ def test_permissions_are_sorted_and_told_once(client: Client) -> None:
 
 
 @pytest.mark.parametrize("permission", PERMISSIONS)
-def test_every_permission_of_the_specification_can_be_given(
-    client: Client, permission: str
-) -> None:
+def test_every_permission_can_be_given(client: Client, permission: str) -> None:
     _create(client, permissions=[permission])
     assert _list(client)[0]["permissions"] == [permission]
 

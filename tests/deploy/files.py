@@ -19,7 +19,14 @@ from tests.house.sources import ROOT
 SETTINGS = {setting.name for setting in setting_docs()}
 DEFAULTS = {setting.name: setting.default for setting in setting_docs()}
 # Variables of Python itself, which no setting is about.
-PYTHONS = {"PATH", "PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE"}
+# What Python and its allocator read, beside our settings.
+PYTHONS = {
+    "PATH",
+    "PYTHONUNBUFFERED",
+    "PYTHONDONTWRITEBYTECODE",
+    "MALLOC_MMAP_THRESHOLD_",
+    "MALLOC_TRIM_THRESHOLD_",
+}
 
 _ASSIGNMENT = re.compile(r"^(#?)([A-Z_]+)=(.*)$", re.MULTILINE)
 _VARIABLE = re.compile(r"\$\{([A-Z_]+)(?::([-?])([^}]*))?\}")

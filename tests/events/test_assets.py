@@ -1,4 +1,4 @@
-"""The events of assets. Specification, section 6; decisions, section 7."""
+"""The events of assets (docs/policy.md, "Events")."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The events of projects. Specification, section 6; decisions, section 7."""
+"""The events of projects (docs/policy.md, "Events")."""
 
 from __future__ import annotations
 

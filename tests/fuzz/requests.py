@@ -20,13 +20,10 @@ from schemathesis.generation import GenerationMode
 from werkzeug.test import TestResponse
 
 from app.api.openapi import description
-from app.assets.schemas import READ_ONLY as ASSET_READ_ONLY
-from app.projects.schemas import READ_ONLY as PROJECT_READ_ONLY
 from tests.api.operations import BEFORE, Operation, fill, prepare
 from tests.make import Client, make_account
 
 _SENT_BY_OURSELVES: Final = {"authorization", "content-type", "content-length", "host", "cookie"}
-_READ_ONLY: Final = PROJECT_READ_ONLY | ASSET_READ_ONLY | {"type", "plan", "usage"}
 # Values of a path that are no id, besides those that the description gives.
 _ODD_IDS: Final = st.sampled_from(["%00", "x", "proj_", "%ff", "🌲", "..", " "])
 
@@ -134,15 +131,20 @@ def judge(app: Flask, operation: Operation, case: Any, response: TestResponse) -
     where = f"{operation.name} {case.query} {case.body!r:.300} -> {response.status_code}"
     assert response.status_code < 500, where
     if response.status_code < 300 and isinstance(case.body, dict):
-        body = {k: _trimmed(v) for k, v in case.body.items() if k not in _left_out(case.body)}
+        ignored = _read_only(app, operation)
+        body = {k: _trimmed(v) for k, v in case.body.items() if k not in ignored}
         errors = list(_validator(app, operation).iter_errors(body))
         assert not errors or "coordinates" in case.body, f"{where}: {errors[0].message}"
 
 
-def _left_out(body: dict[str, Any]) -> set[str]:
-    """Fields that are read-only where they are not of the operation's own."""
-    own = {"type"} if "name" in body or "type" in body else set()
-    return set(_READ_ONLY) - own
+@cache
+def _read_only(app: Flask, operation: Operation) -> set[str]:
+    """The fields of a body that are described as read-only: they are not looked at."""
+    schema = _body_schema(app, operation)
+    if "$ref" in schema:
+        schema = _document(app)["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
+    properties = schema.get("properties", {})
+    return {name for name, about in properties.items() if about.get("readOnly")}
 
 
 def _trimmed(value: Any) -> Any:
@@ -151,8 +153,12 @@ def _trimmed(value: Any) -> Any:
 
 @cache
 def _validator(app: Flask, operation: Operation) -> Draft202012Validator:
-    document = _document(app)
-    described = document["paths"][_path(operation)][operation.method.lower()]
+    components = _document(app)["components"]
+    return Draft202012Validator({"components": components, **_body_schema(app, operation)})
+
+
+def _body_schema(app: Flask, operation: Operation) -> dict[str, Any]:
+    described = _document(app)["paths"][_path(operation)][operation.method.lower()]
     content = described.get("requestBody", {"content": {"application/json": {"schema": {}}}})
-    schema = content["content"]["application/json"]["schema"]
-    return Draft202012Validator({"components": document["components"], **schema})
+    schema: dict[str, Any] = content["content"]["application/json"]["schema"]
+    return schema

@@ -1,4 +1,7 @@
-"""Rows of accounts are reached through the tenant filter."""
+"""Rows of accounts are reached through the tenant filter, by what stands in the code.
+
+What is sent is judged too: ``tests/leaks.py``.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,6 @@ import pytest
 
 from tests.house.sources import sources
 from tests.house.tenancy import EXCEPTIONS, TENANT_MODELS, around_the_filter, statements
-from tests.watch import TENANT_TABLES, leaks
 
 TOP = "from app.models import Account, Project\nfrom app.extensions import db\n"
 
@@ -69,23 +71,3 @@ def test_columns_that_come_from_another_module_are_seen() -> None:
 )
 def test_what_is_no_statement_around_the_filter_passes(text: str) -> None:
     assert _faults(text) == []
-
-
-@pytest.mark.parametrize(
-    ("statement", "leaking"),
-    [
-        ("SELECT projects.account_id FROM projects WHERE projects.id = ?", True),
-        ("SELECT projects.id FROM projects WHERE projects.account_id = ?", False),
-        ("UPDATE projects SET name=? WHERE projects.row = ?", True),
-        ("DELETE FROM assets WHERE assets.id = ?", True),
-        ("INSERT INTO projects (id, account_id) VALUES (?, ?)", False),
-        ("SELECT accounts.id FROM accounts WHERE accounts.id = ?", False),
-        ("SELECT 1 FROM accounts JOIN memberships ON true", True),
-    ],
-)
-def test_the_watch_on_sent_statements_sees_a_leak(statement: str, leaking: bool) -> None:
-    assert leaks(statement) is leaking
-
-
-def test_the_watch_knows_the_tables_of_accounts() -> None:
-    assert {"projects", "assets", "events", "idempotent_answers"} <= set(TENANT_TABLES)

@@ -26,7 +26,7 @@ from tests.maintenance.test_doctor import environ_of, examined
     ("variables", "words"),
     [
         ({"CANOPY_ENV": "production"}, "production with PUBLIC_URL=http:"),
-        ({"RATE_LIMIT_DISABLED": "true"}, "nothing is limited"),
+        ({"RATE_LIMIT_DISABLED": "true"}, "no rate limits"),
         ({"PUBLIC_URL": "https://canopy.example"}, "TRUSTED_PROXIES is 0"),
         ({"TRUSTED_PROXIES": "1", "HOST": "0.0.0.0"}, "can claim any address"),
         (
@@ -36,7 +36,7 @@ from tests.maintenance.test_doctor import environ_of, examined
                 "TRUSTED_PROXIES": "1",
                 "WEBHOOK_ALLOWED_NETWORKS": "10.0.0.0/8",
             },
-            "private networks",
+            "sends no webhooks",
         ),
     ],
 )

@@ -1,4 +1,4 @@
-"""Permissions, roles and scopes. Specification, section 5; decisions, section 5."""
+"""Permissions, roles and scopes (docs/policy.md, "Permissions")."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ import pytest
 
 from app.policy.permissions import PERMISSIONS, ROLES, SCOPES, expand, role_permissions
 
-SPECIFIED = [
+PROMISED = [
     *("projects:read", "projects:write", "assets:read", "assets:write"),
     *("members:read", "members:write", "billing:read", "admin"),
 ]
 
 
-def test_permissions_are_those_of_the_specification() -> None:
-    assert list(PERMISSIONS) == SPECIFIED
+def test_permissions_are_those_that_clients_know() -> None:
+    assert list(PERMISSIONS) == PROMISED
 
 
-def test_scopes_are_those_of_the_specification() -> None:
+def test_scopes_are_those_that_clients_know() -> None:
     assert set(SCOPES) == {
         *("profile", "projects:read", "projects:write", "assets:read", "assets:write"),
         *("members:read", "offline_access"),
@@ -28,13 +28,13 @@ def test_write_includes_read(room: str) -> None:
     assert expand([f"{room}:write"]) == {f"{room}:write", f"{room}:read"}
 
 
-@pytest.mark.parametrize("name", [name for name in SPECIFIED if name.endswith(":read")])
+@pytest.mark.parametrize("name", [name for name in PROMISED if name.endswith(":read")])
 def test_read_includes_nothing_else(name: str) -> None:
     assert expand([name]) == {name}
 
 
 def test_admin_includes_everything() -> None:
-    assert expand(["admin"]) == set(SPECIFIED)
+    assert expand(["admin"]) == set(PROMISED)
 
 
 def test_nothing_includes_nothing() -> None:

@@ -1,4 +1,4 @@
-"""POST /v1/projects. Specification, sections 2 to 4; decisions, sections 2 and 3."""
+"""POST /v1/projects: what a new project is, and what is refused (docs/api-conventions.md)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_answers_201_with_the_address_of_the_project(client: Client) -> None:
     assert client.get(location).json["data"] == response.json["data"]
 
 
-def test_has_the_fields_of_the_specification_and_no_others(client: Client) -> None:
+def test_has_the_fields_of_a_project_and_no_others(client: Client) -> None:
     assert list(make_project(client)) == FIELDS
 
 

@@ -1,4 +1,5 @@
-"""POST /v1/geometry/validate. Decisions, section 3."""
+"""POST /v1/geometry/validate: every problem with its place (docs/api-conventions.md,
+"Geometry")."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""GET /v1/projects. Specification, section 4; decisions, sections 1 and 3."""
+"""GET /v1/projects: its filters, its order and its pages (docs/api-conventions.md, "Lists")."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_items_are_whole_records(client: Client) -> None:
         ("?sort=area_hectares&order=desc", "Delta bravo Charlie Echo alpha"),
     ],
 )
-def test_order(client: Client, query: str, names: str) -> None:
+def test_projects_come_in_the_order_asked_for(client: Client, query: str, names: str) -> None:
     """The newest first unless asked otherwise; names whatever their case; no area is smallest."""
     assert _names(client, query) == names.split()
 
@@ -85,7 +85,7 @@ def test_without_a_status_all_are_listed(client: Client, projects: list[dict[str
         ("?per_page=100", "Echo bravo Charlie alpha Delta", 1, 100, 1),
     ],
 )
-def test_pages(
+def test_a_page_has_its_part_of_the_list(
     client: Client, query: str, names: str, page: int, per_page: int, pages: int
 ) -> None:
     body = client.get(f"/v1/projects{query}").json

@@ -87,7 +87,7 @@ def place(
     filled = fill(tmp_path_factory.mktemp("plans"), url, accounts=2, size=1_000)
     with filled.app.app_context():
         account_id = filled.principals[0].account_id
-        records, _ = list_projects(account_id, ProjectQuery())
+        records = list(list_projects(account_id, ProjectQuery())[0])
         for place_in_list, record in enumerate(records):
             add_assets(account_id, record["id"], 100 if place_in_list else 500)
         if request.param.endswith("with statistics"):

@@ -1,5 +1,5 @@
 """``search``: a case-insensitive substring of name or description, whatever the script and whatever
-the characters mean elsewhere. Decisions, section 3."""
+the characters mean elsewhere. docs/api-conventions.md, "Lists"."""
 
 from __future__ import annotations
 
@@ -99,7 +99,9 @@ def path(client: Client) -> str:
 
 
 @pytest.mark.parametrize(("name", "needle"), FINDS)
-def test_finds(client: Client, name: str, needle: str) -> None:
+def test_a_project_is_found_by_a_part_of_its_name_or_description(
+    client: Client, name: str, needle: str
+) -> None:
     make_project(client, name=name)
     make_project(client, name="0", description=f"x {name} y")
     make_project(client, name="@")
@@ -107,7 +109,7 @@ def test_finds(client: Client, name: str, needle: str) -> None:
 
 
 @pytest.mark.parametrize(("name", "needle"), MISSES)
-def test_does_not_find(client: Client, name: str, needle: str) -> None:
+def test_a_project_without_the_needle_is_not_found(client: Client, name: str, needle: str) -> None:
     make_project(client, name=name, description=name)
     assert _found(client, "/v1/projects", needle) == 0
 

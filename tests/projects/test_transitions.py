@@ -1,4 +1,4 @@
-"""The states of a project. Specification, section 3; decisions, section 3."""
+"""The states of a project: what archives, restores and deletes it, and what stands against it."""
 
 from __future__ import annotations
 
@@ -99,10 +99,19 @@ def test_assets_go_with_their_project_and_one_event_tells_it(client: Client) -> 
     assert client.get(f"{path}/assets").status_code == 404
 
 
-def test_a_body_of_an_action_is_not_looked_at(client: Client) -> None:
-    project = make_project(client)
-    response = client.post(f"/v1/projects/{project['id']}/archive", json={"anything": 1})
-    assert response.status_code == 200
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [("", 200), ("{}", 200), ('{"anything": 1}', 422), ("[]", 422), ("null", 422), ("{bad", 400)],
+)
+def test_an_action_takes_no_body(client: Client, body: str, status: int) -> None:
+    path = f"/v1/projects/{make_project(client)['id']}"
+    json = {"Content-Type": "application/json"}
+    response = client.post(f"{path}/archive", data=body.encode(), headers=json)
+    assert response.status_code == status
+    if status != 200:
+        assert [item["field"] for item in response.json["error"]["details"]] == ["body"]
+    archived = client.get(path).json["data"]["status"] == "archived"
+    assert archived == (status == 200)
 
 
 def test_the_refusal_to_delete_says_what_to_do(client: Client) -> None:

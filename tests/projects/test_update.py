@@ -1,4 +1,4 @@
-"""PUT /v1/projects/{project_id}: a merge. Decisions, section 2."""
+"""PUT /v1/projects/{project_id}: a merge (docs/api-conventions.md, "Bodies and envelopes")."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""``account.usage`` equals a scan of the projects, whatever was done. Decisions,
-sections 5 and 6."""
+"""``account.usage`` equals a scan of the projects, whatever was done
+(docs/adr/0006-areas-and-counters.md)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""``api_requests``: which requests count, and that none is lost or counted twice. Decisions,
-section 6; app.usage."""
+"""``api_requests``: which requests count, and that none is lost or counted twice
+(docs/adr/0008-request-counts.md)."""
 
 from __future__ import annotations
 

@@ -44,8 +44,8 @@ def derived(connection: Connection) -> Iterator[Result]:
     yield problem(
         f"Columns of {len(wrong):,} of {len(sample):,} projects do not follow from the rest: "
         f"{shown}",
-        "They were changed behind the API. Change these projects by it, or tell the service of "
-        "such changes at /api/db/webhook.",
+        "Something other than Canopy wrote to them. PUT each with its geometry and a changed "
+        "description, which computes them again; then run: bin/canopy doctor --fix-counters",
     )
 
 

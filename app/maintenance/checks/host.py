@@ -61,11 +61,14 @@ def settings(settings: Settings) -> Iterator[Result]:
             "Put a proxy with TLS in front, and set PUBLIC_URL to its https address.",
         )
     if settings.rate_limit_disabled:
-        yield warning("RATE_LIMIT_DISABLED=true: nothing is limited", "Unset it, save on a laptop.")
+        yield warning(
+            "RATE_LIMIT_DISABLED=true has no effect yet: this version has no rate limits",
+            "Unset it, or a later version will not limit anybody.",
+        )
     if is_https and not settings.trusted_proxies:
         yield warning(
             "PUBLIC_URL is https, so there is a proxy in front, and TRUSTED_PROXIES is 0: all "
-            "clients seem to have the proxy's address, and share its limits",
+            "clients seem to have the proxy's address, which no allowlist can tell apart",
             "Set TRUSTED_PROXIES to the number of proxies.",
         )
     if settings.trusted_proxies and settings.host not in ("127.0.0.1", "::1", "localhost"):
@@ -76,8 +79,8 @@ def settings(settings: Settings) -> Iterator[Result]:
         )
     if settings.production and settings.webhook_allowed_networks:
         yield warning(
-            "WEBHOOK_ALLOWED_NETWORKS opens private networks to webhooks, in production",
-            "Unset it, unless every member may send requests into these networks.",
+            "WEBHOOK_ALLOWED_NETWORKS has no effect yet: this version sends no webhooks",
+            "Unset it in production, or a later version will send them into private networks.",
         )
 
 

@@ -45,7 +45,7 @@ def reachable(client: Redis, *, is_embedded: bool) -> Iterator[Result]:
 
 def not_running() -> Result:
     return warning(
-        "The embedded Valkey does not run: nothing is limited, and no job is done",
+        "The embedded Valkey does not run, so no job is done",
         "bin/serve starts it.",
     )
 
@@ -53,7 +53,7 @@ def not_running() -> Result:
 def unreachable(settings: Settings, error: Exception) -> Result:
     which = "The store at REDIS_URL" if settings.redis_url else "The embedded Valkey"
     return problem(
-        f"{which} does not answer ({error}): nothing is limited, and no job is done",
+        f"{which} does not answer ({error}): no job is done, and counts of requests wait",
         "Start it, or set REDIS_URL to one that runs.",
     )
 

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 JSON = {"Content-Type": "application/json"}
 
-# Every status of a refusal has one code (decisions, section 2).
+# Every status of a refusal has one code (docs/api-conventions.md, "Errors").
 CODES = {
     400: "VALIDATION_ERROR",
     401: "UNAUTHORIZED",

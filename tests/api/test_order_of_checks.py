@@ -1,5 +1,5 @@
 """Of two faults the earlier one is answered: 413 and 415, then 401, 403, 404, 400 and 422, then
-409 and 412. Decisions, section 2."""
+409 and 412 (docs/request-flow.md, "The order of checks")."""
 
 from __future__ import annotations
 

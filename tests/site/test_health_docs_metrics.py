@@ -1,5 +1,4 @@
-"""Health, metrics, the description and its page, and the headers of every answer. Decisions,
-section 9."""
+"""Health, metrics, the description and its page, and the headers of every answer."""
 
 from __future__ import annotations
 

@@ -1,0 +1,36 @@
+"""/v1/auth/verify."""
+
+from __future__ import annotations
+
+from flask import Response
+
+from app.api import envelope
+from app.api.blueprint import ANY_CREDENTIAL, ApiBlueprint
+from app.api.failures import render
+from app.auth.principal import Principal
+from app.core.clock import shown_time
+from app.core.errors import Unauthorized
+from app.credentials.schemas import VerificationSchema
+
+bp = ApiBlueprint("auth", __name__, url_prefix="/v1/auth", description="Credentials.")
+
+
+@bp.operation("GET", "/verify", needs=ANY_CREDENTIAL, gives=(200, VerificationSchema))
+def verify_credential(principal: Principal) -> Response:
+    """Verify the credential."""
+    return envelope.bare(
+        {
+            "valid": True,
+            "type": principal.kind,
+            "permissions": list(principal.granted),
+            "account_id": principal.account_id,
+            "expires_at": shown_time(principal.expires_at),
+        }
+    )
+
+
+def _not_valid(refusal: Unauthorized) -> Response:
+    return render(refusal, valid=False)
+
+
+bp.register_error_handler(Unauthorized, _not_valid)

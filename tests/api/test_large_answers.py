@@ -1,0 +1,77 @@
+"""Answers that are larger than what is kept in memory, and answers that are kept."""
+
+from __future__ import annotations
+
+import errno
+import json
+from tempfile import SpooledTemporaryFile
+from typing import Any
+
+import pytest
+from flask import Flask
+from sqlalchemy import text
+
+from app.api import envelope
+from app.core import reading
+from bench.instance import polygon
+from tests.make import Client, make_project
+
+MEGABYTE = 1024 * 1024
+
+
+@pytest.fixture
+def large(client: Client, monkeypatch: pytest.MonkeyPatch) -> Client:
+    """An account whose first page does not fit into what is kept in memory."""
+    monkeypatch.setattr(envelope, "_IN_MEMORY", 300_000)
+    monkeypatch.setattr(envelope, "_LARGE", 200_000)
+    for number in range(20):
+        make_project(client, name=f"Forest {number}", geometry=polygon(1_000, west=number / 10))
+    return client
+
+
+def _page(client: Client, **options: Any) -> Any:
+    with client.get("/v1/projects", **options) as response:
+        return response.status_code, dict(response.headers), response.get_data()
+
+
+def test_a_large_page_is_that_of_its_records(large: Client) -> None:
+    status, headers, body = _page(large)
+    page = json.loads(body)
+    assert (status, int(headers["Content-Length"])) == (200, len(body))
+    assert len(body) > 400_000
+    assert page["meta"] == {"total": 20, "page": 1, "per_page": 20, "total_pages": 1}
+    assert [record["name"] for record in page["data"]] == [f"Forest {n}" for n in range(19, -1, -1)]
+    for record in page["data"][::9]:
+        assert record == large.get(f"/v1/projects/{record['id']}").json["data"]
+
+
+def test_a_large_page_has_the_tag_that_it_has_in_memory(
+    large: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, from_file, body = _page(large)
+    monkeypatch.setattr(envelope, "_IN_MEMORY", 8 * MEGABYTE)
+    monkeypatch.setattr(envelope, "_LARGE", MEGABYTE)
+    _, from_memory, same = _page(large)
+    assert (from_file["ETag"], body) == (from_memory["ETag"], same)
+    assert _page(large, headers={"If-None-Match": from_file["ETag"]})[0] == 304
+
+
+@pytest.mark.provokes(503)
+def test_a_page_for_which_there_is_no_room(large: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(_: Any) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(SpooledTemporaryFile, "rollover", full)
+    response = large.get("/v1/projects")
+    assert response.status_code == 503
+    assert "per_page" in response.json["error"]["message"]
+    assert large.get("/v1/projects?per_page=1").status_code == 200
+
+
+def test_a_kept_answer_takes_less_room_than_it_has(app: Flask, client: Client) -> None:
+    path = f"/v1/projects/{make_project(client, geometry=polygon(1_000))['id']}"
+    answer = client.put(path, json={}, headers={"Idempotency-Key": "large"})
+    size = text("SELECT length(body) FROM idempotent_answers WHERE account_id = :account_id")
+    with app.app_context(), reading.connect() as connection:
+        kept = connection.execute(size, {"account_id": client.account_id}).scalar_one()
+    assert kept * 2 < len(answer.get_data())

@@ -1,0 +1,166 @@
+"""Whether a statement of SQL reaches rows of accounts without saying whose.
+
+It is no parser of SQL. It knows the forms that SQLAlchemy writes for this service; another form of
+a statement on a table of accounts counts as a leak.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache
+from typing import Final
+
+from app.models import Account
+
+TENANT_TABLES: Final = sorted(
+    table.name for table in Account.metadata.tables.values() if "account_id" in table.columns
+)
+
+# Statements that say in another way whose row they mean; as ``_plain`` writes them.
+EXCEPTIONS: Final = (
+    # Finds out which account is asking: only who holds a token can send what has its hash.
+    r"SELECT (?:(?! FROM ).)+ FROM credentials"
+    r" JOIN accounts ON accounts\.id = credentials\.account_id"
+    r" JOIN users ON users\.id = credentials\.created_by WHERE credentials\.token_hash = :\w+",
+    # Notes when a credential was used: the one that the statement above has just accepted, by its
+    # primary key.
+    r"UPDATE credentials SET last_used_at=:\w+ WHERE credentials\.id = "
+    r"\(SELECT credentials\.id FROM credentials WHERE credentials\.id = :\w+"
+    r"(?: FOR UPDATE SKIP LOCKED)?\)",
+)
+
+Groups = Sequence[str]  # what stands in parentheses; ``§3`` in a text is the place of number 3
+
+_GROUP = re.compile(r"\(([^()]*)\)")
+_PLACE = re.compile(r"§(\d+)")
+_SETS = re.compile(r"\b(?:UNION ALL|UNION|EXCEPT|INTERSECT)\b")
+_INSERT = re.compile(r"\bINSERT INTO (\w+) §(\d+)")
+_READ = re.compile(
+    r"\b(?:FROM|UPDATE) (.*?)(?= (?:SET|WHERE|GROUP|HAVING|ORDER|LIMIT|OFFSET|FOR|RETURNING)\b|$)"
+)
+_WHERE = re.compile(r" WHERE (.*?)(?= (?:GROUP|HAVING|ORDER|LIMIT|OFFSET|FOR|RETURNING)\b|$)")
+_SOURCE = re.compile(r"(?:\w+\.)?(\w+|§\d+)(?: AS (\w+))?")
+
+
+@cache
+def leaks(statement: str) -> bool:
+    """Whether a statement reads or changes rows of accounts without saying which account's.
+
+    Each table of accounts needs ``account_id = <parameter>`` in the WHERE of its own query, or of
+    the one around it where it stands in a subquery of FROM that hands ``account_id`` out. Where
+    nothing but row numbers is selected, the account's mark in the condition on an index is enough
+    (``app.core.finding``). A condition counts when it must hold: on one side of an OR it does not.
+    """
+    text = _plain(statement)
+    if any(re.fullmatch(form, text) for form in EXCEPTIONS):
+        return False
+    groups: list[str] = []
+
+    def keep(group: re.Match[str]) -> str:
+        groups.append(group[1].strip())
+        return f" §{len(groups) - 1} "
+
+    while _GROUP.search(text):
+        text = _GROUP.sub(keep, text)
+    return _is_open(text, groups, held=False)
+
+
+def _plain(statement: str) -> str:
+    """Without literals, quotes and casts, and with ``:name`` for the parameters of all drivers."""
+    text = re.sub(r"'[^']*'", "''", statement).replace('"', "")
+    text = re.sub(r"%\((\w+)\)s", r":\1", text).replace("?", ":p")
+    text = re.sub(r"::[A-Z]+(?: WITH TIME ZONE)?(?:\[\])?", "", text)
+    return " ".join(text.split())
+
+
+def _is_open(text: str, groups: Groups, *, held: bool) -> bool:
+    """Whether one of the queries in a text without parentheses reaches rows of any account.
+
+    Args:
+        held: whether the query around it takes only rows with the account's ``account_id``.
+    """
+    return any(_query_is_open(query, groups, held) for query in _SETS.split(" ".join(text.split())))
+
+
+def _query_is_open(query: str, groups: Groups, held: bool) -> bool:
+    for table, place in _INSERT.findall(query):
+        if table in TENANT_TABLES and "account_id" not in groups[int(place)]:
+            return True
+    where = _WHERE.search(query)
+    condition = where[1] if where else ""
+    columns = query.partition(" FROM ")[0]
+    around: dict[str, bool] = {}
+    for source, name in _sources(query, groups):
+        handed_out = re.search(rf"\b{name}\.account_id(?: AS account_id)?(?=,|$)", columns)
+        if not ((held and handed_out) or _holds(condition, columns, source, name, groups)):
+            return True
+        if source.startswith("§"):
+            around[source[1:]] = _must(condition, _equality(name), groups)
+    return any(
+        _is_open(groups[int(place)], groups, held=around.get(place, False))
+        for place in _PLACE.findall(query)
+    )
+
+
+def _sources(query: str, groups: Groups) -> Iterator[tuple[str, str]]:
+    """The tables and subqueries that a query reads or changes, each with the name it has there."""
+    for read in _READ.findall(query):
+        for item in re.split(r",|\bJOIN\b|\bFROM\b", read):
+            found = _SOURCE.match(item.strip())
+            if found is None:
+                continue
+            source, name = found[1], found[2] or found[1]
+            inner = groups[int(source[1:])] if source.startswith("§") else "SELECT"
+            if inner.startswith("SELECT"):
+                yield source, name
+            else:  # tables that are joined before the others
+                yield from _sources(f"FROM {inner}", groups)
+
+
+def _holds(condition: str, columns: str, source: str, name: str, groups: Groups) -> bool:
+    """Whether a condition holds what is read from a source to one account."""
+    if source in TENANT_TABLES:
+        only_numbers = columns == f"SELECT {name}.row AS row"
+        forms: tuple[str, ...] = (_equality(name), *(_marks(name) if only_numbers else ()))
+        return any(_must(condition, form, groups) for form in forms)
+    table, _, kind = source.rpartition("_")
+    if table in TENANT_TABLES and kind == "text":  # FTS5; the mark is a word of what is looked for
+        return _must(condition, rf"{source} MATCH :\w+", groups)
+    if table in TENANT_TABLES and kind == "box":  # R*Tree
+        mark = (rf"{name}\.mark_from <= :mark", rf"{name}\.mark_to >= :mark")
+        return all(_must(condition, form, groups) for form in mark)
+    return True
+
+
+def _equality(name: str) -> str:
+    return rf"(?:{name}\.)?account_id = :\w+"
+
+
+def _marks(name: str) -> tuple[str, str]:
+    """The conditions on PostgreSQL's indexes of texts and of boxes."""
+    own = rf"\( ?{name}\.account_id,"
+    return (
+        rf"canopy_grams {own}.*@> array \(.*:account_id\b.*",
+        rf"canopy_box {own}.*&& canopy_box \( ?:account_id,.*",
+    )
+
+
+def _must(condition: str, form: str, groups: Groups) -> bool:
+    """Whether a condition can only hold where an expression of this form does."""
+    if len(sides := re.split(r"\bOR\b", condition)) > 1:
+        return all(_must(side, form, groups) for side in sides)
+    if len(parts := re.split(r"\bAND\b", condition)) > 1:
+        return any(_must(part, form, groups) for part in parts)
+    alone = _PLACE.fullmatch(condition.strip())
+    if alone is not None:
+        inner = groups[int(alone[1])]
+        return not inner.startswith("SELECT") and _must(inner, form, groups)
+    return re.fullmatch(form, _whole(condition, groups)) is not None
+
+
+def _whole(text: str, groups: Groups) -> str:
+    """A text with what stood in its parentheses."""
+    while _PLACE.search(text):
+        text = _PLACE.sub(lambda place: f"({groups[int(place[1])]})", text)
+    return " ".join(text.split())

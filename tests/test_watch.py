@@ -1,0 +1,99 @@
+"""What is watched: every statement of a request, whichever way it goes to the database."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+from flask import Flask
+from sqlalchemy import select, text
+
+from app.auth import credentials
+from app.core import reading
+from app.core.reading import Prepared
+from app.core.tokens import API_KEY, new_token
+from app.extensions import db
+from app.models import Project
+from app.projects import listing
+from tests import watch
+from tests.make import Client, make_key, make_project, second_app
+
+ALL = text("SELECT projects.id FROM projects")
+
+
+@contextmanager
+def _request(app: Flask, method: str = "POST") -> Iterator[None]:
+    with app.test_request_context("/v1/projects", method=method):
+        yield
+        db.session.rollback()
+
+
+def test_a_statement_of_the_session_is_watched(app: Flask) -> None:
+    with _request(app):
+        db.session.execute(ALL)
+    assert ["filter" in each for each in watch.found()] == [True]
+
+
+def test_a_statement_of_a_reading_connection_is_watched(app: Flask) -> None:
+    with _request(app), reading.connect() as connection:
+        connection.execute(ALL)
+    assert len(watch.found()) == 1
+
+
+def test_a_prepared_statement_is_watched(app: Flask) -> None:
+    with _request(app, "GET"):
+        Prepared(select(Project.id)).all()
+    assert len(watch.found()) == 1
+
+
+def test_every_application_is_watched(app: Flask) -> None:
+    with second_app(app) as other, _request(other):
+        db.session.execute(ALL)
+    assert len(watch.found()) == 1
+
+
+def test_a_get_that_begins_a_transaction_is_seen(app: Flask) -> None:
+    if not app.config["SETTINGS"].uses_sqlite:
+        pytest.skip("PostgreSQL's driver begins by itself, and no writer waits for it")
+    with _request(app, "GET"):
+        db.session.execute(text("SELECT 1"))
+    assert watch.found() == ["a GET of /v1/projects began a transaction"]
+
+
+def test_a_search_through_the_texts_of_all_is_seen(app: Flask) -> None:
+    if not app.config["SETTINGS"].uses_sqlite:
+        pytest.skip("of the index of SQLite")
+    with _request(app, "GET"):
+        listing._count_some("sqlite").scalar(phrase='"for" AND "est"', most=1)
+    assert len(watch.found()) == 1
+
+
+@pytest.mark.provokes(500)
+def test_what_a_request_did_is_known_after_it_was_answered_500(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(**_: str) -> None:
+        db.session.execute(ALL)
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(credentials._BY_HASH, "first", fail)
+    assert client.post("/v1/projects", json={"name": "A"}).status_code == 500
+    assert len(watch.found()) == 1
+
+
+def test_what_the_service_sends_passes(client: Client) -> None:
+    """Among it the look for a token, the note of its use, and what the session writes of itself."""
+    caller = make_key(client)
+    project = make_project(caller)
+    caller.put(f"/v1/projects/{project['id']}", json={"name": "Another"})
+    caller.get(f"/v1/projects?search={project['name']}")
+    caller.nobody().get("/v1/projects", headers={"Authorization": f"Bearer {new_token(API_KEY)}"})
+    assert watch.found() == []
+
+
+def test_what_no_request_sends_is_the_operators(app: Flask) -> None:
+    with app.app_context():
+        db.session.execute(ALL)
+        db.session.rollback()
+    assert watch.found() == []
