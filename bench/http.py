@@ -14,8 +14,10 @@ import statistics
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from pyproj import Geod
 from shapely.geometry import shape
@@ -23,6 +25,8 @@ from shapely.geometry import shape
 from bench import load, report
 from bench.instance import Instance, make_instance, polygon
 from bench.servers import Server, serve, use_last_core
+
+T = TypeVar("T")
 
 ROUNDS = 5
 SECONDS = 3.0
@@ -181,12 +185,14 @@ def main() -> None:
     chosen = parser.parse_args()
     use_last_core()
     if chosen.write:
-        report.write({"SQLite": measure(""), "PostgreSQL": _on_postgres()})
+        found = {"SQLite": measure(""), "PostgreSQL": on_postgres(measure)}
+        report.write("http", {name: report.table(rows) for name, rows in found.items()})
         return
-    report.show(_on_postgres() if chosen.postgres else measure(""))
+    print(report.table(on_postgres(measure) if chosen.postgres else measure("")))
 
 
-def _on_postgres() -> list[Row]:
+def on_postgres(measure: Callable[[str], T]) -> T:
+    """What ``measure`` finds on a PostgreSQL server of its own, whose address it is given."""
     from tests.postgres import PostgresServer
 
     with tempfile.TemporaryDirectory(prefix="canopy-pg-") as folder:

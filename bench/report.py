@@ -28,10 +28,6 @@ def table(rows: list[Any]) -> str:
     return "\n".join(lines)
 
 
-def show(rows: list[Any]) -> None:
-    print(table(rows))
-
-
 def machine() -> str:
     """What the numbers were measured on."""
     cpu = "unknown processor"
@@ -46,14 +42,14 @@ def machine() -> str:
     )
 
 
-def write(results: dict[str, list[Any]]) -> None:
-    """Put the tables between the marks of docs/benchmarks.md; the text around them stays."""
+def write(mark: str, sections: dict[str, str]) -> None:
+    """Put sections between the marks of docs/benchmarks.md; the text around them stays."""
     path = ROOT / "docs" / "benchmarks.md"
-    begin, end = "<!-- measured: http -->", "<!-- end: http -->"
-    text = path.read_text() if path.exists() else f"# Benchmarks\n\n{begin}\n{end}\n"
+    begin, end = f"<!-- measured: {mark} -->", f"<!-- end: {mark} -->"
+    text = path.read_text()
     before, _, rest = text.partition(begin)
     after = rest.partition(end)[2]
     moment = datetime.now(UTC).strftime("%Y-%m-%d")
     parts = [f"Measured {moment} on {machine()}."]
-    parts += [f"### {name}\n\n{table(rows)}" for name, rows in results.items()]
+    parts += [f"### {name}\n\n{tables}" for name, tables in sections.items()]
     path.write_text(f"{before}{begin}\n\n" + "\n\n".join(parts) + f"\n\n{end}{after}")

@@ -1,0 +1,199 @@
+"""What the parts of a request cost: the service as it is, and without each of them in turn.
+
+python -m bench.parts              SQLite
+python -m bench.parts --postgres   PostgreSQL, a server of its own
+python -m bench.parts --write      both, written into docs/benchmarks.md
+
+Only here can a part be left out; the service has no switch for it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, Final
+
+from app.core import edge, logging, strict_json
+from app.core.geometry import read_boundary
+from bench import load, report
+from bench.http import geometry_cpu, headers, on_postgres, post_cpu
+from bench.instance import Instance, make_instance, polygon
+from bench.servers import Server, serve, use_last_core
+
+LEFT_OUT: Final = "BENCH_LEFT_OUT"
+_SECONDS: Final = 2.0
+_ROUNDS: Final = 5
+_POSITIONS: Final = 1_000
+
+
+def _credential() -> None:
+    """Each credential is looked up once, and remembered."""
+    from app.auth import guard
+
+    guard.authenticate = _remembered(guard.authenticate)
+
+
+def _resource() -> None:
+    """Each project is read once, and remembered."""
+    from app.projects import service
+
+    service.read_project = _remembered(service.read_project)
+
+
+def _count() -> None:
+    from app.usage import requests
+
+    requests.count = lambda _: None
+
+
+def _log() -> None:
+    logging._log_request = lambda response: response
+
+
+def _headers() -> None:
+    """No security headers, and one request id for all."""
+    edge._HEADERS.clear()
+    edge.new_id = lambda _: "req_01k9zq3mgse2j7tbyw5c4r8nhd"
+
+
+PARTS: Final[dict[str, tuple[str, Callable[[], None]]]] = {
+    "credential": ("looking up the credential and its account", _credential),
+    "resource": ("reading the project's row", _resource),
+    "count": ("counting the request in Valkey", _count),
+    "log": ("the log line", _log),
+    "headers": ("request id and security headers", _headers),
+}
+
+
+def _remembered(function: Callable[..., Any]) -> Callable[..., Any]:
+    known: dict[Any, Any] = {}
+
+    def remember(*args: Any) -> Any:
+        if args not in known:
+            known[args] = function(*args)
+        return known[args]
+
+    return remember
+
+
+def leave_out(names: str) -> None:
+    """Take parts out of this process, before the application is made."""
+    for name in filter(None, names.split(",")):
+        PARTS[name][1]()
+
+
+def of_a_reading(instance: Instance) -> list[tuple[str, float]]:
+    """Microseconds of processor time for ``GET /v1/projects/{id}``: all, and what each part takes.
+
+    Last come what is left without any of them, and bare Flask.
+    """
+    auth = headers(instance)
+    requests = [load.build("GET", f"/v1/projects/{each}", auth) for each in instance.project_ids]
+    variants = ["", *PARTS, ",".join(PARTS)]
+    with ExitStack() as stack:
+        servers = [
+            stack.enter_context(serve("bench.reduced:app", instance.environ | {LEFT_OUT: variant}))
+            for variant in variants
+        ]
+        bare = stack.enter_context(serve("bench.bare:app", {}))
+        plain = [load.build("GET", "/item", {})]
+        measured = _in_turn([(each, requests) for each in servers] + [(bare, plain)])
+    whole, *others = measured
+    taken = [(PARTS[name][0], whole - cost) for name, cost in zip(PARTS, others, strict=False)]
+    return [
+        ("all of it", whole),
+        *taken,
+        ("left without all of these", measured[-2]),
+        ("bare Flask", measured[-1]),
+    ]
+
+
+def _in_turn(servers: list[tuple[Server, list[bytes]]]) -> list[float]:
+    """Microseconds a request of each server: medians of alternating rounds after a first one."""
+    found: list[list[float]] = [[] for _ in servers]
+    for number in range(_ROUNDS + 1):
+        for (server, requests), costs in zip(servers, found, strict=True):
+            before = server.cpu_seconds()
+            outcome = load.run(server.port, requests, connections=8, seconds=_SECONDS)
+            if number:
+                costs.append((server.cpu_seconds() - before) / outcome.requests * 1e6)
+    return [statistics.median(costs) for costs in found]
+
+
+def of_a_create(instance: Instance) -> list[tuple[str, float]]:
+    """The same for ``POST /v1/projects`` with 1,000 positions, from what is refused to all."""
+    geometry = polygon(_POSITIONS)
+    body = json.dumps({"name": "Measured", "geometry": geometry}).encode()
+    with serve("wsgi:app", instance.environ) as service:
+        post_cpu(service, instance, b"", 50)
+        refused, plain, whole = (
+            post_cpu(service, instance, sent, 400) * 1e6
+            for sent in (None, b"", json.dumps(geometry).encode())
+        )
+    parsed = _in_process(lambda: strict_json.loads(body))
+    checked = _in_process(lambda: read_boundary(geometry))
+    return [
+        ("all of it", whole),
+        ("refused for its empty body", refused),
+        ("a project without a boundary, with its event, counters and indexes", plain - refused),
+        ("parsing the body", parsed),
+        ("checking and measuring the boundary", checked),
+        ("the rest: a longer row, its box, its text", whole - plain - parsed - checked),
+        ("pyproj's area and shapely's validity alone", geometry_cpu(_POSITIONS, 400) * 1e6),
+    ]
+
+
+def _in_process(call: Callable[[], Any]) -> float:
+    """Microseconds of processor time."""
+    rounds = []
+    for _ in range(_ROUNDS):
+        before = time.process_time()
+        for _ in range(200):
+            call()
+        rounds.append((time.process_time() - before) / 200 * 1e6)
+    return statistics.median(rounds)
+
+
+def measure(database_url: str) -> dict[str, list[tuple[str, float]]]:
+    with tempfile.TemporaryDirectory(prefix="canopy-bench-") as folder:
+        instance = make_instance(Path(folder) / "instance", database_url=database_url)
+        return {
+            "`GET /v1/projects/{id}`": of_a_reading(instance),
+            "`POST /v1/projects`, 1,000 positions": of_a_create(instance),
+        }
+
+
+def table(name: str, parts: list[tuple[str, float]]) -> str:
+    lines = [f"| {name} | µs |", "|---|---:|"]
+    return "\n".join([*lines, *(f"| {part} | {cost:,.0f} |" for part, cost in parts)])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--postgres", action="store_true", help="measure on PostgreSQL")
+    parser.add_argument("--write", action="store_true", help="write docs/benchmarks.md")
+    chosen = parser.parse_args()
+    use_last_core()
+    os.environ["LOG_FORMAT"] = "json"
+    if chosen.write:
+        found = {"SQLite": measure(""), "PostgreSQL": on_postgres(measure)}
+        sections = {
+            database: "\n\n".join(table(*part) for part in parts.items())
+            for database, parts in found.items()
+        }
+        report.write("parts", sections)
+        return
+    for part in (on_postgres(measure) if chosen.postgres else measure("")).items():
+        print(table(*part), end="\n\n")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

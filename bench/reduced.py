@@ -1,0 +1,11 @@
+"""The service without some of its parts (``bench.parts``), for the web server to load."""
+
+from __future__ import annotations
+
+import os
+
+from bench.parts import LEFT_OUT, leave_out
+
+leave_out(os.environ.get(LEFT_OUT, ""))
+
+from wsgi import app  # noqa: E402, F401 - made when its parts have been left out
