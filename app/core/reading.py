@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import namedtuple
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from typing import Any, Final
 
 from flask import Flask, current_app, g
@@ -22,6 +23,7 @@ from sqlalchemy.sql.compiler import SQLCompiler
 
 _ENGINE: Final = "canopy_reading_engine"
 _CONNECTION: Final = "canopy_reader"
+_CURSORS: Final = "canopy_reading_cursors"
 _TIMES_TRIED: Final = 2  # a connection that the server has closed meanwhile is replaced once
 
 Convert = Callable[[Any], Any]
@@ -45,6 +47,9 @@ def engine() -> Engine:
 
 def release() -> None:
     """Give the request's connection back, before a change opens its own."""
+    for cursor in g.pop(_CURSORS, ()):  # unread, it would hold SQLite to the moment of its reading
+        with suppress(engine().dialect.loaded_dbapi.Error):  # its connection is gone
+            cursor.close()
     connection: PoolProxiedConnection | None = g.pop(_CONNECTION, None)
     if connection is not None:
         connection.close()
@@ -80,6 +85,7 @@ class Prepared:
         source = engine()
         compiled = self._compiled_for(source)
         cursor, rows = _execute(source, compiled.text, compiled.bind(values), number)
+        g.setdefault(_CURSORS, []).append(cursor)
         return compiled.chunks(source, cursor, rows, number)
 
     def first(self, **values: Any) -> Any:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from typing import Any
 
 import pytest
 from flask import Flask
-from sqlalchemy import bindparam, func, select
+from sqlalchemy import bindparam, func, make_url, select
 
 from app import models
+from app.core import reading
 from app.core.reading import Prepared
 from app.core.tables import shown
 from app.extensions import db
@@ -79,3 +82,22 @@ def test_a_moment_is_a_parameter_too(filled: Client) -> None:
         moment = db.session.scalars(select(func.max(Project.created_at))).one()
         db.session.rollback()
         assert statement.scalar(account_id=filled.account_id, moment=moment) == 2
+
+
+def test_rows_that_are_not_taken_hold_nothing(client: Client) -> None:
+    for _ in range(5):
+        make_project(client)
+    statement = Prepared(
+        select(Project.id).where(Project.account_id == bindparam("account_id")).order_by(Project.id)
+    )
+    database = client.app.config["SETTINGS"].database_url
+    if not database.startswith("sqlite"):
+        pytest.skip("PostgreSQL's driver has all rows at once")
+    with client.app.app_context():
+        chunks = statement.some_at_once(2, account_id=client.account_id)
+        assert len(next(chunks)) == 2
+        reading.release()
+        make_project(client)
+        with closing(sqlite3.connect(make_url(database).database or "")) as other:
+            busy, _, _ = other.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    assert not busy
