@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
 import orjson
 
+# An array of nothing but numbers, such as a position, over several lines.
+_NUMBERS = re.compile(r"\[\s+([-+.\d\seE,]+?)\s+\]")
 _METHODS = ("get", "post", "put", "delete")
 
 
@@ -42,6 +45,7 @@ class Operation:
     parameters: list[Field]
     headers: list[Field]
     body: list[Field]
+    body_otherwise: str  # what the body may be instead
     body_example: str | None
     success: Answer
     refusals: list[Answer]
@@ -76,6 +80,7 @@ def groups(document: dict[str, Any]) -> list[Group]:
 def _operation(document: dict[str, Any], method: str, path: str, item: dict[str, Any]) -> Operation:
     parameters = [_resolve(document, each) for each in item.get("parameters", [])]
     content = item.get("requestBody", {}).get("content", {}).get("application/json", {})
+    forms = content.get("schema", {}).get("oneOf") or [content.get("schema", {})]
     answers = [
         _answer(document, status, answer) for status, answer in sorted(item["responses"].items())
     ]
@@ -87,7 +92,8 @@ def _operation(document: dict[str, Any], method: str, path: str, item: dict[str,
         description=item.get("description", ""),
         parameters=[_parameter(document, each) for each in parameters if each["in"] != "header"],
         headers=[_parameter(document, each) for each in parameters if each["in"] == "header"],
-        body=_fields(document, content.get("schema", {})),
+        body=_fields(document, forms[0], sent=True),
+        body_otherwise=" ".join(form["description"] for form in forms[1:]),
         body_example=_example(content),
         success=next(each for each in answers if each.status.startswith("2")),
         refusals=[each for each in answers if not each.status.startswith("2")],
@@ -102,8 +108,9 @@ def _answer(document: dict[str, Any], status: str, answer: dict[str, Any]) -> An
     return Answer(status, found["description"], _fields(document, data), _example(content))
 
 
-def _fields(document: dict[str, Any], schema: dict[str, Any]) -> list[Field]:
-    """The members of an object, or of the objects in a list."""
+def _fields(document: dict[str, Any], schema: dict[str, Any], *, sent: bool = False) -> list[Field]:
+    """The members of an object, or of the objects in a list; of one that is sent, those that say
+    anything there."""
     found = _resolve(document, schema)
     if "items" in found:
         found = _resolve(document, found["items"])
@@ -111,6 +118,7 @@ def _fields(document: dict[str, Any], schema: dict[str, Any]) -> list[Field]:
     return [
         _field(document, name, member, name in required)
         for name, member in found.get("properties", {}).items()
+        if not (sent and ("not" in member or member.get("readOnly")))
     ]
 
 
@@ -151,7 +159,8 @@ def _example(content: dict[str, Any]) -> str | None:
     example = content.get("example")
     if example is None:
         return None
-    return orjson.dumps(example, option=orjson.OPT_INDENT_2).decode()
+    text = orjson.dumps(example, option=orjson.OPT_INDENT_2).decode()
+    return _NUMBERS.sub(lambda found: "[" + " ".join(found[1].split()) + "]", text)
 
 
 def _resolve(document: dict[str, Any], node: dict[str, Any]) -> dict[str, Any]:

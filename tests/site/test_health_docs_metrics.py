@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from flask import Flask
 from markupsafe import escape
 
+from app.api.openapi import description
+from app.site.reference import groups
 from tests.make import Client, make_account, second_app
 
 DEAD = "redis://127.0.0.1:9/0"
@@ -110,3 +114,20 @@ def test_a_key_of_the_api_does_not_open_the_metrics(client: Client) -> None:
 def test_without_a_token_there_are_no_metrics(app: Flask) -> None:
     with second_app(app, metrics_token=None) as made:
         assert made.test_client().get("/metrics").status_code == 404
+
+
+def test_the_page_shows_what_a_body_may_hold(app: Flask) -> None:
+    with app.app_context():
+        found = {each.id: each for group in groups(description()) for each in group.operations}
+    create, check = found["create_project"], found["validate_geometry"]
+    assert [field.name for field in create.body] == ["name", "description", "geometry"]
+    assert [field.name for field in check.body] == ["geometry"]
+    assert check.body_otherwise == "The geometry itself."
+
+
+def test_a_position_of_an_example_stands_on_one_line(app: Flask) -> None:
+    with app.app_context():
+        found = {each.id: each for group in groups(description()) for each in group.operations}
+    example = found["validate_geometry"].body_example
+    assert "[8.1, 48.1],\n" in example
+    assert json.loads(example)["geometry"]["coordinates"][0][0] == [8.1, 48.1]
