@@ -149,6 +149,9 @@ def _range(schema: dict[str, Any]) -> str:
 
 
 def _type(schema: dict[str, Any]) -> str:
+    if "oneOf" in schema:
+        choices = [each.get("$ref", "").rpartition("/")[2] for each in schema["oneOf"]]
+        return " or ".join(choice or "null" for choice in choices)
     kinds = schema.get("type", "object")
     names = kinds if isinstance(kinds, list) else [kinds]
     shown = [str(schema.get("format", name)) if name == "string" else str(name) for name in names]

@@ -121,6 +121,7 @@ def test_the_page_shows_what_a_body_may_hold(app: Flask) -> None:
         found = {each.id: each for group in groups(description()) for each in group.operations}
     create, check = found["create_project"], found["validate_geometry"]
     assert [field.name for field in create.body] == ["name", "description", "geometry"]
+    assert create.body[2].type == "Polygon or MultiPolygon or null"
     assert [field.name for field in check.body] == ["geometry"]
     assert check.body_otherwise == "The geometry itself."
 
