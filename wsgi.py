@@ -17,4 +17,4 @@ app = create_app(settings)
 # garbage: with Python's threshold of 700 a third of its POST went into looking at them.
 gc.collect()
 gc.freeze()
-gc.set_threshold(20_000)
+gc.set_threshold(5_000)

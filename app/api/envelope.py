@@ -5,8 +5,9 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from functools import partial
-from itertools import chain, islice
+from itertools import chain
 from tempfile import SpooledTemporaryFile
 from typing import IO, Any, Final
 from urllib.parse import urlencode
@@ -24,7 +25,6 @@ log = logging.getLogger(__name__)
 JSON: Final = "application/json"
 _LARGE: Final = 1024 * 1024
 _IN_MEMORY: Final = 8 * _LARGE  # of a list; the rest of a longer one waits in a file
-_AT_ONCE: Final = 8  # records of a list
 _BLOCK: Final = 256 * 1024
 
 
@@ -85,7 +85,8 @@ def _listed(records: Iterable[Any], meta: Mapping[str, Any]) -> Response:
         size = file.tell()
         file.seek(0)
     except OSError as error:
-        file.close()
+        with suppress(OSError):
+            file.close()  # which tries once more to write
         log.error("no room for a page of a list: %s", error)
         told = "There is no room for a page of this size. Ask for fewer with per_page."
         raise ServiceUnavailable(told) from None
@@ -98,12 +99,18 @@ def _listed(records: Iterable[Any], meta: Mapping[str, Any]) -> Response:
 
 
 def _array(records: Iterable[Any]) -> Iterator[bytes]:
-    """The JSON array of the records, a few of them at once."""
-    records, opening = iter(records), b"["
-    while some := list(islice(records, _AT_ONCE)):
-        yield opening + dumps(some)[1:-1]
-        opening = b","
-    yield b"[]" if opening == b"[" else b"]"
+    """The JSON array of the records: large ones one by one, small ones together."""
+    opening, some, size = b"[", list[bytes](), 0
+    for record in records:
+        some.append(dumps(record))
+        size += len(some[-1])
+        if size > _BLOCK:
+            yield opening
+            yield b",".join(some)
+            opening, some, size = b",", [], 0
+    yield opening if some or opening == b"[" else b""
+    yield b",".join(some)
+    yield b"]"
 
 
 def _written(pieces: Iterable[bytes], file: IO[bytes]) -> Iterator[bytes]:

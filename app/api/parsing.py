@@ -44,6 +44,8 @@ class StrictParser(FlaskParser):
     def handle_error(
         self, error: ma.ValidationError, req: Request, schema: ma.Schema, **_: Any
     ) -> NoReturn:
+        # marshmallow's own frame holds the error, and so its stack and the whole body: a cycle.
+        error.__traceback__ = None
         messages: dict[str, Any] = error.normalized_messages()  # type: ignore[no-untyped-call]
         details = list(islice(_flatten(messages), MOST_DETAILS))
         if set(messages) == {"query"}:

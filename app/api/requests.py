@@ -9,7 +9,7 @@ from flask import Flask, current_app, request
 
 from app.auth.guard import current_principal, identify
 from app.core.edge import REQUEST_ID
-from app.core.errors import PayloadTooLarge, UnsupportedMediaType
+from app.core.errors import BadRequest, PayloadTooLarge, UnsupportedMediaType
 from app.usage import requests as request_usage
 
 _JSON_ROUTES: Final = ("/v1/", "/api/")
@@ -51,7 +51,10 @@ def _bound_body(environ: dict[str, Any]) -> None:
         raise UnsupportedMediaType("Send the body as it is: Transfer-Encoding can only be chunked.")
     limit = current_app.config["SETTINGS"].max_body_bytes
     if coding:
-        body = environ["wsgi.input"].read(limit + 1)
+        try:
+            body = environ["wsgi.input"].read(limit + 1)
+        except OSError:
+            raise BadRequest("The connection ended before the body did.") from None
         environ["wsgi.input"] = io.BytesIO(body)
         environ["CONTENT_LENGTH"] = str(len(body))
         environ.pop("HTTP_TRANSFER_ENCODING")

@@ -22,8 +22,8 @@ from app.core import reading
 from app.extensions import db
 from config import Settings
 
-# PostgreSQL: connection, resources, a lock not had, stopped by somebody, a deadlock.
-_OUTAGE_STATES: Final = ("08", "53", "55", "57", "40")
+# PostgreSQL: connection, resources, a lock not had, stopped by somebody, a deadlock, read-only.
+_OUTAGE_STATES: Final = ("08", "53", "55", "57", "40", "25006")
 # SQLite's primary result codes (https://www.sqlite.org/rescode.html): its file, disk or lock.
 _OUTAGE_CODES: Final = frozenset(
     {
@@ -123,6 +123,7 @@ def _prepare_sqlite(connection: sqlite3.Connection, _: object) -> None:
     cursor.execute("PRAGMA foreign_keys=ON")
     cursor.execute("PRAGMA recursive_triggers=ON")
     cursor.execute("PRAGMA cache_size=-16000")
+    cursor.execute("PRAGMA journal_size_limit=67108864")  # what a busy hour leaves of the log
     cursor.close()
 
 

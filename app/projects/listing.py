@@ -37,7 +37,7 @@ _SORTS = {"name": "name_key", "created_at": "created_at", "area_hectares": "area
 _HIDDEN = (Project.account_id, Project.name_key)
 # What a page's rows are looked up by: of unique columns the one that costs least.
 _KEYS = {"sqlite": Project.row, "postgresql": Project.id}
-_ROWS = 8  # rows in memory at once, each with a boundary of up to MAX_BODY_BYTES
+_ROWS = 2  # rows in memory at once, each with a boundary of up to MAX_BODY_BYTES
 _MANY = 2_000  # rows that an index of texts names: to test them takes a few milliseconds
 
 

@@ -8,17 +8,15 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import socket
-import time
 from http import HTTPStatus
 from typing import Any, Final
 
 from gunicorn import util  # type: ignore[import-untyped]
 from gunicorn.http import errors  # type: ignore[import-untyped]
-from gunicorn.workers.gthread import ThreadWorker  # type: ignore[import-untyped]
 
 from app.core.ids import new_id
 from app.core.strict_json import dumps
+from app.running.slow_clients import SlowClientsWorker
 
 log = logging.getLogger(__name__)
 
@@ -45,36 +43,8 @@ _MALFORMED: Final[tuple[tuple[type[Exception], int, str], ...]] = (
 )
 
 
-ARRIVES_WITHIN: Final = 20.0  # seconds; 16 MB at 7 Mbit/s
-
-
-class EnvelopeWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
-    """gunicorn's worker with threads, which refuses as the application does.
-
-    A thread waits for the rest of a request, so a client that does not send it holds a thread.
-    After ``ARRIVES_WITHIN`` seconds nothing more is read from it. A proxy that takes in whole
-    requests before it hands them on keeps such clients away altogether.
-    """
-
-    def init_process(self) -> None:
-        self._since: dict[Any, float] = {}  # connection -> when its request was taken up
-        super().init_process()
-
-    def handle(self, conn: Any) -> Any:
-        self._since[conn] = time.monotonic()
-        try:
-            return super().handle(conn)
-        finally:
-            self._since.pop(conn, None)
-
-    def murder_pending(self) -> None:
-        """gunicorn calls this about once a second."""
-        super().murder_pending()
-        late = time.monotonic() - ARRIVES_WITHIN
-        for connection, since in list(self._since.items()):
-            if since < late:
-                with contextlib.suppress(OSError):
-                    connection.sock.shutdown(socket.SHUT_RD)
+class EnvelopeWorker(SlowClientsWorker):
+    """gunicorn's worker with threads, which refuses as the application does."""
 
     def handle_error(self, req: Any, client: Any, addr: Any, exc: Exception) -> None:
         """Answer a request that failed outside the application; gunicorn closes the connection."""

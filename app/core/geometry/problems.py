@@ -70,8 +70,11 @@ class GeometryInvalid(ValueError):
 def refuse(problems: Iterable[Problem]) -> None:
     """Raise GeometryInvalid when there is any problem."""
     refusal = GeometryInvalid(problems)
-    if refusal.problems:
-        raise refusal
+    try:
+        if refusal.problems:
+            raise refusal
+    finally:
+        del refusal  # else it holds this frame, which holds it, and with it the geometry
 
 
 @dataclass(frozen=True, slots=True)

@@ -90,7 +90,7 @@ CASES = [
     _if_match("with one quote", '"abc'),
     _if_match("with single quotes", "'abc'"),
     _if_match("of commas", ",,"),
-    _if_match("with a comma at the end", f"{TAG},"),
+    _if_match("of two tags without a comma", f"{TAG} {TAG}"),
     _if_match("of * and a tag", f"*, {TAG}"),
     _if_match("of a lower-case w", f"w/{TAG}"),
     _if_match("with a space inside", '"a b"'),
