@@ -7,7 +7,6 @@ python -m bench.http --write             writes docs/benchmarks.md, from both da
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import statistics
@@ -179,10 +178,7 @@ def measure(database_url: str) -> list[Row]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--postgres", action="store_true", help="measure on PostgreSQL")
-    parser.add_argument("--write", action="store_true", help="write docs/benchmarks.md")
-    chosen = parser.parse_args()
+    chosen = report.chosen(__doc__)
     use_last_core()
     if chosen.write:
         found = {"SQLite": measure(""), "PostgreSQL": on_postgres(measure)}

@@ -9,7 +9,6 @@ Only here can a part be left out; the service has no switch for it.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import statistics
@@ -21,8 +20,11 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Final
 
+from app.auth import guard
 from app.core import edge, logging, strict_json
 from app.core.geometry import read_boundary
+from app.projects import service
+from app.usage import requests as usage_requests
 from bench import load, report
 from bench.http import geometry_cpu, headers, on_postgres, post_cpu
 from bench.instance import Instance, make_instance, polygon
@@ -36,22 +38,16 @@ _POSITIONS: Final = 1_000
 
 def _credential() -> None:
     """Each credential is looked up once, and remembered."""
-    from app.auth import guard
-
     guard.authenticate = _remembered(guard.authenticate)
 
 
 def _resource() -> None:
     """Each project is read once, and remembered."""
-    from app.projects import service
-
     service.read_project = _remembered(service.read_project)
 
 
 def _count() -> None:
-    from app.usage import requests
-
-    requests.count = lambda _: None
+    usage_requests.count = lambda _: None
 
 
 def _log() -> None:
@@ -132,10 +128,10 @@ def of_a_create(instance: Instance) -> list[tuple[str, float]]:
     """The same for ``POST /v1/projects`` with 1,000 positions, from what is refused to all."""
     geometry = polygon(_POSITIONS)
     body = json.dumps({"name": "Measured", "geometry": geometry}).encode()
-    with serve("wsgi:app", instance.environ) as service:
-        post_cpu(service, instance, b"", 50)
+    with serve("wsgi:app", instance.environ) as server:
+        post_cpu(server, instance, b"", 50)
         refused, plain, whole = (
-            post_cpu(service, instance, sent, 400) * 1e6
+            post_cpu(server, instance, sent, 400) * 1e6
             for sent in (None, b"", json.dumps(geometry).encode())
         )
     parsed = _in_process(lambda: strict_json.loads(body))
@@ -177,10 +173,7 @@ def table(name: str, parts: list[tuple[str, float]]) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--postgres", action="store_true", help="measure on PostgreSQL")
-    parser.add_argument("--write", action="store_true", help="write docs/benchmarks.md")
-    chosen = parser.parse_args()
+    chosen = report.chosen(__doc__)
     use_last_core()
     os.environ["LOG_FORMAT"] = "json"
     if chosen.write:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import platform
 from datetime import UTC, datetime
@@ -14,6 +15,14 @@ from config import ROOT
 _HEAD = (
     "| What | Measured | Against, in the same run | Ratio | Target | |\n|---|---|---|---|---|---|"
 )
+
+
+def chosen(about: str) -> argparse.Namespace:
+    """What the person who measures asked for; ``about`` is the docstring of the command."""
+    parser = argparse.ArgumentParser(description=about.split("\n")[0])
+    parser.add_argument("--postgres", action="store_true", help="measure on PostgreSQL")
+    parser.add_argument("--write", action="store_true", help="write docs/benchmarks.md")
+    return parser.parse_args()
 
 
 def table(rows: list[Any]) -> str:

@@ -148,7 +148,7 @@ def describe(
     refused |= {404} if names_resource else set()
     refused |= {409} if conflicts or repeatable else set()
     refused |= {412} if conditional else set()
-    refused |= {422} if takes is not None or method != "GET" else set()
+    refused |= {422} if method != "GET" else set()
     responses: dict[str, Any] = {str(code): REFUSALS[code].__name__ for code in sorted(refused)}
     if tagged:
         responses["304"] = {

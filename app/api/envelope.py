@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import ExitStack
 from functools import partial
 from itertools import chain
 from tempfile import SpooledTemporaryFile
@@ -76,26 +76,24 @@ def _listed(records: Iterable[Any], meta: Mapping[str, Any]) -> Response:
     """
     folder = current_app.instance_path  # not /tmp, which is memory on many machines
     place = folder if os.path.isdir(folder) else None
-    file = SpooledTemporaryFile(_IN_MEMORY, dir=place)  # noqa: SIM115 - closed when it is sent
-    ending = dumps(meta)
     try:
-        file.write(b'{"data":')
-        tag = entity_tag(chain(_written(_array(records), file), [ending]))
-        file.write(b',"meta":%b}' % ending)
-        size = file.tell()
-        file.seek(0)
-    except OSError as error:
-        with suppress(OSError):
-            file.close()  # which tries once more to write
+        with ExitStack() as stack:
+            file = stack.enter_context(SpooledTemporaryFile(_IN_MEMORY, dir=place))
+            ending = dumps(meta)
+            file.write(b'{"data":')
+            tag = entity_tag(chain(_written(_array(records), file), [ending]))
+            file.write(b',"meta":%b}' % ending)
+            size = file.tell()
+            file.seek(0)
+            if size < _LARGE:
+                return _tagged([file.read()], size, tag, 200)
+            response = _tagged(iter(partial(file.read, _BLOCK), b""), size, tag, 200)
+            response.call_on_close(stack.pop_all().close)
+            return response
+    except OSError as error:  # also of closing the file, which tries once more to write
         log.error("no room for a page of a list: %s", error)
         told = "There is no room for a page of this size. Ask for fewer with per_page."
         raise ServiceUnavailable(told) from None
-    if size < _LARGE:
-        with file:
-            return _tagged([file.read()], size, tag, 200)
-    response = _tagged(iter(partial(file.read, _BLOCK), b""), size, tag, 200)
-    response.call_on_close(file.close)
-    return response
 
 
 def _array(records: Iterable[Any]) -> Iterator[bytes]:
