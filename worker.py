@@ -18,6 +18,7 @@ from rq.job import Job
 
 from app import create_app
 from app.core import connections, logging
+from app.core.migrations import make_first_tables
 from app.core.queue import OwnJob, job_queue
 from app.core.store import connect
 from app.running.embedded import EmbeddedError, redis_url
@@ -83,6 +84,7 @@ def main() -> int:
         settings = load_settings()
         logging.configure(settings)
         app = create_app(settings)
+        make_first_tables(app)
         redis_url(settings)
     except (SettingsError, EmbeddedError) as error:
         sys.stderr.write(f"{error}\n")

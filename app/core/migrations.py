@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import logging
+
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
+from flask import Flask
 from flask_migrate import upgrade as run_upgrade
+from sqlalchemy.exc import SQLAlchemyError
 
+from app.core import connections
 from app.core.reading import connect
 from config import ROOT
+
+log = logging.getLogger(__name__)
 
 FOLDER = str(ROOT / "migrations")
 
@@ -15,6 +22,20 @@ FOLDER = str(ROOT / "migrations")
 def upgrade() -> None:
     """Apply every revision that the database lacks, in one transaction. Needs an app context."""
     run_upgrade(directory=FOLDER)
+
+
+def make_first_tables(app: Flask) -> None:
+    """Make the tables of a SQLite database that has none, so that ``flask run`` and ``worker.py``
+    work in a new folder without another command. Any other database is left as it is."""
+    if not app.config["SETTINGS"].uses_sqlite:
+        return
+    with app.app_context():
+        try:
+            if current_revision() is None:
+                upgrade()
+        except SQLAlchemyError as error:  # it may come back; until then requests are answered 503
+            log.error("the database cannot be looked at: %s", getattr(error, "orig", error))
+        connections.close_all()  # a web server that forks must not hand them on
 
 
 def current_revision() -> str | None:

@@ -46,6 +46,7 @@ def test_the_web_server_alone(environment: dict[str, str], marked: Marked) -> No
         assert marked.pids("unixsocket:") == []
         assert json.loads(fetch(port, "/api/health"))["checks"]["redis"] == "ok"
         assert len(marked.pids("unixsocket:")) == 1
+        assert json.loads(fetch(port, "/readyz"))["status"] == "ok"  # its tables are there
         process.terminate()
     wait_for(lambda: not marked.pids())
 

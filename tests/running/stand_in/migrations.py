@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
+from flask import Flask
 from sqlalchemy.exc import OperationalError
 
 
@@ -17,3 +18,7 @@ def upgrade() -> None:
             raise RuntimeError("no such revision")
         except RuntimeError:
             sys.exit(1)
+
+
+def make_first_tables(app: Flask) -> None:
+    """It has none."""
