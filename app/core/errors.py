@@ -71,8 +71,13 @@ class Unauthorized(ApiError):
         "an OAuth access token or a service token."
     )
 
-    def __init__(self, message: str | None = None, *, challenge: str = "") -> None:
-        scheme = 'Bearer realm="canopy"'
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        challenge: str = "",
+        scheme: str = 'Bearer realm="canopy"',
+    ) -> None:
         value = f'{scheme}, error="{challenge}"' if challenge else scheme
         super().__init__(message, headers={"WWW-Authenticate": value})
 
