@@ -7,18 +7,29 @@ and clearly. ``docs/operations.md`` carries the same table; a test holds the two
 
 from __future__ import annotations
 
-import ipaddress
 import os
 import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+
+from config_values import (
+    Network,
+    boolean,
+    database_address,
+    file,
+    folder,
+    networks,
+    one_of,
+    optional,
+    origins,
+    text,
+    url,
+    whole,
+)
 
 ROOT = Path(__file__).resolve().parent
-
-Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
 class SettingsError(ValueError):
@@ -30,151 +41,85 @@ def _setting(default: str, read: Callable[[str], Any], purpose: str) -> Any:
     return field(metadata={"default": default, "read": read, "purpose": purpose})
 
 
-def _text(value: str) -> str:
-    return value
-
-
-def _optional(value: str) -> str | None:
-    return value or None
-
-
-def _boolean(value: str) -> bool:
-    words = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
-    if value.lower() not in words:
-        raise ValueError("must be true or false")
-    return words[value.lower()]
-
-
-def _whole(low: int, high: int) -> Callable[[str], int]:
-    def read(value: str) -> int:
-        if not value.isascii() or not value.isdigit() or not low <= int(value) <= high:
-            raise ValueError(f"must be a whole number from {low} to {high}")
-        return int(value)
-
-    return read
-
-
-def _one_of(*choices: str) -> Callable[[str], str]:
-    def read(value: str) -> str:
-        if value not in choices:
-            raise ValueError("must be one of " + ", ".join(choices))
-        return value
-
-    return read
-
-
-def _url(*schemes: str) -> Callable[[str], str | None]:
-    def read(value: str) -> str | None:
-        if value and urlsplit(value).scheme not in schemes:
-            raise ValueError("must be a URL that begins with " + " or ".join(schemes))
-        return value or None
-
-    return read
-
-
-def _networks(value: str) -> tuple[Network, ...]:
-    try:
-        return tuple(ipaddress.ip_network(part) for part in value.replace(",", " ").split())
-    except ValueError as error:
-        raise ValueError(
-            f"must be networks such as 10.0.0.0/8, apart by commas ({error})"
-        ) from None
-
-
-def _file(value: str) -> Path | None:
-    if value and not Path(value).is_file():
-        raise ValueError("must name a file that exists")
-    return Path(value).resolve() if value else None
-
-
-def _folder(value: str) -> Path:
-    return Path(value).expanduser().absolute()
-
-
-def _database_url(value: str) -> str:
-    """SQLAlchemy's form of the address; ``postgres://`` and ``postgresql://`` mean psycopg 3."""
-    if not value or (value.startswith("sqlite:///") and value.rstrip("/") != "sqlite:"):
-        return value
-    for prefix in ("postgresql+psycopg://", "postgresql://", "postgres://"):
-        if value.startswith(prefix):
-            return "postgresql+psycopg://" + value.removeprefix(prefix)
-    raise ValueError("must be sqlite:/// with the path of a file, or begin with postgresql://")
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """The settings in force. A field's name in capitals is the name of its variable."""
 
     canopy_env: str = _setting(
         "development",
-        _one_of("development", "production"),
+        one_of("development", "production"),
         "`production` refuses to start without `SECRET_KEY`",
     )
-    host: str = _setting("127.0.0.1", _text, "address that the web server listens on")
-    port: int = _setting("8000", _whole(1, 65535), "port that the web server listens on")
+    host: str = _setting("127.0.0.1", text, "address that the web server listens on")
+    port: int = _setting("8000", whole(1, 65535), "port that the web server listens on")
     instance_path: Path = _setting(
-        str(ROOT / "instance"), _folder, "folder of the database, the queue's socket and the logs"
+        str(ROOT / "instance"), folder, "folder of the database, the queue's socket and the logs"
     )
     database_url: str = _setting(
-        "", _database_url, "`sqlite:///…` or `postgresql://…`; unset: SQLite in the instance folder"
+        "",
+        database_address,
+        "`sqlite:///…` or `postgresql://…`; unset: SQLite in the instance folder",
     )
     redis_url: str | None = _setting(
         "",
-        _url("redis", "rediss", "unix"),
+        url("redis", "rediss", "unix"),
         "a Valkey or Redis of your own; unset: an embedded one in the instance folder",
     )
     secret_key: str = _setting(
-        "", _text, "secret by which backups know their instance; unset: made and kept in its folder"
+        "", text, "secret by which backups know their instance; unset: made and kept in its folder"
     )
     public_url: str = _setting(
-        "", _url("http", "https"), "address that people and programs reach; unset: HOST and PORT"
+        "", url("http", "https"), "address that people and programs reach; unset: HOST and PORT"
     )
-    trusted_proxies: int = _setting("0", _whole(0, 10), "number of reverse proxies in front")
+    trusted_proxies: int = _setting("0", whole(0, 10), "number of reverse proxies in front")
+    cors_origins: frozenset[str] = _setting(
+        "", origins, "origins whose pages may call /v1 and /api, apart by commas, or `*`"
+    )
     max_body_bytes: int = _setting(
-        str(16 * 1024 * 1024), _whole(1024, 1024**3), "largest request body, in bytes"
+        str(16 * 1024 * 1024), whole(1024, 1024**3), "largest request body, in bytes"
     )
-    rate_limit_disabled: bool = _setting("false", _boolean, "`true` skips every rate limit")
+    rate_limit_disabled: bool = _setting("false", boolean, "`true` skips every rate limit")
     webhook_allowed_networks: tuple[Network, ...] = _setting(
-        "", _networks, "private networks that webhooks may reach, for development"
+        "", networks, "private networks that webhooks may reach, for development"
     )
     webhook_ca_bundle: Path | None = _setting(
-        "", _file, "certificates that webhook receivers are checked against; unset: the system's"
+        "", file, "certificates that webhook receivers are checked against; unset: the system's"
     )
-    billing_webhook_secret: str | None = _setting("", _optional, "key of /api/billing/webhook")
+    billing_webhook_secret: str | None = _setting("", optional, "key of /api/billing/webhook")
     payment_provider_webhook_secret: str | None = _setting(
-        "", _optional, "key of /api/billing/payment-provider-webhook"
+        "", optional, "key of /api/billing/payment-provider-webhook"
     )
-    db_webhook_secret: str | None = _setting("", _optional, "key of /api/db/webhook")
+    db_webhook_secret: str | None = _setting("", optional, "key of /api/db/webhook")
     mail_url: str | None = _setting(
-        "", _url("smtp", "smtps"), "mail server; unset: mails are written to the instance folder"
+        "", url("smtp", "smtps"), "mail server; unset: mails are written to the instance folder"
     )
-    mail_from: str = _setting("Canopy <canopy@localhost>", _text, "sender of mails")
+    mail_from: str = _setting("Canopy <canopy@localhost>", text, "sender of mails")
     chat_base_url: str | None = _setting(
-        "", _url("http", "https"), "an OpenAI-compatible server for /api/chat"
+        "", url("http", "https"), "an OpenAI-compatible server for /api/chat"
     )
-    chat_model: str | None = _setting("", _optional, "model that /api/chat asks")
-    chat_api_key: str | None = _setting("", _optional, "key for the chat server")
-    plans_file: Path | None = _setting("", _file, "TOML file that changes or adds plans")
-    map_tile_url: str | None = _setting("", _url("http", "https"), "map tiles, `{z}/{x}/{y}`")
-    map_tile_attribution: str = _setting("", _text, "credit line of the map tiles")
-    web_workers: int = _setting("2", _whole(1, 256), "processes of the web server")
-    web_threads: int = _setting("4", _whole(1, 256), "threads of each web process")
+    chat_model: str | None = _setting("", optional, "model that /api/chat asks")
+    chat_api_key: str | None = _setting("", optional, "key for the chat server")
+    plans_file: Path | None = _setting("", file, "TOML file that changes or adds plans")
+    map_tile_url: str | None = _setting("", url("http", "https"), "map tiles, `{z}/{x}/{y}`")
+    map_tile_attribution: str = _setting("", text, "credit line of the map tiles")
+    web_workers: int = _setting("2", whole(1, 256), "processes of the web server")
+    web_threads: int = _setting("4", whole(1, 256), "threads of each web process")
     database_pool_size: int = _setting(
         "8",
-        _whole(1, 500),
+        whole(1, 500),
         "PostgreSQL connections that each process may hold for changes, and again for reading",
     )
     database_timeout_ms: int = _setting(
-        "5000", _whole(100, 600_000), "longest wait for a lock or a statement, in milliseconds"
+        "5000", whole(100, 600_000), "longest wait for a lock or a statement, in milliseconds"
     )
     metrics_token: str | None = _setting(
-        "", _optional, "bearer token of /metrics; unset: /metrics does not exist"
+        "", optional, "bearer token of /metrics; unset: /metrics does not exist"
     )
     log_format: str = _setting(
-        "auto", _one_of("auto", "json", "text"), "`auto` is text on a terminal, else JSON"
+        "auto", one_of("auto", "json", "text"), "`auto` is text on a terminal, else JSON"
     )
     log_level: str = _setting(
-        "info", _one_of("debug", "info", "warning", "error"), "least severity that is logged"
+        "info", one_of("debug", "info", "warning", "error"), "least severity that is logged"
     )
 
     @property

@@ -7,7 +7,7 @@ from flask import Flask
 from app.account.routes import bp as account_bp
 from app.api import failures, openapi, requests
 from app.assets.routes import bp as assets_bp
-from app.core import database, edge, logging, proxies, store
+from app.core import compression, cors, database, edge, logging, proxies, store
 from app.core.migrations import FOLDER
 from app.credentials.routes import bp as credentials_bp
 from app.extensions import db, migrate
@@ -41,7 +41,9 @@ def create_app(settings: Settings | None = None) -> Flask:
     migrate.init_app(app, db, directory=FOLDER)
     store.init_app(app, lambda: settings.redis_url or embedded.ensure(settings.instance_path))
     failures.init_app(app)
+    cors.init_app(app, settings.cors_origins)
     requests.init_app(app)
+    compression.init_app(app)
     edge.init_app(app)
     proxies.init_app(app, settings.trusted_proxies)
     metrics.init_app(app)

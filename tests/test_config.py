@@ -68,6 +68,16 @@ def test_an_empty_setting_is_an_unset_one(tmp_path: Path, name: str) -> None:
         ("WEBHOOK_ALLOWED_NETWORKS", "10.0.0.0/8,office"),
         ("WEBHOOK_CA_BUNDLE", "/does/not/exist.pem"),
         ("PLANS_FILE", "/does/not/exist.toml"),
+        ("CORS_ORIGINS", "app.example.org"),
+        ("CORS_ORIGINS", "https://app.example.org/"),
+        ("CORS_ORIGINS", "https://app.example.org/path"),
+        ("CORS_ORIGINS", "https://user@app.example.org"),
+        ("CORS_ORIGINS", "https://*.example.org"),
+        ("CORS_ORIGINS", "https://app.example.org:"),
+        ("CORS_ORIGINS", "ftp://app.example.org"),
+        ("CORS_ORIGINS", "https://"),
+        ("CORS_ORIGINS", "https://app.example.org, null"),
+        ("CORS_ORIGINS", "*, https://app.example.org"),
         ("LOG_LEVEL", "loud"),
         ("SECRET_KEY", "short"),
     ],
@@ -94,6 +104,31 @@ def test_a_wrong_secret_is_not_shown(tmp_path: Path) -> None:
 def test_forms_of_the_address_of_a_database(tmp_path: Path, sent: str, kept: str) -> None:
     settings = load_settings({"INSTANCE_PATH": str(tmp_path), "DATABASE_URL": sent})
     assert settings.database_url == kept
+
+
+@pytest.mark.parametrize(
+    ("sent", "kept"),
+    [
+        ("*", {"*"}),
+        ("https://app.example.org", {"https://app.example.org"}),
+        ("https://a.example,http://localhost:5173", {"https://a.example", "http://localhost:5173"}),
+        ("https://App.Example.org:443 , http://a:80", {"https://app.example.org", "http://a"}),
+        ("http://a:443", {"http://a:443"}),
+        ("http://[::1]:3000", {"http://[::1]:3000"}),
+    ],
+)
+def test_origins_are_as_browsers_send_them(tmp_path: Path, sent: str, kept: set[str]) -> None:
+    settings = load_settings({"INSTANCE_PATH": str(tmp_path), "CORS_ORIGINS": sent})
+    assert settings.cors_origins == kept
+
+
+def test_a_wrong_origin_is_told_in_one_sentence(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError) as refusal:
+        _load(tmp_path, CORS_ORIGINS="https://app.example.org/")
+    assert str(refusal.value) == (
+        "CORS_ORIGINS must be * or origins such as https://app.example.org, apart by commas, "
+        "without a path or a slash at the end, not 'https://app.example.org/'."
+    )
 
 
 def test_production_needs_a_secret_key(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ REQUEST_ID: Final = "canopy.request_id"
 STARTED: Final = "canopy.started"  # on the clock of time.perf_counter
 
 _KEPT_ID: Final = re.compile(r"[A-Za-z0-9_-]{8,64}")
-_HEADERS: Final = [
+SECURITY_HEADERS: Final = [
     ("X-Frame-Options", "DENY"),
     ("X-Content-Type-Options", "nosniff"),
     ("Referrer-Policy", "strict-origin-when-cross-origin"),
@@ -33,7 +33,7 @@ _HEADERS: Final = [
     ),
 ]
 _ON_HTTPS: Final = [
-    *_HEADERS,
+    *SECURITY_HEADERS,
     ("Strict-Transport-Security", "max-age=31536000; includeSubDomains"),
 ]
 
@@ -49,7 +49,7 @@ class Edge:
         sent = environ.get("HTTP_X_REQUEST_ID", "")
         request_id = sent if _KEPT_ID.fullmatch(sent) else new_id("request")
         environ[REQUEST_ID] = request_id
-        added = _ON_HTTPS if environ["wsgi.url_scheme"] == "https" else _HEADERS
+        added = _ON_HTTPS if environ["wsgi.url_scheme"] == "https" else SECURITY_HEADERS
 
         def start(status: str, headers: list[tuple[str, str]], *exc_info: Any) -> Any:
             return start_response(

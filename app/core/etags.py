@@ -44,6 +44,17 @@ def parse_tags(header: str, name: str) -> frozenset[str] | None:
     return tags
 
 
+def with_coding(tag: str, coding: str) -> str:
+    """The tag of a representation in a content coding: ``"…"`` is ``"…-gzip"`` then."""
+    return f'{tag[:-1]}-{coding}"'
+
+
+def without_coding(header: str, codings: Iterable[str]) -> str:
+    """The tags of a header without the codings that ``with_coding`` put at their ends."""
+    ending = re.compile(rf'-(?:{"|".join(codings)})"$')
+    return _TAG.sub(lambda found: ending.sub('"', found[0]), header)
+
+
 class IfMatch:
     """The precondition of a change: the resource is still as the client knows it."""
 

@@ -1,7 +1,10 @@
-"""What the web server refuses by itself: a request so malformed that the application never sees it.
+"""What the web server says by itself.
 
-gunicorn would answer with a page of HTML and log what was sent, which may hold a secret. Here the
-answer is the envelope of every other error, and the log line says only what was wrong.
+It refuses a request so malformed that the application never sees it. gunicorn would answer with a
+page of HTML and log what was sent, which may hold a secret. Here the answer is the envelope of
+every other error, and the log line says only what was wrong.
+
+And it would name itself in the header ``Server`` of every answer.
 """
 
 from __future__ import annotations
@@ -12,8 +15,9 @@ from http import HTTPStatus
 from typing import Any, Final
 
 from gunicorn import util  # type: ignore[import-untyped]
-from gunicorn.http import errors  # type: ignore[import-untyped]
+from gunicorn.http import errors, wsgi  # type: ignore[import-untyped]
 
+from app.core.edge import SECURITY_HEADERS
 from app.core.ids import new_id
 from app.core.strict_json import dumps
 from app.running.slow_clients import SlowClientsWorker
@@ -41,6 +45,17 @@ _MALFORMED: Final[tuple[tuple[type[Exception], int, str], ...]] = (
     (errors.ObsoleteFolding, 400, "A header field runs over several lines: send it in one."),
     (errors.ParseException, 400, "The request is not valid HTTP/1.1."),
 )
+
+
+class NamelessResponse(wsgi.Response):  # type: ignore[misc]  # gunicorn has no types
+    """gunicorn's writer of responses, without ``Server``."""
+
+    def default_headers(self) -> list[str]:
+        lines: list[str] = super().default_headers()
+        return [line for line in lines if not line.startswith("Server:")]
+
+
+wsgi.Response = NamelessResponse  # it has no setting for it
 
 
 class EnvelopeWorker(SlowClientsWorker):
@@ -72,14 +87,15 @@ def _answer(status: int, message: str, request_id: str) -> bytes:
     code = "INTERNAL_ERROR" if status == 500 else "VALIDATION_ERROR"
     error = {"code": code, "message": message, "details": []}
     body = dumps({"error": error, "meta": {"request_id": request_id}})
-    head = (
-        f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\n"
-        "Connection: close\r\n"
-        "Content-Type: application/json\r\n"
-        f"Content-Length: {len(body)}\r\n"
-        "Cache-Control: no-store\r\n"
-        "X-Content-Type-Options: nosniff\r\n"
-        "X-Frame-Options: DENY\r\n"
-        f"X-Request-Id: {request_id}\r\n\r\n"
-    )
+    headers = [
+        ("Connection", "close"),
+        ("Content-Type", "application/json"),
+        ("Content-Length", str(len(body))),
+        ("Cache-Control", "no-store"),
+        ("X-Request-Id", request_id),
+        *SECURITY_HEADERS,
+    ]
+    lines = [f"HTTP/1.1 {status} {HTTPStatus(status).phrase}"]
+    lines += [f"{name}: {value}" for name, value in headers]
+    head = "\r\n".join([*lines, "", ""])
     return head.encode() + body

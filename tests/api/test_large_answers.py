@@ -14,9 +14,11 @@ from sqlalchemy import text
 from app.api import envelope
 from app.core import reading
 from bench.instance import polygon
+from tests.contract import decoded
 from tests.make import Client, make_project
 
 MEGABYTE = 1024 * 1024
+each_coding = pytest.mark.parametrize("coding", ["gzip", "zstd"])
 
 
 @pytest.fixture
@@ -27,6 +29,25 @@ def large(client: Client, monkeypatch: pytest.MonkeyPatch) -> Client:
     for number in range(20):
         make_project(client, name=f"Forest {number}", geometry=polygon(1_000, west=number / 10))
     return client
+
+
+class _Seen(SpooledTemporaryFile):  # type: ignore[type-arg]
+    """The file of a large page, which can be looked at after the request."""
+
+    made: list[_Seen] = []  # noqa: RUF012 - emptied for each test
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.made.append(self)
+
+
+@pytest.fixture
+def files(large: Client, monkeypatch: pytest.MonkeyPatch) -> list[_Seen]:
+    """The files that large pages go out from, in small pieces."""
+    monkeypatch.setattr(envelope, "_BLOCK", 20_000)
+    monkeypatch.setattr(envelope, "SpooledTemporaryFile", _Seen)
+    monkeypatch.setattr(_Seen, "made", [])
+    return _Seen.made
 
 
 def _page(client: Client, **options: Any) -> Any:
@@ -75,3 +96,41 @@ def test_a_kept_answer_takes_less_room_than_it_has(app: Flask, client: Client) -
     with app.app_context(), reading.connect() as connection:
         kept = connection.execute(size, {"account_id": client.account_id}).scalar_one()
     assert kept * 2 < len(answer.get_data())
+
+
+@each_coding
+def test_a_large_page_is_compressed_piece_by_piece(
+    large: Client, files: list[_Seen], coding: str
+) -> None:
+    _, plain, expected = _page(large)
+    _, compressed, body = _page(large, headers={"Accept-Encoding": coding})
+    assert "Content-Length" not in compressed
+    assert compressed["ETag"] == f'{plain["ETag"][:-1]}-{coding}"'
+    assert decoded(body, compressed["Content-Encoding"]) == expected
+    assert len(body) * 1.5 < len(expected)
+    assert [file.closed for file in files] == [True, True]
+
+
+@each_coding
+def test_no_more_of_a_large_page_is_read_than_is_sent(
+    large: Client, files: list[_Seen], coding: str
+) -> None:
+    headers = {"Authorization": f"Bearer {large.token}", "Accept-Encoding": coding}
+    response = large.app.test_client().get("/v1/projects", headers=headers)
+    next(iter(response.response))
+    (file,) = files
+    assert file.tell() < 200_000
+    assert not file.closed
+    response.close()  # the client is gone
+    assert file.closed
+
+
+def test_a_large_page_that_is_known_is_not_sent(large: Client, files: list[_Seen]) -> None:
+    headers = {"Accept-Encoding": "gzip"}
+    tag = _page(large, headers=headers)[1]["ETag"]
+    status, known, body = _page(large, headers=headers | {"If-None-Match": tag})
+    assert (status, known["ETag"], body) == (304, tag, b"")
+    with large.send("HEAD", "/v1/projects", headers=headers) as head:
+        assert (head.status_code, head.headers["ETag"], head.get_data()) == (200, tag, b"")
+        assert "Content-Length" not in head.headers
+    assert [file.closed for file in files] == [True, True, True]

@@ -81,6 +81,14 @@ def test_connections_are_let_go_before_gunicorn_closes_them() -> None:
     assert f"keepalive {int(seconds) - 1}s" in CADDY
 
 
+def test_what_the_service_compresses_passes_as_it_is() -> None:
+    """Compressed or unpacked on the way, an answer would no longer have the tag that it carries."""
+    assert "gzip off;" in NGINX
+    assert "Accept-Encoding" not in NGINX
+    assert "\tencode" not in CADDY
+    assert "\t\t\tcompression off\n" in CADDY
+
+
 def test_caddy_takes_its_file(tmp_path: Path) -> None:
     caddy = tool("caddy")
     if caddy is None:

@@ -22,6 +22,7 @@ FLOORS = {
     "app.cli": 6,
     "app.cli.*": 6,
     "config": 0,
+    "config_values": 0,
     "app.extensions": 0,
     "app.policy": 0,
     "app.policy.*": 0,
@@ -46,12 +47,16 @@ FLOORS = {
     "app.*": 3,
 }
 # Folders that every room may use; of another room it may import the service only.
-SHARED = ("cli", "core", "running", "policy", "models", "auth", "api", "site")
+SHARED = ("cli", "core", "running", "policy", "models", "auth", "limits", "api", "site")
 
 # (importer, imported): why the service of the room is not the way.
 ROOM_EXCEPTIONS = {
-    ("app.api.requests", "app.usage.requests"): "counts a request of /v1 before any room is met",
+    ("app.limits.storage", "app.usage.requests"): "hits the limits and counts in one step",
     ("app.maintenance.checks.store", "app.usage.requests"): "knows the names of its counters",
+    ("app.row_changes.projects", "app.projects.derived"): "computes again what that room computes",
+    ("app.row_changes.projects", "app.projects.record"): "likewise",
+    ("app.row_changes.assets", "app.assets.derived"): "likewise",
+    ("app.row_changes.assets", "app.assets.record"): "likewise",
 }
 
 

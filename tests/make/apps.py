@@ -5,18 +5,32 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from flask import Flask
 
 from app import create_app
 from app.core.connections import close_all
+from app.core.migrations import upgrade
+from config import load_settings
 
 
 @contextmanager
 def second_app(app: Flask, **settings: Any) -> Iterator[Flask]:
     """Another application with the same settings but for these, as another process would be."""
     made = create_app(dataclasses.replace(app.config["SETTINGS"], **settings))
+    yield made
+    with made.app_context():
+        close_all()
+
+
+@contextmanager
+def bare_app(folder: Path, **environ: str) -> Iterator[Flask]:
+    """An application with these settings, on an empty SQLite database in ``folder``."""
+    made = create_app(load_settings({"INSTANCE_PATH": str(folder), "LOG_LEVEL": "error"} | environ))
+    with made.app_context():
+        upgrade()
     yield made
     with made.app_context():
         close_all()

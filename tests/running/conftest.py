@@ -19,7 +19,10 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 ROOT = Path(__file__).resolve().parents[2]
 STAND_IN = Path(__file__).parent / "stand_in"
 
-REAL = ("config.py", "gunicorn.conf.py", "worker.py", "wsgi.py", "app/serve.py")
+REAL = (
+    *("config.py", "config_values.py", "gunicorn.conf.py", "worker.py", "wsgi.py"),
+    "app/serve.py",
+)
 REAL_FOLDERS = ("app/core", "app/running", "app/policy")
 STOOD_IN = {
     "application.py": "app/__init__.py",

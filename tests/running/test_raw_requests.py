@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from app.core.edge import SECURITY_HEADERS
 from config import ROOT
 
 SECRET = "canopy_key_not_for_the_log"
@@ -125,11 +126,20 @@ def test_a_malformed_request_is_refused_in_the_envelope(ask: Ask, sent: bytes, s
     assert answer.status == status
     assert answer.headers["Content-Type"] == "application/json"
     assert answer.headers["Connection"] == "close"
-    assert answer.headers["X-Frame-Options"] == "DENY"
+    assert "Server" not in answer.headers
+    assert answer.headers.items() >= dict(SECURITY_HEADERS).items()
     assert answer.body["error"]["code"] == "VALIDATION_ERROR"
     assert answer.body["error"]["message"].endswith(".")
     assert answer.body["error"]["details"] == []
     assert answer.body["meta"] == {"request_id": answer.headers["X-Request-Id"]}
+
+
+@pytest.mark.parametrize("target", ["/healthz", "/v1/projects", "/nothing"])
+def test_an_answer_does_not_name_the_web_server(ask: Ask, target: str) -> None:
+    (answer,) = ask(request(target))
+    assert not {"Server", "X-Powered-By", "Via"} & answer.headers.keys()
+    assert answer.headers.items() >= dict(SECURITY_HEADERS).items()
+    assert "gunicorn" not in str(answer).lower()
 
 
 def test_a_limit_is_named(ask: Ask) -> None:

@@ -1,4 +1,4 @@
-"""Health, metrics, the description and its page, and the headers of every answer."""
+"""Health, metrics, the description and its page."""
 
 from __future__ import annotations
 
@@ -13,17 +13,6 @@ from app.site.reference import groups
 from tests.make import Client, make_account, second_app
 
 DEAD = "redis://127.0.0.1:9/0"
-EVERYWHERE = [
-    *("/v1/projects", "/v1/openapi.json", "/v1/nothing", "/docs", "/api/health"),
-    *("/healthz", "/readyz", "/metrics", "/nothing", "/"),
-]
-# The security headers of today, on every answer.
-SECURITY = {
-    "X-Frame-Options": "DENY",
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "strict-origin-when-cross-origin",
-    "Cross-Origin-Opener-Policy": "same-origin",
-}
 
 
 def _health(app: Flask) -> tuple[int, dict[str, object]]:
@@ -78,23 +67,6 @@ def test_a_credential_is_not_looked_at_where_none_is_needed(app: Flask) -> None:
     headers = {"Authorization": "Bearer junk"}
     for path in ("/v1/openapi.json", "/docs", "/api/health", "/healthz"):
         assert app.test_client().get(path, headers=headers).status_code == 200
-
-
-@pytest.mark.parametrize("path", EVERYWHERE)
-def test_every_answer_has_the_security_headers_once(app: Flask, path: str) -> None:
-    response = app.test_client().get(path)
-    for name, value in SECURITY.items():
-        assert response.headers.getlist(name) == [value]
-    policy = response.headers["Content-Security-Policy"]
-    assert "default-src 'none'" in policy
-    assert "unsafe" not in policy
-    assert "geolocation=()" in response.headers["Permissions-Policy"]
-    assert "Strict-Transport-Security" not in response.headers
-
-
-def test_https_is_asked_for_where_it_was_used(app: Flask) -> None:
-    response = app.test_client().get("/v1/nothing", base_url="https://localhost")
-    assert "max-age=31536000" in response.headers["Strict-Transport-Security"]
 
 
 def test_metrics_need_their_token(app: Flask) -> None:

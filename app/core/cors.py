@@ -1,0 +1,71 @@
+"""Which web pages of other origins may call the API (CORS, as the Fetch standard has it).
+
+None, unless ``CORS_ORIGINS`` names their origins. A page sends its token itself, so that requests
+never carry cookies, and ``Access-Control-Allow-Credentials`` is never sent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from flask import Flask, Response, request
+from werkzeug.exceptions import MethodNotAllowed
+
+_PATHS: Final = ("/v1/", "/api/")
+_METHODS: Final = ("DELETE", "GET", "HEAD", "POST", "PUT")
+_ACCEPTED: Final = (
+    "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, X-Request-Id"
+)
+_EXPOSED: Final = (
+    "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, ETag, Link, "
+    "Location, X-Request-Id, Idempotency-Replayed"
+)
+_REMEMBERED: Final = "7200"  # seconds for which a browser asks no more; the most that Chrome takes
+
+
+def init_app(app: Flask, origins: frozenset[str]) -> None:
+    """Let pages of these origins call the API, or of any for ``*``.
+
+    To be called before everything else that looks at requests: the question that a browser asks
+    beforehand carries no credential, and is neither counted nor limited.
+    """
+    if not origins:
+        return
+
+    def allowed() -> str | None:
+        """The origin that may read the answer, as the header spells it."""
+        origin = request.headers.get("Origin")
+        if origin is None or not request.path.startswith(_PATHS):
+            return None
+        return "*" if "*" in origins else origin if origin in origins else None
+
+    @app.before_request
+    def answer_preflight() -> Response | None:
+        asked = request.method == "OPTIONS" and "Access-Control-Request-Method" in request.headers
+        return _preflight(_methods()) if asked and allowed() else None
+
+    @app.after_request
+    def open_answer(response: Response) -> Response:
+        if request.path.startswith(_PATHS):
+            response.vary.add("Origin")  # also where it was not sent: a cache must tell them apart
+        if (origin := allowed()) is not None:
+            response.headers["Access-Control-Allow-Origin"] = origin
+            response.headers["Access-Control-Expose-Headers"] = _EXPOSED
+        return response
+
+
+def _methods() -> Iterable[str]:
+    """Those that the address takes. An unknown one takes all: the page shall be told the 404."""
+    refusal = request.routing_exception
+    known = refusal.valid_methods if isinstance(refusal, MethodNotAllowed) else None
+    return known or _METHODS
+
+
+def _preflight(methods: Iterable[str]) -> Response:
+    response = Response(status=204)
+    del response.headers["Content-Type"]
+    response.headers["Access-Control-Allow-Methods"] = ", ".join(sorted(methods))
+    response.headers["Access-Control-Allow-Headers"] = _ACCEPTED
+    response.headers["Access-Control-Max-Age"] = _REMEMBERED
+    return response
