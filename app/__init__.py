@@ -7,13 +7,13 @@ from flask import Flask
 from app.account.routes import bp as account_bp
 from app.api import failures, openapi, requests
 from app.assets.routes import bp as assets_bp
-from app.core import compression, cors, database, edge, logging, proxies, store
+from app.core import compression, cors, database, edge, logging, plans, proxies, store
 from app.core.migrations import FOLDER
 from app.credentials.routes import bp as credentials_bp
 from app.extensions import db, migrate
 from app.projects.routes import bp as projects_bp
 from app.running import embedded
-from app.site import docs, health, metrics
+from app.site import docs, forms, health, metrics
 from config import Settings, load_settings
 
 
@@ -36,6 +36,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     )
     app.url_map.strict_slashes = False
     app.url_map.merge_slashes = False
+    plans.init_app(app, settings.plans_file)
     logging.init_app(app)
     database.init_app(app)
     migrate.init_app(app, db, directory=FOLDER)
@@ -51,6 +52,6 @@ def create_app(settings: Settings | None = None) -> Flask:
     api = openapi.init_app(app)
     for blueprint in (projects_bp, assets_bp, account_bp, credentials_bp):
         api.register_blueprint(blueprint)
-    for pages in (docs.bp, health.bp, metrics.bp):
+    for pages in (docs.bp, forms.bp, health.bp, metrics.bp):
         app.register_blueprint(pages)
     return app

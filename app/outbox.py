@@ -40,13 +40,21 @@ class Origin(NamedTuple):
         )
 
 
-def emit(event_type: str, subject: Mapping[str, Any], origin: Origin, **extra: Any) -> str:
+def emit(
+    event_type: str,
+    subject: Mapping[str, Any],
+    origin: Origin,
+    *,
+    subject_id: str | None = None,
+    **extra: Any,
+) -> str:
     """Write an event. Returns its id.
 
     Args:
         event_type: one of ``app.policy.events.EVENTS``.
         subject: the record of what it happened to, as it is now, with its ``id``; the catalogue
             picks the fields of the event from it.
+        subject_id: an id of ours, where the subject's own is somebody else's, or there is none.
         extra: what the catalogue asks for besides, such as ``changes``.
 
     Raises:
@@ -71,7 +79,7 @@ def emit(event_type: str, subject: Mapping[str, Any], origin: Origin, **extra: A
         "id": event_id,
         "account_id": origin.account_id,
         "type": event_type,
-        "subject_id": subject["id"],
+        "subject_id": subject["id"] if subject_id is None else subject_id,
         "body": dumps(body).decode(),
         "created_at": moment,
     }

@@ -18,6 +18,8 @@ from app.policy.permissions import expand
 from app.projects.service import create_project
 from config import load_settings
 
+PLANS = "[bench]\nrequests_per_minute = 100_000_000\nrequests_per_day = 1_000_000_000\n"
+
 
 @dataclass(frozen=True)
 class Instance:
@@ -46,8 +48,13 @@ def polygon(positions: int, west: float = 10.0, south: float = 50.0) -> dict[str
 
 
 def make_instance(folder: Path, *, database_url: str = "", projects: int = 300) -> Instance:
-    """An account on the enterprise plan with ``projects`` projects of 51 positions each."""
+    """An account with ``projects`` projects of 51 positions each, on a plan with limits of the
+    minute and of the day that are never reached."""
+    folder.mkdir(parents=True, exist_ok=True)
+    plans = folder / "plans.toml"
+    plans.write_text(PLANS)
     environ = {
+        "PLANS_FILE": str(plans),
         "INSTANCE_PATH": str(folder),
         "DATABASE_URL": database_url,
         "LOG_FORMAT": "json",
@@ -56,12 +63,12 @@ def make_instance(folder: Path, *, database_url: str = "", projects: int = 300) 
     app = create_app(load_settings(environ))
     with app.app_context():
         upgrade()
-        made = create_account(name="Bench", owner_email="bench@example.org", plan="enterprise")
+        made = create_account(name="Bench", owner_email="bench@example.org", plan="bench")
         credential, key = create_credential(
             made.account.id, kind="api_key", name="bench", permissions=["admin"]
         )
         principal = Principal(
-            "api_key", credential.id, made.account.id, "Bench", "enterprise", ("admin",),
+            "api_key", credential.id, made.account.id, "Bench", "bench", ("admin",),
             expand(["admin"]), made.owner.id, made.owner.email,
         )  # fmt: skip
         ids = [

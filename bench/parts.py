@@ -23,14 +23,15 @@ from typing import Any, Final
 from app.auth import guard
 from app.core import edge, logging, strict_json
 from app.core.geometry import read_boundary
+from app.limits import limiter
+from app.limits.storage import WindowStorage
+from app.limits.windows import Verdict, Window
 from app.projects import service
-from app.usage import requests as usage_requests
 from bench import load, report
 from bench.http import geometry_cpu, headers, on_postgres, post_cpu
 from bench.instance import Instance, make_instance, polygon
-from bench.servers import Server, serve, use_last_core
+from bench.servers import LEFT_OUT, Server, serve, use_last_core
 
-LEFT_OUT: Final = "BENCH_LEFT_OUT"
 _SECONDS: Final = 2.0
 _ROUNDS: Final = 5
 _POSITIONS: Final = 1_000
@@ -46,8 +47,13 @@ def _resource() -> None:
     service.read_project = _remembered(service.read_project)
 
 
-def _count() -> None:
-    usage_requests.count = lambda _: None
+def _limits() -> None:
+    limiter.init_app = lambda _: None
+
+
+def _store() -> None:
+    verdict = Verdict(True, 0.0, (Window("minute", 1000, 1, 60.0), Window("day", 1000, 1, 60.0)))
+    WindowStorage.hit_account = lambda *_: verdict
 
 
 def _log() -> None:
@@ -63,7 +69,8 @@ def _headers() -> None:
 PARTS: Final[dict[str, tuple[str, Callable[[], None]]]] = {
     "credential": ("looking up the credential and its account", _credential),
     "resource": ("reading the project's row", _resource),
-    "count": ("counting the request in Valkey", _count),
+    "limits": ("both limits and the usage", _limits),
+    "store": ("of these, asking Valkey", _store),
     "log": ("the log line", _log),
     "headers": ("request id and security headers", _headers),
 }

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 
-from bench.parts import LEFT_OUT, leave_out
+from bench.parts import leave_out
+from bench.servers import LEFT_OUT
 
 leave_out(os.environ.get(LEFT_OUT, ""))
 

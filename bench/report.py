@@ -30,7 +30,7 @@ def table(rows: list[Any]) -> str:
     lines = [_HEAD]
     for row in rows:
         ratio = f"{row.ratio:.2f}" if row.against else ""
-        mark = "met" if row.met else "**missed**"
+        mark = {True: "met", False: "**missed**", None: ""}[row.met]
         lines.append(
             f"| {row.what} | {row.measured} | {row.against} | {ratio} | {row.target} | {mark} |"
         )

@@ -15,6 +15,8 @@ from urllib.request import urlopen
 
 from config import ROOT
 
+LEFT_OUT = "BENCH_LEFT_OUT"  # names parts that ``bench.reduced`` leaves out
+
 _GUNICORN = (
     "--config=/dev/null", "--worker-class=gthread", "--keep-alive=30", "--no-control-socket",
     "--log-level=error",

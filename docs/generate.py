@@ -26,6 +26,7 @@ from app.policy.events import EVENTS, EventKind
 from app.policy.permissions import INCLUDES, PERMISSIONS, ROLES, SCOPES
 from app.policy.plans import DEFAULT_PLAN, PLANS, Plan
 from app.policy.schedule import PERIODIC
+from app.policy.tiers import DEFAULT_TIER, POSTS, ROUTES, TIERS, WINDOW_SECONDS
 from config import ROOT, load_settings, setting_docs
 
 FOLDER: Final = Path(__file__).parent
@@ -50,6 +51,7 @@ _BOUNDS: Final = {
     "VOCABULARY_PATTERN": "form of an asset's `type` and `status`",
     "ASSET_TYPES": "documented values of an asset's `type`; any other word is taken too",
     "ASSET_STATUSES": "documented values of an asset's `status`; any other word is taken too",
+    "RESERVED_SLUGS": "words that no address of an account or a project may be",
     "IDEMPOTENCY_KEY_LENGTH": "characters of an `Idempotency-Key`",
     "IDEMPOTENCY_HOURS": "hours that the answer to an `Idempotency-Key` is kept",
     "EVENT_DAYS": "days that an event is kept",
@@ -91,6 +93,18 @@ def plans() -> str:
         shown = f"`{name}`" + (" (default)" if name == DEFAULT_PLAN else "")
         rows.append([shown, *("no limit" if each is None else f"{each:,}" for each in limits)])
     return table(head, rows)
+
+
+def tiers() -> str:
+    rows = []
+    for tier, number in TIERS.items():
+        routes = [f"`{route}`" for route, name in ROUTES.items() if name == tier]
+        if tier == DEFAULT_TIER:
+            routes.append("all others below `/api`")
+        routes += [f"`POST {route}`" for route, name in POSTS.items() if name == tier]
+        allowed = "no limit" if number is None else f"{number} in {WINDOW_SECONDS} seconds"
+        rows.append([f"`{tier}`", allowed, ", ".join(routes)])
+    return table(["Tier", "Requests", "Routes"], rows)
 
 
 def events() -> str:
@@ -157,6 +171,7 @@ TABLES: Final[dict[str, Callable[[], str]]] = {
     "roles": roles,
     "scopes": scopes,
     "plans": plans,
+    "tiers": tiers,
     "events": events,
     "bounds": limits,
     "periodic-jobs": periodic_jobs,
@@ -219,7 +234,8 @@ def _codes(names: Iterable[str]) -> str:
 
 
 def _value(value: Any) -> str:
-    if isinstance(value, tuple):
+    if isinstance(value, tuple | frozenset):
+        value = sorted(value) if isinstance(value, frozenset) else value
         return _codes(value)
     return f"{value:,}" if isinstance(value, int) else f"`{value}`"
 

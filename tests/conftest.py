@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import ipaddress
+import itertools
 import os
 import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from argon2 import PasswordHasher
 from flask import Flask
+from flask.testing import FlaskClient
 
 from app import create_app
 from app.core import passwords
@@ -23,6 +27,18 @@ from tests.make import Client, make_account
 from tests.postgres import PostgresServer
 
 DATABASES = ("sqlite", "postgresql")
+_addresses = itertools.count(11 << 24 | 1)  # 11.0.0.1
+
+
+class Visitor(FlaskClient):
+    """A test client with an address of its own: requests of one address are limited together."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.environ_base["REMOTE_ADDR"] = str(ipaddress.ip_address(next(_addresses)))
+
+
+Flask.test_client_class = Visitor
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -28,6 +28,9 @@ EXCEPTIONS: Final = (
     r"UPDATE credentials SET last_used_at=:\w+ WHERE credentials\.id = "
     r"\(SELECT credentials\.id FROM credentials WHERE credentials\.id = :\w+"
     r"(?: FOR UPDATE SKIP LOCKED)?\)",
+    # Finds out which account a customer of the payment provider is, who alone signs what names it.
+    r"SELECT billing_customers\.account_id FROM billing_customers"
+    r" WHERE billing_customers\.customer_id = :\w+",
 )
 
 Groups = Sequence[str]  # what stands in parentheses; ``§3`` in a text is the place of number 3

@@ -10,6 +10,7 @@ from flask import Flask
 from sqlalchemy import select, text
 
 from app.auth import credentials
+from app.auth.tenant import account_of
 from app.core import reading
 from app.core.reading import Prepared
 from app.core.tokens import API_KEY, new_token
@@ -43,6 +44,18 @@ def test_a_statement_of_a_reading_connection_is_watched(app: Flask) -> None:
 
 def test_a_prepared_statement_is_watched(app: Flask) -> None:
     with _request(app, "GET"):
+        Prepared(select(Project.id)).all()
+    assert len(watch.found()) == 1
+
+
+def test_who_may_ask_whose_a_row_is(app: Flask) -> None:
+    """The route on which the database tells of rows, and no other."""
+    with _request(app):
+        account_of(Project, "proj_1")
+    assert len(watch.found()) == 1
+    with app.test_request_context("/api/db/webhook", method="POST"):
+        account_of(Project, "proj_1")
+        assert watch.found() == []
         Prepared(select(Project.id)).all()
     assert len(watch.found()) == 1
 

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
-from sqlalchemy import bindparam, select
+from sqlalchemy import bindparam, func, select
 
 from app.account.service import read_account
 from app.core.errors import Detail, NotFound
 from app.core.ids import is_id
+from app.core.plans import plan_of, plans
 from app.core.reading import Prepared
 from app.core.text import unstorable
 from app.models import Account
+from app.policy.plans import DEFAULT_PLAN
 
 _COLUMNS = (Account.id, Account.slug, Account.name, Account.plan)
 _BY_ID = Prepared(select(*_COLUMNS).where(Account.id == bindparam("reference")))
 _BY_SLUG = Prepared(select(*_COLUMNS).where(Account.slug == bindparam("reference")))
 _FIRST = Prepared(select(*_COLUMNS).order_by(Account.created_at, Account.id).limit(1))
+_ON_PLANS = Prepared(select(Account.plan, func.count().label("number")).group_by(Account.plan))
 _IDS = Prepared(select(Account.id).order_by(Account.created_at, Account.id))
 
 
@@ -40,6 +44,20 @@ def find_account(reference: str) -> Any:
 def first_account() -> Any:
     """The oldest account, as ``find_account`` gives it, or None."""
     return _FIRST.first()
+
+
+def list_plans() -> list[dict[str, Any]]:
+    """The plans in force with the number of their accounts; then those that accounts are on and
+    that do not exist any more."""
+    numbers = {row.plan: int(row.number) for row in _ON_PLANS.all()}
+    records = [
+        {"plan": name, **asdict(plan), "accounts": numbers.pop(name, 0)}
+        for name, plan in plans().items()
+    ]
+    for name, number in sorted(numbers.items()):
+        gone = f"{name} (gone: limits of {DEFAULT_PLAN})"
+        records.append({"plan": gone, **asdict(plan_of(name)), "accounts": number})
+    return records
 
 
 def list_accounts() -> list[dict[str, Any]]:

@@ -14,14 +14,15 @@ from app.core.errors import Conflict, Detail, ValidationFailed
 from app.core.etags import ANY, IfMatch
 from app.core.ids import new_id
 from app.core.passwords import hash_password, make_password
+from app.core.plans import plans
 from app.core.reading import Prepared
 from app.core.strict_json import dumps
 from app.core.tables import shown
 from app.core.text import fold, slugify
 from app.extensions import db
 from app.models import Account, AccountUsage, Membership, User
-from app.policy.plans import DEFAULT_PLAN, PLANS
-from app.usage.service import count_member, counters, summary
+from app.policy.plans import DEFAULT_PLAN
+from app.usage.service import count_member, counters, judge_again, summary
 
 _COLUMNS = (
     Account.id, Account.name, Account.slug, Account.type, Account.plan, Account.created_at,
@@ -85,7 +86,7 @@ def create_account(
         Conflict: a password is given for a person who has one.
     """
     check_account(name, owner_email, owner_password, type)
-    _check_plan(plan)
+    check_plan(plan)
     moment = clock.now()
     account = Account(
         id=new_id("account"),
@@ -113,19 +114,25 @@ def create_account(
 
 
 def set_plan(account_id: str, plan: str) -> Account:
-    """Put an account on a plan. Raises ValidationFailed for an unknown account or plan."""
+    """Put an account on a plan, and tell of the thresholds of this plan that it has reached.
+
+    Raises ValidationFailed for an unknown account or plan.
+    """
     account = db.session.get(Account, account_id, with_for_update=True)
     if account is None:
         raise ValidationFailed(details=[Detail("account", "There is no such account.")])
-    _check_plan(plan)
+    check_plan(plan)
     account.plan = plan
     account.updated_at = clock.now()
+    db.session.flush()
+    judge_again(account_id)
     return account
 
 
-def _check_plan(plan: str) -> None:
-    if plan not in PLANS:
-        known = ", ".join(PLANS)
+def check_plan(plan: str) -> None:
+    """Raises ValidationFailed when there is no such plan."""
+    if plan not in plans():
+        known = ", ".join(plans())
         raise ValidationFailed(details=[Detail("plan", f"Must be one of {known}.")])
 
 

@@ -53,7 +53,24 @@ HEADERS: Final[dict[str, dict[str, Any]]] = {
     "WWW-Authenticate": {"description": "How to authenticate (RFC 6750).", "schema": _STRING},
     "Retry-After": {"description": "Seconds to wait.", "schema": {"type": "integer", "minimum": 1}},
     "Cache-Control": {"description": "How the answer may be stored.", "schema": _STRING},
+    "X-RateLimit-Limit": {
+        "description": "Requests that the window takes: of the plan's minute and day, the one that "
+        "runs out first.",
+        "schema": {"type": "integer", "minimum": 1},
+    },
+    "X-RateLimit-Remaining": {
+        "description": "How many of them are left.",
+        "schema": {"type": "integer", "minimum": 0},
+    },
+    "X-RateLimit-Reset": {
+        "description": "When the window ends, in seconds since 1970 (UTC).",
+        "schema": {"type": "integer", "minimum": 0},
+    },
 }
+# On every answer, unless the store is down or the plan has no limit of requests.
+_EVERYWHERE: Final = (
+    "X-Request-Id", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset",
+)  # fmt: skip
 
 PARAMETERS: Final[dict[str, dict[str, Any]]] = {
     "If-None-Match": {"description": "Answer 304 when the entity tag is still one of these."},
@@ -153,7 +170,7 @@ def describe(
     if tagged:
         responses["304"] = {
             "description": "Not modified",
-            "headers": _header_refs("X-Request-Id", "ETag", "Cache-Control", "Link"),
+            "headers": _header_refs(*_EVERYWHERE, "ETag", "Cache-Control", "Link"),
         }
     parameters = ["X-Request-Id"]
     parameters += ["If-None-Match"] if tagged else []
@@ -185,7 +202,7 @@ def permission_sentence(needs: str) -> str:
 
 
 def _success_headers(method: str, status: int, schema: type[ma.Schema] | None) -> list[str]:
-    names = ["X-Request-Id"]
+    names = [*_EVERYWHERE]
     names += ["Idempotency-Replayed"] if method in REPEATABLE else []
     names += ["ETag", "Cache-Control"] if is_enveloped(schema) else []
     names += ["Location"] if status == 201 else []
@@ -198,7 +215,7 @@ def _header_refs(*names: str) -> dict[str, Any]:
 
 
 def _refusal(kind: type[ApiError]) -> dict[str, Any]:
-    names = ["X-Request-Id"]
+    names = [*_EVERYWHERE]
     names += ["WWW-Authenticate"] if kind.status == 401 else []
     names += ["Retry-After"] if kind.status in (429, 503) else []
     names += ["Idempotency-Replayed"] if kind.status in (400, 404, 409, 412, 422) else []

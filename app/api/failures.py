@@ -6,15 +6,17 @@ import logging
 from typing import Any, Final
 
 from flask import Flask, Response
+from flask_limiter.errors import RateLimitExceeded
 from gunicorn.http.errors import NoMoreData, ParseException  # type: ignore[import-untyped]
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 from werkzeug.exceptions import HTTPException
 
-from app.api.requests import request_id
+from app.api.requests import earlier_refusal, request_id
 from app.core import errors
 from app.core.database import is_outage
 from app.core.errors import ApiError, Detail
 from app.core.strict_json import dumps
+from app.limits import limiter
 
 log = logging.getLogger(__name__)
 
@@ -41,6 +43,7 @@ _SQLITE_NAMES: Final = {"projects.account_id, projects.slug": "uq_projects_accou
 def init_app(app: Flask) -> None:
     app.register_error_handler(ApiError, render)
     app.register_error_handler(HTTPException, _render_http)
+    app.register_error_handler(RateLimitExceeded, _render_limited)
     for kind in (NoMoreData, ParseException):  # raised by the web server where a body is read
         app.register_error_handler(kind, _render_broken_body)
     app.register_error_handler(SQLAlchemyError, _render_database)
@@ -91,6 +94,14 @@ def _render_http(error: HTTPException) -> Response:
         known = errors.BadRequest
     kept = {name: value for name, value in error.get_headers() if name == "Allow"}
     return render(known(headers=kept))
+
+
+def _render_limited(_: RateLimitExceeded) -> Response:
+    """One request too many; but what is wrong with it in any case is told first."""
+    earlier = earlier_refusal()
+    if isinstance(earlier, HTTPException):
+        return _render_http(earlier)
+    return render(earlier if isinstance(earlier, ApiError) else limiter.refusal())
 
 
 def _render_broken_body(_: Exception) -> Response:

@@ -1,23 +1,25 @@
-"""Before every request of /v1 and /api: the size and the type of its body, and who asks."""
+"""Before every request of /v1 and /api: the size and the type of its body, who asks, how often."""
 
 from __future__ import annotations
 
 import io
 from typing import Any, Final
 
-from flask import Flask, current_app, request
+from flask import Flask, current_app, g, request
 
-from app.auth.guard import current_principal, identify
+from app.auth.guard import identify
 from app.core.edge import REQUEST_ID
-from app.core.errors import BadRequest, PayloadTooLarge, UnsupportedMediaType
-from app.usage import requests as request_usage
+from app.core.errors import ApiError, BadRequest, PayloadTooLarge, UnsupportedMediaType
+from app.limits import limiter
 
 _JSON_ROUTES: Final = ("/v1/", "/api/")
-_PUBLIC: Final = frozenset({"/v1/openapi.json"})
 
 
 def init_app(app: Flask) -> None:
+    """Have each request judged in this order, before its route is entered."""
     app.before_request(_receive)
+    limiter.init_app(app)
+    app.before_request(_refuse_body)
 
 
 def request_id() -> str:
@@ -26,16 +28,30 @@ def request_id() -> str:
     return kept
 
 
+def earlier_refusal() -> Exception | None:
+    """What is wrong with this request before it matters who asks and how often: its body, its
+    address or its method."""
+    refused: ApiError | None = g.get("refused_body")
+    return refused or request.routing_exception
+
+
 def _receive() -> None:
+    """Find out what is wrong with the body and who is asking, and refuse nobody yet: a refused
+    request counts too, and shows its limit."""
     path = request.path
     if not path.startswith(_JSON_ROUTES):
         return
-    _bound_body(request.environ)
-    if path.startswith("/v1/") and path not in _PUBLIC:
+    try:
+        _bound_body(request.environ)
+    except ApiError as refusal:
+        g.refused_body = refusal
+    if path.startswith("/v1/"):
         identify()
-        principal = current_principal()
-        if principal is not None:
-            request_usage.count(principal.account_id)
+
+
+def _refuse_body() -> None:
+    if "refused_body" in g:
+        raise g.refused_body
 
 
 def _bound_body(environ: dict[str, Any]) -> None:

@@ -6,6 +6,9 @@ from typing import Any
 
 from sqlalchemy import bindparam
 
+from app.assets.derived import index_text, place
+from app.assets.listing import AssetQuery as AssetQuery  # these for other rooms
+from app.assets.listing import list_assets as list_assets
 from app.assets.record import COLUMNS, asset_data, asset_record, row_record
 from app.auth.principal import Principal
 from app.auth.tenant import columns_of, find_locked
@@ -15,7 +18,6 @@ from app.core.etags import ANY, IfMatch
 from app.core.geometry import Point
 from app.core.ids import is_id, new_id
 from app.core.reading import Prepared
-from app.core.text import searchable
 from app.extensions import db
 from app.models import Asset
 from app.outbox import Origin, emit
@@ -64,11 +66,11 @@ def create_asset(
         type=type,
         status=status,
         metadata_json=metadata_json,
-        search_text=searchable(name),
         created_at=moment,
         updated_at=moment,
     )
-    _place(asset, location)
+    index_text(asset)
+    place(asset, location)
     db.session.add(asset)
     _emit("asset.created", asset, principal)
     return asset
@@ -92,7 +94,7 @@ def update_asset(
     for name in values.keys() - {"location"}:
         setattr(asset, name, values[name])
     if "location" in values:
-        _place(asset, values["location"])
+        place(asset, values["location"])
     changes = {
         name: {"from": before[name], "to": getattr(asset, name)}
         for name in ("name", "type", "status")
@@ -106,7 +108,7 @@ def update_asset(
             changes[name] = {"from": before[name], "to": after[name]}
     if not changes:
         return asset
-    asset.search_text = searchable(asset.name)
+    index_text(asset)
     asset.updated_at = clock.now()
     _emit("asset.updated", asset, principal, changes=changes)
     if "status" in changes:
@@ -134,12 +136,6 @@ def _find(principal: Principal, project_id: str, asset_id: str, if_match: IfMatc
         raise _absent()
     if_match.check(asset_data(asset))
     return asset
-
-
-def _place(asset: Asset, location: Point | None) -> None:
-    asset.location = None if location is None else location.text
-    asset.longitude = None if location is None else location.longitude
-    asset.latitude = None if location is None else location.latitude
 
 
 def _emit(event_type: str, asset: Asset, principal: Principal, **extra: Any) -> None:

@@ -7,7 +7,7 @@ revoked key is refused at the next one, whichever process answers.
 from __future__ import annotations
 
 import ipaddress
-from datetime import datetime, timedelta
+from datetime import timedelta
 from functools import lru_cache
 from typing import cast
 
@@ -85,7 +85,6 @@ def authenticate(header: str | None, address: str) -> Principal:
         raise Unauthorized(
             "The token may not be used from this address.", challenge="invalid_token"
         )
-    _note_use(row.id, row.last_used_at)
     granted, permissions = _permissions(row.permissions)
     return Principal(
         kind=row.kind,
@@ -97,6 +96,7 @@ def authenticate(header: str | None, address: str) -> Principal:
         permissions=permissions,
         user_id=row.created_by,
         user_email=row.email,
+        last_used_at=row.last_used_at,
     )
 
 
@@ -140,18 +140,18 @@ def _is_allowed(address: str, allowlist: str | None) -> bool:
     return any(client in network for network in networks)
 
 
-def _note_use(credential_id: str, last_used_at: datetime | None) -> None:
-    """Write ``last_used_at``, at most once a minute.
+def note_use(principal: Principal) -> None:
+    """Write when a credential was used, at most once a minute.
 
     It is a hint for the owner, no reason to hold up a request: when the database is locked, the
     next request writes it.
     """
-    moment = clock.now()
+    moment, last_used_at = clock.now(), principal.last_used_at
     if last_used_at is not None and moment - last_used_at < timedelta(seconds=LAST_USED_SECONDS):
         return
     try:
         with without_waiting() as connection:
-            connection.execute(_TOUCH, {"credential_id": credential_id, "moment": moment})
+            connection.execute(_TOUCH, {"credential_id": principal.credential_id, "moment": moment})
     except OperationalError as error:
         if error.connection_invalidated:
             raise

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flask import g, request
 
-from app.auth.credentials import authenticate
+from app.auth.credentials import authenticate, note_use
 from app.auth.principal import Principal
 from app.core.errors import Forbidden, Unauthorized
 
@@ -42,6 +42,7 @@ def require(permission: str) -> Principal:
     principal = current_principal()
     if principal is None:
         raise g.get("refusal") or Unauthorized()
+    note_use(principal)
     if permission != ANY_CREDENTIAL and not principal.may(permission):
         raise Forbidden(f"The credential lacks the permission {permission}.")
     return principal

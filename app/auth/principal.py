@@ -20,6 +20,7 @@ class Principal:
     user_id: str  # the member who made the credential, or whom an application acts for
     user_email: str
     expires_at: datetime | None = None
+    last_used_at: datetime | None = None  # as noted down, up to a minute old
 
     def may(self, permission: str) -> bool:
         return permission in self.permissions

@@ -1,10 +1,10 @@
-"""``bin/canopy account``: accounts, and the plans that they are on."""
+"""``bin/canopy account`` and ``bin/canopy plan``: accounts, and the plans that they are on."""
 
 from __future__ import annotations
 
 import click
 
-from app.account.operator import find_account, list_accounts
+from app.account.operator import find_account, list_accounts, list_plans
 from app.account.service import create_account, set_plan
 from app.cli.group import in_database
 from app.cli.output import examples, json_option, show_record, show_records
@@ -15,6 +15,10 @@ from app.policy.plans import DEFAULT_PLAN
 
 _COLUMNS = (
     "id", "slug", "name", "type", "plan", "projects", "hectares", "members", "created_at",
+)  # fmt: skip
+
+_PLAN_COLUMNS = (
+    "plan", "requests_per_minute", "requests_per_day", "hectares", "members", "accounts",
 )  # fmt: skip
 
 
@@ -99,4 +103,18 @@ def change_plan(account: str, plan: str, as_json: bool) -> None:
     show_record(shown, as_json=as_json)
 
 
-commands = [account]
+@click.group("plan")
+def plan() -> None:
+    """Show the plans that accounts can be on."""
+
+
+@plan.command("list")
+@json_option
+@examples("plan list", "plan list --json")
+@in_database
+def list_of_plans(as_json: bool) -> None:
+    """List the plans in force and how many accounts are on each; a limit of - is none."""
+    show_records(list_plans(), _PLAN_COLUMNS, as_json=as_json, none="There is no plan.")
+
+
+commands = [account, plan]

@@ -20,7 +20,6 @@ PREFIXES: Final = {
     "service_token": "svc_",
     "application": "app_",
     "request": "req_",
-    "batch": "batch_",
 }
 _BODY = re.compile(r"[0-9a-hjkmnp-tv-z]{26}")
 

@@ -1,23 +1,29 @@
 """The shared store (Valkey or Redis): counters that all processes agree on, and the job queue.
 
-The service goes on without it. ``attempt`` runs a command and answers None when the store fails;
-after a failure it is left alone for a second, so that a store that hangs costs one short wait a
-second and not one a request. One line is logged when an outage begins and one when it ends.
+The service goes on without it. ``attempt`` runs a command and answers None when the store fails.
+After a failure no request asks it again, until a thread that looks every half second has written
+something to it: so a store that hangs costs each thread one short wait an outage, and one that
+answers and cannot be written to (full, or read-only) is as good as none. One line is logged when an
+outage begins and one when it ends.
 """
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import os
 import threading
 import time
+import weakref
 from collections.abc import Callable
 from typing import Any, Final, TypeVar
 
 from flask import Flask, current_app
+from prometheus_client import Counter
 from redis import Redis
 from redis.backoff import NoBackoff
-from redis.exceptions import RedisError
+from redis.exceptions import NoScriptError, RedisError
+from redis.exceptions import TimeoutError as RedisTimeout
 from redis.retry import Retry
 
 log = logging.getLogger(__name__)
@@ -25,7 +31,18 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 TIMEOUT_SECONDS: Final = 0.25
-PAUSE_SECONDS: Final = 1.0
+LOOK_EVERY_SECONDS: Final = 0.5
+_OUTAGES: Final = Counter("canopy_store_outages_total", "Outages of the store that began")
+_PROBE: Final = "canopy:probe"
+_PROBE_SECONDS: Final = 60  # for which the probe's key stays
+
+
+class Script:
+    """A Lua script, which the store keeps under its SHA-1."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.digest = _digest(text)
 
 
 class Store:
@@ -35,7 +52,9 @@ class Store:
         self._resolve_url = resolve_url
         self._client: Redis | None = None
         self._down_since: float | None = None
-        self._try_again_at = 0.0
+        self.outages = 0  # that have begun
+        self._watched_by: int | None = None  # the process whose thread looks for its end
+        self._lock = threading.Lock()
         self._own = threading.local()
 
     @property
@@ -45,6 +64,14 @@ class Store:
         if client is None:
             client = self._client = connect(self._resolve_url())
         return client
+
+    def find(self) -> None:
+        """Find out where it is, which may start it; whether it answers is not asked.
+
+        Raises:
+            OSError: it has no address yet, and cannot be given one.
+        """
+        self._client = connect(self._resolve_url())
 
     @property
     def is_down(self) -> bool:
@@ -58,43 +85,115 @@ class Store:
         """
         return self.attempt(lambda client: self._on_own_connection(client, command))
 
-    def _on_own_connection(self, client: Redis, command: tuple[Any, ...]) -> Any:
-        connection = getattr(self._own, "connection", None)
-        if connection is None or self._own.process != os.getpid():
-            connection = client.connection_pool.make_connection()
-            self._own.connection, self._own.process = connection, os.getpid()
-        try:
-            connection.send_command(*command, check_health=False)
-            return connection.read_response()
-        except RedisError:
-            connection.disconnect()
-            raise
+    def run(self, script: Script, keys: tuple[str, ...], *values: Any) -> Any:
+        """The answer of a script, or None as in ``attempt``; likewise on the thread's connection.
+
+        It is one round trip, and two when the store does not know the script yet.
+        """
+
+        def evaluate(client: Redis) -> Any:
+            arguments = (len(keys), *keys, *values)
+            try:
+                return self._on_own_connection(client, ("EVALSHA", script.digest, *arguments))
+            except NoScriptError:
+                return self._on_own_connection(client, ("EVAL", script.text, *arguments))
+
+        return self.attempt(evaluate)
 
     def attempt(self, command: Callable[[Redis], T]) -> T | None:
         """The result of ``command``, or None when the store fails or is known to be down."""
-        if self._down_since is not None and time.monotonic() < self._try_again_at:
+        if self._down_since is not None:
+            if self._watched_by != os.getpid():  # forked in the middle of an outage
+                self._watch()
             return None
         try:
-            result = command(self.client)
+            return command(self.client)
         except (RedisError, OSError) as error:
             self._failed(error)
             return None
-        if self._down_since is not None:
-            self._recovered()
-        return result
 
-    def _failed(self, error: Exception) -> None:
-        moment = time.monotonic()
-        self._try_again_at = moment + PAUSE_SECONDS
-        self._client = None  # the next try asks for the address again, which may start the server
-        if self._down_since is None:
-            self._down_since = moment
-            log.error("the store is down: %s: %s", type(error).__name__, error)
+    def works(self) -> bool:
+        """Whether it can be written to, asked anew."""
+        return self.attempt(_write_probe) is not None
 
-    def _recovered(self) -> None:
+    def look(self) -> bool:
+        """Find out whether an outage is over. Only the thread that watches calls this.
+
+        A server that hangs is there; one that is gone may have another address by now, and the
+        embedded one may have to be started.
+        """
+        try:
+            _write_probe(self.client)
+        except RedisTimeout:
+            return False
+        except (RedisError, OSError):
+            self._client = None
+            return False
         began, self._down_since = self._down_since, None
         if began is not None:
             log.warning("the store is back after %.1f s", time.monotonic() - began)
+        return True
+
+    def _on_own_connection(self, client: Redis, command: tuple[Any, ...]) -> Any:
+        own = self._own
+        if getattr(own, "known", None) != (os.getpid(), self.outages):
+            own.connection = client.connection_pool.make_connection()
+            own.known = (os.getpid(), self.outages)
+        try:
+            own.connection.send_command(*command, check_health=False)
+            return own.connection.read_response()
+        except NoScriptError:
+            raise
+        except RedisError:
+            own.connection.disconnect()
+            raise
+
+    def _failed(self, error: Exception) -> None:
+        with self._lock:
+            if self._down_since is not None:
+                return
+            self._down_since = time.monotonic()
+            self.outages += 1
+        _OUTAGES.inc()
+        log.error("the store is down: %s: %s", type(error).__name__, error)
+        self._watch()
+
+    def _watch(self) -> None:
+        with self._lock:
+            if self._watched_by == os.getpid():
+                return
+            self._watched_by = os.getpid()
+        threading.Thread(
+            target=_look_until_back, args=(weakref.ref(self),), name="store", daemon=True
+        ).start()
+
+    def _watched(self) -> bool:
+        """One look of the thread that watches; True lets it end."""
+        if not self.look():
+            return False
+        with self._lock:
+            if self._down_since is not None:  # it failed again at once
+                return False
+            self._watched_by = None
+        return True
+
+
+def _look_until_back(found: weakref.ref[Store]) -> None:
+    """The thread that watches an outage; it ends with the outage, or when nobody uses the store."""
+    while True:
+        time.sleep(LOOK_EVERY_SECONDS)
+        store = found()
+        if store is None or store._watched():
+            return
+        del store
+
+
+def _write_probe(client: Redis) -> bool:
+    return bool(client.set(_PROBE, "1", ex=_PROBE_SECONDS))
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha1(text.encode()).hexdigest()  # noqa: S324 - the name that Valkey gives it
 
 
 def connect(url: str) -> Redis:

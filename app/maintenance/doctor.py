@@ -32,6 +32,7 @@ OF_HOST: Final[dict[str, Check]] = {
 }
 OF_SETTINGS: Final[dict[str, Check]] = {
     "settings": host.settings,
+    "plans": host.plans,
     "instance folder": host.instance,
     "disk": host.disk,
 }
@@ -46,7 +47,7 @@ OF_DATABASE: Final[dict[str, Check]] = {
 }
 OF_STORE: Final[dict[str, Check]] = {
     "store": store.reachable,
-    "store clock": store.clock,
+    "store clock": store.store_clock,
     "worker": store.worker,
     "request counts": store.request_counts,
 }

@@ -1,7 +1,8 @@
 """The tables: columns, constraints and relations, no behaviour."""
 
-from app.models.account import Account, AccountUsage, RequestCount, RequestCountBatch
+from app.models.account import Account, AccountUsage, RequestCount
 from app.models.asset import Asset
+from app.models.billing import BillingCustomer, BillingEvent, BillingSubscription
 from app.models.credential import Credential
 from app.models.event import Event
 from app.models.idempotency import IdempotentAnswer
@@ -12,12 +13,14 @@ __all__ = [
     "Account",
     "AccountUsage",
     "Asset",
+    "BillingCustomer",
+    "BillingEvent",
+    "BillingSubscription",
     "Credential",
     "Event",
     "IdempotentAnswer",
     "Membership",
     "Project",
     "RequestCount",
-    "RequestCountBatch",
     "User",
 ]

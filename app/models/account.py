@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, String
+from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, SmallInteger, String
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.core.tables import Base, Key, Timestamp
@@ -40,10 +40,16 @@ class AccountUsage(Base):
     projects_draft: Mapped[int] = mapped_column(BigInteger, default=0)
     area_m2: Mapped[int] = mapped_column(BigInteger, default=0)  # of projects not archived
     members: Mapped[int] = mapped_column(BigInteger, default=0)
+    # How many rungs towards each limit were told of (app.usage.thresholds); that of requests in
+    # one month, 2026-01.
+    hectares_level: Mapped[int] = mapped_column(SmallInteger, default=0)
+    members_level: Mapped[int] = mapped_column(SmallInteger, default=0)
+    requests_level: Mapped[int] = mapped_column(SmallInteger, default=0)
+    requests_period: Mapped[str] = mapped_column(String(7), default="")
 
 
 class RequestCount(Base):
-    """Requests of an account on one day (UTC), written by a job from the counters in the store."""
+    """Requests of an account on one day (UTC), copied by a job from the counters in the store."""
 
     __tablename__ = "request_counts"
 
@@ -52,12 +58,3 @@ class RequestCount(Base):
     )
     day: Mapped[str] = mapped_column(String(10), primary_key=True)  # 2026-01-31
     requests: Mapped[int] = mapped_column(BigInteger)
-
-
-class RequestCountBatch(Base):
-    """A batch of counts that was added to ``request_counts``, so that none is added twice."""
-
-    __tablename__ = "request_count_batches"
-
-    id: Mapped[str] = mapped_column(Key, primary_key=True)
-    written_at: Mapped[datetime] = mapped_column(Timestamp)

@@ -17,6 +17,7 @@ class Event(Base):
     __table_args__ = (
         Index(None, "account_id", "created_at", "id"),
         Index(None, "created_at"),
+        Index(None, "subject_id", "id"),
     )
 
     id: Mapped[str] = mapped_column(Key, primary_key=True)

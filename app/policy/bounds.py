@@ -25,6 +25,12 @@ VOCABULARY_PATTERN: Final = r"[a-z][a-z0-9_-]{0,49}"
 ASSET_TYPES: Final = ("equipment", "monitoring_station", "point_of_interest")
 ASSET_STATUSES: Final = ("active", "inactive", "maintenance", "retired")
 
+# Words that no address of an account or a project may be.
+RESERVED_SLUGS: Final = frozenset({
+    "admin", "api", "app", "auth", "billing", "dashboard", "docs", "help", "login", "logout", "new",
+    "oauth", "register", "settings", "static", "support", "system", "v1", "webhooks", "www",
+})  # fmt: skip
+
 IDEMPOTENCY_KEY_LENGTH: Final = 255
 IDEMPOTENCY_HOURS: Final = 24
 EVENT_DAYS: Final = 30

@@ -24,3 +24,7 @@ PLANS: Final[dict[str, Plan]] = {
 }  # fmt: skip
 
 DEFAULT_PLAN: Final = "free"
+
+# Percentages of a limit that an account is told of when its usage reaches them. Going over the
+# limit is told besides.
+USAGE_THRESHOLDS: Final = (75, 90, 100)

@@ -8,6 +8,7 @@ from itertools import chain
 from typing import Any, NamedTuple, cast
 
 from sqlalchemy import ColumnElement, Select, Table, and_, bindparam, func, select
+from sqlalchemy.orm import InstrumentedAttribute
 
 from app.auth.tenant import columns_among, columns_of
 from app.core.finding import (
@@ -28,7 +29,7 @@ from app.core.paging import is_among_the_first, is_near, span
 from app.core.reading import Prepared, engine
 from app.core.tables import shown
 from app.models import Project
-from app.projects.record import COLUMNS, row_record
+from app.projects.record import COLUMNS, SUMMARY_COLUMNS, row_record, row_summary
 from app.usage.service import counters, project_total
 
 _TABLE = cast("Table", Project.__table__)
@@ -51,6 +52,7 @@ class ProjectQuery(NamedTuple):
     sort: str = "created_at"
     order: str | None = None  # None: newest first, and else ascending
     bbox: Bounds | None = None
+    boundaries: bool = True  # False: summaries, with the box around each boundary in its place
 
     @property
     def descending(self) -> bool:
@@ -68,11 +70,12 @@ class _Filters(NamedTuple):
 
 
 class _Order(NamedTuple):
-    """How the rows of a page are sorted, and from which end they are counted."""
+    """How the rows of a page are sorted, from which end they are counted, and what is read."""
 
     sort: str
     descending: bool
     backwards: bool
+    boundaries: bool
 
 
 def list_projects(account_id: str, query: ProjectQuery) -> tuple[Iterator[dict[str, Any]], int]:
@@ -91,7 +94,7 @@ def list_projects(account_id: str, query: ProjectQuery) -> tuple[Iterator[dict[s
     wanted = span(query.page, query.per_page, total)
     if wanted is None:
         return iter(()), total
-    order = _Order(_SORTS[query.sort], query.descending, wanted.backwards)
+    order = _Order(_SORTS[query.sort], query.descending, wanted.backwards, query.boundaries)
     if not any((filters.status, filters.search, filters.bbox)) and is_among_the_first(wanted):
         statement = _page_at_once(order)
     elif is_near(wanted, total, everything):
@@ -99,7 +102,8 @@ def list_projects(account_id: str, query: ProjectQuery) -> tuple[Iterator[dict[s
     else:
         statement = _page_of_found(filters, order)
     chunks = statement.some_at_once(_ROWS, **values, size=wanted.size, skipped=wanted.skipped)
-    return map(row_record, chain.from_iterable(chunks)), total
+    shape = row_record if query.boundaries else row_summary
+    return map(shape, chain.from_iterable(chunks)), total
 
 
 def _filters(query: ProjectQuery) -> _Filters:
@@ -166,7 +170,7 @@ def _page_in_order(filters: _Filters, order: _Order) -> Prepared:
 @cache
 def _page_at_once(order: _Order) -> Prepared:
     """A page of all projects, read whole on the way: the shorter way where few are skipped."""
-    page = columns_of(Project, *COLUMNS)
+    page = columns_of(Project, *_columns(order))
     return Prepared(page_of(page.order_by(*_sorted(_TABLE.c, order.sort, order.descending))))
 
 
@@ -174,11 +178,15 @@ def _page(keys: Select[Any], columns: Any, filters: _Filters, order: _Order) -> 
     """The rows of a page. Their keys are found first, and only then are they read whole."""
     keys = keys.order_by(*_sorted(columns, order.sort, order.descending != order.backwards))
     rows = fence(
-        [shown(column) for column in (*COLUMNS, *_HIDDEN)],
+        [shown(column) for column in (*_columns(order), *_HIDDEN)],
         among(_KEYS[filters.dialect].expression, page_of(keys), filters.dialect),
     )
-    page = columns_among(rows, *(column.key for column in COLUMNS))
+    page = columns_among(rows, *(column.key for column in _columns(order)))
     return Prepared(page.order_by(*_sorted(rows.c, order.sort, order.descending)))
+
+
+def _columns(order: _Order) -> tuple[InstrumentedAttribute[Any], ...]:
+    return COLUMNS if order.boundaries else SUMMARY_COLUMNS
 
 
 def _found(filters: _Filters) -> tuple[Select[Any], Any]:

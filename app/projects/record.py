@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from app.core.clock import shown_value
+from app.core.errors import NotFound
 from app.core.strict_json import Fragment, dumps
 from app.models import Project
 
@@ -14,6 +15,20 @@ COLUMNS: Final = (
     Project.slug,
     Project.description,
     Project.geometry,
+    Project.area_m2,
+    Project.status,
+    Project.created_at,
+    Project.updated_at,
+)
+SUMMARY_COLUMNS: Final = (
+    Project.id,
+    Project.name,
+    Project.slug,
+    Project.description,
+    Project.west,
+    Project.south,
+    Project.east,
+    Project.north,
     Project.area_m2,
     Project.status,
     Project.created_at,
@@ -37,6 +52,19 @@ def row_record(row: tuple[Any, ...]) -> dict[str, Any]:
     }
 
 
+def row_summary(row: tuple[Any, ...]) -> dict[str, Any]:
+    """Likewise from a row of ``SUMMARY_COLUMNS``: in place of the geometry the box around it.
+
+    ``bbox`` is ``[west, south, east, north]`` as GeoJSON has it (RFC 7946, section 5): west past
+    east where it crosses the antimeridian.
+    """
+    id_, name, slug, description, west, south, east, north, area_m2, status, *times = row
+    record = row_record((id_, name, slug, description, None, area_m2, status, *times))
+    del record["geometry"]
+    bbox = None if west is None else [west, south, east - 360 if east > 180 else east, north]
+    return record | {"bbox": bbox}
+
+
 def project_record(project: Project) -> dict[str, Any]:
     """The fields of a project."""
     return row_record(tuple(shown_value(getattr(project, column.key)) for column in COLUMNS))
@@ -45,3 +73,8 @@ def project_record(project: Project) -> dict[str, Any]:
 def project_data(project: Project) -> bytes:
     """The bytes that the entity tag of a project is made of."""
     return dumps(project_record(project))
+
+
+def absent() -> NotFound:
+    """The refusal of an id by which the account has no project."""
+    return NotFound("There is no such project.")

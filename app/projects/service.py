@@ -9,17 +9,22 @@ from sqlalchemy import bindparam
 from app.auth.principal import Principal
 from app.auth.tenant import columns_of, find_locked
 from app.core import clock
-from app.core.errors import Conflict, NotFound
+from app.core.errors import Conflict
 from app.core.etags import ANY, IfMatch
 from app.core.geometry import Boundary
 from app.core.ids import is_id, new_id
 from app.core.reading import Prepared
-from app.core.text import fold, searchable, slugify
+from app.core.text import slugify
 from app.extensions import db
 from app.models import Project
 from app.outbox import Origin, emit
-from app.projects.record import COLUMNS, project_data, project_record, row_record
-from app.usage.service import count_project
+from app.projects.derived import changes_of, index_text, place
+from app.projects.listing import ProjectQuery as ProjectQuery  # these for other rooms
+from app.projects.listing import list_projects as list_projects
+from app.projects.record import COLUMNS, absent, project_data, project_record, row_record
+from app.projects.summaries import summarize_project as summarize_project
+from app.projects.summaries import summarize_projects as summarize_projects
+from app.usage.service import Counted, count_project
 
 _ONE = Prepared(columns_of(Project, *COLUMNS).where(Project.id == bindparam("project_id")))
 _EXISTS = Prepared(columns_of(Project, Project.id).where(Project.id == bindparam("project_id")))
@@ -28,18 +33,18 @@ _EXISTS = Prepared(columns_of(Project, Project.id).where(Project.id == bindparam
 def check_project(account_id: str, project_id: str, **_: str) -> None:
     """Raises NotFound when the account has no such project."""
     if not is_id("project", project_id):
-        raise _absent()
+        raise absent()
     if _EXISTS.first(account_id=account_id, project_id=project_id) is None:
-        raise _absent()
+        raise absent()
 
 
 def read_project(account_id: str, project_id: str) -> dict[str, Any]:
     """The record of a project. Raises NotFound."""
     if not is_id("project", project_id):
-        raise _absent()
+        raise absent()
     row = _ONE.first(account_id=account_id, project_id=project_id)
     if row is None:
-        raise _absent()
+        raise absent()
     return row_record(row)
 
 
@@ -47,7 +52,7 @@ def lock_project(account_id: str, project_id: str) -> Project:
     """The project, kept from being deleted until the end of the transaction. Raises NotFound."""
     project = find_locked(account_id, Project, project_id) if is_id("project", project_id) else None
     if project is None:
-        raise _absent()
+        raise absent()
     return project
 
 
@@ -75,12 +80,12 @@ def create_project(
         created_at=moment,
         updated_at=moment,
     )
-    _index_text(project)
-    _place(project, geometry)
+    index_text(project)
+    place(project, geometry)
     db.session.add(project)
     db.session.flush()
-    count_project(project.account_id, project.status, project.area_m2, 1)
     _emit("project.created", project, principal)
+    count_project(project.account_id, None, _counted(project))
     return project
 
 
@@ -95,20 +100,18 @@ def update_project(
     """
     project = _find(principal, project_id, if_match)
     before, boundary = project_record(project), project.geometry
-    counted = project.status, project.area_m2
+    counted = _counted(project)
     for name in values.keys() & {"name", "description", "status"}:
         setattr(project, name, values[name])
     if "geometry" in values:
-        _place(project, values["geometry"])
-    changes = _changes(before, project_record(project), project.geometry != boundary)
+        place(project, values["geometry"])
+    changes = changes_of(before, project_record(project), project.geometry != boundary)
     if not changes:
         return project
-    _index_text(project)
+    index_text(project)
     project.updated_at = clock.now()
-    if counted != (project.status, project.area_m2):
-        count_project(project.account_id, *counted, -1)
-        count_project(project.account_id, project.status, project.area_m2, 1)
     _emit("project.updated", project, principal, changes=changes)
+    count_project(project.account_id, counted, _counted(project))
     return project
 
 
@@ -136,13 +139,9 @@ def delete_project(principal: Principal, project_id: str, if_match: IfMatch = AN
             f"Only an archived project can be deleted; this one is {project.status}. "
             "Archive it first."
         )
-    count_project(project.account_id, project.status, project.area_m2, -1)
     _emit("project.deleted", project, principal)
+    count_project(project.account_id, _counted(project), None)
     db.session.delete(project)
-
-
-def _absent() -> NotFound:
-    return NotFound("There is no such project.")
 
 
 def _find(principal: Principal, project_id: str, if_match: IfMatch) -> Project:
@@ -152,42 +151,16 @@ def _find(principal: Principal, project_id: str, if_match: IfMatch) -> Project:
 
 
 def _move(project: Project, status: str, event_type: str, principal: Principal) -> Project:
-    count_project(project.account_id, project.status, project.area_m2, -1)
+    counted = _counted(project)
     project.status = status
     project.updated_at = clock.now()
-    count_project(project.account_id, project.status, project.area_m2, 1)
     _emit(event_type, project, principal)
+    count_project(project.account_id, counted, _counted(project))
     return project
 
 
-def _place(project: Project, boundary: Boundary | None) -> None:
-    """Set the boundary and what is derived from it."""
-    project.geometry = None if boundary is None else boundary.text
-    project.area_m2 = None if boundary is None else boundary.area_m2
-    bounds = (None, None, None, None) if boundary is None else boundary.bounds
-    project.west, project.south, project.east, project.north = bounds
-
-
-def _index_text(project: Project) -> None:
-    """Set what names are sorted by and what is searched."""
-    project.name_key = fold(project.name)
-    project.search_text = searchable(project.name, project.description)
-
-
-def _changes(
-    before: dict[str, Any], after: dict[str, Any], boundary_changed: bool
-) -> dict[str, Any]:
-    """What differs, as ``{field: {from, to}}``; of a boundary that it changed, and the areas."""
-    changes: dict[str, Any] = {
-        name: {"from": before[name], "to": after[name]}
-        for name in ("name", "description", "status")
-        if before[name] != after[name]
-    }
-    if boundary_changed:
-        areas = {"from": before["area_hectares"], "to": after["area_hectares"]}
-        changes["geometry"] = {"changed": True}
-        changes["area_hectares"] = areas
-    return changes
+def _counted(project: Project) -> Counted:
+    return Counted(project.status, project.area_m2)
 
 
 def _emit(event_type: str, project: Project, principal: Principal, **extra: Any) -> None:

@@ -33,7 +33,7 @@ def ready() -> Response:
 def health() -> Response:
     """Each part by name. Without the store the service goes on, degraded."""
     database = _database_answers()
-    redis = store().attempt(lambda client: client.ping()) is not None
+    redis = store().works()
     status = "unavailable" if not database else "ok" if redis else "degraded"
     checks = {
         "database": _word(database),

@@ -21,6 +21,7 @@ from prometheus_client import (
 from app.core.edge import STARTED
 from app.core.errors import NotFound, Unauthorized
 from app.core.store import store
+from app.limits import limiter
 
 bp = Blueprint("metrics", __name__)
 
@@ -35,6 +36,7 @@ _DURATION = Histogram(
     ["route"],
     buckets=(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5),
 )
+_LIMITED = Counter("canopy_rate_limited_total", "Requests that were one too many", ["limit"])
 _STORE_UP = Gauge(
     "canopy_store_up", "Whether the store answered last time", multiprocess_mode="livemostrecent"
 )
@@ -63,6 +65,8 @@ def _count(response: Response) -> Response:
     method = request.method if request.method in _METHODS else "other"
     _REQUESTS.labels(method, route, response.status_code).inc()
     _DURATION.labels(route).observe(time.perf_counter() - request.environ[STARTED])
+    if response.status_code == 429:
+        _LIMITED.labels(limiter.kind_of_limit() or "other").inc()
     _STORE_UP.set(0 if store().is_down else 1)
     return response
 

@@ -1,77 +1,88 @@
-"""The job that moves request counts from the store into the database."""
+"""The job that copies request counts from the store into the database."""
 
 from __future__ import annotations
 
-from datetime import timedelta
-from typing import Any, Final
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import Any, Final, cast
 
 from redis import Redis
-from sqlalchemy import delete, literal, select
+from sqlalchemy import literal, select
 from sqlalchemy.dialects import postgresql, sqlite
 
 from app.core import clock
-from app.core.ids import new_id
 from app.core.store import store
 from app.extensions import db
-from app.models import Account, RequestCount, RequestCountBatch
-from app.usage.requests import BATCH, BATCH_ID, LAST_BATCH, PENDING
+from app.models import Account, RequestCount
+from app.usage.requests import CHANGED, day_key
+from app.usage.thresholds import note_requests
 
-_KEEP_BATCH_IDS: Final = timedelta(days=1)
+_CHUNK: Final = 500  # accounts a transaction; on SQLite nobody else writes meanwhile
 _COLUMNS: Final = ("account_id", "day", "requests")
 
-# Renames the pending counts to a batch with an id, in one step; leaves a batch that is there alone.
-_BEGIN_BATCH: Final = f"""
-if redis.call('EXISTS', KEYS[2]) == 0 and redis.call('EXISTS', KEYS[1]) == 1 then
-    redis.call('RENAME', KEYS[1], KEYS[2])
-    redis.call('HSET', KEYS[2], '{BATCH_ID}', ARGV[1])
-    redis.call('SET', KEYS[3], ARGV[1])
+# Takes ARGV[1] off the list of what has to be copied, unless its counter has gone past ARGV[3].
+_COPIED: Final = f"""
+local now = redis.call('HGET', KEYS[1], ARGV[2])
+if not now or now == ARGV[3] then
+    redis.call('SREM', '{CHANGED}', ARGV[1])
 end
-return redis.call('HGETALL', KEYS[2])
 """
-# Deletes the batch, if it is still the one that was written.
-_END_BATCH: Final = f"""
-if redis.call('HGET', KEYS[1], '{BATCH_ID}') == ARGV[1] then redis.call('DEL', KEYS[1]) end
-"""
+
+Counted = tuple[str, str, int]  # account, day, requests
 
 
 def write_counts() -> int:
-    """Write what was counted since the last run. Returns the number of requests written."""
+    """Copy the counters that changed since the last run. Returns how many they were."""
     client = store().client
-    batch = _begin_batch(client)
-    if not batch:
-        return 0
-    batch_id = batch.pop(BATCH_ID)
-    written = _write(batch_id, {name: int(number) for name, number in batch.items()})
-    client.eval(_END_BATCH, 1, BATCH, batch_id)
-    return written
+    copied = 0
+    members = cast("set[bytes]", client.smembers(CHANGED))
+    for chunk in _chunks(sorted(member.decode() for member in members)):
+        counts = _counted(client, chunk)
+        _write(counts)
+        _note_copied(client, counts)
+        copied += len(counts)
+    return copied
 
 
-def _begin_batch(client: Redis) -> dict[str, str]:
-    flat: Any = client.eval(_BEGIN_BATCH, 3, PENDING, BATCH, LAST_BATCH, new_id("batch"))
-    texts = [item.decode() for item in flat]
-    return dict(zip(texts[::2], texts[1::2], strict=True))
+def _chunks(members: list[str]) -> Iterator[list[str]]:
+    rest = iter(members)
+    while chunk := list(islice(rest, _CHUNK)):
+        yield chunk
 
 
-def _write(batch_id: str, counts: dict[str, int]) -> int:
-    """Add the counts of one batch, unless that was done by a run that died before the end."""
-    dialect = postgresql if db.engine.dialect.name == "postgresql" else sqlite
-    note = dialect.insert(RequestCountBatch).values(id=batch_id, written_at=clock.now())
-    noted = db.session.execute(note.on_conflict_do_nothing().returning(RequestCountBatch.id))
-    if noted.first() is None:
-        db.session.rollback()
-        return 0
-    for name, number in sorted(counts.items()):
-        account_id, day = name.split(" ")
+def _counted(client: Redis, members: Iterable[str]) -> list[Counted]:
+    """The counters as they are now."""
+    names = [cast("tuple[str, str]", tuple(member.split(" "))) for member in members]
+    pipeline = client.pipeline(transaction=False)
+    for account_id, day in names:
+        pipeline.hget(day_key(day), account_id)
+    values = pipeline.execute()
+    return [(*name, int(value or 0)) for name, value in zip(names, values, strict=True)]
+
+
+def _write(counts: list[Counted]) -> None:
+    """Bring the rows up to the counters, in one transaction. None is ever set back: a counter that
+    is behind its row begins anew, in a store that lost its memory."""
+    dialect: Any = postgresql if db.engine.dialect.name == "postgresql" else sqlite
+    moment = clock.now()
+    for account_id, day, number in counts:
         # Out of the account's row: it may be gone, since a backup was restored.
         account = select(Account.id, literal(day), literal(number)).where(Account.id == account_id)
         row = dialect.insert(RequestCount).from_select(_COLUMNS, account)
-        db.session.execute(
+        written = db.session.execute(
             row.on_conflict_do_update(
                 index_elements=[RequestCount.account_id, RequestCount.day],
-                set_={"requests": RequestCount.requests + row.excluded.requests},
-            )
+                set_={"requests": row.excluded.requests},
+                where=RequestCount.requests < row.excluded.requests,
+            ).returning(RequestCount.account_id)
         )
-    stale = clock.now() - _KEEP_BATCH_IDS
-    db.session.execute(delete(RequestCountBatch).where(RequestCountBatch.written_at < stale))
+        if written.first() is not None:
+            note_requests(account_id, moment)
     db.session.commit()
-    return sum(counts.values())
+
+
+def _note_copied(client: Redis, counts: list[Counted]) -> None:
+    pipeline = client.pipeline(transaction=False)
+    for account_id, day, number in counts:
+        pipeline.eval(_COPIED, 1, day_key(day), f"{account_id} {day}", account_id, str(number))
+    pipeline.execute()

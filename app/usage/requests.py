@@ -1,125 +1,134 @@
 """Counting API requests without a database write a request.
 
-A request adds one to a hash in the store. Every few seconds a job renames that hash to a batch,
-adds the batch to ``request_counts`` in one transaction that also notes the batch's id, and deletes
-it. A job that dies half way leaves the batch in the store, and the next one finds out from the
-noted id whether it was written. So nothing is counted twice, and a store that loses its memory
-loses what came since the last run.
+The store holds one counter for each account and day (UTC): the number of requests of that day, and
+what the day's limit of the plan is held against. It begins with what the database has, so that a
+store that lost its memory goes on from there. A job copies the counters that changed into
+``request_counts`` every few seconds. To copy one twice does no harm, so it matters nowhere where
+the job is killed.
 
 While the store is down a process counts for itself, and hands its count over when it is back.
+``docs/adr/0008-request-counts.md`` tells why.
 """
 
 from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from typing import Any, Final, NamedTuple
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any, Final
 
 from redis import Redis
-from sqlalchemy import bindparam, exists, func, select
+from sqlalchemy import bindparam
 
+from app.auth.tenant import columns_of
 from app.core import clock
 from app.core.reading import Prepared
-from app.core.store import store
-from app.models import RequestCount, RequestCountBatch
+from app.core.store import Script, store
+from app.models import RequestCount
 
-PENDING: Final = "canopy:requests:pending"
-BATCH: Final = "canopy:requests:batch"
-LAST_BATCH: Final = "canopy:requests:last"  # the id of the batch that was begun last
-BATCH_ID: Final = "id"  # a field of the batch, beside those of the accounts
+CHANGED: Final = "canopy:requests:changed"  # the counters that the job has to copy
+_KEPT_DAYS: Final = 3  # in the store; by then the job has copied them
 
-_unsent: Counter[str] = Counter()
+# Adds ARGV[3] to the counter of the account ARGV[1] in the hash of the day, KEYS[1]. One that is
+# not there begins with ARGV[4]; where that is not known (''), nothing is done and the answer is -1.
+_ADD: Final = Script("""
+local known = redis.call('HGET', KEYS[1], ARGV[1])
+if not known then
+    if ARGV[4] == '' then return -1 end
+    redis.call('HSET', KEYS[1], ARGV[1], ARGV[4])
+    redis.call('EXPIREAT', KEYS[1], ARGV[5])
+end
+redis.call('SADD', KEYS[2], ARGV[1] .. ' ' .. ARGV[2])
+return redis.call('HINCRBY', KEYS[1], ARGV[1], ARGV[3])
+""")
+UNKNOWN: Final = -1
+
+_unsent: Counter[tuple[str, str]] = Counter()  # by account and day
 _unsent_lock = threading.Lock()
 
 _WRITTEN = Prepared(
-    select(
-        func.coalesce(func.sum(RequestCount.requests), 0).label("requests"),
-        exists().where(RequestCountBatch.id == bindparam("batch")).label("with_batch"),
-    ).where(
-        RequestCount.account_id == bindparam("account_id"),
+    columns_of(RequestCount, RequestCount.day, RequestCount.requests).where(
         RequestCount.day >= bindparam("first_day"),
         RequestCount.day <= bindparam("last_day"),
     )
 )
 
 
-def field(account_id: str, day: str) -> str:
-    """The name of an account's counter of one day."""
-    return f"{account_id} {day}"
-
-
 def today() -> str:
     return clock.now().date().isoformat()
 
 
-def count(account_id: str) -> None:
-    """Count one allowed request of the account, now."""
-    name = field(account_id, today())
-    if _unsent:
-        _hand_over()
-    if store().ask("HINCRBY", PENDING, name, 1) is None:
-        with _unsent_lock:
-            _unsent[name] += 1
+def day_key(day: str) -> str:
+    """The hash of a day's counters, by account."""
+    return f"canopy:requests:{day}"
 
 
-def _hand_over() -> None:
+def kept_until(day: str) -> int:
+    """When the store may forget a day's counters, in seconds since 1970."""
+    forgotten = datetime.fromisoformat(f"{day}T00:00:00+00:00") + timedelta(days=_KEPT_DAYS)
+    return int(forgotten.timestamp())
+
+
+def written_on(account_id: str, day: str) -> int:
+    """What the database has of an account's requests on a day."""
+    rows = _WRITTEN.all(account_id=account_id, first_day=day, last_day=day)
+    return int(rows[0].requests) if rows else 0
+
+
+def count_here(account_id: str) -> None:
+    """Count one request in this process, as the store is down."""
+    with _unsent_lock:
+        _unsent[account_id, today()] += 1
+
+
+def hand_over() -> None:
+    """Add what this process counted for itself to the counters in the store."""
+    if not _unsent or store().is_down:
+        return
     with _unsent_lock:
         waiting = dict(_unsent)
         _unsent.clear()
+    for (account_id, day), number in waiting.items():
+        if not _add(account_id, day, number):
+            with _unsent_lock:
+                _unsent[account_id, day] += number
 
-    def add(client: Redis) -> list[Any]:
-        pipeline = client.pipeline(transaction=True)
-        for name, number in waiting.items():
-            pipeline.hincrby(PENDING, name, number)
-        return pipeline.execute()
 
-    if store().attempt(add) is None:
-        with _unsent_lock:
-            _unsent.update(waiting)
+def _add(account_id: str, day: str, number: int) -> bool:
+    """Whether the store took so many requests of a day."""
+    keys, beginning = (day_key(day), CHANGED), ""
+    for _ in range(2):
+        values = (account_id, day, number, beginning, kept_until(day))
+        answer = store().run(_ADD, keys, *values)
+        if answer != UNKNOWN:
+            break
+        beginning = str(written_on(account_id, day))
+    return answer is not None
 
 
 def requests_on(account_id: str, days: Sequence[str]) -> int:
     """How many requests an account made on these consecutive days (UTC), up to this moment.
 
-    The counters in the store and the rows in the database are two places. A job may move counts
-    from one to the other meanwhile. Whether the batch that was seen is in the rows is asked in the
-    statement that adds them up; when another batch was begun since, it looks again.
+    The counter of a day is ahead of its row or equal to it. Where it is behind, the store has lost
+    its memory.
     """
-    period = {"account_id": account_id, "first_day": days[0], "last_day": days[-1]}
-    names = [field(account_id, day) for day in days]
-    while True:
-        stored = _in_store(names)
-        written = _WRITTEN.first(**period, batch=stored.batch)
-        moving = 0 if written.with_batch else stored.moving
-        if _in_store(names).last == stored.last:
-            unsent = sum(_unsent[name] for name in names)
-            return int(written.requests) + stored.pending + moving + unsent
+    counted = dict.fromkeys(days, 0)
+    for row in _WRITTEN.all(account_id=account_id, first_day=days[0], last_day=days[-1]):
+        counted[row.day] = int(row.requests)
+    for day, number in _in_store(account_id, days).items():
+        counted[day] = max(counted[day], number)
+    return sum(counted.values()) + sum(_unsent[account_id, day] for day in days)
 
 
-class _Stored(NamedTuple):
-    """What the store holds of an account: the pending count, and that of the batch on its way."""
+def _in_store(account_id: str, days: Sequence[str]) -> dict[str, int]:
+    """The counters that the store still has."""
 
-    last: bytes | None
-    pending: int
-    batch: str
-    moving: int
-
-
-def _in_store(names: list[str]) -> _Stored:
-    def look(client: Redis) -> Any:
-        pipeline = client.pipeline(transaction=True)
-        pipeline.get(LAST_BATCH)
-        pipeline.hmget(PENDING, names)
-        pipeline.hmget(BATCH, [BATCH_ID, *names])
+    def look(client: Redis) -> list[Any]:
+        pipeline = client.pipeline(transaction=False)
+        for day in days:
+            pipeline.hget(day_key(day), account_id)
         return pipeline.execute()
 
-    found = store().attempt(look)
-    if found is None:
-        return _Stored(None, 0, "", 0)
-    last, pending, (batch, *moving) = found
-    return _Stored(last, _sum(pending), (batch or b"").decode(), _sum(moving))
-
-
-def _sum(counts: Iterable[bytes | None]) -> int:
-    return sum(int(number) for number in counts if number is not None)
+    found = store().attempt(look) or []
+    return {day: int(number) for day, number in zip(days, found, strict=False) if number}

@@ -1,5 +1,5 @@
-"""Of two faults the earlier one is answered: 413 and 415, then 401, 403, 404, 400 and 422, then
-409 and 412 (docs/request-flow.md, "The order of checks")."""
+"""Of two faults the earlier one is answered: 413 and 415, then 401, 429, 403, 404, 400 and 422,
+then 409 and 412 (docs/request-flow.md, "The order of checks")."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.make import Client, make_key, make_project
+from tests.make import Client, make_key, make_project, use_up_minute
 
 NOBODYS = "proj_01arz3ndektsv4rrffq69g5fav"
 
@@ -32,6 +32,9 @@ class Attempt:
 
     def nobody(self) -> None:
         self.headers["Authorization"] = "Bearer nobody"
+
+    def too_often(self) -> None:
+        use_up_minute(self.client)
 
     def not_permitted(self) -> None:
         self.client = make_key(self.client, permissions=["assets:write"])
@@ -63,6 +66,7 @@ class Attempt:
 ORDER = [
     {"too_large": 413, "no_json": 415},
     {"nobody": 401},
+    {"too_often": 429},
     {"not_permitted": 403},
     {"absent": 404},
     {"bad_query": 400, "bad_syntax": 400, "bad_field": 422, "bad_tag": 400},

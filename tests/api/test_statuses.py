@@ -26,21 +26,17 @@ from tests.api.operations import (
     operations,
     prepare,
 )
-from tests.make import Client, make_key
+from tests.make import Client, make_key, use_up_minute
 
 _numbers = itertools.count(1)
-
-# Documented, and not reached.
-RESERVED = {429: "no operation answers it yet"}
 
 
 def _promised() -> Iterator[Any]:
     for operation in operations():
         for status in sorted(map(int, described(operation)["responses"])):
-            if status not in RESERVED:
-                marks = [pytest.mark.provokes(status)] if status >= 500 else []
-                name = f"{operation.name} {status}"
-                yield pytest.param(operation, status, id=name, marks=marks)
+            marks = [pytest.mark.provokes(status)] if status >= 500 else []
+            name = f"{operation.name} {status}"
+            yield pytest.param(operation, status, id=name, marks=marks)
 
 
 class Asked:
@@ -113,6 +109,7 @@ PROVOKE: dict[int, Callable[[Asked], Any]] = {
     413: _too_large,
     415: lambda asked: setattr(asked, "data", b"no JSON"),
     422: _other_body,
+    429: lambda asked: use_up_minute(asked.client),
     500: _fails_with(ZeroDivisionError()),
     503: _fails_with(OperationalError("SELECT", {}, Exception("gone"))),
 }

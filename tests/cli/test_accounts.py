@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import itertools
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 from flask import Flask
 
 from app.account.service import read_account
-from tests.cli.conftest import Run
-from tests.make import Client
+from tests.cli.conftest import Run, runner
+from tests.make import Client, make_account, second_app
 
 _numbers = itertools.count(1)
 
@@ -37,6 +38,29 @@ def test_create_gives_the_account_its_owner_and_a_key(app: Flask, run: Run) -> N
     client = Client(app, made["account_id"], made["owner_id"], made["api_key"])
     assert client.get("/v1/account").json["data"]["name"] == "Green Woods"
     assert client.get("/v1/auth/verify").json["permissions"] == ["admin"]
+
+
+def test_the_plans_are_listed_with_their_accounts(app: Flask, run: Run) -> None:
+    create(run, new_email(app), "--plan", "pro")
+    result = run("plan", "list", "--json")
+    plans = {record["plan"]: record for record in json.loads(result.stdout)}
+    assert list(plans)[:3] == ["free", "pro", "enterprise"]
+    assert plans["pro"]["accounts"] >= 1
+    assert plans["enterprise"]["requests_per_day"] is None
+    assert run("plan", "list").stdout.split()[:2] == ["plan", "requests_per_minute"]
+
+
+def test_a_plan_that_is_gone_is_listed_with_the_limits_it_has_now(
+    app: Flask, tmp_path: Path
+) -> None:
+    path = tmp_path / "plans.toml"
+    path.write_text("[gold]\nmembers = 9\n")
+    with second_app(app, plans_file=path) as made:
+        make_account(made, plan="gold")
+    records = json.loads(runner(app)("plan", "list", "--json").stdout)
+    (gone,) = (record for record in records if record["plan"].startswith("gold"))
+    assert gone["plan"] == "gold (gone: limits of free)"
+    assert (gone["members"], gone["accounts"] >= 1) == (3, True)
 
 
 def test_create_takes_plan_type_and_password(app: Flask, run: Run) -> None:

@@ -46,7 +46,7 @@ def test_create_for_people(run: Run, client: Client, command: str, field: str) -
 
 def test_a_token_is_held_to_its_networks(run: Run, client: Client) -> None:
     permission = ("--permission", "projects:read")
-    near = make(run, "service-token", client, *permission, "--allow", "127.0.0.0/8")
+    near = make(run, "service-token", client, *permission, "--allow", "11.0.0.0/8")
     far = make(
         run, "service-token", client, *permission, "--allow", "10.0.0.0/8", "--allow", "fd00::/8"
     )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import socket
+import threading
 import time
 from collections.abc import Iterator
 
@@ -11,8 +13,10 @@ import pytest
 from flask import Flask
 from redis import Redis
 
-from app.core.store import PAUSE_SECONDS, TIMEOUT_SECONDS, Store
+from app.core.store import LOOK_EVERY_SECONDS, TIMEOUT_SECONDS, Script, Store, connect, log
 from tests.make import make_account, second_app
+
+DEAD = "redis://127.0.0.1:9/0"
 
 
 @pytest.fixture
@@ -42,32 +46,102 @@ def test_a_command_of_every_request_does_not_wait_longer(hanging: str) -> None:
     assert time.monotonic() - began < TIMEOUT_SECONDS + 0.5
 
 
+@pytest.fixture
+def url(app: Flask) -> str:
+    """The address of a store that works."""
+    found: str = app.config["SETTINGS"].redis_url
+    return found
+
+
+def _back(store: Store) -> bool:
+    """Wait until an outage is over."""
+    deadline = time.monotonic() + 5
+    while store.is_down and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return not store.is_down
+
+
 def test_an_outage_is_logged_when_it_begins_and_when_it_ends(
-    app: Flask, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+    url: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    addresses = iter(["redis://127.0.0.1:9/0"] * 3)
-    store = Store(lambda: next(addresses, app.config["SETTINGS"].redis_url))
+    addresses = iter([DEAD] * 3)
+    store = Store(lambda: next(addresses, url))
     with caplog.at_level(logging.WARNING, logger="app.core.store"):
         for _ in range(3):
             assert store.attempt(Redis.ping) is None
-            monkeypatch.setattr(store, "_try_again_at", 0.0)
+        assert _back(store)
         assert store.attempt(Redis.ping) is True
     assert [record.levelname for record in caplog.records] == ["ERROR", "WARNING"]
+    assert store.outages == 1
 
 
-def test_a_store_that_is_down_is_left_alone_for_a_second(app: Flask) -> None:
-    asked = []
+def test_no_request_looks_for_a_store_that_is_down() -> None:
+    """Its address may be long in coming: the embedded one has to be started."""
+    threads = []
 
     def address() -> str:
-        asked.append(time.monotonic())
-        return "redis://127.0.0.1:9/0"
+        threads.append(threading.current_thread().name)
+        return DEAD
 
     store = Store(address)
-    until = time.monotonic() + PAUSE_SECONDS + 0.3
+    until = time.monotonic() + 3 * LOOK_EVERY_SECONDS + 0.3
     while time.monotonic() < until:
         assert store.attempt(Redis.ping) is None
         time.sleep(0.02)
-    assert len(asked) == 2
+    assert threads == [threading.current_thread().name, "store", "store"]
+
+
+def test_a_second_outage_is_seen_as_the_first_was(url: str) -> None:
+    addresses = iter([DEAD])
+    store = Store(lambda: next(addresses, url))
+    for number in (1, 2):
+        store._client = connect(DEAD)
+        assert store.attempt(Redis.ping) is None
+        assert store.outages == number
+        assert _back(store)
+
+
+def test_a_store_that_cannot_be_written_to_is_down_until_it_can(url: str) -> None:
+    """It answers all the while."""
+    store = Store(lambda: url)
+    server = connect(url)
+    server.config_set("maxmemory", "1")
+    try:
+        assert store.ask("INCR", "canopy:test") is None
+        time.sleep(2.5 * LOOK_EVERY_SECONDS)
+        assert server.ping()
+        assert store.is_down
+    finally:
+        server.config_set("maxmemory", "0")
+    assert _back(store)
+
+
+def test_every_thread_has_a_new_connection_after_an_outage(url: str) -> None:
+    store = Store(lambda: url)
+    before = store.ask("CLIENT", "ID")
+    store._failed(ConnectionError("a test"))
+    assert _back(store)
+    assert store.ask("CLIENT", "ID") != before
+
+
+def test_the_watch_ends_with_the_store(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(log, "disabled", True)  # its line holds the error, and that the store
+    others = set(threading.enumerate())
+    store = Store(lambda: DEAD)
+    assert store.attempt(Redis.ping) is None
+    (watch,) = set(threading.enumerate()) - others
+    del store
+    gc.collect()  # redis-py's error and its frames hold each other
+    watch.join(5)
+    assert not watch.is_alive()
+
+
+def test_a_script_that_the_store_has_forgotten_is_sent_again(url: str) -> None:
+    store, script = Store(lambda: url), Script("return {KEYS[1], ARGV[1]}")
+    for _ in range(2):
+        assert store.run(script, ("a",), 5) == [b"a", b"5"]
+        store.ask("SCRIPT", "FLUSH")
+    assert not store.is_down
 
 
 def test_requests_pass_while_the_store_hangs(app: Flask, hanging: str) -> None:

@@ -46,7 +46,7 @@ def make_instance(
             return made[-1][0]
         settings = {
             "INSTANCE_PATH": str(scratch / f"maintenance{next(_numbers)}"),
-            "REDIS_URL": valkey_url,
+            "REDIS_URL": f"{valkey_url}?db=4",
             "LOG_LEVEL": "error",
             "RATE_LIMIT_DISABLED": "true",
         }

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 from redis import Redis
 from rq import Worker
-from ulid import ULID
 
+from app.core import clock
 from app.core.queue import job_queue
 from app.maintenance.checks import host, store
 from app.maintenance.checks.database import compared_clock
 from app.maintenance.results import Status
-from app.usage.requests import BATCH
+from app.usage.requests import CHANGED
 from config import load_settings
 from tests.maintenance.conftest import MakeInstance
 from tests.maintenance.test_doctor import environ_of, examined
@@ -26,7 +27,7 @@ from tests.maintenance.test_doctor import environ_of, examined
     ("variables", "words"),
     [
         ({"CANOPY_ENV": "production"}, "production with PUBLIC_URL=http:"),
-        ({"RATE_LIMIT_DISABLED": "true"}, "no rate limits"),
+        ({"RATE_LIMIT_DISABLED": "true"}, "nobody is refused"),
         ({"PUBLIC_URL": "https://canopy.example"}, "TRUSTED_PROXIES is 0"),
         ({"TRUSTED_PROXIES": "1", "HOST": "0.0.0.0"}, "can claim any address"),
         (
@@ -47,6 +48,26 @@ def test_settings_that_are_not_wise_are_warned_of(
     results = [r for r in host.settings(load_settings(environ_of(app) | variables)) if r.advice]
     assert [r.status for r in results] == [Status.WARNING]
     assert words in results[0].found
+
+
+@pytest.mark.parametrize(
+    ("text", "status", "words"),
+    [
+        (None, Status.OK, "those that Canopy comes with"),
+        ("[gold]\n[silver]\n", Status.OK, "plans.toml has gold, silver"),
+        ("\n[gold]\nbees = 1\n", Status.PROBLEM, "line 3: bees of [gold] is unknown"),
+    ],
+)
+def test_the_file_of_plans(
+    make_instance: MakeInstance, tmp_path: Path, text: str | None, status: Status, words: str
+) -> None:
+    variables = environ_of(make_instance("sqlite"))
+    if text is not None:
+        (tmp_path / "plans.toml").write_text(text)
+        variables |= {"PLANS_FILE": str(tmp_path / "plans.toml")}
+    found = examined(variables)["plans"].result
+    assert found.status is status
+    assert words in found.found
 
 
 @pytest.mark.parametrize(
@@ -121,10 +142,10 @@ def test_a_worker_that_lives_and_one_that_died(redis: Redis) -> None:
     assert _only(store.worker, redis).status is Status.WARNING
 
 
-@pytest.mark.parametrize(("age", "status"), [(0, Status.OK), (3600, Status.WARNING)])
-def test_a_batch_of_counts_that_is_stuck(redis: Redis, age: int, status: Status) -> None:
-    batch = ULID.from_timestamp(time.time() - age)
-    redis.hset(BATCH, mapping={"id": f"log_{str(batch).lower()}", "acct_x 2026-01-01": "3"})
+@pytest.mark.parametrize(("days", "status"), [(0, Status.OK), (1, Status.OK), (2, Status.WARNING)])
+def test_counts_that_the_job_does_not_copy(redis: Redis, days: int, status: Status) -> None:
+    day = (clock.now() - timedelta(days=days)).date().isoformat()
+    redis.sadd(CHANGED, f"acct_x {day}")
     assert _only(store.request_counts, redis).status is status
 
 
@@ -137,4 +158,4 @@ def test_clocks_that_differ() -> None:
 
 
 def test_the_clock_of_the_store_is_asked(redis: Redis) -> None:
-    assert "the store's clock is 0." in _only(store.clock, redis).found
+    assert "the store's clock is 0." in _only(store.store_clock, redis).found

@@ -1,6 +1,12 @@
 """Plain functions that make one of each thing a test needs."""
 
-from tests.make.accounts import Client, make_account, make_key, make_service_token
+from tests.make.accounts import (
+    Client,
+    make_account,
+    make_key,
+    make_service_token,
+    use_up_minute,
+)
 from tests.make.apps import second_app
 from tests.make.events import event_types, events
 from tests.make.geometry import multi_square, point, square
@@ -21,4 +27,5 @@ __all__ = [
     "second_app",
     "square",
     "together",
+    "use_up_minute",
 ]

@@ -11,6 +11,7 @@ from flask import Flask
 from werkzeug.test import TestResponse
 
 from app.account.service import create_account
+from app.core.store import store
 from app.credentials.service import create_credential
 from app.extensions import db
 from app.policy.permissions import PERMISSIONS
@@ -45,14 +46,18 @@ class Client:
         self, method: str, path: str, *, headers: dict[str, str] | None = None, **options: Any
     ) -> TestResponse:
         """One request with this caller's credential; ``options`` are those of werkzeug's client."""
-        sent = {"Authorization": f"Bearer {self.token}"} if self.token else {}
         if options.get("json") is None:
             options.pop("json", None)
         response = self.app.test_client().open(
-            path, method=method, headers=sent | (headers or {}), **options
+            path, method=method, headers=self.authorization | (headers or {}), **options
         )
         check_contract(self.app, response)
         return response
+
+    @property
+    def authorization(self) -> dict[str, str]:
+        """The header with this caller's credential, if there is one."""
+        return {"Authorization": f"Bearer {self.token}"} if self.token else {}
 
     def nobody(self) -> Client:
         """The same without a credential."""
@@ -73,6 +78,12 @@ def make_account(
         db.session.commit()
         client = Client(app, made.account.id, made.owner.id, None)
     return make_key(client, permissions=permissions)
+
+
+def use_up_minute(client: Client) -> None:
+    """Leave the account no request of this minute, whatever its plan."""
+    with client.app.app_context():
+        store().client.set(f"canopy:window:{client.account_id}", 1_000_000, px=60_000)
 
 
 def make_key(client: Client, *, permissions: Sequence[str] = tuple(PERMISSIONS)) -> Client:

@@ -11,8 +11,9 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Final
 
+from app.core.plans import read_plans
 from app.maintenance.results import Result, ok, problem, warning
-from config import ROOT, Settings
+from config import ROOT, Settings, SettingsError
 
 LOCK_FILE: Final = ROOT / "requirements.txt"
 _OLDEST_PYTHON: Final = (3, 11)
@@ -62,13 +63,14 @@ def settings(settings: Settings) -> Iterator[Result]:
         )
     if settings.rate_limit_disabled:
         yield warning(
-            "RATE_LIMIT_DISABLED=true has no effect yet: this version has no rate limits",
-            "Unset it, or a later version will not limit anybody.",
+            "RATE_LIMIT_DISABLED=true: nobody is refused for coming too often, also who tries keys",
+            "Unset it.",
         )
     if is_https and not settings.trusted_proxies:
         yield warning(
             "PUBLIC_URL is https, so there is a proxy in front, and TRUSTED_PROXIES is 0: all "
-            "clients seem to have the proxy's address, which no allowlist can tell apart",
+            "clients seem to have the proxy's address: they share one limit, and no allowlist can "
+            "tell them apart",
             "Set TRUSTED_PROXIES to the number of proxies.",
         )
     if settings.trusted_proxies and settings.host not in ("127.0.0.1", "::1", "localhost"):
@@ -82,6 +84,19 @@ def settings(settings: Settings) -> Iterator[Result]:
             "WEBHOOK_ALLOWED_NETWORKS has no effect yet: this version sends no webhooks",
             "Unset it in production, or a later version will send them into private networks.",
         )
+
+
+def plans(settings: Settings) -> Iterator[Result]:
+    """The file of plans can be read."""
+    if settings.plans_file is None:
+        yield ok("those that Canopy comes with")
+        return
+    try:
+        found = read_plans(settings.plans_file)
+    except SettingsError as error:
+        yield problem(str(error), "Mend the file: the service does not start with it.")
+    else:
+        yield ok(f"{settings.plans_file} has {', '.join(found) or 'none'}")
 
 
 def instance(settings: Settings) -> Iterator[Result]:

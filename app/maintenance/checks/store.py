@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from datetime import UTC, datetime
-from typing import Any, Final
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final, cast
 
 from redis import Redis
 from rq import Worker
-from ulid import ULID
 
-from app.core.clock import format_time
+from app.core import clock
 from app.core.queue import job_queue
 from app.maintenance.checks.database import compared_clock
 from app.maintenance.results import Result, ok, problem, warning
 from app.running import embedded
-from app.usage.requests import BATCH, BATCH_ID
+from app.usage.requests import CHANGED
 from config import Settings
 
 _HEARTBEAT: Final = 120.0  # seconds; a worker that lives says so every 45
-_BATCH_WAITS: Final = 300.0  # seconds; it is written within 15
 _MANY_JOBS: Final = 1000
 _START: Final = "bin/serve starts it; its log is worker.log in the folder logs of the instance."
 
@@ -73,21 +71,20 @@ def worker(client: Redis) -> Iterator[Result]:
 
 def request_counts(client: Redis) -> Iterator[Result]:
     """Counts of requests reach the database."""
-    batch: Any = client.hget(BATCH, BATCH_ID)
-    if batch is None:
-        yield ok("no batch of counts waits")
-        return
-    begun: datetime = ULID.from_str(batch.decode().partition("_")[2].upper()).datetime
-    if time.time() - begun.timestamp() < _BATCH_WAITS:
-        yield ok("a batch of counts is on its way")
-    else:
+    names = [cast("bytes", name).decode() for name in client.sscan_iter(CHANGED)]
+    yesterday = (clock.now() - timedelta(days=1)).date().isoformat()
+    late = [name for name in names if name.partition(" ")[2] < yesterday]
+    if late:
         yield warning(
-            f"A batch of request counts of {format_time(begun)} has not reached the database",
+            f"Request counts of {len(late):,} accounts from before yesterday have not reached the "
+            "database",
             "Look for errors of write_counts in worker.log; it is tried again every 15 seconds.",
         )
+    else:
+        yield ok(f"{len(names):,} counts of requests are on their way")
 
 
-def clock(client: Redis) -> Iterator[Result]:
+def store_clock(client: Redis) -> Iterator[Result]:
     """The store's clock and this machine's agree."""
     seconds, microseconds = client.time()
     yield compared_clock("store", seconds + microseconds / 1_000_000)

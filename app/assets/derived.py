@@ -1,0 +1,19 @@
+"""What follows from the fields of an asset: columns beside them."""
+
+from __future__ import annotations
+
+from app.core.geometry import Point
+from app.core.text import searchable
+from app.models import Asset
+
+
+def place(asset: Asset, location: Point | None) -> None:
+    """Set the location and what is derived from it."""
+    asset.location = None if location is None else location.text
+    asset.longitude = None if location is None else location.longitude
+    asset.latitude = None if location is None else location.latitude
+
+
+def index_text(asset: Asset) -> None:
+    """Set what is searched."""
+    asset.search_text = searchable(asset.name)

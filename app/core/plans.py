@@ -1,0 +1,101 @@
+"""The plans in force: those of the policy, changed and added to by the operator's file."""
+
+from __future__ import annotations
+
+import logging
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import fields
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+from flask import Flask, current_app
+
+from app.policy.plans import DEFAULT_PLAN, PLANS, Plan
+from config import SettingsError
+
+log = logging.getLogger(__name__)
+
+_EXTENSION: Final = "canopy_plans"
+_LIMITS: Final = tuple(item.name for item in fields(Plan))
+_NAME: Final = re.compile(r"[a-z][a-z0-9_-]{0,49}")  # the column of accounts takes 50
+_MOST: Final = 2**53 - 1  # the largest number that every reader of JSON has exactly
+
+
+def init_app(app: Flask, path: Path | None) -> None:
+    """Give ``app`` its plans.
+
+    Raises:
+        config.SettingsError: the file is wrong; the message names the line and the reason.
+    """
+    app.extensions[_EXTENSION] = PLANS if path is None else PLANS | read_plans(path)
+
+
+def plans() -> Mapping[str, Plan]:
+    """The application's plans by name."""
+    found: Mapping[str, Plan] = current_app.extensions[_EXTENSION]
+    return found
+
+
+def plan_of(name: str) -> Plan:
+    """The plan with this name. One that was taken out of the file has the limits of the default
+    plan, until the account is put on another."""
+    known = plans()
+    if name not in known:
+        _tell_once(name)
+        name = DEFAULT_PLAN
+    return known[name]
+
+
+def read_plans(path: Path) -> dict[str, Plan]:
+    """The plans of a TOML file: a table for each, where 0 or nothing is no limit.
+
+    Raises:
+        config.SettingsError: it cannot be read, or a name or a number in it is wrong.
+    """
+    try:
+        text = path.read_text("utf-8")
+        tables = tomllib.loads(text)
+    except (OSError, ValueError) as error:  # tomllib's and UTF-8's errors are ValueErrors
+        raise SettingsError(f"PLANS_FILE {path} cannot be read: {error}.") from None
+    return {name: _plan(path, text, name, table) for name, table in tables.items()}
+
+
+def _plan(path: Path, text: str, name: str, table: Any) -> Plan:
+    if not isinstance(table, dict):
+        raise _fault(path, text, None, name, "must be a table, such as [pro]")
+    if not _NAME.fullmatch(name):
+        told = "is no name of a plan: lower-case letters, digits, - and _, at most 50"
+        raise _fault(path, text, name, None, f"{name!r} {told}")
+    for key, value in table.items():
+        if key not in _LIMITS:
+            raise _fault(path, text, name, key, f"is unknown; a plan has {', '.join(_LIMITS)}")
+        if type(value) is not int or not 0 <= value <= _MOST:
+            raise _fault(path, text, name, key, "must be a whole number, with 0 for no limit")
+    return Plan(**{key: table.get(key) or None for key in _LIMITS})
+
+
+def _fault(path: Path, text: str, table: str | None, key: str | None, reason: str) -> SettingsError:
+    what = " of ".join(part for part in (key, f"[{table}]" if table else None) if part)
+    message = reason if key is None else f"{what} {reason}"
+    return SettingsError(f"PLANS_FILE {path}, line {_line_of(text, table, key)}: {message}.")
+
+
+def _line_of(text: str, table: str | None, key: str | None) -> int:
+    """The line where a key stands, which tomllib does not tell; that of its table, or 1, where
+    TOML was written in a way in which it is not found."""
+    inside, found = table is None, 1
+    for number, line in enumerate(text.splitlines(), 1):
+        if header := re.match(r"""\s*\[\s*["']?([^\]"']+?)["']?\s*\]""", line):
+            inside = header[1] == table
+            found = number if inside else found
+        elif inside and key and re.match(rf"""\s*["']?{re.escape(key)}["']?\s*[=.]""", line):
+            return number
+    return found
+
+
+@cache
+def _tell_once(name: str) -> None:
+    log.warning("there is no plan %r; its accounts have the limits of %s", name, DEFAULT_PLAN)

@@ -1,0 +1,207 @@
+"""Which limit holds for the request at hand, and Flask-Limiter that holds it.
+
+One limit for each request: the plan's two windows for a valid credential on /v1, a window of the
+client's address without one, or the tier of a route of the web application.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any, Final
+
+from flask import Flask, Response, current_app, g, request
+from flask_limiter import ApplicationLimit, Limiter
+from flask_limiter._limits import RuntimeLimit
+from limits import RateLimitItem, RateLimitItemPerMinute
+from limits.strategies import STRATEGIES, FixedWindowRateLimiter
+
+from app.auth.guard import current_principal
+from app.core.errors import RateLimited
+from app.core.plans import plan_of
+from app.limits.storage import SCHEME, WindowStorage
+from app.limits.windows import Verdict
+from app.policy.tiers import (
+    DEFAULT_TIER,
+    IPV6_NETWORK_BITS,
+    POSTS,
+    ROUTES,
+    TIERS,
+    WINDOW_SECONDS,
+    WITHOUT_CREDENTIAL,
+)
+
+_VERDICT: Final = "rate_limit"
+_UNKNOWN: Final = "unknown"  # a client behind a proxy that does not say who it is
+
+
+class Allowance(RateLimitItemPerMinute):
+    """What one request is held against."""
+
+    def __init__(self, amount: int) -> None:
+        super().__init__(amount, namespace="canopy")
+
+    def hit(self, storage: WindowStorage) -> Verdict | None:
+        """Count the request; None when the store fails."""
+        raise NotImplementedError
+
+    def refusal(self, verdict: Verdict) -> str:
+        """What a client is told who came too often."""
+        raise NotImplementedError
+
+
+class PlanAllowance(Allowance):
+    """The two windows of an account's plan, which its credentials share.
+
+    The plan is that of this moment; the windows are the account's, so that another plan does not
+    begin new ones.
+    """
+
+    __slots__ = ("account_id", "per_day", "per_minute", "plan")
+
+    def __init__(self, account_id: str, plan: str, per_minute: int | None, per_day: int | None):
+        super().__init__(per_minute or per_day or 0)
+        self.account_id, self.plan = account_id, plan
+        self.per_minute, self.per_day = per_minute, per_day
+
+    def hit(self, storage: WindowStorage) -> Verdict | None:
+        return storage.hit_account(self.account_id, self.per_minute, self.per_day)
+
+    def refusal(self, verdict: Verdict) -> str:
+        window = verdict.shown
+        assert window is not None
+        return (
+            f"The plan {self.plan} allows {window.limit:,} requests a {window.name}, counted over "
+            f"all credentials of the account. Try again in {verdict.retry_after():,} seconds."
+        )
+
+
+class ClientAllowance(Allowance):
+    """One window of a client who is known by an address only."""
+
+    __slots__ = ("key", "told")
+
+    def __init__(self, key: str, amount: int, told: str) -> None:
+        super().__init__(amount)
+        self.key, self.told = key, told
+
+    def hit(self, storage: WindowStorage) -> Verdict | None:
+        return storage.hit_client(self.key, self.amount)
+
+    def refusal(self, verdict: Verdict) -> str:
+        return (
+            f"{self.told} {self.amount} requests in {WINDOW_SECONDS} seconds from one address. "
+            f"Try again in {verdict.retry_after()} seconds."
+        )
+
+
+class AllowedRequests(FixedWindowRateLimiter):
+    """The library's strategy of fixed windows, where an allowance may have several of them."""
+
+    storage: WindowStorage
+
+    def hit(self, item: RateLimitItem, *identifiers: str, cost: int = 1) -> bool:
+        assert isinstance(item, Allowance)
+        verdict = item.hit(self.storage)
+        if verdict is not None:
+            setattr(g, _VERDICT, (verdict, item))
+        return verdict is None or verdict.allowed
+
+
+class RequestLimit(ApplicationLimit):
+    """Flask-Limiter's limit of the whole application: the allowance of the request at hand."""
+
+    def __iter__(self) -> Iterator[RuntimeLimit]:
+        allowance = _allowance()
+        if allowance is not None:
+            yield RuntimeLimit(allowance, _client, scope=SCHEME, shared=True)
+
+
+STRATEGIES[SCHEME] = AllowedRequests
+
+
+def init_app(app: Flask) -> None:
+    """Refuse, from here on, the requests that are too many. ``identify`` has run by then."""
+    limiter = Limiter(
+        _client,
+        application_limits=[RequestLimit(limit_provider="")],
+        storage_uri=f"{SCHEME}://",
+        strategy=SCHEME,
+        request_identifier=lambda: SCHEME,  # unknown routes too
+        headers_enabled=False,  # of one window, and Retry-After on every answer
+    )
+    limiter.init_app(app)
+    app.after_request(_show)
+
+
+def refusal() -> RateLimited:
+    """The answer to a request that was one too many."""
+    verdict, allowance = getattr(g, _VERDICT)
+    headers = {"Retry-After": str(verdict.retry_after())}
+    return RateLimited(allowance.refusal(verdict), headers=headers)
+
+
+def kind_of_limit() -> str | None:
+    """Which kind of limit this request was held against, for the metrics."""
+    found = g.get(_VERDICT)
+    if found is None:
+        return None
+    return "plan" if isinstance(found[1], PlanAllowance) else "client"
+
+
+def _show(response: Response) -> Response:
+    found: tuple[Verdict, Any] | None = g.get(_VERDICT)
+    if found is not None:
+        response.headers.update(found[0].headers())
+    return response
+
+
+def _allowance() -> Allowance | None:
+    """What this request is held against, or None."""
+    path = request.path
+    is_disabled: bool = current_app.config["SETTINGS"].rate_limit_disabled
+    if path.startswith("/v1/"):
+        principal = current_principal()
+        if principal is not None:
+            plan = plan_of(principal.plan)
+            limits = (
+                (None, None) if is_disabled else (plan.requests_per_minute, plan.requests_per_day)
+            )
+            return PlanAllowance(principal.account_id, principal.plan, *limits)
+        if is_disabled or request.routing_exception is not None:
+            return None
+        told = "Without a valid credential the API answers"
+        return ClientAllowance(f"address:{_client()}", WITHOUT_CREDENTIAL, told)
+    tier = _tier(path)
+    amount = None if tier is None or is_disabled else TIERS[tier]
+    if amount is None:
+        return None
+    return ClientAllowance(f"{tier}:{_client()}", amount, "This address answers")
+
+
+def _tier(path: str) -> str | None:
+    """The tier of this request, or None where nothing is counted."""
+    rule = request.url_rule
+    route = path if rule is None else rule.rule  # the address may end with a slash
+    if path.startswith("/api/"):
+        return ROUTES.get(route, DEFAULT_TIER)
+    return POSTS.get(route) if request.method == "POST" else None
+
+
+def _client() -> str:
+    return client_of(request.remote_addr or "")
+
+
+@lru_cache(maxsize=1024)
+def client_of(address: str) -> str:
+    """Who is counted as one client: an IPv4 address, or a network of 64 bits of IPv6."""
+    try:
+        parsed = ipaddress.ip_address(address)
+    except ValueError:
+        return _UNKNOWN
+    if isinstance(parsed, ipaddress.IPv4Address):
+        return str(parsed)
+    if parsed.ipv4_mapped is not None:
+        return str(parsed.ipv4_mapped)
+    return str(ipaddress.ip_network((int(parsed), IPV6_NETWORK_BITS), strict=False))

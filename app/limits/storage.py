@@ -1,0 +1,148 @@
+"""The windows in the store: hit and read in one round trip, by one script.
+
+A storage of the library ``limits`` under a scheme of its own, so that Flask-Limiter can be given
+it. The library's own storage for Redis asks once to hit and twice to read, for each window.
+"""
+
+from __future__ import annotations
+
+import time
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from limits.storage import Storage
+
+from app.core import clock
+from app.core.store import Script, store
+from app.limits.windows import Verdict, Window
+from app.usage import requests
+
+SCHEME: Final = "canopy"
+MINUTE_MS: Final = 60_000
+
+# One request, held against a window (KEYS[1], where there is one) and against an account's counter
+# of the day (in KEYS[2]; its name goes on the list KEYS[3]). It counts in both or in neither.
+#   ARGV: 1 limit of the window or 0, 2 its length in ms,
+#         3 account, 4 limit of the day or 0, 5 day, 6 what the counter begins with or '',
+#         7 when the day's counters may be forgotten
+#   answer: allowed, used of the window, ms until it ends, used of the day;
+#           -1 when the counter is not there and 6 is ''
+_HIT: Final = Script("""
+local limit, used, left = tonumber(ARGV[1]), 0, tonumber(ARGV[2])
+local day_limit, today = 0, 0
+if KEYS[2] then
+    today = redis.call('HGET', KEYS[2], ARGV[3])
+    if not today then
+        if ARGV[6] == '' then return {-1} end
+        today = ARGV[6]
+        redis.call('HSET', KEYS[2], ARGV[3], today)
+        redis.call('EXPIREAT', KEYS[2], ARGV[7])
+    end
+    day_limit, today = tonumber(ARGV[4]), tonumber(today)
+end
+if limit > 0 then
+    local ttl = redis.call('PTTL', KEYS[1])
+    if ttl >= 0 then used, left = tonumber(redis.call('GET', KEYS[1])), ttl end
+end
+if (limit > 0 and used >= limit) or (day_limit > 0 and today >= day_limit) then
+    return {0, used, left, today}
+end
+if limit > 0 then
+    used = used + 1
+    if used == 1 then redis.call('SET', KEYS[1], 1, 'PX', left) else redis.call('INCR', KEYS[1]) end
+end
+if KEYS[2] then
+    today = redis.call('HINCRBY', KEYS[2], ARGV[3], 1)
+    redis.call('SADD', KEYS[3], ARGV[3] .. ' ' .. ARGV[5])
+end
+return {1, used, left, today}
+""")
+
+
+class WindowStorage(Storage):
+    """Windows of one minute, and the counters of the day. Whatever fails, the answer is None."""
+
+    STORAGE_SCHEME = [SCHEME]  # noqa: RUF012 - as the library has it
+    base_exceptions = ()
+
+    def hit_client(self, key: str, limit: int) -> Verdict | None:
+        """One request of a client who is known by an address only."""
+        answer = store().run(_HIT, (_window_key(key),), limit, MINUTE_MS)
+        if answer is None:
+            return None
+        allowed, used, left, _ = answer
+        moment = clock.now().timestamp()
+        return Verdict(bool(allowed), moment, (_minute(moment, limit, used, left),))
+
+    def hit_account(
+        self, account_id: str, per_minute: int | None, per_day: int | None
+    ) -> Verdict | None:
+        """One request of an account, counted as used when it may pass."""
+        requests.hand_over()
+        was_down = store().is_down
+        answer = self._hit_account(account_id, per_minute, per_day)
+        if answer is None:
+            if was_down:  # else the store may have counted it before it failed
+                requests.count_here(account_id)
+            return None
+        allowed, used, left, today = answer
+        now, windows = clock.now(), []
+        if per_minute is not None:
+            windows.append(_minute(now.timestamp(), per_minute, used, left))
+        if per_day is not None:
+            windows.append(Window("day", per_day, today, _midnight_after(now)))
+        return Verdict(bool(allowed), now.timestamp(), tuple(windows))
+
+    def _hit_account(
+        self, account_id: str, per_minute: int | None, per_day: int | None
+    ) -> list[int] | None:
+        day, beginning = requests.today(), ""
+        keys = (_window_key(account_id), requests.day_key(day), requests.CHANGED)
+        for _ in range(2):
+            known = (account_id, per_day or 0, day, beginning, requests.kept_until(day))
+            answer: Any = store().run(_HIT, keys, per_minute or 0, MINUTE_MS, *known)
+            if answer is None or answer[0] != requests.UNKNOWN:
+                break
+            beginning = str(requests.written_on(account_id, day))
+        return answer  # type: ignore[no-any-return]
+
+    # What the library asks of every storage.
+
+    def incr(self, key: str, expiry: int, amount: int = 1) -> int:
+        def hit(client: Any) -> int:
+            pipeline = client.pipeline()
+            pipeline.incrby(key, amount)
+            pipeline.expire(key, expiry, nx=True)
+            return int(pipeline.execute()[0])
+
+        return store().attempt(hit) or 0
+
+    def get(self, key: str) -> int:
+        return int(store().ask("GET", key) or 0)
+
+    def get_expiry(self, key: str) -> float:
+        left = store().ask("PTTL", key)
+        return time.time() + max(0, left or 0) / 1000
+
+    def check(self) -> bool:
+        return store().works()
+
+    def reset(self) -> int | None:
+        raise NotImplementedError("windows end by themselves")
+
+    def clear(self, key: str) -> None:
+        store().ask("DEL", key)
+
+
+def _window_key(client: str) -> str:
+    return f"canopy:window:{client}"
+
+
+def _minute(moment: float, limit: int, used: int, left_ms: int) -> Window:
+    return Window("minute", limit, used, moment + left_ms / 1000)
+
+
+def _midnight_after(moment: datetime) -> float:
+    """When the day (UTC) ends, in seconds since 1970."""
+    midnight = moment.replace(hour=0, minute=0, second=0, microsecond=0)
+    return (midnight + timedelta(days=1)).timestamp()

@@ -1,0 +1,48 @@
+"""What a request is held against, and how it came out."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+
+class Window(NamedTuple):
+    """A fixed window that a request counts in."""
+
+    name: str  # minute or day
+    limit: int
+    used: int
+    ends_at: float  # seconds since 1970
+
+    @property
+    def remaining(self) -> int:
+        return max(0, self.limit - self.used)
+
+
+class Verdict(NamedTuple):
+    """Whether a request may pass, and the windows that said so."""
+
+    allowed: bool
+    moment: float  # seconds since 1970
+    windows: tuple[Window, ...]
+
+    @property
+    def shown(self) -> Window | None:
+        """The window that runs out first; of two that have as much left, the one that lasts."""
+        return min(self.windows, key=lambda one: (one.remaining, -one.ends_at), default=None)
+
+    def headers(self) -> dict[str, str]:
+        """``X-RateLimit-Limit``, ``-Remaining``, and ``-Reset`` in seconds since 1970."""
+        window = self.shown
+        if window is None:
+            return {}
+        return {
+            "X-RateLimit-Limit": str(window.limit),
+            "X-RateLimit-Remaining": str(window.remaining),
+            "X-RateLimit-Reset": str(math.ceil(window.ends_at)),
+        }
+
+    def retry_after(self) -> int:
+        """Whole seconds until the window that refused the request ends; at least 1."""
+        window = self.shown
+        return max(1, math.ceil(window.ends_at - self.moment)) if window is not None else 1

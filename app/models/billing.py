@@ -1,0 +1,58 @@
+"""Billing: what billing systems told, and what the accounts' plans follow from."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import CheckConstraint, ForeignKey, Index, String, Text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.core.tables import Base, Key, Timestamp
+
+# Ids of others. The order of "C" as in ``Key``.
+ExternalId = String(255).with_variant(String(255, collation="C"), "postgresql")
+
+
+class BillingEvent(Base):
+    """An event as it came; ``body`` is the text of the request. Kept for good: the ledger."""
+
+    __tablename__ = "billing_events"
+    __table_args__ = (
+        CheckConstraint("source IN ('billing', 'payment_provider')", name="source"),
+        Index(None, "account_id", "created_at", "id"),
+    )
+
+    source: Mapped[str] = mapped_column(String(20), primary_key=True)
+    id: Mapped[str] = mapped_column(ExternalId, primary_key=True)
+    account_id: Mapped[str] = mapped_column(Key, ForeignKey("accounts.id", ondelete="CASCADE"))
+    type: Mapped[str] = mapped_column(String(40))
+    body: Mapped[str] = mapped_column(Text)
+    created_at: Mapped[datetime] = mapped_column(Timestamp)  # the event's own time
+    received_at: Mapped[datetime] = mapped_column(Timestamp)
+
+
+class BillingSubscription(Base):
+    """How far the events of an account's subscription have been applied.
+
+    Both columns hold a ``position`` (``app.billing.message``), or nothing: of the newest event, and
+    of the newest that said which plan the account is on.
+    """
+
+    __tablename__ = "billing_subscriptions"
+
+    account_id: Mapped[str] = mapped_column(
+        Key, ForeignKey("accounts.id", ondelete="CASCADE"), primary_key=True
+    )
+    newest: Mapped[str] = mapped_column(Text, default="")
+    newest_with_plan: Mapped[str] = mapped_column(Text, default="")
+
+
+class BillingCustomer(Base):
+    """The account that a customer of the payment provider pays for, as an event named it."""
+
+    __tablename__ = "billing_customers"
+    __table_args__ = (Index(None, "account_id"),)
+
+    customer_id: Mapped[str] = mapped_column(ExternalId, primary_key=True)
+    account_id: Mapped[str] = mapped_column(Key, ForeignKey("accounts.id", ondelete="CASCADE"))
+    named_at: Mapped[datetime] = mapped_column(Timestamp)  # the time of that event

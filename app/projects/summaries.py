@@ -1,0 +1,40 @@
+"""Projects without their boundaries, for whoever asks about them and draws nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import bindparam, func
+
+from app.auth.tenant import columns_of
+from app.core.ids import is_id
+from app.core.reading import Prepared
+from app.models import Project
+from app.policy.bounds import PROJECT_STATUSES
+from app.projects.record import SUMMARY_COLUMNS, absent, row_summary
+
+_ONE = Prepared(columns_of(Project, *SUMMARY_COLUMNS).where(Project.id == bindparam("project_id")))
+_BY_STATUS = Prepared(
+    columns_of(Project, Project.status)
+    .add_columns(func.count().label("projects"), func.sum(Project.area_m2).label("area_m2"))
+    .group_by(Project.status)
+)
+
+
+def summarize_project(account_id: str, project_id: str) -> dict[str, Any]:
+    """The record of a project, with the box around its boundary in place of it. Raises NotFound."""
+    known = is_id("project", project_id)
+    rows = _ONE.tuples(account_id=account_id, project_id=project_id) if known else []
+    if not rows:
+        raise absent()
+    return row_summary(rows[0])
+
+
+def summarize_projects(account_id: str) -> dict[str, dict[str, Any]]:
+    """For each status how many projects have it, and their hectares."""
+    totals: dict[str, dict[str, Any]] = {
+        status: {"projects": 0, "hectares": 0.0} for status in PROJECT_STATUSES
+    }
+    for row in _BY_STATUS.all(account_id=account_id):
+        totals[row.status] = {"projects": row.projects, "hectares": int(row.area_m2 or 0) / 10_000}
+    return totals

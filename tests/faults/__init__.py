@@ -1,0 +1,1 @@
+"""What happens to the service when a part fails under load: ``python -m tests.faults --help``."""

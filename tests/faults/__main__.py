@@ -1,0 +1,60 @@
+"""Bring about faults under load and tell how the service stood them, in figures."""
+
+from __future__ import annotations
+
+import argparse
+import platform
+import sys
+import tempfile
+from pathlib import Path
+
+from tests.faults import rush
+from tests.faults.rush import CONNECTIONS, PLAN_LIMIT, REQUESTS, TIER_LIMIT, rushes
+from tests.faults.store import CALLERS, THREADS, WORKERS, faults_of, rows, run
+from tests.faults.valkey import STORE_FAULTS, valkey
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser("python -m tests.faults", description=__doc__)
+    names = [*(fault.name for fault in STORE_FAULTS), "rush"]
+    parser.add_argument("names", nargs="*", metavar="FAULT", help=f"of {', '.join(names)}; all")
+    parser.add_argument("--seconds", type=float, default=10, help="how long each lasts (10)")
+    parser.add_argument("--runs", type=int, default=20, help="how often the rush is made (20)")
+    options = parser.parse_args()
+    if unknown := set(options.names) - set(names):
+        parser.error(f"no such fault: {', '.join(sorted(unknown))}")
+    sys.stdout.write(
+        f"{platform.platform()}, Python {platform.python_version()}; {WORKERS} web processes of "
+        f"{THREADS} threads, {CALLERS} callers without pause, {options.seconds:g} s a fault\n"
+    )
+    failed = 0
+    for fault in STORE_FAULTS:
+        if options.names and fault.name not in options.names:
+            continue
+        with tempfile.TemporaryDirectory(prefix="canopy-") as folder:
+            report = run(fault, Path(folder), options.seconds)
+        wrong = faults_of(report)
+        failed += bool(wrong)
+        sys.stdout.write("\n".join(["", *rows(report), *(f"  WRONG: {line}" for line in wrong)]))
+        sys.stdout.write("\n")
+        sys.stdout.flush()
+    if not options.names or "rush" in options.names:
+        failed += not _rush(options.runs)
+    return 1 if failed else 0
+
+
+def _rush(runs: int) -> bool:
+    """Whether each rush let exactly as many requests pass as the limits allow."""
+    with tempfile.TemporaryDirectory(prefix="canopy-") as folder, valkey(Path(folder)) as store:
+        found = rushes(Path(folder), store.url, runs)
+    exact = [(plan[200], tier[200]) == (PLAN_LIMIT, TIER_LIMIT) for plan, tier in found]
+    sys.stdout.write(
+        f"\nrush: {REQUESTS:,} requests at once on {CONNECTIONS} connections, {rush.WORKERS} web "
+        f"processes\n  exactly {PLAN_LIMIT} of a plan and {TIER_LIMIT} of a tier passed in "
+        f"{sum(exact)} of {runs} runs\n"
+    )
+    return all(exact)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

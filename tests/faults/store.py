@@ -1,0 +1,233 @@
+"""A failing store under load: what callers of the service see, in figures."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import quantiles
+from typing import Any
+
+from flask import Flask
+
+from app import create_app
+from app.core.connections import close_all
+from app.core.store import TIMEOUT_SECONDS
+from config import load_settings
+from tests.api.server import Server, gunicorn
+from tests.faults.valkey import Fault, Valkey, valkey
+from tests.make import Client, make_account
+
+WORKERS, THREADS, CALLERS = 2, 4, 8
+SETTLED_SECONDS = 1.0  # after the beginning of a fault; by then every thread has met it
+PLANS = "[wide]\nrequests_per_minute = 1000000\n\n[narrow]\nrequests_per_minute = 5\n"
+
+
+@dataclass
+class Seen:
+    """What callers saw in one phase."""
+
+    millis: list[float] = field(default_factory=list)
+    statuses: Counter[int] = field(default_factory=Counter)
+    limited: int = 0  # answers with the headers of a limit
+
+    @property
+    def p50(self) -> float:
+        return quantiles(self.millis, n=100)[49]
+
+    @property
+    def p99(self) -> float:
+        return quantiles(self.millis, n=100)[98]
+
+    @property
+    def longest(self) -> float:
+        return max(self.millis)
+
+    @property
+    def answers(self) -> int:
+        return len(self.millis)
+
+
+@dataclass
+class Report:
+    """One fault: before it, as it began, once it was known, and after it."""
+
+    fault: Fault
+    before: Seen
+    first: Seen
+    known: Seen
+    health: str  # of /api/health while it lasted
+    back_seconds: float  # until a limit held again
+    began: int  # log lines
+    ended: int
+    outages: float  # of the metric
+
+
+class Load:
+    """Callers who ask without a pause, each on a connection of its own."""
+
+    def __init__(self, port: int, token: str) -> None:
+        self._port, self._token = port, token
+        self._seen, self._over = Seen(), threading.Event()
+        self._threads = [threading.Thread(target=self._call) for _ in range(CALLERS)]
+        for thread in self._threads:
+            thread.start()
+
+    def phase(self, seconds: float) -> Seen:
+        """What is seen from now on, for so long."""
+        self._seen = seen = Seen()
+        time.sleep(seconds)
+        self._seen = Seen()
+        return seen
+
+    def end(self) -> None:
+        self._over.set()
+        for thread in self._threads:
+            thread.join()
+
+    def _call(self) -> None:
+        connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=30)
+        headers = {"Authorization": f"Bearer {self._token}"}
+        while not self._over.is_set():
+            seen, began = self._seen, time.perf_counter()
+            connection.request("GET", "/v1/account", headers=headers)
+            answer = connection.getresponse()
+            answer.read()
+            if seen is not self._seen:  # it belongs to two phases
+                continue
+            seen.millis.append((time.perf_counter() - began) * 1000)
+            seen.statuses[answer.status] += 1
+            seen.limited += answer.getheader("X-RateLimit-Limit") is not None
+        connection.close()
+
+
+@contextmanager
+def instance(folder: Path) -> Iterator[tuple[Server, Valkey, Flask]]:
+    """gunicorn with several processes, its store, and the application on the same database."""
+    plans = folder / "plans.toml"
+    plans.write_text(PLANS)
+    with valkey(folder) as store:
+        environ = {
+            "REDIS_URL": store.url,
+            "PLANS_FILE": str(plans),
+            "METRICS_TOKEN": "metrics-token",
+            "LOG_LEVEL": "warning",
+            "WEB_WORKERS": str(WORKERS),
+            "WEB_THREADS": str(THREADS),
+        }
+        with gunicorn(folder, **environ) as server:
+            app = create_app(load_settings({"INSTANCE_PATH": str(folder)} | environ))
+            yield server, store, app
+            with app.app_context():
+                close_all()
+
+
+def run(fault: Fault, folder: Path, seconds: float) -> Report:
+    """Bring about one fault for so many seconds, under load."""
+    with instance(folder) as (server, store, app):
+        wide, narrow = make_account(app, plan="wide"), make_account(app, plan="narrow")
+        load = Load(server.port, wide.token or "")
+        try:
+            load.phase(1)
+            before = load.phase(min(seconds, 3))
+            end = fault.begin(store)
+            try:
+                first = load.phase(SETTLED_SECONDS)
+                known = load.phase(seconds)
+                health = _get(server.port, "/api/health").get("status", "")
+            finally:
+                end()
+            back = _seconds_until_limited(server.port, narrow)
+        finally:
+            load.end()
+        log = (folder / "gunicorn.log").read_text()
+        return Report(
+            fault,
+            before,
+            first,
+            known,
+            health,
+            back,
+            log.count("the store is down"),
+            log.count("the store is back"),
+            _outages(server.port),
+        )
+
+
+def _seconds_until_limited(port: int, client: Client) -> float:
+    """How long it takes until the sixth request of five allowed ones is refused, in every process:
+    all of them share one window."""
+    began = time.monotonic()
+    refused = 0
+    while refused < 4 * WORKERS * THREADS:
+        status, _ = _request(port, "/v1/account", client.authorization)
+        refused = refused + 1 if status == 429 else 0
+        if time.monotonic() - began > 30:
+            raise AssertionError("the limits do not hold again")
+    return time.monotonic() - began
+
+
+def _outages(port: int) -> float:
+    _, text = _request(port, "/metrics", {"Authorization": "Bearer metrics-token"})
+    lines = [line for line in text.splitlines() if line.startswith("canopy_store_outages_total")]
+    return sum(float(line.split()[-1]) for line in lines)
+
+
+def _get(port: int, path: str) -> Any:
+    return json.loads(_request(port, path, {})[1])
+
+
+def _request(port: int, path: str, headers: dict[str, str]) -> tuple[int, str]:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    connection.request("GET", path, headers=headers)
+    answer = connection.getresponse()
+    text = answer.read().decode()
+    connection.close()
+    return answer.status, text
+
+
+def faults_of(report: Report) -> list[str]:
+    """What is wrong with how the service stood it; times excepted, which are for people to read."""
+    wrong = []
+    statuses = report.before.statuses + report.first.statuses + report.known.statuses
+    if set(statuses) != {200}:
+        wrong.append(f"statuses {dict(statuses)}")
+    if report.before.limited != report.before.answers:
+        wrong.append("answers without headers before the fault")
+    if report.fault.keeps_limits:
+        if report.known.limited != report.known.answers:
+            wrong.append("answers without headers, though the store could be asked")
+        expected = (0, 0, 0.0, "ok")
+    else:
+        if report.known.limited:
+            wrong.append(f"{report.known.limited} answers with headers while the store was down")
+        expected = (WORKERS, WORKERS, float(WORKERS), "degraded")
+    found = (report.began, report.ended, report.outages, report.health)
+    if found != expected:
+        wrong.append(f"log lines, outages counted and health are {found}, not {expected}")
+    if report.back_seconds > 5:
+        wrong.append(f"the limits held again after {report.back_seconds:.1f} s")
+    return wrong
+
+
+def rows(report: Report) -> list[str]:
+    """The figures, a line of a table each."""
+    allowed = TIMEOUT_SECONDS * 1000 + 50
+    return [
+        f"{report.fault.name}: {report.fault.told}",
+        f"  before        p50 {report.before.p50:6.1f} ms   p99 {report.before.p99:6.1f} ms   "
+        f"{report.before.answers:,} answers",
+        f"  as it began   longest {report.first.longest:6.1f} ms "
+        f"(+{report.first.longest - report.before.p99:.1f}; +{allowed:.0f} allowed)",
+        f"  once known    p50 {report.known.p50:6.1f} ms   p99 {report.known.p99:6.1f} ms "
+        f"(+{report.known.p99 - report.before.p99:.1f}; +20 allowed)   "
+        f"{report.known.answers:,} answers, {report.known.limited:,} with limits",
+        f"  back          limits hold after {report.back_seconds:.2f} s (5 allowed); "
+        f"log lines {report.began} + {report.ended} of {WORKERS} processes; health {report.health}",
+    ]

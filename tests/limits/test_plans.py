@@ -1,0 +1,193 @@
+"""The limits of the plan on /v1: the minute and the day of an account, over all its credentials."""
+
+from __future__ import annotations
+
+import time
+from datetime import timedelta
+
+import pytest
+from flask import Flask
+from redis import Redis
+
+from app.core import clock
+from app.core.store import store
+from app.policy.plans import PLANS
+from app.usage import requests
+from app.usage.jobs import write_counts
+from tests.limits.plans import put_on, shown, use_up
+from tests.make import Client, make_account, make_key, make_service_token
+
+
+@pytest.mark.parametrize("plan", [name for name, plan in PLANS.items() if name != "enterprise"])
+def test_the_minute_of_a_plan_is_what_the_specification_says(app: Flask, plan: str) -> None:
+    client, limit = make_account(app, plan=plan), PLANS[plan].requests_per_minute
+    assert limit is not None
+    for used in range(1, limit + 1):
+        response = client.get("/v1/account")
+        assert (response.status_code, shown(response)) == (200, (limit, limit - used))
+    refused = client.get("/v1/account")
+    assert (refused.status_code, shown(refused)) == (429, (limit, 0))
+
+
+def test_the_table_is_that_of_the_specification() -> None:
+    found = {name: (p.requests_per_minute, p.requests_per_day) for name, p in PLANS.items()}
+    assert found == {"free": (60, 1000), "pro": (300, 10_000), "enterprise": (1000, None)}
+
+
+def test_a_refusal_says_which_window_of_which_plan_and_when_to_come_back(limited: Flask) -> None:
+    client = make_account(limited, plan="few")
+    use_up(client, 3)
+    response = client.get("/v1/account")
+    error = response.json["error"]
+    wait = int(response.headers["Retry-After"])
+    assert (error["code"], error["details"]) == ("RATE_LIMITED", [])
+    assert error["message"].startswith("The plan few allows 3 requests a minute")
+    assert f"{wait} seconds" in error["message"]
+    assert 58 <= wait <= 60
+    assert 0 <= int(response.headers["X-RateLimit-Reset"]) - (time.time() + wait) <= 2
+
+
+def test_all_credentials_of_an_account_share_its_windows(limited: Flask, app: Flask) -> None:
+    client = make_account(limited, plan="few")
+    for bearer in (client, make_key(client), make_service_token(client)):
+        use_up(bearer, 1)
+    assert make_key(client).get("/v1/account").status_code == 429
+    assert make_account(limited, plan="few").get("/v1/account").status_code == 200
+
+
+def test_the_window_that_runs_out_first_is_shown(limited: Flask) -> None:
+    client = make_account(limited, plan="few")
+    assert shown(client.get("/v1/account")) == (3, 2)
+    assert shown(make_account(limited, plan="short-day").get("/v1/account")) == (4, 3)
+
+
+def test_of_two_windows_that_end_together_the_one_that_lasts_is_shown(limited: Flask) -> None:
+    client = make_account(limited, plan="even")
+    use_up(client, 3)
+    refused = client.get("/v1/account")
+    assert "requests a day" in refused.json["error"]["message"]
+    tomorrow = clock.now().replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
+    assert int(refused.headers["X-RateLimit-Reset"]) == tomorrow.timestamp()
+
+
+def test_the_day_is_that_of_utc(limited: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+    client = make_account(limited, plan="short-day")
+    last = clock.parse_time("2026-03-31T23:59:58.500Z")
+    monkeypatch.setattr(clock, "now", lambda: last)
+    use_up(client, 4)
+    refused = client.get("/v1/account")
+    assert (refused.status_code, refused.headers["Retry-After"]) == (429, "2")
+    assert "a day" in refused.json["error"]["message"]
+    monkeypatch.setattr(clock, "now", lambda: last + timedelta(seconds=1.5))
+    assert shown(client.get("/v1/account")) == (4, 3)
+
+
+@pytest.mark.parametrize("hours", [1, 24, -1, -24])
+def test_a_clock_that_is_moved_leaves_the_limits_sane(
+    limited: Flask, monkeypatch: pytest.MonkeyPatch, hours: int
+) -> None:
+    client = make_account(limited, plan="few")
+    use_up(client, 3)
+    moved = clock.now() + timedelta(hours=hours)
+    monkeypatch.setattr(clock, "now", lambda: moved)
+    refused = client.get("/v1/account")
+    assert refused.status_code == 429
+    assert 1 <= int(refused.headers["Retry-After"]) <= 60
+    ahead = int(refused.headers["X-RateLimit-Reset"]) - moved.timestamp()
+    assert 0 <= ahead <= 61
+
+
+def test_retry_after_is_never_zero(limited: Flask) -> None:
+    client = make_account(limited, plan="few")
+    use_up(client, 3)
+    with limited.app_context():
+        store().client.pexpire(f"canopy:window:{client.account_id}", 90)
+    refused = client.get("/v1/account")
+    assert (refused.status_code, refused.headers["Retry-After"]) == (429, "1")
+    time.sleep(0.1)
+    assert shown(client.get("/v1/account")) == (3, 2)
+
+
+def test_a_changed_plan_holds_at_once_and_begins_no_new_window(limited: Flask) -> None:
+    client = make_account(limited, plan="few")
+    use_up(client, 3)
+    assert client.get("/v1/account").status_code == 429
+    put_on(client, "hundred")
+    assert shown(client.get("/v1/account")) == (100, 96)
+    put_on(client, "few")
+    assert client.get("/v1/account").status_code == 429
+
+
+def test_a_plan_that_is_no_longer_in_the_file_has_the_limits_of_the_default_plan(
+    limited: Flask, app: Flask
+) -> None:
+    client = make_account(limited, plan="hundred")
+    again = Client(app, client.account_id, client.owner_id, client.token)
+    assert shown(again.get("/v1/account")) == (60, 59)
+    assert again.get("/v1/account/usage").json["data"]["members"]["limit"] == 3
+
+
+def test_a_plan_without_limits_has_no_headers_and_counts(limited: Flask) -> None:
+    client = make_account(limited, plan="boundless")
+    response = limited.test_client().get("/v1/account", headers=client.authorization)
+    assert response.status_code == 200
+    assert not [name for name, _ in response.headers if name.startswith("X-RateLimit")]
+    with limited.app_context():
+        assert requests.requests_on(client.account_id, [requests.today()]) == 1
+
+
+def test_refused_requests_do_not_shorten_the_day(limited: Flask) -> None:
+    client = make_account(limited, plan="few")
+    use_up(client, 3)
+    for _ in range(10):
+        assert client.get("/v1/account").status_code == 429
+    with limited.app_context():
+        assert requests.requests_on(client.account_id, [requests.today()]) == 3
+
+
+def test_the_day_survives_a_store_that_forgets(limited: Flask) -> None:
+    client = make_account(limited, plan="short-day")
+    use_up(client, 3)
+    with limited.app_context():
+        write_counts()
+        store().client.flushall()
+    assert shown(client.get("/v1/account")) == (4, 0)
+    for _ in range(2):
+        assert client.get("/v1/account").status_code == 429
+
+
+def test_the_minute_begins_anew_in_a_store_that_forgets(limited: Flask) -> None:
+    client = make_account(limited, plan="few")
+    use_up(client, 3)
+    with limited.app_context():
+        store().client.flushall()
+    assert shown(client.get("/v1/account")) == (3, 2)
+
+
+def test_a_window_that_lost_its_end_begins_anew(limited: Flask) -> None:
+    """Nobody is locked out for ever, whatever was done to the store."""
+    client = make_account(limited, plan="few")
+    use_up(client, 3)
+    with limited.app_context():
+        store().client.persist(f"canopy:window:{client.account_id}")
+    assert shown(client.get("/v1/account")) == (3, 2)
+    with limited.app_context():
+        assert store().client.pttl(f"canopy:window:{client.account_id}") > 0
+
+
+def test_one_request_asks_the_store_once(limited: Flask) -> None:
+    """Both windows and the usage: one command, as the store itself sees it."""
+    client = make_account(limited, plan="few")
+    client.get("/v1/account")
+    server, other = (Redis.from_url(limited.config["SETTINGS"].redis_url) for _ in range(2))
+    other.ping()
+    with server.monitor() as monitor:
+        client.get("/v1/account")
+        other.echo("that is all")
+        seen = []
+        while "that is all" not in (entry := monitor.next_command())["command"]:
+            if entry["client_type"] != "lua":
+                seen.append(entry["command"].split()[0])
+    server.close()
+    other.close()
+    assert seen == ["EVALSHA"]

@@ -1,0 +1,47 @@
+"""What an account was told of its usage, and how a test brings it there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from sqlalchemy import update
+
+from app.extensions import db
+from app.models import AccountUsage
+from tests.make import Client, events
+
+ALL = [75, 90, 100, "over"]
+
+
+def told(client: Client) -> list[Any]:
+    """What was told of usage: the thresholds, and "over" for a limit that was passed."""
+    return [_name(each) for each in events(client) if each["type"].startswith("usage.")]
+
+
+def _name(each: dict[str, Any]) -> Any:
+    over = each["type"] == "usage.limit_exceeded"
+    return "over" if over else each["data"]["threshold"]
+
+
+def hold(client: Client, **counters: Any) -> None:
+    """Set counters of the account, and tell of nothing."""
+    with client.app.app_context():
+        own = AccountUsage.account_id == client.account_id
+        db.session.execute(update(AccountUsage).where(own).values(counters))
+        db.session.commit()
+
+
+def levels(client: Client) -> tuple[int, int, int]:
+    with client.app.app_context():
+        row = db.session.get_one(AccountUsage, client.account_id)
+        found = row.hectares_level, row.members_level, row.requests_level
+        db.session.rollback()
+        return found
+
+
+def do(client: Client, change: Callable[[], Any]) -> None:
+    """Make a change in a transaction."""
+    with client.app.app_context():
+        change()
+        db.session.commit()

@@ -1,0 +1,278 @@
+"""``usage.threshold_reached`` and ``usage.limit_exceeded`` for hectares, told once for each
+climb to a limit (docs/adr/0006-areas-and-counters.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from flask import Flask
+from sqlalchemy import event
+
+from app.account.operator import find_account
+from app.auth.operator import acting_for, first_owner
+from app.core.geometry import read_boundary
+from app.extensions import db
+from app.projects.importing import Candidate, Import
+from tests.make import Client, events, make_account, make_project, multi_square, square, together
+from tests.usage.telling import ALL, do, hold, levels, told
+
+LIMIT_M2 = 10_000_000  # of the plan "free": 1,000 ha
+
+
+@pytest.fixture
+def free(app: Flask) -> Client:
+    """An account that may have 1,000 ha."""
+    return make_account(app, plan="free")
+
+
+def test_data_of_an_event(free: Client) -> None:
+    hold(free, area_m2=7_499_999)
+    project = make_project(free, geometry=square(size=0.001))
+    first = events(free)[-1]
+    area = (7_499_999 + round(project["area_hectares"] * 10_000)) / 10_000
+    assert first["type"] == "usage.threshold_reached"
+    assert first["account"] == {"id": free.account_id, "name": find(free).name}
+    assert first["data"] == {
+        "metric": "hectares",
+        "threshold": 75,
+        "current": area,
+        "limit": 1000,
+        "percentage": round(area / 10, 2),
+    }
+
+
+def find(client: Client) -> Any:
+    with client.app.app_context():
+        return find_account(client.account_id)
+
+
+def test_the_numbers_are_those_of_the_statistics(free: Client) -> None:
+    make_project(free, geometry=square(size=0.1))
+    shown = free.get("/v1/account/usage").json["data"]["hectares"]
+    data = events(free)[-1]["data"]
+    assert {name: data[name] for name in shown} == shown
+
+
+def test_the_subject_of_an_event_is_the_account(free: Client) -> None:
+    make_project(free, geometry=square(size=1))
+    with free.app.app_context():
+        own = db.text("SELECT DISTINCT subject_id FROM events WHERE type LIKE 'usage.%' AND ")
+        found = db.session.execute(
+            db.text(f"{own} account_id = :account"), {"account": free.account_id}
+        )
+        assert [row.subject_id for row in found] == [free.account_id]
+        db.session.rollback()
+
+
+@pytest.mark.parametrize(
+    ("reached", "expected"),
+    [
+        (LIMIT_M2 * 75 // 100 - 1, []),
+        (LIMIT_M2 * 75 // 100, [75]),
+        (LIMIT_M2 * 90 // 100 - 1, [75]),
+        (LIMIT_M2 * 90 // 100, [75, 90]),
+        (LIMIT_M2 - 1, [75, 90]),
+        (LIMIT_M2, [75, 90, 100]),
+        (LIMIT_M2 + 1, ALL),
+    ],
+)
+def test_a_project_that_reaches_exactly_so_much(
+    free: Client, reached: int, expected: list[Any]
+) -> None:
+    geometry = square(size=0.001)
+    hold(free, area_m2=reached - read_boundary(geometry).area_m2)
+    make_project(free, geometry=geometry)
+    assert told(free) == expected
+
+
+def test_a_large_project_jumps_over_all_rungs_and_each_is_told_once(free: Client) -> None:
+    make_project(free, geometry=square(size=1))
+    assert told(free) == ALL
+    make_project(free, geometry=square(20, 20, 1))
+    assert told(free) == ALL
+
+
+def test_events_of_usage_come_after_that_of_the_change(free: Client) -> None:
+    make_project(free, geometry=square(size=1))
+    kinds = [each["type"] for each in events(free)]
+    assert kinds == [
+        "project.created",
+        *["usage.threshold_reached"] * 3,
+        "usage.limit_exceeded",
+    ]
+
+
+def test_up_and_down_and_up_again(free: Client) -> None:
+    path = f"/v1/projects/{make_project(free, geometry=square(size=1))['id']}"
+    free.post(f"{path}/archive")
+    assert told(free) == ALL
+    assert levels(free)[0] == 0
+    free.post(f"{path}/restore")
+    assert told(free) == ALL * 2
+
+
+def test_falling_by_some_rungs_arms_these_alone(free: Client) -> None:
+    hold(free, area_m2=LIMIT_M2 * 80 // 100, hectares_level=1)
+    path = f"/v1/projects/{make_project(free, geometry=square(size=0.1))['id']}"
+    assert told(free) == [90, 100, "over"]
+    free.put(path, json={"geometry": None})
+    assert levels(free)[0] == 1
+    free.put(path, json={"geometry": square(size=0.1)})
+    assert told(free) == [90, 100, "over"] * 2
+
+
+def test_back_to_exactly_the_limit_arms_what_tells_of_going_over(free: Client) -> None:
+    hold(free, area_m2=LIMIT_M2, hectares_level=3)
+    path = f"/v1/projects/{make_project(free, geometry=square(size=0.001))['id']}"
+    for _ in range(2):
+        free.put(path, json={"geometry": None})
+        free.put(path, json={"geometry": square(size=0.001)})
+    assert told(free) == ["over"] * 3
+
+
+@pytest.mark.parametrize("last", ["archive", "PUT archived", "delete"])
+def test_what_is_archived_or_deleted_no_longer_counts(free: Client, last: str) -> None:
+    path = f"/v1/projects/{make_project(free, geometry=square(size=1))['id']}"
+    if last == "archive":
+        free.post(f"{path}/archive")
+    else:
+        free.put(path, json={"status": "archived"})
+    if last == "delete":
+        free.delete(path)
+    assert levels(free)[0] == 0
+    assert told(free) == ALL
+
+
+def test_a_draft_counts_like_an_active_project(free: Client) -> None:
+    path = f"/v1/projects/{make_project(free, geometry=square(size=1))['id']}"
+    free.put(path, json={"status": "draft"})
+    free.put(path, json={"status": "active"})
+    assert told(free) == ALL
+
+
+@pytest.mark.parametrize(
+    "geometry", [square(30, 30, 1), square(size=0.9), multi_square((1, 1), (3, 3), size=1)]
+)
+def test_a_boundary_that_changes_on_one_level_tells_nothing(
+    free: Client, geometry: dict[str, Any]
+) -> None:
+    """Counted out and in, it must not fall from its rung in between."""
+    path = f"/v1/projects/{make_project(free, geometry=square(size=1))['id']}"
+    free.put(path, json={"geometry": geometry})
+    free.put(path, json={"name": "Other", "description": "other"})
+    assert told(free) == ALL
+
+
+def test_without_a_limit_nothing_is_told(client: Client) -> None:
+    make_project(client, geometry=square(size=5))
+    assert told(client) == []
+    assert levels(client) == (0, 0, 0)
+
+
+def test_accounts_climb_apart(free: Client, app: Flask) -> None:
+    other = make_account(app, plan="free")
+    make_project(free, geometry=square(size=1))
+    assert told(other) == []
+
+
+def test_projects_of_an_import_are_told_of(free: Client) -> None:
+    def run() -> None:
+        principal = acting_for(find_account(free.account_id), first_owner(free.account_id))
+        boundary = read_boundary(square(size=0.028))  # some 620 ha
+        other = read_boundary(square(20, 50, size=0.028))
+        Import(principal).take(
+            [Candidate(1, "One", None, boundary), Candidate(2, "Two", None, other)]
+        )
+
+    do(free, run)
+    assert told(free) == ALL
+    assert [each["type"] for each in events(free)][:2] == ["project.created"] * 2
+
+
+def test_a_change_that_fails_tells_nothing(free: Client) -> None:
+    make_project(free, name="Taken")
+    refused = free.post("/v1/projects", json={"name": "Taken", "geometry": square(size=1)})
+    assert refused.status_code == 409
+    assert told(free) == []
+    assert levels(free)[0] == 0
+
+
+@pytest.mark.provokes(500)
+def test_a_change_that_breaks_off_tells_nothing(
+    free: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After everything was written, at the commit."""
+
+    def fail() -> None:
+        raise RuntimeError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(db.session, "commit", fail)
+        response = free.post("/v1/projects", json={"name": "Lost", "geometry": square(size=1)})
+    assert response.status_code == 500
+    assert told(free) == []
+    make_project(free, geometry=square(size=1))
+    assert told(free) == ALL
+
+
+def test_creates_at_once_tell_each_rung_once(free: Client) -> None:
+    """Eight projects of some 220 ha: which one reaches a rung is open, that one does is not."""
+    small = [square(10 + 0.1 * place, 50, 0.0168) for place in range(8)]
+    together(*(lambda g=g: make_project(free, geometry=g) for g in small))
+    assert told(free) == ALL
+
+
+def test_changes_up_and_down_at_once_leave_the_level_that_is_right(free: Client) -> None:
+    paths = [
+        f"/v1/projects/{make_project(free, geometry=square(10 + n, 50, 0.03))['id']}"
+        for n in range(4)
+    ]
+
+    def swing(path: str) -> None:
+        for _ in range(3):
+            free.post(f"{path}/archive")
+            free.post(f"{path}/restore")
+
+    together(*(lambda p=p: swing(p) for p in paths))
+    assert levels(free)[0] == 4
+    seen = told(free)
+    assert seen[:4] == ALL
+    assert all(seen.count(rung) <= 1 + 12 for rung in ALL), "told of without a climb"
+
+
+class Statements:
+    """The statements on counters that were sent."""
+
+    def __init__(self) -> None:
+        self.sent: list[str] = []
+
+    def __call__(self, _: Any, _cursor: Any, statement: str, *_more: Any) -> None:
+        if "account_usage" in statement:
+            self.sent.append(statement)
+
+
+@pytest.fixture
+def statements(app: Flask) -> Iterator[Statements]:
+    seen = Statements()
+    with app.app_context():
+        engine = db.engine
+    event.listen(engine, "before_cursor_execute", seen)
+    yield seen
+    event.remove(engine, "before_cursor_execute", seen)
+
+
+def test_a_change_counts_with_one_statement(free: Client, statements: Statements) -> None:
+    path = f"/v1/projects/{make_project(free, geometry=square(size=0.001))['id']}"
+    assert len(statements.sent) == 1
+    free.put(path, json={"geometry": square(size=0.002), "status": "draft"})
+    free.post(f"{path}/archive")
+    assert len(statements.sent) == 3
+    free.put(path, json={"name": "Uncounted"})
+    assert len(statements.sent) == 3
+
+
+def test_a_crossing_costs_one_more(free: Client, statements: Statements) -> None:
+    make_project(free, geometry=square(size=1))
+    assert len(statements.sent) == 2

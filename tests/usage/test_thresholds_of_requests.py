@@ -1,0 +1,128 @@
+"""``usage.*`` events of API requests, told once a month (docs/policy.md, "Events")."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from app.account.service import set_plan
+from app.core import clock
+from app.extensions import db
+from app.models import RequestCount
+from app.usage.thresholds import note_requests
+from tests.make import Client, events, make_account, together
+from tests.usage.telling import ALL, do, hold, told
+
+HALF_A_MONTH = "2026-04-15T12:00:00.000Z"  # of 30 days, so 30,000 requests are allowed
+
+
+@pytest.fixture
+def free(app: Flask) -> Client:
+    """An account that may send 1,000 requests a day."""
+    return make_account(app, plan="free")
+
+
+def count(client: Client, day: str, requests: int) -> None:
+    """Set the count of a day, as the job does."""
+    with client.app.app_context():
+        key = {"account_id": client.account_id, "day": day}
+        row = db.session.get(RequestCount, key) or RequestCount(**key)
+        row.requests = requests
+        db.session.add(row)
+        db.session.flush()
+        note_requests(client.account_id, clock.now())
+        db.session.commit()
+
+
+def at(monkeypatch: pytest.MonkeyPatch, moment: str) -> None:
+    monkeypatch.setattr(clock, "now", lambda: clock.parse_time(moment))
+
+
+def test_requests_are_told_of_once_a_month(free: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    at(monkeypatch, HALF_A_MONTH)
+    expected: dict[int, list[Any]] = {
+        22_499: [],
+        22_500: [75],
+        22_501: [75],
+        29_000: [75, 90],
+        30_000: [75, 90, 100],
+        30_001: ALL,
+        99_999: ALL,
+    }
+    for requests, seen in expected.items():
+        count(free, "2026-04-15", requests)
+        assert told(free) == seen
+    at(monkeypatch, "2026-05-01T00:00:00.000Z")
+    count(free, "2026-05-01", 5)
+    assert told(free) == ALL
+    count(free, "2026-05-01", 31_000)
+    assert told(free) == [*ALL, 75, 90, 100]
+
+
+def test_data_of_an_event_of_requests(free: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    at(monkeypatch, HALF_A_MONTH)
+    count(free, "2026-04-15", 22_501)
+    assert events(free)[-1]["data"] == {
+        "metric": "api_requests",
+        "threshold": 75,
+        "current": 22_501,
+        "limit": 30_000,
+        "percentage": 75.0,
+    }
+
+
+def test_requests_of_all_days_of_the_month_and_no_others_count(
+    free: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at(monkeypatch, HALF_A_MONTH)
+    count(free, "2026-03-31", 30_000)
+    count(free, "2026-05-01", 30_000)
+    assert told(free) == []
+    count(free, "2026-04-01", 11_250)
+    count(free, "2026-04-30", 11_250)
+    assert told(free) == [75]
+
+
+def test_the_level_of_another_month_does_not_count(
+    free: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hold(free, requests_level=4, requests_period="2026-03")
+    at(monkeypatch, HALF_A_MONTH)
+    count(free, "2026-04-15", 27_000)
+    assert told(free) == [75, 90]
+
+
+def test_requests_without_a_limit(client: Client) -> None:
+    count(client, clock.now().date().isoformat(), 10**9)
+    assert told(client) == []
+
+
+def test_requests_of_an_account_that_is_gone(app: Flask) -> None:
+    with app.app_context():
+        note_requests("acct_gone", clock.now())
+        db.session.rollback()
+
+
+def test_requests_are_held_against_a_new_plan(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at(monkeypatch, HALF_A_MONTH)
+    count(client, "2026-04-15", 28_000)
+    for plan, seen in {"free": [75, 90], "pro": [75, 90], "free ": [75, 90] * 2}.items():
+        do(client, lambda p=plan: set_plan(client.account_id, p.strip()))
+        assert told(client) == seen
+
+
+def test_jobs_at_once_tell_each_rung_once(free: Client) -> None:
+    day = clock.now().date().isoformat()
+    with free.app.app_context():
+        db.session.add(RequestCount(account_id=free.account_id, day=day, requests=10**6))
+        db.session.commit()
+
+    def job() -> None:
+        do(free, lambda: note_requests(free.account_id, clock.now()))
+
+    together(*[job] * 6)
+    assert told(free) == ALL
