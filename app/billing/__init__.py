@@ -1,0 +1,1 @@
+"""What billing systems tell, and what it does to the plan of an account."""

@@ -1,0 +1,65 @@
+"""Where billing systems tell what was bought: their events, signed."""
+
+from __future__ import annotations
+
+from flask import Blueprint, Response, current_app, request
+from sqlalchemy.exc import SQLAlchemyError
+
+from app.api import web
+from app.billing import schemas, service, stripe
+from app.billing.message import TYPES, Message, message_of
+from app.core import clock
+from app.core.errors import ApiError
+from app.extensions import db
+from config import Settings
+
+bp = Blueprint("billing", __name__, url_prefix="/api/billing")
+
+
+@bp.post("/webhook")
+def receive_billing_event() -> Response:
+    """Takes an event of a billing system, signed with BILLING_WEBHOOK_SECRET."""
+    web.verify_signature(_settings().billing_webhook_secret, "BILLING_WEBHOOK_SECRET")
+    if web.read_body(schemas.TypeSchema)["type"] not in TYPES:
+        return _answer(service.IGNORED)
+    loaded = web.read_body(schemas.EventSchema)
+    return _take(message_of(loaded, _text()))
+
+
+@bp.post("/payment-provider-webhook")
+def receive_payment_event() -> Response:
+    """Takes an event of Stripe, signed with PAYMENT_PROVIDER_WEBHOOK_SECRET."""
+    secret = _settings().payment_provider_webhook_secret
+    body = web.signed_body(secret, "PAYMENT_PROVIDER_WEBHOOK_SECRET")
+    header = request.headers.get(stripe.SIGNATURE)
+    if not stripe.is_signed(secret or "", body, header, clock.now()):
+        raise web.bad_signature(stripe.SIGNATURE)
+    schema = schemas.STRIPE_EVENTS.get(web.read_body(schemas.TypeSchema)["type"])
+    if schema is None:
+        return _answer(service.IGNORED)
+    return _take(stripe.message_of(web.read_body(schema), _text()))
+
+
+def _take(message: Message) -> Response:
+    """The answer to a message, in a transaction that is committed with it, or not at all."""
+    try:
+        result = service.take(message)
+        db.session.commit()
+    except (ApiError, SQLAlchemyError):
+        db.session.rollback()
+        raise
+    return _answer(result)
+
+
+def _answer(result: str) -> Response:
+    return web.answer({"received": True, "result": result})
+
+
+def _text() -> str:
+    """The body of this request as it came. It was read as JSON, so it is UTF-8."""
+    return request.get_data().decode()
+
+
+def _settings() -> Settings:
+    settings: Settings = current_app.config["SETTINGS"]
+    return settings

@@ -1,0 +1,180 @@
+"""The bodies of events, as a billing system and as Stripe write them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+import marshmallow as ma
+from marshmallow import fields, validate
+
+from app.billing.message import TYPES
+from app.core.schemas import InputSchema, Text
+
+_RFC_3339: Final = re.compile(
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?"
+    r"(Z|[+-][0-9]{2}:[0-5][0-9])"
+)
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_LONGEST_ID: Final = 255
+
+
+class Moment(fields.Field[datetime]):
+    """An RFC 3339 timestamp with its zone, as a moment in UTC."""
+
+    def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> datetime:
+        text = value.upper() if isinstance(value, str) else ""
+        try:
+            if _RFC_3339.fullmatch(text):
+                return datetime.fromisoformat(text).astimezone(UTC)
+        except (ValueError, OverflowError):  # there is no such day, or no such year in UTC
+            pass
+        told = "Must be an RFC 3339 timestamp with a zone, such as 2026-01-02T03:04:05Z."
+        raise ma.ValidationError(told)
+
+
+class EpochSeconds(fields.Field[datetime]):
+    """Whole seconds since 1970, as a moment in UTC."""
+
+    def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> datetime:
+        try:
+            if type(value) is int:
+                return _EPOCH + timedelta(seconds=value)
+        except OverflowError:
+            pass
+        raise ma.ValidationError("Must be a time in whole seconds since 1970.")
+
+
+class MinorUnits(fields.Field[int]):
+    """An amount of money in minor units, such as cents."""
+
+    def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> int:
+        if type(value) is not int:
+            raise ma.ValidationError("Must be a whole number of minor units, such as cents.")
+        return value
+
+
+class Picked(ma.Schema):
+    """An object of somebody else's, of which only the names here are looked at."""
+
+    @ma.pre_load
+    def _pick(self, data: Any, **_: Any) -> Any:
+        if not isinstance(data, Mapping):
+            return data
+        names = {field.data_key or name for name, field in self.fields.items()}
+        return {name: data[name] for name in names & data.keys()}
+
+
+class TypeSchema(Picked):
+    """The type of an event, whatever else is in it."""
+
+    type = fields.String(required=True)
+
+
+class InvoiceSchema(InputSchema):
+    id = Text(required=True, shortest=1, longest=_LONGEST_ID)
+    amount = MinorUnits(required=True)
+    currency = Text(required=True, shortest=1, longest=10)
+    status = Text(longest=50, allow_none=True)
+    due_at = Moment(allow_none=True)
+
+
+class EventSchema(InputSchema):
+    """An event of the operator's own billing system. ``null`` is as good as nothing."""
+
+    id = Text(required=True, shortest=1, longest=_LONGEST_ID)
+    type = fields.String(required=True, validate=validate.OneOf(TYPES))
+    created_at = Moment(required=True)
+    account_id = fields.String(required=True)
+    plan = fields.String(allow_none=True)
+    status = Text(longest=50, allow_none=True)
+    current_period_end = Moment(allow_none=True)
+    invoice = fields.Nested(InvoiceSchema, allow_none=True)
+
+    @ma.validates_schema
+    def _has_its_invoice(self, data: Mapping[str, Any], **_: Any) -> None:
+        if data["type"].startswith("invoice.") and data.get("invoice") is None:
+            raise ma.ValidationError("An event about an invoice needs it.", "invoice")
+
+
+class _Metadata(Picked):
+    account_id = fields.String(allow_none=True)
+
+
+class _SubscriptionDetails(Picked):
+    metadata = fields.Nested(_Metadata, allow_none=True)
+
+
+class _Parent(Picked):
+    subscription_details = fields.Nested(_SubscriptionDetails, allow_none=True)
+
+
+class _Price(Picked):
+    lookup_key = fields.String(allow_none=True)
+
+
+class _Item(Picked):
+    price = fields.Nested(_Price, allow_none=True)
+    current_period_end = EpochSeconds(allow_none=True)
+
+
+class _Items(Picked):
+    data = fields.List(fields.Nested(_Item))
+
+
+class _Billed(Picked):
+    """What Stripe's subscriptions and invoices have in common."""
+
+    customer = Text(longest=_LONGEST_ID, allow_none=True)
+    metadata = fields.Nested(_Metadata, allow_none=True)
+    status = Text(longest=50, allow_none=True)
+
+
+class _Subscription(_Billed):
+    items = fields.Nested(_Items, allow_none=True)
+    current_period_end = EpochSeconds(allow_none=True)  # of its items, in newer versions of the API
+
+
+class _Invoice(_Billed):
+    id = Text(required=True, shortest=1, longest=_LONGEST_ID)
+    currency = Text(required=True, shortest=1, longest=10)
+    due_date = EpochSeconds(allow_none=True)
+    subscription_details = fields.Nested(_SubscriptionDetails, allow_none=True)
+    parent = fields.Nested(_Parent, allow_none=True)  # the same, in newer versions of the API
+
+
+class _PaidInvoice(_Invoice):
+    amount = MinorUnits(required=True, data_key="amount_paid")
+
+
+class _FailedInvoice(_Invoice):
+    amount = MinorUnits(required=True, data_key="amount_due")
+
+
+def _event_about(what: type[Picked]) -> type[ma.Schema]:
+    """The schema of a Stripe event whose object has this one."""
+    return Picked.from_dict(
+        {
+            "id": Text(required=True, shortest=1, longest=_LONGEST_ID),
+            "type": fields.String(required=True),
+            "created": EpochSeconds(required=True),
+            "data": fields.Nested(
+                Picked.from_dict({"object": fields.Nested(what, required=True)}), required=True
+            ),
+        },
+        name=f"Event{what.__name__}",
+    )
+
+
+_SUBSCRIPTION_EVENT: Final = _event_about(_Subscription)
+
+# Stripe's types that mean something here.
+STRIPE_EVENTS: Final = {
+    "customer.subscription.created": _SUBSCRIPTION_EVENT,
+    "customer.subscription.updated": _SUBSCRIPTION_EVENT,
+    "customer.subscription.deleted": _SUBSCRIPTION_EVENT,
+    "invoice.paid": _event_about(_PaidInvoice),
+    "invoice.payment_failed": _event_about(_FailedInvoice),
+}

@@ -1,0 +1,118 @@
+"""Stripe's events: how they are signed, and what they mean here.
+
+https://docs.stripe.com/webhooks#verify-manually and https://docs.stripe.com/api/events/object
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Final
+
+from app.billing.message import PAYMENT_PROVIDER, Invoice, Message
+from app.core.signatures import is_same, sign
+from app.policy.plans import DEFAULT_PLAN
+
+SIGNATURE: Final = "Stripe-Signature"
+TOLERANCE_SECONDS: Final = 300
+
+# Stripe's types, and what each is called here.
+TYPES: Final = {
+    "customer.subscription.created": "subscription.created",
+    "customer.subscription.updated": "subscription.updated",
+    "customer.subscription.deleted": "subscription.canceled",
+    "invoice.paid": "invoice.paid",
+    "invoice.payment_failed": "invoice.failed",
+}
+# In these states the account is on the plan of the price; in those it is on none that is paid for.
+# In any other (incomplete, incomplete_expired, paused) it stays on the plan that it has.
+_ON_PLAN: Final = frozenset({"active", "trialing", "past_due", None})
+_OFF_PLAN: Final = frozenset({"unpaid", "canceled"})
+
+
+def is_signed(secret: str, body: bytes, header: str | None, moment: datetime) -> bool:
+    """Whether ``header`` is the ``Stripe-Signature`` of ``body``, made close to ``moment``.
+
+    ``t=<epoch seconds>,v1=<HMAC of "t.body">``; while a secret is replaced there are several v1.
+    """
+    items = [item.split("=", 2) for item in (header or "").split(",")]
+    try:
+        times = [item[1] for item in items if item[0] == "t"]
+        signed_at = int(times[0])
+        signatures = [item[1] for item in items if item[0] == "v1"]
+    except (IndexError, ValueError):
+        return False
+    now = moment.timestamp()
+    if not now - TOLERANCE_SECONDS <= signed_at <= now + TOLERANCE_SECONDS:
+        return False
+    expected = sign(secret, b"%d.%b" % (signed_at, body))
+    return any(is_same(signature, expected) for signature in signatures)
+
+
+def message_of(loaded: Mapping[str, Any], body: str) -> Message:
+    """The message of an event that was loaded by its schema."""
+    is_invoice = loaded["type"].startswith("invoice.")
+    return _invoice_message(loaded, body) if is_invoice else _subscription_message(loaded, body)
+
+
+def _subscription_message(loaded: Mapping[str, Any], body: str) -> Message:
+    subscription = loaded["data"]["object"]
+    items: list[dict[str, Any]] = _inside(subscription, "items", "data") or [{}]
+    item = items[0]
+    ends = subscription.get("current_period_end") or item.get("current_period_end")
+    deleted = loaded["type"] == "customer.subscription.deleted"
+    state = "canceled" if deleted else subscription.get("status")
+    return Message(
+        **_common(loaded),
+        body=body,
+        account_id=_inside(subscription, "metadata", "account_id"),
+        plan=_plan(state, _inside(item, "price", "lookup_key")),
+        status=subscription.get("status"),
+        current_period_end=ends,
+    )
+
+
+def _invoice_message(loaded: Mapping[str, Any], body: str) -> Message:
+    invoice = loaded["data"]["object"]
+    places = (
+        ("metadata", "account_id"),
+        ("subscription_details", "metadata", "account_id"),
+        ("parent", "subscription_details", "metadata", "account_id"),
+    )
+    named = (_inside(invoice, *place) for place in places)
+    return Message(
+        **_common(loaded),
+        body=body,
+        account_id=next((account_id for account_id in named if account_id is not None), None),
+        invoice=Invoice(
+            id=invoice["id"],
+            amount=invoice["amount"],
+            currency=invoice["currency"],
+            status=invoice.get("status"),
+            due_at=invoice.get("due_date"),
+        ),
+    )
+
+
+def _common(loaded: Mapping[str, Any]) -> dict[str, Any]:
+    """What the messages of all of Stripe's events have."""
+    return {
+        "source": PAYMENT_PROVIDER,
+        "id": loaded["id"],
+        "type": TYPES[loaded["type"]],
+        "at": loaded["created"],
+        "customer_id": loaded["data"]["object"].get("customer"),
+    }
+
+
+def _plan(status: str | None, lookup_key: str | None) -> str | None:
+    if status in _OFF_PLAN:
+        return DEFAULT_PLAN
+    return lookup_key if status in _ON_PLAN else None
+
+
+def _inside(value: Any, *names: str) -> Any:
+    """What lies below these names, or None where one of them is absent or null."""
+    for name in names:
+        value = None if value is None else value.get(name)
+    return value
