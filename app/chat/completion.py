@@ -1,0 +1,60 @@
+"""What the model's server answers, as the chat-completions protocol has it, and how it can fail."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import orjson
+
+
+class ModelFailed(Exception):
+    """The model gave no answer that can be used.
+
+    ``kind`` is for the log: a few words that hold nothing of what was said. ``told`` is for the
+    caller.
+    """
+
+    def __init__(self, kind: str, told: str) -> None:
+        self.kind = kind
+        self.told = told
+        super().__init__(kind)
+
+
+class Call(NamedTuple):
+    """A tool that the model wants called; ``arguments`` is JSON as the model wrote it, or not."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+class Completion(NamedTuple):
+    """One message of the model: a reply, or calls of tools."""
+
+    text: str
+    calls: list[Call]
+
+
+def read_completion(body: bytes) -> Completion:
+    """The message in an answer of the model's server.
+
+    Raises:
+        ModelFailed: the answer is not JSON, or has another form.
+    """
+    try:
+        message = orjson.loads(body)["choices"][0]["message"]
+        text, calls = message.get("content"), message.get("tool_calls")
+        if not isinstance(text, str | None) or not isinstance(calls, list | None):
+            raise TypeError
+        return Completion(text or "", [_call(call, n) for n, call in enumerate(calls or [], 1)])
+    except (ValueError, LookupError, TypeError, AttributeError):
+        raise ModelFailed("malformed", "The model's answer cannot be understood.") from None
+
+
+def _call(call: Any, number: int) -> Call:
+    """A call as the model asks for it; local servers may leave its id out."""
+    name, arguments = call["function"]["name"], call["function"].get("arguments") or ""
+    if not isinstance(name, str) or not isinstance(arguments, str):
+        raise TypeError
+    given = call.get("id")
+    return Call(given if given and isinstance(given, str) else f"call_{number}", name, arguments)

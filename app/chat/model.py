@@ -1,0 +1,176 @@
+"""The model of this instance, behind any server that speaks OpenAI's chat-completions protocol.
+
+Importing openai costs half a second and 44 MB: ``create_app`` imports this module, and only where a
+model is set.
+
+The server is trusted with nothing but the questions. The timeouts of an HTTP client are for single
+operations, and a server that sends a byte now and then never meets them. So each exchange runs in
+a thread of its own. At the deadline it is given up: its connection is shut down, which wakes the
+thread whatever it waits for, and ends it.
+"""
+
+from __future__ import annotations
+
+import logging
+import socket
+import ssl
+import threading
+import time
+from collections.abc import Sequence
+from concurrent.futures import Future
+from contextlib import suppress
+from typing import Any, Final
+
+import openai
+from flask import Flask
+
+from app.chat.completion import ModelFailed
+from app.chat.service import EXTENSION, Chat, Message, late
+from app.core.version import VERSION
+from app.policy import chat as policy
+from config import Settings
+
+_NO_KEY: Final = "none"  # what is sent to a server that asks for no key; the library wants one
+# What a request carries. openai would add what it knows of this machine, and what OPENAI_*
+# variables say. The last one is its note to itself, that the answer is to be read in pieces.
+_HEADERS: Final = frozenset(
+    {"host", "accept", "accept-encoding", "connection", "content-length", "content-type"}
+    | {"user-agent", "authorization", "x-stainless-raw-response"}
+)
+
+
+def init_app(app: Flask) -> None:
+    """Give ``app`` the model of its settings; half of the threads may wait for it."""
+    settings: Settings = app.config["SETTINGS"]
+    for name in ("openai", "httpx2", "httpcore2"):  # they would log addresses and questions
+        logging.getLogger(name).setLevel(logging.WARNING)
+    places = threading.BoundedSemaphore(max(1, settings.web_threads // 2))
+    app.extensions[EXTENSION] = Chat(OpenAIModel(settings), places)
+
+
+class OpenAIModel:
+    """A model by its name, and the server that runs it."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._base_url = settings.chat_base_url
+        self._name = settings.chat_model or ""
+        self._key = settings.chat_api_key or _NO_KEY
+        self._tls = ssl.create_default_context()
+
+    def ask(self, messages: Sequence[Message], tools: Sequence[Any], deadline: float) -> bytes:
+        """The body of the server's answer, of at most ``policy.ANSWER_BYTES``.
+
+        Args:
+            deadline: on the clock of time.monotonic.
+
+        Raises:
+            ModelFailed: there is no such answer before the deadline.
+        """
+        left = deadline - time.monotonic()
+        if left <= 0:
+            raise late()
+        line, outcome = _Line(), Future[bytes]()
+        question = {"messages": messages, "tools": tools}
+        exchange = (question, left, line, outcome)
+        threading.Thread(target=self._exchange, args=exchange, name="chat", daemon=True).start()
+        try:
+            return outcome.result(left)
+        except TimeoutError:
+            raise late() from None
+        finally:
+            line.cut()
+
+    def _exchange(
+        self, question: dict[str, Any], left: float, line: _Line, outcome: Future[bytes]
+    ) -> None:
+        """One question and its answer, in a thread of their own."""
+        try:
+            outcome.set_result(self._send(question, left, line))
+        except ModelFailed as failure:
+            outcome.set_exception(failure)
+        except openai.APITimeoutError:
+            outcome.set_exception(late())
+        except Exception as error:  # whatever a server can make of a library
+            kind = type(error.__cause__ or error).__name__
+            told = "The model's server cannot be reached, or broke off. Ask again later."
+            outcome.set_exception(ModelFailed(kind, told))
+
+    def _send(self, question: dict[str, Any], left: float, line: _Line) -> bytes:
+        with openai.DefaultHttpxClient(
+            verify=self._tls,
+            trust_env=False,
+            follow_redirects=False,
+            event_hooks={"request": [line.watch], "response": [_judge]},
+        ) as http:
+            client = openai.OpenAI(
+                base_url=self._base_url,
+                api_key=self._key,
+                max_retries=0,
+                timeout=openai.Timeout(left, connect=min(left, policy.CONNECT_SECONDS)),
+                http_client=http,
+                default_headers={
+                    "Accept-Encoding": "identity",
+                    "Authorization": f"Bearer {self._key}",
+                    "User-Agent": f"Canopy/{VERSION}",
+                },
+            )
+            completions = client.chat.completions.with_streaming_response
+            with completions.create(model=self._name, **question) as response:
+                body = bytearray()
+                for piece in response.iter_bytes():
+                    body += piece
+                    if len(body) > policy.ANSWER_BYTES:
+                        raise ModelFailed("too long", "The model's answer is too long to be read.")
+                return bytes(body)
+
+
+class _Line:
+    """The connection of one exchange, which another thread can cut.
+
+    It is a second descriptor of the connection. The first one belongs to the exchange's thread,
+    and closing it from another would give its number to somebody else's file.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._connection: socket.socket | None = None
+        self._is_cut = False
+
+    def watch(self, request: Any) -> None:
+        """Before a request is sent: leave out what nobody asked to send, and see it connect."""
+        for name in set(request.headers) - _HEADERS:
+            del request.headers[name]
+        request.extensions["trace"] = self._trace
+
+    def cut(self) -> None:
+        """End the exchange, now or as soon as it is connected; one that is over stays so."""
+        with self._lock:
+            self._is_cut = True
+            if self._connection is not None:
+                self._end(self._connection)
+
+    def _trace(self, event: str, info: dict[str, Any]) -> None:
+        if event != "connection.connect_tcp.complete":
+            return
+        connection = info["return_value"].get_extra_info("socket").dup()
+        with self._lock:
+            if self._is_cut:
+                self._end(connection)
+            else:
+                self._connection = connection
+
+    @staticmethod
+    def _end(connection: socket.socket) -> None:
+        with suppress(OSError):  # the server was faster
+            connection.shutdown(socket.SHUT_RDWR)
+        connection.close()
+
+
+def _judge(response: Any) -> None:
+    """Before an answer is read: refuse one that is none. Raises ModelFailed."""
+    if response.status_code != 200:
+        told = "The model's server refused the question, or failed. Ask again later."
+        raise ModelFailed(f"status {response.status_code}", told)
+    coding = response.headers.get("content-encoding", "identity")
+    if coding.lower() != "identity":  # a small answer could unfold into a large one
+        raise ModelFailed("compressed", "The model's answer cannot be understood.")

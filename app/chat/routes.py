@@ -1,0 +1,24 @@
+"""/api/chat."""
+
+from __future__ import annotations
+
+from flask import Blueprint, Response
+
+from app.api import web
+from app.auth.guard import ANY_CREDENTIAL, identify, require
+from app.chat import service
+from app.chat.schemas import QuestionSchema
+
+bp = Blueprint("chat", __name__)
+
+
+@bp.post("/api/chat")
+def chat() -> Response:
+    """Answer a question about the projects of the account."""
+    identify()
+    principal = require(ANY_CREDENTIAL)
+    question = web.read_body(QuestionSchema)
+    return web.answer({"reply": service.reply(principal, **question)})
+
+
+chat.permission = ANY_CREDENTIAL  # type: ignore[attr-defined]  # for the generated documentation

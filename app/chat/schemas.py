@@ -1,0 +1,44 @@
+"""What comes in to the chat."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import marshmallow as ma
+from marshmallow import fields, validate, validates_schema
+
+from app.core.schemas import InputSchema, Text
+from app.policy import chat
+
+
+class TurnSchema(InputSchema):
+    """An earlier message: the caller's, or a reply of the chat."""
+
+    role = fields.String(required=True, validate=validate.OneOf(("user", "assistant")))
+    content = Text(shortest=1, longest=chat.REPLY_LENGTH, required=True)
+
+    @validates_schema
+    def _bound_question(self, data: Mapping[str, Any], **_: Any) -> None:
+        if data["role"] == "user" and len(data["content"]) > chat.MESSAGE_LENGTH:
+            message = f"Longer than maximum length {chat.MESSAGE_LENGTH}."
+            raise ma.ValidationError(message, "content")
+
+
+class History(fields.List[Any]):
+    """The earlier messages, counted before any of them is looked at."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(fields.Nested(TurnSchema), **options)
+
+    def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> list[Any]:
+        if isinstance(value, list) and len(value) > chat.HISTORY_LENGTH:
+            raise ma.ValidationError(f"Must have at most {chat.HISTORY_LENGTH} messages.")
+        return super()._deserialize(value, attr, data, **options)
+
+
+class QuestionSchema(InputSchema):
+    """A question, with what was said before it."""
+
+    message = Text(shortest=1, longest=chat.MESSAGE_LENGTH, required=True)
+    history = History(load_default=list)

@@ -1,0 +1,33 @@
+"""docs/chat.md gives the numbers and the tools that hold."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.chat.tools import TOOLS
+from app.policy import chat
+from tests.house.documents import documents
+
+PAGE = documents()["docs/chat.md"]
+ROWS = {
+    "characters of a message": f"{chat.MESSAGE_LENGTH:,}",
+    "earlier messages": f"{chat.HISTORY_LENGTH}, those of the assistant of up to "
+    f"{chat.REPLY_LENGTH:,} characters",
+    "characters of a reply": f"{chat.REPLY_LENGTH:,}",
+    "time for a question, whatever the server does": f"{chat.SECONDS:.0f} seconds",
+    "rounds of tools before the reply": f"{chat.ROUNDS}",
+    "calls of tools in one round": f"{chat.CALLS}",
+    "one result of a tool": f"{chat.RESULT_BYTES // 1024} KB",
+    "one answer of the model's server": f"{chat.ANSWER_BYTES // 1024**2} MB",
+}
+
+
+@pytest.mark.parametrize(("what", "value"), ROWS.items())
+def test_the_page_gives_each_limit(what: str, value: str) -> None:
+    (row,) = (line for line in PAGE.splitlines() if line.startswith(f"| {what} |"))
+    assert row.removeprefix(f"| {what} | ").startswith((f"{value} |", f"{value};"))
+
+
+def test_the_page_names_each_tool_with_its_permission() -> None:
+    for name, tool in TOOLS.items():
+        assert f"| `{name}` | `{tool.needs}` |" in PAGE

@@ -1,0 +1,131 @@
+"""What a chat takes from the others: threads, connections, memory."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from app.core import reading
+from app.extensions import db
+from config import ROOT
+from tests.chat.conftest import ask, reply
+from tests.chat.server import ModelServer, Step, closes, says, waits_for, wants
+from tests.make import Client, make_account, make_project, second_app
+
+LOADED = """
+import sys
+from app import create_app
+from config import load_settings
+create_app(load_settings())
+print(sorted({name.partition(".")[0] for name in sys.modules} & {"openai", "httpx2", "httpx"}))
+"""
+
+
+@pytest.mark.provokes(503)
+@pytest.mark.parametrize(("threads", "places"), [(1, 1), (2, 1), (4, 2), (5, 2)])
+def test_half_of_the_threads_may_chat(
+    app: Flask, model: ModelServer, threads: int, places: int
+) -> None:
+    answered: list[int] = []
+    go_on = threading.Event()
+    model.plays(waits_for(go_on, says("Yes.")))
+    with second_app(
+        app, chat_base_url=model.url, chat_model="forest-1", web_threads=threads
+    ) as made:
+        caller = make_account(made)
+        talking = [
+            threading.Thread(target=lambda: answered.append(ask(caller).status_code))
+            for _ in range(places)
+        ]
+        for thread in talking:
+            thread.start()
+        _wait_for(lambda: len(model.asked) == places)
+        refused = ask(caller)
+        assert refused.status_code == 503
+        assert refused.headers["Retry-After"] == "5"
+        assert refused.json["error"]["message"].startswith("The chat is answering as many")
+        assert caller.get("/v1/projects").status_code == 200
+        go_on.set()
+        for thread in talking:
+            thread.join(20)
+        assert answered == [200] * places
+        assert reply(caller) == "Yes."
+
+
+@pytest.mark.provokes(500, 503)
+def test_a_place_is_given_back_whatever_happens(
+    caller: Client, model: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def breaks(*_: Any) -> Any:
+        raise RuntimeError("a fault of ours")
+
+    for _ in range(4):
+        model.plays(closes)
+        assert ask(caller).status_code == 503
+    with monkeypatch.context() as patch:
+        patch.setattr("app.chat.tools.call", breaks)
+        for _ in range(4):
+            model.plays(wants(("usage", {})))
+            assert ask(caller).status_code == 500
+    model.plays(says("Yes."))
+    assert reply(caller) == "Yes."
+
+
+def test_no_connection_of_the_database_waits_for_the_model(
+    caller: Client, model: ModelServer
+) -> None:
+    held: list[int] = []
+    app = caller.app
+    make_project(caller)
+
+    def counts(then: Step) -> Step:
+        def step(*args: Any) -> None:
+            with app.app_context():
+                for engine in (reading.engine(), db.engine):
+                    held.append(engine.pool.checkedout())  # type: ignore[attr-defined]
+            then(*args)
+
+        return step
+
+    model.plays(
+        counts(wants(("list_projects", {}), ("usage", {}))),
+        counts(wants(("summarize_projects", {}))),
+        counts(says("Yes.")),
+    )
+    assert reply(caller) == "Yes."
+    assert held == [0] * 6
+
+
+@pytest.mark.parametrize(
+    ("settings", "loaded"),
+    [
+        ({}, "[]"),
+        ({"CHAT_MODEL": "forest-1"}, "[]"),
+        ({"CHAT_BASE_URL": "http://127.0.0.1:9/v1"}, "[]"),
+        (
+            {"CHAT_BASE_URL": "http://127.0.0.1:9/v1", "CHAT_MODEL": "forest-1"},
+            "['httpx2', 'openai']",
+        ),
+    ],
+)
+def test_only_an_instance_with_a_model_loads_the_library(
+    tmp_path: Path, settings: dict[str, str], loaded: str
+) -> None:
+    environ = {"INSTANCE_PATH": str(tmp_path), "PATH": ""} | settings
+    command = [sys.executable, "-W", "error", "-c", LOADED]
+    done = subprocess.run(command, cwd=ROOT, env=environ, capture_output=True, text=True)
+    assert done.stdout.strip() == loaded, done.stderr
+
+
+def _wait_for(condition: Any) -> None:
+    for _ in range(500):
+        if condition():
+            return
+        threading.Event().wait(0.01)
+    raise AssertionError("it did not happen")
