@@ -7,11 +7,14 @@ from flask import Flask
 from app.account.routes import bp as account_bp
 from app.api import failures, openapi, requests
 from app.assets.routes import bp as assets_bp
+from app.billing.routes import bp as billing_bp
+from app.chat.routes import bp as chat_bp
 from app.core import compression, cors, database, edge, logging, plans, proxies, store
 from app.core.migrations import FOLDER
 from app.credentials.routes import bp as credentials_bp
 from app.extensions import db, migrate
 from app.projects.routes import bp as projects_bp
+from app.row_changes.routes import bp as row_changes_bp
 from app.running import embedded
 from app.site import docs, forms, health, metrics
 from config import Settings, load_settings
@@ -48,10 +51,16 @@ def create_app(settings: Settings | None = None) -> Flask:
     edge.init_app(app)
     proxies.init_app(app, settings.trusted_proxies)
     metrics.init_app(app)
+    if settings.chat_base_url and settings.chat_model:
+        from app.chat import model  # noqa: PLC0415 - only here: it takes half a second and 44 MB
+
+        model.init_app(app)
 
     api = openapi.init_app(app)
     for blueprint in (projects_bp, assets_bp, account_bp, credentials_bp):
         api.register_blueprint(blueprint)
-    for pages in (docs.bp, forms.bp, health.bp, metrics.bp):
+    for pages in (
+        billing_bp, chat_bp, docs.bp, forms.bp, health.bp, metrics.bp, row_changes_bp,
+    ):  # fmt: skip
         app.register_blueprint(pages)
     return app

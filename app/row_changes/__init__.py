@@ -1,0 +1,1 @@
+"""Rows of projects and assets that somebody changed with SQL, past the service."""

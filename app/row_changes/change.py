@@ -1,0 +1,60 @@
+"""A change of a row as it was told, which need not be as it was."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any, Final, NamedTuple
+
+from app.core.clock import format_time
+
+TYPES: Final = ("INSERT", "UPDATE", "DELETE")
+
+Columns = Mapping[str, Any]
+
+
+class Change(NamedTuple):
+    """What was told. The records may lack columns, and hold anything."""
+
+    type: str
+    table: str
+    record: Columns
+    old_record: Columns
+
+    @property
+    def row_id(self) -> str:
+        """The id of the row; empty when none was told that is text."""
+        first, second = self.record, self.old_record
+        if self.type == "DELETE":
+            first, second = second, first
+        found = first.get("id", second.get("id"))
+        return found if isinstance(found, str) else ""
+
+
+def texts(columns: Columns, *names: str, nullable: bool = False) -> dict[str, Any]:
+    """Those of these columns that hold text, or null where that may be."""
+    return {
+        name: columns[name]
+        for name in names
+        if isinstance(columns.get(name), str)
+        or (nullable and name in columns and columns[name] is None)
+    }
+
+
+def times(columns: Columns, *names: str) -> dict[str, str]:
+    """Those of these columns that hold a moment, as the service shows it."""
+    found = {name: _moment(value) for name, value in texts(columns, *names).items()}
+    return {name: format_time(moment) for name, moment in found.items() if moment is not None}
+
+
+def _moment(text: str) -> datetime | None:
+    try:
+        return in_utc(datetime.fromisoformat(text))
+    except (ValueError, OverflowError):
+        return None
+
+
+def in_utc(moment: datetime) -> datetime:
+    """A moment as the service keeps it, to the millisecond; without a zone it is in UTC."""
+    aware = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    return aware.replace(microsecond=aware.microsecond // 1000 * 1000)

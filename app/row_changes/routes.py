@@ -1,0 +1,29 @@
+"""Where the database, or whoever works in it, tells of a row that changed."""
+
+from __future__ import annotations
+
+from flask import Blueprint, Response, current_app
+from sqlalchemy.exc import SQLAlchemyError
+
+from app.api import web
+from app.core.errors import ApiError
+from app.extensions import db
+from app.row_changes import service
+from app.row_changes.change import Change
+from app.row_changes.schemas import RowChangeSchema
+
+bp = Blueprint("row_changes", __name__, url_prefix="/api/db")
+
+
+@bp.post("/webhook")
+def receive_row_change() -> Response:
+    """Takes a change of a row that was made with SQL, signed with DB_WEBHOOK_SECRET."""
+    web.verify_signature(current_app.config["SETTINGS"].db_webhook_secret, "DB_WEBHOOK_SECRET")
+    change = Change(**web.read_body(RowChangeSchema))
+    try:
+        result = service.take(change)
+        db.session.commit()
+    except (ApiError, SQLAlchemyError):
+        db.session.rollback()
+        raise
+    return web.answer({"received": True, "result": result})

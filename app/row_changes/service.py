@@ -1,0 +1,196 @@
+"""What a change made with SQL is followed by: derived columns, counters, an event.
+
+Nothing that was told of a row is believed while the row is there: it is locked and looked at. What
+was announced of it is in its last event. So a change that was announced already, by the service
+itself or when it was told before, is not announced again, however often it is told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+from sqlalchemy import bindparam, select
+from sqlalchemy.orm import undefer
+from sqlalchemy.orm.attributes import flag_modified
+
+from app.auth.operator import acting_for, first_owner
+from app.auth.tenant import account_of, find_locked, rows_of
+from app.core import clock
+from app.core.errors import Detail, ValidationFailed
+from app.core.ids import is_id
+from app.core.reading import Prepared
+from app.core.strict_json import dumps, loads
+from app.extensions import db
+from app.models import Account, Event, Project
+from app.outbox import Origin, emit
+from app.policy.events import EVENTS
+from app.row_changes.assets import AssetRows
+from app.row_changes.change import Change, in_utc
+from app.row_changes.projects import ProjectRows
+from app.row_changes.rows import Rows
+from app.usage.service import lock_counters, recount
+
+APPLIED: Final = "applied"
+IGNORED: Final = "ignored"
+
+_TABLES: Final[dict[str, Rows]] = {"projects": ProjectRows(), "assets": AssetRows()}
+_NOT_COMPARED: Final = ("id", "area_hectares", "updated_at")
+_NULLS: Final = dict.fromkeys(("description", "area_hectares", "location", "metadata"))
+_ACCOUNT_OF_SUBJECT = Prepared(
+    select(Event.account_id)
+    .where(Event.subject_id == bindparam("subject_id"))
+    .order_by(Event.id.desc())
+    .limit(1)
+)
+
+
+def take(change: Change) -> str:
+    """Do what a change asks for, in the transaction at hand. Returns APPLIED or IGNORED.
+
+    Raises:
+        ValidationFailed: the row holds what the service would refuse.
+    """
+    rows = _TABLES.get(change.table)
+    if rows is None or not is_id(rows.name, change.row_id):
+        return IGNORED
+    done = _take_away(rows, change) if change.type == "DELETE" else _take_over(rows, change)
+    return APPLIED if done else IGNORED
+
+
+class _Announced(NamedTuple):
+    """The last event of a row."""
+
+    is_deleted: bool
+    data: dict[str, Any]
+
+
+def _take_over(rows: Rows, change: Change) -> bool:
+    """Mend a row and announce how it differs from what was announced. False when all is right."""
+    account_id = account_of(rows.model, change.row_id)
+    if account_id is None:
+        return False
+    looked_at = rows.look_at(account_id, change.row_id)
+    origin = _origin(account_id)
+    row = _lock(rows, account_id, change.row_id)
+    if origin is None or row is None:
+        return False
+    announced = _last(account_id, change.row_id)
+    mended, moved = rows.mend(row, looked_at)
+    created_at = in_utc(row.created_at)
+    if row.created_at.tzinfo is None or row.created_at != created_at:
+        row.created_at, mended = created_at, True
+    record: dict[str, Any] = loads(dumps(rows.record(row)))
+    is_new = change.type == "INSERT" if announced is None else announced.is_deleted
+    if announced is None:
+        before = rows.shown(change.old_record)
+        moved = moved or rows.has_moved(change.old_record, row)
+    else:
+        before = announced.data
+        moved = moved or before.get("area_hectares") != record.get("area_hectares")
+    changes = {} if is_new else _changes(before, record, moved)
+    if not (is_new or changes or mended):
+        return False
+    row.updated_at = clock.now()
+    flag_modified(row, "created_at")  # in the form that SQLite's texts of moments have
+    db.session.flush()
+    _announce(rows, rows.record(row), origin, changes, is_new=is_new)
+    _count(rows, account_id)
+    return True
+
+
+def _take_away(rows: Rows, change: Change) -> bool:
+    """Announce that a row is gone. False when it is there, or that was announced before."""
+    row_id = change.row_id
+    last = _ACCOUNT_OF_SUBJECT.first(subject_id=row_id)
+    origin = _origin(change.old_record.get("account_id") if last is None else last.account_id)
+    if origin is None:
+        return False
+    lock_counters(origin.account_id)  # there is no row to wait at for who tells of the same
+    announced = _last(origin.account_id, row_id)
+    if account_of(rows.model, row_id) is not None or (announced and announced.is_deleted):
+        return False
+    state: dict[str, Any] = (
+        _NULLS | (announced.data if announced else {}) | rows.shown(change.old_record)
+    )
+    state["id"] = row_id
+    if not state.keys() >= set(EVENTS[f"{rows.name}.deleted"].fields):
+        return False
+    if rows.name == "asset" and not _has_project(state["project_id"]):
+        return False  # it went with its project, whose event tells of both
+    emit(f"{rows.name}.deleted", state, origin)
+    _count(rows, origin.account_id)
+    return True
+
+
+def _has_project(project_id: str) -> bool:
+    return is_id("project", project_id) and account_of(Project, project_id) is not None
+
+
+def _origin(account_id: object) -> Origin | None:
+    """The account, whose plan cannot change from here on, and the owner as who changed the row."""
+    if not isinstance(account_id, str) or not is_id("account", account_id):
+        return None
+    shared = {"read": True, "key_share": True}
+    account = db.session.get(Account, account_id, with_for_update=shared)
+    owner = None if account is None else first_owner(account_id)
+    return None if owner is None else Origin.of(acting_for(account, owner))
+
+
+def _lock(rows: Rows, account_id: str, row_id: str) -> Any:
+    """The row with all its columns, locked, or None. Raises ValidationFailed, on SQLite, where a
+    moment may be any text."""
+    try:
+        return find_locked(account_id, rows.model, row_id, undefer(rows.model.search_text))
+    except ValueError:
+        told = "Must be a moment such as 2026-01-02T03:04:05.678Z, and so must updated_at."
+        raise ValidationFailed(details=[Detail("created_at", told)]) from None
+
+
+def _last(account_id: str, subject_id: str) -> _Announced | None:
+    """What was announced of a row last, as far as events are kept."""
+    own = rows_of(account_id, Event).where(Event.subject_id == subject_id)
+    event = db.session.scalars(own.order_by(Event.id.desc()).limit(1)).first()
+    if event is None:
+        return None
+    return _Announced(event.type.endswith(".deleted"), loads(event.body.encode())["data"])
+
+
+def _changes(
+    before: Mapping[str, Any], after: Mapping[str, Any], moved: bool
+) -> dict[str, dict[str, Any]]:
+    """What differs of the fields that are known from before, as in the events of the service."""
+    changes = {
+        name: {"from": before[name], "to": value}
+        for name, value in after.items()
+        if name in before
+        and name not in _NOT_COMPARED
+        and dumps(before[name]) != dumps(value)  # True is 1, and no other value in JSON
+    }
+    if moved:
+        areas = {"from": before.get("area_hectares"), "to": after["area_hectares"]}
+        changes |= {"geometry": {"changed": True}, "area_hectares": areas}
+    return changes
+
+
+def _announce(
+    rows: Rows,
+    record: dict[str, Any],
+    origin: Origin,
+    changes: dict[str, dict[str, Any]],
+    *,
+    is_new: bool,
+) -> None:
+    if is_new:
+        emit(f"{rows.name}.created", record, origin)
+    elif changes:
+        emit(f"{rows.name}.updated", record, origin, changes=changes)
+        if rows.name == "asset" and "status" in changes:
+            previous = changes["status"]["from"]
+            emit("asset.status_changed", record, origin, previous_status=previous)
+
+
+def _count(rows: Rows, account_id: str) -> None:
+    """Count anew after the event; assets are not counted."""
+    if rows.name == "project":
+        recount(account_id)
