@@ -10,6 +10,7 @@ from app.assets.routes import bp as assets_bp
 from app.billing.routes import bp as billing_bp
 from app.chat.routes import bp as chat_bp
 from app.core import compression, cors, database, edge, logging, plans, proxies, store
+from app.core.application import SynchronousFlask
 from app.core.migrations import FOLDER
 from app.credentials.routes import bp as credentials_bp
 from app.extensions import db, migrate
@@ -27,7 +28,7 @@ def create_app(settings: Settings | None = None) -> Flask:
         config.SettingsError: a setting of the environment is wrong.
     """
     settings = settings or load_settings()
-    app = Flask(__name__, instance_path=str(settings.instance_path), static_folder=None)
+    app = SynchronousFlask(__name__, instance_path=str(settings.instance_path), static_folder=None)
     app.config.update(
         SETTINGS=settings,
         MAX_CONTENT_LENGTH=settings.max_body_bytes,

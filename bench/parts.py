@@ -62,7 +62,7 @@ def _log() -> None:
 
 def _headers() -> None:
     """No security headers, and one request id for all."""
-    edge._HEADERS.clear()
+    edge.SECURITY_HEADERS.clear()
     edge.new_id = lambda _: "req_01k9zq3mgse2j7tbyw5c4r8nhd"
 
 

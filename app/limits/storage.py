@@ -7,7 +7,6 @@ it. The library's own storage for Redis asks once to hit and twice to read, for 
 from __future__ import annotations
 
 import time
-from datetime import datetime, timedelta
 from typing import Any, Final
 
 from limits.storage import Storage
@@ -79,28 +78,27 @@ class WindowStorage(Storage):
     ) -> Verdict | None:
         """One request of an account, counted as used when it may pass."""
         requests.hand_over()
-        was_down = store().is_down
-        answer = self._hit_account(account_id, per_minute, per_day)
+        was_down, day = store().is_down, requests.today()
+        answer = self._hit_account(account_id, per_minute, per_day, day)
         if answer is None:
             if was_down:  # else the store may have counted it before it failed
                 requests.count_here(account_id)
             return None
         allowed, used, left, today = answer
-        now, windows = clock.now(), []
+        moment, windows = clock.now().timestamp(), []
         if per_minute is not None:
-            windows.append(_minute(now.timestamp(), per_minute, used, left))
+            windows.append(_minute(moment, per_minute, used, left))
         if per_day is not None:
-            windows.append(Window("day", per_day, today, _midnight_after(now)))
-        return Verdict(bool(allowed), now.timestamp(), tuple(windows))
+            windows.append(Window("day", per_day, today, requests.ends_at(day)))
+        return Verdict(bool(allowed), moment, tuple(windows))
 
     def _hit_account(
-        self, account_id: str, per_minute: int | None, per_day: int | None
+        self, account_id: str, per_minute: int | None, per_day: int | None, day: str
     ) -> list[int] | None:
-        day, beginning = requests.today(), ""
-        keys = (_window_key(account_id), requests.day_key(day), requests.CHANGED)
+        keys, beginning = (_window_key(account_id), requests.day_key(day), requests.CHANGED), ""
         for _ in range(2):
-            known = (account_id, per_day or 0, day, beginning, requests.kept_until(day))
-            answer: Any = store().run(_HIT, keys, per_minute or 0, MINUTE_MS, *known)
+            counter = (account_id, per_day or 0, day, beginning, requests.kept_until(day))
+            answer: Any = store().run(_HIT, keys, per_minute or 0, MINUTE_MS, *counter)
             if answer is None or answer[0] != requests.UNKNOWN:
                 break
             beginning = str(requests.written_on(account_id, day))
@@ -140,9 +138,3 @@ def _window_key(client: str) -> str:
 
 def _minute(moment: float, limit: int, used: int, left_ms: int) -> Window:
     return Window("minute", limit, used, moment + left_ms / 1000)
-
-
-def _midnight_after(moment: datetime) -> float:
-    """When the day (UTC) ends, in seconds since 1970."""
-    midnight = moment.replace(hour=0, minute=0, second=0, microsecond=0)
-    return (midnight + timedelta(days=1)).timestamp()

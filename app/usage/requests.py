@@ -16,6 +16,7 @@ import threading
 from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import Any, Final
 
 from redis import Redis
@@ -64,10 +65,16 @@ def day_key(day: str) -> str:
     return f"canopy:requests:{day}"
 
 
+@lru_cache(maxsize=8)
+def ends_at(day: str) -> int:
+    """When a day ends, in seconds since 1970."""
+    return int((datetime.fromisoformat(f"{day}T00:00:00+00:00") + timedelta(days=1)).timestamp())
+
+
+@lru_cache(maxsize=8)
 def kept_until(day: str) -> int:
     """When the store may forget a day's counters, in seconds since 1970."""
-    forgotten = datetime.fromisoformat(f"{day}T00:00:00+00:00") + timedelta(days=_KEPT_DAYS)
-    return int(forgotten.timestamp())
+    return ends_at(day) + int(timedelta(days=_KEPT_DAYS - 1).total_seconds())
 
 
 def written_on(account_id: str, day: str) -> int:
