@@ -117,15 +117,15 @@ def _change_subscription(account: Account, message: Message) -> str:
     known.newest = max(known.newest, position)
     if plan is not None:
         known.newest_with_plan = position
-        if plan != previous:
-            set_plan(account.id, plan)
     subject = {
-        "plan": account.plan,
+        "plan": plan or previous,
         "previous_plan": previous,
         "status": message.status or message.default_status,
         "current_period_end": shown_time(message.current_period_end),
     }
     emit(message.type, subject, _origin(account), subject_id=account.id)
+    if plan is not None and plan != previous:
+        set_plan(account.id, plan)  # tells of thresholds, after what they follow from
     return APPLIED
 
 

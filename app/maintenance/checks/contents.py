@@ -44,8 +44,9 @@ def derived(connection: Connection) -> Iterator[Result]:
     yield problem(
         f"Columns of {len(wrong):,} of {len(sample):,} projects do not follow from the rest: "
         f"{shown}",
-        "Something other than Canopy wrote to them. PUT each with its geometry and a changed "
-        "description, which computes them again; then run: bin/canopy doctor --fix-counters",
+        "Something other than Canopy wrote to them. Tell /api/db/webhook of each row "
+        "(docs/database-webhook.md), or PUT it with its geometry and a changed description, which "
+        "computes them again; then run: bin/canopy doctor --fix-counters",
     )
 
 

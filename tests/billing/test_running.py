@@ -1,0 +1,146 @@
+"""The story of a subscription, told to the running service by several senders at once."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import random
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import stripe
+
+from app.core.connections import close_all
+from app.core.signatures import signature_header
+from tests.api.server import Server, gunicorn
+from tests.billing.sending import (
+    SECRET,
+    STRIPE_SECRET,
+    STRIPE_WEBHOOK,
+    WEBHOOK,
+    event,
+    ledger,
+    plan,
+    stripe_event,
+    stripe_invoice,
+    subscription,
+)
+from tests.make import Client, event_types, make_account, together
+
+SHUFFLES = 100  # of each route
+Told = tuple[str, bytes, dict[str, str]]
+
+
+@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
+def server(request: pytest.FixtureRequest, scratch: Path, valkey_url: str) -> Iterator[Server]:
+    folder = scratch / f"billing-{request.param}"
+    folder.mkdir()
+    environ = {
+        "REDIS_URL": f"{valkey_url}?db=10",
+        "BILLING_WEBHOOK_SECRET": SECRET,
+        "PAYMENT_PROVIDER_WEBHOOK_SECRET": STRIPE_SECRET,
+        "WEB_WORKERS": "2",
+        "LOG_LEVEL": "error",
+    }
+    if request.param == "postgresql":
+        environ["DATABASE_URL"] = request.getfixturevalue("postgres").create_database()
+    with gunicorn(folder, **environ) as made:
+        yield made
+        with made.client.app.app_context():
+            close_all()
+
+
+def own_story(client: Client) -> list[Told]:
+    """Created, upgraded, an invoice that failed, canceled."""
+    told = [
+        event(client, "subscription.created", plan="pro", created_at="2027-01-01T00:00:00Z"),
+        event(client, plan="enterprise", created_at="2027-02-01T00:00:00Z"),
+        event(client, "invoice.failed", created_at="2027-03-01T00:00:00Z"),
+        event(client, "subscription.canceled", created_at="2027-03-15T00:00:00Z"),
+    ]
+    bodies = [json.dumps(body).encode() for body in told]
+    return [
+        (WEBHOOK, raw, {"X-Service-Signature": signature_header(SECRET, raw)}) for raw in bodies
+    ]
+
+
+def stripe_story(client: Client) -> list[Told]:
+    """The same as Stripe tells it, where the first two come in one second."""
+    account_id = client.account_id
+    told: list[dict[str, Any]] = [
+        stripe_event("customer.subscription.created", subscription(account_id, "pro"), created=10),
+        stripe_event(
+            "customer.subscription.updated", subscription(account_id, "enterprise"), created=10
+        ),
+        stripe_event(
+            "invoice.payment_failed",
+            stripe_invoice(metadata={"account_id": account_id}),
+            created=20,
+        ),
+        stripe_event(
+            "customer.subscription.deleted",
+            subscription(account_id, "enterprise", status="canceled"),
+            created=30,
+        ),
+    ]
+    bodies = [json.dumps(body) for body in told]
+    sign = stripe.WebhookSignature.generate_signature_header
+    return [
+        (STRIPE_WEBHOOK, raw.encode(), {"Stripe-Signature": sign(raw, STRIPE_SECRET)})
+        for raw in bodies
+    ]
+
+
+def send(port: int, told: list[Told]) -> list[tuple[int, str]]:
+    """Send events one after the other; status and result of each."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    answers = []
+    for path, raw, headers in told:
+        sent = headers | {"Content-Type": "application/json"}
+        connection.request("POST", path, body=raw, headers=sent)
+        answer = connection.getresponse()
+        body = json.loads(answer.read())
+        answers.append((answer.status, body.get("data", {}).get("result", "")))
+    connection.close()
+    return answers
+
+
+@pytest.mark.parametrize("story", [own_story, stripe_story])
+def test_in_order_the_plan_follows(server: Server, story: Any) -> None:
+    client = make_account(server.client.app, plan="free")
+    plans = []
+    for told in story(client):
+        assert send(server.port, [told]) == [(200, "applied")]
+        plans.append(plan(client))
+    assert plans == ["pro", "enterprise", "enterprise", "free"]
+    assert event_types(client) == [
+        "subscription.created",
+        "subscription.updated",
+        "invoice.failed",
+        "subscription.canceled",
+    ]
+
+
+@pytest.mark.parametrize("story", [own_story, stripe_story])
+def test_replayed_and_shuffled_by_senders_at_once_it_ends_the_same(
+    server: Server, story: Any
+) -> None:
+    seed = random.randrange(2**32)
+    sys.stdout.write(f"seed {seed}\n")  # shown when this fails
+    chance = random.Random(seed)
+    for _ in range(SHUFFLES):
+        client = make_account(server.client.app, plan="free")
+        told = story(client)
+        senders = [chance.sample(told, len(told)) for _ in range(3)]
+        answers = together(*(lambda mine=mine: send(server.port, mine) for mine in senders))
+        results = [result for sender in answers for _, result in sender]
+        assert {status for sender in answers for status, _ in sender} == {200}
+        assert results.count("repeated") == 2 * len(told)
+        assert plan(client) == "free"
+        assert len(ledger(client)) == len(told)
+        emitted = event_types(client)
+        assert len(emitted) == results.count("applied") == len(set(emitted))
+        assert "subscription.canceled" in emitted
