@@ -73,7 +73,7 @@ class Settings:
     )
     trusted_proxies: int = _setting("0", whole(0, 10), "number of reverse proxies in front")
     cors_origins: frozenset[str] = _setting(
-        "", origins, "origins whose pages may call /v1 and /api, apart by commas, or `*`"
+        "", origins, "origins whose pages may call /v1 and /api, separated by commas, or `*`"
     )
     max_body_bytes: int = _setting(
         str(16 * 1024 * 1024), whole(1024, 1024**3), "largest request body, in bytes"

@@ -66,7 +66,7 @@ def networks(value: str) -> tuple[Network, ...]:
         return tuple(ipaddress.ip_network(part) for part in _parts(value))
     except ValueError as error:
         raise ValueError(
-            f"must be networks such as 10.0.0.0/8, apart by commas ({error})"
+            f"must be networks such as 10.0.0.0/8, separated by commas ({error})"
         ) from None
 
 
@@ -105,7 +105,7 @@ def _parts(value: str) -> list[str]:
 def _origin(part: str) -> str:
     if part != "*" and not _ORIGIN.fullmatch(part):
         raise ValueError(
-            "must be * or origins such as https://app.example.org, apart by commas, "
+            "must be * or origins such as https://app.example.org, separated by commas, "
             "without a path or a slash at the end"
         )
     for scheme, port in _DEFAULT_PORTS:

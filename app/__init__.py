@@ -44,7 +44,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     logging.init_app(app)
     database.init_app(app)
     migrate.init_app(app, db, directory=FOLDER)
-    store.init_app(app, lambda: settings.redis_url or embedded.ensure(settings.instance_path))
+    store.init_app(app, settings, lambda: embedded.ensure(settings.instance_path))
     failures.init_app(app)
     cors.init_app(app, settings.cors_origins)
     requests.init_app(app)

@@ -51,7 +51,7 @@ _BOUNDS: Final = {
     "VOCABULARY_PATTERN": "form of an asset's `type` and `status`",
     "ASSET_TYPES": "documented values of an asset's `type`; any other word is taken too",
     "ASSET_STATUSES": "documented values of an asset's `status`; any other word is taken too",
-    "RESERVED_SLUGS": "words that no address of an account or a project may be",
+    "RESERVED_SLUGS": "words that the routes for slugs call not valid",
     "IDEMPOTENCY_KEY_LENGTH": "characters of an `Idempotency-Key`",
     "IDEMPOTENCY_HOURS": "hours that the answer to an `Idempotency-Key` is kept",
     "EVENT_DAYS": "days that an event is kept",

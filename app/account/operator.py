@@ -14,7 +14,6 @@ from app.core.plans import plan_of, plans
 from app.core.reading import Prepared
 from app.core.text import unstorable
 from app.models import Account
-from app.policy.plans import DEFAULT_PLAN
 
 _COLUMNS = (Account.id, Account.slug, Account.name, Account.plan)
 _BY_ID = Prepared(select(*_COLUMNS).where(Account.id == bindparam("reference")))
@@ -48,15 +47,15 @@ def first_account() -> Any:
 
 def list_plans() -> list[dict[str, Any]]:
     """The plans in force with the number of their accounts; then those that accounts are on and
-    that do not exist any more."""
+    that do not exist any more, with the limits of the default plan."""
     numbers = {row.plan: int(row.number) for row in _ON_PLANS.all()}
     records = [
-        {"plan": name, **asdict(plan), "accounts": numbers.pop(name, 0)}
+        {"plan": name, **asdict(plan), "accounts": numbers.pop(name, 0), "exists": True}
         for name, plan in plans().items()
     ]
     for name, number in sorted(numbers.items()):
-        gone = f"{name} (gone: limits of {DEFAULT_PLAN})"
-        records.append({"plan": gone, **asdict(plan_of(name)), "accounts": number})
+        record = {"plan": name, **asdict(plan_of(name)), "accounts": number, "exists": False}
+        records.append(record)
     return records
 
 

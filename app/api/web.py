@@ -55,7 +55,10 @@ def verify_signature(secret: str | None, setting: str) -> None:
     """
     body = signed_body(secret, setting)
     if not is_signed(secret or "", body, request.headers.get(SIGNATURE)):
-        raise bad_signature(SIGNATURE)
+        raise bad_signature(
+            SIGNATURE,
+            f"Send sha256= and the HMAC-SHA256 of the body as sent, keyed with {setting}.",
+        )
 
 
 def signed_body(secret: str | None, setting: str) -> bytes:
@@ -71,9 +74,9 @@ def signed_body(secret: str | None, setting: str) -> bytes:
     return whole_body(request)
 
 
-def bad_signature(header: str) -> Unauthorized:
+def bad_signature(header: str, advice: str) -> Unauthorized:
     """The refusal of a request whose signature is missing or wrong."""
     return Unauthorized(
-        f"The signature in {header} is missing or is not that of this body.",
+        f"The signature in {header} is missing or is not that of this body. {advice}",
         scheme=f'Signature header="{header}"',
     )

@@ -33,7 +33,11 @@ def receive_payment_event() -> Response:
     body = web.signed_body(secret, "PAYMENT_PROVIDER_WEBHOOK_SECRET")
     header = request.headers.get(stripe.SIGNATURE)
     if not stripe.is_signed(secret or "", body, header, clock.now()):
-        raise web.bad_signature(stripe.SIGNATURE)
+        raise web.bad_signature(
+            stripe.SIGNATURE,
+            "Or it was made more than 5 minutes before or after the time of this machine's clock. "
+            "Compare PAYMENT_PROVIDER_WEBHOOK_SECRET with the endpoint's secret.",
+        )
     schema = schemas.STRIPE_EVENTS.get(web.read_body(schemas.TypeSchema)["type"])
     if schema is None:
         return _answer(service.IGNORED)

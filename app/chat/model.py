@@ -25,7 +25,7 @@ import openai
 from flask import Flask
 
 from app.chat.completion import ModelFailed
-from app.chat.service import EXTENSION, Chat, Message, late
+from app.chat.service import EXTENSION, Chat, Message, Slots, late
 from app.core.version import VERSION
 from app.policy import chat as policy
 from config import Settings
@@ -44,8 +44,8 @@ def init_app(app: Flask) -> None:
     settings: Settings = app.config["SETTINGS"]
     for name in ("openai", "httpx2", "httpcore2"):  # they would log addresses and questions
         logging.getLogger(name).setLevel(logging.WARNING)
-    places = threading.BoundedSemaphore(max(1, settings.web_threads // 2))
-    app.extensions[EXTENSION] = Chat(OpenAIModel(settings), places)
+    slots = Slots(max(1, settings.web_threads // 2))
+    app.extensions[EXTENSION] = Chat(OpenAIModel(settings), slots)
 
 
 class OpenAIModel:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Iterator, Sequence
-from threading import BoundedSemaphore
+from threading import Lock
 from typing import Any, Final, NamedTuple, Protocol
 
 from flask import current_app
@@ -44,11 +44,35 @@ class Model(Protocol):
     def ask(self, messages: Sequence[Message], tools: Sequence[Any], deadline: float) -> bytes: ...
 
 
+class Slots:
+    """Who talks to the model at the same time: so many accounts, and each once.
+
+    So one account cannot keep all others waiting. They are those of one process.
+    """
+
+    def __init__(self, number: int) -> None:
+        self._number = number
+        self._accounts: set[str] = set()
+        self._lock = Lock()
+
+    def take(self, account_id: str) -> bool:
+        """Whether the account may talk now."""
+        with self._lock:
+            if account_id in self._accounts or len(self._accounts) >= self._number:
+                return False
+            self._accounts.add(account_id)
+            return True
+
+    def give_back(self, account_id: str) -> None:
+        with self._lock:
+            self._accounts.remove(account_id)
+
+
 class Chat(NamedTuple):
-    """The model of this instance, and the places for those who talk to it at the same time."""
+    """The model of this instance, and who talks to it."""
 
     model: Model
-    places: BoundedSemaphore
+    slots: Slots
 
 
 def reply(principal: Principal, message: str, history: Sequence[Message] = ()) -> str:
@@ -66,9 +90,10 @@ def reply(principal: Principal, message: str, history: Sequence[Message] = ()) -
             "This instance has no chat: its operator has to set CHAT_BASE_URL and CHAT_MODEL.",
             retry_after=policy.RETRY_NOT_SET,
         )
-    if not chat.places.acquire(blocking=False):
+    if not chat.slots.take(principal.account_id):
         raise ServiceUnavailable(
-            "The chat is answering as many as it can. Ask again shortly.",
+            "The chat is answering as many as it can, and one question of each account at a time. "
+            "Ask again shortly.",
             retry_after=policy.RETRY_BUSY,
         )
     try:
@@ -77,7 +102,7 @@ def reply(principal: Principal, message: str, history: Sequence[Message] = ()) -
         log.warning("a chat failed: %s", failure.kind, extra={"fields": {"kind": failure.kind}})
         raise ServiceUnavailable(failure.told, retry_after=policy.RETRY_FAILED) from None
     finally:
-        chat.places.release()
+        chat.slots.give_back(principal.account_id)
 
 
 def _converse(model: Model, principal: Principal, said: list[Message]) -> str:

@@ -114,7 +114,12 @@ def plan() -> None:
 @in_database
 def list_of_plans(as_json: bool) -> None:
     """List the plans in force and how many accounts are on each; a limit of - is none."""
-    show_records(list_plans(), _PLAN_COLUMNS, as_json=as_json, none="There is no plan.")
+    records = list_plans()
+    if not as_json:
+        for record in records:
+            gone = "" if record["exists"] else f" (not in PLANS_FILE: limits of {DEFAULT_PLAN})"
+            record["plan"] += gone
+    show_records(records, _PLAN_COLUMNS, as_json=as_json, none="There is no plan.")
 
 
 commands = [account, plan]

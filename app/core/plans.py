@@ -98,4 +98,9 @@ def _line_of(text: str, table: str | None, key: str | None) -> int:
 
 @cache
 def _tell_once(name: str) -> None:
-    log.warning("there is no plan %r; its accounts have the limits of %s", name, DEFAULT_PLAN)
+    log.warning(
+        "there is no plan %r, so its accounts have the limits of %s; put it back into PLANS_FILE, "
+        "or run: bin/canopy account set-plan ACCOUNT PLAN",
+        name,
+        DEFAULT_PLAN,
+    )

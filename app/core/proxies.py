@@ -2,8 +2,8 @@
 
 Each proxy appends the address that it was reached from to ``X-Forwarded-For``, so with so many
 trusted proxies the client's address is the one so many places from the end; what stands before it,
-anybody can have written. The header is a list apart by commas and nothing else: a parser that also
-knows quotes would let a client hide the rest of it.
+anybody can have written. The header is a list separated by commas and nothing else: a parser that
+also knows quotes would let a client hide the rest of it.
 """
 
 from __future__ import annotations

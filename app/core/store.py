@@ -22,9 +22,12 @@ from flask import Flask, current_app
 from prometheus_client import Counter
 from redis import Redis
 from redis.backoff import NoBackoff
+from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import NoScriptError, RedisError
 from redis.exceptions import TimeoutError as RedisTimeout
 from redis.retry import Retry
+
+from config import Settings, SettingsError
 
 log = logging.getLogger(__name__)
 
@@ -135,18 +138,17 @@ class Store:
         return True
 
     def _on_own_connection(self, client: Redis, command: tuple[Any, ...]) -> Any:
-        own = self._own
+        own, fresh = self._own, False
         if getattr(own, "known", None) != (os.getpid(), self.outages):
             own.connection = client.connection_pool.make_connection()
-            own.known = (os.getpid(), self.outages)
+            own.known, fresh = (os.getpid(), self.outages), True
         try:
-            own.connection.send_command(*command, check_health=False)
-            return own.connection.read_response()
-        except NoScriptError:
-            raise
-        except RedisError:
-            own.connection.disconnect()
-            raise
+            return _exchange(own.connection, command)
+        except RedisConnectionError:
+            if fresh:
+                raise
+        # A server, or what is between, may have closed it for being idle: that is no outage.
+        return _exchange(own.connection, command)
 
     def _failed(self, error: Exception) -> None:
         with self._lock:
@@ -163,9 +165,14 @@ class Store:
             if self._watched_by == os.getpid():
                 return
             self._watched_by = os.getpid()
-        threading.Thread(
+        watch = threading.Thread(
             target=_look_until_back, args=(weakref.ref(self),), name="store", daemon=True
-        ).start()
+        )
+        try:
+            watch.start()
+        except RuntimeError as error:  # there is no room for another; the next request tries again
+            log.error("nobody looks for the store's return: %s", error)
+            self._watched_by = None
 
     def _watched(self) -> bool:
         """One look of the thread that watches; True lets it end."""
@@ -183,9 +190,24 @@ def _look_until_back(found: weakref.ref[Store]) -> None:
     while True:
         time.sleep(LOOK_EVERY_SECONDS)
         store = found()
-        if store is None or store._watched():
-            return
+        try:
+            if store is None or store._watched():
+                return
+        except Exception:
+            log.exception("looking for the store failed")
         del store
+
+
+def _exchange(connection: Any, command: tuple[Any, ...]) -> Any:
+    """The answer to a command; a connection that failed is closed, and opens anew when used."""
+    try:
+        connection.send_command(*command, check_health=False)
+        return connection.read_response()
+    except NoScriptError:
+        raise
+    except RedisError:
+        connection.disconnect()
+        raise
 
 
 def _write_probe(client: Redis) -> bool:
@@ -197,19 +219,35 @@ def _digest(text: str) -> str:
 
 
 def connect(url: str) -> Redis:
-    """A client with short timeouts and without redis-py's own retries."""
-    return Redis.from_url(
-        url,
-        socket_timeout=TIMEOUT_SECONDS,
-        socket_connect_timeout=TIMEOUT_SECONDS,
-        retry=Retry(NoBackoff(), 0),
-        health_check_interval=0,
-    )
+    """A client with short timeouts and without redis-py's own retries, whatever the address says
+    of them. Raises ValueError or TypeError for an address with wrong options."""
+    client = Redis.from_url(url)
+    client.connection_pool.connection_kwargs |= {
+        "socket_timeout": TIMEOUT_SECONDS,
+        "socket_connect_timeout": TIMEOUT_SECONDS,
+        "retry": Retry(NoBackoff(), 0),
+        "health_check_interval": 0,
+    }
+    client.connection_pool.make_connection()  # does not connect yet
+    return client
 
 
-def init_app(app: Flask, resolve_url: Callable[[], str]) -> None:
-    """Give ``app`` its store; nothing is connected, or started, before the first use."""
-    app.extensions["canopy_store"] = Store(resolve_url)
+def init_app(app: Flask, settings: Settings, start: Callable[[], str]) -> None:
+    """Give ``app`` its store; nothing is connected, or started, before the first use.
+
+    Args:
+        start: starts the embedded one, where REDIS_URL is not set, and gives its address.
+
+    Raises:
+        config.SettingsError: REDIS_URL has an option that there is not.
+    """
+    url = settings.redis_url
+    if url is not None:
+        try:
+            connect(url)
+        except (ValueError, TypeError) as error:
+            raise SettingsError(f"REDIS_URL cannot be used: {error}.") from None
+    app.extensions["canopy_store"] = Store(start if url is None else lambda: url)
 
 
 def store() -> Store:

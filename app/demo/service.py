@@ -50,7 +50,7 @@ def find_demo() -> Any:
 
 
 def make_demo() -> Demo:
-    """Make the demo account, in the transaction at hand. It is on a plan without limits."""
+    """Make the demo account, in the transaction at hand. It is on the plan enterprise."""
     made = create_account(name=NAME, owner_email=OWNER, owner_name="Demo owner", plan="enterprise")
     operator = acting_for(made.account, made.owner)
     projects = _make_projects(operator)

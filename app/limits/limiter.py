@@ -72,7 +72,7 @@ class PlanAllowance(Allowance):
         assert window is not None
         return (
             f"The plan {self.plan} allows {window.limit:,} requests a {window.name}, counted over "
-            f"all credentials of the account. Try again in {verdict.retry_after():,} seconds."
+            f"all credentials of the account. Try again in {seconds(verdict.retry_after())}."
         )
 
 
@@ -90,8 +90,8 @@ class ClientAllowance(Allowance):
 
     def refusal(self, verdict: Verdict) -> str:
         return (
-            f"{self.told} {self.amount} requests in {WINDOW_SECONDS} seconds from one address. "
-            f"Try again in {verdict.retry_after()} seconds."
+            f"{self.told} {self.amount} requests in {WINDOW_SECONDS} seconds from one client "
+            f"address, all of them together. Try again in {seconds(verdict.retry_after())}."
         )
 
 
@@ -145,6 +145,11 @@ def refusal() -> RateLimited:
     return RateLimited(allowance.refusal(verdict), headers=headers)
 
 
+def seconds(number: int) -> str:
+    """A number of seconds in words."""
+    return "1 second" if number == 1 else f"{number:,} seconds"
+
+
 def kind_of_limit() -> str | None:
     """Which kind of limit this request was held against, for the metrics."""
     found = g.get(_VERDICT)
@@ -155,9 +160,16 @@ def kind_of_limit() -> str | None:
 
 def _show(response: Response) -> Response:
     found: tuple[Verdict, Any] | None = g.get(_VERDICT)
-    if found is not None:
+    if found is not None and not _is_nobodys(found[1]):
         response.headers.extend(found[0].headers())
     return response
+
+
+def _is_nobodys(allowance: Allowance) -> bool:
+    """Whether this is an address without anything behind it, and without a valid credential: a
+    guess counts there too, and the answer is that of an unknown address."""
+    is_unknown = request.routing_exception is not None and request.path.startswith("/v1/")
+    return is_unknown and isinstance(allowance, ClientAllowance)
 
 
 def _allowance() -> Allowance | None:
@@ -172,15 +184,16 @@ def _allowance() -> Allowance | None:
                 (None, None) if is_disabled else (plan.requests_per_minute, plan.requests_per_day)
             )
             return PlanAllowance(principal.account_id, principal.plan, *limits)
-        if is_disabled or request.routing_exception is not None:
+        is_guess = "Authorization" in request.headers
+        if is_disabled or (request.routing_exception is not None and not is_guess):
             return None
-        told = "Without a valid credential the API answers"
+        told = "Without a valid credential the API allows"
         return ClientAllowance(f"address:{_client()}", WITHOUT_CREDENTIAL, told)
     tier = _tier(path)
     amount = None if tier is None or is_disabled else TIERS[tier]
     if amount is None:
         return None
-    return ClientAllowance(f"{tier}:{_client()}", amount, "This address answers")
+    return ClientAllowance(f"{tier}:{_client()}", amount, "The routes of this tier allow")
 
 
 def _tier(path: str) -> str | None:

@@ -6,7 +6,6 @@ it. The library's own storage for Redis asks once to hit and twice to read, for 
 
 from __future__ import annotations
 
-import time
 from typing import Any, Final
 
 from limits.storage import Storage
@@ -23,7 +22,7 @@ MINUTE_MS: Final = 60_000
 # of the day (in KEYS[2]; its name goes on the list KEYS[3]). It counts in both or in neither.
 #   ARGV: 1 limit of the window or 0, 2 its length in ms,
 #         3 account, 4 limit of the day or 0, 5 day, 6 what the counter begins with or '',
-#         7 when the day's counters may be forgotten
+#         7 seconds after which the day's counters may be forgotten
 #   answer: allowed, used of the window, ms until it ends, used of the day;
 #           -1 when the counter is not there and 6 is ''
 _HIT: Final = Script("""
@@ -35,7 +34,7 @@ if KEYS[2] then
         if ARGV[6] == '' then return {-1} end
         today = ARGV[6]
         redis.call('HSET', KEYS[2], ARGV[3], today)
-        redis.call('EXPIREAT', KEYS[2], ARGV[7])
+        redis.call('EXPIRE', KEYS[2], ARGV[7])
     end
     day_limit, today = tonumber(ARGV[4]), tonumber(today)
 end
@@ -97,39 +96,32 @@ class WindowStorage(Storage):
     ) -> list[int] | None:
         keys, beginning = (_window_key(account_id), requests.day_key(day), requests.CHANGED), ""
         for _ in range(2):
-            counter = (account_id, per_day or 0, day, beginning, requests.kept_until(day))
+            counter = (account_id, per_day or 0, day, beginning, requests.KEPT_SECONDS)
             answer: Any = store().run(_HIT, keys, per_minute or 0, MINUTE_MS, *counter)
             if answer is None or answer[0] != requests.UNKNOWN:
                 break
             beginning = str(requests.written_on(account_id, day))
         return answer  # type: ignore[no-any-return]
 
-    # What the library asks of every storage.
+    # What the library asks of every storage, one window at a time. Nothing here is asked so.
 
     def incr(self, key: str, expiry: int, amount: int = 1) -> int:
-        def hit(client: Any) -> int:
-            pipeline = client.pipeline()
-            pipeline.incrby(key, amount)
-            pipeline.expire(key, expiry, nx=True)
-            return int(pipeline.execute()[0])
-
-        return store().attempt(hit) or 0
+        raise NotImplementedError
 
     def get(self, key: str) -> int:
-        return int(store().ask("GET", key) or 0)
+        raise NotImplementedError
 
     def get_expiry(self, key: str) -> float:
-        left = store().ask("PTTL", key)
-        return time.time() + max(0, left or 0) / 1000
+        raise NotImplementedError
 
     def check(self) -> bool:
         return store().works()
 
     def reset(self) -> int | None:
-        raise NotImplementedError("windows end by themselves")
+        raise NotImplementedError
 
     def clear(self, key: str) -> None:
-        store().ask("DEL", key)
+        raise NotImplementedError
 
 
 def _window_key(client: str) -> str:

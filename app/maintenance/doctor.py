@@ -104,7 +104,7 @@ def _made(checks: dict[str, Ready]) -> Iterator[Finding]:
 
 def _passed_over(names: Iterable[str], missing: str) -> Iterator[Finding]:
     for name in names:
-        advice = f"First see to what was found about: {missing}."
+        advice = f"First solve what was found about: {missing}."
         yield Finding(name, warning("not looked at", advice))
 
 

@@ -25,7 +25,7 @@ VOCABULARY_PATTERN: Final = r"[a-z][a-z0-9_-]{0,49}"
 ASSET_TYPES: Final = ("equipment", "monitoring_station", "point_of_interest")
 ASSET_STATUSES: Final = ("active", "inactive", "maintenance", "retired")
 
-# Words that no address of an account or a project may be.
+# Words that the routes for slugs call not valid: the web application has pages of these names.
 RESERVED_SLUGS: Final = frozenset({
     "admin", "api", "app", "auth", "billing", "dashboard", "docs", "help", "login", "logout", "new",
     "oauth", "register", "settings", "static", "support", "system", "v1", "webhooks", "www",

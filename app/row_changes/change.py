@@ -30,6 +30,13 @@ class Change(NamedTuple):
         found = first.get("id", second.get("id"))
         return found if isinstance(found, str) else ""
 
+    @property
+    def may_count(self) -> bool:
+        """Whether an account may hold more or less afterwards, as far as was told."""
+        counted = ("account_id", "status", "area_m2", "geometry")
+        known = all(name in self.record and name in self.old_record for name in counted)
+        return not known or any(self.record[name] != self.old_record[name] for name in counted)
+
 
 def texts(columns: Columns, *names: str, nullable: bool = False) -> dict[str, Any]:
     """Those of these columns that hold text, or null where that may be."""

@@ -23,7 +23,10 @@ class Judge:
         self._details: list[Detail] = []
 
     def value(self, name: str, field: fields.Field[Any], value: Any) -> Any:
-        """What a field makes of a column."""
+        """What a field makes of a column. SQLite keeps bytes in any."""
+        if isinstance(value, bytes):
+            self._details.append(Detail(name, "Must be text, and is bytes."))
+            return None
         try:
             return field.deserialize(value)
         except ma.ValidationError as error:

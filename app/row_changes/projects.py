@@ -10,6 +10,7 @@ from app.auth.tenant import columns_of
 from app.core.geometry import Boundary, read_boundary
 from app.core.reading import Prepared
 from app.core.schemas import Text
+from app.core.text import SLUG_LENGTH
 from app.models import Project
 from app.policy.bounds import DESCRIPTION_LENGTH, GEOMETRY_POSITIONS, NAME_LENGTH, PROJECT_STATUSES
 from app.projects.derived import index_text, place
@@ -19,6 +20,7 @@ from app.row_changes.judge import Judge
 from app.row_changes.rows import Boundaries, Rows
 
 _NAME: Final = Text(shortest=1, longest=NAME_LENGTH)
+_SLUG: Final = Text(shortest=1, longest=SLUG_LENGTH)
 _DESCRIPTION: Final = Text(longest=DESCRIPTION_LENGTH, allow_none=True)
 _GEOMETRY = Prepared(
     columns_of(Project, Project.geometry).where(Project.id == bindparam("project_id"))
@@ -40,6 +42,7 @@ class ProjectRows(Rows):
         before, placed_before = _derived(row), _placed(row)
         judge = Judge()
         judge.value("name", _NAME, row.name)
+        judge.value("slug", _SLUG, row.slug)
         judge.value("description", _DESCRIPTION, row.description)
         boundary = looked_at.get(row.geometry or "")
         if boundary is None:

@@ -8,23 +8,24 @@ itself or when it was told before, is not announced again, however often it is t
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from datetime import datetime
+from typing import Any, Final
 
-from sqlalchemy import bindparam, select
+from sqlalchemy.exc import DataError
 from sqlalchemy.orm import undefer
 from sqlalchemy.orm.attributes import flag_modified
 
 from app.auth.operator import acting_for, first_owner
-from app.auth.tenant import account_of, find_locked, rows_of
+from app.auth.tenant import account_of, find_locked
 from app.core import clock
 from app.core.errors import Detail, ValidationFailed
 from app.core.ids import is_id
-from app.core.reading import Prepared
 from app.core.strict_json import dumps, loads
 from app.extensions import db
-from app.models import Account, Event, Project
+from app.models import Account, Project
 from app.outbox import Origin, emit
 from app.policy.events import EVENTS
+from app.row_changes import announced
 from app.row_changes.assets import AssetRows
 from app.row_changes.change import Change, in_utc
 from app.row_changes.projects import ProjectRows
@@ -37,12 +38,6 @@ IGNORED: Final = "ignored"
 _TABLES: Final[dict[str, Rows]] = {"projects": ProjectRows(), "assets": AssetRows()}
 _NOT_COMPARED: Final = ("id", "area_hectares", "updated_at")
 _NULLS: Final = dict.fromkeys(("description", "area_hectares", "location", "metadata"))
-_ACCOUNT_OF_SUBJECT = Prepared(
-    select(Event.account_id)
-    .where(Event.subject_id == bindparam("subject_id"))
-    .order_by(Event.id.desc())
-    .limit(1)
-)
 
 
 def take(change: Change) -> str:
@@ -58,13 +53,6 @@ def take(change: Change) -> str:
     return APPLIED if done else IGNORED
 
 
-class _Announced(NamedTuple):
-    """The last event of a row."""
-
-    is_deleted: bool
-    data: dict[str, Any]
-
-
 def _take_over(rows: Rows, change: Change) -> bool:
     """Mend a row and announce how it differs from what was announced. False when all is right."""
     account_id = account_of(rows.model, change.row_id)
@@ -72,24 +60,28 @@ def _take_over(rows: Rows, change: Change) -> bool:
         return False
     looked_at = rows.look_at(account_id, change.row_id)
     origin = _origin(account_id)
-    row = _lock(rows, account_id, change.row_id)
-    if origin is None or row is None:
+    locked = _lock(rows, account_id, change.row_id)
+    if origin is None or locked is None:
         return False
-    announced = _last(account_id, change.row_id)
+    row, created_at = locked
+    known = announced.last(account_id, change.row_id)
     mended, moved = rows.mend(row, looked_at)
-    created_at = in_utc(row.created_at)
     if row.created_at.tzinfo is None or row.created_at != created_at:
         row.created_at, mended = created_at, True
     record: dict[str, Any] = loads(dumps(rows.record(row)))
-    is_new = change.type == "INSERT" if announced is None else announced.is_deleted
-    if announced is None:
+    is_new = known.is_deleted if known is not None else False
+    if change.type == "INSERT":  # the service may have changed it since, before this was told
+        is_new = is_new or not announced.was_created(rows, account_id, change.row_id)
+    if known is None:
         before = rows.shown(change.old_record)
         moved = moved or rows.has_moved(change.old_record, row)
     else:
-        before = announced.data
+        before = known.data
         moved = moved or before.get("area_hectares") != record.get("area_hectares")
     changes = {} if is_new else _changes(before, record, moved)
     if not (is_new or changes or mended):
+        if change.may_count:  # likewise
+            _count(rows, account_id)
         return False
     row.updated_at = clock.now()
     flag_modified(row, "created_at")  # in the form that SQLite's texts of moments have
@@ -102,17 +94,15 @@ def _take_over(rows: Rows, change: Change) -> bool:
 def _take_away(rows: Rows, change: Change) -> bool:
     """Announce that a row is gone. False when it is there, or that was announced before."""
     row_id = change.row_id
-    last = _ACCOUNT_OF_SUBJECT.first(subject_id=row_id)
+    last = announced.account_of_subject(row_id)
     origin = _origin(change.old_record.get("account_id") if last is None else last.account_id)
     if origin is None:
         return False
     lock_counters(origin.account_id)  # there is no row to wait at for who tells of the same
-    announced = _last(origin.account_id, row_id)
-    if account_of(rows.model, row_id) is not None or (announced and announced.is_deleted):
+    known = announced.last(origin.account_id, row_id)
+    if account_of(rows.model, row_id) is not None or (known and known.is_deleted):
         return False
-    state: dict[str, Any] = (
-        _NULLS | (announced.data if announced else {}) | rows.shown(change.old_record)
-    )
+    state: dict[str, Any] = _NULLS | (known.data if known else {}) | rows.shown(change.old_record)
     state["id"] = row_id
     if not state.keys() >= set(EVENTS[f"{rows.name}.deleted"].fields):
         return False
@@ -137,23 +127,18 @@ def _origin(account_id: object) -> Origin | None:
     return None if owner is None else Origin.of(acting_for(account, owner))
 
 
-def _lock(rows: Rows, account_id: str, row_id: str) -> Any:
-    """The row with all its columns, locked, or None. Raises ValidationFailed, on SQLite, where a
-    moment may be any text."""
+def _lock(rows: Rows, account_id: str, row_id: str) -> tuple[Any, datetime] | None:
+    """The row with all its columns, locked, and when it was created, in UTC; or None.
+
+    Raises ValidationFailed for a moment that is none: SQLite keeps any text, and PostgreSQL has
+    years before 1 and after 9999, and infinity.
+    """
     try:
-        return find_locked(account_id, rows.model, row_id, undefer(rows.model.search_text))
-    except ValueError:
+        row = find_locked(account_id, rows.model, row_id, undefer(rows.model.search_text))
+        return None if row is None else (row, in_utc(row.created_at))
+    except (ValueError, OverflowError, DataError):
         told = "Must be a moment such as 2026-01-02T03:04:05.678Z, and so must updated_at."
         raise ValidationFailed(details=[Detail("created_at", told)]) from None
-
-
-def _last(account_id: str, subject_id: str) -> _Announced | None:
-    """What was announced of a row last, as far as events are kept."""
-    own = rows_of(account_id, Event).where(Event.subject_id == subject_id)
-    event = db.session.scalars(own.order_by(Event.id.desc()).limit(1)).first()
-    if event is None:
-        return None
-    return _Announced(event.type.endswith(".deleted"), loads(event.body.encode())["data"])
 
 
 def _changes(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from datetime import datetime
 from itertools import islice
 from typing import Any, Final, cast
 
@@ -10,7 +11,6 @@ from redis import Redis
 from sqlalchemy import literal, select
 from sqlalchemy.dialects import postgresql, sqlite
 
-from app.core import clock
 from app.core.store import store
 from app.extensions import db
 from app.models import Account, RequestCount
@@ -64,7 +64,6 @@ def _write(counts: list[Counted]) -> None:
     """Bring the rows up to the counters, in one transaction. None is ever set back: a counter that
     is behind its row begins anew, in a store that lost its memory."""
     dialect: Any = postgresql if db.engine.dialect.name == "postgresql" else sqlite
-    moment = clock.now()
     for account_id, day, number in counts:
         # Out of the account's row: it may be gone, since a backup was restored.
         account = select(Account.id, literal(day), literal(number)).where(Account.id == account_id)
@@ -77,7 +76,7 @@ def _write(counts: list[Counted]) -> None:
             ).returning(RequestCount.account_id)
         )
         if written.first() is not None:
-            note_requests(account_id, moment)
+            note_requests(account_id, datetime.fromisoformat(f"{day}T00:00:00+00:00"))
     db.session.commit()
 
 

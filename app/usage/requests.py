@@ -21,6 +21,7 @@ from typing import Any, Final
 
 from redis import Redis
 from sqlalchemy import bindparam
+from sqlalchemy.exc import SQLAlchemyError
 
 from app.auth.tenant import columns_of
 from app.core import clock
@@ -29,7 +30,8 @@ from app.core.store import Script, store
 from app.models import RequestCount
 
 CHANGED: Final = "canopy:requests:changed"  # the counters that the job has to copy
-_KEPT_DAYS: Final = 3  # in the store; by then the job has copied them
+KEPT_SECONDS: Final = 3 * 24 * 60 * 60  # in the store; by then the job has copied them
+_HANDED_OVER_AT_ONCE: Final = 10  # by one request
 
 # Adds ARGV[3] to the counter of the account ARGV[1] in the hash of the day, KEYS[1]. One that is
 # not there begins with ARGV[4]; where that is not known (''), nothing is done and the answer is -1.
@@ -38,7 +40,7 @@ local known = redis.call('HGET', KEYS[1], ARGV[1])
 if not known then
     if ARGV[4] == '' then return -1 end
     redis.call('HSET', KEYS[1], ARGV[1], ARGV[4])
-    redis.call('EXPIREAT', KEYS[1], ARGV[5])
+    redis.call('EXPIRE', KEYS[1], ARGV[5])
 end
 redis.call('SADD', KEYS[2], ARGV[1] .. ' ' .. ARGV[2])
 return redis.call('HINCRBY', KEYS[1], ARGV[1], ARGV[3])
@@ -71,12 +73,6 @@ def ends_at(day: str) -> int:
     return int((datetime.fromisoformat(f"{day}T00:00:00+00:00") + timedelta(days=1)).timestamp())
 
 
-@lru_cache(maxsize=8)
-def kept_until(day: str) -> int:
-    """When the store may forget a day's counters, in seconds since 1970."""
-    return ends_at(day) + int(timedelta(days=_KEPT_DAYS - 1).total_seconds())
-
-
 def written_on(account_id: str, day: str) -> int:
     """What the database has of an account's requests on a day."""
     rows = _WRITTEN.all(account_id=account_id, first_day=day, last_day=day)
@@ -90,28 +86,33 @@ def count_here(account_id: str) -> None:
 
 
 def hand_over() -> None:
-    """Add what this process counted for itself to the counters in the store."""
+    """Add what this process counted for itself to the counters in the store, some at a time."""
     if not _unsent or store().is_down:
         return
-    with _unsent_lock:
-        waiting = dict(_unsent)
-        _unsent.clear()
-    for (account_id, day), number in waiting.items():
-        if not _add(account_id, day, number):
+    for _ in range(_HANDED_OVER_AT_ONCE):
+        with _unsent_lock:
+            if not _unsent:
+                return
+            (account_id, day), number = _unsent.popitem()
+        try:
+            # One that fails may have been added all the same, and is not added again.
+            _add(account_id, day, number)
+        except SQLAlchemyError:  # nobody knows what to begin with
             with _unsent_lock:
                 _unsent[account_id, day] += number
+            raise
+        if store().is_down:
+            return
 
 
-def _add(account_id: str, day: str, number: int) -> bool:
-    """Whether the store took so many requests of a day."""
+def _add(account_id: str, day: str, number: int) -> None:
+    """Add so many requests of a day to their counter."""
     keys, beginning = (day_key(day), CHANGED), ""
     for _ in range(2):
-        values = (account_id, day, number, beginning, kept_until(day))
-        answer = store().run(_ADD, keys, *values)
-        if answer != UNKNOWN:
-            break
+        values = (account_id, day, number, beginning, KEPT_SECONDS)
+        if store().run(_ADD, keys, *values) != UNKNOWN:
+            return
         beginning = str(written_on(account_id, day))
-    return answer is not None
 
 
 def requests_on(account_id: str, days: Sequence[str]) -> int:

@@ -108,6 +108,8 @@ def note_requests(account_id: str, now: datetime) -> None:
     """Tell of the rungs of API requests that are reached in the month of ``now`` (UTC), each once
     a month; in the transaction at hand, in which the account's requests were written.
 
+    Of a month after which another one was told of, no more is told.
+
     An account that has reached no rung since costs one statement, which locks nothing.
     """
     if not _due(account_id, now):
@@ -140,7 +142,7 @@ def _due(account_id: str, now: datetime) -> _Due | None:
         _REQUESTS,
         {"account": account_id, "first_day": f"{period}-01", "last_day": f"{period}-{days}"},
     ).one_or_none()
-    if row is None:
+    if row is None or (row.requests_period or "") > period:
         return None
     limit = request_limit(plan_of(row.plan), days)
     before = row.requests_level if row.requests_period == period else 0

@@ -14,6 +14,7 @@ from flask import Flask
 from redis import Redis
 
 from app.core.store import LOOK_EVERY_SECONDS, TIMEOUT_SECONDS, Script, Store, connect, log
+from config import SettingsError
 from tests.make import make_account, second_app
 
 DEAD = "redis://127.0.0.1:9/0"
@@ -122,6 +123,46 @@ def test_every_thread_has_a_new_connection_after_an_outage(url: str) -> None:
     store._failed(ConnectionError("a test"))
     assert _back(store)
     assert store.ask("CLIENT", "ID") != before
+
+
+def test_a_connection_that_was_closed_for_being_idle_is_no_outage(url: str) -> None:
+    store = Store(lambda: url)
+    before = store.ask("CLIENT", "ID")
+    connect(url).client_kill_filter(_id=str(before))
+    time.sleep(0.05)
+    assert store.ask("CLIENT", "ID") != before
+    assert store.outages == 0
+
+
+def test_where_no_thread_can_be_started_the_next_request_tries_again(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    addresses = iter([DEAD])
+    store = Store(lambda: next(addresses, url))
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", fail)
+        assert store.attempt(Redis.ping) is None
+        assert store.attempt(Redis.ping) is None
+    assert store.is_down
+    assert store.attempt(Redis.ping) is None
+    assert _back(store)
+
+
+@pytest.mark.parametrize("option", ["foo=bar", "socket_timeout=x"])
+def test_an_address_with_a_wrong_option_stops_the_start(app: Flask, option: str) -> None:
+    with (
+        pytest.raises(SettingsError, match=r"^REDIS_URL cannot be used: "),
+        second_app(app, redis_url=f"redis://127.0.0.1:9/0?{option}"),
+    ):
+        pass
+
+
+def test_no_address_makes_the_wait_longer(hanging: str) -> None:
+    store = Store(lambda: f"{hanging}?socket_timeout=7&socket_connect_timeout=7")
+    assert _seconds(store) < TIMEOUT_SECONDS + 0.5
 
 
 def test_the_watch_ends_with_the_store(monkeypatch: pytest.MonkeyPatch) -> None:

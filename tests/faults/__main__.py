@@ -1,4 +1,4 @@
-"""Bring about faults under load and tell how the service stood them, in figures."""
+"""Bring about faults under load and show how the service coped, in figures."""
 
 from __future__ import annotations
 
@@ -17,7 +17,12 @@ from tests.faults.valkey import STORE_FAULTS, valkey
 def main() -> int:
     parser = argparse.ArgumentParser("python -m tests.faults", description=__doc__)
     names = [*(fault.name for fault in STORE_FAULTS), "rush"]
-    parser.add_argument("names", nargs="*", metavar="FAULT", help=f"of {', '.join(names)}; all")
+    parser.add_argument(
+        "names",
+        nargs="*",
+        metavar="FAULT",
+        help=f"one or more of {', '.join(names)}; without any, all of them",
+    )
     parser.add_argument("--seconds", type=float, default=10, help="how long each lasts (10)")
     parser.add_argument("--runs", type=int, default=20, help="how often the rush is made (20)")
     options = parser.parse_args()

@@ -51,7 +51,7 @@ EXCEPTIONS = {
     Place("app.billing.service", "_note_customer", "BillingCustomer"): "likewise",
     Place("app.billing.service", "_account_of_customer", "BillingCustomer"): "finds out which "
     "account is meant",
-    Place("app.row_changes.service", "_ACCOUNT_OF_SUBJECT", "Event"): "likewise, of a row that "
+    Place("app.row_changes.announced", "_ACCOUNT_OF_SUBJECT", "Event"): "likewise, of a row that "
     "is gone",
     Place("app.projects.listing", "_page", "Project"): "goes out through columns_among",
     Place("app.projects.listing", "_found", "Project"): "likewise",

@@ -233,6 +233,15 @@ def test_nobody_has_60_requests_a_minute_and_a_key_from_there_its_own(app: Flask
     assert left(app.test_client().get("/v1/account")) == 59
 
 
+def test_guesses_at_an_unknown_address_count_and_show_nothing(app: Flask) -> None:
+    visitor = app.test_client()
+    guess = {"Authorization": "Bearer canopy_key_guess"}
+    for path in ("/v1/x", "/v1/y"):
+        response = visitor.get(path, headers=guess)
+        assert (response.status_code, "X-RateLimit-Limit" in response.headers) == (404, False)
+    assert left(visitor.get("/v1/account")) == 57
+
+
 @pytest.mark.parametrize(
     ("method", "path", "status"), [("GET", "/v1/x", 404), ("PUT", "/v1/projects", 405)]
 )

@@ -28,6 +28,7 @@ from tests.maintenance.test_doctor import environ_of, examined
     [
         ({"CANOPY_ENV": "production"}, "production with PUBLIC_URL=http:"),
         ({"RATE_LIMIT_DISABLED": "true"}, "nobody is refused"),
+        ({"CHAT_MODEL": "forest-1"}, "there is no chat"),
         ({"PUBLIC_URL": "https://canopy.example"}, "TRUSTED_PROXIES is 0"),
         ({"TRUSTED_PROXIES": "1", "HOST": "0.0.0.0"}, "can claim any address"),
         (

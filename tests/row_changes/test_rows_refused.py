@@ -3,14 +3,27 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from typing import Any
 
 import pytest
+from sqlalchemy.exc import DataError
 
+from app.core.ids import new_id
 from app.extensions import db
 from tests.make import Client, event_types, events, make_asset, make_project, square
-from tests.row_changes.telling import boundary, change, delete, insert, result, row_of, tell
+from tests.row_changes.telling import (
+    boundary,
+    change,
+    delete,
+    insert,
+    result,
+    row_of,
+    sql,
+    tell,
+    told,
+)
 
 
 @pytest.fixture
@@ -101,3 +114,31 @@ def test_a_moment_that_is_none(client: Client) -> None:
     assert response.status_code == 422
     assert [detail["field"] for detail in response.json["error"]["details"]] == ["created_at"]
     delete(client, "projects", body["record"]["id"])
+
+
+def test_moments_that_only_a_database_has(client: Client) -> None:
+    """PostgreSQL has infinity and the years before 1; in SQLite any text passes for a moment."""
+    with client.app.app_context():
+        is_postgresql = db.engine.dialect.name == "postgresql"
+    of_postgresql = ("infinity", "0044-03-15 00:00:00+00 BC")
+    of_sqlite = ("0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59.999-12:00")
+    for text in of_postgresql if is_postgresql else of_sqlite:
+        columns = {"id": new_id("project"), "created_at": text}
+        with contextlib.suppress(ValueError, OverflowError, DataError):  # its driver cannot read it
+            insert(client, "projects", **columns)
+        response = tell(client, told("INSERT", "projects", {"id": columns["id"]}, None))
+        assert response.status_code == 422, text
+        sql(client, "DELETE FROM projects WHERE id = :id", id=columns["id"])
+
+
+@pytest.mark.parametrize("column", ["name", "description", "slug"])
+def test_bytes_where_text_should_be(client: Client, column: str) -> None:
+    with client.app.app_context():
+        if db.engine.dialect.name == "postgresql":
+            pytest.skip("PostgreSQL keeps nothing else in the column")
+    project = make_project(client)["id"]
+    sql(client, f"UPDATE projects SET {column} = x'00ff' WHERE id = :id", id=project)
+    response = tell(client, told("UPDATE", "projects", {"id": project}, {"id": project}))
+    assert response.status_code == 422
+    assert [detail["field"] for detail in response.json["error"]["details"]] == [column]
+    sql(client, f"UPDATE projects SET {column} = 'x' WHERE id = :id", id=project)

@@ -11,6 +11,7 @@ from app.account.service import set_plan
 from app.core import clock
 from app.extensions import db
 from app.models import RequestCount
+from app.usage.jobs import write_counts
 from app.usage.thresholds import note_requests
 from tests.make import Client, events, make_account, together
 from tests.usage.telling import ALL, do, hold, told
@@ -126,3 +127,27 @@ def test_jobs_at_once_tell_each_rung_once(free: Client) -> None:
 
     together(*[job] * 6)
     assert told(free) == ALL
+
+
+def test_what_is_copied_after_the_end_of_a_month_is_of_that_month(
+    free: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The last requests of a month reach the database in the next one."""
+    at(monkeypatch, "2026-04-30T23:59:50.000Z")
+    count(free, "2026-04-15", 22_499)
+    free.get("/v1/account")
+    at(monkeypatch, "2026-05-01T00:00:05.000Z")
+    with free.app.app_context():
+        write_counts()
+    assert told(free) == [75]
+
+
+def test_of_a_month_no_more_is_told_when_the_next_one_was_told_of(free: Client) -> None:
+    with free.app.app_context():
+        for day, requests in (("2026-05-01", 23_300), ("2026-04-30", 22_500)):
+            row = RequestCount(account_id=free.account_id, day=day, requests=requests)
+            db.session.add(row)
+            db.session.flush()
+            note_requests(free.account_id, clock.parse_time(f"{day}T00:00:00.000Z"))
+        db.session.commit()
+    assert told(free) == [75]

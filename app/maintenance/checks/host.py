@@ -79,6 +79,11 @@ def settings(settings: Settings) -> Iterator[Result]:
             "the port past the proxy can claim any address",
             "Let nobody but the proxy reach the port, or set TRUSTED_PROXIES=0.",
         )
+    if (settings.chat_base_url is None) != (settings.chat_model is None):
+        yield warning(
+            "Of CHAT_BASE_URL and CHAT_MODEL only one is set, so there is no chat",
+            "Set both, or neither.",
+        )
     if settings.production and settings.webhook_allowed_networks:
         yield warning(
             "WEBHOOK_ALLOWED_NETWORKS has no effect yet: this version sends no webhooks",
@@ -94,7 +99,7 @@ def plans(settings: Settings) -> Iterator[Result]:
     try:
         found = read_plans(settings.plans_file)
     except SettingsError as error:
-        yield problem(str(error), "Mend the file: the service does not start with it.")
+        yield problem(str(error), "Correct the file: the service does not start with it.")
     else:
         yield ok(f"{settings.plans_file} has {', '.join(found) or 'none'}")
 

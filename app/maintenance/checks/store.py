@@ -43,7 +43,7 @@ def reachable(client: Redis, *, is_embedded: bool) -> Iterator[Result]:
 
 def not_running() -> Result:
     return warning(
-        "The embedded Valkey does not run, so no job is done",
+        "The embedded Valkey does not run: no job is done, and no limit holds",
         "bin/serve starts it.",
     )
 
@@ -51,8 +51,10 @@ def not_running() -> Result:
 def unreachable(settings: Settings, error: Exception) -> Result:
     which = "The store at REDIS_URL" if settings.redis_url else "The embedded Valkey"
     return problem(
-        f"{which} does not answer ({error}): no job is done, and counts of requests wait",
-        "Start it, or set REDIS_URL to one that runs.",
+        f"{which} does not answer ({error}): no job is done, no limit holds, and counts of "
+        "requests wait",
+        "Start it, or set REDIS_URL to one that runs. If the embedded one hangs, end bin/serve and "
+        "start it again.",
     )
 
 

@@ -19,7 +19,7 @@ def create_app(settings: Settings) -> Flask:
     app.config["SETTINGS"] = settings
     edge.init_app(app)
     logging.init_app(app)
-    store.init_app(app, lambda: redis_url(settings))
+    store.init_app(app, settings, lambda: redis_url(settings))
 
     @app.get("/healthz")
     def healthz() -> str:

@@ -28,9 +28,9 @@ print(sorted({name.partition(".")[0] for name in sys.modules} & {"openai", "http
 
 
 @pytest.mark.provokes(503)
-@pytest.mark.parametrize(("threads", "places"), [(1, 1), (2, 1), (4, 2), (5, 2)])
+@pytest.mark.parametrize(("threads", "slots"), [(1, 1), (2, 1), (4, 2), (5, 2)])
 def test_half_of_the_threads_may_chat(
-    app: Flask, model: ModelServer, threads: int, places: int
+    app: Flask, model: ModelServer, threads: int, slots: int
 ) -> None:
     answered: list[int] = []
     go_on = threading.Event()
@@ -39,13 +39,14 @@ def test_half_of_the_threads_may_chat(
         app, chat_base_url=model.url, chat_model="forest-1", web_threads=threads
     ) as made:
         caller = make_account(made)
+        others = [make_account(made) for _ in range(slots)]
         talking = [
-            threading.Thread(target=lambda: answered.append(ask(caller).status_code))
-            for _ in range(places)
+            threading.Thread(target=lambda other=other: answered.append(ask(other).status_code))
+            for other in others
         ]
         for thread in talking:
             thread.start()
-        _wait_for(lambda: len(model.asked) == places)
+        _wait_for(lambda: len(model.asked) == slots)
         refused = ask(caller)
         assert refused.status_code == 503
         assert refused.headers["Retry-After"] == "5"
@@ -54,12 +55,30 @@ def test_half_of_the_threads_may_chat(
         go_on.set()
         for thread in talking:
             thread.join(20)
-        assert answered == [200] * places
+        assert answered == [200] * slots
+        assert reply(caller) == "Yes."
+
+
+@pytest.mark.provokes(503)
+def test_an_account_talks_once_at_a_time(app: Flask, model: ModelServer) -> None:
+    answered: list[int] = []
+    go_on = threading.Event()
+    model.plays(waits_for(go_on, says("Yes.")))
+    with second_app(app, chat_base_url=model.url, chat_model="forest-1", web_threads=4) as made:
+        caller, other = make_account(made), make_account(made)
+        talking = threading.Thread(target=lambda: answered.append(ask(caller).status_code))
+        talking.start()
+        _wait_for(lambda: len(model.asked) == 1)
+        assert ask(caller).status_code == 503
+        go_on.set()
+        assert reply(other) == "Yes."
+        talking.join(20)
+        assert answered == [200]
         assert reply(caller) == "Yes."
 
 
 @pytest.mark.provokes(500, 503)
-def test_a_place_is_given_back_whatever_happens(
+def test_a_slot_is_given_back_whatever_happens(
     caller: Client, model: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def breaks(*_: Any) -> Any:
