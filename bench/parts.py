@@ -38,8 +38,10 @@ _POSITIONS: Final = 1_000
 
 
 def _credential() -> None:
-    """Each credential is looked up once, and remembered."""
+    """Each credential is looked up once, and remembered; what it remembers of its last use would
+    be written with each request."""
     guard.authenticate = _remembered(guard.authenticate)
+    guard.note_use = lambda _: None
 
 
 def _resource() -> None:
