@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tests.faults import rush
 from tests.faults.rush import CONNECTIONS, PLAN_LIMIT, REQUESTS, TIER_LIMIT, rushes
-from tests.faults.store import CALLERS, THREADS, WORKERS, faults_of, rows, run
+from tests.faults.store import CALLERS, THREADS, WORKERS, delays_of, faults_of, rows, run
 from tests.faults.valkey import STORE_FAULTS, valkey
 
 
@@ -38,7 +38,7 @@ def main() -> int:
             continue
         with tempfile.TemporaryDirectory(prefix="canopy-") as folder:
             report = run(fault, Path(folder), options.seconds)
-        wrong = faults_of(report)
+        wrong = faults_of(report) + delays_of(report)
         failed += bool(wrong)
         sys.stdout.write("\n".join(["", *rows(report), *(f"  WRONG: {line}" for line in wrong)]))
         sys.stdout.write("\n")
