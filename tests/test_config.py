@@ -126,7 +126,7 @@ def test_a_wrong_origin_is_told_in_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(SettingsError) as refusal:
         _load(tmp_path, CORS_ORIGINS="https://app.example.org/")
     assert str(refusal.value) == (
-        "CORS_ORIGINS must be * or origins such as https://app.example.org, apart by commas, "
+        "CORS_ORIGINS must be * or origins such as https://app.example.org, separated by commas, "
         "without a path or a slash at the end, not 'https://app.example.org/'."
     )
 

@@ -140,7 +140,7 @@ class Store:
     def _on_own_connection(self, client: Redis, command: tuple[Any, ...]) -> Any:
         own, fresh = self._own, False
         if getattr(own, "known", None) != (os.getpid(), self.outages):
-            own.connection = client.connection_pool.make_connection()
+            own.connection = _new_connection(client)
             own.known, fresh = (os.getpid(), self.outages), True
         try:
             return _exchange(own.connection, command)
@@ -228,8 +228,14 @@ def connect(url: str) -> Redis:
         "retry": Retry(NoBackoff(), 0),
         "health_check_interval": 0,
     }
-    client.connection_pool.make_connection()  # does not connect yet
+    _new_connection(client)
     return client
+
+
+def _new_connection(client: Redis) -> Any:
+    """A connection beside the client's pool, which would count it for ever; it opens when used."""
+    pool = client.connection_pool
+    return pool.connection_class(**pool.connection_kwargs)
 
 
 def init_app(app: Flask, settings: Settings, start: Callable[[], str]) -> None:
