@@ -22,7 +22,7 @@ from app.core.text import fold, slugify
 from app.extensions import db
 from app.models import Account, AccountUsage, Membership, User
 from app.policy.plans import DEFAULT_PLAN
-from app.usage.service import count_member, counters, judge_again, summary
+from app.usage.service import check_thresholds, count_member, counters, summary
 
 _COLUMNS = (
     Account.id, Account.name, Account.slug, Account.type, Account.plan, Account.created_at,
@@ -125,7 +125,7 @@ def set_plan(account_id: str, plan: str) -> Account:
     account.plan = plan
     account.updated_at = clock.now()
     db.session.flush()
-    judge_again(account_id)
+    check_thresholds(account_id)
     return account
 
 

@@ -15,11 +15,11 @@ from typing import Final
 
 from flask import Response, request
 from sqlalchemy import bindparam, delete, text
-from sqlalchemy.dialects import postgresql, sqlite
 
 from app.api.parsing import whole_body
 from app.auth.tenant import columns_of
 from app.core import clock
+from app.core.database import insert_into
 from app.core.errors import BadRequest, Conflict, Detail, ValidationFailed
 from app.core.reading import Prepared
 from app.extensions import db
@@ -96,8 +96,7 @@ class Repeatable:
                 IdempotentAnswer.created_at <= _oldest(),
             )
         )
-        dialect = postgresql if db.engine.dialect.name == "postgresql" else sqlite
-        statement = dialect.insert(IdempotentAnswer).values(
+        statement = insert_into(IdempotentAnswer).values(
             account_id=self.account_id,
             key=self.key,
             fingerprint=self.fingerprint,

@@ -11,7 +11,7 @@ import marshmallow as ma
 from marshmallow import fields, validate
 
 from app.billing.message import TYPES
-from app.core.schemas import InputSchema, Text
+from app.core.schemas import InputSchema, Picked, Text
 
 _RFC_3339: Final = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?"
@@ -54,17 +54,6 @@ class MinorUnits(fields.Field[int]):
         if type(value) is not int:
             raise ma.ValidationError("Must be a whole number of minor units, such as cents.")
         return value
-
-
-class Picked(ma.Schema):
-    """An object of somebody else's, of which only the names here are looked at."""
-
-    @ma.pre_load
-    def _pick(self, data: Any, **_: Any) -> Any:
-        if not isinstance(data, Mapping):
-            return data
-        names = {field.data_key or name for name, field in self.fields.items()}
-        return {name: data[name] for name in names & data.keys()}
 
 
 class TypeSchema(Picked):

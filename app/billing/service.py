@@ -6,16 +6,16 @@ none that is older than what was applied before has an effect, so the plan never
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from sqlalchemy import select
-from sqlalchemy.dialects import postgresql, sqlite
 
 from app.account.service import check_plan, set_plan
 from app.auth.tenant import rows_of
 from app.billing.message import Message
 from app.core import clock
 from app.core.clock import format_time, parse_time, shown_time
+from app.core.database import insert_into
 from app.core.errors import Detail, ValidationFailed
 from app.core.ids import is_id
 from app.extensions import db
@@ -71,8 +71,7 @@ def _account_of_customer(customer_id: str) -> str | None:
 
 def _keep(message: Message, account_id: str) -> bool:
     """Write the event into the ledger; False when it is there. The primary key decides."""
-    dialect = _dialect()
-    statement = dialect.insert(BillingEvent).values(
+    statement = insert_into(BillingEvent).values(
         source=message.source,
         id=message.id,
         account_id=account_id,
@@ -89,8 +88,7 @@ def _note_customer(message: Message, account_id: str) -> None:
     """Remember whose the customer is, for events that name no account. The newest word holds."""
     if message.customer_id is None or message.account_id is None:
         return
-    dialect = _dialect()
-    statement = dialect.insert(BillingCustomer).values(
+    statement = insert_into(BillingCustomer).values(
         customer_id=message.customer_id, account_id=account_id, named_at=message.at
     )
     named = statement.excluded
@@ -153,7 +151,3 @@ def _emit_invoice(account: Account, message: Message) -> None:
 
 def _origin(account: Account) -> Origin:
     return Origin(account.id, account.name)
-
-
-def _dialect() -> Any:
-    return postgresql if db.engine.dialect.name == "postgresql" else sqlite

@@ -15,10 +15,12 @@ from typing import Any, Final
 
 from flask import Flask, current_app
 from sqlalchemy import Connection, event
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import DBAPIError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from app.core import reading
+from app.core.tables import Base
 from app.extensions import db
 from config import Settings
 
@@ -129,3 +131,9 @@ def _prepare_sqlite(connection: sqlite3.Connection, _: object) -> None:
 
 def _begin_immediately(connection: Connection) -> None:
     connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+
+def insert_into(model: type[Base]) -> Any:
+    """An INSERT that can have an ON CONFLICT: each database has its own."""
+    dialect: Any = postgresql if db.engine.dialect.name == "postgresql" else sqlite
+    return dialect.insert(model)

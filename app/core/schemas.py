@@ -134,6 +134,17 @@ class NotHere(fields.Field[Any]):
         raise ma.ValidationError(self.reason)
 
 
+class Picked(ma.Schema):
+    """An object of somebody else's, of which only the names here are looked at."""
+
+    @ma.pre_load
+    def _pick(self, data: Any, **_: Any) -> Any:
+        if not isinstance(data, Mapping):
+            return data
+        names = {field.data_key or name for name, field in self.fields.items()}
+        return {name: data[name] for name in names & data.keys()}
+
+
 class InputSchema(ma.Schema):
     """A body. Names that the resource does not have are refused. Fields that are ``dump_only`` are
     the service's own: they are left out, so that what was read can be sent back."""

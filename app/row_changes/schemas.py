@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import marshmallow as ma
 from marshmallow import fields, validate
 
+from app.core.schemas import Picked
 from app.row_changes.change import TYPES
 
 
-class RowChangeSchema(ma.Schema):
+class RowChangeSchema(Picked):
     """A change of a row. What else its sender writes beside these is passed over."""
 
     type = fields.String(required=True, validate=validate.OneOf(TYPES))
     table = fields.String(required=True)
     record = fields.Dict(allow_none=True, load_default=None)
     old_record = fields.Dict(allow_none=True, load_default=None)
-
-    @ma.pre_load
-    def _pick(self, data: Any, **_: Any) -> Any:
-        if not isinstance(data, Mapping):
-            return data
-        return {name: data[name] for name in self.fields.keys() & data.keys()}
 
     @ma.post_load
     def _without_null(self, data: dict[str, Any], **_: Any) -> dict[str, Any]:

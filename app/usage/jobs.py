@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 from itertools import islice
-from typing import Any, Final, cast
+from typing import Final, cast
 
 from redis import Redis
 from sqlalchemy import literal, select
-from sqlalchemy.dialects import postgresql, sqlite
 
+from app.core.database import insert_into
 from app.core.store import store
 from app.extensions import db
 from app.models import Account, RequestCount
@@ -63,11 +63,10 @@ def _counted(client: Redis, members: Iterable[str]) -> list[Counted]:
 def _write(counts: list[Counted]) -> None:
     """Bring the rows up to the counters, in one transaction. None is ever set back: a counter that
     is behind its row begins anew, in a store that lost its memory."""
-    dialect: Any = postgresql if db.engine.dialect.name == "postgresql" else sqlite
     for account_id, day, number in counts:
         # Out of the account's row: it may be gone, since a backup was restored.
         account = select(Account.id, literal(day), literal(number)).where(Account.id == account_id)
-        row = dialect.insert(RequestCount).from_select(_COLUMNS, account)
+        row = insert_into(RequestCount).from_select(_COLUMNS, account)
         written = db.session.execute(
             row.on_conflict_do_update(
                 index_elements=[RequestCount.account_id, RequestCount.day],

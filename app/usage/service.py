@@ -109,7 +109,7 @@ def recount(account_id: str) -> None:
     _write(_SET, account_id, counts)
 
 
-def judge_again(account_id: str) -> None:
+def check_thresholds(account_id: str) -> None:
     """Hold what an account uses against its plan, which has changed in the transaction at hand."""
     _add(account_id, {})
     note_requests(account_id, clock.now())

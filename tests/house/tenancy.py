@@ -13,7 +13,8 @@ from typing import NamedTuple
 from app import models
 from tests.house.sources import Sources, dotted
 
-OPENERS = {"select", "update", "delete", "insert", "exists", "fence"}  # what begins a statement
+# What begins a statement.
+OPENERS = {"select", "update", "delete", "insert", "insert_into", "exists", "fence"}
 SESSION_READS = {"get", "get_one", "query"}
 FREE_MODULES = ("app.auth.tenant", "app.models")
 

@@ -46,4 +46,4 @@ def _put_on(client: Client, plan: str) -> None:
     """As ``set_plan`` does, for a plan that only a file of the operator has."""
     own = {"account": client.account_id, "plan": plan}
     db.session.execute(db.text("UPDATE accounts SET plan = :plan WHERE id = :account"), own)
-    service.judge_again(client.account_id)
+    service.check_thresholds(client.account_id)
