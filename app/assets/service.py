@@ -10,6 +10,7 @@ from app.assets.derived import index_text, place
 from app.assets.listing import AssetQuery as AssetQuery  # these for other rooms
 from app.assets.listing import list_assets as list_assets
 from app.assets.record import COLUMNS, asset_data, asset_record, row_record
+from app.assets.summaries import summarize_assets as summarize_assets
 from app.auth.principal import Principal
 from app.auth.tenant import columns_of, find_locked
 from app.core import clock

@@ -14,7 +14,7 @@ import marshmallow as ma
 from apispec.ext.marshmallow.openapi import OpenAPIConverter
 from marshmallow import fields, validate
 
-from app.assets.service import AssetQuery, list_assets, read_asset
+from app.assets.service import AssetQuery, list_assets, read_asset, summarize_assets
 from app.auth.principal import Principal
 from app.core.errors import NotFound
 from app.core.schemas import InputSchema, Text, Word
@@ -166,6 +166,11 @@ def _summarize_projects(principal: Principal) -> Record:
     return summarize_projects(principal.account_id)
 
 
+def _summarize_assets(principal: Principal) -> Record:
+    """Count the assets of all projects together, by type and status."""
+    return summarize_assets(principal.account_id)
+
+
 def _usage(principal: Principal) -> Record:
     """Read what the account uses in this calendar month, and what its plan allows."""
     return {"plan": principal.plan} | statistics(principal.account_id, principal.plan)
@@ -177,6 +182,7 @@ TOOLS: Final[dict[str, Tool]] = {
     "summarize_projects": Tool("projects:read", Nothing, _summarize_projects),
     "list_assets": Tool("assets:read", AssetsArguments, _list_assets),
     "read_asset": Tool("assets:read", AssetArguments, _read_asset),
+    "summarize_assets": Tool("assets:read", Nothing, _summarize_assets),
     "usage": Tool("billing:read", Nothing, _usage),
 }
 

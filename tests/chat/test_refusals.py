@@ -21,6 +21,7 @@ NEEDS = {
     "list_projects": "projects:read",
     "read_project": "projects:read",
     "summarize_projects": "projects:read",
+    "summarize_assets": "assets:read",
     "list_assets": "assets:read",
     "read_asset": "assets:read",
     "usage": "billing:read",

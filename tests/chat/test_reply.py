@@ -44,7 +44,7 @@ def test_the_model_is_told_of_the_tools(caller: Client, model: ModelServer) -> N
         tool["function"]["name"]: tool["function"] for tool in model.asked[0].body["tools"]
     }
     assert set(functions) == {
-        *("list_projects", "read_project", "summarize_projects"),
+        *("list_projects", "read_project", "summarize_projects", "summarize_assets"),
         *("list_assets", "read_asset", "usage"),
     }
     shape = functions["list_projects"]["parameters"]

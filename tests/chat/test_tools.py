@@ -9,7 +9,7 @@ import pytest
 from app.policy import chat as policy
 from tests.chat.conftest import read
 from tests.chat.server import ModelServer
-from tests.make import Client, make_asset, make_project, multi_square, point, square
+from tests.make import Client, make_account, make_asset, make_project, multi_square, point, square
 
 
 def test_list_projects(caller: Client, model: ModelServer) -> None:
@@ -127,6 +127,25 @@ def test_summarize_projects(caller: Client, model: ModelServer) -> None:
         "archived": {"projects": 1, "hectares": areas[0]},
         "draft": {"projects": 1, "hectares": 0.0},
     }
+
+
+def test_summarize_assets(
+    caller: Client, model: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert read(caller, model, "summarize_assets") == {"assets": 0, "kinds": [], "others": 0}
+    projects = [make_project(caller)["id"] for _ in range(2)]
+    for project in projects:
+        make_asset(caller, project, type="gate")
+    make_asset(caller, projects[0], type="gate", status="retired")
+    other = make_account(caller.app)
+    make_asset(other, make_project(other)["id"])
+    gates = {"type": "gate", "status": "active", "assets": 2}
+    retired = {"type": "gate", "status": "retired", "assets": 1}
+    found = read(caller, model, "summarize_assets")
+    assert found == {"assets": 3, "kinds": [gates, retired], "others": 0}
+    monkeypatch.setattr("app.assets.summaries.MOST_KINDS", 1)
+    found = read(caller, model, "summarize_assets")
+    assert found == {"assets": 3, "kinds": [gates], "others": 1}
 
 
 def test_list_assets(caller: Client, model: ModelServer) -> None:
