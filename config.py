@@ -15,15 +15,19 @@ from pathlib import Path
 from typing import Any
 
 from config_values import (
+    MailServer,
     Network,
+    Sender,
     boolean,
     database_address,
     file,
     folder,
+    mail_server,
     networks,
     one_of,
     optional,
     origins,
+    sender,
     text,
     url,
     whole,
@@ -66,7 +70,9 @@ class Settings:
         "a Valkey or Redis of your own; unset: an embedded one in the instance folder",
     )
     secret_key: str = _setting(
-        "", text, "secret by which backups know their instance; unset: made and kept in its folder"
+        "",
+        text,
+        "what signs cookies and encrypts what must be read again; unset: made, kept in its folder",
     )
     public_url: str = _setting(
         "", url("http", "https"), "address that people and programs reach; unset: HOST and PORT"
@@ -90,10 +96,15 @@ class Settings:
         "", optional, "key of /api/billing/payment-provider-webhook"
     )
     db_webhook_secret: str | None = _setting("", optional, "key of /api/db/webhook")
-    mail_url: str | None = _setting(
-        "", url("smtp", "smtps"), "mail server; unset: mails are written to the instance folder"
+    mail_url: MailServer | None = _setting(
+        "", mail_server, "mail server; unset: mails are written to the instance folder"
     )
-    mail_from: str = _setting("Canopy <canopy@localhost>", text, "sender of mails")
+    mail_from: Sender = _setting("Canopy <canopy@localhost>", sender, "sender of mails")
+    password_time_cost: int = _setting("3", whole(1, 20), "rounds of Argon2id over a password")
+    password_memory_kib: int = _setting(
+        str(64 * 1024), whole(8, 4 * 1024 * 1024), "memory that Argon2id fills, in KiB"
+    )
+    password_parallelism: int = _setting("4", whole(1, 64), "lanes of Argon2id")
     chat_base_url: str | None = _setting(
         "", url("http", "https"), "an OpenAI-compatible server for /api/chat"
     )
@@ -125,6 +136,11 @@ class Settings:
     @property
     def uses_sqlite(self) -> bool:
         return self.database_url.startswith("sqlite:")
+
+    @property
+    def is_https(self) -> bool:
+        """Whether people reach the service by https, so that cookies are for nothing else."""
+        return self.public_url.startswith("https:")
 
     @property
     def production(self) -> bool:

@@ -9,15 +9,33 @@ from app.api import failures, openapi, requests
 from app.assets.routes import bp as assets_bp
 from app.billing.routes import bp as billing_bp
 from app.chat.routes import bp as chat_bp
-from app.core import compression, cors, database, edge, logging, plans, proxies, store
+from app.core import (
+    compression,
+    cors,
+    database,
+    edge,
+    logging,
+    passwords,
+    plans,
+    proxies,
+    sealing,
+    store,
+)
 from app.core.application import SynchronousFlask
 from app.core.migrations import FOLDER
 from app.credentials.routes import bp as credentials_bp
 from app.extensions import db, migrate
+from app.members.routes import bp as members_bp
+from app.members.views import bp as invitations_bp
+from app.oauth.routes import bp as oauth_bp
+from app.oauth.views import bp as oauth_pages_bp
+from app.people.views import bp as people_bp
+from app.profile.views import bp as profile_bp
 from app.projects.routes import bp as projects_bp
 from app.row_changes.routes import bp as row_changes_bp
 from app.running import embedded
-from app.site import docs, forms, health, metrics
+from app.site import docs, forms, health, metrics, pages
+from app.site.errors import error_page
 from config import Settings, load_settings
 
 
@@ -42,15 +60,18 @@ def create_app(settings: Settings | None = None) -> Flask:
     app.url_map.merge_slashes = False
     plans.init_app(app, settings.plans_file)
     logging.init_app(app)
+    sealing.init_app(app, settings.secret_key)
+    passwords.init_app(app, settings)
     database.init_app(app)
     migrate.init_app(app, db, directory=FOLDER)
     store.init_app(app, settings, lambda: embedded.ensure(settings.instance_path))
-    failures.init_app(app)
+    failures.init_app(app, error_page)
     cors.init_app(app, settings.cors_origins)
     requests.init_app(app)
     compression.init_app(app)
     edge.init_app(app)
     proxies.init_app(app, settings.trusted_proxies)
+    pages.init_app(app, settings)
     metrics.init_app(app)
     if settings.chat_base_url and settings.chat_model:
         from app.chat import model  # noqa: PLC0415 - only here: it takes half a second and 44 MB
@@ -58,10 +79,11 @@ def create_app(settings: Settings | None = None) -> Flask:
         model.init_app(app)
 
     api = openapi.init_app(app)
-    for blueprint in (projects_bp, assets_bp, account_bp, credentials_bp):
+    for blueprint in (projects_bp, assets_bp, account_bp, members_bp, credentials_bp):
         api.register_blueprint(blueprint)
-    for pages in (
-        billing_bp, chat_bp, docs.bp, forms.bp, health.bp, metrics.bp, row_changes_bp,
+    for other in (
+        billing_bp, chat_bp, docs.bp, forms.bp, health.bp, invitations_bp, metrics.bp,
+        oauth_bp, oauth_pages_bp, people_bp, profile_bp, row_changes_bp,
     ):  # fmt: skip
-        app.register_blueprint(pages)
+        app.register_blueprint(other)
     return app

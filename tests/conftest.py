@@ -12,12 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from argon2 import PasswordHasher
 from flask import Flask
 from flask.testing import FlaskClient
 
 from app import create_app
-from app.core import passwords
 from app.core.connections import close_all
 from app.core.migrations import upgrade
 from app.running import embedded
@@ -27,6 +25,12 @@ from tests.make import Client, make_account
 from tests.postgres import PostgresServer
 
 DATABASES = ("sqlite", "postgresql")
+# Argon2 is slow on purpose, and nearly every test makes an account with an owner.
+CHEAP_PASSWORDS = {
+    "PASSWORD_TIME_COST": "1",
+    "PASSWORD_MEMORY_KIB": "8",
+    "PASSWORD_PARALLELISM": "1",
+}
 _addresses = itertools.count(11 << 24 | 1)  # 11.0.0.1
 
 
@@ -43,12 +47,6 @@ Flask.test_client_class = Visitor
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "provokes(*statuses): requests are answered 5xx on purpose")
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _cheap_passwords() -> None:
-    """Argon2 is slow on purpose, and nearly every test makes an account with an owner."""
-    passwords._hasher = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -87,6 +85,7 @@ def app(request: pytest.FixtureRequest, scratch: Path, valkey_url: str) -> Itera
         "REDIS_URL": f"{valkey_url}?db={DATABASES.index(request.param)}",
         "METRICS_TOKEN": "metrics-token",
         "LOG_LEVEL": "error",
+        **CHEAP_PASSWORDS,
     }
     if request.param == "postgresql":
         environ["DATABASE_URL"] = request.getfixturevalue("postgres").create_database()

@@ -17,6 +17,14 @@ TENANT_TABLES: Final = sorted(
     table.name for table in Account.metadata.tables.values() if "account_id" in table.columns
 )
 
+# Tables of which people may ask for their own rows, in all of their accounts
+# (``app.auth.tenant.own_columns_of``).
+PERSONAL_TABLES: Final = ("memberships", "oauth_authorizations", "oauth_consents")
+
+_OPEN_INVITATION: Final = (
+    r"memberships\.invitation_hash = :\w+ AND memberships\.joined_at IS NULL"
+    r" AND memberships\.invitation_expires_at > :\w+"
+)
 # Statements that say in another way whose row they mean; as ``_plain`` writes them.
 EXCEPTIONS: Final = (
     # Finds out which account is asking: only who holds a token can send what has its hash.
@@ -28,6 +36,47 @@ EXCEPTIONS: Final = (
     r"UPDATE credentials SET last_used_at=:\w+ WHERE credentials\.id = "
     r"\(SELECT credentials\.id FROM credentials WHERE credentials\.id = :\w+"
     r"(?: FOR UPDATE SKIP LOCKED)?\)",
+    # Finds out who is signed in, and their role in the account that they work in: likewise.
+    r"SELECT (?:(?! FROM ).)+ FROM sessions JOIN users ON users\.id = sessions\.user_id"
+    r" LEFT OUTER JOIN memberships ON memberships\.account_id = sessions\.current_account_id"
+    r" AND memberships\.user_id = sessions\.user_id AND memberships\.joined_at IS NOT NULL"
+    r" LEFT OUTER JOIN accounts ON accounts\.id = memberships\.account_id"
+    r" WHERE sessions\.token_hash = :\w+",
+    # Finds out which account somebody is invited to, and lets them in: only who got the link can
+    # send what has its hash.
+    r"SELECT (?:(?! FROM ).)+ FROM memberships"
+    r" JOIN accounts ON accounts\.id = memberships\.account_id"
+    r" JOIN users ON users\.id = memberships\.user_id WHERE " + _OPEN_INVITATION,
+    r"UPDATE memberships SET (?:(?! WHERE ).)+ WHERE "
+    + _OPEN_INVITATION
+    + r" RETURNING (?:memberships\.)?account_id, (?:memberships\.)?user_id",
+    # Finds out which application is asking, by an id that is no secret; what it shows of it anybody
+    # is shown who is asked to consent.
+    r"SELECT (?:(?! FROM ).)+ FROM oauth_applications"
+    r" JOIN accounts ON accounts\.id = oauth_applications\.account_id"
+    r" WHERE oauth_applications\.id = :\w+",
+    # Finds out what a code or a token is for: only who holds it can send what has its hash.
+    r"SELECT (?:(?! FROM ).)+ FROM oauth_authorizations"
+    r" WHERE oauth_authorizations\.code_hash = :\w+",
+    r"SELECT (?:(?! FROM ).)+ FROM oauth_tokens"
+    r" JOIN oauth_authorizations ON oauth_authorizations\.id = oauth_tokens\.authorization_id"
+    r" WHERE oauth_tokens\.token_hash = :\w+",
+    # The same for a request to the API, with the role of the person whom the token is of.
+    r"SELECT (?:(?! FROM ).)+ FROM oauth_tokens"
+    r" JOIN oauth_authorizations ON oauth_authorizations\.id = oauth_tokens\.authorization_id"
+    r" JOIN memberships ON memberships\.account_id = oauth_authorizations\.account_id"
+    r" AND memberships\.user_id = oauth_authorizations\.user_id"
+    r" JOIN accounts ON accounts\.id = oauth_authorizations\.account_id"
+    r" JOIN users ON users\.id = oauth_authorizations\.user_id"
+    r" WHERE oauth_tokens\.token_hash = :\w+ AND oauth_tokens\.kind = :\w+",
+    # A person's own consents in all their accounts, with the name of each application.
+    r"SELECT (?:(?! FROM ).)+, \(SELECT max\(oauth_authorizations\.last_used_at\) AS \w+"
+    r" FROM oauth_authorizations WHERE oauth_authorizations\.user_id = :own_user_id"
+    r" AND (?:(?! FROM ).)+\) AS last_used_at FROM oauth_consents"
+    r" JOIN accounts ON accounts\.id = oauth_consents\.account_id"
+    r" JOIN oauth_applications ON oauth_applications\.id = oauth_consents\.application_id"
+    r" JOIN accounts AS (accounts_1) ON \1\.id = oauth_applications\.account_id"
+    r" WHERE oauth_consents\.user_id = :own_user_id ORDER BY (?:(?! FROM ).)+",
     # Finds out which account a customer of the payment provider is, who alone signs what names it.
     r"SELECT billing_customers\.account_id FROM billing_customers"
     r" WHERE billing_customers\.customer_id = :\w+",
@@ -51,7 +100,8 @@ def leaks(statement: str) -> bool:
     """Whether a statement reads or changes rows of accounts without saying which account's.
 
     Each table of accounts needs ``account_id = <parameter>`` in the WHERE of its own query, or of
-    the one around it where it stands in a subquery of FROM that hands ``account_id`` out. Where
+    the one around it where it stands in a subquery of FROM that hands ``account_id`` out. A table
+    with rows of people may have ``<table>.user_id = <parameter>`` instead. Where
     nothing but row numbers is selected, the account's mark in the condition on an index is enough
     (``app.core.finding``). A condition counts when it must hold: on one side of an OR it does not.
     """
@@ -126,6 +176,8 @@ def _holds(condition: str, columns: str, source: str, name: str, groups: Groups)
     if source in TENANT_TABLES:
         only_numbers = columns == f"SELECT {name}.row AS row"
         forms: tuple[str, ...] = (_equality(name), *(_marks(name) if only_numbers else ()))
+        if source in PERSONAL_TABLES:
+            forms += (rf"{name}\.user_id = :\w+",)
         return any(_must(condition, form, groups) for form in forms)
     table, _, kind = source.rpartition("_")
     if table in TENANT_TABLES and kind == "text":  # FTS5; the mark is a word of what is looked for

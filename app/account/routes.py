@@ -9,8 +9,9 @@ from flask import Response
 from app.account import service
 from app.account.schemas import AccountSchema, AccountUpdateSchema, UsageSchema
 from app.api import envelope
-from app.api.blueprint import ANY_CREDENTIAL, ApiBlueprint
+from app.api.blueprint import ApiBlueprint
 from app.api.schemas import single_of
+from app.auth.guard import PROFILE
 from app.auth.principal import Principal
 from app.core.etags import IfMatch
 from app.usage.service import statistics
@@ -18,7 +19,7 @@ from app.usage.service import statistics
 bp = ApiBlueprint("account", __name__, url_prefix="/v1/account", description="The account.")
 
 
-@bp.operation("GET", "", needs=ANY_CREDENTIAL, gives=(200, single_of(AccountSchema)))
+@bp.operation("GET", "", needs=PROFILE, gives=(200, single_of(AccountSchema)))
 def read_account(principal: Principal) -> Response:
     """Read the account."""
     return envelope.single(service.read_account(principal.account_id))

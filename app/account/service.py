@@ -21,6 +21,7 @@ from app.core.tables import shown
 from app.core.text import fold, slugify
 from app.extensions import db
 from app.models import Account, AccountUsage, Membership, User
+from app.policy.bounds import NAME_LENGTH, RESERVED_SLUGS
 from app.policy.plans import DEFAULT_PLAN
 from app.usage.service import check_thresholds, count_member, counters, summary
 
@@ -60,7 +61,9 @@ def rename_account(
     principal: Principal, values: dict[str, Any], if_match: IfMatch = ANY
 ) -> dict[str, Any]:
     """Change the account's name, and give its record. Raises PreconditionFailed."""
-    account = db.session.get_one(Account, principal.account_id, with_for_update=True)
+    # No lock that rows which refer to the account wait for: the kept answer of this request is one.
+    lock = {"key_share": True}
+    account = db.session.get_one(Account, principal.account_id, with_for_update=lock)
     usage = db.session.get_one(AccountUsage, principal.account_id)
     record = account_record(account, usage)
     if_match.check(dumps(record))
@@ -87,30 +90,46 @@ def create_account(
     """
     check_account(name, owner_email, owner_password, type)
     check_plan(plan)
+    owner, password = _person(owner_email, owner_name, owner_password)
+    account = open_account(name, owner, plan=plan, type=type)
+    return NewAccount(account, owner, password)
+
+
+def open_account(
+    name: str,
+    owner: User,
+    *,
+    slug: str | None = None,
+    plan: str = DEFAULT_PLAN,
+    type: str = "organization",
+) -> Account:
+    """A new account of a person; all arguments are checked.
+
+    Args:
+        slug: the one to take, numbered where it is taken; by default it is made of the name.
+    """
     moment = clock.now()
     account = Account(
         id=new_id("account"),
         name=name,
-        slug=_free_slug(name),
+        slug=_free_slug(slug or slugify(name)),
         type=type,
         plan=plan,
         created_at=moment,
         updated_at=moment,
     )
-    db.session.add_all([account, AccountUsage(account_id=account.id)])
-    owner, password = _person(owner_email, owner_name, owner_password)
+    db.session.add_all([account, AccountUsage(account_id=account.id), owner])
     db.session.flush()
-    db.session.add(
-        Membership(
-            account_id=account.id,
-            user_id=owner.id,
-            role="owner",
-            joined_at=moment,
-            created_at=moment,
-        )
+    member = Membership(
+        account_id=account.id,
+        user_id=owner.id,
+        role="owner",
+        joined_at=moment,
+        created_at=moment,
     )
+    db.session.add(member)
     count_member(account.id, 1)
-    return NewAccount(account, owner, password)
+    return account
 
 
 def set_plan(account_id: str, plan: str) -> Account:
@@ -137,34 +156,29 @@ def check_plan(plan: str) -> None:
 
 
 def _person(email: str, name: str | None, password: str | None) -> tuple[User, str | None]:
-    """The person with this address, known or new."""
-    known = db.session.scalars(select(User).where(User.email_key == fold(email))).one_or_none()
-    if known is not None:
+    """The person with this address, known or new, and the password if it was set just now."""
+    person = db.session.scalars(select(User).where(User.email_key == fold(email))).one_or_none()
+    if person is not None and person.password_hash is not None:
         if password is not None:
             message = "This person has a password already; leave it out."
             raise Conflict(details=[Detail("owner_password", message)])
-        return known, None
-    password = password or make_password()
+        return person, None
     moment = clock.now()
-    person = User(
-        id=new_id("user"),
-        email=email,
-        email_key=fold(email),
-        name=name or email.partition("@")[0],
-        password_hash=hash_password(password),
-        created_at=moment,
-        updated_at=moment,
-    )
-    db.session.add(person)
+    if person is None:
+        person = User(id=new_id("user"), email=email, email_key=fold(email), created_at=moment)
+        person.name = name or email.partition("@")[0][:NAME_LENGTH]
+    password = password or make_password()
+    person.password_hash = hash_password(password)
+    person.updated_at = moment
     return person, password
 
 
-def _free_slug(name: str) -> str:
-    """A slug of the name that no account has; numbered where the plain one is taken."""
-    base = slugify(name)[:58].rstrip("-") or "account"
+def _free_slug(wanted: str) -> str:
+    """This slug, or the first one with a number after it that no account has."""
+    base = wanted[:58].rstrip("-") or "account"
     taken = set(db.session.scalars(select(Account.slug).where(Account.slug.like(f"{base}%"))))
     number, slug = 1, base
-    while slug in taken:
+    while slug in taken or slug in RESERVED_SLUGS:
         number += 1
         slug = f"{base}-{number}"
     return slug

@@ -3,28 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
 from app.core.email import email_fault
 from app.core.errors import Detail, ValidationFailed
+from app.core.passwords import password_fault
 from app.core.text import unstorable
 from app.policy.bounds import ACCOUNT_TYPES, NAME_LENGTH
-
-PASSWORD_LENGTH: Final = (10, 128)
 
 
 def check_account(name: str, email: str, password: str | None, type: str) -> None:
     """Raises ValidationFailed with every field that is wrong; no database is asked."""
     if details := list(_faults(name, email, password, type)):
         raise ValidationFailed(details=details)
-
-
-def password_fault(password: str) -> str | None:
-    """Why this cannot be a password, or None."""
-    shortest, longest = PASSWORD_LENGTH
-    if not shortest <= len(password) <= longest:
-        return f"Must have {shortest} to {longest} characters."
-    return unstorable(password)
 
 
 def _faults(name: str, email: str, password: str | None, type: str) -> Iterator[Detail]:

@@ -11,11 +11,11 @@ from flask_smorest import Api
 from app.api.geojson import COMPONENTS
 from app.api.idempotency import REPEATABLE
 from app.api.schemas import ErrorSchema, example_of, is_enveloped
-from app.auth.guard import ANY_CREDENTIAL
+from app.auth.guard import ANY_CREDENTIAL, PROFILE
 from app.core import errors
 from app.core.errors import ApiError
 from app.policy.bounds import IDEMPOTENCY_HOURS, IDEMPOTENCY_KEY_LENGTH
-from app.policy.permissions import PERMISSIONS
+from app.policy.permissions import PERMISSIONS, SCOPES
 
 _STRING: Final = {"type": "string"}
 
@@ -102,13 +102,8 @@ SECURITY: Final[dict[str, dict[str, Any]]] = {
         "description": "A service token (`canopy_svc_…`), for automated work; "
         "may be bound to addresses.",
     },
-    "oauth": {
-        "type": "http",
-        "scheme": "bearer",
-        "description": "An OAuth 2.0 access token (`canopy_oat_…`), for applications that act "
-        "for a person.",
-    },
 }
+OAUTH: Final = "oauth"  # the third of them, which has the addresses of the instance in it
 
 
 class CanopyApi(Api):  # type: ignore[misc]
@@ -123,6 +118,8 @@ class CanopyApi(Api):  # type: ignore[misc]
     def _register_responses(self) -> None:
         for name, scheme in SECURITY.items():
             self.spec.components.security_scheme(name, scheme)
+        issuer = self._app.config["SETTINGS"].public_url
+        self.spec.components.security_scheme(OAUTH, oauth_scheme(issuer))
         for name, header in HEADERS.items():
             self.spec.components.header(name, header)
         for name, parameter in PARAMETERS.items():
@@ -179,7 +176,7 @@ def describe(
     documented = blueprint.doc(
         operationId=run.__name__,
         responses=responses,
-        security=[{name: []} for name in SECURITY],
+        security=_security(needs),
         **{
             "x-permission": needs,
             "x-parameters": parameters,
@@ -194,10 +191,37 @@ def describe(
     run._apidoc = noted  # type: ignore[attr-defined]
 
 
+def _security(needs: str) -> list[dict[str, list[str]]]:
+    """The credentials that an operation takes, an OAuth token with the scope that it must have."""
+    choices: list[dict[str, list[str]]] = [{name: []} for name in SECURITY]
+    if needs in SCOPES:
+        return [*choices, {OAUTH: [needs]}]
+    return [*choices, {OAUTH: []}] if needs == ANY_CREDENTIAL else choices
+
+
+def oauth_scheme(issuer: str) -> dict[str, Any]:
+    """How applications that act for people get their tokens."""
+    return {
+        "type": "oauth2",
+        "description": "An OAuth 2.0 access token (`canopy_oat_…`), for applications that act "
+        f"for a person. `{issuer}/.well-known/oauth-authorization-server` tells programs more.",
+        "flows": {
+            "authorizationCode": {
+                "authorizationUrl": f"{issuer}/oauth/authorize",
+                "tokenUrl": f"{issuer}/oauth/token",
+                "refreshUrl": f"{issuer}/oauth/token",
+                "scopes": SCOPES,
+            }
+        },
+    }
+
+
 def permission_sentence(needs: str) -> str:
     """What the description of an operation says of its permission."""
     if needs == ANY_CREDENTIAL:
         return "Needs any valid credential."
+    if needs == PROFILE:
+        return "Needs any valid credential; an OAuth token needs the scope `profile`."
     return f"Needs the permission `{needs}` ({PERMISSIONS[needs].lower()})."
 
 

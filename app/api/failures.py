@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from typing import Any, Final
 
-from flask import Flask, Response
+from flask import Flask, Response, current_app
 from flask_limiter.errors import RateLimitExceeded
 from gunicorn.http.errors import NoMoreData, ParseException  # type: ignore[import-untyped]
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
@@ -40,7 +41,18 @@ _CONFLICTS: Final = {
 _SQLITE_NAMES: Final = {"projects.account_id, projects.slug": "uq_projects_account_id_slug"}
 
 
-def init_app(app: Flask) -> None:
+_PAGE: Final = "canopy_error_page"
+
+ErrorPage = Callable[[ApiError, str], Response | None]
+
+
+def init_app(app: Flask, page: ErrorPage) -> None:
+    """Turn whatever is raised into an answer.
+
+    Args:
+        page: gives the page of a refusal, or None for a request that a program made.
+    """
+    app.extensions[_PAGE] = page
     app.register_error_handler(ApiError, render)
     app.register_error_handler(HTTPException, _render_http)
     app.register_error_handler(RateLimitExceeded, _render_limited)
@@ -51,7 +63,14 @@ def init_app(app: Flask) -> None:
 
 
 def render(error: ApiError, **extra: Any) -> Response:
-    """The error envelope, with the error's own status and headers, and ``extra`` members."""
+    """The error envelope, with the error's own status and headers, and ``extra`` members; or the
+    page of it, for a browser."""
+    response = current_app.extensions[_PAGE](error, request_id()) or _envelope(error, extra)
+    response.headers.update(error.headers)
+    return response
+
+
+def _envelope(error: ApiError, extra: dict[str, Any]) -> Response:
     body = {
         **extra,
         "error": {
@@ -61,9 +80,7 @@ def render(error: ApiError, **extra: Any) -> Response:
         },
         "meta": {"request_id": request_id()},
     }
-    response = Response(dumps(body), status=error.status, content_type="application/json")
-    response.headers.update(error.headers)
-    return response
+    return Response(dumps(body), status=error.status, content_type="application/json")
 
 
 def as_api_error(error: SQLAlchemyError) -> ApiError | None:

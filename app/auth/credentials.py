@@ -16,6 +16,7 @@ from sqlalchemy import Table, Text, bindparam, select, update
 from sqlalchemy import cast as sql_cast
 from sqlalchemy.exc import OperationalError
 
+from app.auth import access_tokens
 from app.auth.principal import Principal
 from app.core import clock, tokens
 from app.core.database import without_waiting
@@ -72,10 +73,12 @@ def authenticate(header: str | None, address: str) -> Principal:
         address: the client's address, for credentials with an allowlist.
 
     Raises:
-        Unauthorized: the token is missing, malformed, unknown, revoked, or used from outside its
-            allowlist. Unknown and revoked tokens get the same answer.
+        Unauthorized: the token is missing, malformed, unknown, revoked, expired, or used from
+            outside its allowlist. Unknown and revoked tokens get the same answer.
     """
     token = _bearer_token(header)
+    if token.startswith(tokens.ACCESS_TOKEN):
+        return access_tokens.authenticate(token)
     if not any(tokens.is_well_formed(token, p) for p in (tokens.API_KEY, tokens.SERVICE_TOKEN)):
         raise Unauthorized("The token is not valid.", challenge="invalid_token")
     row = _BY_HASH.first(token_hash=tokens.hash_token(token))
@@ -151,7 +154,11 @@ def note_use(principal: Principal) -> None:
         return
     try:
         with without_waiting() as connection:
-            connection.execute(_TOUCH, {"credential_id": principal.credential_id, "moment": moment})
+            if principal.kind == "oauth":
+                access_tokens.touch(connection, principal)
+            else:
+                used = {"credential_id": principal.credential_id, "moment": moment}
+                connection.execute(_TOUCH, used)
     except OperationalError as error:
         if error.connection_invalidated:
             raise

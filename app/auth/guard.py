@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from flask import g, request
 
+from app.auth import access_tokens
 from app.auth.credentials import authenticate, note_use
 from app.auth.principal import Principal
 from app.core.errors import Forbidden, Unauthorized
+from app.policy.permissions import SCOPES, expand
 
 ANY_CREDENTIAL = "any"
+PROFILE = access_tokens.PROFILE  # any credential; an OAuth token needs this scope
 
 
 def identify() -> None:
@@ -33,7 +36,7 @@ def require(permission: str) -> Principal:
     """The principal, who holds ``permission``.
 
     Args:
-        permission: a permission of the policy, or ``ANY_CREDENTIAL``.
+        permission: a permission of the policy, ``PROFILE``, or ``ANY_CREDENTIAL``.
 
     Raises:
         Unauthorized: no valid credential was sent.
@@ -43,6 +46,23 @@ def require(permission: str) -> Principal:
     if principal is None:
         raise g.get("refusal") or Unauthorized()
     note_use(principal)
-    if permission != ANY_CREDENTIAL and not principal.may(permission):
-        raise Forbidden(f"The credential lacks the permission {permission}.")
+    is_for_all = permission == ANY_CREDENTIAL or (
+        permission == PROFILE and principal.scopes is None
+    )
+    if not is_for_all and not principal.may(permission):
+        raise Forbidden(_lack(principal, permission))
     return principal
+
+
+def _lack(principal: Principal, permission: str) -> str:
+    """What is said of a permission that the principal has not."""
+    if principal.scopes is None:
+        return f"The credential lacks the permission {permission}."
+    if permission not in SCOPES:
+        return f"This needs the permission {permission}, which no OAuth token can have."
+    if permission not in expand(principal.scopes):
+        return f"The OAuth token lacks the scope {permission}."
+    return (
+        f"The person for whom the application acts lacks the permission {permission} in this "
+        "account."
+    )

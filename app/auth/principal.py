@@ -21,6 +21,7 @@ class Principal:
     user_email: str
     expires_at: datetime | None = None
     last_used_at: datetime | None = None  # as noted down, up to a minute old
+    scopes: frozenset[str] | None = None  # of an OAuth token, whatever the person's role is
 
     def may(self, permission: str) -> bool:
         return permission in self.permissions

@@ -42,6 +42,19 @@ def columns_among(found: Subquery, *names: str) -> Select[Any]:
     return select(*columns).where(found.c.account_id == bindparam("account_id"))
 
 
+def own_columns_of(model: type[Base], *columns: InstrumentedAttribute[Any]) -> Select[Any]:
+    """A person's own rows of a model, in all accounts that they belong to, as plain columns for
+    reading; moments as they are shown.
+
+    For the person alone, who sees no more of an account than what is said of them in it. The
+    statement has a parameter ``own_user_id``.
+    """
+    table = model.__table__
+    return select(*(shown(column) for column in columns)).where(
+        table.c.user_id == bindparam("own_user_id")
+    )
+
+
 def find_locked(
     account_id: str, model: type[Model], resource_id: str, *options: ExecutableOption
 ) -> Model | None:

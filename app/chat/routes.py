@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from flask import Blueprint, Response
+from flask import Blueprint, Response, request
 
 from app.api import web
 from app.auth.guard import ANY_CREDENTIAL, identify, require
 from app.chat import service
 from app.chat.schemas import QuestionSchema
+from app.site.pages import person_asking
 
 bp = Blueprint("chat", __name__)
 
@@ -16,7 +17,7 @@ bp = Blueprint("chat", __name__)
 def chat() -> Response:
     """Answer a question about the projects of the account."""
     identify()
-    principal = require(ANY_CREDENTIAL)
+    principal = require(ANY_CREDENTIAL) if "Authorization" in request.headers else person_asking()
     question = web.read_body(QuestionSchema)
     return web.answer({"reply": service.reply(principal, **question)})
 

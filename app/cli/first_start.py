@@ -35,7 +35,8 @@ def welcome(settings: Settings, *, empty: bool) -> str:
     A database without any account gets the demo account, and it is committed, unless ``empty``:
     then it stays as it is. Its password and key stand in this text only.
     """
-    head = f"Canopy is at {settings.public_url}\nIts reference is at {settings.public_url}/docs\n"
+    url = settings.public_url
+    head = f"Canopy is at {url}\nSign in at {url}/login\nIts reference is at {url}/docs\n"
     account = first_account()
     if account is None and not empty:
         try:
@@ -45,9 +46,9 @@ def welcome(settings: Settings, *, empty: bool) -> str:
             db.session.rollback()
             account = first_account()
         else:
-            return head + _demo(settings.public_url, made)
+            return head + _demo(url, made)
     if account is None:
-        return head + _first_account()
+        return head + _first_account(url)
     return head + _next_key(account.slug)
 
 
@@ -77,9 +78,10 @@ Create a project:
 """
 
 
-def _first_account() -> str:
-    return """
-There is no account yet. Make the first one, with its owner and an API key:
+def _first_account(url: str) -> str:
+    return f"""
+There is no account yet. Sign up at {url}/register, or make the first one here, with
+its owner and an API key:
 
   bin/canopy account create --name 'My forests' --owner-email you@example.org
 

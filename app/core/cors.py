@@ -1,4 +1,5 @@
-"""Which web pages of other origins may call the API (CORS, as the Fetch standard has it).
+"""Which web pages of other origins may call the API, and get the tokens for it (CORS, as the Fetch
+standard has it).
 
 None, unless ``CORS_ORIGINS`` names their origins. A page sends its token itself, so that requests
 never carry cookies, and ``Access-Control-Allow-Credentials`` is never sent.
@@ -12,7 +13,9 @@ from typing import Final
 from flask import Flask, Response, request
 from werkzeug.exceptions import MethodNotAllowed
 
-_PATHS: Final = ("/v1/", "/api/")
+_PATHS: Final = (
+    "/v1/", "/api/", "/oauth/token", "/oauth/revoke", "/.well-known/oauth-authorization-server",
+)  # fmt: skip
 _METHODS: Final = ("DELETE", "GET", "HEAD", "POST", "PUT")
 _ACCEPTED: Final = (
     "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, X-Request-Id"

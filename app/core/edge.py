@@ -19,18 +19,20 @@ REQUEST_ID: Final = "canopy.request_id"
 STARTED: Final = "canopy.started"  # on the clock of time.perf_counter
 
 _KEPT_ID: Final = re.compile(r"[A-Za-z0-9_-]{8,64}")
+FORM_ACTION: Final = "canopy.form_action"  # an origin that the forms of a page may lead to
+
+_POLICY: Final = (
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; "
+    "connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'self'; "
+    "frame-ancestors 'none'"
+)
 SECURITY_HEADERS: Final = [
     ("X-Frame-Options", "DENY"),
     ("X-Content-Type-Options", "nosniff"),
     ("Referrer-Policy", "strict-origin-when-cross-origin"),
     ("Cross-Origin-Opener-Policy", "same-origin"),
     ("Permissions-Policy", "camera=(), geolocation=(), microphone=(), payment=(), usb=()"),
-    (
-        "Content-Security-Policy",
-        "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; "
-        "connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'self'; "
-        "frame-ancestors 'none'",
-    ),
+    ("Content-Security-Policy", _POLICY),
 ]
 _ON_HTTPS: Final = [
     *SECURITY_HEADERS,
@@ -52,11 +54,18 @@ class Edge:
         added = _ON_HTTPS if environ["wsgi.url_scheme"] == "https" else SECURITY_HEADERS
 
         def start(status: str, headers: list[tuple[str, str]], *exc_info: Any) -> Any:
+            security = _leading_to(environ[FORM_ACTION], added) if FORM_ACTION in environ else added
             return start_response(
-                status, [*headers, ("X-Request-Id", request_id), *added], *exc_info
+                status, [*headers, ("X-Request-Id", request_id), *security], *exc_info
             )
 
         return self._application(environ, start)
+
+
+def _leading_to(origin: str, headers: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """The headers of a page whose forms may lead to another origin besides."""
+    wider = _POLICY.replace("form-action 'self'", f"form-action 'self' {origin}")
+    return [(name, wider if value is _POLICY else value) for name, value in headers]
 
 
 def init_app(app: Flask) -> None:

@@ -19,6 +19,9 @@ PREFIXES: Final = {
     "api_key": "key_",
     "service_token": "svc_",
     "application": "app_",
+    "authorization": "grant_",
+    "session": "sess_",
+    "mail": "mail_",
     "request": "req_",
 }
 _BODY = re.compile(r"[0-9a-hjkmnp-tv-z]{26}")

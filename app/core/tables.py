@@ -37,6 +37,7 @@ class Base(DeclarativeBase):
 # PostgreSQL compares text by the collation of the database; "C" is SQLite's order (by code point),
 # so that pages and ties fall the same way on both.
 Key = String(40).with_variant(String(40, collation="C"), "postgresql")
+Hash = String(64).with_variant(String(64, collation="C"), "postgresql")  # SHA-256, hexadecimal
 SortableText = Text().with_variant(Text(collation="C"), "postgresql")
 
 

@@ -18,6 +18,11 @@ SERVICE_TOKEN: Final = "canopy_svc_"  # noqa: S105 - a prefix, not a secret
 ACCESS_TOKEN: Final = "canopy_oat_"  # noqa: S105 - a prefix, not a secret
 REFRESH_TOKEN: Final = "canopy_ort_"  # noqa: S105 - a prefix, not a secret
 
+SESSION: Final = "canopy_ses_"
+LINK: Final = "canopy_lnk_"  # of a mail
+CLIENT_SECRET: Final = "canopy_ocs_"  # noqa: S105 - a prefix, not a secret
+AUTHORIZATION_CODE: Final = "canopy_oac_"
+
 _ALPHABET: Final = string.digits + string.ascii_uppercase + string.ascii_lowercase
 _RANDOM_LENGTH: Final = 32  # 62**32 is about 190 bits
 _CHECK_LENGTH: Final = 6  # 62**6 holds the 32 bits of a CRC

@@ -6,7 +6,7 @@ import ipaddress
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import bindparam, select
+from sqlalchemy import bindparam
 
 from app.auth.tenant import columns_of, rows_of
 from app.core import clock, tokens
@@ -73,7 +73,7 @@ def create_credential(
         ip_allowlist=list(ip_allowlist) or None,
         token_hash=tokens.hash_token(secret),
         token_end=secret[-4:],
-        created_by=created_by or _first_owner(account_id),
+        created_by=_maker(account_id, created_by),
         created_at=clock.now(),
     )
     db.session.add(credential)
@@ -150,12 +150,15 @@ def _is_network(text: str) -> bool:
     return not (isinstance(network, ipaddress.IPv6Network) and network.subnet_of(_MAPPED_IPV4))
 
 
-def _first_owner(account_id: str) -> str:
-    """The id of the longest owner; asked in the transaction at hand, which may have made them."""
-    statement = (
-        select(Membership.user_id)
-        .where(Membership.account_id == account_id, Membership.role == "owner")
-        .order_by(Membership.created_at, Membership.user_id)
-        .limit(1)
+def _maker(account_id: str, user_id: str | None) -> str:
+    """The id of the member who makes a credential, or of the longest owner.
+
+    Asked in the transaction at hand, which may have made them. Whoever changes their role, or
+    removes them, waits for it, and then finds the credential.
+    """
+    joined = rows_of(account_id, Membership).where(Membership.joined_at.is_not(None))
+    member = joined.where(
+        Membership.role == "owner" if user_id is None else Membership.user_id == user_id
     )
-    return db.session.scalars(statement).one()
+    oldest = member.order_by(Membership.created_at, Membership.user_id).limit(1)
+    return db.session.scalars(oldest.with_for_update(read=True)).one().user_id

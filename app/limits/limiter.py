@@ -24,6 +24,7 @@ from app.limits.windows import Verdict
 from app.policy.tiers import (
     DEFAULT_TIER,
     IPV6_NETWORK_BITS,
+    OAUTH_REFUSALS,
     POSTS,
     ROUTES,
     TIERS,
@@ -143,6 +144,24 @@ def refusal() -> RateLimited:
     verdict, allowance = getattr(g, _VERDICT)
     headers = {"Retry-After": str(verdict.retry_after())}
     return RateLimited(allowance.refusal(verdict), headers=headers)
+
+
+def count_refusal() -> None:
+    """Count a request that a route itself has refused, as whoever sent it proved nothing.
+
+    Raises:
+        RateLimited: there were too many of this address.
+    """
+    if current_app.config["SETTINGS"].rate_limit_disabled:
+        return
+    told = "Of what it has to refuse, the OAuth server answers"
+    allowance = ClientAllowance(f"oauth:{_client()}", OAUTH_REFUSALS, told)
+    verdict = allowance.hit(WindowStorage())
+    if verdict is None:
+        return
+    setattr(g, _VERDICT, (verdict, allowance))
+    if not verdict.allowed:
+        raise refusal()
 
 
 def seconds(number: int) -> str:

@@ -18,7 +18,7 @@ from app.core.snapshots import (
     snapshot,
 )
 from app.core.store import connect
-from app.maintenance.checks import contents, database, host, store
+from app.maintenance.checks import contents, database, host, mail, store
 from app.maintenance.results import Result, Status, problem, warning
 from config import Settings, SettingsError, load_settings, setting_faults
 
@@ -35,6 +35,7 @@ OF_SETTINGS: Final[dict[str, Check]] = {
     "plans": host.plans,
     "instance folder": host.instance,
     "disk": host.disk,
+    "mail server": mail.server,
 }
 OF_DATABASE: Final[dict[str, Check]] = {
     "database": database.reachable,
@@ -44,6 +45,7 @@ OF_DATABASE: Final[dict[str, Check]] = {
     "indexes": database.indexes,
     "counters": contents.counters,
     "derived columns": contents.derived,
+    "mails": mail.undelivered,
 }
 OF_STORE: Final[dict[str, Check]] = {
     "store": store.reachable,

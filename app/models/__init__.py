@@ -6,8 +6,12 @@ from app.models.billing import BillingCustomer, BillingEvent, BillingSubscriptio
 from app.models.credential import Credential
 from app.models.event import Event
 from app.models.idempotency import IdempotentAnswer
+from app.models.mail import Mail
+from app.models.oauth import OAuthAuthorization, OAuthConsent, OAuthToken
+from app.models.oauth_application import OAuthApplication
 from app.models.person import Membership, User
 from app.models.project import Project
+from app.models.session import MailedLink, Session, SignInFailure, SignUp
 
 __all__ = [
     "Account",
@@ -19,8 +23,17 @@ __all__ = [
     "Credential",
     "Event",
     "IdempotentAnswer",
+    "Mail",
+    "MailedLink",
     "Membership",
+    "OAuthApplication",
+    "OAuthAuthorization",
+    "OAuthConsent",
+    "OAuthToken",
     "Project",
     "RequestCount",
+    "Session",
+    "SignInFailure",
+    "SignUp",
     "User",
 ]

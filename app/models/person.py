@@ -7,7 +7,7 @@ from datetime import datetime
 from sqlalchemy import CheckConstraint, ForeignKey, Index, String
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.core.tables import Base, Key, Timestamp
+from app.core.tables import Base, Hash, Key, Timestamp
 
 
 class User(Base):
@@ -32,6 +32,7 @@ class Membership(Base):
     __table_args__ = (
         CheckConstraint("role IN ('viewer', 'editor', 'admin', 'owner')", name="role"),
         Index(None, "user_id"),
+        Index(None, "invitation_hash", unique=True),
     )
 
     account_id: Mapped[str] = mapped_column(
@@ -42,6 +43,9 @@ class Membership(Base):
     )
     role: Mapped[str] = mapped_column(String(10))
     invited_at: Mapped[datetime | None] = mapped_column(Timestamp)
+    # The link of the last invitation, until it is accepted.
+    invitation_hash: Mapped[str | None] = mapped_column(Hash)
+    invitation_expires_at: Mapped[datetime | None] = mapped_column(Timestamp)
     joined_at: Mapped[datetime | None] = mapped_column(Timestamp)
     last_active_at: Mapped[datetime | None] = mapped_column(Timestamp)
     created_at: Mapped[datetime] = mapped_column(Timestamp)

@@ -27,7 +27,7 @@ INCLUDES: Final[dict[str, frozenset[str]]] = {
 
 # Scopes that an OAuth application can ask for. `profile` opens GET /account and nothing else.
 SCOPES: Final[dict[str, str]] = {
-    "profile": "See your name and the account",
+    "profile": "See the account: its name, its plan and how much it holds",
     "projects:read": PERMISSIONS["projects:read"],
     "projects:write": PERMISSIONS["projects:write"],
     "assets:read": PERMISSIONS["assets:read"],

@@ -16,5 +16,7 @@ class Periodic:
 
 PERIODIC: tuple[Periodic, ...] = (
     Periodic("write-counts", "app.usage.jobs.write_counts", 15),
+    Periodic("send-mails", "app.mail.jobs.send_mails", 15),
+    Periodic("forget-answers", "app.oauth.jobs.forget_answers", 30),
     Periodic("prune", "app.maintenance.jobs.prune", 3600),
 )

@@ -37,9 +37,15 @@ POSTS: Final[dict[str, str]] = {
     "/login": "strict",
     "/register": "strict",
     "/forgot-password": "strict",
-    "/reset-password": "strict",
+    "/register/confirm/<token>": "strict",
+    "/reset-password/<token>": "strict",
+    "/invitations/<token>": "strict",
 }
 
 # Requests to /v1 without a valid credential, in a window of their own.
 WITHOUT_CREDENTIAL: Final = 60
+
+# Requests to the OAuth server that it refused, in a window of their own. What an application with a
+# secret sends is not counted: one server may speak for many people, whose tokens may all be old.
+OAUTH_REFUSALS: Final = 60
 IPV6_NETWORK_BITS: Final = 64

@@ -94,7 +94,11 @@ def test_a_person_may_own_several_accounts(app: Flask) -> None:
     ("fields", "error", "field"),
     [
         ({"plan": "gold"}, ValidationFailed, "plan"),
-        ({"owner_email": "q@example.org", "owner_password": "x" * 12}, Conflict, "owner_password"),
+        (
+            {"owner_email": "q@example.org", "owner_password": "correct horse battery"},
+            Conflict,
+            "owner_password",
+        ),
     ],
 )
 def test_an_account_that_cannot_be(

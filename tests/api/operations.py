@@ -15,10 +15,9 @@ from flask import Flask
 
 from app import create_app
 from app.api.openapi import description
-from app.auth.guard import ANY_CREDENTIAL
 from app.policy.permissions import PERMISSIONS, expand
 from config import load_settings
-from tests.make import Client, make_asset, make_project
+from tests.make import Client, make_asset, make_member, make_project
 
 PUBLIC = {"/v1/openapi.json"}
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
@@ -29,13 +28,14 @@ Ids = dict[str, str]
 FILLERS: dict[str, Callable[[Client, Ids], str]] = {
     "project_id": lambda client, _: make_project(client)["id"],
     "asset_id": lambda client, ids: make_asset(client, ids["project_id"])["id"],
+    "member_id": lambda client, _: make_member(client, "viewer").id,
 }
 # What must be done before an operation can succeed: posted to the path of what it is about.
 BEFORE = {
     "DELETE /v1/projects/<project_id>": "/archive",
     "POST /v1/projects/<project_id>/restore": "/archive",
 }
-PREFIXES = {"project_id": "proj_", "asset_id": "asset_"}
+PREFIXES = {"project_id": "proj_", "asset_id": "asset_", "member_id": "user_"}
 NOBODYS = "01arz3ndektsv4rrffq69g5fav"  # well formed, and nothing has it
 # What no identifier looks like.
 MALFORMED = (
@@ -103,7 +103,7 @@ def operations() -> tuple[Operation, ...]:
 
 def named() -> list[Operation]:
     """Those that need a permission by name."""
-    return [item for item in operations() if item.needs != ANY_CREDENTIAL]
+    return [item for item in operations() if item.needs in PERMISSIONS]
 
 
 def addressed() -> list[Operation]:

@@ -12,8 +12,8 @@ from jsonschema import Draft202012Validator
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from app.api.openapi import description
-from app.auth.guard import ANY_CREDENTIAL
-from app.policy.permissions import PERMISSIONS
+from app.auth.guard import ANY_CREDENTIAL, PROFILE
+from app.policy.permissions import PERMISSIONS, SCOPES
 from tests.api.operations import operations
 
 METHODS = {"get", "post", "put", "patch", "delete"}
@@ -67,10 +67,11 @@ def test_every_operation_names_its_permission(document: dict[str, Any]) -> None:
     for each in _operations(document):
         needs = needed[each.name]
         assert each.body["x-permission"] == needs
-        if needs == ANY_CREDENTIAL:
+        if needs in (ANY_CREDENTIAL, PROFILE):
             assert "any valid credential" in each.body["description"]
         else:
             assert needs in PERMISSIONS
+        if needs != ANY_CREDENTIAL:
             assert f"`{needs}`" in each.body["description"]
 
 
@@ -78,7 +79,12 @@ def test_there_are_three_ways_to_authenticate(document: dict[str, Any]) -> None:
     schemes = document["components"]["securitySchemes"]
     assert set(schemes) == {"api_key", "service_token", "oauth"}
     for each in _operations(document):
-        assert {name for choice in each.body["security"] for name in choice} == set(schemes)
+        needs, needed = each.body["x-permission"], {}
+        for choice in each.body["security"]:
+            needed |= choice
+        assert {"api_key": [], "service_token": []}.items() <= needed.items()
+        scopes = {ANY_CREDENTIAL: []} | {name: [name] for name in SCOPES}
+        assert needed.get("oauth") == scopes.get(needs), each.name
 
 
 def test_every_operation_has_a_summary_and_a_tag(document: dict[str, Any]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.auth.guard import ANY_CREDENTIAL
+from app.auth.guard import ANY_CREDENTIAL, PROFILE
 from app.core import tokens
 from app.credentials.service import revoke_credential
 from app.extensions import db
@@ -33,9 +33,14 @@ NEEDS = {
     "GET /v1/projects/<project_id>/assets/<asset_id>": "assets:read",
     "PUT /v1/projects/<project_id>/assets/<asset_id>": "assets:write",
     "DELETE /v1/projects/<project_id>/assets/<asset_id>": "assets:write",
-    "GET /v1/account": ANY_CREDENTIAL,
+    "GET /v1/account": PROFILE,
     "PUT /v1/account": "admin",
     "GET /v1/account/usage": "billing:read",
+    "GET /v1/account/members": "members:read",
+    "GET /v1/account/members/<member_id>": "members:read",
+    "POST /v1/account/members/invite": "members:write",
+    "PUT /v1/account/members/<member_id>": "members:write",
+    "DELETE /v1/account/members/<member_id>": "members:write",
     "GET /v1/auth/verify": ANY_CREDENTIAL,
 }
 

@@ -139,7 +139,7 @@ def test_what_is_known_can_be_read_too(named: Client) -> None:
     assert response.headers["Access-Control-Allow-Origin"] == NAMED
 
 
-@pytest.mark.parametrize("path", ["/docs", "/healthz", "/metrics", "/oauth/token", "/", "/v1"])
+@pytest.mark.parametrize("path", ["/docs", "/healthz", "/metrics", "/oauth/introspect", "/", "/v1"])
 def test_pages_are_not_opened(named: Client, path: str) -> None:
     response = named.app.test_client().get(path, headers={"Origin": NAMED})
     assert _sent(response) == set()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from flask import Flask
@@ -11,10 +12,12 @@ from werkzeug.routing import Rule
 from werkzeug.test import TestResponse
 
 from app.core.errors import ApiError
+from app.site import pages
 from tests.house.documents import error_classes
 from tests.make import second_app
 from tests.make.apps import bare_app
 
+CSP = "Content-Security-Policy"
 SCHEMES = {"http": "http://localhost", "https": "https://localhost"}
 METHODS = ("GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS")
 ALWAYS = {
@@ -144,3 +147,28 @@ def test_no_page_has_what_the_policy_forbids(bare: Flask) -> None:
 def test_what_the_policy_forbids_is_seen(page: str) -> None:
     assert INLINE.search(page)
     assert not INLINE.search('<script src="/static/site/canopy.js" defer></script>')
+
+
+@pytest.mark.parametrize(
+    ("url", "allowed"),
+    [
+        ("https://map.example.org/back?a=1", "https://map.example.org"),
+        ("http://127.0.0.1:8123/back", "http://127.0.0.1:8123"),
+        ("http://[::1]:8123/back", "http:"),
+        ("com.example.app:/back", "com.example.app:"),
+    ],
+)
+def test_a_form_may_lead_to_one_more_origin_where_a_page_says_so(
+    app: Flask, monkeypatch: pytest.MonkeyPatch, url: str, allowed: str
+) -> None:
+    shown = pages.page
+
+    def leading(*arguments: Any, **values: Any) -> Any:
+        pages.allow_form_action(url)
+        return shown(*arguments, **values)
+
+    monkeypatch.setattr("app.people.views.page", leading)
+    client = app.test_client()
+    assert f"; form-action 'self' {allowed};" in client.get("/login").headers[CSP]
+    monkeypatch.undo()
+    assert "; form-action 'self';" in client.get("/login").headers[CSP]

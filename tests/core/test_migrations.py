@@ -42,6 +42,8 @@ WORDS = {
     ("memberships", "role"): "owner",
     ("projects", "status"): "active",
     ("billing_events", "source"): "billing",
+    ("mailed_links", "purpose"): "reset_password",
+    ("oauth_tokens", "kind"): "access",
 }
 REVISIONS = [found.revision for found in ScriptDirectory(FOLDER).walk_revisions()][::-1]
 
@@ -74,7 +76,7 @@ def value(table: Table, name: str, number: int) -> Any:
     column = table.columns[name]
     if (table.name, name) in WORDS:
         return WORDS[table.name, name]
-    if name in ("created_at", "updated_at", "written_at", "joined_at", "received_at"):
+    if name.endswith("_at"):
         moment = datetime(2026, 1, 1 + number, tzinfo=UTC)
         return (
             moment if isinstance(column.type, DateTime) else f"2026-01-0{1 + number}T00:00:00.000Z"

@@ -8,7 +8,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.faults import rush
+from tests.faults import members, rush
+from tests.faults.members import RACES
 from tests.faults.rush import CONNECTIONS, PLAN_LIMIT, REQUESTS, TIER_LIMIT, rushes
 from tests.faults.store import CALLERS, THREADS, WORKERS, delays_of, faults_of, rows, run
 from tests.faults.valkey import STORE_FAULTS, valkey
@@ -16,7 +17,8 @@ from tests.faults.valkey import STORE_FAULTS, valkey
 
 def main() -> int:
     parser = argparse.ArgumentParser("python -m tests.faults", description=__doc__)
-    names = [*(fault.name for fault in STORE_FAULTS), "rush"]
+    races = [race.name for race in RACES]
+    names = [*(fault.name for fault in STORE_FAULTS), "rush", *races]
     parser.add_argument(
         "names",
         nargs="*",
@@ -25,6 +27,7 @@ def main() -> int:
     )
     parser.add_argument("--seconds", type=float, default=10, help="how long each lasts (10)")
     parser.add_argument("--runs", type=int, default=20, help="how often the rush is made (20)")
+    parser.add_argument("--rounds", type=int, default=200, help="of each race of members (200)")
     options = parser.parse_args()
     if unknown := set(options.names) - set(names):
         parser.error(f"no such fault: {', '.join(sorted(unknown))}")
@@ -45,6 +48,10 @@ def main() -> int:
         sys.stdout.flush()
     if not options.names or "rush" in options.names:
         failed += not _rush(options.runs)
+    for right, told in members.report(options.names or races, options.rounds):
+        failed += not right
+        sys.stdout.write(f"\n{told}\n")
+        sys.stdout.flush()
     return 1 if failed else 0
 
 

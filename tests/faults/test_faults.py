@@ -6,7 +6,9 @@ import itertools
 from pathlib import Path
 
 import pytest
+from flask import Flask
 
+from tests.faults.members import RACES, Crew, race
 from tests.faults.rush import PLAN_LIMIT, REQUESTS, TIER_LIMIT, rushes
 from tests.faults.store import faults_of, run
 from tests.faults.valkey import STORE_FAULTS, Fault
@@ -30,3 +32,9 @@ def test_exactly_as_many_pass_as_a_limit_allows(folder: Path, valkey_url: str) -
     for of_plan, of_tier in rushes(folder, f"{valkey_url}?db=5", 3):
         assert of_plan == {200: PLAN_LIMIT, 429: REQUESTS - PLAN_LIMIT}
         assert of_tier == {200: TIER_LIMIT, 429: REQUESTS - TIER_LIMIT}
+
+
+def test_changes_of_members_at_once_end_as_one_after_the_other(app: Flask) -> None:
+    with Crew(app.config["SETTINGS"]) as crew:
+        for each in RACES:
+            assert race(app, crew, each, rounds=10) == [], each.told

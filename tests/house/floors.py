@@ -42,6 +42,7 @@ FLOORS = {
     # A room's own.
     "app.*.routes": 5,
     "app.*.views": 5,
+    "app.*.forms": 5,
     "app.*.jobs": 5,
     "app.*.schemas": 4,
     "app.*": 3,
@@ -53,6 +54,7 @@ SHARED = ("cli", "core", "running", "policy", "models", "auth", "limits", "api",
 ROOM_EXCEPTIONS = {
     ("app.limits.storage", "app.usage.requests"): "hits the limits and counts in one step",
     ("app.maintenance.checks.store", "app.usage.requests"): "knows the names of its counters",
+    ("app.maintenance.checks.mail", "app.mail.transport"): "tries the mail server",
     ("app.row_changes.projects", "app.projects.derived"): "computes again what that room computes",
     ("app.row_changes.projects", "app.projects.record"): "likewise",
     ("app.row_changes.assets", "app.assets.derived"): "likewise",

@@ -21,6 +21,8 @@ FREE_MODULES = ("app.auth.tenant", "app.models")
 TENANT_MODELS = frozenset(
     name for name in models.__all__ if "account_id" in getattr(models, name).__table__.columns
 )
+# Models of which people may ask for their own rows, in all of their accounts.
+PERSONAL_MODELS = frozenset({"Membership", "OAuthAuthorization", "OAuthConsent"})
 
 
 class Place(NamedTuple):
@@ -40,6 +42,8 @@ EXCEPTIONS = {
     Place("app.maintenance.checks.contents", "_sample", "Project"): "projects of all accounts",
     Place("app.auth.credentials", "_BY_HASH", "Credential"): "finds out which account is asking",
     Place("app.auth.credentials", "_TOUCH", "Credential"): "the credential that was just accepted",
+    Place("app.auth.sessions", "_BY_HASH", "Membership"): "the role of who is signed in",
+    Place("app.auth.sessions", "_TOUCH_MEMBERSHIP", "Membership"): "names account_id",
     Place("app.account.service", "rename_account", "AccountUsage"): "the principal's own row",
     Place("app.usage.service", "_CHANGE", "AccountUsage"): "an UPDATE that names account_id",
     Place("app.usage.service", "lock_counters", "AccountUsage"): "names account_id",
@@ -59,7 +63,27 @@ EXCEPTIONS = {
     Place("app.assets.listing", "_page", "Asset"): "likewise",
     Place("app.assets.listing", "_keys", "Asset"): "likewise",
     Place("app.usage.jobs", "_write", "RequestCount"): "a job for all accounts",
-    Place("app.credentials.service", "_first_owner", "Membership"): "names account_id",
+    Place("app.members.endings", "_end_grants", "OAuthConsent"): "likewise",
+    Place("app.auth.access_tokens", "_BY_HASH", "OAuthAuthorization"): "finds out which account is "
+    "asking",
+    Place("app.auth.access_tokens", "_BY_HASH", "Membership"): "likewise",
+    Place("app.auth.access_tokens", "_TOUCH_AUTHORIZATION", "OAuthAuthorization"): "names "
+    "account_id",
+    Place("app.auth.access_tokens", "_TOUCH_MEMBERSHIP", "Membership"): "likewise",
+    Place(
+        "app.oauth.clients", "_BY_ID", "OAuthApplication"
+    ): "finds out which application is asking",
+    Place("app.oauth.authorizations", "_BY_CODE", "OAuthAuthorization"): "finds out what a code is "
+    "for",
+    Place("app.oauth.authorizations", "claim_code", "OAuthAuthorization"): "names account_id",
+    Place("app.oauth.authorizations", "end_family", "OAuthAuthorization"): "likewise",
+    Place("app.oauth.issuing", "_BY_HASH", "OAuthAuthorization"): "finds out what a token is for",
+    Place(
+        "app.oauth.consents", "remember", "OAuthConsent"
+    ): "a new row, of the account it is given",
+    Place("app.oauth.consents", "end_consent", "OAuthConsent"): "names account_id",
+    Place("app.members.invitations", "_BY_LINK", "Membership"): "finds out which account invites",
+    Place("app.members.invitations", "_ACCEPT", "Membership"): "likewise",
     Place("app.api.idempotency", "claim", "IdempotentAnswer"): "changes that name account_id",
     Place("app.api.idempotency", "keep", "IdempotentAnswer"): "the row that was just claimed; "
     "account_id is half of its key",
@@ -85,6 +109,17 @@ def around_the_filter(known: Sources) -> Iterator[str]:
     for place, line in statements(known):
         if place not in EXCEPTIONS:
             yield f"{place.module}:{line} ({place.where}) has a statement on {place.model}"
+    yield from _not_personal(known)
+
+
+def _not_personal(known: Sources) -> Iterator[str]:
+    """People who ask for their own rows of a model whose rows are the account's."""
+    for module, source in known.items():
+        for node in ast.walk(ast.parse(source)):
+            if isinstance(node, ast.Call) and dotted(node.func).endswith("own_columns_of"):
+                model = dotted(node.args[0]) if node.args else ""
+                if model not in PERSONAL_MODELS:
+                    yield f"{module}:{node.lineno} has no person's own rows in {model}"
 
 
 Meanings = dict[str, set[str]]  # a name -> the models that it means

@@ -7,7 +7,7 @@ from typing import Any
 
 from flask import Flask
 
-from app.auth.guard import ANY_CREDENTIAL
+from app.auth.guard import ANY_CREDENTIAL, PROFILE
 from app.policy.permissions import PERMISSIONS
 
 PUBLIC = {"docs.openapi": "the description of the API is for everybody"}
@@ -18,7 +18,7 @@ def undeclared(app: Flask) -> Iterator[str]:
     for rule in app.url_map.iter_rules():
         if rule.rule.startswith("/v1") and rule.endpoint not in PUBLIC:
             needs = _permission(app.view_functions[rule.endpoint], rule.methods or set())
-            if needs != ANY_CREDENTIAL and needs not in PERMISSIONS:
+            if needs not in (ANY_CREDENTIAL, PROFILE, *PERMISSIONS):
                 yield rule.endpoint
 
 

@@ -8,24 +8,53 @@ from tests.make.accounts import (
     use_up_minute,
 )
 from tests.make.apps import second_app
+from tests.make.browser import Browser, sign_in, sign_up
 from tests.make.events import event_types, events
 from tests.make.geometry import multi_square, point, square
+from tests.make.mails import link_in, mails_to, text_of
+from tests.make.members import (
+    Member,
+    invitation_token,
+    make_invited,
+    make_key_of,
+    make_member,
+    new_email,
+    operator_of,
+)
+from tests.make.oauth import Application, bearer, grant_tokens, make_application
 from tests.make.resources import make_asset, make_project
 from tests.make.together import together
 
 __all__ = [
+    "Application",
+    "Browser",
     "Client",
+    "Member",
+    "bearer",
     "event_types",
     "events",
+    "grant_tokens",
+    "invitation_token",
+    "link_in",
+    "mails_to",
     "make_account",
+    "make_application",
     "make_asset",
+    "make_invited",
     "make_key",
+    "make_key_of",
+    "make_member",
     "make_project",
     "make_service_token",
     "multi_square",
+    "new_email",
+    "operator_of",
     "point",
     "second_app",
+    "sign_in",
+    "sign_up",
     "square",
+    "text_of",
     "together",
     "use_up_minute",
 ]

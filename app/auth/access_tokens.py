@@ -1,0 +1,140 @@
+"""OAuth access tokens as bearer tokens: what one may do at this moment.
+
+One statement finds the token with its authorization, and what the person is in the account now; so
+whatever ends or lessens it counts from the next request on. An authorization has a consent, and a
+consent an application and a membership, or the database would not hold it: of those only what can
+change is looked at.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any, Final
+
+import orjson
+from sqlalchemy import Text, bindparam, select, update
+from sqlalchemy import cast as sql_cast
+
+from app.auth.principal import Principal
+from app.core import clock, tokens
+from app.core.errors import Unauthorized
+from app.core.reading import Prepared
+from app.models import Account, Membership, OAuthAuthorization, OAuthToken, User
+from app.policy.permissions import ROLES, expand
+
+PROFILE: Final = "profile"  # the one scope that opens something and is no permission of a role
+
+_BY_HASH = Prepared(
+    select(
+        sql_cast(OAuthToken.scopes, Text).label("scopes"),
+        OAuthToken.expires_at,
+        OAuthToken.revoked_at,
+        OAuthAuthorization.id.label("authorization_id"),
+        OAuthAuthorization.account_id,
+        OAuthAuthorization.user_id,
+        OAuthAuthorization.revoked_at.label("family_revoked_at"),
+        OAuthAuthorization.ends_at,
+        OAuthAuthorization.last_used_at,
+        Membership.role,
+        Membership.joined_at,
+        Account.name.label("account_name"),
+        Account.plan,
+        User.email,
+    )
+    .join(OAuthAuthorization, OAuthAuthorization.id == OAuthToken.authorization_id)
+    .join(
+        Membership,
+        (Membership.account_id == OAuthAuthorization.account_id)
+        & (Membership.user_id == OAuthAuthorization.user_id),
+    )
+    .join(Account, Account.id == OAuthAuthorization.account_id)
+    .join(User, User.id == OAuthAuthorization.user_id)
+    .where(OAuthToken.token_hash == bindparam("token_hash"), OAuthToken.kind == "access")
+)
+
+# Rows that another request is writing at this moment are passed over, not waited for.
+_TOUCH_AUTHORIZATION = (
+    update(OAuthAuthorization)
+    .where(
+        OAuthAuthorization.account_id == bindparam("of_account"),
+        OAuthAuthorization.id
+        == select(OAuthAuthorization.id)
+        .where(
+            OAuthAuthorization.account_id == bindparam("of_account"),
+            OAuthAuthorization.id == bindparam("authorization"),
+        )
+        .with_for_update(skip_locked=True)
+        .scalar_subquery(),
+    )
+    .values(last_used_at=bindparam("moment"))
+)
+_TOUCH_MEMBERSHIP = (
+    update(Membership)
+    .where(
+        Membership.account_id == bindparam("of_account"),
+        Membership.user_id
+        == select(Membership.user_id)
+        .where(
+            Membership.account_id == bindparam("of_account"),
+            Membership.user_id == bindparam("member"),
+        )
+        .with_for_update(skip_locked=True)
+        .scalar_subquery(),
+    )
+    .values(last_active_at=bindparam("moment"))
+)
+
+
+def authenticate(token: str) -> Principal:
+    """The principal of an access token.
+
+    Raises:
+        Unauthorized: it is malformed, unknown, expired or revoked, or the person is no member any
+            more; always with the same words.
+    """
+    row = None
+    if tokens.is_well_formed(token, tokens.ACCESS_TOKEN):
+        row = _BY_HASH.first(token_hash=tokens.hash_token(token))
+    if row is None or not _is_good(row):
+        raise Unauthorized("The token is not valid or was revoked.", challenge="invalid_token")
+    scopes, granted, permissions = _permissions(row.scopes, row.role)
+    return Principal(
+        kind="oauth",
+        credential_id=row.authorization_id,
+        account_id=row.account_id,
+        account_name=row.account_name,
+        plan=row.plan,
+        granted=granted,
+        permissions=permissions,
+        user_id=row.user_id,
+        user_email=row.email,
+        expires_at=min(row.expires_at, row.ends_at),
+        last_used_at=row.last_used_at,
+        scopes=scopes,
+    )
+
+
+def touch(connection: Any, principal: Principal) -> None:
+    """Note when an application was last used, and with it the person active."""
+    values = {"of_account": principal.account_id, "moment": clock.now()}
+    authorization = values | {"authorization": principal.credential_id}
+    connection.execute(_TOUCH_AUTHORIZATION, authorization)
+    connection.execute(_TOUCH_MEMBERSHIP, values | {"member": principal.user_id})
+
+
+def _is_good(row: Any) -> bool:
+    ended = row.revoked_at or row.family_revoked_at
+    return (
+        ended is None
+        and row.joined_at is not None
+        and clock.now() < min(row.expires_at, row.ends_at)
+    )
+
+
+@lru_cache(maxsize=1024)
+def _permissions(text: str, role: str) -> tuple[frozenset[str], tuple[str, ...], frozenset[str]]:
+    """The scopes of a token, and what they amount to for a person of this role: sorted, and as a
+    set."""
+    scopes = frozenset(orjson.loads(text))
+    held = (expand(scopes) & ROLES[role]) | (scopes & {PROFILE})
+    return scopes, tuple(sorted(held)), held

@@ -1,0 +1,195 @@
+"""Sessions: browsers in which somebody is signed in.
+
+The cookie holds an opaque token and the database its hash, so that a session ends with its row,
+for every process at the next request.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, cast
+
+from sqlalchemy import Table, and_, bindparam, delete, select, update
+from sqlalchemy.exc import OperationalError
+
+from app.auth.principal import Principal
+from app.core import clock, tokens
+from app.core.database import without_waiting
+from app.core.ids import new_id
+from app.core.reading import Prepared
+from app.extensions import db
+from app.models import Account, Membership, Session, User
+from app.policy.bounds import LAST_USED_SECONDS
+from app.policy.people import SESSION_IDLE, SESSION_LIFE
+from app.policy.permissions import expand, role_permissions
+
+_SESSION = cast("Table", Session.__table__)
+_MEMBERSHIP = cast("Table", Membership.__table__)
+
+_BY_HASH = Prepared(
+    select(
+        Session.id.label("session_id"),
+        Session.created_at,
+        Session.last_used_at,
+        Session.user_id,
+        User.email,
+        User.name,
+        User.email_verified_at,
+        Account.id.label("account_id"),
+        Account.name.label("account_name"),
+        Account.plan,
+        Membership.role,
+    )
+    .join(User, User.id == Session.user_id)
+    .outerjoin(
+        Membership,
+        and_(
+            Membership.account_id == Session.current_account_id,
+            Membership.user_id == Session.user_id,
+            Membership.joined_at.is_not(None),
+        ),
+    )
+    .outerjoin(Account, Account.id == Membership.account_id)
+    .where(Session.token_hash == bindparam("token_hash"))
+)
+_OF_PERSON = Prepared(
+    select(Session.id, Session.address, Session.browser, Session.created_at, Session.last_used_at)
+    .where(Session.user_id == bindparam("user_id"))
+    .order_by(Session.last_used_at.desc(), Session.id.desc())
+)
+_TOUCH_SESSION = (
+    update(_SESSION)
+    .where(_SESSION.c.id == bindparam("session"))
+    .values(last_used_at=bindparam("moment"))
+)
+_TOUCH_MEMBERSHIP = (
+    update(_MEMBERSHIP)
+    .where(
+        _MEMBERSHIP.c.account_id == bindparam("account"), _MEMBERSHIP.c.user_id == bindparam("user")
+    )
+    .values(last_active_at=bindparam("moment"))
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SignedIn:
+    """Who is signed in, and the account that they work in: None when they belong to none."""
+
+    session_id: str
+    user_id: str
+    email: str
+    name: str
+    is_verified: bool  # whether the e-mail address was proved to be theirs
+    account_id: str | None
+    account_name: str
+    plan: str
+    role: str
+    last_used_at: datetime
+
+
+def start_session(user_id: str, account_id: str | None, *, address: str, browser: str) -> str:
+    """Sign a person in, in the transaction at hand. Returns the token for the cookie."""
+    token = tokens.new_token(tokens.SESSION)
+    moment = clock.now()
+    row = Session(
+        id=new_id("session"),
+        user_id=user_id,
+        current_account_id=account_id,
+        token_hash=tokens.hash_token(token),
+        address=address[:45],
+        browser=browser[:300],
+        created_at=moment,
+        last_used_at=moment,
+    )
+    db.session.add(row)
+    return token
+
+
+def find_session(token: str) -> SignedIn | None:
+    """Whose session a token is, or None when it is none, or has ended."""
+    if not tokens.is_well_formed(token, tokens.SESSION):
+        return None
+    row = _BY_HASH.first(token_hash=tokens.hash_token(token))
+    if row is None or _is_over(row, clock.now()):
+        return None
+    return SignedIn(
+        session_id=row.session_id,
+        user_id=row.user_id,
+        email=row.email,
+        name=row.name,
+        is_verified=row.email_verified_at is not None,
+        account_id=row.account_id,
+        account_name=row.account_name or "",
+        plan=row.plan or "",
+        role=row.role or "",
+        last_used_at=row.last_used_at,
+    )
+
+
+def principal_of(person: SignedIn) -> Principal | None:
+    """What a person may do in the account that they work in, by their role of now; None when they
+    belong to no account."""
+    if person.account_id is None:
+        return None
+    granted = tuple(role_permissions(person.role))
+    return Principal(
+        kind="session",
+        credential_id=person.session_id,
+        account_id=person.account_id,
+        account_name=person.account_name,
+        plan=person.plan,
+        granted=granted,
+        permissions=expand(granted),
+        user_id=person.user_id,
+        user_email=person.email,
+        last_used_at=person.last_used_at,
+    )
+
+
+def list_sessions(user_id: str) -> list[Any]:
+    """The sessions of a person that have not ended, the last used first."""
+    moment = clock.now()
+    return [row for row in _OF_PERSON.all(user_id=user_id) if not _is_over(row, moment)]
+
+
+def switch_account(session_id: str, account_id: str | None) -> None:
+    """Have a session work in another account of its person, who must have been asked for it."""
+    own = update(Session).where(Session.id == session_id)
+    db.session.execute(own.values(current_account_id=account_id))
+
+
+def end_session(user_id: str, session_id: str) -> bool:
+    """End one session of a person. False when there is none."""
+    own = delete(Session).where(Session.id == session_id, Session.user_id == user_id)
+    result: Any = db.session.execute(own)
+    return bool(result.rowcount)
+
+
+def end_sessions(user_id: str, *, but: str | None = None) -> None:
+    """End all sessions of a person, or all but one."""
+    own = delete(Session).where(Session.user_id == user_id)
+    db.session.execute(own if but is None else own.where(Session.id != but))
+
+
+def note_session_use(person: SignedIn) -> None:
+    """Write when a session was used, and its person active, at most once a minute; or the next
+    time, when the database is busy."""
+    moment = clock.now()
+    if moment - person.last_used_at < timedelta(seconds=LAST_USED_SECONDS):
+        return
+    try:
+        with without_waiting() as connection:
+            connection.execute(_TOUCH_SESSION, {"session": person.session_id, "moment": moment})
+            if person.account_id is not None:
+                who = {"account": person.account_id, "user": person.user_id, "moment": moment}
+                connection.execute(_TOUCH_MEMBERSHIP, who)
+    except OperationalError as error:
+        if error.connection_invalidated:
+            raise
+
+
+def _is_over(row: Any, moment: datetime) -> bool:
+    return bool(
+        moment - row.last_used_at >= SESSION_IDLE or moment - row.created_at >= SESSION_LIFE
+    )

@@ -1,0 +1,157 @@
+"""``bin/canopy oauth-app``: applications that act for people."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from app.account.operator import find_account
+from app.auth.tenant import account_of
+from app.cli.group import in_database
+from app.cli.output import (
+    Refused,
+    confirm,
+    examples,
+    json_option,
+    show_record,
+    show_records,
+    yes_option,
+)
+from app.core.ids import is_id
+from app.extensions import db
+from app.models import OAuthApplication
+from app.oauth.applications import (
+    create_application,
+    delete_application,
+    list_applications,
+    rotate_secret,
+)
+from app.policy.permissions import SCOPES
+
+_COLUMNS = ("client_id", "name", "scopes", "public", "redirect_uris", "created_at")
+_account_option = click.option(
+    "--account", required=True, metavar="ACCOUNT", help="Id or slug of the account."
+)
+_client_argument = click.argument("client_id", metavar="CLIENT_ID")
+
+
+@click.group("oauth-app")
+def oauth_app() -> None:
+    """Register, list and delete applications that act for people (OAuth 2.0)."""
+
+
+@oauth_app.command("create")
+@_account_option
+@click.option("--name", required=True, help="What people see when they are asked.")
+@click.option(
+    "--redirect-uri",
+    "redirect_uris",
+    multiple=True,
+    required=True,
+    metavar="URI",
+    help="Where people are sent back to; repeat it for several. Requests must name one of them to "
+    "the letter; of http://127.0.0.1 the port may be another.",
+)
+@click.option(
+    "--scope",
+    "scopes",
+    multiple=True,
+    required=True,
+    type=click.Choice(list(SCOPES)),
+    help="What it may ask for; repeat it for several.",
+)
+@click.option(
+    "--public",
+    is_flag=True,
+    help="It runs where a secret cannot be kept, as in a browser; it gets none, and uses PKCE.",
+)
+@json_option
+@examples(
+    'oauth-app create --account green-woods --name "Map of Woods" '
+    "--redirect-uri https://map.example.org/back --scope projects:read",
+    'oauth-app create --account green-woods --name "Field notes" --public '
+    "--redirect-uri http://127.0.0.1/back --scope assets:write --scope offline_access",
+)
+@in_database
+def create(
+    account: str,
+    name: str,
+    redirect_uris: Sequence[str],
+    scopes: Sequence[str],
+    public: bool,
+    as_json: bool,
+) -> None:
+    """Register an application. Its secret is shown this once."""
+    application, secret = create_application(
+        find_account(account).id,
+        name=name,
+        redirect_uris=redirect_uris,
+        scopes=scopes,
+        public=public,
+    )
+    shown = {"client_id": application.id, "client_secret": secret}
+    db.session.commit()
+    show_record(shown, as_json=as_json)
+
+
+@oauth_app.command("list")
+@_account_option
+@json_option
+@examples("oauth-app list --account green-woods")
+@in_database
+def list_all(account: str, as_json: bool) -> None:
+    """List those of an account, the newest first."""
+    found = find_account(account)
+    none = f"{found.name} has no application."
+    show_records(list_applications(found.id), _COLUMNS, as_json=as_json, none=none)
+
+
+@oauth_app.command("rotate-secret")
+@_client_argument
+@json_option
+@examples("oauth-app rotate-secret app_01k9zq3mgse2j7tbyw5c4r8nhd")
+@in_database
+def rotate(client_id: str, as_json: bool) -> None:
+    """Give it a new secret, shown this once. The old one is wrong from the next request on."""
+    record = _find(client_id)
+    secret = rotate_secret(record["account_id"], client_id)
+    if secret is None:
+        raise _unknown(client_id)
+    db.session.commit()
+    show_record({"client_id": client_id, "client_secret": secret}, as_json=as_json)
+
+
+@oauth_app.command("delete")
+@_client_argument
+@yes_option
+@json_option
+@examples("oauth-app delete app_01k9zq3mgse2j7tbyw5c4r8nhd")
+@in_database
+def delete(client_id: str, yes: bool, as_json: bool) -> None:
+    """Delete it, and end all that people have granted it, from the next request on."""
+    record = _find(client_id)
+    question = f"Delete the application {record['name']!r} ({client_id}) for good?"
+    confirm(question, yes=yes, as_json=as_json)
+    if not delete_application(record["account_id"], client_id):
+        raise _unknown(client_id)
+    db.session.commit()
+    show_record({"client_id": client_id, "deleted": True}, as_json=as_json)
+
+
+def _find(client_id: str) -> dict[str, Any]:
+    """The record of an application of any account. Raises Refused when there is none."""
+    if is_id("application", client_id):
+        account_id = account_of(OAuthApplication, client_id)
+        for record in list_applications(account_id) if account_id else ():
+            if record["client_id"] == client_id:
+                return record
+    raise _unknown(client_id)
+
+
+def _unknown(client_id: str) -> Refused:
+    return Refused(f"There is no application with the client_id {client_id!r}.")
+
+
+commands = [oauth_app]

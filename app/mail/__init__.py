@@ -1,0 +1,1 @@
+"""Mails: queued with the change that they tell of, sent by a job."""

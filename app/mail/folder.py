@@ -1,0 +1,53 @@
+"""Mails as files, for an instance without a mail server."""
+
+from __future__ import annotations
+
+import os
+from email import policy
+from email.message import EmailMessage
+from pathlib import Path
+from typing import Final
+
+from app.mail.claims import Claim
+from app.mail.failures import ServerTrouble
+
+NAME: Final = "mails"
+_POLICY: Final = policy.default.clone(utf8=True)  # to be read as it is
+
+
+class MailFolder:
+    """The folder ``mails`` of the instance, which only its owner can open."""
+
+    def __init__(self, instance_path: Path) -> None:
+        self._folder = instance_path / NAME
+
+    def send(self, claim: Claim, message: EmailMessage) -> str:
+        """Write the mail as ``<time>-<kind>-<id>.eml``; the time is that of its Date, so that a
+        second attempt replaces what a first one has written.
+
+        Raises:
+            ServerTrouble: the file cannot be written.
+        """
+        moment = message["Date"].datetime
+        path = self._folder / f"{moment:%Y%m%dT%H%M%SZ}-{claim.kind}-{claim.id}.eml"
+        try:
+            self._folder.mkdir(mode=0o700, exist_ok=True)
+            _write(path, message.as_bytes(policy=_POLICY))
+        except OSError:
+            raise ServerTrouble(f"the folder {NAME} cannot be written") from None
+        return f"written to {path}"
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+def _write(path: Path, content: bytes) -> None:
+    """Have a file appear complete, readable by its owner only."""
+    draft = path.with_name(f".{path.name}.{os.getpid()}")
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)

@@ -1,0 +1,221 @@
+"""Handing mails to a server (RFC 5321), over one connection for several."""
+
+from __future__ import annotations
+
+import smtplib
+import socket
+import ssl
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from email import policy
+from email.message import EmailMessage
+from typing import Any, Final
+
+from app.mail.claims import Claim
+from app.mail.failures import Delayed, MailFailed, ServerTrouble, Undeliverable
+from app.policy.mails import ANSWER_WITHIN, MAILS_A_CONNECTION, SENT_WITHIN, TAKEN_WITHIN
+from config_values import MailServer
+
+_SEVEN_BIT: Final = policy.SMTP.clone(cte_type="7bit")
+
+# What goes wrong with a server, the first that fits; and what is said about it.
+_TROUBLES: Final[tuple[tuple[type[Exception], str], ...]] = (
+    (smtplib.SMTPSenderRefused, "the mail server refused the sender"),
+    (smtplib.SMTPAuthenticationError, "the mail server refused user and password"),
+    (smtplib.SMTPResponseException, "the mail server refused the connection"),
+    (smtplib.SMTPNotSupportedError, "the mail server takes no user and password"),
+    (smtplib.SMTPServerDisconnected, "the mail server ended the connection"),
+    (ssl.SSLCertVerificationError, "the certificate of the mail server is not trusted"),
+    (ssl.SSLError, "no encrypted connection with the mail server"),
+    (TimeoutError, "the mail server did not answer in time"),
+    (socket.gaierror, "the name of the mail server is not known"),
+    (smtplib.SMTPException, "the mail server cannot be used"),
+    (OSError, "the mail server cannot be reached"),
+)
+
+
+class SmtpTransport:
+    """A way to one server."""
+
+    def __init__(
+        self, server: MailServer, own_name: str, *, answer_within: float | None = None
+    ) -> None:
+        """
+        Args:
+            own_name: what this machine calls itself.
+            answer_within: seconds that the server has to take the connection, and for each answer,
+                if other than usual.
+        """
+        self._server = server
+        self._own_name = own_name
+        self._answer_within = answer_within or ANSWER_WITHIN
+        self._client: smtplib.SMTP | None = None
+        self._left = 0  # mails that the connection is still good for
+        self._is_late = False
+
+    def send(self, claim: Claim, message: EmailMessage) -> str:
+        """Have the server take a mail.
+
+        Raises:
+            Undeliverable: the server refused it for good.
+            Delayed: the server refused it for now.
+            ServerTrouble: there is no server that would take it or another one.
+        """
+        with self._trouble_told(), self._in_time():
+            client = self._ready()
+            self._left -= 1
+            _hand_over(client, message)
+        return f"taken by {self._server.host}"
+
+    def try_out(self) -> None:
+        """Connect and log in, as before a mail. Raises ServerTrouble."""
+        with self._trouble_told(), self._in_time():
+            self._ready()
+
+    def close(self) -> None:
+        """End the connection, if there is one."""
+        client, self._client = self._client, None
+        if client is not None:
+            with suppress(smtplib.SMTPException, OSError):
+                client.quit()
+            client.close()
+
+    def _ready(self) -> smtplib.SMTP:
+        """The connection; a new one when the last is gone or has had enough."""
+        client = self._client
+        if client is not None and self._left and _is_alive(client):
+            return client
+        self.close()
+        self._connect()
+        assert self._client is not None
+        self._left = MAILS_A_CONNECTION
+        return self._client
+
+    def _connect(self) -> None:
+        server = self._server
+        context = ssl.create_default_context(cafile=server.ca)
+        options = {"local_hostname": self._own_name, "timeout": self._answer_within}
+        if server.is_tls:
+            client: smtplib.SMTP = _TlsClient(self, server, context=context, **options)
+        else:
+            client = _Client(self, server, **options)
+        client.ehlo_or_helo_if_needed()
+        if server.starttls != "never" and client.has_extn("starttls"):
+            client.starttls(context=context)
+            client.ehlo_or_helo_if_needed()
+        elif server.starttls == "required":
+            raise ServerTrouble("the mail server offers no STARTTLS")
+        if server.user:
+            client.login(server.user, server.password)
+
+    @contextmanager
+    def _in_time(self) -> Iterator[None]:
+        """Cut the connection when a mail takes too long. Each answer has a time of its own, but one
+        that comes byte by byte would never be over."""
+        self._is_late = False
+        timer = threading.Timer(SENT_WITHIN, self._cut)
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+
+    def _cut(self) -> None:
+        self._is_late = True
+        found: Any = self._client and self._client.sock
+        if found:
+            with suppress(OSError):
+                socket.socket.shutdown(found, socket.SHUT_RDWR)  # below TLS, which would wait
+
+    @contextmanager
+    def _trouble_told(self) -> Iterator[None]:
+        """What the library raises, as failures of this room. After trouble the next mail gets a new
+        connection."""
+        try:
+            yield
+        except smtplib.SMTPRecipientsRefused as error:
+            code, answer = next(iter(error.recipients.values()))
+            raise _refusal("the recipient", code, answer) from None
+        except smtplib.SMTPDataError as error:
+            raise _refusal("the mail", error.smtp_code, error.smtp_error) from None
+        except (smtplib.SMTPException, OSError) as error:
+            self._drop()
+            # The library says of an answer that did not come that the connection has ended.
+            is_late = self._is_late or isinstance(error.__context__, TimeoutError)
+            raise _trouble(TimeoutError() if is_late else error) from None
+        except ServerTrouble:
+            self._drop()
+            raise
+
+    def _drop(self) -> None:
+        client, self._client = self._client, None
+        if client is not None:
+            client.close()
+
+
+class _Early:
+    """Tells the transport of a connection before it is made, so that it can be cut."""
+
+    sock: socket.socket | None
+    timeout: float
+
+    def __init__(self, transport: SmtpTransport, server: MailServer, **options: Any) -> None:
+        transport._client = self  # type: ignore[assignment]
+        super().__init__(server.host, server.port, **options)  # type: ignore[call-arg]
+
+    def data(self, msg: Any) -> tuple[int, bytes]:
+        """A server may examine a mail before it answers; whoever does not wait sends it twice."""
+        assert self.sock is not None
+        self.sock.settimeout(TAKEN_WITHIN)
+        answer: tuple[int, bytes] = super().data(msg)  # type: ignore[misc]
+        if self.sock is not None:
+            self.sock.settimeout(self.timeout)
+        return answer
+
+
+class _Client(_Early, smtplib.SMTP):
+    pass
+
+
+class _TlsClient(_Early, smtplib.SMTP_SSL):
+    pass
+
+
+def _is_alive(client: smtplib.SMTP) -> bool:
+    try:
+        return client.noop()[0] == 250
+    except (smtplib.SMTPException, OSError):
+        return False
+
+
+def _hand_over(client: smtplib.SMTP, message: EmailMessage) -> None:
+    sender, recipient = (message[name].addresses[0].addr_spec for name in ("From", "To"))
+    options = []
+    if not recipient.isascii():
+        if not client.has_extn("smtputf8"):
+            raise Undeliverable("the mail server takes no address with other than ASCII characters")
+        options.append("SMTPUTF8")
+    takes_eight = client.has_extn("8bitmime")
+    form = policy.SMTPUTF8 if options else policy.SMTP if takes_eight else _SEVEN_BIT
+    if takes_eight:
+        options.append("BODY=8BITMIME")
+    client.sendmail(sender, [recipient], message.as_bytes(policy=form), options)
+
+
+def _refusal(what: str, code: int, answer: bytes | str) -> MailFailed:
+    kind = Undeliverable if 500 <= code < 600 else Delayed
+    return kind(f"the mail server refused {what} ({code})", _readable(answer))
+
+
+def _trouble(error: Exception) -> ServerTrouble:
+    said = next(said for kind, said in _TROUBLES if isinstance(error, kind))
+    if isinstance(error, smtplib.SMTPResponseException):
+        return ServerTrouble(f"{said} ({error.smtp_code})", _readable(error.smtp_error))
+    return ServerTrouble(said, "" if isinstance(error, TimeoutError) else str(error))
+
+
+def _readable(answer: bytes | str) -> str:
+    text = answer.decode(errors="replace") if isinstance(answer, bytes) else answer
+    return "".join(c if c.isprintable() else " " for c in text)[:300]

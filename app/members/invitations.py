@@ -1,0 +1,211 @@
+"""Inviting people, and the link by which they join."""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+from flask import current_app
+from sqlalchemy import bindparam, func, select, update
+
+from app.auth.principal import Principal
+from app.auth.tenant import columns_of
+from app.core import clock, tokens
+from app.core.database import insert_into
+from app.core.email import EMAIL_LENGTH, email_fault, same_address
+from app.core.errors import Conflict, Detail, Forbidden, ValidationFailed
+from app.core.ids import new_id
+from app.core.plans import plan_of
+from app.core.reading import Prepared
+from app.core.text import fold
+from app.extensions import db
+from app.mail.service import queue_mail
+from app.members.locking import Member, begin_change, find_membership, lock_member
+from app.members.record import name_in
+from app.members.rules import INVITED_ROLES, check_manages
+from app.models import Account, Membership, User
+from app.outbox import Origin, emit
+from app.policy.people import INVITATION_LIFE
+from app.usage.service import count_member
+
+MAIL: Final = "invitation"
+
+_SEATS = columns_of(Membership).add_columns(func.count())
+_OPEN = (
+    Membership.invitation_hash == bindparam("token_hash"),
+    Membership.joined_at.is_(None),
+    Membership.invitation_expires_at > bindparam("moment"),
+)
+_BY_LINK = Prepared(
+    select(
+        Account.id.label("account_id"),
+        Account.name.label("account_name"),
+        User.id.label("user_id"),
+        User.email,
+        User.name,
+        User.password_hash.is_not(None).label("has_password"),
+        Membership.role,
+        Membership.invitation_expires_at.label("expires_at"),
+    )
+    .select_from(Membership)
+    .join(Account, Account.id == Membership.account_id)
+    .join(User, User.id == Membership.user_id)
+    .where(*_OPEN)
+)
+_ACCEPT = (
+    update(Membership)
+    .where(*_OPEN)
+    .values(
+        joined_at=bindparam("moment"),
+        last_active_at=bindparam("moment"),
+        invitation_hash=None,
+        invitation_expires_at=None,
+    )
+    .returning(Membership.account_id, Membership.user_id)
+)
+
+
+class Joined(NamedTuple):
+    """Who has accepted an invitation, and to which account."""
+
+    account_id: str
+    user_id: str
+
+
+def invite_member(principal: Principal, *, email: str, role: str) -> dict[str, Any]:
+    """Invite somebody, or somebody who was invited once more: with a new link, which is mailed, and
+    the role that is given now. Gives the record of the member.
+
+    Raises:
+        ValidationFailed: the address or the role is not valid.
+        Forbidden: who acts may not invite, or the plan has no seat left.
+        Conflict: the person belongs to the account.
+    """
+    _check(email, role)
+    account, actor = begin_change(principal)
+    check_manages(actor)
+    person = _find_person(email)
+    membership = None if person is None else find_membership(account.id, person.id)
+    is_new = membership is None
+    if membership is None:
+        _check_seats(account)
+        person = person or _make_person(email)
+        membership = Membership(account_id=account.id, user_id=person.id, created_at=clock.now())
+        db.session.add(membership)
+    elif membership.joined_at is not None:
+        raise Conflict(details=[Detail("email", "This person is a member already.")])
+    assert person is not None
+    membership.role = role
+    _send_link(principal, account, membership, person)
+    db.session.flush()
+    record = Member(membership, person).record
+    emit("member.invited", record, Origin.of(principal))
+    if is_new:
+        count_member(account.id, 1)
+    return record
+
+
+def find_invitation(token: str) -> Any:
+    """What an invitation is about, or None when its link is not good, or not any more.
+
+    The row has ``account_id``, ``account_name``, ``user_id``, ``email``, ``name``,
+    ``has_password``, ``role`` and ``expires_at``.
+    """
+    if not tokens.is_well_formed(token, tokens.LINK):
+        return None
+    return _BY_LINK.first(token_hash=tokens.hash_token(token), moment=clock.now())
+
+
+def accept_invitation(token: str) -> Joined | None:
+    """Let the person whom a link was mailed to join, in the transaction at hand. None when the link
+    is not good, or not any more; of many who come with it at once one joins.
+
+    The link came to their address, so that is proved too.
+    """
+    moment = clock.now()
+    values = {"token_hash": tokens.hash_token(token), "moment": moment}
+    row = db.session.execute(_ACCEPT, values).one_or_none()
+    if row is None:
+        return None
+    proved = update(User).where(User.id == row.user_id, User.email_verified_at.is_(None))
+    db.session.execute(proved.values(email_verified_at=moment))
+    account = db.session.get_one(Account, row.account_id)
+    member = lock_member(account.id, row.user_id)
+    emit("member.joined", member.record, Origin(account.id, account.name))
+    return Joined(account.id, row.user_id)
+
+
+def _check(email: str, role: str) -> None:
+    details = []
+    if fault := email_fault(email):
+        details.append(Detail("email", fault))
+    elif len(fold(email)) > EMAIL_LENGTH:
+        details.append(Detail("email", f"Must have at most {EMAIL_LENGTH} characters."))
+    if role not in INVITED_ROLES:
+        details.append(Detail("role", f"Must be one of {', '.join(INVITED_ROLES)}."))
+    if details:
+        raise ValidationFailed(details=details)
+
+
+def _find_person(email: str) -> User | None:
+    """The person with this address, or None.
+
+    Raises:
+        ValidationFailed: there is one with another mailbox, whose address counts as the same.
+    """
+    found = select(User).where(User.email_key == fold(email))
+    person = db.session.scalars(found).one_or_none()
+    if person is not None and not same_address(person.email, email):
+        message = "Is too much like the address of somebody else, who is known already."
+        raise ValidationFailed(details=[Detail("email", message)])
+    return person
+
+
+def _make_person(email: str) -> User:
+    """A person without a password; the one that another account has just made, if it did."""
+    moment, key = clock.now(), fold(email)
+    row = insert_into(User).values(
+        id=new_id("user"),
+        email=email,
+        email_key=key,
+        name=name_in(email),
+        created_at=moment,
+        updated_at=moment,
+    )
+    db.session.execute(row.on_conflict_do_nothing(index_elements=[User.email_key]))
+    return db.session.scalars(select(User).where(User.email_key == key)).one()
+
+
+def _check_seats(account: Account) -> None:
+    limit = plan_of(account.plan).members
+    if limit is None:
+        return
+    current = db.session.execute(_SEATS, {"account_id": account.id}).scalar_one()
+    if current >= limit:
+        raise Forbidden(
+            f"The plan {account.plan} has no seat left.",
+            details=[
+                Detail("limit", f"The plan {account.plan} allows {limit} members."),
+                Detail("current", f"The account has {current}, invited people included."),
+            ],
+        )
+
+
+def _send_link(
+    principal: Principal, account: Account, membership: Membership, person: User
+) -> None:
+    """Give an invitation a new link, and mail it to the person's own address."""
+    token, moment = tokens.new_token(tokens.LINK), clock.now()
+    membership.invited_at = moment
+    membership.invitation_hash = tokens.hash_token(token)
+    membership.invitation_expires_at = moment + INVITATION_LIFE
+    inviter = db.session.get_one(User, principal.user_id)
+    values = {
+        "account_name": account.name,
+        "inviter_name": inviter.name,
+        "inviter_email": inviter.email,
+        "role": membership.role,
+        "link": f"{current_app.config['SETTINGS'].public_url}/invitations/{token}",
+        "days": INVITATION_LIFE.days,
+    }
+    cause = f"{MAIL}:{membership.invitation_hash}"
+    queue_mail(MAIL, person.email, cause=cause, values=values)

@@ -1,0 +1,86 @@
+"""Changes of an account's members, one after the other.
+
+Seats, the last owner and who may do what depend on several rows. So each change first locks the
+account's row, and then reads what it depends on.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from app.auth.principal import Principal
+from app.auth.tenant import rows_of
+from app.core.errors import Forbidden
+from app.core.ids import is_id
+from app.core.strict_json import dumps
+from app.extensions import db
+from app.members.record import absent, member_record
+from app.members.rules import OWNER, Actor
+from app.models import Account, Membership, User
+
+
+class Member(NamedTuple):
+    """A member, locked until the end of the transaction."""
+
+    membership: Membership
+    person: User
+
+    @property
+    def record(self) -> dict[str, Any]:
+        return member_record(self.membership, self.person)
+
+    @property
+    def data(self) -> bytes:
+        """The bytes that the entity tag of a member is made of."""
+        return dumps(self.record)
+
+
+def begin_change(principal: Principal) -> tuple[Account, Actor]:
+    """Lock the account for a change of its members, before anything else is locked.
+
+    ``FOR NO KEY UPDATE``: events of other changes, which refer to the account's row, do not wait.
+
+    Returns the account and who acts, with the role of this moment: what was true when the request
+    was authenticated may have ended since.
+
+    Raises:
+        Forbidden: the person who acts is no member any more.
+    """
+    lock = {"key_share": True}
+    account = db.session.get_one(Account, principal.account_id, with_for_update=lock)
+    if principal.kind == "operator":
+        return account, Actor(None, OWNER, True)
+    own = rows_of(account.id, Membership).where(
+        Membership.user_id == principal.user_id, Membership.joined_at.is_not(None)
+    )
+    membership = db.session.scalars(own).one_or_none()
+    if membership is None:
+        raise Forbidden("Whoever this credential acts for does not belong to the account.")
+    return account, Actor(principal.user_id, membership.role, principal.may("admin"))
+
+
+def lock_member(account_id: str, member_id: str) -> Member:
+    """A member of the account, joined or invited. Raises NotFound.
+
+    ``FOR UPDATE``: what a person grants to an application refers to this row, and waits.
+    """
+    membership = find_membership(account_id, member_id) if is_id("user", member_id) else None
+    if membership is None:
+        raise absent()
+    return Member(membership, db.session.get_one(User, member_id))
+
+
+def find_membership(account_id: str, user_id: str) -> Membership | None:
+    """A person's row in an account, locked, or None."""
+    own = rows_of(account_id, Membership).where(Membership.user_id == user_id)
+    return db.session.scalars(own.with_for_update()).one_or_none()
+
+
+def is_last_owner(account_id: str, user_id: str) -> bool:
+    """Whether nobody else owns the account; the account must be locked."""
+    others = rows_of(account_id, Membership).where(
+        Membership.role == OWNER,
+        Membership.joined_at.is_not(None),
+        Membership.user_id != user_id,
+    )
+    return db.session.scalars(others.limit(1)).first() is None

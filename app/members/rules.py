@@ -1,0 +1,62 @@
+"""Who may change which member. Rules only: nothing here asks the database."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from app.core.errors import Forbidden
+from app.policy.permissions import ROLES
+
+OWNER: Final = "owner"
+INVITED_ROLES: Final = tuple(role for role in ROLES if role != OWNER)
+_RANKS: Final = tuple(ROLES)
+
+
+class Actor(NamedTuple):
+    """Who makes a change, and what they may do at this moment."""
+
+    user_id: str | None  # None: the operator of the instance, who may do all
+    role: str
+    holds_admin: bool  # the credential, or the session
+
+    @property
+    def is_operator(self) -> bool:
+        return self.user_id is None
+
+    @property
+    def acts_as_owner(self) -> bool:
+        return self.is_operator or (self.role == OWNER and self.holds_admin)
+
+
+def is_lower(role: str, before: str) -> bool:
+    """Whether a role is less than the one before."""
+    return _RANKS.index(role) < _RANKS.index(before)
+
+
+def check_manages(actor: Actor) -> None:
+    """Raises Forbidden when the actor's role is not one that changes members."""
+    if not actor.is_operator and "members:write" not in ROLES[actor.role]:
+        raise Forbidden(f"A member with the role {actor.role} cannot change members.")
+
+
+def check_role_change(actor: Actor, member_id: str, before: str, after: str) -> None:
+    """Raises Forbidden when the actor may not give this member another role."""
+    if actor.user_id == member_id:
+        raise Forbidden("Nobody changes their own role; another owner or admin can.")
+    check_manages(actor)
+    _check_owners(actor, before, after)
+
+
+def check_removal(actor: Actor, member_id: str, role: str) -> None:
+    """Raises Forbidden when the actor may not remove this member. Everybody may leave."""
+    if actor.user_id != member_id:
+        check_manages(actor)
+    _check_owners(actor, role)
+
+
+def _check_owners(actor: Actor, *roles: str) -> None:
+    if OWNER in roles and not actor.acts_as_owner:
+        raise Forbidden(
+            "Only an owner makes, changes or removes owners; "
+            "a credential that an owner made needs the permission admin for it."
+        )

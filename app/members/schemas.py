@@ -1,0 +1,74 @@
+"""What comes in and goes out of the routes of members."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import marshmallow as ma
+from marshmallow import fields, validate
+
+from app.api.schemas import OutputSchema
+from app.core.email import EMAIL_LENGTH, email_fault
+from app.core.schemas import InputSchema, Text
+from app.members.service import INVITED_ROLES
+from app.policy.permissions import PERMISSIONS, ROLES, role_permissions
+
+_JOINED = {"description": "null until the invitation is accepted."}
+_NAME = {"description": "Until the person joins, the part of the address before the @."}
+
+
+class MemberSchema(OutputSchema):
+    """Somebody who belongs to the account, or was invited to it."""
+
+    example: ClassVar = {
+        "id": "user_01k9zqd5r8m2yqf6t0w3xjbv7c",
+        "email": "jo@example.org",
+        "name": "jo",
+        "role": "editor",
+        "permissions": role_permissions("editor"),
+        "joined_at": None,
+        "last_active_at": None,
+    }
+
+    id = fields.String(required=True)
+    email = fields.String(required=True)
+    name = fields.String(required=True, metadata=_NAME)
+    role = fields.String(required=True, validate=validate.OneOf(tuple(ROLES)))
+    permissions = fields.List(
+        fields.String(validate=validate.OneOf(tuple(PERMISSIONS))), required=True
+    )
+    joined_at = fields.DateTime(required=True, allow_none=True, metadata=_JOINED)
+    last_active_at = fields.DateTime(required=True, allow_none=True)
+
+
+class MemberInputSchema(InputSchema):
+    """The fields of a member that a client can send back, and cannot set."""
+
+    id = fields.String(dump_only=True)
+    name = fields.String(dump_only=True)
+    permissions = fields.List(fields.String(), dump_only=True)
+    joined_at = fields.DateTime(dump_only=True, allow_none=True)
+    last_active_at = fields.DateTime(dump_only=True, allow_none=True)
+
+
+class InvitationSchema(MemberInputSchema):
+    """Who is invited, and as what."""
+
+    example: ClassVar = {"email": "jo@example.org", "role": "editor"}
+
+    email = Text(longest=EMAIL_LENGTH, required=True)
+    role = fields.String(required=True, validate=validate.OneOf(INVITED_ROLES))
+
+    @ma.validates("email")
+    def check_email(self, value: str, data_key: str) -> None:
+        if (fault := email_fault(value)) is not None:
+            raise ma.ValidationError(fault)
+
+
+class MemberUpdateSchema(MemberInputSchema):
+    """The role to give; without one nothing changes."""
+
+    example: ClassVar = {"role": "editor"}
+
+    email = fields.String(dump_only=True)
+    role = fields.String(validate=validate.OneOf(tuple(ROLES)))

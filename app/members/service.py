@@ -1,0 +1,124 @@
+"""What can be done with the members of an account."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import bindparam
+
+from app.auth.principal import Principal
+from app.auth.tenant import columns_of, own_columns_of
+from app.core.errors import Conflict
+from app.core.etags import ANY, IfMatch
+from app.core.ids import is_id
+from app.core.reading import Prepared
+from app.extensions import db
+from app.members.endings import end_access
+from app.members.invitations import Joined as Joined  # these for other rooms
+from app.members.invitations import accept_invitation as accept_invitation
+from app.members.invitations import find_invitation as find_invitation
+from app.members.invitations import invite_member as invite_member
+from app.members.locking import begin_change, is_last_owner, lock_member
+from app.members.record import COLUMNS, absent, row_record
+from app.members.rules import INVITED_ROLES as INVITED_ROLES
+from app.members.rules import OWNER, check_removal, check_role_change, is_lower
+from app.models import Account, Membership, User
+from app.outbox import Origin, emit
+from app.usage.service import count_member
+
+_MEMBERS = columns_of(Membership, *COLUMNS).where(User.id == Membership.user_id)
+_ALL = Prepared(_MEMBERS.order_by(Membership.created_at, Membership.user_id))
+_ONE = Prepared(_MEMBERS.where(Membership.user_id == bindparam("member_id")))
+_ACCOUNTS_OF_PERSON = Prepared(
+    own_columns_of(
+        Membership, Account.id, Account.name, Account.slug, Membership.role, Membership.joined_at
+    )
+    .where(Account.id == Membership.account_id, Membership.joined_at.is_not(None))
+    .order_by(Account.name, Account.id)
+)
+
+
+def list_members(account_id: str) -> list[dict[str, Any]]:
+    """The records of all members, invited ones too, in the order in which they came."""
+    return [row_record(row) for row in _ALL.tuples(account_id=account_id)]
+
+
+def read_member(account_id: str, member_id: str) -> dict[str, Any]:
+    """The record of a member. Raises NotFound."""
+    if not is_id("user", member_id):
+        raise absent()
+    rows = _ONE.tuples(account_id=account_id, member_id=member_id)
+    if not rows:
+        raise absent()
+    return row_record(rows[0])
+
+
+def check_member(account_id: str, member_id: str) -> None:
+    """Raises NotFound when the account has no such member."""
+    read_member(account_id, member_id)
+
+
+def memberships_of(user_id: str) -> list[Any]:
+    """The accounts that a person belongs to, by name: rows with ``id``, ``name`` and ``slug`` of
+    the account, and the person's ``role`` and ``joined_at`` in it."""
+    return _ACCOUNTS_OF_PERSON.all(own_user_id=user_id)
+
+
+def change_role(
+    principal: Principal, member_id: str, role: str | None, if_match: IfMatch = ANY
+) -> dict[str, Any]:
+    """Give a member another role, and the record. A lower role ends what was got by the higher one.
+
+    Args:
+        role: None, and the one that they have, change nothing.
+
+    Raises:
+        NotFound: the account has no such member.
+        PreconditionFailed: ``if_match`` does not hold.
+        Forbidden: who acts may not do this.
+        Conflict: an invited person would own the account, or nobody would.
+    """
+    account, actor = begin_change(principal)
+    member = lock_member(account.id, member_id)
+    if_match.check(member.data)
+    before = member.membership.role
+    if role is None or role == before:
+        return member.record
+    check_role_change(actor, member_id, before, role)
+    if role == OWNER and member.membership.joined_at is None:
+        raise Conflict("Somebody who was invited has to join before they can be an owner.")
+    if before == OWNER:
+        _check_not_last_owner(account.id, member_id)
+    member.membership.role = role
+    if is_lower(role, before):
+        end_access(account.id, member_id, role)
+    changes = {"role": {"from": before, "to": role}}
+    emit("member.updated", member.record, Origin.of(principal), changes=changes)
+    return member.record
+
+
+def remove_member(principal: Principal, member_id: str, if_match: IfMatch = ANY) -> None:
+    """Remove a member, with all that they have in the account, or withdraw an invitation. Who
+    removes themselves leaves.
+
+    Raises:
+        NotFound: the account has no such member.
+        PreconditionFailed: ``if_match`` does not hold.
+        Forbidden: who acts may not do this.
+        Conflict: nobody would own the account.
+    """
+    account, actor = begin_change(principal)
+    member = lock_member(account.id, member_id)
+    if_match.check(member.data)
+    check_removal(actor, member_id, member.membership.role)
+    if member.membership.role == OWNER:
+        _check_not_last_owner(account.id, member_id)
+    end_access(account.id, member_id, None)
+    emit("member.removed", member.record, Origin.of(principal))
+    db.session.delete(member.membership)
+    count_member(account.id, -1)
+
+
+def _check_not_last_owner(account_id: str, member_id: str) -> None:
+    if is_last_owner(account_id, member_id):
+        raise Conflict("This is the account's last owner. Make another member an owner first.")

@@ -1,0 +1,61 @@
+"""The page that an invitation leads to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import Response, request
+
+from app.auth.sessions import switch_account
+from app.extensions import db
+from app.members.forms import JoinForm
+from app.members.service import accept_invitation, find_invitation
+from app.people.service import set_first_password
+from app.site import pages
+from app.site.pages import PageBlueprint, current_person, page, see
+
+bp = PageBlueprint("invitations", __name__)
+
+
+@bp.route("/invitations/<token>", methods=["GET", "POST"])
+def invitation(token: str) -> Any:
+    """Join an account: as who is signed in, or, for somebody new, with a new password."""
+    person, found = current_person(), find_invitation(token)
+    if found is None:
+        return page("members/dead_invitation.html", 404)
+    if person is not None and person.user_id == found.user_id:
+        if request.method == "GET":
+            return page("members/join.html", invitation=found)
+        return _join(token, found, person.session_id)
+    if person is not None or found.has_password:
+        return page("members/whose.html", invitation=found, target=request.path)
+    form = JoinForm()
+    form.known = (found.email, found.account_name)
+    if not form.validate_on_submit():
+        status = 422 if form.errors else 200
+        return page("members/join_new.html", status, form=form, invitation=found)
+    return _join_new(token, found, form)
+
+
+def _join(token: str, found: Any, session_id: str) -> Response:
+    joined = accept_invitation(token)
+    if joined is None:
+        db.session.rollback()
+        return page("members/dead_invitation.html", 404)
+    switch_account(session_id, joined.account_id)
+    db.session.commit()
+    return see("/accounts", f"You have joined {found.account_name}.")
+
+
+def _join_new(token: str, found: Any, form: JoinForm) -> Response:
+    if not set_first_password(found.user_id, form.name.data, form.password.data):
+        db.session.rollback()  # they have one since: then they sign in with it
+        return see(request.path)
+    joined = accept_invitation(token)  # after it, so that the event tells the name
+    if joined is None:
+        db.session.rollback()
+        return page("members/dead_invitation.html", 404)
+    answer = see("/accounts", f"Welcome. You have joined {found.account_name}.")
+    pages.sign_in(answer, joined.user_id, joined.account_id)
+    db.session.commit()
+    return answer

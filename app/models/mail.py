@@ -1,0 +1,37 @@
+"""Mails that have to be sent, and those that were."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import Index, Integer, String, Text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.core.tables import Base, Key, Timestamp
+
+
+class Mail(Base):
+    """One mail to one person, for one cause.
+
+    ``sealed`` is what it says, encrypted, since that includes links that open something; it is
+    wiped when the mail was sent or given up.
+    """
+
+    __tablename__ = "mails"
+    __table_args__ = (
+        Index(None, "due_at"),
+        Index(None, "created_at"),
+        Index(None, "cause", unique=True),
+    )
+
+    id: Mapped[str] = mapped_column(Key, primary_key=True)
+    kind: Mapped[str] = mapped_column(String(40))
+    recipient: Mapped[str] = mapped_column(String(254))
+    cause: Mapped[str] = mapped_column(String(200))  # why it is sent; one cause is one mail
+    sealed: Mapped[str | None] = mapped_column(Text)
+    attempts: Mapped[int] = mapped_column(Integer)
+    # When it is tried next, or may be taken from a worker that was killed with it; None: no more.
+    due_at: Mapped[datetime | None] = mapped_column(Timestamp)
+    sent_at: Mapped[datetime | None] = mapped_column(Timestamp)
+    error: Mapped[str | None] = mapped_column(String(200))  # of the last attempt
+    created_at: Mapped[datetime] = mapped_column(Timestamp)

@@ -1,0 +1,97 @@
+"""What people have granted to applications: consents, and what came from them."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import JSON, CheckConstraint, ForeignKey, ForeignKeyConstraint, Index, String, Text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.core.tables import Base, Hash, Key, Timestamp
+
+
+class OAuthConsent(Base):
+    """What a person has allowed an application in an account; remembered until it is ended."""
+
+    __tablename__ = "oauth_consents"
+    __table_args__ = (
+        ForeignKeyConstraint(
+            ["account_id", "user_id"],
+            ["memberships.account_id", "memberships.user_id"],
+            name="fk_oauth_consents_membership",
+            ondelete="CASCADE",
+        ),
+        Index(None, "user_id"),
+        Index(None, "application_id"),
+    )
+
+    account_id: Mapped[str] = mapped_column(Key, primary_key=True)
+    user_id: Mapped[str] = mapped_column(Key, primary_key=True)
+    application_id: Mapped[str] = mapped_column(
+        Key, ForeignKey("oauth_applications.id", ondelete="CASCADE"), primary_key=True
+    )
+    scopes: Mapped[list[str]] = mapped_column(JSON)
+    created_at: Mapped[datetime] = mapped_column(Timestamp)
+    updated_at: Mapped[datetime] = mapped_column(Timestamp)
+
+
+class OAuthAuthorization(Base):
+    """One answer "yes": its code, and the family of all tokens that came from it.
+
+    Whatever ends the family sets ``revoked_at``; no token of it is good from then on.
+    """
+
+    __tablename__ = "oauth_authorizations"
+    __table_args__ = (
+        ForeignKeyConstraint(
+            ["account_id", "user_id", "application_id"],
+            [
+                "oauth_consents.account_id",
+                "oauth_consents.user_id",
+                "oauth_consents.application_id",
+            ],
+            name="fk_oauth_authorizations_consent",
+            ondelete="CASCADE",
+        ),
+        Index(None, "account_id", "user_id", "application_id"),
+        Index(None, "ends_at"),
+    )
+
+    id: Mapped[str] = mapped_column(Key, primary_key=True)
+    account_id: Mapped[str] = mapped_column(Key)
+    user_id: Mapped[str] = mapped_column(Key)
+    application_id: Mapped[str] = mapped_column(Key)
+    scopes: Mapped[list[str]] = mapped_column(JSON)
+    code_hash: Mapped[str] = mapped_column(Hash, unique=True)
+    redirect_uri: Mapped[str] = mapped_column(Text)
+    code_challenge: Mapped[str | None] = mapped_column(String(128))  # S256
+    code_expires_at: Mapped[datetime] = mapped_column(Timestamp)
+    code_used_at: Mapped[datetime | None] = mapped_column(Timestamp)
+    last_used_at: Mapped[datetime | None] = mapped_column(Timestamp)
+    ends_at: Mapped[datetime] = mapped_column(Timestamp)  # whatever is refreshed meanwhile
+    revoked_at: Mapped[datetime | None] = mapped_column(Timestamp)
+    created_at: Mapped[datetime] = mapped_column(Timestamp)
+
+
+class OAuthToken(Base):
+    """An access token or a refresh token."""
+
+    __tablename__ = "oauth_tokens"
+    __table_args__ = (
+        CheckConstraint("kind IN ('access', 'refresh')", name="kind"),
+        Index(None, "authorization_id"),
+        Index(None, "expires_at"),
+    )
+
+    token_hash: Mapped[str] = mapped_column(Hash, primary_key=True)
+    authorization_id: Mapped[str] = mapped_column(
+        Key, ForeignKey("oauth_authorizations.id", ondelete="CASCADE")
+    )
+    kind: Mapped[str] = mapped_column(String(10))
+    scopes: Mapped[list[str]] = mapped_column(JSON)
+    created_at: Mapped[datetime] = mapped_column(Timestamp)
+    expires_at: Mapped[datetime] = mapped_column(Timestamp)
+    revoked_at: Mapped[datetime | None] = mapped_column(Timestamp)
+    # Of a refresh token: when it was claimed, and the answer that it gives for a while after.
+    used_at: Mapped[datetime | None] = mapped_column(Timestamp)
+    sealed_successor: Mapped[str | None] = mapped_column(Text)

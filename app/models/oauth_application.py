@@ -1,0 +1,26 @@
+"""Applications that act for people."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import JSON, ForeignKey, Index, String
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.core.tables import Base, Hash, Key, Timestamp
+
+
+class OAuthApplication(Base):
+    """A client of the OAuth server, registered by an account. Its id is its ``client_id``."""
+
+    __tablename__ = "oauth_applications"
+    __table_args__ = (Index(None, "account_id", "id"),)
+
+    id: Mapped[str] = mapped_column(Key, primary_key=True)
+    account_id: Mapped[str] = mapped_column(Key, ForeignKey("accounts.id", ondelete="CASCADE"))
+    name: Mapped[str] = mapped_column(String(200))
+    redirect_uris: Mapped[list[str]] = mapped_column(JSON)
+    scopes: Mapped[list[str]] = mapped_column(JSON)  # that it may ask for
+    secret_hash: Mapped[str | None] = mapped_column(Hash)  # None: a public client
+    created_at: Mapped[datetime] = mapped_column(Timestamp)
+    updated_at: Mapped[datetime] = mapped_column(Timestamp)

@@ -1,0 +1,1 @@
+"""Applications that act for people (OAuth 2.0)."""

@@ -1,0 +1,154 @@
+"""Registering applications: their names, where they send people back to, what they may ask for."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from app.auth.tenant import columns_of, find_locked, rows_of
+from app.core import clock, tokens
+from app.core.errors import Conflict, Detail, ValidationFailed
+from app.core.ids import new_id
+from app.core.reading import Prepared
+from app.core.text import unstorable
+from app.extensions import db
+from app.models import Account, OAuthApplication
+from app.oauth.redirect_uris import redirect_uri_fault
+from app.policy.bounds import NAME_LENGTH
+from app.policy.oauth import REDIRECT_URIS
+from app.policy.permissions import SCOPES
+
+_OF_ACCOUNT = Prepared(
+    columns_of(
+        OAuthApplication,
+        OAuthApplication.id,
+        OAuthApplication.account_id,
+        OAuthApplication.name,
+        OAuthApplication.redirect_uris,
+        OAuthApplication.scopes,
+        OAuthApplication.secret_hash,
+        OAuthApplication.created_at,
+    ).order_by(OAuthApplication.id.desc())
+)
+# Characters that turn the text around them, by which a name could look like another.
+_TURNING: Final = frozenset("\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+_SHOWN: Final = 100  # characters of a wrong value that are told back
+
+
+def create_application(
+    account_id: str,
+    *,
+    name: str,
+    redirect_uris: Sequence[str],
+    scopes: Sequence[str],
+    public: bool = False,
+) -> tuple[OAuthApplication, str | None]:
+    """A new application, and its secret, which is not kept.
+
+    Args:
+        scopes: that it may ask for.
+        public: whether it cannot keep a secret, as it runs on people's own devices or in their
+            browsers. It gets none, and has to use PKCE.
+
+    Raises:
+        ValidationFailed: names each argument that is wrong.
+    """
+    if details := list(_faults(account_id, name, redirect_uris, scopes)):
+        raise ValidationFailed(details=details)
+    secret = None if public else tokens.new_token(tokens.CLIENT_SECRET)
+    moment = clock.now()
+    application = OAuthApplication(
+        id=new_id("application"),
+        account_id=account_id,
+        name=name.strip(),
+        redirect_uris=list(dict.fromkeys(redirect_uris)),
+        scopes=[scope for scope in SCOPES if scope in scopes],
+        secret_hash=None if secret is None else tokens.hash_token(secret),
+        created_at=moment,
+        updated_at=moment,
+    )
+    db.session.add(application)
+    return application, secret
+
+
+def list_applications(account_id: str) -> list[dict[str, Any]]:
+    """The records of an account's applications, the newest first."""
+    return [application_record(row) for row in _OF_ACCOUNT.all(account_id=account_id)]
+
+
+def rotate_secret(account_id: str, client_id: str) -> str | None:
+    """Give an application a new secret; the old one is wrong from the next request on.
+
+    None when the account has no such application. Raises Conflict for a public one.
+    """
+    application = find_locked(account_id, OAuthApplication, client_id)
+    if application is None:
+        return None
+    if application.secret_hash is None:
+        raise Conflict("A public application has no secret.")
+    secret = tokens.new_token(tokens.CLIENT_SECRET)
+    application.secret_hash = tokens.hash_token(secret)
+    application.updated_at = clock.now()
+    return secret
+
+
+def delete_application(account_id: str, client_id: str) -> bool:
+    """Delete an application, and with it all that people granted it, at once. False when the
+    account has none with this id."""
+    application = find_locked(account_id, OAuthApplication, client_id)
+    if application is None:
+        return False
+    db.session.delete(application)
+    return True
+
+
+def hold_application(account_id: str, client_id: str) -> bool:
+    """Keep an application from being deleted before the end of this transaction. False when it is
+    gone."""
+    own = rows_of(account_id, OAuthApplication).where(OAuthApplication.id == client_id)
+    held = own.with_for_update(read=True, key_share=True)
+    return db.session.scalars(held).one_or_none() is not None
+
+
+def application_record(application: Any) -> dict[str, Any]:
+    """The fields of an application as its owner sees them; never the secret.
+
+    Args:
+        application: an ``OAuthApplication``, or a row of its columns.
+    """
+    return {
+        "client_id": application.id,
+        "account_id": application.account_id,
+        "name": application.name,
+        "redirect_uris": application.redirect_uris,
+        "scopes": application.scopes,
+        "public": application.secret_hash is None,
+        "created_at": clock.shown_time(application.created_at),
+    }
+
+
+def _faults(
+    account_id: str, name: str, redirect_uris: Sequence[str], scopes: Sequence[str]
+) -> Iterator[Detail]:
+    if db.session.get(Account, account_id) is None:
+        yield Detail("account", "There is no such account.")
+    if fault := _name_fault(name):
+        yield Detail("name", fault)
+    if not 1 <= len(redirect_uris) <= REDIRECT_URIS:
+        yield Detail("redirect_uris", f"Must be 1 to {REDIRECT_URIS} URIs.")
+    for uri in redirect_uris:
+        if fault := redirect_uri_fault(uri):
+            yield Detail("redirect_uris", f"{uri[:_SHOWN]!r}: {fault}")
+    if not scopes or any(scope not in SCOPES for scope in scopes):
+        yield Detail("scopes", f"Must be one or more of {', '.join(SCOPES)}.")
+
+
+def _name_fault(name: str) -> str | None:
+    if not 1 <= len(name.strip()) <= NAME_LENGTH:
+        return f"Must have 1 to {NAME_LENGTH} characters."
+    if fault := unstorable(name):
+        return fault
+    if any(unicodedata.category(sign) == "Cc" or sign in _TURNING for sign in name.strip()):
+        return "Must be one line, without characters that control how text is shown."
+    return None

@@ -1,0 +1,136 @@
+"""Applications as the OAuth server meets them: who they are, and how they prove it."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hmac
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import unquote_plus
+
+from authlib.oauth2.rfc6749 import ClientMixin, InvalidClientError, InvalidRequestError
+from sqlalchemy import bindparam, select
+
+from app.core import tokens
+from app.core.ids import is_id
+from app.core.reading import Prepared
+from app.models import Account, OAuthApplication
+from app.oauth.redirect_uris import is_registered
+from app.policy.permissions import SCOPES
+
+BASIC: Final = "client_secret_basic"
+POST: Final = "client_secret_post"
+NONE: Final = "none"
+
+_BY_ID = Prepared(
+    select(
+        OAuthApplication.id,
+        OAuthApplication.account_id,
+        OAuthApplication.name,
+        OAuthApplication.redirect_uris,
+        OAuthApplication.scopes,
+        OAuthApplication.secret_hash,
+        Account.name.label("account_name"),
+    )
+    .join(Account, Account.id == OAuthApplication.account_id)
+    .where(OAuthApplication.id == bindparam("client_id"))
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Client(ClientMixin):  # type: ignore[misc]
+    """An application: what it registered, with the account that did."""
+
+    id: str
+    account_id: str
+    name: str
+    redirect_uris: list[str]
+    scopes: list[str]
+    secret_hash: str | None
+    account_name: str
+
+    @property
+    def is_public(self) -> bool:
+        return self.secret_hash is None
+
+    def has_secret(self, secret: str | None) -> bool:
+        """Whether this is its secret; a public application has none, and must send none."""
+        if self.secret_hash is None or secret is None:
+            return self.secret_hash is None and secret is None
+        return hmac.compare_digest(tokens.hash_token(secret), self.secret_hash)
+
+    # What Authlib asks.
+
+    def get_client_id(self) -> str:
+        return self.id
+
+    def get_default_redirect_uri(self) -> None:
+        """There is none: a request says where it leads."""
+
+    def get_allowed_scope(self, scope: str | None) -> str | None:
+        """The scopes asked for in the order of the policy; None unless it may have each of them."""
+        wanted = set((scope or "").split(" ")) - {""}
+        if not wanted or not wanted <= set(self.scopes):
+            return None
+        return " ".join(name for name in SCOPES if name in wanted)
+
+    def check_redirect_uri(self, redirect_uri: str) -> bool:
+        return is_registered(redirect_uri, self.redirect_uris)
+
+    def check_response_type(self, response_type: str) -> bool:
+        return response_type == "code"
+
+    def check_grant_type(self, grant_type: str) -> bool:
+        return True
+
+
+def find_client(client_id: str) -> Client | None:
+    """The application with this id, of whichever account."""
+    row = _BY_ID.first(client_id=client_id) if is_id("application", client_id) else None
+    return None if row is None else Client(**row._asdict())
+
+
+def authenticate_client(values: Mapping[str, str], header: str | None) -> tuple[Client, str]:
+    """The application that sent a form, and how it proved that.
+
+    Args:
+        values: the fields of the form.
+        header: the Authorization header.
+
+    Raises:
+        InvalidRequestError: it proves itself in two ways at once.
+        InvalidClientError: it is unknown, or the proof is missing or wrong; always in the same
+            words.
+    """
+    client_id, secret = values.get("client_id", ""), values.get("client_secret")
+    method = NONE if secret is None else POST
+    if header is not None:
+        given = _basic_credentials(header)
+        if secret is not None or client_id not in ("", given[0]):
+            raise InvalidRequestError("The client authenticates in two ways at once.")
+        (client_id, secret), method = given, BASIC
+    client = find_client(client_id)
+    if client is None or not client.has_secret(secret):
+        raise not_authenticated()
+    return client, method
+
+
+def not_authenticated() -> InvalidClientError:
+    return InvalidClientError(
+        "The client is unknown, or has not authenticated as it must.", status_code=401
+    )
+
+
+def _basic_credentials(header: str) -> tuple[str, str]:
+    """The id and the secret of HTTP Basic, each of which is urlencoded (RFC 6749, 2.3.1)."""
+    scheme, _, encoded = header.strip().partition(" ")
+    try:
+        text = base64.b64decode(encoded.strip(), validate=True).decode()
+    except (binascii.Error, ValueError):
+        text = ""
+    client_id, colon, secret = text.partition(":")
+    if scheme.lower() != "basic" or not colon:
+        raise not_authenticated()
+    return unquote_plus(client_id), unquote_plus(secret)

@@ -1,0 +1,128 @@
+"""What people have allowed applications: asked, remembered, shown, ended."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+from sqlalchemy import bindparam, delete, func
+from sqlalchemy.orm import aliased
+
+from app.auth.tenant import columns_of, own_columns_of, rows_of
+from app.core import clock
+from app.core.database import insert_into
+from app.core.errors import Forbidden
+from app.core.ids import is_id
+from app.core.reading import Prepared
+from app.extensions import db
+from app.models import Account, Membership, OAuthApplication, OAuthAuthorization, OAuthConsent
+from app.policy.permissions import SCOPES
+
+_REMEMBERED = Prepared(
+    columns_of(OAuthConsent, OAuthConsent.scopes).where(
+        OAuthConsent.user_id == bindparam("user_id"),
+        OAuthConsent.application_id == bindparam("application_id"),
+    )
+)
+_OWNER = aliased(Account)
+_LAST_USE = (
+    own_columns_of(OAuthAuthorization)
+    .add_columns(func.max(OAuthAuthorization.last_used_at))
+    .where(
+        OAuthAuthorization.account_id == OAuthConsent.account_id,
+        OAuthAuthorization.application_id == OAuthConsent.application_id,
+    )
+    .scalar_subquery()
+)
+_OF_PERSON = Prepared(
+    own_columns_of(
+        OAuthConsent,
+        OAuthConsent.account_id,
+        OAuthConsent.application_id,
+        OAuthConsent.scopes,
+        OAuthConsent.created_at,
+    )
+    .add_columns(
+        Account.name.label("account_name"),
+        OAuthApplication.name.label("application_name"),
+        _OWNER.name.label("owner_name"),
+        _LAST_USE.label("last_used_at"),
+    )
+    .join(Account, Account.id == OAuthConsent.account_id)
+    .join(OAuthApplication, OAuthApplication.id == OAuthConsent.application_id)
+    .join(_OWNER, _OWNER.id == OAuthApplication.account_id)
+    .order_by(OAuthApplication.name, Account.name, OAuthConsent.application_id)
+)
+
+
+def is_remembered(
+    account_id: str, user_id: str, application_id: str, scopes: Collection[str]
+) -> bool:
+    """Whether a person has allowed an application all of these scopes in an account."""
+    row = _REMEMBERED.first(account_id=account_id, user_id=user_id, application_id=application_id)
+    return row is not None and set(scopes) <= set(row.scopes)
+
+
+def remember(account_id: str, user_id: str, application_id: str, scopes: Collection[str]) -> None:
+    """Keep what a person allows, besides what they have allowed before.
+
+    Raises:
+        Forbidden: they do not belong to the account.
+    """
+    _lock_membership(account_id, user_id)
+    moment = clock.now()
+    key = {"account_id": account_id, "user_id": user_id, "application_id": application_id}
+    row = insert_into(OAuthConsent).values(
+        **key, scopes=list(scopes), created_at=moment, updated_at=moment
+    )
+    db.session.execute(row.on_conflict_do_nothing())
+    known = db.session.scalars(
+        rows_of(account_id, OAuthConsent)
+        .where(OAuthConsent.user_id == user_id, OAuthConsent.application_id == application_id)
+        .with_for_update()
+    ).one()
+    held = {*known.scopes, *scopes}
+    if held != set(known.scopes):
+        known.scopes = [name for name in SCOPES if name in held]
+        known.updated_at = moment
+
+
+def list_consents(user_id: str) -> list[dict[str, Any]]:
+    """What a person has allowed in all their accounts, by the applications' names.
+
+    Each has ``account_id``, ``account_name``, ``application_id``, ``application_name``,
+    ``owner_name`` (the account that registered it), ``scopes``, ``created_at`` and
+    ``last_used_at``, which is None before the first use.
+    """
+    return [
+        row._asdict() | {"last_used_at": clock.shown_time(row.last_used_at)}
+        for row in _OF_PERSON.all(own_user_id=user_id)
+    ]
+
+
+def end_consent(user_id: str, account_id: str, application_id: str) -> bool:
+    """End what a person has allowed an application in an account, with all its tokens.
+
+    False when there was nothing to end.
+    """
+    if not (is_id("account", account_id) and is_id("application", application_id)):
+        return False
+    ended: Any = db.session.execute(
+        delete(OAuthConsent).where(
+            OAuthConsent.account_id == account_id,
+            OAuthConsent.user_id == user_id,
+            OAuthConsent.application_id == application_id,
+        )
+    )
+    return bool(ended.rowcount)
+
+
+def _lock_membership(account_id: str, user_id: str) -> None:
+    """Whoever changes the role, or ends the membership, waits for this transaction."""
+    found = db.session.scalars(
+        rows_of(account_id, Membership)
+        .where(Membership.user_id == user_id, Membership.joined_at.is_not(None))
+        .with_for_update(read=True)
+    ).one_or_none()
+    if found is None:
+        raise Forbidden("You do not belong to this account.")

@@ -1,0 +1,126 @@
+"""The two grants: a code for tokens, and a refresh token for new ones."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+from authlib.oauth2.rfc6749 import (
+    AuthorizationCodeMixin,
+    InvalidGrantError,
+    InvalidRequestError,
+    InvalidScopeError,
+    TokenMixin,
+    scope_to_list,
+)
+from authlib.oauth2.rfc6749.grants import AuthorizationCodeGrant, RefreshTokenGrant
+from authlib.oauth2.rfc7636 import CodeChallenge
+
+from app.core import clock
+from app.oauth import issuing
+from app.oauth.authorizations import claim_code, end_family, find_code
+from app.oauth.clients import BASIC, NONE, POST, Client
+
+ANY_CLIENT: Final = [BASIC, POST, NONE]
+_CHALLENGE: Final = re.compile(r"[A-Za-z0-9_-]{43}")  # a SHA-256 in base64url
+
+
+class Code(AuthorizationCodeMixin):  # type: ignore[misc]
+    """An authorization that is found by its code."""
+
+    code_challenge_method = "S256"
+
+    def __init__(self, row: Any) -> None:
+        self.row = row
+        self.code_challenge = row.code_challenge
+
+    def get_redirect_uri(self) -> str:
+        return self.row.redirect_uri  # type: ignore[no-any-return]
+
+    def get_scope(self) -> str:
+        return " ".join(self.row.scopes)
+
+
+class Token(TokenMixin):  # type: ignore[misc]
+    """An access token or a refresh token."""
+
+    def __init__(self, row: Any) -> None:
+        self.row = row
+
+    def check_client(self, client: Client) -> bool:
+        return self.row.application_id == client.id  # type: ignore[no-any-return]
+
+    def get_scope(self) -> str:
+        return " ".join(self.row.scopes)
+
+    def is_expired(self) -> bool:
+        return min(self.row.expires_at, self.row.family_ends_at) <= clock.now()  # type: ignore[no-any-return]
+
+    def is_revoked(self) -> bool:
+        row = self.row
+        return any(moment is not None for moment in (row.revoked_at, row.family_revoked_at)) or (
+            row.used_at is not None
+        )
+
+
+class CodeGrant(AuthorizationCodeGrant):  # type: ignore[misc]
+    """A code for tokens."""
+
+    TOKEN_ENDPOINT_AUTH_METHODS = ANY_CLIENT
+
+    def query_authorization_code(self, code: str, client: Client) -> Code | None:
+        """The code, if this client was given it and has not used it.
+
+        Used a second time it was stolen, and so may be what it gave: all of that ends. A wrong
+        redirect URI or verifier leaves the code as it is: a public client can be claimed to be by
+        anybody, who must not be able to spoil the code of the real one.
+        """
+        row = find_code(code)
+        if row is None or row.application_id != client.id:
+            return None
+        if row.code_used_at is not None:
+            end_family(row.account_id, row.id)
+            return None
+        return Code(row) if row.code_expires_at > clock.now() else None
+
+    def create_token_response(self) -> tuple[int, dict[str, Any], list[Any]]:
+        row = self.request.authorization_code.row
+        family = claim_code(row)
+        if family is None or family.code_used_at is None:
+            end_family(row.account_id, row.id)
+            raise InvalidGrantError("The code was used before, or has expired.")
+        return 200, issuing.issue(family, family.scopes, family.code_used_at), []
+
+
+class Pkce(CodeChallenge):  # type: ignore[misc]
+    """PKCE by S256 only; an application without a secret must use it."""
+
+    SUPPORTED_CODE_CHALLENGE_METHOD = ["S256"]  # noqa: RUF012 - as Authlib has it
+
+    def validate_code_challenge(self, grant: CodeGrant, redirect_uri: str) -> None:
+        values = grant.request.payload.data
+        challenge, method = values.get("code_challenge"), values.get("code_challenge_method")
+        if challenge is None and method is None and not grant.request.client.is_public:
+            return
+        if challenge is None or not _CHALLENGE.fullmatch(challenge):
+            raise InvalidRequestError("code_challenge must be a SHA-256 in base64url.")
+        if method != "S256":
+            raise InvalidRequestError("code_challenge_method must be S256.")
+
+
+class RefreshGrant(RefreshTokenGrant):  # type: ignore[misc]
+    """A refresh token for new ones."""
+
+    TOKEN_ENDPOINT_AUTH_METHODS = ANY_CLIENT
+
+    def authenticate_refresh_token(self, refresh_token: str) -> Token | None:
+        row = issuing.find_token(refresh_token)
+        return Token(row) if row is not None and row.kind == "refresh" else None
+
+    def create_token_response(self) -> tuple[int, dict[str, Any], list[Any]]:
+        row, wanted = self.request.refresh_token.row, self.request.payload.scope
+        names = row.scopes if wanted is None else scope_to_list(wanted)
+        scopes = [name for name in row.scopes if name in names]
+        if not scopes:
+            raise InvalidScopeError
+        return 200, issuing.rotate(row, scopes), []

@@ -1,0 +1,127 @@
+"""The OAuth 2.0 server: Authlib judges requests, and what it would keep is kept by this room.
+
+Authlib reads what a grant must have and may have, and PKCE. Three things are not left to it. Codes
+and refresh tokens are claimed before anything is given for them (``authorizations``, ``issuing``);
+Authlib would save new tokens first. Clients prove themselves as ``clients`` has it. And redirect
+URIs are compared, and parameters added to them, as text (``redirect_uris``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from authlib.oauth2 import AuthorizationServer, OAuth2Error
+from authlib.oauth2.rfc6749 import InvalidRequestError
+from authlib.oauth2.rfc7009 import RevocationEndpoint
+from authlib.oauth2.rfc7662 import IntrospectionEndpoint
+
+from app.oauth import issuing
+from app.oauth.clients import (
+    BASIC,
+    POST,
+    Client,
+    authenticate_client,
+    find_client,
+    not_authenticated,
+)
+from app.oauth.grants import ANY_CLIENT, CodeGrant, Pkce, RefreshGrant, Token
+from app.oauth.messages import Answer, OAuthRequest, refusal
+from app.policy.permissions import SCOPES
+
+
+class Revocation(RevocationEndpoint):  # type: ignore[misc]
+    """RFC 7009. What kind a token is its beginning says, so hints are not needed."""
+
+    CLIENT_AUTH_METHODS = ANY_CLIENT
+
+    def check_params(self, request: OAuthRequest, client: Client) -> None:
+        _check_token_is_sent(request)
+
+    def query_token(self, token: str, hint: str | None) -> Token | None:
+        return _token(token)
+
+    def revoke_token(self, token: Token, request: OAuthRequest) -> None:
+        issuing.revoke(token.row)
+
+
+class Introspection(IntrospectionEndpoint):  # type: ignore[misc]
+    """RFC 7662, for clients that ask about their own tokens."""
+
+    CLIENT_AUTH_METHODS = (BASIC, POST)
+
+    def check_params(self, request: OAuthRequest, client: Client) -> None:
+        _check_token_is_sent(request)
+
+    def query_token(self, token: str, hint: str | None) -> Token | None:
+        return _token(token)
+
+    def check_permission(self, token: Token, client: Client, request: OAuthRequest) -> bool:
+        return token.check_client(client)
+
+    def introspect_token(self, token: Token) -> dict[str, Any]:
+        row = token.row
+        kind = {"token_type": "Bearer"} if row.kind == "access" else {}
+        return {
+            "active": True,
+            "scope": token.get_scope(),
+            "client_id": row.application_id,
+            **kind,
+            "exp": int(min(row.expires_at, row.family_ends_at).timestamp()),
+            "iat": int(row.created_at.timestamp()),
+            "sub": row.user_id,
+            "account_id": row.account_id,
+        }
+
+
+class Server(AuthorizationServer):  # type: ignore[misc]
+    """Authlib's server without a framework: requests come read, and answers go as ``Answer``."""
+
+    def __init__(self) -> None:
+        super().__init__(scopes_supported=list(SCOPES))
+        self.register_grant(CodeGrant, [Pkce(required=True)])
+        self.register_grant(RefreshGrant)
+        self.register_endpoint(Revocation)
+        self.register_endpoint(Introspection)
+
+    def query_client(self, client_id: str) -> Client | None:
+        return find_client(client_id)
+
+    def create_oauth2_request(self, request: OAuthRequest) -> OAuthRequest:
+        return request
+
+    def get_token_grant(self, request: OAuthRequest) -> Any:
+        if "grant_type" not in request.form:
+            raise InvalidRequestError("grant_type is missing.")
+        return super().get_token_grant(request)
+
+    def authenticate_client(
+        self, request: OAuthRequest, methods: list[str], endpoint: str = "token"
+    ) -> Client:
+        client, method = authenticate_client(request.form, request.headers["Authorization"])
+        if method not in methods:
+            raise not_authenticated()
+        request.client, request.auth_method = client, method
+        return client
+
+    def send_signal(self, name: str, *args: Any, **kwargs: Any) -> None:
+        """Nobody listens."""
+
+    def handle_response(self, status: int, body: Mapping[str, Any], headers: Any) -> Answer:
+        return Answer(status, body, {})
+
+    def handle_error_response(self, request: OAuthRequest, error: OAuth2Error) -> Answer:
+        return refusal(error)
+
+
+def _token(token: str) -> Token | None:
+    row = issuing.find_token(token)
+    return None if row is None else Token(row)
+
+
+def _check_token_is_sent(request: OAuthRequest) -> None:
+    if "token" not in request.form:
+        raise InvalidRequestError("token is missing.")
+
+
+server: Final = Server()

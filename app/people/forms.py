@@ -1,0 +1,42 @@
+"""The forms of signing up and in."""
+
+from __future__ import annotations
+
+from flask_wtf import FlaskForm
+
+from app.site.fields import (
+    email_field,
+    name_field,
+    new_password_field,
+    password_field,
+    slug_field,
+)
+
+
+class RegisterForm(FlaskForm):  # type: ignore[misc]
+    name = name_field("Your name", autocomplete="name")
+    email = email_field(autocomplete="email")
+    password = new_password_field("Password", "name", "email", "account_name")
+    account_name = name_field(
+        "Name of the account",
+        autocomplete="organization",
+        hint="Your organisation, or your forest.",
+    )
+    account_slug = slug_field("Short name in addresses")
+
+
+class ConfirmForm(FlaskForm):  # type: ignore[misc]
+    password = password_field("The password that you chose")
+
+
+class LoginForm(FlaskForm):  # type: ignore[misc]
+    email = email_field()
+    password = password_field()
+
+
+class ForgotForm(FlaskForm):  # type: ignore[misc]
+    email = email_field()
+
+
+class ResetForm(FlaskForm):  # type: ignore[misc]
+    password = new_password_field("New password")

@@ -1,0 +1,99 @@
+"""Links that are mailed to a person: to set a new password, or to prove the address."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from flask import current_app
+from sqlalchemy import bindparam, delete, select
+
+from app.core import clock, tokens
+from app.core.email import same_address
+from app.core.reading import Prepared
+from app.core.text import fold
+from app.extensions import db
+from app.mail.service import queue_mail
+from app.models import MailedLink, User
+from app.policy.people import RESET_LIFE, VERIFICATION_LIFE
+
+RESET: Final = "reset_password"
+VERIFY: Final = "verify_email"
+FORGOT: Final = "forgot_password"  # the mail of somebody who says so, known or not
+
+_PATHS: Final = {RESET: "reset-password", VERIFY: "verify-email"}
+_LIVES: Final = {RESET: RESET_LIFE, VERIFY: VERIFICATION_LIFE}
+_BY_HASH = Prepared(
+    select(User.id, User.email, User.name)
+    .join(MailedLink, MailedLink.user_id == User.id)
+    .where(
+        MailedLink.token_hash == bindparam("token_hash"),
+        MailedLink.purpose == bindparam("purpose"),
+        MailedLink.expires_at > bindparam("moment"),
+    )
+)
+
+
+def request_reset(email: str) -> None:
+    """Mail a link to whoever has this address; nobody is looked up before the mail is sent."""
+    nonce = tokens.hash_token(tokens.new_token(tokens.LINK))
+    queue_mail(FORGOT, email, cause=f"{FORGOT}:{nonce}", values={})
+
+
+def mail_of_reset(recipient: str) -> tuple[str, dict[str, Any]] | None:
+    """The mail with the link, or None when nobody has the address."""
+    person = db.session.scalars(select(User).where(User.email_key == fold(recipient))).one_or_none()
+    if person is None or not same_address(person.email, recipient):
+        return None
+    return RESET, {"name": person.name, "link": _new_link(RESET, person.id)}
+
+
+def request_verification(user_id: str, email: str, name: str) -> None:
+    """Mail a link that proves the address of a person."""
+    link = _new_link(VERIFY, user_id)
+    values = {"name": name, "link": link}
+    queue_mail(VERIFY, email, cause=f"{VERIFY}:{tokens.hash_token(link)}", values=values)
+
+
+def find_link(purpose: str, token: str) -> Any:
+    """The ``id``, ``email`` and ``name`` of the person whose link this is, or None when it is not
+    good, or not any more."""
+    if not tokens.is_well_formed(token, tokens.LINK):
+        return None
+    return _BY_HASH.first(token_hash=tokens.hash_token(token), purpose=purpose, moment=clock.now())
+
+
+def claim_link(purpose: str, token: str) -> str | None:
+    """Use a link up, and all others of its purpose that the person has. Returns the person's id,
+    or None when it is not good, or somebody was first."""
+    used = (
+        delete(MailedLink)
+        .where(
+            MailedLink.token_hash == tokens.hash_token(token),
+            MailedLink.purpose == purpose,
+            MailedLink.expires_at > clock.now(),
+        )
+        .returning(MailedLink.user_id)
+    )
+    user_id: str | None = db.session.scalars(used).one_or_none()
+    if user_id is not None:
+        drop_links(purpose, user_id)
+    return user_id
+
+
+def drop_links(purpose: str, user_id: str) -> None:
+    """No link of this purpose that the person has is good any more."""
+    own = delete(MailedLink).where(MailedLink.user_id == user_id, MailedLink.purpose == purpose)
+    db.session.execute(own)
+
+
+def _new_link(purpose: str, user_id: str) -> str:
+    token, moment = tokens.new_token(tokens.LINK), clock.now()
+    row = MailedLink(
+        token_hash=tokens.hash_token(token),
+        purpose=purpose,
+        user_id=user_id,
+        created_at=moment,
+        expires_at=moment + _LIVES[purpose],
+    )
+    db.session.add(row)
+    return f"{current_app.config['SETTINGS'].public_url}/{_PATHS[purpose]}/{token}"

@@ -1,0 +1,96 @@
+"""Trying a password: counted first, then compared.
+
+The two are separate because what is counted has to be committed before the password is looked at:
+else guesses that are made at once would not know of each other.
+"""
+
+from __future__ import annotations
+
+import math
+from datetime import timedelta
+from typing import Final, NamedTuple
+
+from sqlalchemy import bindparam, select, update
+
+from app.core import tokens
+from app.core.errors import RateLimited
+from app.core.passwords import hash_password, needs_rehash, verify_password
+from app.core.reading import Prepared
+from app.core.text import fold
+from app.extensions import db
+from app.models import User
+from app.people.brake import brake_key, count_try, forget_tries
+
+_COLUMNS = (User.id, User.email, User.name, User.password_hash)
+_BY_EMAIL = Prepared(select(*_COLUMNS).where(User.email_key == bindparam("email_key")))
+_BY_ID = Prepared(select(*_COLUMNS).where(User.id == bindparam("user_id")))
+_OWN: Final = "profile"  # tries of who is signed in count by themselves
+
+
+class Attempt(NamedTuple):
+    """A try that is counted."""
+
+    user_id: str | None
+    password_hash: str | None  # None: nobody's, which no password has
+    keys: tuple[str, ...]  # by which it was counted
+
+
+def begin_sign_in(email: str, known: tuple[str, str] | None) -> Attempt:
+    """Count a try to sign in; the caller commits. Takes as long whether anybody has this address.
+
+    Args:
+        known: the person who was signed in last in this browser, and the browser's id.
+
+    Raises:
+        RateLimited: there were too many.
+    """
+    person = _BY_EMAIL.first(email_key=fold(email))
+    strange = brake_key(email)
+    if person is None:
+        return _count(Attempt(None, None, (strange,)))
+    is_known = known is not None and known[0] == person.id
+    keys = (brake_key(email, known[1]), strange) if known and is_known else (strange,)
+    return _count(Attempt(person.id, person.password_hash, keys))
+
+
+def begin_own(user_id: str) -> Attempt:
+    """Count a try of who is signed in; the caller commits. Raises RateLimited."""
+    person = _BY_ID.first(user_id=user_id)
+    return _count(Attempt(user_id, person.password_hash, (brake_key(person.email, _OWN),)))
+
+
+def begin_sign_up(token: str, password_hash: str) -> Attempt:
+    """Count a try of the password that was chosen when signing up; the caller commits. Raises
+    RateLimited."""
+    return _count(Attempt(None, password_hash, (brake_key(tokens.hash_token(token)),)))
+
+
+def is_right(attempt: Attempt, password: str) -> bool:
+    """Whether it is the password. If it is, tries begin to count anew, and its hash is made anew
+    when it has other parameters than the settings."""
+    kept = attempt.password_hash
+    if not verify_password(kept, password) or kept is None:
+        return False
+    forget_tries(*attempt.keys)
+    if attempt.user_id is not None and needs_rehash(kept):
+        row = update(User).where(User.id == attempt.user_id)
+        db.session.execute(row.values(password_hash=hash_password(password)))
+    return True
+
+
+def _count(attempt: Attempt) -> Attempt:
+    """Count it by the first of its keys."""
+    wait = count_try(attempt.keys[0])
+    if wait is not None:
+        raise _too_many(wait)
+    return attempt
+
+
+def _too_many(wait: timedelta) -> RateLimited:
+    seconds = max(1, math.ceil(wait.total_seconds()))
+    minutes = math.ceil(seconds / 60)
+    return RateLimited(
+        "There were too many wrong passwords for this address. Wait "
+        f"{minutes} {'minute' if minutes == 1 else 'minutes'}, or set a new password by mail.",
+        headers={"Retry-After": str(seconds)},
+    )

@@ -1,0 +1,133 @@
+"""Signing up: nothing exists until the person who gets the mail also knows the password.
+
+The request looks nobody up. Whether the address is known is found out when the mail is sent, so
+that neither the answer nor its time tells. And as a link alone opens nothing, nobody can have an
+account made for somebody else's address with a password of their own.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from flask import current_app
+from sqlalchemy import bindparam, delete, select
+
+from app.account.service import open_account
+from app.core import clock, tokens
+from app.core.email import same_address
+from app.core.ids import new_id
+from app.core.passwords import hash_password
+from app.core.reading import Prepared
+from app.core.text import fold
+from app.extensions import db
+from app.mail.service import queue_mail
+from app.models import Account, SignUp, User
+from app.policy.people import SIGN_UP_LIFE
+
+MAIL = "sign_up"
+
+_BY_HASH = Prepared(
+    select(SignUp.email, SignUp.name, SignUp.account_name, SignUp.password_hash).where(
+        SignUp.token_hash == bindparam("token_hash"), SignUp.expires_at > bindparam("moment")
+    )
+)
+
+
+def request_sign_up(
+    *, name: str, email: str, password: str, account_name: str, account_slug: str
+) -> None:
+    """Keep what somebody entered, and mail them a link; all values are checked.
+
+    Args:
+        account_slug: empty for one that is made of the name.
+    """
+    token, moment = tokens.new_token(tokens.LINK), clock.now()
+    token_hash = tokens.hash_token(token)
+    row = SignUp(
+        token_hash=token_hash,
+        email=email,
+        name=name,
+        password_hash=hash_password(password),
+        account_name=account_name,
+        account_slug=account_slug,
+        created_at=moment,
+        expires_at=moment + SIGN_UP_LIFE,
+    )
+    db.session.add(row)
+    values = {"name": name, "account_name": account_name, "token": token}
+    queue_mail(MAIL, email, cause=f"sign_up:{token_hash}", values=values)
+
+
+def mail_of_sign_up(recipient: str, values: dict[str, Any]) -> tuple[str, dict[str, Any]] | None:
+    """The mail that a sign-up amounts to: its link, or word that the address is known. None when
+    the address is taken for that of somebody else, or the link is too old."""
+    address = current_app.config["SETTINGS"].public_url
+    if find_sign_up(values["token"]) is None:  # it waited for a day
+        return None
+    known = db.session.scalars(_person(recipient)).one_or_none()
+    if known is not None and not same_address(known.email, recipient):
+        return None
+    if known is None or known.password_hash is None:
+        link = f"{address}/register/confirm/{values['token']}"
+        told = {name: values[name] for name in ("name", "account_name")}
+        return "confirm_sign_up", told | {"link": link}
+    own = SignUp.token_hash == tokens.hash_token(values["token"])
+    db.session.execute(delete(SignUp).where(own))
+    links = {
+        "sign_in_link": f"{address}/login",
+        "reset_link": f"{address}/forgot-password",
+    }
+    return "sign_up_known", {"name": known.name} | links
+
+
+def find_sign_up(token: str) -> Any:
+    """The ``email``, ``name``, ``account_name`` and ``password_hash`` of a sign-up whose link this
+    is, or None when the link is not good, or not any more."""
+    if not tokens.is_well_formed(token, tokens.LINK):
+        return None
+    return _BY_HASH.first(token_hash=tokens.hash_token(token), moment=clock.now())
+
+
+def finish_sign_up(token: str) -> tuple[User, Account] | None:
+    """Make the person and their account; the password was compared. None when somebody else
+    finished with this link, or with this address, meanwhile."""
+    moment = clock.now()
+    claim = (
+        delete(SignUp)
+        .where(SignUp.token_hash == tokens.hash_token(token), SignUp.expires_at > moment)
+        .returning(
+            SignUp.email,
+            SignUp.name,
+            SignUp.password_hash,
+            SignUp.account_name,
+            SignUp.account_slug,
+        )
+    )
+    row = db.session.execute(claim).one_or_none()
+    person = None if row is None else _become(row, moment)
+    if row is None or person is None:
+        return None
+    return person, open_account(row.account_name, person, slug=row.account_slug or None)
+
+
+def _become(row: Any, moment: datetime) -> User | None:
+    """The new person; or the one who was invited and has no password yet. None when there is one
+    who has."""
+    person = db.session.scalars(_person(row.email).with_for_update()).one_or_none()
+    if person is None:
+        person = User(
+            id=new_id("user"), email=row.email, email_key=fold(row.email), created_at=moment
+        )
+        db.session.add(person)
+    elif person.password_hash is not None:
+        return None
+    person.name = row.name
+    person.password_hash = row.password_hash
+    person.email_verified_at = moment
+    person.updated_at = moment
+    return person
+
+
+def _person(email: str) -> Any:
+    return select(User).where(User.email_key == fold(email))

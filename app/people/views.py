@@ -1,0 +1,161 @@
+"""Pages of signing up, in and out, and those that mailed links lead to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import Response, request
+
+from app.auth.sessions import end_session
+from app.core.errors import RateLimited
+from app.extensions import db
+from app.members.service import memberships_of
+from app.oauth.service import leads_to
+from app.people import links, service, sign_up
+from app.people.forms import ConfirmForm, ForgotForm, LoginForm, RegisterForm, ResetForm
+from app.people.passwords import begin_sign_in, begin_sign_up, is_right
+from app.site import pages
+from app.site.pages import PageBlueprint, current_person, page, see, with_person
+
+bp = PageBlueprint("people", __name__)
+
+
+@bp.route("/register", methods=["GET", "POST"])
+@with_person
+def register() -> Any:
+    """Sign up: a person and their first account."""
+    form = RegisterForm()
+    if not form.validate_on_submit():
+        return page("people/register.html", 422 if form.errors else 200, form=form)
+    sign_up.request_sign_up(
+        name=form.name.data,
+        email=form.email.data,
+        password=form.password.data,
+        account_name=form.account_name.data,
+        account_slug=form.account_slug.data or "",
+    )
+    db.session.commit()
+    return page("people/mailed.html", email=form.email.data, kind="sign_up")
+
+
+@bp.route("/register/confirm/<token>", methods=["GET", "POST"])
+@with_person
+def confirm(token: str) -> Any:
+    """Finish signing up, with the password that was chosen."""
+    form, found = ConfirmForm(), sign_up.find_sign_up(token)
+    if found is None:
+        return page("people/dead_link.html", 404, kind="sign_up")
+    if form.validate_on_submit():
+        try:
+            attempt = begin_sign_up(token, found.password_hash)
+        except RateLimited as refusal:
+            return _braked(refusal, "people/confirm.html", form, sign_up=found)
+        db.session.commit()
+        if is_right(attempt, form.password.data):
+            return _finish(token)
+        form.password.errors = ["That is not the password that was chosen when signing up."]
+    return page("people/confirm.html", 422 if form.errors else 200, form=form, sign_up=found)
+
+
+@bp.route("/login", methods=["GET", "POST"])
+@with_person
+def login() -> Any:
+    """Sign in."""
+    target = pages.own_path(request.args.get("next"))
+    form = LoginForm()
+    if request.method == "GET" and current_person() is not None:
+        return see(target)
+    if address := leads_to(target):
+        pages.allow_form_action(address)
+    if form.validate_on_submit():
+        try:
+            attempt = begin_sign_in(form.email.data, pages.known_browser())
+        except RateLimited as refusal:
+            return _braked(refusal, "people/login.html", form, target=target)
+        db.session.commit()
+        if is_right(attempt, form.password.data) and attempt.user_id is not None:
+            return _sign_in(see(target), attempt.user_id, first_account(attempt.user_id))
+        form.password.errors = ["The e-mail address or the password is wrong."]
+    return page("people/login.html", 422 if form.errors else 200, form=form, target=target)
+
+
+@bp.post("/logout")
+def logout() -> Response:
+    """Sign out in this browser."""
+    person = current_person()
+    if person is not None:
+        end_session(person.user_id, person.session_id)
+        db.session.commit()
+    return pages.sign_out(see("/login", "You are signed out."))
+
+
+@bp.route("/forgot-password", methods=["GET", "POST"])
+@with_person
+def forgot_password() -> Any:
+    """Have a link mailed that sets a new password."""
+    form = ForgotForm()
+    if not form.validate_on_submit():
+        return page("people/forgot.html", 422 if form.errors else 200, form=form)
+    links.request_reset(form.email.data)
+    db.session.commit()
+    return page("people/mailed.html", email=form.email.data, kind="reset")
+
+
+@bp.route("/reset-password/<token>", methods=["GET", "POST"])
+@with_person
+def reset_password(token: str) -> Any:
+    """Set a new password, after a mailed link."""
+    found = links.find_link(links.RESET, token)
+    if found is None:
+        return page("people/dead_link.html", 404, kind="reset")
+    form = ResetForm()
+    form.known = (found.name, found.email)
+    if not form.validate_on_submit():
+        return page("people/reset.html", 422 if form.errors else 200, form=form, email=found.email)
+    if not service.reset_password(token, found, form.password.data, request.remote_addr or ""):
+        db.session.rollback()
+        return page("people/dead_link.html", 404, kind="reset")
+    answer = see("/", "Your password is changed, and you are signed in here only.")
+    return _sign_in(answer, found.id, first_account(found.id))
+
+
+@bp.route("/verify-email/<token>", methods=["GET", "POST"])
+@with_person
+def verify_email(token: str) -> Any:
+    """Prove an address, after a mailed link. A program that only follows links proves nothing."""
+    found = links.find_link(links.VERIFY, token)
+    if found is None:
+        return page("people/dead_link.html", 404, kind="verify")
+    if request.method == "GET":
+        return page("people/verify.html", email=found.email)
+    if links.claim_link(links.VERIFY, token) is not None:
+        service.verify_address(found.id)
+    db.session.commit()
+    return see("/profile", "Thank you. Your address is confirmed.")
+
+
+def _finish(token: str) -> Response:
+    made = sign_up.finish_sign_up(token)
+    if made is None:
+        db.session.rollback()
+        return page("people/dead_link.html", 404, kind="sign_up")
+    person, account = made
+    return _sign_in(see("/", "Welcome. Your account is ready."), person.id, account.id)
+
+
+def _sign_in(answer: Response, user_id: str, account_id: str | None) -> Response:
+    pages.sign_in(answer, user_id, account_id)
+    db.session.commit()
+    return answer
+
+
+def first_account(user_id: str) -> str | None:
+    """The account that somebody works in first."""
+    return next((row.id for row in memberships_of(user_id)), None)
+
+
+def _braked(refusal: RateLimited, template: str, form: Any, **values: Any) -> Response:
+    form.password.errors = [refusal.message]
+    response = page(template, refusal.status, form=form, **values)
+    response.headers.update(refusal.headers)
+    return response

@@ -1,0 +1,147 @@
+"""The pages of who is signed in: profile, sessions, and the accounts that they belong to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import Response, request
+
+from app.auth.sessions import SignedIn, end_session, end_sessions, list_sessions, switch_account
+from app.core.errors import NotFound, RateLimited
+from app.extensions import db
+from app.members.service import memberships_of
+from app.people import service
+from app.profile.browsers import browser_name
+from app.profile.forms import AccountForm, NameForm, PasswordForm
+from app.site.pages import PageBlueprint, current_person, page, see, sign_out, signed_in
+
+bp = PageBlueprint("profile", __name__)
+
+
+@bp.get("/")
+def home() -> Response:
+    """Where one goes on after signing in."""
+    return see("/login" if current_person() is None else "/accounts")
+
+
+@bp.get("/profile")
+@signed_in
+def profile(person: SignedIn) -> Response:
+    """Name, address, password, sessions."""
+    return _profile(person, _name_form(person), PasswordForm(formdata=None))
+
+
+@bp.post("/profile/name")
+@signed_in
+def change_name(person: SignedIn) -> Response:
+    """Change the name."""
+    form = NameForm()
+    if not form.validate_on_submit():
+        return _profile(person, form, PasswordForm(formdata=None), 422)
+    service.rename_person(person.user_id, form.name.data)
+    db.session.commit()
+    return see("/profile", "Your name is changed.")
+
+
+@bp.post("/profile/password")
+@signed_in
+def change_password(person: SignedIn) -> Response:
+    """Change the password; all other sessions end."""
+    form = PasswordForm()
+    form.known = (person.name, person.email)
+    if form.validate_on_submit():
+        try:
+            attempt = service.begin_own(person.user_id)
+        except RateLimited as refusal:
+            form.password.errors = [refusal.message]
+            return _profile(person, _name_form(person), form, refusal.status)
+        db.session.commit()
+        if service.is_right(attempt, form.password.data):
+            address = request.remote_addr or ""
+            service.set_password(
+                person.user_id, form.new_password.data, address=address, but=person.session_id
+            )
+            db.session.commit()
+            return see("/profile", "Your password is changed. You are signed in here only.")
+        form.password.errors = ["That is not your password."]
+    return _profile(person, _name_form(person), form, 422)
+
+
+@bp.post("/profile/verify-email")
+@signed_in
+def send_verification(person: SignedIn) -> Response:
+    """Have a link mailed that proves the address."""
+    if not person.is_verified:
+        service.send_verification(person.user_id, person.email, person.name)
+        db.session.commit()
+    return see("/profile", f"A mail is on its way to {person.email}.")
+
+
+@bp.post("/profile/sessions/<session_id>/end")
+@signed_in
+def end_one(person: SignedIn, session_id: str) -> Response:
+    """End a session, this one or another."""
+    if not end_session(person.user_id, session_id):
+        raise NotFound("This session has ended already.")
+    db.session.commit()
+    if session_id == person.session_id:
+        return sign_out(see("/login", "You are signed out."))
+    return see("/profile", "The session has ended.")
+
+
+@bp.post("/profile/sessions/end-others")
+@signed_in
+def end_others(person: SignedIn) -> Response:
+    """End all sessions but this one."""
+    end_sessions(person.user_id, but=person.session_id)
+    db.session.commit()
+    return see("/profile", "You are signed in here only.")
+
+
+@bp.get("/accounts")
+@signed_in
+def accounts(person: SignedIn) -> Response:
+    """The accounts of a person, and which one they work in."""
+    return _accounts(person, AccountForm(formdata=None))
+
+
+@bp.post("/accounts")
+@signed_in
+def open_account(person: SignedIn) -> Response:
+    """Open another account."""
+    form = AccountForm()
+    if not form.validate_on_submit():
+        return _accounts(person, form, 422)
+    slug = form.account_slug.data or None
+    account_id = service.open_own_account(person.user_id, form.account_name.data, slug)
+    switch_account(person.session_id, account_id)
+    db.session.commit()
+    return see("/accounts", f"The account {form.account_name.data} is ready.")
+
+
+@bp.post("/accounts/switch")
+@signed_in
+def switch(person: SignedIn) -> Response:
+    """Work in another account."""
+    wanted = request.form.get("account_id", "")
+    known = {row.id: row for row in memberships_of(person.user_id)}
+    if wanted not in known:
+        raise NotFound("You do not belong to this account.")
+    switch_account(person.session_id, wanted)
+    db.session.commit()
+    return see("/accounts", f"You work in {known[wanted].name} now.")
+
+
+def _name_form(person: SignedIn) -> NameForm:
+    return NameForm(formdata=None, name=person.name)
+
+
+def _profile(person: SignedIn, name: Any, password: Any, status: int = 200) -> Response:
+    sessions = [(row, browser_name(row.browser)) for row in list_sessions(person.user_id)]
+    return page(
+        "profile/profile.html", status, name_form=name, password_form=password, sessions=sessions
+    )
+
+
+def _accounts(person: SignedIn, form: Any, status: int = 200) -> Response:
+    return page("profile/accounts.html", status, form=form, accounts=memberships_of(person.user_id))

@@ -1,0 +1,115 @@
+"""Fields of forms, each with the rule that the API has for such a value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from flask_wtf import FlaskForm
+from wtforms import PasswordField, StringField, ValidationError
+from wtforms.validators import InputRequired
+
+from app.core.email import email_fault
+from app.core.passwords import password_fault
+from app.core.text import slugify, unstorable
+from app.policy.bounds import NAME_LENGTH, RESERVED_SLUGS
+from app.policy.people import PASSWORD_LENGTH
+
+Validator = Callable[[FlaskForm, Any], None]
+
+
+def name_field(label: str, *, autocomplete: str, hint: str = "") -> StringField:
+    """1 to 200 characters."""
+    return StringField(
+        label,
+        [_required("Is needed."), _storable],
+        filters=[_trim],
+        description=hint,
+        render_kw={"autocomplete": autocomplete, "maxlength": NAME_LENGTH},
+    )
+
+
+def email_field(*, autocomplete: str = "username") -> StringField:
+    """An e-mail address."""
+    return StringField(
+        "E-mail",
+        [_required("Is needed."), _email],
+        filters=[_trim],
+        render_kw={
+            "type": "email",
+            "autocomplete": autocomplete,
+            "inputmode": "email",
+            "spellcheck": "false",
+        },
+    )
+
+
+def slug_field(label: str) -> StringField:
+    """A slug, or nothing."""
+    return StringField(
+        label,
+        [_slug],
+        filters=[_trim],
+        description="Lower-case letters, digits and hyphens. Left empty, it is made of the name.",
+        render_kw={"autocomplete": "off", "spellcheck": "false", "maxlength": 63},
+    )
+
+
+def password_field(label: str = "Password") -> PasswordField:
+    """The password that somebody has."""
+    return PasswordField(
+        label, [_required("Is needed.")], render_kw={"autocomplete": "current-password"}
+    )
+
+
+def new_password_field(label: str, *about: str) -> PasswordField:
+    """A password that somebody chooses.
+
+    Args:
+        about: other fields of the form; what they hold makes no good password.
+    """
+    shortest, longest = PASSWORD_LENGTH
+
+    def check(form: FlaskForm, field: Any) -> None:
+        known = [str(form[name].data or "") for name in about]
+        if fault := password_fault(field.data or "", [*known, *getattr(form, "known", ())]):
+            raise ValidationError(fault)
+
+    return PasswordField(
+        label,
+        [_required("Is needed."), check],
+        description=f"{shortest} to {longest} characters. A few words are better than one "
+        "with signs in it.",
+        render_kw={"autocomplete": "new-password"},
+    )
+
+
+def _required(message: str) -> InputRequired:
+    return InputRequired(message)
+
+
+def _trim(value: str | None) -> str | None:
+    return value.strip() if value else value
+
+
+def _storable(_: FlaskForm, field: Any) -> None:
+    if not 1 <= len(field.data or "") <= NAME_LENGTH:
+        raise ValidationError(f"Must have 1 to {NAME_LENGTH} characters.")
+    if fault := unstorable(field.data):
+        raise ValidationError(fault)
+
+
+def _email(_: FlaskForm, field: Any) -> None:
+    if fault := email_fault(field.data or ""):
+        raise ValidationError(fault)
+
+
+def _slug(_: FlaskForm, field: Any) -> None:
+    if not field.data:
+        return
+    made = slugify(field.data)
+    if field.data in RESERVED_SLUGS:
+        raise ValidationError("Is a word that the service needs itself.")
+    if made != field.data:
+        advice = f" such as {made}" if made else ""
+        raise ValidationError(f"Must be lower-case letters, digits and hyphens{advice}.")

@@ -1,0 +1,136 @@
+"""An outbox with nothing in it, and ways to fill and to empty it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask import Flask
+from sqlalchemy import delete, select
+
+from app.core import clock
+from app.extensions import db
+from app.mail import jobs
+from app.mail.folder import MailFolder
+from app.mail.jobs import send_mails
+from app.mail.service import queue_mail
+from app.models import Mail
+from config_values import mail_server
+from tests.mail.servers import Authority, Inbox, smtp_server
+from tests.make import second_app
+
+LINK = "https://canopy.example/verify-email/canopy_lnk_0123456789"
+RECIPIENT = "jo@example.org"
+
+Later = Callable[[timedelta], None]
+Fail = Callable[[Exception | None], None]
+Connected = Callable[..., tuple[Flask, Inbox]]
+
+
+@pytest.fixture
+def outbox(app: Flask, monkeypatch: pytest.MonkeyPatch) -> Flask:
+    """The application, with no mail of other tests in the way. Mails are as they were queued."""
+    monkeypatch.setattr(jobs, "resolve_mail", lambda kind, recipient, values: (kind, values))
+    with app.app_context():
+        db.session.execute(delete(Mail))
+        db.session.commit()
+    return app
+
+
+@pytest.fixture(scope="session")
+def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
+    return Authority(tmp_path_factory.mktemp("authority"))
+
+
+@pytest.fixture
+def connected(outbox: Flask) -> Iterator[Connected]:
+    """Makes an application that sends to an SMTP server of its own, and that server's inbox."""
+    with ExitStack() as stack:
+
+        def connect(
+            options: str = "", credentials: str = "", scheme: str = "smtp", **server: Any
+        ) -> tuple[Flask, Inbox]:
+            inbox, port = stack.enter_context(smtp_server(**server))
+            at = f"{credentials}@" if credentials else ""
+            url = f"{scheme}://{at}127.0.0.1:{port}{options}"
+            return stack.enter_context(second_app(outbox, mail_url=mail_server(url))), inbox
+
+        yield connect
+
+
+@pytest.fixture
+def later(monkeypatch: pytest.MonkeyPatch) -> Later:
+    """Moves the clock on, by so much more with each call."""
+    moved = timedelta()
+    real = clock.now
+
+    def move(by: timedelta) -> None:
+        nonlocal moved
+        moved += by
+        monkeypatch.setattr(clock, "now", lambda: real() + moved)
+
+    return move
+
+
+@pytest.fixture
+def failing(monkeypatch: pytest.MonkeyPatch) -> Fail:
+    """Has every mail fail with this from now on, or none."""
+    real = MailFolder.send
+
+    def fail(error: Exception | None) -> None:
+        def refuse(*_: Any) -> str:
+            assert error is not None
+            raise error
+
+        monkeypatch.setattr(MailFolder, "send", refuse if error else real)
+
+    return fail
+
+
+def queue(
+    app: Flask, recipient: str = RECIPIENT, kind: str = "verify_email", **values: Any
+) -> None:
+    """Queue a mail and commit."""
+    values = values or {"name": "Jo", "link": LINK}
+    with app.app_context():
+        cause = f"test:{clock.now()}:{recipient}"
+        queue_mail(kind, recipient, cause=cause, values=values)
+        db.session.commit()
+
+
+def send(app: Flask) -> int:
+    with app.app_context():
+        return send_mails()
+
+
+def rows(app: Flask, recipient: str = RECIPIENT) -> list[Mail]:
+    """The rows of the mails to somebody, the oldest first."""
+    with app.app_context():
+        found = select(Mail).where(Mail.recipient == recipient).order_by(Mail.id)
+        rows = list(db.session.scalars(found))
+        db.session.expunge_all()
+        db.session.rollback()
+        return rows
+
+
+def only_row(app: Flask, recipient: str = RECIPIENT) -> Mail:
+    (row,) = rows(app, recipient)
+    return row
+
+
+def set_row(app: Flask, recipient: str = RECIPIENT, **values: Any) -> None:
+    """Change the row of a mail."""
+    with app.app_context():
+        row = db.session.scalars(select(Mail).where(Mail.recipient == recipient)).one()
+        for name, value in values.items():
+            setattr(row, name, value)
+        db.session.commit()
+
+
+def eml_files(app: Flask) -> list[Path]:
+    """All mails that were written as files."""
+    return sorted((app.config["SETTINGS"].instance_path / "mails").glob("*.eml"))

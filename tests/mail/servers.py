@@ -1,0 +1,212 @@
+"""Mail servers for tests: one that speaks SMTP, and some that do not get far."""
+
+from __future__ import annotations
+
+import asyncio
+import datetime
+import ipaddress
+import socket
+import ssl
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from email import message_from_bytes, policy
+from email.message import EmailMessage
+from pathlib import Path
+from typing import Any
+
+from aiosmtpd.controller import Controller
+from aiosmtpd.smtp import AuthResult, LoginPassword
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+
+USER, PASSWORD = "canopy", "pass word/@:"
+QUOTED = "canopy:pass%20word%2F%40%3A"  # as they stand in MAIL_URL
+
+
+class Inbox:
+    """What a server was given, and how it answers: with ``answers["RCPT"]`` instead of 250."""
+
+    def __init__(self) -> None:
+        self.mails: list[EmailMessage] = []
+        self.answers: dict[str, str] = {}
+        self.refused: dict[str, str] = {}  # by recipient
+        self.options: list[str] = []  # of MAIL FROM
+        self.senders: list[str] = []
+        self.recipients: list[str] = []
+        self.connections = 0
+        self.encrypted: list[bool] = []
+        self.logged_in: list[bool] = []
+        self.names: list[str] = []  # that clients call themselves
+        self.delay = 0.0  # seconds before the answer to a mail
+        self.begun = threading.Event()  # somebody waits for it
+
+    async def handle_EHLO(
+        self, server: Any, session: Any, envelope: Any, hostname: str, responses: list[str]
+    ) -> list[str]:
+        session.host_name = hostname
+        self.names.append(hostname)
+        return responses
+
+    async def handle_MAIL(
+        self, server: Any, session: Any, envelope: Any, address: str, options: list[str]
+    ) -> str:
+        if "MAIL" in self.answers:
+            return self.answers["MAIL"]
+        envelope.mail_from = address
+        self.senders.append(address)
+        self.options += options
+        self.encrypted.append(session.ssl is not None)
+        self.logged_in.append(session.authenticated is True)
+        return "250 OK"
+
+    async def handle_RCPT(
+        self, server: Any, session: Any, envelope: Any, address: str, options: list[str]
+    ) -> str:
+        answer = self.refused.get(address) or self.answers.get("RCPT", "250 OK")
+        if answer.startswith("250"):
+            envelope.rcpt_tos.append(address)
+        return answer
+
+    async def handle_DATA(self, server: Any, session: Any, envelope: Any) -> str:
+        self.begun.set()
+        end = time.monotonic() + self.delay
+        while self.delay and time.monotonic() < end:
+            await asyncio.sleep(0.05)
+        if "DATA" in self.answers:
+            return self.answers["DATA"]
+        self.mails.append(message_from_bytes(envelope.content, policy=policy.default))
+        self.recipients += envelope.rcpt_tos
+        return "250 OK"
+
+    def to(self, address: str) -> list[EmailMessage]:
+        """The mails to one address, by what the message says."""
+        return [mail for mail in self.mails if mail["To"] == address]
+
+
+class _Controller(Controller):
+    """Ends with all its connections."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.made: list[Any] = []
+
+    def factory(self) -> Any:
+        self.handler.connections += 1
+        self.made.append(super().factory())
+        return self.made[-1]
+
+    def stop(self, no_assert: bool = False) -> None:
+        asyncio.run_coroutine_threadsafe(self._end_connections(), self.loop).result(5)
+        super().stop(no_assert)
+
+    async def _end_connections(self) -> None:
+        for smtp in self.made:
+            if smtp.transport is not None:
+                smtp.transport.abort()
+        await asyncio.sleep(0.01)
+
+
+def _authenticate(
+    server: Any, session: Any, envelope: Any, mechanism: str, data: Any
+) -> AuthResult:
+    known = isinstance(data, LoginPassword) and data == (USER.encode(), PASSWORD.encode())
+    return AuthResult(success=known, handled=False)
+
+
+@contextmanager
+def smtp_server(
+    *,
+    tls: ssl.SSLContext | None = None,
+    starttls: ssl.SSLContext | None = None,
+    auth: bool = False,
+    auth_in_the_clear: bool = False,
+    **options: Any,
+) -> Iterator[tuple[Inbox, int]]:
+    """A server on a port of 127.0.0.1. Yields what it gets, and the port."""
+    inbox, port = Inbox(), free_port()
+    if auth:
+        asks_for_tls = tls is None and not auth_in_the_clear
+        options |= {"authenticator": _authenticate, "auth_require_tls": asks_for_tls}
+        options["auth_required"] = asks_for_tls
+    controller = _Controller(
+        inbox, hostname="127.0.0.1", port=port, ssl_context=tls, tls_context=starttls, **options
+    )
+    controller.start()
+    inbox.connections = 0
+    try:
+        yield inbox, port
+    finally:
+        controller.stop()
+
+
+@contextmanager
+def raw_server(serve: Callable[[socket.socket], None]) -> Iterator[int]:
+    """A server that does with each connection what it likes. Yields its port."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        threading.Thread(target=_accept, args=(listening, serve), daemon=True).start()
+        yield listening.getsockname()[1]
+
+
+def _accept(listening: socket.socket, serve: Callable[[socket.socket], None]) -> None:
+    with suppress(OSError):
+        while True:
+            connection, _ = listening.accept()
+            threading.Thread(target=_serve, args=(connection, serve), daemon=True).start()
+
+
+def _serve(connection: socket.socket, serve: Callable[[socket.socket], None]) -> None:
+    with connection, suppress(OSError):
+        serve(connection)
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        port: int = listening.getsockname()[1]
+        return port
+
+
+class Authority:
+    """An authority that nobody knows, with a certificate for 127.0.0.1."""
+
+    def __init__(self, folder: Path) -> None:
+        self.file = folder / "authority.pem"
+        key = ec.generate_private_key(ec.SECP256R1())
+        name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "Nobody's authority")])
+        own = _certificate(name, key, name, key, x509.BasicConstraints(ca=True, path_length=None))
+        self.file.write_bytes(own.public_bytes(serialization.Encoding.PEM))
+        server_key = ec.generate_private_key(ec.SECP256R1())
+        subject = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "Mail server")])
+        names = x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))])
+        certificate = _certificate(subject, server_key, name, key, names)
+        chain = folder / "server.pem"
+        chain.write_bytes(
+            server_key.private_bytes(
+                serialization.Encoding.PEM,
+                serialization.PrivateFormat.PKCS8,
+                serialization.NoEncryption(),
+            )
+            + certificate.public_bytes(serialization.Encoding.PEM)
+        )
+        self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        self.context.load_cert_chain(chain)
+
+
+def _certificate(
+    subject: x509.Name, key: Any, issuer: x509.Name, signer: Any, extension: Any
+) -> x509.Certificate:
+    now = datetime.datetime.now(datetime.UTC)
+    day = datetime.timedelta(days=1)
+    builder = (
+        x509.CertificateBuilder()
+        .subject_name(subject)
+        .issuer_name(issuer)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - day)
+        .not_valid_after(now + day)
+        .add_extension(extension, critical=isinstance(extension, x509.BasicConstraints))
+    )
+    return builder.sign(signer, hashes.SHA256())

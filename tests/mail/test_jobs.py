@@ -1,0 +1,292 @@
+"""Sending what is due: once, again after a failure, never when it makes no sense."""
+
+from __future__ import annotations
+
+import logging
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from flask import Flask
+from sqlalchemy.exc import OperationalError
+
+from app.core import clock
+from app.extensions import db
+from app.mail import jobs
+from app.mail.failures import Delayed, ServerTrouble, Undeliverable
+from app.mail.jobs import send_mails
+from app.policy.mails import LEASE, RETRY_AFTER
+from tests.mail.conftest import (
+    LINK,
+    RECIPIENT,
+    Fail,
+    Later,
+    eml_files,
+    only_row,
+    queue,
+    rows,
+    send,
+    set_row,
+)
+from tests.make import link_in, mails_to, second_app, together
+
+
+def test_a_mail_that_is_sent_keeps_no_secret(outbox: Flask) -> None:
+    queue(outbox)
+    assert send(outbox) == 1
+    row = only_row(outbox)
+    assert (row.sealed, row.due_at, row.error, row.attempts) == (None, None, None, 1)
+    assert row.sent_at is not None
+    assert send(outbox) == 0
+    (mail,) = mails_to(outbox, RECIPIENT)[-1:]
+    assert link_in(mail) == LINK
+
+
+def test_all_that_is_due_is_sent_the_oldest_first(outbox: Flask, later: Later) -> None:
+    later(timedelta(days=-1))
+    for number in range(5):
+        queue(outbox, f"nr{number}@example.org")
+        later(timedelta(seconds=1))
+    later(timedelta(days=1))
+    queue(outbox, "last@example.org")
+    before = set(eml_files(outbox))
+    assert send(outbox) == 6
+    sent = sorted(set(eml_files(outbox)) - before, key=lambda path: path.stat().st_mtime_ns)
+    recipients = [path.read_text().partition("To: ")[2].partition("@")[0] for path in sent]
+    assert recipients == ["nr0", "nr1", "nr2", "nr3", "nr4", "last"]
+
+
+def test_a_failed_mail_is_tried_by_the_schedule_and_then_given_up(
+    outbox: Flask, later: Later, failing: Fail
+) -> None:
+    failing(Delayed("not now"))
+    queue(outbox)
+    for number, pause in enumerate(RETRY_AFTER, 1):
+        assert send(outbox) == 0
+        row = only_row(outbox)
+        assert (row.attempts, row.error, row.sent_at) == (number, "not now", None)
+        assert row.sealed
+        later(pause - timedelta(seconds=2))
+        send(outbox)
+        assert only_row(outbox).attempts == number, "too early"
+        later(timedelta(seconds=2))
+    send(outbox)
+    row = only_row(outbox)
+    assert (row.attempts, row.due_at, row.sealed, row.sent_at) == (6, None, None, None)
+    assert row.error == "not now"
+
+
+def test_a_mail_is_sent_when_the_trouble_is_over(
+    outbox: Flask, later: Later, failing: Fail
+) -> None:
+    failing(Delayed("not now"))
+    queue(outbox)
+    send(outbox)
+    failing(None)
+    assert send(outbox) == 0
+    later(RETRY_AFTER[0])
+    assert send(outbox) == 1
+    assert only_row(outbox).error is None
+
+
+def test_what_cannot_be_delivered_is_given_up_at_once(
+    outbox: Flask, failing: Fail, caplog: pytest.LogCaptureFixture
+) -> None:
+    failing(Undeliverable("nobody there"))
+    queue(outbox)
+    send(outbox)
+    row = only_row(outbox)
+    assert (row.attempts, row.due_at, row.sealed, row.error) == (1, None, None, "nobody there")
+    assert f"mail {row.id} (verify_email) is given up at attempt 1: nobody there" in caplog.text
+
+
+def test_when_the_server_cannot_be_used_the_others_keep_their_attempts(
+    outbox: Flask, failing: Fail
+) -> None:
+    failing(ServerTrouble("no server"))
+    for name in ("first@example.org", "second@example.org"):
+        queue(outbox, name)
+    send(outbox)
+    assert only_row(outbox, "first@example.org").attempts == 1
+    assert only_row(outbox, "second@example.org").attempts == 0
+    send(outbox)
+    assert only_row(outbox, "second@example.org").attempts == 1
+
+
+def test_a_mail_whose_link_would_be_dead_is_not_tried_again(
+    outbox: Flask, later: Later, failing: Fail
+) -> None:
+    failing(Delayed("not now"))
+    queue(outbox, kind="reset_password")
+    for pause in RETRY_AFTER[:3]:
+        send(outbox)
+        assert only_row(outbox).due_at is not None
+        later(pause)
+    send(outbox)  # after 36 minutes; the next would be in two hours
+    row = only_row(outbox)
+    assert (row.attempts, row.due_at, row.error) == (4, None, "not now")
+
+
+def test_a_mail_that_waited_until_its_link_was_dead_is_not_sent(
+    outbox: Flask, later: Later, failing: Fail
+) -> None:
+    failing(Delayed("not now"))
+    queue(outbox, kind="reset_password")
+    send(outbox)
+    failing(None)
+    later(timedelta(hours=2))  # nobody worked
+    assert send(outbox) == 0
+    assert only_row(outbox).error == "its link can no longer be followed"
+
+
+def test_a_mail_sealed_with_another_key_is_given_up(
+    outbox: Flask, caplog: pytest.LogCaptureFixture
+) -> None:
+    queue(outbox)
+    with second_app(outbox, secret_key="k" * 40) as other:
+        assert send(other) == 0
+    row = only_row(outbox)
+    assert (row.due_at, row.sealed, row.sent_at) == (None, None, None)
+    assert row.error == "sealed with another SECRET_KEY"
+    assert caplog.text.count("sealed with another SECRET_KEY") == 1
+    assert mails_to(outbox, "nobody@example.org") == []
+
+
+@pytest.mark.parametrize("sealed", ["", "gAAAA", "é"])
+def test_a_damaged_row_is_given_up(outbox: Flask, sealed: str) -> None:
+    queue(outbox)
+    set_row(outbox, sealed=sealed)
+    assert send(outbox) == 0
+    assert only_row(outbox).error == "sealed with another SECRET_KEY"
+
+
+def test_a_fault_in_one_mail_keeps_no_other_one_waiting(
+    outbox: Flask, caplog: pytest.LogCaptureFixture
+) -> None:
+    queue(outbox, "faulty@example.org", kind="no_such_kind")
+    queue(outbox, "lacking@example.org", kind="reset_password", name="Jo Forester")
+    queue(outbox, "fine@example.org")
+    assert send(outbox) == 1
+    for name in ("faulty@example.org", "lacking@example.org"):
+        row = only_row(outbox, name)
+        assert row.due_at is not None
+        assert row.error == "a fault of Canopy; its log tells more"
+    assert "Jo Forester" not in caplog.text
+    assert LINK not in caplog.text
+
+
+def test_an_outage_of_the_database_is_no_fault_of_a_mail(
+    outbox: Flask, monkeypatch: pytest.MonkeyPatch, later: Later
+) -> None:
+    def fail(*_: Any) -> Any:
+        raise OperationalError("SELECT 1", {}, Exception("gone"))
+
+    monkeypatch.setattr(jobs, "resolve_mail", fail)
+    queue(outbox)
+    with outbox.app_context(), pytest.raises(OperationalError):
+        send_mails()
+    monkeypatch.undo()
+    assert only_row(outbox).error is None
+    later(LEASE)
+    assert send(outbox) == 1
+
+
+def test_what_was_sent_is_noted_when_the_database_is_back(
+    outbox: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jobs, "NOTE_AGAIN_AFTER", (0.0, 0.0))
+    real, tries = jobs.note_sent, []
+
+    def fail_twice(claim: Any) -> None:
+        tries.append(claim)
+        if len(tries) < 3:
+            raise OperationalError("UPDATE", {}, Exception("gone"))
+        real(claim)
+
+    monkeypatch.setattr(jobs, "note_sent", fail_twice)
+    queue(outbox)
+    assert send(outbox) == 1
+    assert len(tries) == 3
+    assert only_row(outbox).sent_at is not None
+
+
+def test_a_mail_that_no_worker_survives_is_given_up(outbox: Flask) -> None:
+    queue(outbox)
+    set_row(outbox, attempts=6)
+    assert send(outbox) == 0
+    assert only_row(outbox).error == "no attempt came to an end"
+
+
+def test_several_workers_send_each_mail_once(outbox: Flask) -> None:
+    for number in range(24):
+        queue(outbox, f"many{number}@example.org")
+    before = set(eml_files(outbox))
+    sent = together(*[lambda: send(outbox)] * 4)
+    assert sum(sent) == 24
+    files = set(eml_files(outbox)) - before
+    assert len(files) == 24
+    with_id = {path.name.rpartition("-")[2] for path in files}
+    assert len(with_id) == 24
+    assert {row.attempts for n in range(24) for row in rows(outbox, f"many{n}@example.org")} == {1}
+
+
+def test_a_run_ends_in_time(outbox: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jobs, "RUN_FOR", 0.0)
+    queue(outbox)
+    assert send(outbox) == 0
+    assert only_row(outbox).attempts == 0
+
+
+def test_a_worker_that_comes_back_late_changes_nothing(outbox: Flask, later: Later) -> None:
+    queue(outbox)
+    with outbox.app_context():
+        late = jobs.claim_next()
+        db.session.commit()
+        later(LEASE)
+        assert send_mails() == 1
+        assert late is not None
+        jobs.note_failed(late, "late", clock.now())
+        db.session.commit()
+    row = only_row(outbox)
+    assert (row.due_at, row.error) == (None, None)
+
+
+def test_what_a_late_worker_has_sent_is_not_sent_again(outbox: Flask, later: Later) -> None:
+    queue(outbox)
+    with outbox.app_context():
+        late = jobs.claim_next()
+        db.session.commit()
+        later(LEASE)
+        other = jobs.claim_next()
+        db.session.commit()
+        assert late is not None
+        assert other is not None
+        jobs.note_sent(late)
+        jobs.note_failed(other, "not now", clock.now())
+        db.session.commit()
+    row = only_row(outbox)
+    assert (row.due_at, row.error) == (None, None)
+    assert row.sent_at is not None
+
+
+def test_a_mail_that_was_taken_is_left_alone_until_its_lease_is_over(
+    outbox: Flask, later: Later
+) -> None:
+    queue(outbox)
+    with outbox.app_context():
+        assert jobs.claim_next() is not None
+        db.session.commit()
+    later(LEASE - timedelta(seconds=5))
+    assert send(outbox) == 0
+    later(timedelta(seconds=5))
+    assert send(outbox) == 1
+    assert only_row(outbox).attempts == 2
+
+
+def test_the_log_shows_no_secret(outbox: Flask, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    queue(outbox, "quiet@example.org", name="Jo Forester", link=LINK)
+    assert send(outbox) == 1
+    assert "written to" in caplog.text
+    for secret in (LINK, "Jo Forester", "quiet@example.org"):
+        assert secret not in caplog.text

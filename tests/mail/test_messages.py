@@ -1,0 +1,243 @@
+"""What mails say, and what strangers cannot make them say."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from datetime import UTC, datetime
+from email import message_from_bytes, policy
+from email.message import EmailMessage
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jinja2 import UndefinedError
+
+from app.mail.failures import Undeliverable
+from app.mail.messages import SUBJECTS, Envelope, compose, own_host
+from app.mail.smtp import _SEVEN_BIT
+from config import Settings, load_settings
+from config_values import sender
+from tests.make import link_in, text_of
+
+MOMENT = datetime(2026, 3, 4, 5, 6, 7, tzinfo=UTC)
+ID = "mail_01k9zq3mgse2j7tbyw5c4r8nhd"
+LINK = "https://canopy.example/x/canopy_lnk_0123456789?a=1&b=2"
+OTHER_LINK = "https://canopy.example/forgot-password"
+
+VALUES: dict[str, dict[str, Any]] = {
+    "confirm_sign_up": {"name": "Jo", "account_name": "Green Woods", "link": LINK},
+    "sign_up_known": {"name": "Jo", "sign_in_link": LINK, "reset_link": OTHER_LINK},
+    "reset_password": {"name": "Jo", "link": LINK},
+    "verify_email": {"name": "Jo", "link": LINK},
+    "invitation": {
+        "account_name": "Green Woods",
+        "inviter_name": "Ann Forester",
+        "inviter_email": "ann@green-woods.example",
+        "role": "editor",
+        "link": LINK,
+        "days": 7,
+    },
+    "password_changed": {
+        "name": "Jo",
+        "when": "2026-01-02T03:04:05.678Z",
+        "address": "2001:db8::7",
+        "reset_link": LINK,
+    },
+    "test": {},
+}
+WORDS = {
+    "confirm_sign_up": ["Green Woods", "within 24 hours", "If you did not sign up, do nothing"],
+    "sign_up_known": ["have an account there already", OTHER_LINK, "do nothing"],
+    "reset_password": ["within 1 hour.", "If you did not ask for it, do nothing"],
+    "verify_email": ["within 7 days", "do nothing"],
+    "invitation": ["Ann Forester (ann@green-woods.example)", "role editor", "within 7 days"],
+    "password_changed": ["2 January 2026, 03:04 UTC", "2001:db8::7", "If it was not"],
+    "test": ["test mail"],
+}
+FORMS = [policy.SMTP, policy.SMTPUTF8, _SEVEN_BIT]
+
+# What somebody may call themselves, or an account.
+NASTY = [
+    "Jo\r\nBcc: victim@example.org",
+    "Jo\nBcc: victim@example.org",
+    "Jo\r\n\r\nAnother body",
+    "Jo\rBcc: victim@example.org",
+    "Jo\x00\x0b\x0c\x1b[31mBcc: victim@example.org",
+    "Jo\u2028Bcc: victim@example.org\u2029\x85",
+    "=?utf-8?q?Jo=0D=0ABcc:_victim@example.org?=",
+    "=?utf-8?b?Sm8NCkJjYzogdmljdGltQGV4YW1wbGUub3Jn?= Grün",
+    "Grün =?utf-8?q?=0D=0ABcc:_victim@example.org?= " * 3,
+    "= ?utf-8?q?Jo=0D=0ABcc:_x?=",
+    "==??utf-8?q?Jo=0D=0ABcc:_x?=",
+    "Ж" * 200,
+    "a" * 200,
+    "a b " * 50,
+    "😀" * 100,
+    '"Jo", <b@c> (x); \\',
+    "\u202eoJ\u202c\u200b\ufeff",
+    "{name} {link.__class__} {{ link }} {% raw %}",
+    "   ",
+    "%s%n",
+]
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return load_settings({"INSTANCE_PATH": str(tmp_path)})
+
+
+def composed(settings: Settings, kind: str, **values: Any) -> EmailMessage:
+    envelope = Envelope(ID, "jo@example.org", MOMENT)
+    return compose(envelope, kind, VALUES[kind] | values, settings)
+
+
+def html_of(message: EmailMessage) -> str:
+    part = message.get_body(("html",))
+    assert part is not None
+    return part.get_content()
+
+
+@pytest.mark.parametrize("kind", VALUES)
+def test_each_kind_says_what_it_should(settings: Settings, kind: str) -> None:
+    message = composed(settings, kind)
+    text, html = text_of(message), html_of(message)
+    for word in WORDS[kind]:
+        assert word in " ".join(text.split())
+        assert word.replace("&", "&amp;") in " ".join(html.split())
+    if kind != "test":
+        assert link_in(message) == LINK
+        assert f'href="{LINK.replace("&", "&amp;")}"' in html
+    assert "http://127.0.0.1:8000" in text
+    assert max(map(len, text.splitlines())) < 100
+
+
+def test_every_kind_is_tried() -> None:
+    assert VALUES.keys() == SUBJECTS.keys() == WORDS.keys()
+
+
+@pytest.mark.parametrize("kind", VALUES)
+def test_html_asks_for_nothing_from_elsewhere(settings: Settings, kind: str) -> None:
+    html = html_of(composed(settings, kind))
+    assert not re.search(r"<(?:img|script|link|iframe|form|style)\b|url\(|src=", html)
+    assert "color-scheme" in html
+    assert len(html) < 4000
+
+
+@pytest.mark.parametrize("kind", VALUES)
+def test_headers(settings: Settings, kind: str) -> None:
+    message = composed(settings, kind)
+    assert message["Message-ID"] == f"<{ID}@[127.0.0.1]>"
+    assert message["Date"].datetime == MOMENT
+    assert message["Auto-Submitted"] == "auto-generated"
+    assert message["To"] == "jo@example.org"
+    assert message["From"] == "Canopy <canopy@localhost>"
+
+
+@pytest.mark.parametrize("name", NASTY, ids=range(len(NASTY)))
+@pytest.mark.parametrize("kind", VALUES)
+def test_a_name_stays_in_its_place(settings: Settings, kind: str, name: str) -> None:
+    names = {key for key in VALUES[kind] if key.endswith("name")}
+    plain = composed(settings, kind)
+    message = composed(settings, kind, **dict.fromkeys(names, name))
+    for form in FORMS:
+        content = message.as_bytes(policy=form)
+        read = message_from_bytes(content, policy=policy.default)
+        assert read.keys() == plain.keys()
+        assert read["Subject"] == message["Subject"]
+        assert len(read["Subject"]) <= 200
+        assert str(read["Subject"]).isprintable()
+        head = content.partition(b"\r\n\r\n")[0].replace(b"\r\n", b"")
+        assert b"\r" not in head
+        assert b"\n" not in head
+        assert all(len(line) < 990 for line in content.split(b"\r\n"))
+    assert text_of(message).count("\n") == text_of(plain).count("\n")
+
+
+@pytest.mark.parametrize("kind", ["confirm_sign_up", "invitation"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "https://evil.example/x",
+        "evil.example",
+        "www.evil.example",
+        "http://1.2.3.4/",
+        "a.b@c.org",
+        "evil。example",
+    ],
+)
+def test_a_name_is_no_link(settings: Settings, kind: str, name: str) -> None:
+    message = composed(settings, kind, account_name=name)
+    for text in (text_of(message), html_of(message), str(message["Subject"])):
+        assert name not in text
+        assert not re.search(r"evil[.。]example|c\.org|://1\.", text)
+    assert link_in(message) == LINK
+
+
+@pytest.mark.parametrize(
+    "name", ["St. Gallen", "J. R. Smith", "Grün & Söhne", "O'Neil", "می‌خواهم", "👩‍🌾", "Wald 2.0"]
+)
+def test_an_honest_name_is_kept(settings: Settings, name: str) -> None:
+    message = composed(settings, "invitation", inviter_name=name)
+    assert text_of(message).startswith(f"{name} (")
+    assert str(message["Subject"]).startswith(f"{name} invites you to Green Woods")
+    read = message_from_bytes(message.as_bytes(policy=policy.SMTP), policy=policy.default)
+    assert read["Subject"] == message["Subject"]
+
+
+def test_html_is_escaped(settings: Settings) -> None:
+    name = "<b onclick='x'>Jo</b>\"&"
+    html = html_of(composed(settings, "invitation", inviter_name=name, inviter_email='"<i>"@x.org'))
+    assert "<b" not in html.replace("<body", "").replace("<br", "")
+    assert "<i>" not in html
+    assert "&lt;b onclick=&#39;x&#39;&gt;Jo&lt;/b&gt;&#34;&amp;" in html
+
+
+def test_a_long_name_is_cut(settings: Settings) -> None:
+    message = composed(settings, "invitation", inviter_name="a" * 200, account_name="b" * 200)
+    assert message["Subject"] == f"{'a' * 79}… invites you to {'b' * 79}… on Canopy"
+
+
+def test_a_value_that_is_missing_is_a_fault(settings: Settings) -> None:
+    envelope = Envelope(ID, "jo@example.org", MOMENT)
+    with pytest.raises(UndefinedError):
+        compose(envelope, "reset_password", {"name": "Jo"}, settings)
+
+
+@pytest.mark.parametrize(
+    "recipient", ["jo@example.org\r\nBcc: victim@example.org", "jo@example.org, b@example.org", ""]
+)
+def test_a_recipient_is_one_address(settings: Settings, recipient: str) -> None:
+    with pytest.raises(Undeliverable):
+        compose(Envelope(ID, recipient, MOMENT), "test", {}, settings)
+
+
+def test_a_sender_of_any_name(settings: Settings) -> None:
+    name = "Förster, Grün & Söhne GmbH (Süd) im weiten Land der Wälder"
+    mail_from = sender(f'"{name}" <canopy@green-woods.example>')
+    message = composed(replace(settings, mail_from=mail_from), "test")
+    read = message_from_bytes(message.as_bytes(policy=policy.SMTP), policy=policy.default)
+    (address,) = read["From"].addresses
+    assert (address.display_name, address.addr_spec) == (name, "canopy@green-woods.example")
+
+
+@pytest.mark.parametrize(
+    ("public_url", "host"),
+    [
+        ("https://Canopy.Example:8443/x", "canopy.example"),
+        ("http://127.0.0.1:8000", "[127.0.0.1]"),
+        ("http://[2001:db8::7]:8000", "[IPv6:2001:db8::7]"),
+        ("https://wälder.example", "xn--wlder-gra.example"),
+        ("https://a b\r\n>.example", "a-b-.example"),
+        ("http://", "localhost"),
+    ],
+)
+def test_the_name_of_this_machine(public_url: str, host: str) -> None:
+    assert own_host(public_url) == host
+
+
+def test_a_long_name_of_this_machine_is_not_broken(settings: Settings) -> None:
+    host = ".".join(["canopy"] * 30)
+    named = replace(settings, public_url=f"https://{host}")
+    content = composed(named, "test").as_bytes(policy=policy.SMTP)
+    assert f"\r\nMessage-ID: <{ID}@{host}>\r\n".encode() in content

@@ -1,0 +1,142 @@
+"""What must not be lost: mails, when the store forgets, or a worker is killed in the middle."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from flask import Flask
+from redis import Redis
+from rq import SimpleWorker
+
+from app.core.queue import OwnJob, job_queue
+from app.policy.mails import LEASE
+from app.policy.schedule import PERIODIC
+from app.running.ticker import Ticker
+from tests.mail.conftest import LINK, RECIPIENT, Connected, Later, only_row, queue, rows, send
+from tests.make import link_in, second_app
+
+ROOT = Path(__file__).parents[2]
+_SEND = """
+from app import create_app
+from app.mail.jobs import send_mails
+with create_app().app_context():
+    send_mails()
+"""
+
+
+@pytest.fixture
+def own_store(valkey_url: str) -> Iterator[Redis]:
+    """A database of the test's Valkey that nobody else uses."""
+    client = Redis.from_url(valkey_url, db=10)
+    client.flushdb()
+    yield client
+    client.flushdb()
+    client.close()
+
+
+def _work(app: Flask, client: Redis) -> None:
+    """Do the jobs that wait."""
+    queue = job_queue(client)
+    with app.app_context():
+        worker = SimpleWorker(
+            [queue], connection=client, job_class=OwnJob, serializer=queue.serializer
+        )
+        worker.work(burst=True, logging_level="ERROR")
+
+
+def test_what_the_store_forgets_is_sent_by_the_next_periodic_run(
+    connected: Connected, valkey_url: str, own_store: Redis
+) -> None:
+    sending, inbox = connected()
+    with second_app(sending, redis_url=f"{valkey_url}?db=10") as app:
+        queue(app)
+        assert job_queue(own_store).count == 1
+        own_store.flushdb()
+        _work(app, own_store)
+        assert inbox.mails == []
+        periodic = [job for job in PERIODIC if job.name == "send-mails"]
+        Ticker(lambda: own_store, periodic).tick()
+        _work(app, own_store)
+    (mail,) = inbox.to(RECIPIENT)
+    assert link_in(mail) == LINK
+
+
+def test_a_worker_does_what_it_is_woken_for(
+    connected: Connected, valkey_url: str, own_store: Redis
+) -> None:
+    sending, inbox = connected()
+    with second_app(sending, redis_url=f"{valkey_url}?db=10") as app:
+        queue(app)
+        _work(app, own_store)
+        assert len(inbox.mails) == 1
+        assert job_queue(own_store).count == 0
+
+
+def test_a_store_that_is_gone_keeps_no_change_from_happening(connected: Connected) -> None:
+    sending, inbox = connected()
+    with second_app(sending, redis_url="redis://127.0.0.1:9/0") as app:
+        queue(app)
+    assert send(sending) == 1
+    assert len(inbox.mails) == 1
+
+
+@pytest.mark.parametrize("moment", ["before the server has it", "after the server has it"])
+def test_a_worker_that_is_killed_delays_its_mail(
+    connected: Connected, later: Later, moment: str
+) -> None:
+    app, inbox = connected()
+    inbox.delay = 60 if moment.startswith("before") else 0
+    queue(app, kind="reset_password")
+    queue(app, "other@example.org")
+    process = _sending(app, stop_after_mail=moment.startswith("after"))
+    assert inbox.begun.wait(30)
+    if moment.startswith("after"):
+        _wait_for(lambda: inbox.mails)
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    inbox.delay = 0
+    row = only_row(app)
+    assert (row.attempts, row.sent_at) == (1, None)
+    assert row.kind == "reset_password"
+    assert len(rows(app, "other@example.org")) == 1
+    send(app)
+    assert only_row(app).sent_at is None, "the lease holds"
+    later(LEASE)
+    send(app)
+    assert only_row(app).sent_at is not None
+    mails = inbox.to(RECIPIENT)
+    assert len(mails) == (1 if moment.startswith("before") else 2)
+    assert {mail["Message-ID"] for mail in mails} == {f"<{row.id}@[127.0.0.1]>"}
+    assert {link_in(mail) for mail in mails} == {LINK}
+    assert {str(mail["Date"]) for mail in mails} == {str(mails[0]["Date"])}
+
+
+def _sending(app: Flask, *, stop_after_mail: bool) -> subprocess.Popen[bytes]:
+    """A process that sends what is due; it may stop short of noting what it has sent."""
+    settings = app.config["SETTINGS"]
+    server = settings.mail_url
+    stop = "import time\nfrom app.mail import jobs\njobs.note_sent = lambda _: time.sleep(60)\n"
+    environ = {
+        "INSTANCE_PATH": str(settings.instance_path),
+        "DATABASE_URL": settings.database_url,
+        "REDIS_URL": settings.redis_url,
+        "SECRET_KEY": settings.secret_key,
+        "MAIL_URL": f"smtp://{server.host}:{server.port}",
+        "PATH": os.environ["PATH"],
+    }
+    script = (stop if stop_after_mail else "") + _SEND
+    return subprocess.Popen([sys.executable, "-c", script], env=environ, cwd=ROOT)
+
+
+def _wait_for(condition: Callable[[], object]) -> None:
+    end = time.monotonic() + 20
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.02)

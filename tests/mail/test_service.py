@@ -1,0 +1,67 @@
+"""Queueing: with the change or not at all, and once for each cause."""
+
+from __future__ import annotations
+
+import pytest
+from flask import Flask
+from redis import Redis
+
+from app.core.queue import job_queue
+from app.core.store import store
+from app.extensions import db
+from app.mail.service import SEND, queue_mail
+from tests.mail.conftest import LINK, RECIPIENT, only_row, queue, rows, send
+
+VALUES = {"name": "Jo", "link": LINK}
+
+
+def _woken(app: Flask) -> list[str]:
+    """The jobs that wait in the queue, which is emptied."""
+    with app.app_context():
+        client = store().client
+        assert isinstance(client, Redis)
+        queue = job_queue(client)
+        found = [job.func_name for job in queue.jobs]
+        queue.empty()
+        return found
+
+
+def test_a_rollback_queues_nothing(outbox: Flask) -> None:
+    _woken(outbox)
+    with outbox.app_context():
+        queue_mail("verify_email", RECIPIENT, cause="rolled back", values=VALUES)
+        db.session.rollback()
+        db.session.commit()
+    assert rows(outbox) == []
+    assert _woken(outbox) == []
+
+
+def test_a_commit_wakes_the_job_once(outbox: Flask) -> None:
+    _woken(outbox)
+    with outbox.app_context():
+        for number in range(3):
+            queue_mail("verify_email", RECIPIENT, cause=f"woken {number}", values=VALUES)
+        assert _woken(outbox) == []
+        db.session.commit()
+    assert _woken(outbox) == [SEND]
+
+
+def test_one_cause_is_one_mail(outbox: Flask) -> None:
+    for name in ("First", "Second"):
+        with outbox.app_context():
+            queue_mail("verify_email", RECIPIENT, cause="one", values={"name": name, "link": LINK})
+            db.session.commit()
+    assert len(rows(outbox)) == 1
+    assert send(outbox) == 1
+    with outbox.app_context():
+        queue_mail("verify_email", RECIPIENT, cause="one", values=VALUES)
+        db.session.commit()
+    assert send(outbox) == 0
+
+
+@pytest.mark.parametrize("secret", [LINK, "Jo Forester"])
+def test_the_row_does_not_show_what_the_mail_says(outbox: Flask, secret: str) -> None:
+    queue(outbox, name="Jo Forester", link=LINK)
+    row = only_row(outbox)
+    assert row.sealed
+    assert secret not in str(vars(row))

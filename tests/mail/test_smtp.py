@@ -1,0 +1,267 @@
+"""Handing mails to real servers: encrypted, logged in, refused, in vain."""
+
+from __future__ import annotations
+
+import socket
+import time
+from datetime import timedelta
+
+import pytest
+from flask import Flask
+
+from app.core import clock
+from app.mail import smtp
+from app.policy.mails import RETRY_AFTER
+from config_values import mail_server
+from tests.mail.conftest import LINK, RECIPIENT, Connected, only_row, queue, rows, send
+from tests.mail.servers import free_port, raw_server
+from tests.make import link_in, second_app, together
+
+
+def test_a_mail_arrives_as_it_was_written(connected: Connected) -> None:
+    app, inbox = connected()
+    queue(app, name="Jörg Förster", link=LINK)
+    assert send(app) == 1
+    (mail,) = inbox.to(RECIPIENT)
+    assert link_in(mail) == LINK
+    assert mail["From"] == "Canopy <canopy@localhost>"
+    assert mail["To"] == RECIPIENT
+    assert mail["Auto-Submitted"] == "auto-generated"
+    assert mail["Message-ID"] == f"<{only_row(app).id}@[127.0.0.1]>"
+    assert abs(mail["Date"].datetime - clock.now()) < timedelta(minutes=1)
+    assert (inbox.senders, inbox.recipients) == (["canopy@localhost"], [RECIPIENT])
+    assert inbox.names == ["[127.0.0.1]"]
+    for form in ("plain", "html"):
+        assert "Jörg Förster" in mail.get_body((form,)).get_content()
+
+
+def test_a_server_that_takes_seven_bits_gets_seven(connected: Connected) -> None:
+    app, inbox = connected(decode_data=False)
+    seen: list[bytes] = []
+    inner = inbox.handle_DATA
+
+    async def keep(server, session, envelope):
+        seen.append(envelope.content)
+        return await inner(server, session, envelope)
+
+    async def without_eight(server, session, envelope, hostname, responses):
+        session.host_name = hostname
+        return [line for line in responses if "8BITMIME" not in line]
+
+    inbox.handle_DATA = keep
+    inbox.handle_EHLO = without_eight
+    queue(app, name="Jörg Förster", link=LINK)
+    assert send(app) == 1
+    assert seen[0].isascii()
+    assert "BODY=8BITMIME" not in inbox.options
+    assert "Jörg Förster" in inbox.mails[0].get_body(("plain",)).get_content()
+    assert link_in(inbox.mails[0]) == LINK
+
+
+def test_several_mails_share_a_connection(
+    connected: Connected, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(smtp, "MAILS_A_CONNECTION", 4)
+    app, inbox = connected()
+    for number in range(6):
+        queue(app, f"nr{number}@example.org")
+    assert send(app) == 6
+    assert len(inbox.mails) == 6
+    assert inbox.connections == 2
+
+
+def test_a_connection_that_the_server_has_ended_is_made_anew(connected: Connected) -> None:
+    app, inbox = connected(timeout=0.3)
+    queue(app)
+    real = smtp._is_alive
+
+    def slowly(client):
+        time.sleep(0.6)
+        return real(client)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(smtp, "_is_alive", slowly)
+        queue(app, "second@example.org")
+        assert send(app) == 2
+    assert inbox.connections == 2
+
+
+class TestRefusals:
+    @pytest.mark.parametrize(
+        ("answers", "error"),
+        [
+            ({"RCPT": "550 5.1.1 No such user"}, "the mail server refused the recipient (550)"),
+            ({"DATA": "554 5.7.1 Spam"}, "the mail server refused the mail (554)"),
+        ],
+    )
+    def test_for_good(self, connected: Connected, answers: dict[str, str], error: str) -> None:
+        app, inbox = connected()
+        inbox.answers = answers
+        queue(app)
+        assert send(app) == 0
+        row = only_row(app)
+        assert (row.due_at, row.sealed, row.error) == (None, None, error)
+
+    @pytest.mark.parametrize(
+        ("answers", "error"),
+        [
+            ({"RCPT": "450 4.2.0 Greylisted"}, "the mail server refused the recipient (450)"),
+            ({"RCPT": "421 Too many"}, "the mail server refused the recipient (421)"),
+            ({"DATA": "451 4.3.0 Later"}, "the mail server refused the mail (451)"),
+            ({"MAIL": "550 5.7.1 Not you"}, "the mail server refused the sender (550)"),
+            ({"MAIL": "421 4.7.0 Busy"}, "the mail server refused the sender (421)"),
+        ],
+    )
+    def test_for_now(
+        self, connected: Connected, later, answers: dict[str, str], error: str
+    ) -> None:
+        app, inbox = connected()
+        inbox.answers = answers
+        queue(app)
+        assert send(app) == 0
+        row = only_row(app)
+        assert (row.attempts, row.error) == (1, error)
+        assert row.due_at is not None
+        inbox.answers = {}
+        later(RETRY_AFTER[0])
+        assert send(app) == 1
+        assert len(inbox.mails) == 1
+
+    def test_of_one_recipient_keeps_no_other_one_waiting(self, connected: Connected) -> None:
+        app, inbox = connected()
+        inbox.refused = {"a@example.org": "550 No", "c@example.org": "450 Later"}
+        for name in "abcd":
+            queue(app, f"{name}@example.org")
+        assert send(app) == 2
+        assert inbox.recipients == ["b@example.org", "d@example.org"]
+        assert inbox.connections == 1
+
+    def test_the_servers_words_are_not_kept(
+        self, connected: Connected, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        app, inbox = connected()
+        inbox.answers = {"RCPT": f"550 <{RECIPIENT}> is on vacation"}
+        queue(app)
+        send(app)
+        assert "vacation" not in caplog.text + (only_row(app).error or "")
+
+
+class TestAddresses:
+    RECIPIENT = "jörg@exämple.org"
+
+    def test_with_other_characters_to_a_server_that_takes_them(self, connected: Connected) -> None:
+        app, inbox = connected(enable_SMTPUTF8=True)
+        queue(app, self.RECIPIENT)
+        assert send(app) == 1
+        assert inbox.recipients == ["jörg@xn--exmple-cua.org"]
+        assert inbox.mails[0]["To"] == "jörg@xn--exmple-cua.org"
+        assert "SMTPUTF8" in inbox.options
+
+    def test_with_other_characters_to_a_server_that_does_not(self, connected: Connected) -> None:
+        app, _ = connected(enable_SMTPUTF8=False)
+        queue(app, self.RECIPIENT)
+        assert send(app) == 0
+        row = only_row(app, self.RECIPIENT)
+        assert row.due_at is None
+        assert row.error == "the mail server takes no address with other than ASCII characters"
+
+    @pytest.mark.parametrize(
+        "address", ["o'neil+tag=1@example.org", '"a b"@example.org', '"a,b"@example.org']
+    )
+    def test_of_unusual_form(self, connected: Connected, address: str) -> None:
+        app, inbox = connected()
+        queue(app, address)
+        assert send(app) == 1
+        assert inbox.recipients == [address]
+        assert len(inbox.mails[0]["To"].addresses) == 1
+
+    @pytest.mark.parametrize("address", ["jo", "@example.org", "jö <x@example.org", "jo@a..b"])
+    def test_that_cannot_be_written(self, connected: Connected, address: str) -> None:
+        app, _ = connected()
+        queue(app, address)
+        assert send(app) == 0
+        assert only_row(app, address).error == "the address cannot be written in a mail"
+
+
+class TestTrouble:
+    def _failed(self, outbox: Flask, url: str) -> str:
+        with second_app(outbox, mail_url=mail_server(url)) as app:
+            queue(app)
+            assert send(app) == 0
+            row = only_row(app)
+            assert row.due_at is not None
+            return row.error or ""
+
+    def test_nobody_listens(self, outbox: Flask) -> None:
+        error = self._failed(outbox, f"smtp://127.0.0.1:{free_port()}")
+        assert error == "the mail server cannot be reached"
+
+    def test_a_name_that_nobody_knows(self, outbox: Flask) -> None:
+        error = self._failed(outbox, "smtp://mail.invalid")
+        assert error == "the name of the mail server is not known"
+
+    def test_a_server_that_says_nothing(
+        self, outbox: Flask, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(smtp, "ANSWER_WITHIN", 0.3)
+        with raw_server(lambda connection: time.sleep(5)) as port:
+            begun = time.monotonic()
+            assert self._failed(outbox, f"smtp://127.0.0.1:{port}").endswith("answer in time")
+            assert time.monotonic() - begun < 3
+
+    @pytest.mark.parametrize("scheme", ["smtp", "smtps"])
+    def test_a_server_that_never_comes_to_an_end(
+        self, outbox: Flask, monkeypatch: pytest.MonkeyPatch, scheme: str
+    ) -> None:
+        monkeypatch.setattr(smtp, "ANSWER_WITHIN", 0.5)
+        monkeypatch.setattr(smtp, "SENT_WITHIN", 1.0)
+        with raw_server(_drip) as port:
+            begun = time.monotonic()
+            error = self._failed(outbox, f"{scheme}://127.0.0.1:{port}")
+            assert time.monotonic() - begun < 4
+        if scheme == "smtp":
+            assert error.endswith("answer in time")
+
+    def test_a_server_that_hangs_up(self, outbox: Flask) -> None:
+        with raw_server(lambda connection: None) as port:
+            error = self._failed(outbox, f"smtp://127.0.0.1:{port}")
+        assert error in (
+            "the mail server ended the connection",
+            "the mail server cannot be reached",
+        )
+
+    def test_a_server_that_wants_nobody(self, outbox: Flask) -> None:
+        with raw_server(lambda connection: connection.sendall(b"554 Go away\r\n")) as port:
+            error = self._failed(outbox, f"smtp://127.0.0.1:{port}")
+        assert error == "the mail server refused the connection (554)"
+
+    def test_something_that_speaks_another_protocol(self, outbox: Flask) -> None:
+        with raw_server(lambda connection: connection.sendall(b"\xff" * 9000)) as port:
+            assert self._failed(outbox, f"smtp://127.0.0.1:{port}")
+
+    def test_a_server_that_takes_its_time_over_a_mail(
+        self, connected: Connected, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(smtp, "ANSWER_WITHIN", 0.3)
+        app, inbox = connected()
+        inbox.delay = 1.0
+        queue(app)
+        assert send(app) == 1
+        assert len(inbox.mails) == 1
+
+
+def test_several_workers_send_each_mail_once(connected: Connected) -> None:
+    app, inbox = connected()
+    for number in range(24):
+        queue(app, f"many{number}@example.org")
+    assert sum(together(*[lambda: send(app)] * 4)) == 24
+    assert sorted(inbox.recipients) == sorted(f"many{n}@example.org" for n in range(24))
+    assert len({mail["Message-ID"] for mail in inbox.mails}) == 24
+    assert all(row.sent_at for n in range(24) for row in rows(app, f"many{n}@example.org"))
+
+
+def _drip(connection: socket.socket) -> None:
+    """One byte after the other, and no end of the line."""
+    for _ in range(100):
+        connection.sendall(b"2")
+        time.sleep(0.1)

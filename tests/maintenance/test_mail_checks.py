@@ -1,0 +1,133 @@
+"""What the doctor says about mails: of the server, and of those that did not arrive."""
+
+from __future__ import annotations
+
+import itertools
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from app.core import clock
+from app.core.ids import new_id
+from app.extensions import db
+from app.maintenance.checks import mail
+from app.maintenance.results import Result, Status
+from app.models import Mail
+from config import load_settings
+from tests.mail.servers import free_port, smtp_server
+from tests.maintenance.conftest import MakeInstance
+from tests.maintenance.test_doctor import environ_of, examined, problems
+
+_numbers = itertools.count(1)
+
+
+def server(app: Flask, **environ: str) -> list[Result]:
+    return list(mail.server(load_settings(environ_of(app) | environ)))
+
+
+@pytest.fixture
+def here(make_instance: MakeInstance) -> Flask:
+    return make_instance("sqlite")
+
+
+@pytest.mark.parametrize(
+    ("name", "status"), [("development", Status.OK), ("production", Status.WARNING)]
+)
+def test_without_a_server(here: Flask, name: str, status: Status) -> None:
+    (found,) = server(here, CANOPY_ENV=name)
+    assert found.status is status
+    assert f"{here.instance_path}/mails" in found.found
+    assert ("MAIL_URL" in found.advice) is (status is Status.WARNING)
+
+
+def test_a_server_that_takes_mails(here: Flask) -> None:
+    with smtp_server() as (inbox, port):
+        (found,) = server(
+            here, MAIL_URL=f"smtp://127.0.0.1:{port}", MAIL_FROM="Canopy <canopy@forest.example>"
+        )
+    assert found == Result(Status.OK, f"127.0.0.1:{port} takes mails from canopy@forest.example")
+    assert inbox.senders == []
+
+
+def test_a_sender_that_was_forgotten(here: Flask) -> None:
+    with smtp_server() as (_, port):
+        _, found = server(here, MAIL_URL=f"smtp://127.0.0.1:{port}")
+    assert found.status is Status.WARNING
+    assert "MAIL_FROM" in found.advice
+
+
+@pytest.mark.parametrize(
+    ("url", "options", "words", "advice"),
+    [
+        ("smtp://127.0.0.1:{port}?starttls=required", {}, "no STARTTLS", "smtps://"),
+        ("smtp://u:hunter2@127.0.0.1:{port}", {}, "takes no user and password", "Correct user"),
+        (
+            "smtp://u:hunter2@127.0.0.1:{port}",
+            {"auth": True, "auth_in_the_clear": True},
+            "refused user and password (535), says:",
+            "percent-encoded",
+        ),
+        ("smtps://127.0.0.1:{port}", {}, "no encrypted connection", "host and port"),
+        ("smtp://127.0.0.1:{other}", {}, "cannot be reached", "host and port"),
+    ],
+)
+def test_a_server_that_cannot_be_used(
+    here: Flask, url: str, options: dict[str, Any], words: str, advice: str
+) -> None:
+    with smtp_server(**options) as (_, port):
+        address = url.format(port=port, other=free_port())
+        found = server(here, MAIL_URL=address, MAIL_FROM="a@forest.example")[0]
+    assert found.status is Status.PROBLEM
+    assert words in found.found
+    assert advice in found.advice
+    assert "hunter2" not in str(found)
+
+
+def test_the_doctor_tries_the_server(here: Flask) -> None:
+    found = examined(environ_of(here) | {"MAIL_URL": f"smtp://127.0.0.1:{free_port()}"})
+    assert problems(found) == {"mail server"}
+
+
+def _add(app: Flask, age: timedelta = timedelta(), **values: Any) -> None:
+    row = {
+        "id": new_id("mail"),
+        "kind": "test",
+        "recipient": "jo@example.org",
+        "cause": f"check {next(_numbers)}",
+        "attempts": 1,
+        "created_at": clock.now() - age,
+    }
+    with app.app_context():
+        db.session.add(Mail(**row | values))
+        db.session.commit()
+
+
+def test_mails_that_were_sent_are_fine(instance: Flask) -> None:
+    _add(instance, sent_at=clock.now())
+    _add(instance)  # nobody was to get it
+    _add(instance, due_at=clock.now())
+    found = examined(environ_of(instance))["mails"].result
+    assert found.status is Status.OK
+    assert found.found == "1 mails wait, none was given up in the last two days"
+
+
+def test_mails_that_were_given_up(instance: Flask) -> None:
+    _add(instance, timedelta(days=3), error="of another day")
+    _add(instance, error="the mail server refused the recipient (550)")
+    _add(instance, error="the mail server refused the recipient (550)")
+    _add(instance, error="sealed with another SECRET_KEY")
+    found = examined(environ_of(instance))["mails"].result
+    assert found.status is Status.WARNING
+    assert found.found == (
+        "3 mails of the last two days are given up: "
+        "the mail server refused the recipient (550) (2); sealed with another SECRET_KEY (1)"
+    )
+
+
+def test_mails_that_wait_for_long(instance: Flask) -> None:
+    _add(instance, timedelta(hours=1), due_at=clock.now())
+    found = examined(environ_of(instance))["mails"].result
+    assert found.status is Status.WARNING
+    assert "1 mails wait, the oldest since" in found.found

@@ -1,0 +1,181 @@
+"""Pruning mails, sign-ups, links, sessions and tokens: those that are good for nothing any more."""
+
+from __future__ import annotations
+
+import itertools
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from flask import Flask
+from sqlalchemy import delete, func, insert, select
+
+from app.core import clock
+from app.core.ids import new_id
+from app.extensions import db
+from app.maintenance import jobs
+from app.models import (
+    Mail,
+    MailedLink,
+    OAuthApplication,
+    OAuthAuthorization,
+    OAuthConsent,
+    OAuthToken,
+    Session,
+    SignInFailure,
+    SignUp,
+)
+from app.policy.mails import MAILS_KEPT_FOR
+from app.policy.people import SESSION_IDLE, SESSION_LIFE
+from tests.make import Client, make_account
+
+MINUTE, DAY = timedelta(minutes=1), timedelta(days=1)
+_numbers = itertools.count(1)
+
+
+@pytest.fixture
+def person(app: Flask) -> Client:
+    """A person and an account, and nothing that other tests have left to prune."""
+    made = make_account(app)
+    with app.app_context():
+        for model in (Mail, MailedLink, Session, SignInFailure, SignUp, OAuthApplication):
+            db.session.execute(delete(model))
+        db.session.commit()
+    return made
+
+
+def _hash() -> str:
+    return f"{next(_numbers):064}"
+
+
+def _add(client: Client, model: Any, **values: Any) -> None:
+    with client.app.app_context():
+        db.session.execute(insert(model).values(values))
+        db.session.commit()
+
+
+def _left(client: Client, model: Any) -> int:
+    """Prune, and count what is left."""
+    with client.app.app_context():
+        jobs.prune()
+        number = db.session.scalars(select(func.count()).select_from(model)).one()
+        db.session.rollback()
+        return number
+
+
+def _mail(client: Client, age: timedelta, **values: Any) -> None:
+    common = {"kind": "test", "recipient": "jo@example.org", "attempts": 1}
+    moment = clock.now() - age
+    own = {"id": new_id("mail"), "cause": _hash(), "created_at": moment}
+    _add(client, Mail, **common, **own, **values)
+
+
+def test_mails_that_are_done_are_kept_for_a_month(person: Client) -> None:
+    month, moment = MAILS_KEPT_FOR, clock.now()
+    _mail(person, month - MINUTE, sent_at=moment)
+    _mail(person, month + MINUTE, sent_at=moment)
+    _mail(person, month - MINUTE, error="the mail server refused the recipient (550)")
+    _mail(person, month + MINUTE, error="the mail server refused the recipient (550)")
+    _mail(person, month + MINUTE)  # nobody was to get it
+    assert _left(person, Mail) == 2
+
+
+def test_mails_that_wait_are_kept(person: Client) -> None:
+    _mail(person, MAILS_KEPT_FOR * 9, sealed="x", due_at=clock.now() + DAY)
+    _mail(person, MAILS_KEPT_FOR * 9, sealed="x", due_at=clock.now() - DAY)
+    assert _left(person, Mail) == 2
+
+
+@pytest.mark.parametrize(("expired", "left"), [(-MINUTE, 1), (MINUTE, 0)])
+def test_sign_ups_and_links_go_when_they_expire(
+    person: Client, expired: timedelta, left: int
+) -> None:
+    moment = clock.now()
+    times = {"created_at": moment - DAY, "expires_at": moment - expired}
+    names = dict.fromkeys(("email", "name", "password_hash", "account_name", "account_slug"), "x")
+    _add(person, SignUp, token_hash=_hash(), **names, **times)
+    own = {"purpose": "verify_email", "user_id": person.owner_id}
+    _add(person, MailedLink, token_hash=_hash(), **own, **times)
+    assert _left(person, SignUp) == left
+    assert _left(person, MailedLink) == left
+
+
+@pytest.mark.parametrize(("age", "left"), [(DAY - MINUTE, 1), (DAY + MINUTE, 0)])
+def test_wrong_passwords_are_forgotten(person: Client, age: timedelta, left: int) -> None:
+    _add(person, SignInFailure, key=_hash(), failures=1, began_at=clock.now() - age)
+    assert _left(person, SignInFailure) == left
+
+
+@pytest.mark.parametrize(
+    ("age", "unused", "left"),
+    [
+        (MINUTE, MINUTE, 1),
+        (SESSION_LIFE - MINUTE, MINUTE, 1),
+        (SESSION_LIFE + MINUTE, MINUTE, 0),
+        (SESSION_LIFE - MINUTE, SESSION_IDLE - MINUTE, 1),
+        (SESSION_LIFE - MINUTE, SESSION_IDLE + MINUTE, 0),
+    ],
+)
+def test_sessions_go_when_they_are_over(
+    person: Client, age: timedelta, unused: timedelta, left: int
+) -> None:
+    moment = clock.now()
+    own = {"id": new_id("session"), "token_hash": _hash(), "user_id": person.owner_id}
+    times = {"created_at": moment - age, "last_used_at": moment - unused}
+    _add(person, Session, **own, **times, address="::1", browser="x")
+    assert _left(person, Session) == left
+
+
+def _grant(client: Client, ends_at: datetime) -> str:
+    """The id of an authorization."""
+    application, grant, moment = new_id("application"), new_id("authorization"), clock.now()
+    key = {
+        "account_id": client.account_id,
+        "user_id": client.owner_id,
+        "application_id": application,
+    }
+    both = {"scopes": [], "created_at": moment}
+    _add(
+        client,
+        OAuthApplication,
+        id=application,
+        account_id=client.account_id,
+        name="x",
+        redirect_uris=[],
+        updated_at=moment,
+        **both,
+    )
+    _add(client, OAuthConsent, **key, **both, updated_at=moment)
+    _add(
+        client,
+        OAuthAuthorization,
+        **key,
+        **both,
+        id=grant,
+        code_hash=_hash(),
+        redirect_uri="x",
+        code_expires_at=moment,
+        ends_at=ends_at,
+    )
+    return grant
+
+
+@pytest.mark.parametrize(("ended", "left"), [(DAY - MINUTE, 1), (DAY + MINUTE, 0)])
+def test_grants_go_with_all_their_tokens(person: Client, ended: timedelta, left: int) -> None:
+    moment = clock.now()
+    grant = _grant(person, moment - ended)
+    own = {"token_hash": _hash(), "authorization_id": grant, "kind": "refresh", "scopes": []}
+    _add(person, OAuthToken, **own, created_at=moment, expires_at=moment + DAY)
+    assert _left(person, OAuthAuthorization) == left
+    assert _left(person, OAuthToken) == left
+    assert _left(person, OAuthConsent) == 1
+
+
+@pytest.mark.parametrize(("expired", "left"), [(DAY - MINUTE, 1), (DAY + MINUTE, 0)])
+def test_tokens_go_a_day_after_they_expire(person: Client, expired: timedelta, left: int) -> None:
+    moment = clock.now()
+    grant = _grant(person, moment + DAY)
+    own = {"token_hash": _hash(), "authorization_id": grant, "kind": "access", "scopes": []}
+    _add(person, OAuthToken, **own, created_at=moment - DAY * 2, expires_at=moment - expired)
+    assert _left(person, OAuthToken) == left
+    assert _left(person, OAuthAuthorization) == 1

@@ -1,0 +1,155 @@
+"""A browser without scripts: it follows links, fills forms in and keeps cookies."""
+
+from __future__ import annotations
+
+import ipaddress
+import itertools
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
+from typing import Any
+
+from flask import Flask
+from werkzeug.test import TestResponse
+
+from tests.make.mails import link_in, mails_to
+
+_addresses = itertools.count(12 << 24 | 1)  # 12.0.0.1
+
+PASSWORD = "moss under old larches"
+
+
+@dataclass
+class Form:
+    """A form of a page: where it leads, and what it would send as it is."""
+
+    action: str
+    fields: dict[str, str] = field(default_factory=dict)
+    buttons: list[dict[str, str]] = field(default_factory=list)
+
+
+class Page(HTMLParser):
+    """What a page shows."""
+
+    def __init__(self, path: str, response: TestResponse) -> None:
+        super().__init__()
+        self.path, self.response, self.status = path, response, response.status_code
+        self.forms: list[Form] = []
+        self.words: list[str] = []
+        self.links: list[str] = []
+        self._inside: Form | None = None
+        self.feed(response.get_data(as_text=True))
+
+    @property
+    def text(self) -> str:
+        return " ".join(" ".join(self.words).split())
+
+    @property
+    def title(self) -> str:
+        return self.text.partition(" · Canopy")[0]
+
+    def form(self, action: str | None = None) -> Form:
+        """The form that leads there; by default the one of the page's own address."""
+        wanted = self.path if action is None else action
+        found = [form for form in self.forms if (form.action or self.path) == wanted]
+        assert found, f"no form leads to {wanted} on {self.path}: {self.text}"
+        return found[0]
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        values = {name: value or "" for name, value in attrs}
+        if tag == "form":
+            self._inside = Form(values.get("action", ""))
+            self.forms.append(self._inside)
+        elif tag == "a" and "href" in values:
+            self.links.append(values["href"])
+        elif tag == "button" and self._inside is not None:
+            self._inside.buttons.append(values)
+        elif tag == "input" and self._inside is not None and _is_sent(values):
+            self._inside.fields[values["name"]] = values.get("value", "")
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == "form":
+            self._inside = None
+
+    def handle_data(self, data: str) -> None:
+        self.words.append(data)
+
+
+def _is_sent(attributes: dict[str, str]) -> bool:
+    is_choice = attributes.get("type") in ("radio", "checkbox")
+    return "name" in attributes and (not is_choice or "checked" in attributes)
+
+
+class Browser:
+    """One browser of one person."""
+
+    def __init__(self, app: Flask) -> None:
+        self.app = app
+        self.client = app.test_client()
+        self.headers = {"Accept": "text/html", "User-Agent": "Mozilla/5.0 (Linux) Firefox/140.0"}
+        self.page: Page | None = None
+
+    @staticmethod
+    def address() -> str:
+        """An address that nobody has come from yet."""
+        return str(ipaddress.ip_address(next(_addresses)))
+
+    def get(self, path: str, *, follow: bool = True, **options: Any) -> Page:
+        """A page, after all redirects within the service."""
+        return self._open("GET", path, follow=follow, **options)
+
+    def submit(
+        self, action: str | None = None, *, follow: bool = True, press: str = "", **fields: str
+    ) -> Page:
+        """Fill in a form of the page at hand and send it.
+
+        Args:
+            action: where the form leads; by default to the page's own address.
+            press: the value of the button to press, where it matters.
+        """
+        assert self.page is not None
+        form = self.page.form(action)
+        data = form.fields | fields
+        for button in form.buttons:
+            if press and button.get("value") == press:
+                data[button["name"]] = press
+        return self._open("POST", form.action or self.page.path, follow=follow, data=data)
+
+    def send(self, path: str, headers: dict[str, str] | None = None, **fields: str) -> Page:
+        """A post that no form of ours made."""
+        return self._open("POST", path, follow=False, data=fields, headers=headers or {})
+
+    def _open(self, method: str, path: str, *, follow: bool, **options: Any) -> Page:
+        headers = self.headers | options.pop("headers", {})
+        path = path.removeprefix(self.app.config["SETTINGS"].public_url)
+        # From another address each time: this is not about the limits of addresses.
+        options.setdefault("environ_overrides", {"REMOTE_ADDR": self.address()})
+        response = self.client.open(path, method=method, headers=headers, **options)
+        location = response.headers.get("Location", "")
+        if follow and response.status_code in (302, 303) and location.startswith("/"):
+            return self._open("GET", location, follow=True)
+        page = Page(path, response)
+        if page.status != 303:
+            self.page = page
+        return page
+
+
+def sign_up(
+    app: Flask, email: str, *, name: str = "Jo Hazel", account: str = "Hazel Woods"
+) -> Browser:
+    """The browser of a person who has just signed up."""
+    browser = Browser(app)
+    browser.get("/register")
+    browser.submit(name=name, email=email, password=PASSWORD, account_name=account)
+    browser.get(link_in(mails_to(app, email)[-1]))
+    page = browser.submit(password=PASSWORD)
+    assert page.path == "/accounts", page.text
+    return browser
+
+
+def sign_in(app: Flask, email: str, password: str = PASSWORD) -> Browser:
+    """The browser of a person who has just signed in."""
+    browser = Browser(app)
+    browser.get("/login")
+    page = browser.submit(email=email, password=password)
+    assert page.path == "/accounts", page.text
+    return browser

@@ -1,0 +1,41 @@
+"""What was mailed, in an application without a mail server."""
+
+from __future__ import annotations
+
+import re
+from email import message_from_bytes, policy
+from email.message import EmailMessage
+
+from flask import Flask
+
+from app.mail.folder import NAME
+from app.mail.jobs import send_mails
+
+
+def mails_to(app: Flask, address: str) -> list[EmailMessage]:
+    """The mails that an address has got, the oldest first; those that are due are sent before."""
+    with app.app_context():
+        send_mails()
+    folder = app.config["SETTINGS"].instance_path / NAME
+    contents = (path.read_bytes() for path in folder.glob("*.eml"))
+    messages = [_message(content) for content in contents if address.encode() in content]
+    own = [message for message in messages if message["To"] == address]
+    return sorted(own, key=lambda message: str(message["Message-ID"]))  # ids sort by time
+
+
+def text_of(message: EmailMessage) -> str:
+    """Its text, for programs that show no HTML."""
+    part = message.get_body(("plain",))
+    assert part is not None
+    return part.get_content()
+
+
+def link_in(message: EmailMessage) -> str:
+    """The first link of its text."""
+    found = re.search(r"https?://\S+", text_of(message))
+    assert found, text_of(message)
+    return found[0]
+
+
+def _message(content: bytes) -> EmailMessage:
+    return message_from_bytes(content, policy=policy.default)

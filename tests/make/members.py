@@ -1,0 +1,91 @@
+"""People in an account: invited, and joined."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from typing import Any
+
+from app.account.operator import find_account
+from app.auth.operator import acting_for, first_owner
+from app.auth.principal import Principal
+from app.credentials.service import create_credential
+from app.extensions import db
+from app.mail.claims import open_contents
+from app.members.service import accept_invitation, change_role, invite_member
+from app.models import Mail
+from app.policy.permissions import role_permissions
+from tests.make.accounts import Client
+
+_numbers = itertools.count(1)
+
+
+@dataclass(frozen=True)
+class Member:
+    """A person in an account, and a caller with an API key that they made."""
+
+    id: str
+    email: str
+    client: Client
+
+
+def make_member(client: Client, role: str = "editor", *, email: str | None = None) -> Member:
+    """A new member, joined, with an API key that has the permissions of their role."""
+    email = email or new_email(client)
+    with client.app.app_context():
+        operator = operator_of(client)
+        first_role = "admin" if role == "owner" else role
+        member_id = invite_member(operator, email=email, role=first_role)["id"]
+        assert accept_invitation(_token_mailed_to(email)) is not None
+        if role == "owner":
+            change_role(operator, member_id, "owner")
+        db.session.commit()
+    return Member(member_id, email, make_key_of(client, member_id, role))
+
+
+def make_invited(client: Client, role: str = "editor", *, email: str | None = None) -> Any:
+    """The record of a person who has not joined yet."""
+    with client.app.app_context():
+        record = invite_member(operator_of(client), email=email or new_email(client), role=role)
+        db.session.commit()
+        return record
+
+
+def make_key_of(client: Client, member_id: str, role: str, *, kind: str = "api_key") -> Client:
+    """A caller with an API key that a member made, with the permissions of a role."""
+    with client.app.app_context():
+        credential, token = create_credential(
+            client.account_id,
+            kind=kind,
+            name="test",
+            permissions=role_permissions(role),
+            created_by=member_id,
+        )
+        db.session.commit()
+        return Client(client.app, client.account_id, member_id, token, credential.id)
+
+
+def new_email(client: Client) -> str:
+    """An address that nobody has."""
+    return f"member-{next(_numbers)}-{id(client.app)}@example.org"
+
+
+def operator_of(client: Client) -> Principal:
+    """The operator of the instance, in the name of the account's first owner."""
+    account = find_account(client.account_id)
+    return acting_for(account, first_owner(account.id))
+
+
+def invitation_token(client: Client, email: str) -> str:
+    """The token of the link that was mailed last to an address."""
+    with client.app.app_context():
+        found = _token_mailed_to(email)
+        db.session.rollback()
+        return found
+
+
+def _token_mailed_to(email: str) -> str:
+    own = db.select(Mail).where(Mail.recipient == email, Mail.kind == "invitation")
+    mail = db.session.scalars(own.order_by(Mail.id.desc()).limit(1)).one()
+    link: str = open_contents(mail).values["link"]
+    return link.rpartition("/")[2]

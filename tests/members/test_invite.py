@@ -1,0 +1,219 @@
+"""POST /v1/account/members/invite (docs/members.md, "Inviting")."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import pytest
+
+from app.core.errors import Forbidden, ValidationFailed
+from app.extensions import db
+from app.members.service import find_invitation, invite_member
+from tests.make import (
+    Client,
+    event_types,
+    events,
+    invitation_token,
+    mails_to,
+    make_invited,
+    make_key,
+    make_key_of,
+    make_member,
+    new_email,
+    operator_of,
+    text_of,
+    together,
+)
+
+PATH = "/v1/account/members"
+
+
+def _invite(client: Client, email: str, role: str = "editor", **options: Any) -> Any:
+    return client.post(f"{PATH}/invite", json={"email": email, "role": role}, **options)
+
+
+def _total(client: Client) -> int:
+    counted = client.get("/v1/account").json["data"]["usage"]["members"]
+    listed = client.get(PATH).json["meta"]["total"]
+    assert counted == listed
+    return int(listed)
+
+
+def _owner(client: Client) -> Any:
+    return client.get(f"{PATH}/{client.owner_id}").json["data"]
+
+
+@pytest.mark.parametrize("role", ["viewer", "editor", "admin"])
+def test_an_invited_person_is_a_member(client: Client, role: str) -> None:
+    email = new_email(client)
+    answer = _invite(client, email, role)
+    assert answer.status_code == 201
+    record = answer.json["data"]
+    assert (record["email"], record["role"], record["joined_at"]) == (email, role, None)
+    assert answer.headers["Location"] == f"{PATH}/{record['id']}"
+    read = client.get(answer.headers["Location"])
+    assert read.json["data"] == record
+    assert read.headers["ETag"] == answer.headers["ETag"]
+    assert _total(client) == 2
+    assert event_types(client) == ["member.invited"]
+
+
+@pytest.mark.parametrize(
+    ("body", "fields"),
+    [
+        ({}, ["email", "role"]),
+        ({"email": "jo@example.org"}, ["role"]),
+        ({"email": "jo@example.org", "role": "owner"}, ["role"]),
+        ({"email": "jo@example.org", "role": "Admin"}, ["role"]),
+        ({"email": "jo@example.org", "role": None}, ["role"]),
+        ({"role": "admin"}, ["email"]),
+        ({"email": "jo", "role": "admin"}, ["email"]),
+        ({"email": None, "role": "admin"}, ["email"]),
+        ({"email": "", "role": "owner"}, ["email", "role"]),
+        ({"email": "jo@example.org\r\nBcc: all@example.org", "role": "admin"}, ["email"]),
+        ({"email": "jo\x00@example.org", "role": "admin"}, ["email"]),
+        ({"email": "ß" * 150 + "@example.org", "role": "admin"}, ["email"]),
+        ({"email": "j" * 250 + "@example.org", "role": "admin"}, ["email"]),
+        ({"email": "jo@example.org", "role": "admin", "colour": 1}, ["colour"]),
+    ],
+)
+def test_a_body_that_is_wrong_is_refused(
+    client: Client, body: dict[str, Any], fields: list[str]
+) -> None:
+    answer = client.post(f"{PATH}/invite", json=body)
+    assert answer.status_code == 422
+    assert sorted(d["field"] for d in answer.json["error"]["details"]) == fields
+    assert _total(client) == 1
+    assert events(client) == []
+
+
+def test_what_the_service_gives_a_member_is_ignored(client: Client) -> None:
+    sent = {"id": "x", "name": "Boss", "permissions": ["admin"], "joined_at": "x"}
+    body = {"email": f" {new_email(client)} ", "role": "viewer", "last_active_at": 1} | sent
+    record = client.post(f"{PATH}/invite", json=body).json["data"]
+    assert record["email"] == body["email"].strip()
+    assert record["name"] == record["email"].partition("@")[0]
+    assert record["role"] == "viewer"
+    assert record["joined_at"] is None
+
+
+def test_a_long_address_makes_a_name_that_fits(client: Client) -> None:
+    email = f"{new_email(client).partition('@')[0]}{'x' * 215}@example.org"
+    assert len(_invite(client, email[-254:]).json["data"]["name"]) == 200
+
+
+def test_the_address_of_a_person_who_is_known_decides_in_any_case(
+    client: Client, stranger: Client
+) -> None:
+    email = new_email(client)
+    known = make_member(stranger, "viewer", email=email)
+    record = _invite(client, email.upper(), "admin").json["data"]
+    assert record["id"] == known.id
+    assert record["email"] == email
+    assert len(mails_to(client.app, email)) == 1  # the other one was accepted unread
+    assert mails_to(client.app, email.upper()) == []
+
+
+def test_an_address_that_only_folding_makes_the_same_is_another_person(client: Client) -> None:
+    """Mail to strasse and to straße is read by different people."""
+    email = f"strasse-{new_email(client)}"
+    _invite(client, email)
+    answer = _invite(client, email.replace("ss", "ß"))
+    assert answer.status_code == 422
+    assert [d["field"] for d in answer.json["error"]["details"]] == ["email"]
+
+
+def test_a_member_is_not_invited(client: Client) -> None:
+    member = make_member(client, "viewer")
+    known = event_types(client)
+    for email in (member.email, member.email.upper(), _owner(client)["email"]):
+        answer = _invite(client, email, "admin")
+        assert answer.status_code == 409
+        assert answer.json["error"]["code"] == "CONFLICT"
+        assert [d["field"] for d in answer.json["error"]["details"]] == ["email"]
+    assert event_types(client) == known
+    assert client.get(f"{PATH}/{member.id}").json["data"]["role"] == "viewer"
+    assert _total(client) == 2
+
+
+def test_who_was_invited_can_be_invited_again(client: Client) -> None:
+    email = new_email(client)
+    first = _invite(client, email, "viewer")
+    old = invitation_token(client, email)
+    again = _invite(client, email.upper(), "admin")
+    new = invitation_token(client, email)
+    assert again.status_code == 201
+    assert again.headers["Location"] == first.headers["Location"]
+    assert again.json["data"] == client.get(first.headers["Location"]).json["data"]
+    assert again.json["data"]["role"] == "admin"
+    with client.app.app_context():
+        assert find_invitation(old) is None
+        assert find_invitation(new).role == "admin"
+    assert event_types(client) == ["member.invited"] * 2
+    assert [event["data"]["role"] for event in events(client)] == ["viewer", "admin"]
+    assert _total(client) == 2
+    assert new in text_of(mails_to(client.app, email)[-1])
+
+
+def test_a_repeat_with_a_key_sends_no_second_mail(client: Client) -> None:
+    email, key = new_email(client), {"Idempotency-Key": "invite"}
+    first = _invite(client, email, headers=key)
+    again = _invite(client, email, headers=key)
+    assert again.headers["Idempotency-Replayed"] == "true"
+    assert again.get_data() == first.get_data()
+    assert again.headers["Location"] == first.headers["Location"]
+    assert event_types(client) == ["member.invited"]
+    assert len(mails_to(client.app, email)) == 1
+
+
+@pytest.mark.parametrize("role", ["owner", "admin"])
+def test_who_may_invite(client: Client, role: str) -> None:
+    member = make_member(client, role)
+    assert _invite(member.client, new_email(client), "admin").status_code == 201
+    invited_by = events(client)[-1]["data"]["invited_by"]
+    assert invited_by == {"id": member.id, "email": member.email}
+    sent = mails_to(client.app, client.get(PATH).json["data"][-1]["email"])
+    assert member.email in text_of(sent[-1])
+
+
+@pytest.mark.parametrize("role", ["viewer", "editor"])
+def test_who_may_not_invite(client: Client, role: str) -> None:
+    member = make_member(client, role)
+    for caller in (member.client, make_key_of(client, member.id, "admin")):
+        assert _invite(caller, new_email(client), "viewer").status_code == 403
+    assert _total(client) == 2
+
+
+@pytest.mark.parametrize("joined", [False, True])
+def test_only_a_member_who_has_joined_acts(client: Client, stranger: Client, joined: bool) -> None:
+    """What was true when a request was authenticated may have ended when its turn comes."""
+    elsewhere = make_member(stranger, "admin").id
+    acting_id = elsewhere if joined else make_invited(client, "admin")["id"]
+    with client.app.app_context():
+        acting = dataclasses.replace(operator_of(client), kind="api_key", user_id=acting_id)
+        with pytest.raises(Forbidden, match="does not belong"):
+            invite_member(acting, email=new_email(client), role="viewer")
+        db.session.rollback()
+
+
+def test_the_permission_is_enough_to_invite(client: Client) -> None:
+    key = make_key(client, permissions=["members:write"])
+    assert _invite(key, new_email(client), "admin").status_code == 201
+
+
+def test_the_service_refuses_what_the_route_would(client: Client) -> None:
+    with client.app.app_context():
+        with pytest.raises(ValidationFailed) as refusal:
+            invite_member(operator_of(client), email="jo", role="owner")
+        db.session.rollback()
+    assert [detail.field for detail in refusal.value.details] == ["email", "role"]
+
+
+def test_two_accounts_invite_one_new_person_at_once(client: Client, stranger: Client) -> None:
+    email = new_email(client)
+    calls = [lambda c=c: _invite(c, email) for c in (client, stranger) * 3]
+    answers = together(*calls)
+    assert {answer.status_code for answer in answers} == {201}
+    assert len({answer.json["data"]["id"] for answer in answers}) == 1
+    assert _total(client) == _total(stranger) == 2

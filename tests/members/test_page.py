@@ -1,0 +1,47 @@
+"""The requests of docs/members.md are answered as it says, and its table is that of the policy."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from app.core.strict_json import loads
+from app.policy.permissions import ROLES
+from tests.docs.pages import blocks, commands
+from tests.docs.test_examples import demo as demo  # a fixture
+from tests.docs.test_examples import differences, send
+from tests.house.documents import documents
+from tests.make import Client
+
+PAGE: Final = documents()["docs/members.md"]
+# What stands behind each line of the table; an owner alone has what no permission opens.
+LINES: Final = {
+    "see projects, assets and members": {"projects:read", "assets:read", "members:read"},
+    "create, change and delete projects and assets": {"projects:write", "assets:write"},
+    "see usage and limits, change the account's settings": {"billing:read", "admin"},
+    "invite, change and remove viewers, editors and admins": {"members:write"},
+}
+
+
+def test_requests_are_answered_as_shown(demo: Client) -> None:
+    answers, member = [], ""
+    for block in blocks(PAGE):
+        if block.language == "json":
+            assert list(differences(loads(block.text.encode()), answers[-1].json)) == []
+        for words in commands(f"```sh\n{block.text}\n```") if block.language == "sh" else ():
+            if words[0] == "curl":
+                answers.append(send(demo, [word.replace("$MEMBER", member) for word in words[1:]]))
+                if answers[-1].status_code == 201:
+                    member = answers[-1].json["data"]["id"]
+    assert [answer.status_code for answer in answers] == [200, 201, 200, 204]
+    again = demo.delete(f"/v1/account/members/{member}")
+    assert again.status_code == 404
+
+
+def test_the_table_of_roles_is_that_of_the_policy() -> None:
+    rows = re.findall(r"^\| ([a-z].*?) \|(.*)\|$", PAGE.partition("## Who")[0], re.MULTILINE)
+    shown = {what: [cell.strip() == "yes" for cell in cells.split("|")] for what, cells in rows}
+    assert shown.pop("make, change and remove owners") == [False, False, False, True]
+    assert set(shown) == set(LINES)
+    for what, permissions in LINES.items():
+        assert shown[what] == [permissions <= held for held in ROLES.values()]

@@ -1,0 +1,107 @@
+"""Seats of the plan (docs/members.md, "Inviting")."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from app.account.service import set_plan
+from app.core.text import fold
+from app.extensions import db
+from app.models import User
+from tests.make import (
+    Client,
+    event_types,
+    events,
+    mails_to,
+    make_account,
+    make_invited,
+    make_member,
+    new_email,
+)
+
+PATH = "/v1/account/members"
+
+
+@pytest.fixture
+def free(app: Flask) -> Client:
+    """An account that may have 3 members."""
+    return make_account(app, plan="free")
+
+
+def _invite(client: Client, email: str, role: str = "editor", **options: Any) -> Any:
+    return client.post(f"{PATH}/invite", json={"email": email, "role": role}, **options)
+
+
+def _total(client: Client) -> int:
+    counted = client.get("/v1/account").json["data"]["usage"]["members"]
+    listed = client.get(PATH).json["meta"]["total"]
+    assert counted == listed
+    return int(listed)
+
+
+def _known(client: Client, email: str) -> bool:
+    with client.app.app_context():
+        found = db.session.scalars(db.select(User).where(User.email_key == fold(email))).first()
+        db.session.rollback()
+        return found is not None
+
+
+def test_the_plan_has_so_many_seats(free: Client) -> None:
+    make_member(free, "viewer")
+    make_invited(free)
+    refused = new_email(free)
+    answer = _invite(free, refused)
+    assert answer.status_code == 403
+    assert answer.json["error"]["code"] == "FORBIDDEN"
+    details = {d["field"]: d["message"] for d in answer.json["error"]["details"]}
+    assert details == {
+        "limit": "The plan free allows 3 members.",
+        "current": "The account has 3, invited people included.",
+    }
+    assert _total(free) == 3
+    assert not _known(free, refused)
+    assert mails_to(free.app, refused) == []
+    assert event_types(free)[-1] != "member.invited"
+
+
+def test_who_has_a_seat_can_be_invited_again_when_the_plan_is_full(free: Client) -> None:
+    make_member(free, "viewer")
+    email = make_invited(free)["email"]
+    assert _invite(free, email).status_code == 201
+    assert _total(free) == 3
+
+
+def test_a_seat_is_free_after_a_removal(free: Client) -> None:
+    invited, joined = make_invited(free), make_member(free, "viewer")
+    for member_id in (invited["id"], joined.id):
+        assert _invite(free, new_email(free)).status_code == 403
+        assert free.delete(f"{PATH}/{member_id}").status_code == 204
+        assert _invite(free, new_email(free)).status_code == 201
+
+
+def test_the_plan_of_now_decides(free: Client) -> None:
+    make_invited(free)
+    make_invited(free)
+    with free.app.app_context():
+        set_plan(free.account_id, "pro")
+        db.session.commit()
+    assert _invite(free, new_email(free)).status_code == 201
+
+
+def test_thresholds_are_told_once(app: Flask) -> None:
+    """Of 25 seats 19 are 76 %, 23 are 92 %."""
+    pro = make_account(app, plan="pro")
+    for _ in range(24):
+        make_invited(pro)
+    found = [event for event in events(pro) if event["type"].startswith("usage.")]
+    assert [event["type"] for event in found] == ["usage.threshold_reached"] * 3
+    assert [event["data"]["threshold"] for event in found] == [75, 90, 100]
+    assert [event["data"]["current"] for event in found] == [19, 23, 25]
+    assert {event["data"]["metric"] for event in found} == {"members"}
+    types = event_types(pro)
+    assert types[types.index("usage.threshold_reached") - 1] == "member.invited"
+    assert _invite(pro, new_email(pro)).status_code == 403
+    assert event_types(pro) == types

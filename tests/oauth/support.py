@@ -1,0 +1,86 @@
+"""What the tests of OAuth share."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+import pytest
+from sqlalchemy import text
+from werkzeug.test import TestResponse
+
+from app.core import clock
+from app.core.passwords import hash_password
+from app.extensions import db
+from app.models import User
+from tests.make import Application, Browser, Client, bearer, grant_tokens, sign_in
+from tests.make.browser import PASSWORD, Page
+from tests.make.oauth import BACK, grant_code, request_of
+
+OFFLINE = ("projects:read", "offline_access")
+
+
+def code_of(client: Client, application: Application, **fields: str | None) -> str:
+    """A code that the account's owner consented to."""
+    return grant_code(client.app, application, client.owner_id, client.account_id, **fields)
+
+
+def tokens_of(
+    client: Client, application: Application, scopes: tuple[str, ...] = OFFLINE
+) -> dict[str, Any]:
+    """Tokens likewise."""
+    return grant_tokens(client.app, application, client.owner_id, client.account_id, scopes)
+
+
+def status_with(client: Client, answer: dict[str, Any]) -> int:
+    """What the API says to the access token of an answer."""
+    return bearer(client, answer["access_token"]).get("/v1/projects").status_code
+
+
+def later(monkeypatch: pytest.MonkeyPatch, by: timedelta) -> None:
+    """Let so much time pass."""
+    moment = clock.now() + by
+    monkeypatch.setattr(clock, "now", lambda: moment)
+
+
+def refused(response: TestResponse, error: str, status: int = 400) -> None:
+    """Assert that an answer is this refusal, in OAuth's form."""
+    assert (response.status_code, response.json["error"]) == (status, error), response.json
+    assert set(response.json) <= {"error", "error_description"}
+    assert response.headers["Cache-Control"] == "no-store"
+    assert response.headers["Content-Type"] == "application/json"
+    assert ("WWW-Authenticate" in response.headers) is (status == 401)
+
+
+def rows(client: Client, statement: str, **values: Any) -> list[Any]:
+    """What the database has."""
+    with client.app.app_context():
+        found = list(db.session.execute(text(statement), values))
+        db.session.rollback()
+        return found
+
+
+def browser_of(client: Client, user_id: str | None = None) -> Browser:
+    """The browser of the account's owner, or of another person, signed in."""
+    with client.app.app_context():
+        person = db.session.get_one(User, user_id or client.owner_id)
+        person.password_hash = hash_password(PASSWORD)
+        email = person.email
+        db.session.commit()
+    return sign_in(client.app, email)
+
+
+def address_of(application: Application, **fields: str | None) -> str:
+    """Where an application sends people to ask them; ``fields`` as in ``request_of``."""
+    return f"/oauth/authorize?{urlencode(request_of(application, **fields))}"
+
+
+def sent_back(page: Page, uri: str = BACK) -> dict[str, str]:
+    """The parameters with which somebody is sent back to an application."""
+    assert page.status in (302, 303), page.text
+    location = page.response.headers["Location"]
+    assert location.startswith(uri)
+    pairs = parse_qsl(urlsplit(location).query, keep_blank_values=True, strict_parsing=True)
+    assert len(dict(pairs)) == len(pairs)
+    return dict(pairs)

@@ -1,0 +1,217 @@
+"""Registering applications, as a service and by ``bin/canopy oauth-app``."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from app.core.errors import Conflict, ValidationFailed
+from app.extensions import db
+from app.oauth.applications import (
+    create_application,
+    delete_application,
+    list_applications,
+    rotate_secret,
+)
+from tests.cli.conftest import Run, runner
+from tests.make import Client, make_application
+from tests.make.oauth import BACK, ask_token, refresh
+from tests.oauth.support import refused, status_with, tokens_of
+
+
+@pytest.fixture
+def run(client: Client) -> Run:
+    return runner(client.app)
+
+
+def _create(client: Client, **fields: Any) -> None:
+    given = {"name": "Map", "redirect_uris": [BACK], "scopes": ["profile"]} | fields
+    with client.app.app_context():
+        try:
+            create_application(given.pop("account_id", client.account_id), **given)
+        finally:
+            db.session.rollback()
+
+
+@pytest.mark.parametrize(
+    "name", ["x", "Map of Woods", "森の地図", "Karte für Förster", "🌲" * 200, "👩\u200d🌾", " x "]
+)
+def test_names_that_it_can_have(client: Client, name: str) -> None:
+    _create(client, name=name)
+
+
+@pytest.mark.parametrize(
+    ("fields", "field"),
+    [
+        ({"name": ""}, "name"),
+        ({"name": "  "}, "name"),
+        ({"name": "x" * 201}, "name"),
+        ({"name": "a\x00b"}, "name"),
+        ({"name": "a\nb"}, "name"),
+        ({"name": "a\x1bb"}, "name"),
+        ({"name": "a\u202eb"}, "name"),
+        ({"name": "a\u2066b"}, "name"),
+        ({"name": "\ud800"}, "name"),
+        ({"redirect_uris": []}, "redirect_uris"),
+        ({"redirect_uris": ["x"]}, "redirect_uris"),
+        ({"redirect_uris": [f"{BACK}{number}" for number in range(21)]}, "redirect_uris"),
+        ({"scopes": []}, "scopes"),
+        ({"scopes": ["admin"]}, "scopes"),
+        ({"scopes": ["profile", "x"]}, "scopes"),
+        ({"account_id": "acct_x"}, "account"),
+    ],
+)
+def test_what_cannot_be_registered(client: Client, fields: dict[str, Any], field: str) -> None:
+    with pytest.raises(ValidationFailed) as refusal:
+        _create(client, **fields)
+    assert {detail.field for detail in refusal.value.details} == {field}
+
+
+def test_every_fault_is_named_at_once(client: Client) -> None:
+    with pytest.raises(ValidationFailed) as refusal:
+        _create(client, name="", redirect_uris=["x", "y"], scopes=[])
+    fields = [detail.field for detail in refusal.value.details]
+    assert fields == ["name", "redirect_uris", "redirect_uris", "scopes"]
+
+
+def test_an_account_sees_and_changes_its_own_only(client: Client, stranger: Client) -> None:
+    made = make_application(client)
+    with client.app.app_context():
+        assert [each["client_id"] for each in list_applications(client.account_id)] == [made.id]
+        assert list_applications(stranger.account_id) == []
+        assert rotate_secret(stranger.account_id, made.id) is None
+        assert not delete_application(stranger.account_id, made.id)
+        db.session.rollback()
+
+
+def test_a_new_secret_takes_the_place_of_the_old_at_once(client: Client) -> None:
+    made = make_application(client)
+    token = tokens_of(client, made)["refresh_token"]
+    with client.app.app_context():
+        secret = rotate_secret(client.account_id, made.id)
+        db.session.commit()
+    refused(refresh(client.app, made, token), "invalid_client", 401)
+    assert refresh(client.app, made, token, client_secret=secret).status_code == 200
+
+
+def test_a_public_application_has_no_secret_to_rotate(client: Client) -> None:
+    made = make_application(client, public=True)
+    assert made.secret is None
+    with client.app.app_context(), pytest.raises(Conflict):
+        rotate_secret(client.account_id, made.id)
+
+
+# The commands.
+
+
+def _register(run: Run, client: Client, *options: str) -> dict[str, Any]:
+    given = ("--redirect-uri", BACK, "--scope", "profile", "--scope", "projects:read")
+    result = run(
+        "oauth-app", "create", "--account", client.account_id, "--name", "Map", *given, *options,
+        "--json",
+    )  # fmt: skip
+    assert result.exit_code == 0, result.stderr
+    return json.loads(result.stdout)
+
+
+def test_create_prints_id_and_secret(run: Run, client: Client) -> None:
+    made = _register(run, client)
+    assert list(made) == ["client_id", "client_secret"]
+    assert made["client_secret"].startswith("canopy_ocs_")
+    with client.app.app_context():
+        record = list_applications(client.account_id)[0]
+    assert record["scopes"] == ["profile", "projects:read"]
+    assert record["redirect_uris"] == [BACK]
+
+
+def test_create_for_people(run: Run, client: Client) -> None:
+    slug = client.get("/v1/account").json["data"]["slug"]
+    given = ("--name", "Map", "--redirect-uri", BACK, "--scope", "profile")
+    result = run("oauth-app", "create", "--account", slug, *given)
+    assert [line.split()[0] for line in result.stdout.splitlines()] == [
+        "client_id",
+        "client_secret",
+    ]
+
+
+def test_create_a_public_one(run: Run, client: Client) -> None:
+    made = _register(run, client, "--public", "--redirect-uri", "com.example.app:/back")
+    assert made["client_secret"] is None
+    listed = json.loads(run("oauth-app", "list", "--account", client.account_id, "--json").stdout)
+    assert listed[0]["public"] is True
+    assert listed[0]["redirect_uris"] == [BACK, "com.example.app:/back"]
+
+
+@pytest.mark.parametrize(
+    ("options", "exit_code", "told"),
+    [
+        (("--redirect-uri", BACK, "--scope", "admin"), 2, "admin"),
+        (("--redirect-uri", BACK), 2, "--scope"),
+        (("--scope", "profile"), 2, "--redirect-uri"),
+        (("--redirect-uri", "http://a.example", "--scope", "profile"), 1, "redirect_uris: 'http"),
+    ],
+)
+def test_what_cannot_be_made(
+    run: Run, client: Client, options: tuple[str, ...], exit_code: int, told: str
+) -> None:
+    result = run("oauth-app", "create", "--account", client.account_id, "--name", "x", *options)
+    assert result.exit_code == exit_code
+    assert told in result.stderr
+    assert result.stdout == ""
+
+
+def test_list_shows_no_secret(run: Run, client: Client, stranger: Client) -> None:
+    mine, other = _register(run, client), _register(run, stranger)
+    for options in ((), ("--json",)):
+        shown = run("oauth-app", "list", "--account", client.account_id, *options).stdout
+        assert mine["client_id"] in shown
+        assert other["client_id"] not in shown
+        assert "secret" not in shown
+        assert mine["client_secret"] not in shown
+
+
+def test_list_without_any(run: Run, client: Client) -> None:
+    arguments = ("oauth-app", "list", "--account", client.account_id)
+    assert json.loads(run(*arguments, "--json").stdout) == []
+    assert "has no application" in run(*arguments).stdout
+
+
+def test_rotate_secret_prints_a_new_one(run: Run, client: Client) -> None:
+    made = _register(run, client)
+    result = run("oauth-app", "rotate-secret", made["client_id"], "--json")
+    again = json.loads(result.stdout)
+    assert again["client_id"] == made["client_id"]
+    assert again["client_secret"] != made["client_secret"]
+
+
+def test_rotate_secret_of_a_public_one_is_refused(run: Run, client: Client) -> None:
+    made = _register(run, client, "--public")
+    result = run("oauth-app", "rotate-secret", made["client_id"])
+    assert result.exit_code == 1
+    assert "no secret" in result.stderr
+
+
+def test_delete_ends_everything(run: Run, client: Client) -> None:
+    application = make_application(client)
+    answer = tokens_of(client, application)
+    asked = run("oauth-app", "delete", application.id, input="n\n")
+    assert asked.exit_code == 1
+    assert status_with(client, answer) == 200
+    result = run("oauth-app", "delete", application.id, "--yes", "--json")
+    assert json.loads(result.stdout) == {"client_id": application.id, "deleted": True}
+    assert status_with(client, answer) == 401
+    response = ask_token(client.app, application, "/oauth/introspect", token="x")
+    refused(response, "invalid_client", 401)
+    again = run("oauth-app", "delete", application.id, "--yes")
+    assert again.exit_code == 1
+    assert "no application" in again.stderr
+
+
+@pytest.mark.parametrize("client_id", ["x", "app_01arz3ndektsv4rrffq69g5fav", "\x00", "key_x"])
+@pytest.mark.parametrize("command", [("rotate-secret",), ("delete", "--yes")])
+def test_an_unknown_one(run: Run, client_id: str, command: tuple[str, ...]) -> None:
+    result = run("oauth-app", command[0], client_id, *command[1:])
+    assert result.exit_code == 1
+    assert "no application" in result.stderr

@@ -1,0 +1,110 @@
+"""One code and one refresh token, used twenty times at the same moment in four processes."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from app.core import clock
+from app.extensions import db
+from app.policy.oauth import REFRESH_GRACE
+from tests.make import Application, Client, together
+from tests.make.oauth import BACK, VERIFIER, exchange, refresh
+from tests.oauth.at_once import send_at_once
+from tests.oauth.support import code_of, later, refused, rows, status_with, tokens_of
+
+TIMES = 20
+
+
+def _code_form(client: Client, application: Application) -> dict[str, str]:
+    return application.proof | {
+        "grant_type": "authorization_code",
+        "code": code_of(client, application),
+        "redirect_uri": BACK,
+        "code_verifier": VERIFIER,
+    }
+
+
+def _refresh_form(client: Client, application: Application) -> dict[str, str]:
+    token = tokens_of(client, application)["refresh_token"]
+    return application.proof | {"grant_type": "refresh_token", "refresh_token": token}
+
+
+def _family(client: Client) -> list[bool]:
+    """Whether each authorization of the account has ended."""
+    statement = "SELECT revoked_at FROM oauth_authorizations WHERE account_id = :id"
+    return [row[0] is not None for row in rows(client, statement, id=client.account_id)]
+
+
+def _tokens(client: Client, kind: str) -> int:
+    statement = (
+        "SELECT count(*) FROM oauth_tokens JOIN oauth_authorizations AS a ON a.id ="
+        " authorization_id WHERE a.account_id = :id AND kind = :kind"
+    )
+    return int(rows(client, statement, id=client.account_id, kind=kind)[0][0])
+
+
+def test_one_exchange_succeeds_and_then_all_of_it_ends(
+    client: Client, application: Application
+) -> None:
+    answers = send_at_once(client.app, _code_form(client, application), TIMES)
+    assert Counter(status for status, _ in answers) == {200: 1, 400: TIMES - 1}
+    won = next(body for status, body in answers if status == 200)
+    assert {body["error"] for status, body in answers if status == 400} == {"invalid_grant"}
+    assert _family(client) == [True]
+    assert status_with(client, won) == 401
+    refused(refresh(client.app, application, won["refresh_token"]), "invalid_grant")
+    assert _tokens(client, "access") == 1
+
+
+def test_all_refreshes_get_one_successor(
+    client: Client, application: Application, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    form = _refresh_form(client, application)
+    answers = send_at_once(client.app, form, TIMES)
+    assert Counter(status for status, _ in answers) == {200: TIMES}
+    won = answers[0][1]
+    assert [body for _, body in answers] == [won] * TIMES
+    assert _family(client) == [False]
+    assert (_tokens(client, "access"), _tokens(client, "refresh")) == (2, 2)
+    assert status_with(client, won) == 200
+    later(monkeypatch, REFRESH_GRACE)
+    refused(refresh(client.app, application, form["refresh_token"]), "invalid_grant")
+    assert status_with(client, won) == 401
+
+
+def test_refreshes_after_the_grace_all_fail_and_end_the_family(
+    client: Client, application: Application
+) -> None:
+    form = _refresh_form(client, application)
+    won = refresh(client.app, application, form["refresh_token"]).json
+    with client.app.app_context():
+        moment = clock.now() - REFRESH_GRACE
+        if client.app.config["SETTINGS"].uses_sqlite:
+            moment = clock.format_time(moment)  # type: ignore[assignment]
+        statement = "UPDATE oauth_tokens SET used_at = :moment WHERE used_at IS NOT NULL"
+        db.session.execute(db.text(statement), {"moment": moment})
+        db.session.commit()
+    answers = send_at_once(client.app, form, TIMES)
+    assert {status for status, _ in answers} == {400}
+    assert _family(client) == [True]
+    assert status_with(client, won) == 401
+
+
+@pytest.mark.parametrize("turn", range(5))
+def test_a_replay_and_a_refresh_at_once_leave_nothing_good(
+    client: Client, application: Application, turn: int
+) -> None:
+    """Whatever the refresh wrote a moment later is judged by its family, too."""
+    code = code_of(client, application)
+    first = exchange(client.app, application, code).json
+    token = first["refresh_token"]
+    calls = [
+        lambda: exchange(client.app, application, code),
+        lambda: refresh(client.app, application, token),
+    ]
+    answers = together(*calls[turn % 2 :], *calls[: turn % 2])
+    for answer in (first, *(each.json for each in answers if each.status_code == 200)):
+        assert status_with(client, answer) == 401
+        refused(refresh(client.app, application, answer["refresh_token"]), "invalid_grant")

@@ -1,0 +1,286 @@
+"""What an access token may do: its scopes, cut with what the person is in the account now."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from app.core import clock, tokens
+from app.extensions import db
+from app.members.service import change_role, remove_member
+from app.oauth.applications import delete_application
+from app.oauth.consents import end_consent
+from app.policy.permissions import ROLES, SCOPES, expand
+from tests.make import (
+    Application,
+    Client,
+    Member,
+    bearer,
+    grant_tokens,
+    make_key,
+    make_member,
+    make_project,
+    operator_of,
+    second_app,
+)
+from tests.make.oauth import refresh
+from tests.oauth.support import OFFLINE, later, refused, rows, tokens_of
+
+ALL = tuple(SCOPES)
+
+
+def _of(client: Client, application: Application, member: Member, *scopes: str) -> Client:
+    """A caller with an access token of a member."""
+    answer = grant_tokens(client.app, application, member.id, client.account_id, scopes or ALL)
+    return bearer(client, answer["access_token"])
+
+
+def _change(client: Client, member: Member, role: str | None) -> None:
+    """Give a member another role, or remove them."""
+    with client.app.app_context():
+        operator = operator_of(client)
+        if role is None:
+            remove_member(operator, member.id)
+        else:
+            change_role(operator, member.id, role)
+        db.session.commit()
+
+
+@pytest.mark.parametrize("role", ROLES)
+@pytest.mark.parametrize("scopes", [ALL, *((name,) for name in SCOPES)])
+def test_permissions_are_the_scopes_cut_with_the_role(
+    client: Client, application: Application, role: str, scopes: tuple[str, ...]
+) -> None:
+    caller = _of(client, application, make_member(client, role), *scopes)
+    expected = (expand(scopes) & ROLES[role]) | ({"profile"} & set(scopes))
+    verified = caller.get("/v1/auth/verify").json
+    assert verified["permissions"] == sorted(expected)
+    assert (verified["valid"], verified["type"]) == (True, "oauth")
+    assert verified["account_id"] == client.account_id
+
+
+def test_verify_says_when_the_token_ends(
+    client: Client, application: Application, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    moment = clock.now()
+    monkeypatch.setattr(clock, "now", lambda: moment)
+    caller = bearer(client, tokens_of(client, application)["access_token"])
+    ends_at = clock.format_time(moment + timedelta(hours=1))
+    assert caller.get("/v1/auth/verify").json["expires_at"] == ends_at
+
+
+@pytest.mark.parametrize(("scopes", "status"), [(("profile",), 200), (OFFLINE, 403)])
+def test_the_account_needs_the_scope_profile(
+    client: Client, application: Application, scopes: tuple[str, ...], status: int
+) -> None:
+    caller = bearer(client, tokens_of(client, application, scopes)["access_token"])
+    response = caller.get("/v1/account")
+    assert response.status_code == status
+    assert status == 200 or "scope profile" in response.json["error"]["message"]
+    assert make_key(client, permissions=["projects:read"]).get("/v1/account").status_code == 200
+
+
+def test_profile_opens_nothing_else(client: Client, application: Application) -> None:
+    caller = bearer(client, tokens_of(client, application, ("profile",))["access_token"])
+    for path in ("/v1/projects", "/v1/account/members", "/v1/account/usage"):
+        assert caller.get(path).status_code == 403
+    assert caller.put("/v1/account", json={"name": "B"}).status_code == 403
+
+
+@pytest.mark.parametrize(
+    ("role", "scopes", "path", "told"),
+    [
+        ("owner", ("profile",), "/v1/projects", "scope projects:read"),
+        ("owner", ALL, "/v1/account/usage", "billing:read, which no OAuth token can have"),
+        ("viewer", ALL, "/v1/projects", "person"),
+    ],
+)
+def test_a_refusal_says_what_is_lacking(
+    client: Client, application: Application, role: str, scopes: tuple[str, ...], path: str,
+    told: str,
+) -> None:  # fmt: skip
+    caller = _of(client, application, make_member(client, role), *scopes)
+    response = caller.post(path, json={"name": "A"}) if role == "viewer" else caller.get(path)
+    assert response.status_code == 403
+    assert told in response.json["error"]["message"]
+
+
+def test_what_an_application_does_the_person_has_done(
+    client: Client, application: Application
+) -> None:
+    member = make_member(client, "editor")
+    make_project(_of(client, application, member))
+    statement = "SELECT body FROM events WHERE account_id = :id ORDER BY id DESC"
+    assert f'"id":"{member.id}"' in rows(client, statement, id=client.account_id)[0][0]
+
+
+# What ends a token, or lessens it.
+
+
+@pytest.mark.parametrize("role", ["viewer", None])
+def test_removal_and_a_lower_role_end_it_at_once_in_every_process(
+    client: Client, application: Application, role: str | None
+) -> None:
+    member = make_member(client, "editor")
+    answer = grant_tokens(client.app, application, member.id, client.account_id, ALL)
+    with second_app(client.app) as other:
+        here = bearer(client, answer["access_token"])
+        elsewhere = Client(other, client.account_id, member.id, answer["access_token"])
+        assert elsewhere.get("/v1/projects").status_code == 200
+        _change(client, member, role)
+        assert elsewhere.get("/v1/projects").status_code == 401
+        assert here.get("/v1/projects").status_code == 401
+    refused(refresh(client.app, application, answer["refresh_token"]), "invalid_grant")
+
+
+def test_a_role_that_is_lowered_in_the_database_counts_at_once(
+    client: Client, application: Application
+) -> None:
+    member = make_member(client, "editor")
+    caller = _of(client, application, member)
+    project = make_project(caller)
+    with client.app.app_context():
+        statement = "UPDATE memberships SET role = 'viewer' WHERE user_id = :id"
+        db.session.execute(db.text(statement), {"id": member.id})
+        db.session.commit()
+    path = f"/v1/projects/{project['id']}"
+    assert caller.get(path).status_code == 200
+    assert caller.put(path, json={"name": "B"}).status_code == 403
+    assert caller.get("/v1/auth/verify").json["permissions"] == sorted(
+        ROLES["viewer"] | {"profile"}
+    )
+
+
+def test_a_higher_role_gives_back_what_was_consented_to(
+    client: Client, application: Application
+) -> None:
+    member = make_member(client, "viewer")
+    caller = _of(client, application, member)
+    assert caller.post("/v1/projects", json={"name": "A"}).status_code == 403
+    _change(client, member, "editor")
+    assert caller.post("/v1/projects", json={"name": "A"}).status_code == 201
+
+
+def test_ending_the_consent_ends_it(client: Client, application: Application) -> None:
+    answer = tokens_of(client, application)
+    with client.app.app_context():
+        assert end_consent(client.owner_id, client.account_id, application.id)
+        db.session.commit()
+    assert bearer(client, answer["access_token"]).get("/v1/projects").status_code == 401
+    refused(refresh(client.app, application, answer["refresh_token"]), "invalid_grant")
+
+
+def test_deleting_the_application_ends_it(client: Client, application: Application) -> None:
+    answer = tokens_of(client, application)
+    with client.app.app_context():
+        assert delete_application(client.account_id, application.id)
+        db.session.commit()
+    assert bearer(client, answer["access_token"]).get("/v1/projects").status_code == 401
+    refused(refresh(client.app, application, answer["refresh_token"]), "invalid_client", 401)
+
+
+def test_what_another_person_granted_stays(client: Client, application: Application) -> None:
+    member = make_member(client, "editor")
+    own = bearer(client, tokens_of(client, application)["access_token"])
+    _of(client, application, member)
+    _change(client, member, None)
+    assert own.get("/v1/projects").status_code == 200
+
+
+def test_what_is_granted_in_one_account_opens_no_other(
+    client: Client, stranger: Client, application: Application
+) -> None:
+    """Also for a person who belongs to both."""
+    member = make_member(client, "editor")
+    make_member(stranger, "owner", email=member.email)
+    project = make_project(stranger)
+    caller = _of(client, application, member)
+    assert caller.get("/v1/projects").json["meta"]["total"] == 0
+    assert caller.get(f"/v1/projects/{project['id']}").status_code == 404
+    _change(stranger, member, None)
+    assert caller.get("/v1/projects").status_code == 200
+
+
+# How it is refused, and noted.
+
+
+def test_every_token_that_is_not_good_gets_the_same_answer(
+    client: Client, application: Application, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer, moment = tokens_of(client, application), clock.now()
+    good = answer["access_token"]
+    bad = [
+        tokens.new_token(tokens.ACCESS_TOKEN),
+        good[:-1] + ("a" if good[-1] != "a" else "b"),
+        "canopy_oat_",
+        "canopy_oat_ü",
+    ]
+    monkeypatch.setattr(clock, "now", lambda: moment + timedelta(hours=2))
+    same = {"X-Request-Id": "same-request"}
+    answers = [
+        client.nobody().get("/v1/projects", headers=same | {"Authorization": f"Bearer {token}"})
+        for token in (good, *(token.encode().decode("latin-1") for token in bad))
+    ]
+    assert {each.status_code for each in answers} == {401}
+    assert len({each.get_data() for each in answers}) == 1
+    assert {each.headers["WWW-Authenticate"] for each in answers} == {
+        'Bearer realm="canopy", error="invalid_token"'
+    }
+
+
+@pytest.mark.parametrize("name", ["refresh_token", "code", "secret"])
+def test_only_an_access_token_is_one(client: Client, application: Application, name: str) -> None:
+    known = tokens_of(client, application) | {
+        "code": tokens.new_token(tokens.AUTHORIZATION_CODE),
+        "secret": application.secret,
+    }
+    assert bearer(client, known[name]).get("/v1/projects").status_code == 401
+
+
+@pytest.mark.parametrize(("seconds", "noted"), [(1, False), (59, False), (60, True)])
+def test_a_use_is_noted_at_most_once_a_minute(
+    client: Client, application: Application, monkeypatch: pytest.MonkeyPatch, seconds: float,
+    noted: bool,
+) -> None:  # fmt: skip
+    start = clock.now() + timedelta(hours=0.5)
+    caller = bearer(client, tokens_of(client, application)["access_token"])
+    monkeypatch.setattr(clock, "now", lambda: start)
+    caller.get("/v1/projects")
+    assert _noted(client) == [clock.format_time(start)] * 2
+    later(monkeypatch, timedelta(seconds=seconds))
+    caller.get("/v1/projects")
+    assert _noted(client) == [clock.format_time(clock.now() if noted else start)] * 2
+
+
+def _noted(client: Client) -> list[str]:
+    """When the authorization of the owner was last used, and the owner last active."""
+    values = {"id": client.account_id, "user": client.owner_id}
+    of_both = (
+        "SELECT last_used_at FROM oauth_authorizations WHERE account_id = :id AND user_id = :user",
+        "SELECT last_active_at FROM memberships WHERE account_id = :id AND user_id = :user",
+    )
+    moments = [rows(client, statement, **values)[0][0] for statement in of_both]
+    return [clock.shown_time(moment) or "" for moment in moments]
+
+
+def test_a_busy_database_holds_up_no_request(client: Client, application: Application) -> None:
+    caller = bearer(client, tokens_of(client, application)["access_token"])
+    with client.app.app_context():
+        statement = "UPDATE oauth_authorizations SET last_used_at = NULL WHERE account_id = :id"
+        db.session.execute(db.text(statement), {"id": client.account_id})
+        assert caller.get("/v1/projects").status_code == 200
+        db.session.rollback()
+
+
+def test_requests_of_a_token_count_for_the_account(
+    client: Client, application: Application
+) -> None:
+    def counted() -> int:
+        return int(client.get("/v1/account/usage").json["data"]["api_requests"]["current"])
+
+    caller = bearer(client, tokens_of(client, application)["access_token"])
+    before = counted()
+    for _ in range(3):
+        caller.get("/v1/projects")
+    assert counted() == before + 4

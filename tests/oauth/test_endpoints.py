@@ -1,0 +1,227 @@
+"""How the endpoints for programs read requests, and the form of what they answer."""
+
+from __future__ import annotations
+
+import base64
+import io
+from urllib.parse import quote_plus
+
+import pytest
+from flask import Flask
+from sqlalchemy.exc import OperationalError
+from werkzeug.test import TestResponse
+
+from tests.make import Application, Client
+from tests.make.oauth import VERIFIER, ask_token, exchange
+from tests.oauth.support import code_of, refused, tokens_of
+
+PATHS = ("/oauth/token", "/oauth/revoke", "/oauth/introspect")
+METADATA = "/.well-known/oauth-authorization-server"
+FORM = {"Content-Type": "application/x-www-form-urlencoded"}
+
+
+def _basic(client_id: str, secret: str) -> dict[str, str]:
+    encoded = base64.b64encode(f"{client_id}:{secret}".encode()).decode()
+    return {"Authorization": f"Basic {encoded}"}
+
+
+def _form(application: Application, code: str) -> dict[str, str]:
+    return {
+        "grant_type": "authorization_code",
+        "code": code,
+        "redirect_uri": application.redirect_uri,
+        "code_verifier": VERIFIER,
+    }
+
+
+# Who is asking.
+
+
+def test_client_authentication_by_basic(client: Client, application: Application) -> None:
+    form = _form(application, code_of(client, application))
+    headers = _basic(application.id, application.secret or "")
+    response = client.app.test_client().post("/oauth/token", data=form, headers=headers)
+    assert response.status_code == 200
+
+
+def test_basic_may_be_urlencoded_and_the_id_stand_in_the_form_too(
+    client: Client, application: Application
+) -> None:
+    form = _form(application, code_of(client, application)) | {"client_id": application.id}
+    secret = quote_plus(application.secret or "").replace("_", "%5F")
+    headers = {
+        "Authorization": _basic(application.id, secret)["Authorization"].replace("B", "b", 1)
+    }
+    response = client.app.test_client().post("/oauth/token", data=form, headers=headers)
+    assert response.status_code == 200
+
+
+@pytest.mark.parametrize(
+    "authorization",
+    [
+        *("", "Basic", "Basic ", "Basic !!!", "Basic Og==", "Basic eA==", "Basic /w==", "Bearer x"),
+        *("Basic YTpi", "Digest username=x", "basic", "Basic AA==", "Basic " + "QQ" * 5_000),
+    ],
+)
+@pytest.mark.parametrize("path", PATHS)
+def test_wrong_basic_is_401(client: Client, authorization: str, path: str) -> None:
+    headers = {"Authorization": authorization}
+    form = {"token": "x", "grant_type": "refresh_token", "refresh_token": "x"}
+    response = client.app.test_client().post(path, data=form, headers=headers)
+    refused(response, "invalid_client", 401)
+    assert response.headers["WWW-Authenticate"] == 'Basic realm="canopy"'
+
+
+# What was sent.
+
+
+def _post(
+    app: Flask, path: str, body: bytes, headers: dict[str, str] | None = None
+) -> TestResponse:
+    return app.test_client().post(path, data=body, headers=FORM | (headers or {}))
+
+
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"&&&",
+        b"=",
+        b"grant_type",
+        b"grant_type=x&grant_type=y&client_id=a",
+        b"client_id=a&client_id=a",
+        b"token=a&token=&client_id=a",
+        b"client_id=%00",
+        b"client_id=\x00",
+        b"client_id=%ff%fe",
+        b"client_id=\xff",
+        b"client_id=%ED%A0%80",
+        b"client_id=" + b"x" * 2_001,
+        b"x" * 2_001 + b"=1",
+        b"&".join(b"p%d=1" % number for number in range(51)),
+        b"a" * 65_536,
+    ],
+    ids=range(16),
+)
+def test_what_cannot_be_read_is_invalid(app: Flask, path: str, body: bytes) -> None:
+    response = _post(app, path, body)
+    assert response.json["error"] in ("invalid_request", "invalid_client")
+    assert response.status_code in (400, 401)
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_a_long_body_is_413(app: Flask, path: str) -> None:
+    refused(_post(app, path, b"a=" + b"x" * 65_536), "invalid_request", 413)
+
+
+def test_a_long_body_in_chunks_is_413(app: Flask) -> None:
+    chunked = {
+        "wsgi.input_terminated": True,
+        "wsgi.input": io.BytesIO(b"a=b&" * 20_000),
+        "HTTP_TRANSFER_ENCODING": "chunked",
+    }
+    response = app.test_client().post("/oauth/token", headers=FORM, environ_overrides=chunked)
+    refused(response, "invalid_request", 413)
+
+
+def test_a_body_that_ends_early_is_invalid(app: Flask) -> None:
+    response = _post(app, "/oauth/token", b"client_id=x", {"Content-Length": "100"})
+    assert (response.status_code, response.json["error"]) == (400, "invalid_request")
+
+
+@pytest.mark.parametrize(
+    "kind", ["application/json", "multipart/form-data; boundary=x", "text/plain", "", "x", "/"]
+)
+def test_only_a_form_is_read(client: Client, application: Application, kind: str) -> None:
+    body = f"grant_type=refresh_token&refresh_token=x&client_id={application.id}"
+    headers = {"Content-Type": kind}
+    response = client.app.test_client().post("/oauth/token", data=body, headers=headers)
+    refused(response, "invalid_request")
+
+
+def test_a_form_may_say_its_charset(client: Client, application: Application) -> None:
+    token = tokens_of(client, application)["refresh_token"]
+    body = (
+        f"grant_type=refresh_token&refresh_token={token}&client_id={application.id}"
+        f"&client_secret={application.secret}"
+    )
+    headers = {"Content-Type": "Application/X-WWW-Form-Urlencoded; charset=utf-8"}
+    response = client.app.test_client().post("/oauth/token", data=body, headers=headers)
+    assert response.status_code == 200
+
+
+def test_unknown_parameters_mean_nothing(client: Client, application: Application) -> None:
+    response = exchange(client.app, application, code_of(client, application), audience="x", a="b")
+    assert response.status_code == 200
+
+
+def test_parameters_of_the_address_are_refused(client: Client, application: Application) -> None:
+    response = ask_token(client.app, application, "/oauth/token?a=b", grant_type="x")
+    refused(response, "invalid_request")
+
+
+@pytest.mark.parametrize(
+    ("grant_type", "error"),
+    [
+        (None, "invalid_request"),
+        ("", "invalid_request"),
+        *((kind, "unsupported_grant_type") for kind in ("password", "client_credentials")),
+        *((kind, "unsupported_grant_type") for kind in ("implicit", "AUTHORIZATION_CODE", '"ü\\')),
+        ("authorization_code ", "unsupported_grant_type"),
+    ],
+)
+def test_there_are_two_grants(
+    client: Client, application: Application, grant_type: str | None, error: str
+) -> None:
+    response = exchange(
+        client.app, application, code_of(client, application), grant_type=grant_type
+    )
+    refused(response, error)
+    assert response.json["error_description"].isascii()
+
+
+@pytest.mark.parametrize("path", [*PATHS, METADATA, "/oauth/token/"])
+@pytest.mark.parametrize("method", ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"])
+def test_other_methods_are_405_in_oauths_form(app: Flask, path: str, method: str) -> None:
+    allowed = {"GET", "HEAD"} if path == METADATA else {"POST"}
+    if method in allowed:
+        return
+    response = app.test_client().open(path, method=method)
+    refused(response, "invalid_request", 405)
+    assert set(response.headers["Allow"].split(", ")) == allowed
+
+
+# What goes wrong here.
+
+
+@pytest.mark.provokes(503)
+def test_without_the_database_it_is_503(
+    client: Client, application: Application, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code = code_of(client, application)
+
+    def gone(*_: object) -> None:
+        raise OperationalError("", {}, Exception("gone"))
+
+    monkeypatch.setattr("app.oauth.grants.claim_code", gone)
+    response = exchange(client.app, application, code)
+    refused(response, "temporarily_unavailable", 503)
+    assert int(response.headers["Retry-After"]) >= 1
+
+
+@pytest.mark.provokes(500)
+def test_a_fault_of_ours_is_500_and_tells_nothing(
+    client: Client, application: Application, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code = code_of(client, application)
+
+    def broken(*_: object) -> None:
+        raise RuntimeError("a secret")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("app.oauth.grants.issuing.issue", broken)
+        response = exchange(client.app, application, code)
+    refused(response, "server_error", 500)
+    assert "secret" not in response.get_data(as_text=True)
+    assert exchange(client.app, application, code).status_code == 200  # nothing was claimed

@@ -1,0 +1,151 @@
+"""Where people are sent back to, and never are.
+
+``ATTACKS`` is a corpus: what has led codes elsewhere in other servers (RFC 9700, section 4.1).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+from urllib.parse import urlencode
+
+import pytest
+
+from tests.make import Application, Browser, Client, make_application
+from tests.make.oauth import request_of
+
+
+class Attack(NamedTuple):
+    """A URI of a request that looks like ``BACK``, and what it tries."""
+
+    tries: str
+    uri: str
+
+
+ATTACKS = [
+    Attack("nothing", ""),
+    Attack("another host", "https://evil.example/back"),
+    Attack("prefix", "https://client.example/backdoor"),
+    Attack("prefix of the path", "https://client.example/back/evil"),
+    Attack("shorter", "https://client.example/bac"),
+    Attack("no path", "https://client.example"),
+    Attack("substring", "https://evil.example/https://client.example/back"),
+    Attack("substring in the query", "https://evil.example/?https://client.example/back"),
+    Attack("substring in the fragment", "https://evil.example/#https://client.example/back"),
+    Attack("longer host", "https://client.example.evil.example/back"),
+    Attack("host with a suffix", "https://client.exampleevil.example/back"),
+    Attack("host with a prefix", "https://evilclient.example/back"),
+    Attack("subdomain", "https://sub.client.example/back"),
+    Attack("parent domain", "https://example/back"),
+    Attack("trailing dot of the host", "https://client.example./back"),
+    Attack("upper-case scheme", "HTTPS://client.example/back"),
+    Attack("upper-case host", "https://CLIENT.example/back"),
+    Attack("upper-case path", "https://client.example/BACK"),
+    Attack("http", "http://client.example/back"),
+    Attack("another scheme", "javascript://client.example/back"),
+    Attack("no scheme", "//client.example/back"),
+    Attack("the port that goes without saying", "https://client.example:443/back"),
+    Attack("another port", "https://client.example:444/back"),
+    Attack("an empty port", "https://client.example:/back"),
+    Attack("a user's name", "https://client.example@evil.example/back"),
+    Attack("a user's name before", "https://evil.example@client.example/back"),
+    Attack("an encoded user's name", "https://client.example%40evil.example/back"),
+    Attack("a password", "https://client.example:443@evil.example/back"),
+    Attack("backslash for slash", "https:\\\\client.example\\back"),
+    Attack("backslash behind the host", "https://evil.example\\@client.example/back"),
+    Attack("one slash", "https:/client.example/back"),
+    Attack("three slashes", "https:///client.example/back"),
+    Attack("two slashes in the path", "https://client.example//back"),
+    Attack("path traversal", "https://client.example/back/../evil"),
+    Attack("path traversal that comes back", "https://client.example/evil/../back"),
+    Attack("encoded path traversal", "https://client.example/back/%2e%2e/evil"),
+    Attack("twice encoded", "https://client.example/back/%252e%252e/evil"),
+    Attack("overlong encoding", "https://client.example/back/%c0%ae%c0%ae/evil"),
+    Attack("a dot segment", "https://client.example/./back"),
+    Attack("path parameters", "https://client.example/back;evil"),
+    Attack("trailing slash", "https://client.example/back/"),
+    Attack("trailing dot", "https://client.example/back."),
+    Attack("trailing question mark", "https://client.example/back?"),
+    Attack("a query", "https://client.example/back?next=https://evil.example"),
+    Attack("an empty fragment", "https://client.example/back#"),
+    Attack("a fragment", "https://client.example/back#evil"),
+    Attack("an encoded letter", "https://client.example/%62ack"),
+    Attack("an encoded host", "https://%63lient.example/back"),
+    Attack("an encoded slash", "https://client.example%2fback"),
+    Attack("an IDN that looks alike", "https://cl\u0456ent.example/back"),
+    Attack("the same in punycode", "https://xn--clent-4we.example/back"),
+    Attack("full-width letters", "https://client\uff0eexample/back"),
+    Attack("an ideographic stop", "https://client.example\u3002evil.example/back"),
+    Attack("space before", " https://client.example/back"),
+    Attack("space behind", "https://client.example/back "),
+    Attack("tab", "https://client.example\t.evil.example/back"),
+    Attack("line feed", "https://client.example/back\nSet-Cookie: a=b"),
+    Attack("carriage return and line feed", "https://client.example/back\r\nLocation: evil"),
+    Attack("NUL", "https://client.example/back\x00.evil.example"),
+    Attack("invisible", "https://client.example/\u200bback"),
+    Attack("right to left", "https://client.example/\u202eback"),
+    Attack("a wildcard", "https://client.example/*"),
+    Attack("very long", "https://client.example/back" + "x" * 1_900),
+    Attack("too long", "https://client.example/back" + "x" * 10_000),
+    Attack("loopback", "http://127.0.0.1:8000/back"),
+    Attack("out of band", "urn:ietf:wg:oauth:2.0:oob"),
+]
+
+
+def _address(application: Application, **fields: str | None) -> str:
+    return f"/oauth/authorize?{urlencode(request_of(application, **fields))}"
+
+
+def _refused(client: Client, address: str) -> None:
+    """Assert that nobody is sent anywhere, signed in or not, with a form or without."""
+    browser = Browser(client.app)
+    for page in (browser.get(address, follow=False), browser.send(address, decision="allow")):
+        assert page.status in (400, 403)
+        assert "Location" not in page.response.headers
+        assert page.response.mimetype == "text/html"
+        assert "Refresh" not in page.response.headers
+        assert "http-equiv" not in page.response.get_data(as_text=True)
+        assert not [link for link in page.links if not link.startswith(("/", "#"))]
+
+
+@pytest.mark.parametrize("attack", ATTACKS, ids=[attack.tries for attack in ATTACKS])
+def test_a_uri_that_is_not_registered_is_never_redirected_to(
+    client: Client, application: Application, attack: Attack
+) -> None:
+    _refused(client, _address(application, redirect_uri=attack.uri))
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "&redirect_uri=https://evil.example",
+        "&redirect_uri=https://client.example/back",
+        "&redirect_uri=",
+        "&client_id=app_01arz3ndektsv4rrffq69g5fav",
+        "&client_id=",
+        "&%72edirect_uri=https://evil.example",
+    ],
+)
+def test_a_second_one_is_never_chosen(client: Client, application: Application, query: str) -> None:
+    address = _address(application)
+    _refused(client, address + query)
+    _refused(client, address.replace("?", f"?{query[1:]}&"))
+
+
+@pytest.mark.parametrize(
+    "client_id",
+    [
+        *("", "x", "app_", "app_01arz3ndektsv4rrffq69g5fav", "APP_01ARZ3NDEKTSV4RRFFQ69G5FAV"),
+        *("' OR 1=1", "app_01arz3ndektsv4rrffq69g5fav\x00", "../x", "x" * 5_000),
+    ],
+)
+def test_of_an_unknown_application_no_uri_is_taken(
+    client: Client, application: Application, client_id: str
+) -> None:
+    _refused(client, _address(application, client_id=client_id))
+
+
+def test_a_uri_of_another_application_is_not_taken(
+    client: Client, application: Application
+) -> None:
+    other = make_application(client, redirect_uris=["https://other.example/back"])
+    _refused(client, _address(application, redirect_uri=other.redirect_uri))

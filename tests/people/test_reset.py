@@ -1,0 +1,117 @@
+"""A new password, by a link that is mailed."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from flask import Flask
+
+from app.core import clock
+from app.policy.people import RESET_LIFE, WRONG_PASSWORDS
+from tests.make import link_in, mails_to, sign_in, sign_up
+from tests.make.browser import PASSWORD, Browser
+from tests.make.mails import text_of
+from tests.people.test_sign_in import attempt, status
+
+_numbers = itertools.count(1)
+NEW = "lichen on the north side"
+
+
+@pytest.fixture
+def email(app: Flask) -> str:
+    """The address of somebody who has signed up."""
+    made = f"res-{next(_numbers)}-{id(app)}@example.org"
+    sign_up(app, made)
+    return made
+
+
+def test_a_forgotten_password_is_set_anew_by_mail(app: Flask, email: str) -> None:
+    elsewhere = sign_in(app, email)
+    browser = Browser(app)
+    browser.get("/forgot-password")
+    assert browser.submit(email=email).title == "Look at your mail"
+    link = link_in(mails_to(app, email)[-1])
+    browser.get(link)
+    page = browser.submit(password=NEW)
+    assert page.path == "/accounts"
+    assert "Your password is changed" in page.text
+    assert elsewhere.get("/profile").title == "Sign in"
+    assert sign_in(app, email, NEW)
+    assert status(attempt(app, email, PASSWORD)) == 422
+    assert Browser(app).get(link).title == "This link is no longer good"
+    assert "password" in str(mails_to(app, email)[-1]["Subject"]).lower()
+
+
+def test_a_mailed_link_opens_the_brake(app: Flask, email: str) -> None:
+    for _ in range(WRONG_PASSWORDS + 1):
+        attempt(app, email, "wrong horse battery")
+    browser = Browser(app)
+    browser.get("/forgot-password")
+    browser.submit(email=email)
+    browser.get(link_in(mails_to(app, email)[-1]))
+    browser.submit(password=NEW)
+    assert sign_in(app, email, NEW)
+
+
+def test_a_new_password_ends_the_other_links(app: Flask, email: str) -> None:
+    links = []
+    for _ in range(2):
+        browser = Browser(app)
+        browser.get("/forgot-password")
+        browser.submit(email=email)
+        links.append(link_in(mails_to(app, email)[-1]))
+    browser = Browser(app)
+    browser.get(links[1])
+    browser.submit(password=NEW)
+    assert Browser(app).get(links[0]).status == 404
+
+
+def test_a_link_for_a_new_password_holds_for_an_hour(
+    app: Flask, email: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    browser = Browser(app)
+    browser.get("/forgot-password")
+    browser.submit(email=email)
+    link = link_in(mails_to(app, email)[-1])
+    moment = clock.now()
+    monkeypatch.setattr(clock, "now", lambda: moment + RESET_LIFE)
+    assert Browser(app).get(link).status == 404
+
+
+def test_a_weak_new_password_is_refused_and_the_link_stays_good(app: Flask, email: str) -> None:
+    browser = Browser(app)
+    browser.get("/forgot-password")
+    browser.submit(email=email)
+    browser.get(link_in(mails_to(app, email)[-1]))
+    assert browser.submit(password="password123").status == 422
+    assert browser.submit(password=NEW).path == "/accounts"
+
+
+def test_nobody_gets_a_mail_at_an_unknown_address(app: Flask) -> None:
+    unknown = f"nobody-{next(_numbers)}-{id(app)}@example.org"
+    browser = Browser(app)
+    browser.get("/forgot-password")
+    assert browser.submit(email=unknown).title == "Look at your mail"
+    assert mails_to(app, unknown) == []
+
+
+def test_a_mailed_link_names_the_public_address_whatever_the_request_says(
+    app: Flask, email: str
+) -> None:
+    for header in ("Host", "X-Forwarded-Host"):
+        client = app.test_client()
+        page = client.get("/forgot-password", headers={"Accept": "text/html"})
+        browser = Browser(app)
+        browser.client = client
+        browser.get("/forgot-password")
+        assert browser.page is not None
+        client.post(
+            "/forgot-password",
+            data=browser.page.form().fields | {"email": email},
+            headers={"Accept": "text/html", header: "evil.example"},
+        )
+        assert page.status_code == 200
+    for message in mails_to(app, email):
+        assert "evil.example" not in text_of(message)
+        assert app.config["SETTINGS"].public_url in text_of(message)

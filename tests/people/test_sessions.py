@@ -1,0 +1,109 @@
+"""The session of a browser: its cookie, and when it ends."""
+
+from __future__ import annotations
+
+import itertools
+from datetime import timedelta
+
+import pytest
+from flask import Flask
+from sqlalchemy import select, update
+
+from app.core import clock
+from app.extensions import db
+from app.models import Session, User
+from app.policy.people import SESSION_IDLE, SESSION_LIFE
+from tests.make import second_app, sign_in, sign_up
+from tests.make.browser import PASSWORD, Browser
+from tests.people.test_sign_in import attempt
+
+_numbers = itertools.count(1)
+NEW = "lichen on the north side"
+
+
+@pytest.fixture
+def email(app: Flask) -> str:
+    """The address of somebody who has signed up."""
+    made = f"ses-{next(_numbers)}-{id(app)}@example.org"
+    sign_up(app, made)
+    return made
+
+
+def test_a_session_is_new_at_each_sign_in(app: Flask, email: str) -> None:
+    """A cookie that somebody planted before is worth nothing afterwards (session fixation)."""
+    browser = Browser(app)
+    browser.client.set_cookie("canopy_session", "canopy_ses_planted")
+    attempt(app, email, PASSWORD, browser)
+    first = browser.client.get_cookie("canopy_session")
+    assert first is not None
+    assert first.value != "canopy_ses_planted"
+    assert first.http_only
+    assert first.same_site == "Lax"
+    assert not first.secure
+    browser.get("/login", follow=False)
+    browser.client.set_cookie("canopy_session", first.value)
+    browser.submit("/logout") if browser.get("/profile").status == 200 else None
+    attempt(app, email, PASSWORD, browser)
+    second = browser.client.get_cookie("canopy_session")
+    assert second is not None
+    assert second.value != first.value
+
+
+def test_signing_in_again_ends_the_session_of_before(app: Flask, email: str) -> None:
+    browser = sign_in(app, email)
+    old = browser.client.get_cookie("canopy_session")
+    assert old is not None
+    other = Browser(app)
+    other.client.set_cookie("canopy_session", old.value)
+    page = browser.get("/profile")
+    browser.client.post("/login", data={**page.form("/logout").fields, "email": email,
+                                        "password": PASSWORD}, headers=browser.headers)  # fmt: skip
+    assert other.get("/profile").title == "Sign in"
+    assert browser.get("/profile").title == "Your profile"
+
+
+def test_on_https_cookies_are_for_this_host_and_https_only(app: Flask, email: str) -> None:
+    with second_app(app, public_url="https://canopy.example.org") as secure:
+        client = secure.test_client()
+        page = Browser(secure)
+        page.client = client
+        options = {"base_url": "https://canopy.example.org"}
+        shown = page.get("/login", **options)
+        answer = client.post(
+            "/login",
+            data=shown.form().fields | {"email": email, "password": PASSWORD},
+            headers={"Accept": "text/html", "Referer": "https://canopy.example.org/login"},
+            **options,
+        )
+        assert answer.status_code == 303
+        cookies = answer.headers.getlist("Set-Cookie")
+    names = {cookie.partition("=")[0] for cookie in cookies}
+    assert {"__Host-canopy_session", "__Host-canopy_known"} <= names
+    for cookie in cookies:
+        assert "; Secure" in cookie
+        assert "; HttpOnly" in cookie
+        assert "; SameSite=Lax" in cookie
+        assert "Domain" not in cookie
+
+
+@pytest.mark.parametrize(
+    ("idle", "age", "alive"),
+    [
+        (timedelta(days=13, hours=23), timedelta(days=14), True),
+        (SESSION_IDLE, timedelta(days=14), False),
+        (timedelta(days=1), timedelta(days=89, hours=23), True),
+        (timedelta(days=1), SESSION_LIFE, False),
+    ],
+)
+def test_sessions_end(app: Flask, email: str, idle: timedelta, age: timedelta, alive: bool) -> None:
+    browser = sign_in(app, email)
+    moment = clock.now()
+    with app.app_context():
+        person = db.session.scalars(select(User.id).where(User.email == email)).one()
+        db.session.execute(
+            update(Session)
+            .where(Session.user_id == person)
+            .values(last_used_at=moment - idle, created_at=moment - age)
+        )
+        db.session.commit()
+    assert (browser.get("/profile").title == "Your profile") is alive

@@ -1,0 +1,196 @@
+"""Signing in and out, and a new password by mail."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from flask import Flask
+from sqlalchemy import select
+
+from app.core import clock
+from app.extensions import db
+from app.models import User
+from app.policy.people import (
+    WRONG_PASSWORDS,
+    WRONG_PASSWORDS_WINDOW,
+)
+from tests.make import second_app, sign_in, sign_up
+from tests.make.browser import PASSWORD, Browser
+
+_numbers = itertools.count(1)
+NEW = "lichen on the north side"
+
+
+@pytest.fixture
+def email(app: Flask) -> str:
+    """The address of somebody who has signed up."""
+    made = f"kim-{next(_numbers)}-{id(app)}@example.org"
+    sign_up(app, made)
+    return made
+
+
+def attempt(app: Flask, email: str, password: str, browser: Browser | None = None) -> Browser:
+    browser = browser or Browser(app)
+    browser.get("/login")
+    browser.submit(email=email, password=password)
+    return browser
+
+
+def status(browser: Browser) -> int:
+    assert browser.page is not None
+    return browser.page.status
+
+
+def test_signing_in_and_out(app: Flask, email: str) -> None:
+    browser = sign_in(app, email)
+    browser.submit("/logout")
+    assert browser.page is not None
+    assert browser.page.title == "Sign in"
+    assert browser.get("/profile").title == "Sign in"
+
+
+def test_the_case_of_an_address_does_not_matter(app: Flask, email: str) -> None:
+    assert sign_in(app, email.upper())
+
+
+def test_a_wrong_password_and_an_unknown_address_get_the_same_page(app: Flask, email: str) -> None:
+    unknown = "x" * len(email.partition("@")[0]) + "@example.org"
+    pages = [attempt(app, address, "wrong horse battery").page for address in (email, unknown)]
+    texts = [page.response.get_data(as_text=True) for page in pages if page is not None]
+    shown = [
+        [line for line in text.replace(address, "").splitlines() if "csrf" not in line]
+        for text, address in zip(texts, (email, unknown), strict=True)
+    ]
+    assert shown[0] == shown[1]
+    assert [page.status for page in pages if page is not None] == [422, 422]
+
+
+def test_an_unknown_address_costs_as_much_as_a_wrong_password(
+    app: Flask, email: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Argon2 takes nearly all of the time, so both have to ask it once."""
+    asked: list[str] = []
+    with app.app_context():
+        hasher = app.extensions["canopy_passwords"].hasher
+        app.extensions["canopy_passwords"].nobodys()
+    verify = type(hasher).verify
+
+    def count(self: object, known: str, password: str) -> bool:
+        asked.append(known)
+        return bool(verify(self, known, password))  # type: ignore[arg-type]
+
+    monkeypatch.setattr(type(hasher), "verify", count)
+    for address in (email, f"nobody-{id(app)}@example.org"):
+        attempt(app, address, "wrong horse battery")
+    assert len(asked) == 2
+    parameters = {known.rpartition("$")[0].rpartition("$")[0] for known in asked}
+    assert len(parameters) == 1
+
+
+def test_guesses_are_refused_for_a_while_even_the_right_one(
+    app: Flask, email: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for _ in range(WRONG_PASSWORDS):
+        assert status(attempt(app, email, "wrong horse battery")) == 422
+    late = attempt(app, email, PASSWORD)
+    assert status(late) == 429
+    assert late.page is not None
+    assert "too many wrong passwords" in late.page.text
+    assert 0 < int(late.page.response.headers["Retry-After"]) <= 600
+    moment = clock.now()
+    monkeypatch.setattr(clock, "now", lambda: moment + WRONG_PASSWORDS_WINDOW)
+    assert sign_in(app, email)
+
+
+def test_the_brake_holds_for_unknown_addresses_too(app: Flask) -> None:
+    unknown = f"nobody-{next(_numbers)}-{id(app)}@example.org"
+    found = [status(attempt(app, unknown, "wrong horse battery")) for _ in range(12)]
+    assert found == [422] * WRONG_PASSWORDS + [429] * 2
+
+
+def test_a_stranger_does_not_lock_out_who_was_signed_in_in_this_browser(
+    app: Flask, email: str
+) -> None:
+    own = sign_in(app, email)
+    own.submit("/logout")
+    for _ in range(WRONG_PASSWORDS + 1):
+        attempt(app, email, "wrong horse battery")
+    assert status(attempt(app, email, PASSWORD)) == 429
+    attempt(app, email, PASSWORD, own)
+    assert own.page is not None
+    assert own.page.path == "/accounts"
+
+
+def test_a_known_browser_may_not_guess_for_ever_either(app: Flask, email: str) -> None:
+    own = sign_in(app, email)
+    own.submit("/logout")
+    found = [status(attempt(app, email, "wrong horse battery", own)) for _ in range(12)]
+    assert found == [422] * WRONG_PASSWORDS + [429] * 2
+
+
+def test_another_persons_browser_is_a_strange_one(app: Flask, email: str) -> None:
+    other = sign_up(app, f"other-{next(_numbers)}-{id(app)}@example.org")
+    other.submit("/logout")
+    for _ in range(WRONG_PASSWORDS):
+        attempt(app, email, "wrong horse battery")
+    assert status(attempt(app, email, PASSWORD, other)) == 429
+
+
+def test_a_password_is_hashed_anew_when_the_parameters_change(app: Flask, email: str) -> None:
+    def kept() -> str:
+        with app.app_context():
+            return str(db.session.scalar(select(User.password_hash).where(User.email == email)))
+
+    before = kept()
+    sign_in(app, email)
+    assert kept() == before
+    with second_app(app, password_time_cost=2) as other:
+        sign_in(other, email)
+    assert "t=2" in kept()
+    assert sign_in(app, email)
+
+
+@pytest.mark.parametrize(
+    ("target", "path"),
+    [
+        ("/profile", "/profile"),
+        ("/profile?a=1", "/profile"),
+        ("https://evil.example/", "/accounts"),
+        ("//evil.example/", "/accounts"),
+        ("/\\evil.example/", "/accounts"),
+        ("\\\\evil.example/", "/accounts"),
+        ("/%0d%0aLocation:%20https://evil.example", "/accounts"),
+        ("javascript:alert(1)", "/accounts"),
+        ("/\t/evil.example", "/accounts"),
+        ("///evil.example", "/accounts"),
+        ("evil.example", "/accounts"),
+        ("http:/evil.example", "/accounts"),
+        ("", "/accounts"),
+    ],
+)
+def test_one_goes_on_within_this_service_only(
+    app: Flask, email: str, target: str, path: str
+) -> None:
+    browser = Browser(app)
+    browser.get("/login", query_string={"next": target})
+    assert browser.page is not None
+    answer = browser.client.post(
+        "/login",
+        query_string={"next": target},
+        data=browser.page.form().fields | {"email": email, "password": PASSWORD},
+        headers=browser.headers,
+    )
+    assert answer.status_code == 303
+    location = answer.headers["Location"]
+    assert location.startswith("/")
+    assert not location.startswith(("//", "/\\"))
+    if path == "/profile":
+        assert location == target
+
+
+def test_who_is_not_signed_in_comes_back_to_the_page_they_wanted(app: Flask, email: str) -> None:
+    browser = Browser(app)
+    page = browser.get("/profile?tab=1")
+    assert page.title == "Sign in"
+    assert browser.submit(email=email, password=PASSWORD).path == "/profile?tab=1"

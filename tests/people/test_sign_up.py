@@ -1,0 +1,191 @@
+"""Signing up: pages, mails, and what stays unknown to strangers."""
+
+from __future__ import annotations
+
+import itertools
+from datetime import timedelta
+
+import pytest
+from flask import Flask
+from sqlalchemy import func, select
+
+from app.core import clock
+from app.extensions import db
+from app.models import Account, SignUp, User
+from app.policy.people import SIGN_UP_LIFE, WRONG_PASSWORDS
+from tests.make import link_in, mails_to, sign_in, sign_up
+from tests.make.browser import PASSWORD, Browser
+from tests.make.mails import text_of
+
+_numbers = itertools.count(1)
+FIELDS = {"name": "Ada Birch", "password": PASSWORD, "account_name": "Birch Hill"}
+
+
+def address(app: Flask) -> str:
+    return f"ada-{next(_numbers)}-{id(app)}@example.org"
+
+
+def begin(app: Flask, email: str, **fields: str) -> Browser:
+    browser = Browser(app)
+    browser.get("/register")
+    browser.submit(**FIELDS | {"email": email} | fields)
+    return browser
+
+
+def users(app: Flask, email: str) -> int:
+    with app.app_context():
+        return db.session.scalar(select(func.count()).where(User.email == email)) or 0
+
+
+def test_a_person_signs_up_and_has_an_account(app: Flask) -> None:
+    email = address(app)
+    browser = begin(app, email)
+    assert browser.page is not None
+    assert browser.page.title == "Look at your mail"
+    assert users(app, email) == 0
+    message = mails_to(app, email)[-1]
+    assert "Birch Hill" in text_of(message)
+    browser.get(link_in(message))
+    page = browser.submit(password=PASSWORD)
+    assert page.path == "/accounts"
+    assert "Birch Hill" in page.text
+    assert "owner" in page.text
+    assert "confirmed" in browser.get("/profile").text
+
+
+def test_nothing_is_made_without_the_password_that_was_chosen(app: Flask) -> None:
+    """Else a stranger could sign up with somebody's address, and wait for the click."""
+    email = address(app)
+    begin(app, email)
+    browser = Browser(app)
+    browser.get(link_in(mails_to(app, email)[-1]))
+    page = browser.submit(password="something else entirely")
+    assert page.status == 422
+    assert users(app, email) == 0
+
+
+def test_the_password_of_a_sign_up_cannot_be_guessed_for_ever(app: Flask) -> None:
+    email = address(app)
+    begin(app, email)
+    link = link_in(mails_to(app, email)[-1])
+    statuses = []
+    for _ in range(WRONG_PASSWORDS + 2):
+        browser = Browser(app)
+        browser.get(link)
+        statuses.append(browser.submit(password="something else entirely").status)
+    assert statuses == [422] * WRONG_PASSWORDS + [429] * 2
+
+
+def test_the_owner_of_an_address_is_told_when_somebody_signs_up_with_it(app: Flask) -> None:
+    email = address(app)
+    sign_up(app, email)
+    browser = begin(app, email, password="quite another pass phrase")
+    assert browser.page is not None
+    assert browser.page.title == "Look at your mail"
+    told = text_of(mails_to(app, email)[-1])
+    assert "/login" in told
+    assert "/register/confirm" not in told
+    assert sign_in(app, email)
+    with app.app_context():
+        assert db.session.scalar(select(func.count()).where(SignUp.email == email)) == 0
+
+
+def test_known_and_unknown_addresses_get_the_same_page(app: Flask) -> None:
+    known = address(app)
+    sign_up(app, known)
+    unknown = "x" * len(known.partition("@")[0]) + "@example.org"
+    pages = [begin(app, email).page for email in (known, unknown)]
+    texts = [page.response.get_data(as_text=True).replace(email, "") for page, email in
+             zip(pages, (known, unknown), strict=True) if page is not None]  # fmt: skip
+    assert texts[0] == texts[1]
+
+
+def test_a_request_to_sign_up_looks_nobody_up(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So its time cannot tell whether somebody has the address."""
+    sent: list[str] = []
+    browser = Browser(app)
+    browser.get("/register")
+    from sqlalchemy import event
+
+    with app.app_context():
+        engine = db.engine
+
+    def note(_c: object, _k: object, statement: str, *_: object) -> None:
+        sent.append(statement)
+
+    event.listen(engine, "before_cursor_execute", note)
+    try:
+        browser.submit(**FIELDS | {"email": address(app)})
+    finally:
+        event.remove(engine, "before_cursor_execute", note)
+    assert sent
+    assert not [statement for statement in sent if "users" in statement]
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "told"),
+    [
+        ("name", "", "Is needed."),
+        ("name", "x" * 201, "1 to 200"),
+        ("name", "a\x00b", "NUL"),
+        ("email", "nobody", "such as jo@example.org"),
+        ("email", "a@example.org\r\nBcc: b@example.org", "such as jo@example.org"),
+        ("email", "a" * 250 + "@example.org", "254"),
+        ("password", "short", "10 to 128"),
+        ("password", "x" * 129, "10 to 128"),
+        ("password", "password123", "first that a guesser tries"),
+        ("password", "Ada Birch1", "first that a guesser tries"),
+        ("account_name", "", "Is needed."),
+        ("account_slug", "Birch Hill", "such as birch-hill"),
+        ("account_slug", "admin", "needs itself"),
+    ],
+)
+def test_fields_that_are_wrong(app: Flask, field: str, value: str, told: str) -> None:
+    browser = Browser(app)
+    browser.get("/register")
+    page = browser.submit(**FIELDS | {"email": address(app), field: value})
+    assert page.status == 422
+    assert told in page.text
+    kept = page.form().fields
+    assert kept["password"] == ""
+    assert kept["account_name"] == ("" if field == "account_name" else FIELDS["account_name"])
+
+
+def test_a_slug_can_be_chosen_and_is_numbered_where_it_is_taken(app: Flask) -> None:
+    slug, slugs = f"wood-{next(_numbers)}-{id(app)}", []
+    for _ in range(2):
+        email = address(app)
+        browser = begin(app, email, account_slug=slug)
+        browser.get(link_in(mails_to(app, email)[-1]))
+        browser.submit(password=PASSWORD)
+        with app.app_context():
+            found = select(Account.slug).where(Account.slug.like(f"{slug}%")).order_by(Account.id)
+            slugs = list(db.session.scalars(found))
+    assert slugs == [slug, f"{slug}-2"]
+
+
+def test_a_link_works_once_and_for_a_day(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+    email = address(app)
+    begin(app, email)
+    link = link_in(mails_to(app, email)[-1])
+    moment = clock.now()
+    monkeypatch.setattr(clock, "now", lambda: moment + SIGN_UP_LIFE)
+    assert Browser(app).get(link).status == 404
+    monkeypatch.setattr(clock, "now", lambda: moment + SIGN_UP_LIFE - timedelta(minutes=1))
+    browser = Browser(app)
+    browser.get(link)
+    assert browser.submit(password=PASSWORD).path == "/accounts"
+    assert Browser(app).get(link).title == "This link is no longer good"
+
+
+@pytest.mark.parametrize("token", ["x", "canopy_lnk_" + "0" * 38, "%00", "..", "x" * 5000])
+def test_links_that_never_were(app: Flask, token: str) -> None:
+    for path in ("/register/confirm/", "/reset-password/", "/verify-email/"):
+        assert Browser(app).get(path + token).status == 404
+
+
+def test_nobody_is_mailed_to_without_end(app: Flask) -> None:
+    email = address(app)
+    for number in range(8):
+        begin(app, email.upper() if number % 2 else email)
+    assert len(mails_to(app, email)) + len(mails_to(app, email.upper())) == 5

@@ -1,0 +1,223 @@
+"""A person's own pages: name, password, sessions, accounts."""
+
+from __future__ import annotations
+
+import itertools
+from datetime import timedelta
+
+import pytest
+from flask import Flask
+from sqlalchemy import select
+
+from app.core import clock
+from app.extensions import db
+from app.models import Membership, Session, User
+from app.policy.people import WRONG_PASSWORDS
+from tests.make import Browser, link_in, mails_to, second_app, sign_in, sign_up
+from tests.make.browser import PASSWORD
+
+_numbers = itertools.count(1)
+NEW = "lichen on the north side"
+
+
+@pytest.fixture
+def email(app: Flask) -> str:
+    return f"rowan-{next(_numbers)}-{id(app)}@example.org"
+
+
+@pytest.fixture
+def browser(app: Flask, email: str) -> Browser:
+    return sign_up(app, email, name="Rowan Ash", account="Ash Grove")
+
+
+@pytest.mark.parametrize("path", ["/profile", "/accounts", "/applications"])
+def test_pages_are_for_who_is_signed_in(app: Flask, path: str) -> None:
+    assert Browser(app).get(path).title == "Sign in"
+
+
+def test_the_start_leads_on(app: Flask, browser: Browser) -> None:
+    assert browser.get("/").path == "/accounts"
+    assert Browser(app).get("/").path == "/login"
+
+
+def test_a_name_is_changed(browser: Browser) -> None:
+    browser.get("/profile")
+    page = browser.submit("/profile/name", name="  Rowan Alder ")
+    assert page.path == "/profile"
+    assert "Your name is changed." in page.text
+    assert page.form("/profile/name").fields["name"] == "Rowan Alder"
+
+
+@pytest.mark.parametrize("name", ["", " ", "x" * 201, "a\x00"])
+def test_a_name_that_cannot_be(browser: Browser, name: str) -> None:
+    browser.get("/profile")
+    assert browser.submit("/profile/name", name=name).status == 422
+    assert "Rowan Ash" in browser.get("/profile").text
+
+
+def test_what_a_person_is_called_is_text(browser: Browser) -> None:
+    browser.get("/profile")
+    browser.submit("/profile/name", name="<script>alert(1)</script>")
+    shown = browser.get("/accounts").response.get_data(as_text=True)
+    assert "<script>alert" not in shown
+    assert "&lt;script&gt;alert(1)" in shown
+
+
+def test_a_password_is_changed_and_the_other_sessions_end(
+    app: Flask, browser: Browser, email: str
+) -> None:
+    elsewhere = sign_in(app, email)
+    browser.get("/profile")
+    page = browser.submit("/profile/password", password=PASSWORD, new_password=NEW)
+    assert "Your password is changed" in page.text
+    assert elsewhere.get("/profile").title == "Sign in"
+    assert browser.get("/profile").title == "Your profile"
+    assert sign_in(app, email, NEW)
+    assert "password" in str(mails_to(app, email)[-1]["Subject"]).lower()
+
+
+@pytest.mark.parametrize(
+    ("now", "new", "told"),
+    [
+        ("wrong horse battery", NEW, "That is not your password."),
+        (PASSWORD, "short", "10 to 128"),
+        (PASSWORD, "Rowan Ash 1", "first that a guesser tries"),
+        ("", NEW, "Is needed."),
+    ],
+)
+def test_a_password_that_is_not_changed(browser: Browser, now: str, new: str, told: str) -> None:
+    browser.get("/profile")
+    page = browser.submit("/profile/password", password=now, new_password=new)
+    assert page.status == 422
+    assert told in page.text
+
+
+def test_who_finds_a_session_open_cannot_guess_its_password(browser: Browser) -> None:
+    found = []
+    for _ in range(WRONG_PASSWORDS + 1):
+        browser.get("/profile")
+        page = browser.submit("/profile/password", password="wrong horse", new_password=NEW)
+        found.append(page.status)
+    assert found == [422] * WRONG_PASSWORDS + [429]
+
+
+def test_sessions_are_shown_with_their_place_and_ended_one_by_one(
+    app: Flask, browser: Browser, email: str
+) -> None:
+    elsewhere = sign_in(app, email)
+    page = browser.get("/profile")
+    assert page.text.count("Firefox on Linux") == 2
+    assert page.text.count("From 12.") == 2
+    ends = [form.action for form in page.forms if form.action.endswith("/end")]
+    other = next(action for action in ends if _id(app, elsewhere) in action)
+    browser.submit(other)
+    assert elsewhere.get("/profile").title == "Sign in"
+    assert browser.get("/profile").title == "Your profile"
+
+
+def _id(app: Flask, browser: Browser) -> str:
+    from app.core.tokens import hash_token
+
+    cookie = browser.client.get_cookie("canopy_session")
+    assert cookie is not None
+    with app.app_context():
+        own = select(Session.id).where(Session.token_hash == hash_token(cookie.value))
+        return str(db.session.scalars(own).one())
+
+
+def test_ending_the_own_session_signs_out(app: Flask, browser: Browser) -> None:
+    browser.get("/profile")
+    page = browser.submit(f"/profile/sessions/{_id(app, browser)}/end")
+    assert page.title == "Sign in"
+    assert browser.client.get_cookie("canopy_session") is None
+
+
+def test_all_other_sessions_end_at_once(app: Flask, browser: Browser, email: str) -> None:
+    others = [sign_in(app, email) for _ in range(2)]
+    browser.get("/profile")
+    browser.submit("/profile/sessions/end-others")
+    assert [other.get("/profile").title for other in others] == ["Sign in"] * 2
+    assert browser.get("/profile").title == "Your profile"
+
+
+def test_nobody_ends_sessions_of_others(app: Flask, browser: Browser) -> None:
+    stranger = sign_up(app, f"stranger-{next(_numbers)}-{id(app)}@example.org")
+    own = stranger.get("/profile").form("/logout").fields
+    assert stranger.send(f"/profile/sessions/{_id(app, browser)}/end", **own).status == 404
+    assert browser.get("/profile").title == "Your profile"
+
+
+def test_an_ended_session_has_ended_in_every_process(
+    app: Flask, browser: Browser, email: str
+) -> None:
+    with second_app(app) as process:
+        elsewhere = Browser(process)
+        cookie = browser.client.get_cookie("canopy_session")
+        assert cookie is not None
+        elsewhere.client.set_cookie("canopy_session", cookie.value)
+        assert elsewhere.get("/profile").title == "Your profile"
+        browser.get("/profile")
+        browser.submit("/logout")
+        assert elsewhere.get("/profile").title == "Sign in"
+
+
+def test_use_is_noted_once_a_minute(
+    app: Flask, browser: Browser, email: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def seen() -> tuple[object, object]:
+        with app.app_context():
+            one = (
+                select(Session.last_used_at, Membership.last_active_at)
+                .join(User, User.id == Session.user_id)
+                .join(Membership, Membership.user_id == User.id)
+                .where(User.email == email)
+            )
+            return tuple(db.session.execute(one).one())  # type: ignore[return-value]
+
+    first, _ = seen()
+    moment = clock.now()
+    monkeypatch.setattr(clock, "now", lambda: moment + timedelta(seconds=50))
+    browser.get("/accounts")
+    assert seen()[0] == first
+    monkeypatch.setattr(clock, "now", lambda: moment + timedelta(seconds=70))
+    browser.get("/accounts")
+    assert seen() == (moment + timedelta(seconds=70),) * 2
+
+
+def test_another_account_is_opened_and_worked_in(browser: Browser) -> None:
+    browser.get("/accounts")
+    page = browser.submit("/accounts", account_name="Second Wood", account_slug="")
+    assert "The account Second Wood is ready." in page.text
+    switch = page.form("/accounts/switch").buttons[0]
+    assert switch["aria-label"] == "Work in Ash Grove"
+    page = browser.submit("/accounts/switch", press=switch["value"])
+    assert "You work in Ash Grove now." in page.text
+
+
+def test_nobody_works_in_an_account_that_they_do_not_belong_to(
+    app: Flask, browser: Browser
+) -> None:
+    stranger = sign_up(app, f"stranger-{next(_numbers)}-{id(app)}@example.org")
+    with app.app_context():
+        theirs = db.session.scalars(select(Membership.account_id).order_by(
+            Membership.created_at.desc())).first()  # fmt: skip
+    own = browser.get("/accounts").form("/logout").fields
+    assert browser.send("/accounts/switch", account_id=str(theirs), **own).status == 404
+    assert stranger.get("/accounts").status == 200
+
+
+def test_an_address_is_confirmed_by_a_mailed_link(app: Flask, email: str, browser: Browser) -> None:
+    with app.app_context():
+        person = db.session.scalars(select(User).where(User.email == email)).one()
+        person.email_verified_at = None
+        db.session.commit()
+    assert "not confirmed" in browser.get("/profile").text
+    browser.submit("/profile/verify-email")
+    link = link_in(mails_to(app, email)[-1])
+    scanner = Browser(app)
+    assert scanner.get(link).title == "Confirm your address"
+    assert "not confirmed" in browser.get("/profile").text
+    scanner.get(link)
+    scanner.submit()
+    assert "not confirmed" not in browser.get("/profile").text
+    assert Browser(app).get(link).status == 404

@@ -1,0 +1,199 @@
+"""What somebody may send to a page who means no good, a row each."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import pytest
+from flask import Flask
+from werkzeug.test import TestResponse
+
+from tests.make import Browser, sign_up, text_of
+from tests.make.browser import PASSWORD
+from tests.make.mails import mails_to
+
+_numbers = itertools.count(1)
+HTML = {"Accept": "text/html"}
+FORMS = ("/login", "/register", "/forgot-password")
+ODD = {
+    "NUL": "a\x00@example.org",
+    "surrogate": "\ud800@example.org",
+    "line break": "a@example.org\r\nBcc: b@example.org",
+    "line separator": "a@example.org\u2028Bcc: b",
+    "right to left": "\u202ea@example.org",
+    "two addresses": "a@example.org, b@example.org",
+    "angle brackets": "A <a@example.org>",
+    "quoted": '"a b"@example.org\n',
+    "very long": "a" * 30_000 + "@example.org",
+    "script": "<script>alert(1)</script>@example.org",
+    "template": "{{ config }}@example.org",
+    "SQL": "a'; DROP TABLE users; --@example.org",
+}
+NAMES = {
+    "script": "<script>alert(1)</script>",
+    "attribute": '" onmouseover="alert(1)',
+    "template": "{{ 777 * 777 }}{% if 1 %}",
+    "formula": "=HYPERLINK(1)",
+    "right to left": "\u202eevil\u202c",
+}
+
+
+def send(app: Flask, path: str, data: Any = None, **options: Any) -> TestResponse:
+    """A post with the secret of a form that was just loaded, from an address of its own."""
+    browser = Browser(app)
+    token = browser.get("/login").form().fields["csrf_token"]
+    fields = {"csrf_token": token} | (data if isinstance(data, dict) else {})
+    body = fields if data is None or isinstance(data, dict) else data
+    options.setdefault("environ_overrides", {"REMOTE_ADDR": browser.address()})
+    return browser.client.post(
+        path, data=body, headers=HTML | options.pop("headers", {}), **options
+    )
+
+
+@pytest.mark.parametrize("path", FORMS)
+@pytest.mark.parametrize("odd", ODD)
+def test_odd_addresses(app: Flask, path: str, odd: str) -> None:
+    data = {"email": ODD[odd].encode("utf-8", "surrogatepass"), "password": PASSWORD}
+    answer = send(app, path, data)
+    assert answer.status_code in (200, 422)
+    shown = answer.get_data(as_text=True)
+    assert "<script>alert" not in shown
+    if answer.status_code == 200:
+        assert odd in ("right to left", "template", "SQL", "script", "surrogate")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_people_call_themselves_is_only_text(app: Flask, name: str) -> None:
+    email = f"odd-{next(_numbers)}-{id(app)}@example.org"
+    browser = sign_up(app, email, name=NAMES[name], account=NAMES[name])
+    for path in ("/accounts", "/profile", "/nothing"):
+        shown = browser.get(path).response.get_data(as_text=True)
+        assert "<script>alert" not in shown
+        assert ' onmouseover="alert' not in shown
+        assert "603729" not in shown
+    (message, *_) = mails_to(app, email)
+    assert "\n" not in str(message["Subject"])
+    assert NAMES[name] in text_of(message) or name == "right to left"
+
+
+@pytest.mark.parametrize("path", FORMS)
+@pytest.mark.parametrize(
+    ("body", "kind"),
+    [
+        (b"\xff\xfe=%ff&email=\xc3\x28", "application/x-www-form-urlencoded"),
+        (b"{", "application/json"),
+        (b'{"email": "a@example.org"}', "application/json"),
+        (b"email=a@example.org", "text/plain"),
+        (b"--x\r\n", "multipart/form-data; boundary=x"),
+        (b"x" * 70_000, "application/x-www-form-urlencoded"),
+        (b"a=1&" * 5_000, "application/x-www-form-urlencoded"),
+        (b"", ""),
+    ],
+    ids=["no UTF-8", "broken JSON", "JSON", "text", "broken parts", "too long", "too many", "none"],
+)  # fmt: skip
+def test_bodies_that_are_no_form_of_ours(app: Flask, path: str, body: bytes, kind: str) -> None:
+    answer = send(app, path, body, content_type=kind)
+    assert answer.status_code in (403, 413)
+
+
+def test_a_form_in_chunks_is_refused(app: Flask) -> None:
+    """It would be cut short at the limit, without a word."""
+    headers = {"Transfer-Encoding": "chunked"}
+    assert send(app, "/login", {"email": "a@example.org"}, headers=headers).status_code == 400
+
+
+@pytest.mark.parametrize("method", ["PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"])
+@pytest.mark.parametrize("path", ["/login", "/profile", "/logout"])
+def test_methods_that_a_page_does_not_take(app: Flask, path: str, method: str) -> None:
+    answer = app.test_client().open(path, method=method, headers=HTML)
+    assert answer.status_code == 405
+    assert answer.headers["Allow"]
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"X-HTTP-Method-Override": "POST"},
+        {"X-Method-Override": "DELETE"},
+        {"_method": "POST"},
+    ],
+    ids=lambda headers: next(iter(headers)),
+)
+def test_a_method_is_not_what_a_header_says(app: Flask, headers: dict[str, str]) -> None:
+    assert app.test_client().get("/logout", headers=HTML | headers).status_code == 405
+
+
+def test_signing_out_takes_more_than_a_link(app: Flask) -> None:
+    browser = sign_up(app, f"odd-{next(_numbers)}-{id(app)}@example.org")
+    assert browser.get("/logout").status == 405
+    assert browser.get("/profile").title == "Your profile"
+
+
+@pytest.mark.parametrize(
+    "header", ["X-Forwarded-For", "X-Real-IP", "Forwarded", "True-Client-IP", "CF-Connecting-IP"]
+)
+def test_an_address_that_a_client_makes_up_begins_no_new_window(app: Flask, header: str) -> None:
+    client, found = app.test_client(), []
+    for number in range(6):
+        headers = HTML | {header: f"for=10.0.0.{number}" if header == "Forwarded" else
+                          f"10.0.0.{number}"}  # fmt: skip
+        found.append(client.post("/login", headers=headers).status_code)
+    assert found == [403] * 5 + [429]
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"X-Forwarded-Host": "evil.example"},
+        {"X-Forwarded-Proto": "https"},
+        {"X-Forwarded-Prefix": "/evil"},
+        {"X-Original-URL": "/profile"},
+        {"X-Rewrite-URL": "/profile"},
+        {"Host": "evil.example"},
+    ],
+    ids=lambda headers: next(iter(headers)),
+)
+def test_no_page_repeats_what_a_client_says_of_its_address(
+    app: Flask, headers: dict[str, str]
+) -> None:
+    for path in ("/", "/login", "/profile", "/forgot-password"):
+        answer = app.test_client().get(path, headers=HTML | headers)
+        assert "evil" not in answer.headers.get("Location", "")
+        assert "evil" not in answer.get_data(as_text=True)
+        assert "Strict-Transport-Security" not in answer.headers
+
+
+@pytest.mark.parametrize("name", ["canopy_session", "session", "token", "access_token"])
+def test_a_session_is_not_taken_from_the_address(app: Flask, name: str) -> None:
+    browser = sign_up(app, f"odd-{next(_numbers)}-{id(app)}@example.org")
+    cookie = browser.client.get_cookie("canopy_session")
+    assert cookie is not None
+    page = Browser(app).get("/profile", query_string={name: cookie.value})
+    assert page.title == "Sign in"
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["", "x", "canopy_ses_", "canopy_ses_" + "0" * 38, "\x00", "%00", "é", "x" * 10_000, "null"],
+    ids=range(9),
+)
+def test_cookies_that_never_were(app: Flask, value: str) -> None:
+    for name in ("canopy_session", "canopy_known", "canopy_forms"):
+        answer = app.test_client().get("/profile", headers=HTML | {"Cookie": f"{name}={value}"})
+        assert answer.status_code == 303
+        assert answer.headers["Location"].startswith("/login")
+
+
+def test_a_known_browser_cannot_be_made_up(app: Flask) -> None:
+    """It is signed: else guesses could be counted by as many browsers as one likes."""
+    browser = sign_up(app, f"odd-{next(_numbers)}-{id(app)}@example.org")
+    cookie = browser.client.get_cookie("canopy_known")
+    assert cookie is not None
+    body, _, signature = cookie.value.rpartition(".")
+    with app.test_request_context(headers={"Cookie": f"canopy_known={body}.{signature[::-1]}"}):
+        from app.site.pages import known_browser
+
+        assert known_browser() is None
+    with app.test_request_context(headers={"Cookie": f"canopy_known={cookie.value}"}):
+        assert known_browser() is not None
