@@ -1,0 +1,37 @@
+"""``python -m tests.browser FOLDER``: a picture of every page, on a phone and a desktop, light and
+dark, to be looked at."""
+
+from __future__ import annotations
+
+import itertools
+import sys
+import tempfile
+from pathlib import Path
+
+from tests.browser.chromium import chromium
+from tests.browser.conftest import running_instance
+from tests.browser.scenes import scenes
+from tests.browser.test_look import DESKTOP, PHONE
+
+
+def main(folder: Path) -> None:
+    """Write the pictures, one for each scene and look."""
+    folder.mkdir(parents=True, exist_ok=True)
+    sizes = {"phone": PHONE, "desktop": DESKTOP}
+    with (
+        tempfile.TemporaryDirectory(prefix="canopy-") as scratch,
+        running_instance(Path(scratch)) as instance,
+        chromium() as chrome,
+    ):
+        for scheme, size in itertools.product(("light", "dark"), sizes):
+            options = {"color_scheme": scheme, "viewport": sizes[size]}
+            seen = scenes(chrome, instance, java_script_enabled=False, **options)
+            for place, (name, visitor) in enumerate(seen):
+                path = folder / f"{place:02} {name} {size} {scheme}.png"
+                visitor.page.screenshot(path=path, full_page=name != "reference")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit(f"usage: {__doc__.partition(':')[0].strip('`')}")
+    main(Path(sys.argv[1]))

@@ -1,0 +1,100 @@
+"""A real browser without a screen: the machine's Chromium, or one that npm brings.
+
+The latter needs glibc and nothing else of the machine, so that these tests run on a fresh one.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import platform
+import shutil
+import subprocess
+import tarfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from playwright.sync_api import Browser, sync_playwright
+
+from tests.node import NODE, modules
+
+# It speaks to nobody but the pages that it is shown.
+_QUIET: Final = (
+    "--no-sandbox", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync",
+)  # fmt: skip
+# What the one from npm needs, which is made for functions in a cloud.
+_BARE: Final = ("--single-process", "--no-zygote", "--use-gl=angle", "--use-angle=swiftshader")
+_UNPACK: Final = """
+import { brotliDecompressSync } from 'node:zlib';
+import { readFileSync, writeFileSync } from 'node:fs';
+const [source, target] = process.argv.slice(1);
+writeFileSync(target, brotliDecompressSync(readFileSync(source)));
+"""
+_ARCHIVES: Final = ("al2023.tar", "fonts.tar", "swiftshader.tar")
+
+
+class Chromium(NamedTuple):
+    """A browser's program, and how it is started."""
+
+    program: str
+    options: tuple[str, ...]
+    environment: dict[str, str]
+    ends_with_context: bool = False
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """A running browser."""
+    found = find()
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=found.program,
+            args=[*_QUIET, *found.options],
+            env={"PATH": os.environ["PATH"]} | found.environment,
+        )
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+@cache
+def find() -> Chromium:
+    """CANOPY_TEST_CHROMIUM, or the machine's own, or the one from npm."""
+    named = os.environ.get("CANOPY_TEST_CHROMIUM", "")
+    own = named or shutil.which("chromium") or shutil.which("chromium-browser")
+    if own and named != "npm":
+        return Chromium(own, (), {"HOME": os.environ.get("HOME", "/")})
+    if platform.machine() != "x86_64":
+        raise RuntimeError("There is no Chromium here; install one, or set CANOPY_TEST_CHROMIUM.")
+    folder = _unpacked()
+    libraries = {"LD_LIBRARY_PATH": str(folder / "lib"), "FONTCONFIG_PATH": str(folder / "fonts")}
+    return Chromium(str(folder / "chromium"), _BARE, {"HOME": str(folder), **libraries}, True)
+
+
+def _unpacked() -> Path:
+    source = modules() / "@sparticuz" / "chromium" / "bin"
+    folder = modules().parent / "chromium"
+    folder.mkdir(exist_ok=True)
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (folder / "chromium").is_file():
+            for name in _ARCHIVES:
+                _unpack(source / f"{name}.br", folder / name)
+                with tarfile.open(folder / name) as archive:
+                    archive.extractall(folder, filter="data")
+                (folder / name).unlink()
+            _unpack(source / "chromium.br", folder / "draft")
+            (folder / "draft").chmod(0o755)
+            (folder / "draft").rename(folder / "chromium")
+    return folder
+
+
+def _unpack(source: Path, target: Path) -> None:
+    """A file without its compression by brotli, which Python has not."""
+    command = [str(NODE), "--input-type=module", "--eval", _UNPACK, str(source), str(target)]
+    subprocess.run(command, check=True)

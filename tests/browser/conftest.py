@@ -1,0 +1,169 @@
+"""A whole instance, a mail server and a browser, for flows as people have them."""
+
+from __future__ import annotations
+
+import ipaddress
+import itertools
+import os
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from email.message import EmailMessage
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page
+
+from config import ROOT
+from tests.browser.chromium import chromium, find
+from tests.conftest import CHEAP_PASSWORDS
+from tests.mail.servers import Inbox, free_port, smtp_server
+from tests.make.mails import link_in
+
+START_SECONDS = 60
+MAIL_SECONDS = 20
+_addresses = itertools.count(13 << 24 | 1)  # 13.0.0.1
+
+
+@dataclass(frozen=True)
+class Instance:
+    """An instance that runs as ``bin/serve`` runs it, and what it has mailed."""
+
+    url: str
+    folder: Path
+    environment: dict[str, str]
+    inbox: Inbox
+
+    def canopy(self, *arguments: str) -> str:
+        """What a command of the command line prints."""
+        command = [sys.executable, "-P", "-m", "app.cli", *arguments]
+        done = subprocess.run(
+            command, env=self.environment, cwd=ROOT, text=True, capture_output=True, check=True
+        )
+        return done.stdout
+
+    def mail_to(self, address: str, number: int = 1) -> EmailMessage:
+        """The mail to an address that came as number so many; waits for the worker to send it."""
+        deadline = time.monotonic() + MAIL_SECONDS
+        while len(found := self.inbox.to(address)) < number:
+            assert time.monotonic() < deadline, f"no mail number {number} came to {address}"
+            time.sleep(0.05)
+        return found[number - 1]
+
+    def link_to(self, address: str, number: int = 1) -> str:
+        """The link in it."""
+        return link_in(self.mail_to(address, number))
+
+
+@pytest.fixture(scope="session")
+def instance(scratch: Path) -> Iterator[Instance]:
+    """One for all tests of this process."""
+    with running_instance(scratch) as made:
+        yield made
+
+
+@contextmanager
+def running_instance(scratch: Path) -> Iterator[Instance]:
+    """An instance with a database of its own, behind a proxy that says who comes: each visitor has
+    an address of their own."""
+    folder, port = scratch / "browsed", free_port()
+    with smtp_server() as (inbox, mail_port):
+        environment = {
+            **{name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ},
+            **CHEAP_PASSWORDS,
+            "INSTANCE_PATH": str(folder),
+            "PORT": str(port),
+            "PYTHONPATH": str(ROOT),
+            "MAIL_URL": f"smtp://127.0.0.1:{mail_port}",
+            "TRUSTED_PROXIES": "1",
+            "WEB_WORKERS": "1",
+        }
+        command = [sys.executable, "-P", "-m", "app.serve", "--empty"]
+        serving = subprocess.Popen(
+            command, env=environment, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        made = Instance(f"http://127.0.0.1:{port}", folder, environment, inbox)
+        try:
+            _wait(made, serving)
+            yield made
+        finally:
+            serving.terminate()
+            serving.wait(15)
+
+
+def _wait(made: Instance, serving: subprocess.Popen[bytes]) -> None:
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline and serving.poll() is None:
+        try:
+            with urllib.request.urlopen(f"{made.url}/readyz", timeout=2):
+                return
+        except OSError:
+            time.sleep(0.1)
+    raise AssertionError(f"the instance did not start; its logs are in {made.folder}/logs")
+
+
+@pytest.fixture(scope="session")
+def chrome() -> Iterator[Browser]:
+    """One browser for all tests of this process."""
+    with chromium() as browser:
+        yield browser
+
+
+class Visitor:
+    """Somebody with a browser of their own (cookies, address), who looks at one page at a time."""
+
+    def __init__(self, chrome: Browser, instance: Instance, **options: object) -> None:
+        self.instance = instance
+        self.address = str(ipaddress.ip_address(next(_addresses)))
+        self.context: BrowserContext = chrome.new_context(
+            extra_http_headers={"X-Forwarded-For": self.address},
+            **options,  # type: ignore[arg-type]
+        )
+        self.page: Page = self.context.new_page()
+
+    def move(self) -> None:
+        """Come from another address from now on: those who post often are limited."""
+        self.address = str(ipaddress.ip_address(next(_addresses)))
+        self.context.set_extra_http_headers({"X-Forwarded-For": self.address})
+
+    def go(self, path: str) -> Page:
+        """A page of the instance, or whatever an address leads to."""
+        self.page.goto(path if "://" in path else self.instance.url + path)
+        return self.page
+
+    def fill(self, **fields: str) -> None:
+        """Fill in fields by their labels' names, such as ``new_password``."""
+        for name, text in fields.items():
+            self.page.locator(f"main [name={name}]:visible").fill(text)
+
+    def press(self, button: str) -> None:
+        """Press a button of the page by what it says."""
+        self.page.get_by_role("button", name=button, exact=True).click()
+
+    def leave(self) -> None:
+        """Look no more. The browser from npm is one process, and ends with the first context that
+        is closed; there it stays open, on an empty page."""
+        if find().ends_with_context:
+            self.page.goto("about:blank")
+        else:
+            self.context.close()
+
+    @property
+    def heading(self) -> str:
+        return self.page.locator("h1").inner_text()
+
+    @property
+    def path(self) -> str:
+        return self.page.url.removeprefix(self.instance.url)
+
+
+@pytest.fixture
+def visitor(chrome: Browser, instance: Instance) -> Iterator[Visitor]:
+    """A visitor with scripts turned off, as every flow has to work without."""
+    made = Visitor(chrome, instance, java_script_enabled=False)
+    yield made
+    made.leave()

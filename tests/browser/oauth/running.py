@@ -1,0 +1,115 @@
+"""Applications that run somewhere: where they wait for people who are sent back, and programs."""
+
+from __future__ import annotations
+
+import queue
+import re
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from mimetypes import guess_type
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+from tests.node import NODE, modules
+
+SECONDS = 20  # that anything here may take
+
+
+class Loopback:
+    """A port of this machine to which people are sent back."""
+
+    def __init__(self, port: int) -> None:
+        self.origin = f"http://127.0.0.1:{port}"
+        self.uri = f"{self.origin}/back"
+        self.came: queue.Queue[str] = queue.Queue()
+
+    def address(self) -> str:
+        """The next address that somebody came to."""
+        return self.came.get(timeout=SECONDS)
+
+    def answer(self) -> dict[str, str]:
+        """The parameters of it, each of which comes once."""
+        pairs = parse_qsl(urlsplit(self.address()).query, strict_parsing=True)
+        assert len(dict(pairs)) == len(pairs)
+        return dict(pairs)
+
+
+@contextmanager
+def loopback(files: Mapping[str, str] | None = None) -> Iterator[Loopback]:
+    """Listen on a free port. Each address shows the file of its path, if there is one."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            path = urlsplit(self.path).path
+            if path == "/back":
+                made.came.put(made.origin + self.path)
+            self.send_response(200)
+            self.send_header("Content-Type", guess_type(path)[0] or "text/html")
+            self.end_headers()
+            self.wfile.write((files or {}).get(path, "Back.").encode())
+
+        def log_message(self, format: str, *args: Any) -> None:
+            """Nobody reads it."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        made = Loopback(server.server_port)
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
+        thread.start()
+        try:
+            yield made
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+class Program:
+    """A program that prints an address which somebody has to open, and then what it found."""
+
+    def __init__(
+        self, command: list[str], folder: Path, environment: Mapping[str, str | None]
+    ) -> None:
+        settings = {name: value for name, value in environment.items() if value is not None}
+        self.process = subprocess.Popen(
+            command,
+            cwd=folder,
+            env=settings,
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        self._watch = threading.Timer(SECONDS, self.process.kill)
+        self._watch.daemon = True
+        self._watch.start()
+
+    def address(self) -> str:
+        """The address in the next line."""
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline()
+        found = re.search(r"https?://\S+", line)
+        assert found, (line, self.process.communicate())
+        return found[0]
+
+    def finish(self) -> str:
+        """What else it prints, until it ends well."""
+        printed, complaint = self.process.communicate()
+        self._watch.cancel()
+        assert (self.process.returncode, complaint) == (0, "")
+        return printed
+
+
+def program(
+    language: str, code: str, folder: Path, environment: Mapping[str, str | None]
+) -> Program:
+    """A program in Python or JavaScript; the latter finds the packages of the tests."""
+    packages = folder / "node_modules"
+    if not packages.exists():
+        packages.symlink_to(modules())
+    name = "program.py" if language == "python" else "program.mjs"
+    (folder / name).write_text(code)
+    interpreter = sys.executable if language == "python" else str(NODE)
+    return Program([interpreter, name], folder, environment)

@@ -1,0 +1,174 @@
+"""Clients that others wrote go the whole way."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+import requests
+from authlib.integrations.requests_client import OAuth2Session as AuthlibSession
+from oauthlib.oauth2 import WebApplicationClient
+from requests_oauthlib import OAuth2Session
+
+from tests.browser.conftest import Instance, Visitor
+from tests.browser.oauth.running import SECONDS, Loopback, program
+from tests.browser.oauth.woods import SCOPES, Application, Woods
+from tests.browser.test_people import new_address, sign_up
+from tests.node import HERE
+
+
+def test_requests_oauthlib_goes_all_the_way_with_somebody_who_signs_up(
+    visitor: Visitor,
+    instance: Instance,
+    application: Application,
+    back: Loopback,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("OAUTHLIB_INSECURE_TRANSPORT", "1")
+    session = OAuth2Session(application.id, redirect_uri=back.uri, scope=SCOPES)
+    address, state = session.authorization_url(f"{instance.url}/oauth/authorize")
+    visitor.go(address)
+    visitor.page.get_by_role("link", name="Sign up").click()
+    assert visitor.path == "/register"
+    sign_up(visitor, new_address(instance), account="Birch Hill")
+    visitor.go(address)
+    assert visitor.heading == f"{application.name} asks for access"
+    assert "Birch Hill" in visitor.page.locator("main").inner_text()
+    visitor.press("Allow")
+    came = back.address()
+    assert f"state={state}" in came
+    tokens = session.fetch_token(
+        f"{instance.url}/oauth/token",
+        authorization_response=came,
+        client_secret=application.secret,
+    )
+    assert tokens["expires_in"] == 3600
+    assert session.get(f"{instance.url}/v1/projects").json()["data"] == []
+    assert session.get(f"{instance.url}/v1/account").json()["data"]["name"] == "Birch Hill"
+
+    kept: list[dict[str, Any]] = []
+    proof = {"client_id": application.id, "client_secret": application.secret}
+    later = OAuth2Session(
+        application.id,
+        token=tokens | {"expires_at": time.time() - 1},
+        auto_refresh_url=f"{instance.url}/oauth/token",
+        auto_refresh_kwargs=proof,
+        token_updater=kept.append,
+    )
+    assert later.get(f"{instance.url}/v1/projects").status_code == 200
+    assert [token["access_token"] for token in kept] == [later.token["access_token"]]
+    assert kept[0]["refresh_token"] != tokens["refresh_token"]
+    url, headers, body = WebApplicationClient(application.id).prepare_token_revocation_request(
+        f"{instance.url}/oauth/revoke", kept[0]["refresh_token"], "refresh_token"
+    )
+    secret = (application.id, application.secret or "")
+    answer = requests.post(url, body, headers=headers, auth=secret, timeout=SECONDS)
+    assert answer.status_code == 200, answer.text
+    for each in (session, later):
+        assert each.get(f"{instance.url}/v1/projects").status_code == 401
+
+
+def test_authlib_goes_all_the_way_without_a_secret(
+    visitor: Visitor,
+    instance: Instance,
+    woods: Woods,
+    back: Loopback,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("AUTHLIB_INSECURE_TRANSPORT", "1")
+    application = woods.register("Field notes", *SCOPES, public=True)
+    assert application.secret is None
+    metadata = f"{instance.url}/.well-known/oauth-authorization-server"
+    server = requests.get(metadata, timeout=SECONDS).json()
+    with AuthlibSession(
+        application.id,
+        token_endpoint_auth_method="none",
+        scope=" ".join(SCOPES),
+        redirect_uri=back.uri,
+        code_challenge_method="S256",
+        token_endpoint=server["token_endpoint"],
+        revocation_endpoint_auth_method="none",
+    ) as session:
+        verifier = secrets.token_urlsafe(48)
+        address, state = session.create_authorization_url(
+            server["authorization_endpoint"], code_verifier=verifier
+        )
+        woods.ask(visitor, address)
+        visitor.press("Allow")
+        tokens = session.fetch_token(
+            authorization_response=back.address(), state=state, code_verifier=verifier
+        )
+        account = session.get(f"{instance.url}/v1/account").json()["data"]
+        assert account["id"] == woods.account_id
+        session.token = tokens | {"expires_at": int(time.time()) - 1}
+        assert session.get(f"{instance.url}/v1/projects").status_code == 200
+        assert session.token["refresh_token"] != tokens["refresh_token"]
+        assert session.token["access_token"] != tokens["access_token"]
+        answer = session.revoke_token(server["revocation_endpoint"], session.token["refresh_token"])
+        assert answer.status_code == 200, answer.text
+        assert session.get(f"{instance.url}/v1/projects").status_code == 401
+
+
+def test_openid_client_goes_all_the_way_with_a_secret(
+    visitor: Visitor, instance: Instance, woods: Woods, application: Application, tmp_path: Path
+) -> None:
+    seen = run_in_node(visitor, instance, woods, application, tmp_path, "openid_client.mjs")
+    assert '"iss"' in seen["ofAnother"]
+    assert '"iss"' in seen["ofNobody"]
+    assert '"state"' in seen["withAnotherState"]
+    assert seen["first"]["expires_in"] == 3600
+    assert seen["first"]["scope"] == " ".join(SCOPES)
+    assert seen["account"]["body"]["data"]["id"] == woods.account_id
+    assert seen["projects"]["status"] == seen["refreshed"]["status"] == 200
+    assert seen["differ"] == [True, True]
+    assert seen["introspected"]["active"] is True
+    assert seen["introspected"]["client_id"] == application.id
+    assert seen["revoked"] == [False, 401]
+    assert seen["others"] == [True, True]
+    assert seen["ended"] == [False, False]
+    assert seen["endedStatus"] == 401
+    assert seen["afterwards"] == "invalid_grant"
+
+
+def test_oauth4webapi_goes_all_the_way_without_a_secret(
+    visitor: Visitor, instance: Instance, woods: Woods, tmp_path: Path
+) -> None:
+    application = woods.register("Field notes", *SCOPES, public=True)
+    seen = run_in_node(visitor, instance, woods, application, tmp_path, "oauth4webapi.mjs")
+    assert '"iss"' in seen["ofAnother"]
+    assert '"iss"' in seen["ofNobody"]
+    assert '"state"' in seen["withAnotherState"]
+    assert '"state"' in seen["withoutState"]
+    assert seen["wrongVerifier"] == [400, "invalid_grant"]
+    assert seen["first"]["scope"] == "projects:read offline_access"
+    assert seen["status"] == seen["refreshedStatus"] == 200
+    assert seen["repeated"] is True
+    assert seen["revoked"] is None
+    assert seen["statusAfter"] == [401, 401]
+    assert seen["refreshAfter"] == [400, "invalid_grant"]
+
+
+def run_in_node(
+    visitor: Visitor,
+    instance: Instance,
+    woods: Woods,
+    application: Application,
+    folder: Path,
+    name: str,
+) -> Any:
+    """What a program of ``tests/node`` found out, which the owner allowed what it asks for."""
+    settings = {
+        "PATH": os.environ["PATH"],
+        "CANOPY": instance.url,
+        "CLIENT_ID": application.id,
+        "CLIENT_SECRET": application.secret,
+    }
+    running = program("javascript", (HERE / name).read_text(), folder, settings)
+    woods.ask(visitor, running.address())
+    visitor.press("Allow")
+    return json.loads(running.finish())

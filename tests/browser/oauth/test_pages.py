@@ -1,0 +1,172 @@
+"""What people allow, deny and end on the pages of OAuth, without scripts."""
+
+from __future__ import annotations
+
+import pytest
+import requests
+from playwright.sync_api import Request
+
+from tests.browser.conftest import Instance, Visitor
+from tests.browser.oauth.running import Loopback
+from tests.browser.oauth.woods import (
+    SCOPES,
+    Application,
+    Tokens,
+    Woods,
+    authorization_address,
+    call,
+    exchange,
+    numbers,
+    refresh,
+    status,
+)
+from tests.browser.test_people import new_address
+from tests.make.browser import PASSWORD
+
+
+def test_who_denies_sends_the_application_back_with_nothing(
+    visitor: Visitor, instance: Instance, woods: Woods, application: Application, back: Loopback
+) -> None:
+    address = authorization_address(
+        instance, application, back.uri, scope="profile", state="a+b/c="
+    )
+    woods.ask(visitor, address)
+    visitor.press("Deny")
+    assert back.answer() == {"error": "access_denied", "state": "a+b/c=", "iss": instance.url}
+    visitor.go("/applications")
+    assert application.name not in visitor.page.locator("main").inner_text()
+
+
+def test_what_was_allowed_is_remembered_until_it_is_ended(
+    visitor: Visitor, instance: Instance, woods: Woods, application: Application, back: Loopback
+) -> None:
+    address = authorization_address(
+        instance, application, back.uri, scope="projects:read offline_access"
+    )
+    woods.ask(visitor, address)
+    visitor.press("Allow")
+    first = exchange(instance, application, back)
+    visitor.go(address)
+    assert visitor.page.url.startswith(back.uri)
+    second = exchange(instance, application, back)
+    visitor.go(authorization_address(instance, application, back.uri, scope=" ".join(SCOPES)))
+    assert visitor.heading == f"{application.name} asks for access"
+    visitor.press("Deny")
+    assert back.answer()["error"] == "access_denied"
+    assert status(instance, first) == status(instance, second) == 200
+
+    visitor.go("/applications")
+    shown = visitor.page.locator(".rows > li", has_text=application.name)
+    assert "See projects and check geometries" in shown.inner_text()
+    assert "Keep access while you are away" in shown.inner_text()
+    assert "last used" in shown.inner_text()
+    shown.get_by_role("button").click()
+    assert visitor.page.get_by_role("status").inner_text() == "It has no access any more."
+    assert shown.count() == 0
+    for tokens in (first, second):
+        assert status(instance, tokens) == 401
+        assert refresh(instance, application, tokens)["error"] == "invalid_grant"
+    visitor.go(address)
+    assert visitor.heading == f"{application.name} asks for access"
+
+
+@pytest.mark.parametrize("mistakes", [0, 1])
+def test_signing_in_leads_straight_back_where_consent_is_remembered(
+    visitor: Visitor,
+    instance: Instance,
+    woods: Woods,
+    application: Application,
+    back: Loopback,
+    mistakes: int,
+) -> None:
+    """From the form of signing in to the page of consent and on to the application: a browser asks
+    the policy of the first whether a form of it may lead to the last."""
+    address = authorization_address(instance, application, back.uri, scope="profile")
+    woods.ask(visitor, address)
+    visitor.press("Allow")
+    assert "code" in back.answer()
+    visitor.context.clear_cookies()
+    visitor.go(address)
+    for _ in range(mistakes):
+        visitor.fill(email=woods.owner, password="not that one")
+        visitor.press("Sign in")
+        visitor.page.locator("[aria-invalid]").first.wait_for()
+    woods.enter(visitor)
+    visitor.page.wait_for_url(f"{back.uri}?**", timeout=5_000)
+    assert "code" in back.answer()
+
+
+@pytest.mark.parametrize("uri", ["http://[::1]:9/back", "com.example.notes:/back"])
+def test_forms_lead_on_to_addresses_that_a_policy_cannot_name(
+    visitor: Visitor, instance: Instance, woods: Woods, uri: str
+) -> None:
+    """The form of consent, and then that of signing in."""
+    application = woods.register("Field notes", "profile", uri=uri)
+    address = authorization_address(instance, application, uri, scope="profile")
+
+    def is_led_on(sent: Request) -> bool:
+        return sent.url.startswith(f"{uri}?code=")
+
+    woods.ask(visitor, address)
+    with visitor.page.expect_request(is_led_on, timeout=5_000):
+        visitor.press("Allow")
+    visitor.context.clear_cookies()
+    visitor.page = visitor.context.new_page()  # the other one still waits for somebody to answer
+    visitor.go(address)
+    with visitor.page.expect_request(is_led_on, timeout=5_000):
+        woods.enter(visitor)
+
+
+def test_a_lower_role_ends_what_was_granted_and_a_higher_one_does_not(
+    visitor: Visitor, instance: Instance, woods: Woods, back: Loopback
+) -> None:
+    scopes = ("projects:write", "offline_access")
+    application = woods.register("Planting", *scopes)
+    address = authorization_address(instance, application, back.uri, scope=" ".join(scopes))
+    guest = new_address(instance)
+    invited = call(
+        *(instance, woods.key, "/v1/account/members/invite", "POST"),
+        json={"email": guest, "role": "editor"},
+    )
+    assert invited.status_code == 201, invited.text
+    member = f"/v1/account/members/{invited.json()['data']['id']}"
+
+    def create(tokens: Tokens) -> requests.Response:
+        name = {"name": f"Planting {next(numbers)}"}
+        return call(instance, tokens["access_token"], method="POST", json=name)
+
+    visitor.go(address)
+    assert visitor.heading == "Sign in"
+    visitor.go(instance.link_to(guest))
+    visitor.fill(name="Kim Alder", password=PASSWORD)
+    visitor.press("Join")
+    visitor.go(address)
+    assert "where you are an editor" in visitor.page.locator("main").inner_text()
+    visitor.press("Allow")
+    tokens = exchange(instance, application, back)
+    assert create(tokens).status_code == 201
+
+    lower = call(instance, woods.key, member, "PUT", json={"role": "viewer"})
+    assert lower.status_code == 200, lower.text
+    assert create(tokens).status_code == 401
+    assert refresh(instance, application, tokens)["error"] == "invalid_grant"
+    visitor.go("/applications")
+    assert visitor.heading == "Sign in"
+    visitor.fill(email=guest, password=PASSWORD)
+    visitor.press("Sign in")
+    assert "You have given no application access." in visitor.page.locator("main").inner_text()
+
+    visitor.go(address)
+    assert "where you are a viewer" in visitor.page.locator("main").inner_text()
+    visitor.press("Allow")
+    tokens = exchange(instance, application, back)
+    assert status(instance, tokens) == 200
+    refused = create(tokens)
+    assert refused.status_code == 403
+    assert "projects:write" in refused.json()["error"]["message"]
+    higher = call(instance, woods.key, member, "PUT", json={"role": "editor"})
+    assert higher.status_code == 200, higher.text
+    assert create(tokens).status_code == 201
+    assert "access_token" in refresh(instance, application, tokens)
+    visitor.go("/applications")
+    assert "Planting" in visitor.page.locator("main").inner_text()

@@ -1,0 +1,192 @@
+"""The programs of ``docs/oauth.md``, run as they stand there."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import requests
+from playwright.sync_api import Browser, expect
+
+from config import ROOT
+from tests.api.server import gunicorn
+from tests.browser.conftest import Instance, Visitor
+from tests.browser.oauth.running import SECONDS, Loopback, Program, loopback, program
+from tests.browser.oauth.woods import Tokens, Woods, call, make_woods, numbers, operator
+from tests.conftest import CHEAP_PASSWORDS
+from tests.docs.pages import blocks
+from tests.mail.servers import Inbox
+
+
+def code(language: str, part: str) -> str:
+    """The program of the page in this language that has ``part`` in it."""
+    page = (ROOT / "docs" / "oauth.md").read_text()
+    (found,) = (
+        each.text for each in blocks(page) if each.language == language and part in each.text
+    )
+    return found
+
+
+class Developer:
+    """Somebody who runs a program of the page, in a folder of its own."""
+
+    def __init__(self, woods: Woods, language: str, part: str, folder: Path) -> None:
+        self.woods, self.language, self.folder = woods, language, folder
+        self.code = code(language, part)
+        self.name = f"Field notes {next(numbers)}"
+        self.application = woods.register(
+            self.name, "projects:read", "offline_access", public=language == "javascript"
+        )
+
+    def run(self) -> Program:
+        settings = {
+            "PATH": os.environ["PATH"],
+            "CANOPY": self.woods.instance.url,
+            "CLIENT_ID": self.application.id,
+            "CLIENT_SECRET": self.application.secret,
+        }
+        return program(self.language, self.code, self.folder, settings)
+
+    @property
+    def file(self) -> Path:
+        """Where the program keeps its tokens."""
+        return self.folder / "tokens.json"
+
+    def tokens(self) -> Tokens:
+        tokens: Tokens = json.loads(self.file.read_text())
+        return tokens
+
+    def revoke(self, token: str) -> None:
+        form = {"token": token, "client_id": self.application.id}
+        secret = self.application.secret
+        form |= {} if secret is None else {"client_secret": secret}
+        url = f"{self.woods.instance.url}/oauth/revoke"
+        assert requests.post(url, form, timeout=SECONDS).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("language", "part"), [("python", "import requests"), ("javascript", "openid-client")]
+)
+def test_a_program_of_the_page_asks_keeps_refreshes_and_asks_again(
+    visitor: Visitor, instance: Instance, woods: Woods, tmp_path: Path, language: str, part: str
+) -> None:
+    developer = Developer(woods, language, part, tmp_path)
+    project = call(instance, woods.key, method="POST", json={"name": developer.name})
+    assert project.status_code == 201, project.text
+
+    asking = developer.run()
+    woods.ask(visitor, asking.address())
+    visitor.press("Allow")
+    assert developer.name in asking.finish()
+    assert developer.file.stat().st_mode & 0o777 == 0o600
+
+    first = developer.tokens()
+    assert developer.name in developer.run().finish()
+    assert developer.tokens() == first
+
+    developer.revoke(first["access_token"])
+    assert developer.name in developer.run().finish()
+    assert developer.tokens()["refresh_token"] != first["refresh_token"]
+
+    visitor.go("/applications")
+    shown = visitor.page.locator(".rows > li", has_text=developer.name)
+    shown.get_by_role("button").click()
+    shown.wait_for(state="detached")
+    asking = developer.run()
+    visitor.go(asking.address())
+    assert visitor.heading == f"{developer.name} asks for access"
+    visitor.press("Allow")
+    assert developer.name in asking.finish()
+
+
+@pytest.mark.parametrize(
+    ("language", "part"), [("python", "import requests"), ("javascript", "openid-client")]
+)
+def test_a_program_of_the_page_that_is_denied_lists_nothing(
+    visitor: Visitor, woods: Woods, tmp_path: Path, language: str, part: str
+) -> None:
+    developer = Developer(woods, language, part, tmp_path)
+    asking = developer.run()
+    woods.ask(visitor, asking.address())
+    visitor.press("Deny")
+    printed, complaint = asking.process.communicate()
+    assert asking.process.returncode == 1
+    assert printed == ""
+    assert "access_denied" in complaint
+    assert not developer.file.exists()
+
+
+INDEX = """
+<!doctype html>
+<button>Ask</button>
+<pre></pre>
+<script type="module">
+  import { ask, comeBack, projects } from "/app.js";
+  const shown = document.querySelector("pre");
+  document.querySelector("button").onclick = ask;
+  try {
+    const token = await comeBack();
+    if (token) shown.innerText = JSON.stringify(await projects(token));
+  } catch (error) {
+    shown.innerText = `${error}`;
+  }
+</script>
+"""
+
+
+@pytest.fixture
+def pages(scratch: Path, valkey_url: str) -> Iterator[tuple[Woods, Loopback, Loopback]]:
+    """An account, and two ports that show the program of the page: one that ``CORS_ORIGINS`` names,
+    and one that it does not."""
+    folder, files = scratch / "oauth-page", {"/": INDEX}
+    folder.mkdir()
+    with loopback(files) as named, loopback(files) as other:
+        settings = {
+            "INSTANCE_PATH": str(folder),
+            "REDIS_URL": f"{valkey_url}?db=7",
+            "CORS_ORIGINS": named.origin,
+            "LOG_LEVEL": "error",
+            **CHEAP_PASSWORDS,
+        }
+        with gunicorn(folder, **settings) as server, operator(settings) as operate:
+            instance = Instance(f"http://127.0.0.1:{server.port}", folder, settings, Inbox())
+            woods = make_woods(instance, operate)
+            application = woods.register(
+                "Map", "projects:read", uri="http://127.0.0.1/", public=True
+            )
+            text = code("javascript", "sessionStorage").replace("app_…", application.id)
+            files["/app.js"] = text.replace("http://127.0.0.1:8000", instance.url)
+            yield woods, named, other
+
+
+def test_the_program_of_the_page_in_a_browser(
+    chrome: Browser, pages: tuple[Woods, Loopback, Loopback]
+) -> None:
+    """A page of an origin that is named may have tokens, and one of another may not."""
+    woods, named, other = pages
+    url = woods.instance.url
+    made = call(woods.instance, woods.key, method="POST", json={"name": "Swamp"})
+    assert made.status_code == 201, made.text
+    visitor = Visitor(chrome, woods.instance)
+    visitor.context.set_extra_http_headers({})  # a page of another origin may not send them
+    shown = visitor.page.locator("pre")
+
+    visitor.go(named.origin)
+    visitor.press("Ask")
+    visitor.page.wait_for_url(f"{url}/login**")
+    woods.enter(visitor)
+    visitor.press("Allow")
+    expect(shown).to_contain_text('"name":"Swamp"')
+    assert visitor.page.url == f"{named.origin}/"
+    with visitor.page.expect_response(f"{url}/oauth/token") as answered:
+        visitor.press("Ask")
+    assert answered.value.status == 200
+    expect(shown).to_contain_text('"name":"Swamp"')
+
+    visitor.go(other.origin)
+    visitor.press("Ask")
+    expect(shown).to_contain_text("Failed to fetch")
+    visitor.leave()

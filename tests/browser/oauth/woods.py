@@ -1,0 +1,148 @@
+"""An account that registers applications, and what everybody in a flow of OAuth does."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode
+
+import requests
+
+from app import create_app
+from app.core.connections import close_all
+from config import load_settings
+from tests.browser.conftest import Instance, Visitor
+from tests.browser.oauth.running import SECONDS, Loopback
+from tests.cli.conftest import runner
+
+BACK = "http://127.0.0.1/back"  # as it is registered: the port is known only once somebody listens
+SCOPES = ("profile", "projects:read", "offline_access")
+numbers = itertools.count(1)
+
+Operate = Callable[..., Any]
+Tokens = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Application:
+    """An application that was registered, with its secret if it has one."""
+
+    id: str
+    secret: str | None
+    name: str
+
+
+@contextmanager
+def operator(settings: Mapping[str, str]) -> Iterator[Operate]:
+    """Runs ``bin/canopy`` on an instance with these settings, without a process for each command.
+    Yields what takes its arguments, and returns what it prints as JSON."""
+    app = create_app(load_settings(dict(settings)))
+    run = runner(app)
+
+    def operate(*arguments: str) -> Any:
+        result = run(*arguments, "--json")
+        assert result.exit_code == 0, result.output
+        return json.loads(result.output)
+
+    yield operate
+    with app.app_context():
+        close_all()
+
+
+@dataclass(frozen=True)
+class Woods:
+    """An account without limits, with its owner and a key that may do everything."""
+
+    instance: Instance
+    operate: Operate
+    account_id: str
+    owner: str
+    password: str
+    key: str
+
+    def register(
+        self, name: str, *scopes: str, uri: str = BACK, public: bool = False
+    ) -> Application:
+        """A new application of the account."""
+        options = [word for scope in scopes for word in ("--scope", scope)]
+        record = self.operate(
+            *("oauth-app", "create", "--account", self.account_id, "--name", name),
+            *("--redirect-uri", uri, *options, *(["--public"] if public else [])),
+        )
+        return Application(record["client_id"], record["client_secret"], name)
+
+    def enter(self, visitor: Visitor) -> None:
+        """Sign the owner in, by the form that is shown."""
+        visitor.fill(email=self.owner, password=self.password)
+        visitor.press("Sign in")
+
+    def ask(self, visitor: Visitor, address: str) -> None:
+        """Bring the owner to the page of consent; they have to sign in on the way."""
+        visitor.go(address)
+        assert visitor.heading == "Sign in"
+        self.enter(visitor)
+        visitor.move()
+        assert visitor.heading.endswith("asks for access")
+
+
+def make_woods(instance: Instance, operate: Operate) -> Woods:
+    """A new account, made by the operator."""
+    number = next(numbers)
+    owner = f"larch-{number}@example.org"
+    made = operate(
+        *("account", "create", "--name", f"Larch Grove {number}", "--owner-email", owner),
+        *("--plan", "enterprise"),
+    )
+    return Woods(
+        instance, operate, made["account_id"], owner, made["owner_password"], made["api_key"]
+    )
+
+
+def authorization_address(
+    instance: Instance, application: Application, uri: str, **fields: str
+) -> str:
+    """Where an application with a secret sends people, written by hand."""
+    asked = {
+        "response_type": "code",
+        "client_id": application.id,
+        "redirect_uri": uri,
+        "state": "xyz",
+    }
+    return f"{instance.url}/oauth/authorize?{urlencode(asked | fields)}"
+
+
+def exchange(instance: Instance, application: Application, back: Loopback) -> Tokens:
+    """The tokens for the code with which somebody is sent back."""
+    form = {"code": back.answer()["code"], "redirect_uri": back.uri}
+    return ask_token(instance, application, grant_type="authorization_code", **form)
+
+
+def refresh(instance: Instance, application: Application, tokens: Tokens) -> Tokens:
+    """What a refresh token gives: new tokens, or an error."""
+    form = {"grant_type": "refresh_token", "refresh_token": tokens["refresh_token"]}
+    return ask_token(instance, application, **form)
+
+
+def ask_token(instance: Instance, application: Application, **form: str) -> Tokens:
+    """What the token endpoint answers an application with a secret."""
+    proof = (application.id, application.secret or "")
+    url = f"{instance.url}/oauth/token"
+    answer: Tokens = requests.post(url, auth=proof, data=form, timeout=SECONDS).json()
+    return answer
+
+
+def call(
+    instance: Instance, token: str, path: str = "/v1/projects", method: str = "GET", **options: Any
+) -> requests.Response:
+    """What the API says to a token or a key."""
+    headers = {"Authorization": f"Bearer {token}"}
+    url = instance.url + path
+    return requests.request(method, url, headers=headers, timeout=SECONDS, **options)
+
+
+def status(instance: Instance, tokens: Tokens) -> int:
+    return call(instance, tokens["access_token"]).status_code

@@ -1,0 +1,53 @@
+"""What holds for the look of every page: nothing that axe-core calls serious, nothing wider than
+the screen, nothing that the browser complains of."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, ConsoleMessage, Page
+
+from tests.browser.conftest import Instance
+from tests.browser.scenes import scenes
+from tests.node import modules
+
+PHONE = {"width": 360, "height": 740}
+DESKTOP = {"width": 1280, "height": 800}
+
+
+@pytest.mark.parametrize(
+    ("scheme", "viewport"),
+    [("light", DESKTOP), ("dark", PHONE)],
+    ids=["light desktop", "dark phone"],
+)
+def test_every_page_can_be_read_and_used(
+    chrome: Browser, instance: Instance, scheme: str, viewport: dict[str, int]
+) -> None:
+    axe = (modules() / "axe-core" / "axe.min.js").read_text()
+    faults: list[str] = []
+    seen: dict[str, Page] = {}
+
+    def complain(message: ConsoleMessage) -> None:
+        """The browser logs each refusal too, with its status; those are meant."""
+        is_meant = "the server responded with a status of" in message.text
+        if message.type in ("error", "warning") and not is_meant:
+            faults.append(f"after {list(seen)[-1]}: {message.text}")
+
+    for name, visitor in scenes(chrome, instance, color_scheme=scheme, viewport=viewport):
+        page = visitor.page
+        if page not in seen.values():
+            page.on("console", complain)
+        seen[name] = page
+        page.evaluate(axe)
+        result: Any = page.evaluate("axe.run({runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa', "
+                                    "'wcag22aa', 'best-practice']})")  # fmt: skip
+        faults += [
+            f"{name}: {found['id']}: {found['help']}: {found['nodes'][0]['html']}"
+            for found in result["violations"]
+        ]
+        wide = page.evaluate("document.documentElement.scrollWidth > innerWidth")
+        if wide:
+            faults.append(f"{name}: wider than the screen")
+    assert len(seen) > 25
+    assert faults == []

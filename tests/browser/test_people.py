@@ -1,0 +1,144 @@
+"""Signing up, in and out, invitations and passwords, in a real browser without scripts."""
+
+from __future__ import annotations
+
+import itertools
+import json
+
+import pytest
+from playwright.sync_api import Browser
+
+from tests.browser.conftest import Instance, Visitor
+from tests.make.browser import PASSWORD
+
+_numbers = itertools.count(1)
+NEW = "lichen on the north side"
+
+
+def new_address(instance: Instance) -> str:
+    return f"person-{next(_numbers)}-{id(instance)}@example.org"
+
+
+def sign_up(visitor: Visitor, email: str, account: str = "Hazel Woods") -> None:
+    """Sign somebody up, to the page of their accounts."""
+    visitor.go("/register")
+    visitor.fill(name="Jo Hazel", email=email, password=PASSWORD, account_name=account)
+    visitor.press("Sign up")
+    assert visitor.heading == "Look at your mail"
+    visitor.go(visitor.instance.link_to(email))
+    visitor.fill(password=PASSWORD)
+    visitor.press("Make the account")
+    assert visitor.path == "/accounts"
+    visitor.move()
+
+
+def sign_in(visitor: Visitor, email: str, password: str = PASSWORD) -> None:
+    visitor.go("/login")
+    visitor.fill(email=email, password=password)
+    visitor.press("Sign in")
+    visitor.move()
+
+
+def api_key(instance: Instance, account: str) -> str:
+    made = instance.canopy(
+        "key", "create", "--account", account, "--name", "test", "--permission", "admin", "--json"
+    )
+    return str(json.loads(made)["key"])
+
+
+def test_somebody_signs_up_and_out_and_in(visitor: Visitor, instance: Instance) -> None:
+    email = new_address(instance)
+    sign_up(visitor, email)
+    assert "Hazel Woods" in visitor.page.locator("main").inner_text()
+    visitor.press("Sign out")
+    assert visitor.path == "/login"
+    sign_in(visitor, email)
+    assert visitor.path == "/accounts"
+    visitor.go("/profile")
+    assert "confirmed" in visitor.page.locator("main").inner_text()
+
+
+def test_a_password_that_was_forgotten(visitor: Visitor, instance: Instance) -> None:
+    email = new_address(instance)
+    sign_up(visitor, email)
+    visitor.press("Sign out")
+    visitor.page.get_by_role("link", name="Forgot your password?").click()
+    visitor.fill(email=email)
+    visitor.press("Mail me the link")
+    visitor.go(instance.link_to(email, 2))
+    visitor.fill(password=NEW)
+    visitor.press("Set the password")
+    assert visitor.path == "/accounts"
+    assert "changed" in str(instance.mail_to(email, 3)["Subject"]).lower()
+
+
+def test_somebody_new_is_invited_and_joins(
+    visitor: Visitor, instance: Instance, chrome: Browser
+) -> None:
+    owner, guest = new_address(instance), new_address(instance)
+    sign_up(visitor, owner, account=f"Grove {next(_numbers)} of {id(instance)}")
+    slug = visitor.page.locator("main code").first.inner_text()
+    answer = visitor.context.request.post(
+        f"{instance.url}/v1/account/members/invite",
+        headers={"Authorization": f"Bearer {api_key(instance, slug)}"},
+        data={"email": guest, "role": "viewer"},
+    )
+    assert answer.status == 201, answer.text()
+    other = Visitor(chrome, instance, java_script_enabled=False)
+    other.go(instance.link_to(guest))
+    other.fill(name="Guest", password=PASSWORD)
+    other.press("Join")
+    assert other.path == "/accounts"
+    assert "You are a viewer" in other.page.locator("main").inner_text()
+    other.leave()
+
+
+def test_the_profile_changes_and_sessions_end(
+    visitor: Visitor, instance: Instance, chrome: Browser
+) -> None:
+    email = new_address(instance)
+    sign_up(visitor, email)
+    elsewhere = Visitor(chrome, instance, java_script_enabled=False)
+    sign_in(elsewhere, email)
+    visitor.go("/profile")
+    visitor.fill(name="Jo Alder")
+    visitor.press("Change the name")
+    assert visitor.page.get_by_role("status").inner_text() == "Your name is changed."
+    assert visitor.page.locator(".rows li").count() == 2
+    visitor.press("End all but this one")
+    assert visitor.page.locator(".rows li").count() == 1
+    elsewhere.go("/profile")
+    assert elsewhere.heading == "Sign in"
+    elsewhere.leave()
+    visitor.fill(password=PASSWORD, new_password=NEW)
+    visitor.press("Change the password")
+    assert "Your password is changed" in visitor.page.get_by_role("status").inner_text()
+
+
+def test_a_wrong_form_keeps_what_was_entered_and_says_where_it_is_wrong(visitor: Visitor) -> None:
+    visitor.go("/register")
+    visitor.fill(name="Jo", email="nobody", password="password123", account_name="Grove")
+    visitor.press("Sign up")
+    page = visitor.page
+    assert page.get_by_role("alert").count() == 1
+    assert page.get_by_label("Your name").input_value() == "Jo"
+    email = page.get_by_label("E-mail")
+    assert email.get_attribute("aria-invalid") == "true"
+    told = page.locator(f"#{str(email.get_attribute('aria-describedby')).split()[-1]}")
+    assert "jo@example.org" in told.inner_text()
+
+
+@pytest.mark.parametrize("path", ["/register", "/login", "/forgot-password"])
+def test_a_form_is_sent_with_the_keyboard_alone(visitor: Visitor, path: str) -> None:
+    visitor.go(path)
+    page = visitor.page
+    fields = page.locator("main input:visible").count()
+    page.keyboard.press("Tab")
+    focused = page.locator(":focus")
+    assert focused.inner_text() == "Skip to content"
+    page.keyboard.press("Enter")
+    for _ in range(fields):
+        page.keyboard.press("Tab")
+        page.keyboard.type("x")
+    page.keyboard.press("Enter")
+    page.locator("[aria-invalid]").first.wait_for()
