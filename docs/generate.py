@@ -19,7 +19,7 @@ from flask import Flask
 from werkzeug.routing import Rule
 
 from app import create_app
-from app.auth.guard import ANY_CREDENTIAL
+from app.auth.guard import ANY_CREDENTIAL, PROFILE
 from app.core.geometry import PROBLEM_CODES
 from app.policy import bounds
 from app.policy.events import EVENTS, EventKind
@@ -27,10 +27,18 @@ from app.policy.permissions import INCLUDES, PERMISSIONS, ROLES, SCOPES
 from app.policy.plans import DEFAULT_PLAN, PLANS, Plan
 from app.policy.schedule import PERIODIC
 from app.policy.tiers import DEFAULT_TIER, POSTS, ROUTES, TIERS, WINDOW_SECONDS
+from app.site.pages import PageBlueprint
 from config import ROOT, load_settings, setting_docs
+from docs.access import cell
 
 FOLDER: Final = Path(__file__).parent
 COMMAND: Final = ".venv/bin/python -m docs.generate"
+
+# What is not the name of a permission.
+_NEEDS: Final = {
+    ANY_CREDENTIAL: "any credential",
+    PROFILE: "any credential; an OAuth token `profile`",
+}
 
 _MARKED = re.compile(r"<!-- generated: ([\w-]+) -->\n.*?<!-- end: \1 -->", re.DOTALL)
 
@@ -146,9 +154,31 @@ def operations() -> str:
     for rule in _rules():
         view = _application().view_functions[rule.endpoint]
         if needs := getattr(view, "permission", None):
-            shown = "any credential" if needs == ANY_CREDENTIAL else f"`{needs}`"
+            shown = _NEEDS.get(needs, f"`{needs}`")
             rows.append([_address(rule), shown, _summary(view)])
     return table(["Operation", "Permission", "What it does"], rows)
+
+
+def access() -> str:
+    """Roles, credentials and the operations that they open."""
+    rows = []
+    for rule in _rules():
+        view = _application().view_functions[rule.endpoint]
+        if needs := getattr(view, "permission", None):
+            cells = (", ".join(cell(rule.rule, needs, role)) or "–" for role in ROLES)
+            rows.append([_address(rule), *cells])
+    return table(["Operation", *(f"`{role}`" for role in ROLES)], rows)
+
+
+def pages() -> str:
+    """Every page for people, and who may see it."""
+    rows = []
+    for rule in _rules():
+        view = _application().view_functions[rule.endpoint]
+        if _is_page(rule):
+            who = "who is signed in" if hasattr(view, "is_for_signed_in") else "anybody"
+            rows.append([_address(rule), who, _summary(view)])
+    return table(["Page", "For", "What it is for"], rows)
 
 
 def open_routes() -> str:
@@ -156,7 +186,8 @@ def open_routes() -> str:
     rows = []
     for rule in _rules():
         view = _application().view_functions[rule.endpoint]
-        if not hasattr(view, "permission") and not rule.endpoint.endswith("static"):
+        is_static = rule.endpoint.endswith("static")
+        if not (hasattr(view, "permission") or is_static or _is_page(rule)):
             rows.append([_address(rule), _summary(view)])
     return table(["Route", "What it shows"], rows)
 
@@ -177,6 +208,8 @@ TABLES: Final[dict[str, Callable[[], str]]] = {
     "periodic-jobs": periodic_jobs,
     "settings": settings,
     "operations": operations,
+    "access": access,
+    "pages": pages,
     "open-routes": open_routes,
     "geometry-problems": geometry_problems,
 }
@@ -210,6 +243,11 @@ def _application() -> Flask:
 
 def _rules() -> list[Rule]:
     return sorted(_application().url_map.iter_rules(), key=lambda rule: (rule.rule, _method(rule)))
+
+
+def _is_page(rule: Rule) -> bool:
+    blueprint = _application().blueprints.get(rule.endpoint.partition(".")[0])
+    return isinstance(blueprint, PageBlueprint)
 
 
 def _method(rule: Rule) -> str:
