@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from typing import Final
 
 from marshmallow import ValidationError, validate
@@ -21,7 +22,24 @@ def email_fault(email: str) -> str | None:
         _is_email(email)
     except ValidationError:
         return "Must be an e-mail address such as jo@example.org."
+    if not _is_plain(email):
+        return "Must be written as its mail server knows it, in lower case and without quotes."
     return unstorable(email)
+
+
+def _is_plain(email: str) -> bool:
+    """Whether comparing it in whatever way gives itself, and no program takes it for a link.
+
+    Case folding has signs for several others (ß is ss, the Kelvin sign is k), and a domain has
+    other spellings, such as those of full width. One address could then be taken for another.
+    """
+    local, _, domain = email.rpartition("@")
+    is_same = fold(email) == _lower(email) and _is_domain(domain)
+    return is_same and not set(local) & set('"/?#&:\\')
+
+
+def _is_domain(domain: str) -> bool:
+    return unicodedata.normalize("NFKC", domain).casefold() == _lower(domain)
 
 
 def same_address(first: str, second: str) -> bool:

@@ -19,7 +19,7 @@ from config import Settings
 _EXTENSION: Final = "canopy_passwords"
 _AT_ONCE: Final = 2  # in a process: each fills its memory, and a core
 _EASY: Final = 1  # the score of zxcvbn below which a password falls to less than a million guesses
-_JUDGED: Final = 72  # characters; zxcvbn takes long over more, and nobody guesses those
+_JUDGED: Final = 24  # characters; over more zxcvbn can be made to take seconds
 _SYLLABLES: Final = "bcdfghjklmnprstvz"
 _VOWELS: Final = "aeiou"
 

@@ -207,5 +207,5 @@ def _send_link(
         "link": f"{current_app.config['SETTINGS'].public_url}/invitations/{token}",
         "days": INVITATION_LIFE.days,
     }
-    cause = f"{MAIL}:{membership.invitation_hash}"
+    cause = f"{MAIL}:{account.id}:{membership.invitation_hash}"
     queue_mail(MAIL, person.email, cause=cause, values=values)

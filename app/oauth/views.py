@@ -93,7 +93,13 @@ def _decide(asked: AuthorizationRequest, person: SignedIn, accounts: list[Any]) 
 
 
 def _remembered(asked: AuthorizationRequest, person: SignedIn, accounts: list[Any]) -> str | None:
-    """The account in which the person has allowed all of this before, if it can be but that one."""
+    """The account in which the person has allowed all of this before, if it can be but that one.
+
+    A program on a person's device that has no secret may be another than it says; then they are
+    asked each time (RFC 8252, section 8.6).
+    """
+    if asked.client.is_public and is_on_this_device(asked.redirect_uri):
+        return None
     allowed = [row.id for row in accounts if service.consented(asked, person.user_id, row.id)]
     if len(allowed) != 1 or (len(accounts) > 1 and allowed[0] != person.account_id):
         return None

@@ -7,8 +7,8 @@ else guesses that are made at once would not know of each other.
 from __future__ import annotations
 
 import math
-from datetime import timedelta
-from typing import Final, NamedTuple
+from datetime import datetime, timedelta
+from typing import Any, Final, NamedTuple
 
 from sqlalchemy import bindparam, select, update
 
@@ -21,10 +21,19 @@ from app.extensions import db
 from app.models import User
 from app.people.brake import brake_key, count_try, forget_tries
 
-_COLUMNS = (User.id, User.email, User.name, User.password_hash)
+_COLUMNS = (User.id, User.email, User.password_hash, User.updated_at)
 _BY_EMAIL = Prepared(select(*_COLUMNS).where(User.email_key == bindparam("email_key")))
 _BY_ID = Prepared(select(*_COLUMNS).where(User.id == bindparam("user_id")))
+_SECOND: Final = timedelta(seconds=1)  # cookies are signed to the second
 _OWN: Final = "profile"  # tries of who is signed in count by themselves
+
+
+class KnownBrowser(NamedTuple):
+    """A browser in which somebody was signed in before, as its signed cookie says."""
+
+    user_id: str
+    id: str
+    since: datetime  # the last sign-in
 
 
 class Attempt(NamedTuple):
@@ -35,11 +44,12 @@ class Attempt(NamedTuple):
     keys: tuple[str, ...]  # by which it was counted
 
 
-def begin_sign_in(email: str, known: tuple[str, str] | None) -> Attempt:
+def begin_sign_in(email: str, known: KnownBrowser | None) -> Attempt:
     """Count a try to sign in; the caller commits. Takes as long whether anybody has this address.
 
     Args:
-        known: the person who was signed in last in this browser, and the browser's id.
+        known: what the browser's cookie says. One of before the last change of the password, or of
+            the name, is that of a strange browser.
 
     Raises:
         RateLimited: there were too many.
@@ -48,8 +58,9 @@ def begin_sign_in(email: str, known: tuple[str, str] | None) -> Attempt:
     strange = brake_key(email)
     if person is None:
         return _count(Attempt(None, None, (strange,)))
-    is_known = known is not None and known[0] == person.id
-    keys = (brake_key(email, known[1]), strange) if known and is_known else (strange,)
+    keys: tuple[str, ...] = (strange,)
+    if known and known.user_id == person.id and known.since > person.updated_at - _SECOND:
+        keys = (brake_key(email, known.id), strange)
     return _count(Attempt(person.id, person.password_hash, keys))
 
 
@@ -66,15 +77,22 @@ def begin_sign_up(token: str, password_hash: str) -> Attempt:
 
 
 def is_right(attempt: Attempt, password: str) -> bool:
-    """Whether it is the password. If it is, tries begin to count anew, and its hash is made anew
-    when it has other parameters than the settings."""
+    """Whether it is the password, still. If it is, tries begin to count anew, and its hash is made
+    anew when it has other parameters than the settings.
+
+    What follows belongs into the same transaction: whoever sets another password waits for it, and
+    who has set one meanwhile is found out here. All hashing comes before it begins.
+    """
     kept = attempt.password_hash
     if not verify_password(kept, password) or kept is None:
         return False
+    if attempt.user_id is not None:
+        renewed = hash_password(password) if needs_rehash(kept) else kept
+        row = update(User).where(User.id == attempt.user_id, User.password_hash == kept)
+        result: Any = db.session.execute(row.values(password_hash=renewed))
+        if result.rowcount == 0:
+            return False
     forget_tries(*attempt.keys)
-    if attempt.user_id is not None and needs_rehash(kept):
-        row = update(User).where(User.id == attempt.user_id)
-        db.session.execute(row.values(password_hash=hash_password(password)))
     return True
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from flask import Response, request
+from sqlalchemy.exc import IntegrityError
 
 from app.auth.sessions import end_session
 from app.core.errors import RateLimited
@@ -14,6 +15,7 @@ from app.oauth.service import leads_to
 from app.people import links, service, sign_up
 from app.people.forms import ConfirmForm, ForgotForm, LoginForm, RegisterForm, ResetForm
 from app.people.passwords import begin_sign_in, begin_sign_up, is_right
+from app.policy.people import TRIES
 from app.site import pages
 from app.site.pages import PageBlueprint, current_person, page, see, with_person
 
@@ -115,7 +117,7 @@ def reset_password(token: str) -> Any:
     if not service.reset_password(token, found, form.password.data, request.remote_addr or ""):
         db.session.rollback()
         return page("people/dead_link.html", 404, kind="reset")
-    answer = see("/", "Your password is changed, and you are signed in here only.")
+    answer = see("/", "Your password is changed, and no other browser is signed in.")
     return _sign_in(answer, found.id, first_account(found.id))
 
 
@@ -135,12 +137,17 @@ def verify_email(token: str) -> Any:
 
 
 def _finish(token: str) -> Response:
-    made = sign_up.finish_sign_up(token)
-    if made is None:
-        db.session.rollback()
-        return page("people/dead_link.html", 404, kind="sign_up")
-    person, account = made
-    return _sign_in(see("/", "Welcome. Your account is ready."), person.id, account.id)
+    for _ in range(TRIES):
+        try:
+            made = sign_up.finish_sign_up(token)
+            if made is None:
+                break
+            person, account = made
+            return _sign_in(see("/", "Welcome. Your account is ready."), person.id, account.id)
+        except IntegrityError:  # somebody has just taken the address or the slug
+            db.session.rollback()
+    db.session.rollback()
+    return page("people/dead_link.html", 404, kind="sign_up")
 
 
 def _sign_in(answer: Response, user_id: str, account_id: str | None) -> Response:

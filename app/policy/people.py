@@ -27,5 +27,6 @@ KNOWN_BROWSER_LIFE: Final = timedelta(days=365)
 # new password, and again by inviting it; the others are dropped.
 MAILS_AN_HOUR: Final = 5
 
+TRIES: Final = 5  # of a change that somebody else's stood in the way of
 FORM_BYTES: Final = 64 * 1024  # no form of a page is longer
 FORM_LIFE: Final = timedelta(hours=12)  # after which an open page has to be loaded anew

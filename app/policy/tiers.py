@@ -40,6 +40,9 @@ POSTS: Final[dict[str, str]] = {
     "/register/confirm/<token>": "strict",
     "/reset-password/<token>": "strict",
     "/invitations/<token>": "strict",
+    "/profile/password": "strict",
+    "/profile/verify-email": "strict",
+    "/accounts": "strict",
 }
 
 # Requests to /v1 without a valid credential, in a window of their own.

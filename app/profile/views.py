@@ -5,15 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 from flask import Response, request
+from sqlalchemy.exc import IntegrityError
 
 from app.auth.sessions import SignedIn, end_session, end_sessions, list_sessions, switch_account
-from app.core.errors import NotFound, RateLimited
+from app.core.errors import Conflict, NotFound, RateLimited
+from app.core.ids import is_id
+from app.core.passwords import hash_password
 from app.extensions import db
 from app.members.service import memberships_of
 from app.people import service
+from app.policy.people import TRIES
 from app.profile.browsers import browser_name
 from app.profile.forms import AccountForm, NameForm, PasswordForm
-from app.site.pages import PageBlueprint, current_person, page, see, sign_out, signed_in
+from app.site.pages import PageBlueprint, current_person, page, see, sign_in, sign_out, signed_in
 
 bp = PageBlueprint("profile", __name__)
 
@@ -56,13 +60,13 @@ def change_password(person: SignedIn) -> Response:
             form.password.errors = [refusal.message]
             return _profile(person, _name_form(person), form, refusal.status)
         db.session.commit()
+        hashed = hash_password(form.new_password.data)
         if service.is_right(attempt, form.password.data):
-            address = request.remote_addr or ""
-            service.set_password(
-                person.user_id, form.new_password.data, address=address, but=person.session_id
-            )
+            service.set_password(person.user_id, hashed, address=request.remote_addr or "")
+            answer = see("/profile", "Your password is changed. You are signed in here only.")
+            sign_in(answer, person.user_id, person.account_id)
             db.session.commit()
-            return see("/profile", "Your password is changed. You are signed in here only.")
+            return answer
         form.password.errors = ["That is not your password."]
     return _profile(person, _name_form(person), form, 422)
 
@@ -81,7 +85,7 @@ def send_verification(person: SignedIn) -> Response:
 @signed_in
 def end_one(person: SignedIn, session_id: str) -> Response:
     """End a session, this one or another."""
-    if not end_session(person.user_id, session_id):
+    if not (is_id("session", session_id) and end_session(person.user_id, session_id)):
         raise NotFound("This session has ended already.")
     db.session.commit()
     if session_id == person.session_id:
@@ -112,11 +116,15 @@ def open_account(person: SignedIn) -> Response:
     form = AccountForm()
     if not form.validate_on_submit():
         return _accounts(person, form, 422)
-    slug = form.account_slug.data or None
-    account_id = service.open_own_account(person.user_id, form.account_name.data, slug)
-    switch_account(person.session_id, account_id)
-    db.session.commit()
-    return see("/accounts", f"The account {form.account_name.data} is ready.")
+    name, slug = form.account_name.data, form.account_slug.data or None
+    for _ in range(TRIES):
+        try:
+            switch_account(person.session_id, service.open_own_account(person.user_id, name, slug))
+            db.session.commit()
+            return see("/accounts", f"The account {name} is ready.")
+        except IntegrityError:  # somebody has just taken the slug
+            db.session.rollback()
+    raise Conflict("Others have just opened accounts of this name. Try again.")
 
 
 @bp.post("/accounts/switch")

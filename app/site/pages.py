@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable
 from datetime import datetime
 from functools import wraps
@@ -27,6 +28,7 @@ from app.auth.sessions import (
 from app.core.clock import shown_time
 from app.core.edge import FORM_ACTION
 from app.core.errors import BadRequest, Forbidden, PayloadTooLarge, Unauthorized
+from app.people.service import KnownBrowser
 from app.policy.people import FORM_BYTES, FORM_LIFE, KNOWN_BROWSER_LIFE, SESSION_LIFE
 from config import Settings
 
@@ -36,6 +38,7 @@ _csrf = CSRFProtect()
 _SESSION_COOKIE: Final = "canopy_session"
 _KNOWN_COOKIE: Final = "canopy_known"
 _FORMS_COOKIE: Final = "canopy_forms"
+_LONGEST_PATH: Final = 8_000  # characters; an authorization request of an application is long
 
 
 def init_app(app: Flask, settings: Settings) -> None:
@@ -180,11 +183,10 @@ def with_person(view: View) -> View:
 
 def own_path(target: str | None) -> str:
     """Where to go on after signing in: the path that was asked for, if it leads to this service."""
-    if not target or not target.isprintable() or "\\" in target or not target.startswith("/"):
+    if not target or not target.isprintable() or len(target) > _LONGEST_PATH:
         return "/"
-    parts = urlsplit(target)
-    leads_away = bool(parts.scheme or parts.netloc) or target.startswith("//")
-    return "/" if leads_away or len(target) > 8_000 else target
+    leads_away = "\\" in target or target.startswith("//") or not target.startswith("/")
+    return "/" if leads_away else target
 
 
 def sign_in(response: Response, user_id: str, account_id: str | None) -> None:
@@ -202,7 +204,7 @@ def sign_in(response: Response, user_id: str, account_id: str | None) -> None:
     _new_forms()
     seconds = int(SESSION_LIFE.total_seconds())
     _set_cookie(response, _SESSION_COOKIE, token, seconds)
-    known = _known().dumps([user_id, token[-12:]])
+    known = _known().dumps([user_id, secrets.token_urlsafe(9)])
     _set_cookie(response, _KNOWN_COOKIE, known, int(KNOWN_BROWSER_LIFE.total_seconds()))
 
 
@@ -213,16 +215,15 @@ def sign_out(response: Response) -> Response:
     return response
 
 
-def known_browser() -> tuple[str, str] | None:
-    """The person who was signed in last in this browser, and the browser's own id; or None."""
+def known_browser() -> KnownBrowser | None:
+    """Who was signed in last in this browser, or None."""
+    cookie = request.cookies.get(_own_cookie(_KNOWN_COOKIE), "")
     try:
         life = int(KNOWN_BROWSER_LIFE.total_seconds())
-        user_id, browser = _known().loads(
-            request.cookies.get(_own_cookie(_KNOWN_COOKIE), ""), max_age=life
-        )
+        (user_id, browser), since = _known().loads(cookie, max_age=life, return_timestamp=True)
     except (BadSignature, ValueError, TypeError):
         return None
-    return str(user_id), str(browser)
+    return KnownBrowser(str(user_id), str(browser), since)
 
 
 def _csrf_field() -> Markup:

@@ -39,6 +39,7 @@ def test_every_page_can_be_read_and_used(
         if page not in seen.values():
             page.on("console", complain)
         seen[name] = page
+        page.wait_for_load_state()  # with its stylesheet
         page.evaluate(axe)
         result: Any = page.evaluate("axe.run({runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa', "
                                     "'wcag22aa', 'best-practice']})")  # fmt: skip

@@ -43,6 +43,7 @@ VALUES: dict[str, dict[str, Any]] = {
         "when": "2026-01-02T03:04:05.678Z",
         "address": "2001:db8::7",
         "reset_link": LINK,
+        "applications_link": OTHER_LINK,
     },
     "test": {},
 }

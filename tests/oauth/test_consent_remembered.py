@@ -115,3 +115,27 @@ def test_prompt_none_asks_nothing(client: Client, application: Application) -> N
     assert "code" in sent_back(browser.get(silent, follow=False))
     both = address_of(application, prompt="none consent")
     assert sent_back(browser.get(both, follow=False))["error"] == "invalid_request"
+
+
+@pytest.mark.parametrize(
+    ("uri", "public", "is_asked"),
+    [
+        ("http://127.0.0.1:5000/back", True, True),
+        ("http://[::1]/back", True, True),
+        ("com.example.notes:/back", True, True),
+        ("https://client.example/back", True, False),
+        ("http://127.0.0.1:5000/back", False, False),
+    ],
+)
+def test_a_program_that_cannot_prove_who_it_is_is_asked_for_each_time(
+    client: Client, uri: str, public: bool, is_asked: bool
+) -> None:
+    """Another one on the device could pose as it, on another port (RFC 8252, section 8.6)."""
+    application = make_application(client, public=public, redirect_uris=(uri,))
+    browser = browser_of(client)
+    browser.submit(browser.get(address_of(application)).path, press="allow", follow=False)
+    again = browser.get(address_of(application), follow=False)
+    assert (again.status == 200) is is_asked
+    silent = browser.get(address_of(application, prompt="none"), follow=False)
+    location = silent.response.headers["Location"]
+    assert ("error=consent_required" in location) is is_asked

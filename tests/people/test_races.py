@@ -1,0 +1,221 @@
+"""Requests that are under way while a password changes, and costs that others could cause."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from flask import Flask
+from sqlalchemy import select
+
+from app.core.passwords import hash_password, password_fault
+from app.core.store import store
+from app.extensions import db
+from app.models import SignUp, User
+from app.people import service
+from tests.make import Browser, link_in, mails_to, sign_in, sign_up, together
+from tests.make.browser import PASSWORD
+
+_numbers = itertools.count(1)
+NEW = "lichen on the north side"
+
+
+@pytest.fixture
+def email(app: Flask) -> str:
+    made = f"race-{next(_numbers)}-{id(app)}@example.org"
+    sign_up(app, made)
+    return made
+
+
+def reset(app: Flask, email: str, password: str) -> None:
+    """Set a password as a mailed link does."""
+    with app.app_context():
+        found = db.session.scalars(select(User).where(User.email == email)).one()
+        service.set_password(found.id, hash_password(password), address="")
+        db.session.commit()
+
+
+def while_compared(
+    monkeypatch: pytest.MonkeyPatch, module: str, change: Callable[[], None]
+) -> None:
+    """Have something happen after a password was compared, before anything is done about it."""
+    from app.core import passwords
+
+    def verify(known: str | None, password: str) -> bool:
+        right = passwords.verify_password(known, password)
+        monkeypatch.undo()
+        change()
+        return right
+
+    monkeypatch.setattr(f"{module}.verify_password", verify)
+
+
+def test_the_old_password_signs_nobody_in_once_it_was_reset(
+    app: Flask, email: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    browser = Browser(app)
+    browser.get("/login")
+    while_compared(monkeypatch, "app.people.passwords", lambda: reset(app, email, NEW))
+    assert browser.submit(email=email, password=PASSWORD).status == 422
+    assert browser.get("/profile").title == "Sign in"
+
+
+def test_a_change_under_way_does_not_undo_a_reset(
+    app: Flask, email: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    browser = sign_in(app, email)
+    browser.get("/profile")
+    while_compared(monkeypatch, "app.people.passwords", lambda: reset(app, email, NEW))
+    browser.submit("/profile/password", password=PASSWORD, new_password="what a thief would take")
+    assert sign_in(app, email, NEW)
+
+
+def test_hashing_anew_does_not_undo_a_reset(
+    app: Flask, email: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    browser = Browser(app)
+    browser.get("/login")
+    monkeypatch.setattr("app.people.passwords.needs_rehash", lambda _: True)
+    while_compared(monkeypatch, "app.people.passwords", lambda: reset(app, email, NEW))
+    browser.submit(email=email, password=PASSWORD)
+    assert sign_in(app, email, NEW)
+
+
+def test_a_changed_password_ends_copies_of_the_own_cookie_too(app: Flask, email: str) -> None:
+    browser, copy = sign_in(app, email), Browser(app)
+    cookie = browser.client.get_cookie("canopy_session")
+    assert cookie is not None
+    copy.client.set_cookie("canopy_session", cookie.value)
+    browser.get("/profile")
+    browser.submit("/profile/password", password=PASSWORD, new_password=NEW)
+    assert browser.get("/profile").title == "Your profile"
+    assert copy.get("/profile").title == "Sign in"
+
+
+def test_a_browser_that_was_known_before_a_reset_is_strange(app: Flask, email: str) -> None:
+    known = sign_in(app, email)
+    known.submit("/logout")
+    time.sleep(1.1)  # cookies are signed to the second
+    reset(app, email, NEW)
+    for _ in range(10):
+        browser = Browser(app)
+        browser.get("/login")
+        browser.submit(email=email, password="wrong horse battery")
+    known.get("/login")
+    assert known.submit(email=email, password="wrong horse battery").status == 429
+
+
+def test_who_has_the_password_cannot_take_away_the_owners_link(app: Flask, email: str) -> None:
+    owner = Browser(app)
+    owner.get("/forgot-password")
+    owner.submit(email=email)
+    link = link_in(mails_to(app, email)[-1])
+    thief = sign_in(app, email)
+    thief.get("/profile")
+    thief.submit("/profile/password", password=PASSWORD, new_password="what a thief would take")
+    owner.get(link)
+    assert owner.submit(password=NEW).path == "/accounts"
+    assert thief.get("/profile").title == "Sign in"
+
+
+def test_signing_up_with_an_address_does_not_use_up_its_resets(app: Flask, email: str) -> None:
+    for _ in range(6):
+        stranger = Browser(app)
+        stranger.get("/register")
+        stranger.submit(name="X", email=email, password=NEW, account_name="Y")
+    owner = Browser(app)
+    owner.get("/forgot-password")
+    owner.submit(email=email)
+    assert "/reset-password/" in link_in(mails_to(app, email)[-1])
+
+
+def test_no_password_takes_long_to_judge() -> None:
+    began = time.process_time()
+    password_fault(("4@8({[<3691!|70$5+%2" * 5)[:128], ["a" * 200, "b c d " * 30])
+    assert time.process_time() - began < 1
+
+
+@pytest.mark.parametrize("path", ["/profile/password", "/profile/verify-email", "/accounts"])
+def test_posts_that_cost_are_strict(app: Flask, path: str) -> None:
+    client = app.test_client()
+    assert store_works(app)
+    found = [client.post(path).status_code for _ in range(6)]
+    assert found == [403] * 5 + [429]
+
+
+def store_works(app: Flask) -> bool:
+    with app.app_context():
+        return store().works()
+
+
+def test_sign_ups_of_one_address_that_finish_at_once_make_one_person(app: Flask) -> None:
+    email = f"race-{next(_numbers)}-{id(app)}@example.org"
+    browsers = []
+    for _ in range(3):
+        browser = Browser(app)
+        browser.get("/register")
+        browser.submit(name="Jo", email=email, password=PASSWORD, account_name="One Wood")
+        browsers.append(browser)
+    for browser, message in zip(browsers, mails_to(app, email), strict=True):
+        browser.get(link_in(message))
+
+    def finish(browser: Browser) -> int:
+        return browser.submit(password=PASSWORD, follow=False).status
+
+    found = together(*[lambda browser=browser: finish(browser) for browser in browsers])
+    assert sorted(found) == [303, 404, 404]
+    with app.app_context():
+        left: Any = db.session.scalars(select(SignUp).where(SignUp.email == email)).all()
+        assert len(left) < 3
+
+
+def test_accounts_of_one_name_that_are_opened_at_once_have_slugs_of_their_own(
+    app: Flask, email: str
+) -> None:
+    browsers = [sign_in(app, email) for _ in range(4)]
+    for browser in browsers:
+        browser.get("/accounts")
+    found = together(
+        *[
+            lambda browser=browser: (
+                browser.submit("/accounts", account_name="Same Wood", follow=False).status
+            )
+            for browser in browsers
+        ]
+    )
+    assert found == [303] * 4
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "ſam@example.org",
+        "maß@example.org",
+        "mi\u212ae@example.org",
+        "jo@Ｅxample.org",
+        "jo@ｅxample.org",
+        '"a b"@example.org',
+        "www.evil.example/reset?to=@attacker.example",
+        "Ünal@example.org",
+    ],
+)
+def test_addresses_that_could_be_taken_for_others_are_refused(app: Flask, address: str) -> None:
+    browser = Browser(app)
+    browser.get("/register")
+    page = browser.submit(name="X", email=address, password=PASSWORD, account_name="Y")
+    assert page.status == 422
+
+
+@pytest.mark.parametrize("target", ["//[", "//℀", "/[", "/a//b", "/?next=//evil.example"])
+def test_odd_targets_are_no_fault(app: Flask, target: str) -> None:
+    assert app.test_client().get("/login", query_string={"next": target}).status_code == 200
+
+
+@pytest.mark.parametrize("session_id", ["%00", "x", "sess_", "%ff"])
+def test_sessions_that_never_were(app: Flask, email: str, session_id: str) -> None:
+    browser = sign_in(app, email)
+    token = browser.get("/profile").form("/logout").fields
+    assert browser.send(f"/profile/sessions/{session_id}/end", **token).status == 404
