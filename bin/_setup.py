@@ -92,7 +92,8 @@ def canopy(arguments: list[str]) -> int:
 def test(arguments: list[str]) -> int:
     prepare(DEVELOPMENT)
     os.chdir(ROOT)
-    become("-m", "pytest", "-n", "auto", *arguments)
+    # More at once than there are processors, as many of them wait for other processes.
+    become("-m", "pytest", "-n", str((os.cpu_count() or 2) * 3 // 2), *arguments)
 
 
 def check(_: list[str]) -> int:

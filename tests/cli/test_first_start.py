@@ -61,6 +61,11 @@ def test_the_lines_of_a_first_start_work(migrated: Flask) -> None:
     assert created.json["data"]["area_hectares"] > 0
 
 
+def test_every_start_tells_where_people_sign_in(migrated: Flask) -> None:
+    for _ in range(2):
+        assert f"Sign in at {migrated.config['SETTINGS'].public_url}/login\n" in said(migrated)
+
+
 def test_a_first_start_tells_the_address_and_the_sign_in(migrated: Flask) -> None:
     text = said(migrated)
     url = migrated.config["SETTINGS"].public_url
