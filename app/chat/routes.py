@@ -8,7 +8,7 @@ from app.api import web
 from app.auth.guard import ANY_CREDENTIAL, identify, require
 from app.chat import service
 from app.chat.schemas import QuestionSchema
-from app.site.pages import person_asking
+from app.site.signed_in import person_asking
 
 bp = Blueprint("chat", __name__)
 

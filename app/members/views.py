@@ -11,8 +11,8 @@ from app.extensions import db
 from app.members.forms import JoinForm
 from app.members.service import accept_invitation, find_invitation
 from app.people.service import set_first_password
-from app.site import pages
-from app.site.pages import PageBlueprint, current_person, page, see
+from app.site.pages import PageBlueprint, page, see
+from app.site.signed_in import current_person, sign_in
 
 bp = PageBlueprint("invitations", __name__)
 
@@ -56,6 +56,6 @@ def _join_new(token: str, found: Any, form: JoinForm) -> Response:
         db.session.rollback()
         return page("members/dead_invitation.html", 404)
     answer = see("/accounts", f"Welcome. You have joined {found.account_name}.")
-    pages.sign_in(answer, joined.user_id, joined.account_id)
+    sign_in(answer, joined.user_id, joined.account_id)
     db.session.commit()
     return answer

@@ -16,15 +16,8 @@ from app.oauth.consents import end_consent, list_consents
 from app.oauth.redirect_uris import is_on_this_device, shown_host
 from app.oauth.service import AuthorizationRequest, CannotRedirect, SentBack
 from app.policy.permissions import SCOPES
-from app.site.pages import (
-    PageBlueprint,
-    allow_form_action,
-    current_person,
-    page,
-    see,
-    signed_in,
-    with_person,
-)
+from app.site.pages import PageBlueprint, allow_form_action, page, see
+from app.site.signed_in import current_person, signed_in, with_person
 
 bp = PageBlueprint("oauth_pages", __name__)
 

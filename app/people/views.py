@@ -16,8 +16,8 @@ from app.people import links, service, sign_up
 from app.people.forms import ConfirmForm, ForgotForm, LoginForm, RegisterForm, ResetForm
 from app.people.passwords import begin_sign_in, begin_sign_up, is_right
 from app.policy.people import TRIES
-from app.site import pages
-from app.site.pages import PageBlueprint, current_person, page, see, with_person
+from app.site.pages import PageBlueprint, allow_form_action, own_path, page, see
+from app.site.signed_in import current_person, known_browser, sign_in, sign_out, with_person
 
 bp = PageBlueprint("people", __name__)
 
@@ -63,15 +63,15 @@ def confirm(token: str) -> Any:
 @with_person
 def login() -> Any:
     """Sign in."""
-    target = pages.own_path(request.args.get("next"))
+    target = own_path(request.args.get("next"))
     form = LoginForm()
     if request.method == "GET" and current_person() is not None:
         return see(target)
     if address := leads_to(target):
-        pages.allow_form_action(address)
+        allow_form_action(address)
     if form.validate_on_submit():
         try:
-            attempt = begin_sign_in(form.email.data, pages.known_browser())
+            attempt = begin_sign_in(form.email.data, known_browser())
         except RateLimited as refusal:
             return _braked(refusal, "people/login.html", form, target=target)
         db.session.commit()
@@ -88,7 +88,7 @@ def logout() -> Response:
     if person is not None:
         end_session(person.user_id, person.session_id)
         db.session.commit()
-    return pages.sign_out(see("/login", "You are signed out."))
+    return sign_out(see("/login", "You are signed out."))
 
 
 @bp.route("/forgot-password", methods=["GET", "POST"])
@@ -151,7 +151,7 @@ def _finish(token: str) -> Response:
 
 
 def _sign_in(answer: Response, user_id: str, account_id: str | None) -> Response:
-    pages.sign_in(answer, user_id, account_id)
+    sign_in(answer, user_id, account_id)
     db.session.commit()
     return answer
 

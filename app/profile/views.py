@@ -17,7 +17,8 @@ from app.people import service
 from app.policy.people import TRIES
 from app.profile.browsers import browser_name
 from app.profile.forms import AccountForm, NameForm, PasswordForm
-from app.site.pages import PageBlueprint, current_person, page, see, sign_in, sign_out, signed_in
+from app.site.pages import PageBlueprint, page, see
+from app.site.signed_in import current_person, sign_in, sign_out, signed_in
 
 bp = PageBlueprint("profile", __name__)
 

@@ -192,7 +192,7 @@ def test_a_known_browser_cannot_be_made_up(app: Flask) -> None:
     assert cookie is not None
     body, _, signature = cookie.value.rpartition(".")
     with app.test_request_context(headers={"Cookie": f"canopy_known={body}.{signature[::-1]}"}):
-        from app.site.pages import known_browser
+        from app.site.signed_in import known_browser
 
         assert known_browser() is None
     with app.test_request_context(headers={"Cookie": f"canopy_known={cookie.value}"}):
