@@ -10,7 +10,7 @@ from datetime import datetime
 class Principal:
     """A credential that was accepted for this request."""
 
-    kind: str  # api_key, service_token, oauth, or operator for a command
+    kind: str  # api_key, service_token, oauth, session of a browser, or operator for a command
     credential_id: str
     account_id: str
     account_name: str

@@ -16,6 +16,7 @@ from sqlalchemy.exc import OperationalError
 from app.auth.principal import Principal
 from app.core import clock, tokens
 from app.core.database import without_waiting
+from app.core.errors import Unauthorized
 from app.core.ids import new_id
 from app.core.reading import Prepared
 from app.extensions import db
@@ -127,11 +128,14 @@ def find_session(token: str) -> SignedIn | None:
     )
 
 
-def principal_of(person: SignedIn) -> Principal | None:
-    """What a person may do in the account that they work in, by their role of now; None when they
-    belong to no account."""
+def principal_of(person: SignedIn) -> Principal:
+    """What a person may do in the account that they work in, by their role of now.
+
+    Raises:
+        Unauthorized: they belong to no account.
+    """
     if person.account_id is None:
-        return None
+        raise Unauthorized
     granted = tuple(role_permissions(person.role))
     return Principal(
         kind="session",

@@ -21,7 +21,7 @@ from app.extensions import db
 _JOBS: Final = "canopy_jobs_to_wake"
 _RESULT_TTL: Final = 0  # seconds
 _FAILURE_TTL: Final = 5  # a failed run keeps its id, and with it the next one away, for this long
-_TTL: Final = 600
+_TTL: Final = 600  # seconds in the queue; the periodic job does what a lost one would have
 
 
 def wake_after_commit(job: str) -> None:

@@ -112,6 +112,7 @@ def _resolve(claim: Claim) -> tuple[Claim, Contents | None]:
         return claim, contents
     found = resolve_mail(claim.kind, claim.recipient, contents.values)
     if found is None:
+        log.info("mail %s (%s) is for nobody, or one too many: dropped", claim.id, claim.kind)
         note_dropped(claim)
         db.session.commit()
         return claim, None

@@ -11,7 +11,7 @@ from app.auth.principal import Principal
 from app.auth.tenant import columns_of
 from app.core import clock, tokens
 from app.core.database import insert_into
-from app.core.email import EMAIL_LENGTH, email_fault, same_address
+from app.core.email import email_fault, same_address
 from app.core.errors import Conflict, Detail, Forbidden, ValidationFailed
 from app.core.ids import new_id
 from app.core.plans import plan_of
@@ -138,8 +138,6 @@ def _check(email: str, role: str) -> None:
     details = []
     if fault := email_fault(email):
         details.append(Detail("email", fault))
-    elif len(fold(email)) > EMAIL_LENGTH:
-        details.append(Detail("email", f"Must have at most {EMAIL_LENGTH} characters."))
     if role not in INVITED_ROLES:
         details.append(Detail("role", f"Must be one of {', '.join(INVITED_ROLES)}."))
     if details:

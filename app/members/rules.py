@@ -48,7 +48,7 @@ def check_role_change(actor: Actor, member_id: str, before: str, after: str) -> 
 
 
 def check_removal(actor: Actor, member_id: str, role: str) -> None:
-    """Raises Forbidden when the actor may not remove this member. Everybody may leave."""
+    """Raises Forbidden when the actor may not remove this member. All may remove themselves."""
     if actor.user_id != member_id:
         check_manages(actor)
     _check_owners(actor, role)

@@ -11,7 +11,8 @@ from app.models.oauth import OAuthAuthorization, OAuthConsent, OAuthToken
 from app.models.oauth_application import OAuthApplication
 from app.models.person import Membership, User
 from app.models.project import Project
-from app.models.session import MailedLink, Session, SignInFailure, SignUp
+from app.models.session import Session
+from app.models.sign_in import MailedLink, SignInFailure, SignUp
 
 __all__ = [
     "Account",

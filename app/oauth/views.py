@@ -38,7 +38,7 @@ def authorize() -> Response:
             return _lead(service.deny(asked, "login_required"))
         return see(f"/login?next={quote(_own_address(), safe='')}")
     note_session_use(person)
-    accounts = [row for row in memberships_of(person.user_id) if row.joined_at is not None]
+    accounts = memberships_of(person.user_id)
     if request.method == "POST":
         return _decide(asked, person, accounts)
     return _ask(asked, person, accounts)

@@ -22,7 +22,7 @@ class RegisterForm(FlaskForm):  # type: ignore[misc]
         autocomplete="organization",
         hint="Your organisation, or your forest.",
     )
-    account_slug = slug_field("Short name in addresses")
+    account_slug = slug_field("Short name")
 
 
 class ConfirmForm(FlaskForm):  # type: ignore[misc]

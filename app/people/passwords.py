@@ -48,8 +48,8 @@ def begin_sign_in(email: str, known: KnownBrowser | None) -> Attempt:
     """Count a try to sign in; the caller commits. Takes as long whether anybody has this address.
 
     Args:
-        known: what the browser's cookie says. One of before the last change of the password, or of
-            the name, is that of a strange browser.
+        known: what the browser's cookie says. One of before the last change of the person
+            (``updated_at``: their password, or their name) is that of a strange browser.
 
     Raises:
         RateLimited: there were too many.
@@ -73,7 +73,8 @@ def begin_own(user_id: str) -> Attempt:
 def begin_sign_up(token: str, password_hash: str) -> Attempt:
     """Count a try of the password that was chosen when signing up; the caller commits. Raises
     RateLimited."""
-    return _count(Attempt(None, password_hash, (brake_key(tokens.hash_token(token)),)))
+    attempt = Attempt(None, password_hash, (brake_key(tokens.hash_token(token)),))
+    return _count(attempt, "for this link", "sign up again")
 
 
 def is_right(attempt: Attempt, password: str) -> bool:
@@ -96,19 +97,19 @@ def is_right(attempt: Attempt, password: str) -> bool:
     return True
 
 
-def _count(attempt: Attempt) -> Attempt:
+def _count(
+    attempt: Attempt,
+    whose: str = "for this address",
+    instead: str = "set a new password by mail",
+) -> Attempt:
     """Count it by the first of its keys."""
     wait = count_try(attempt.keys[0])
-    if wait is not None:
-        raise _too_many(wait)
-    return attempt
-
-
-def _too_many(wait: timedelta) -> RateLimited:
+    if wait is None:
+        return attempt
     seconds = max(1, math.ceil(wait.total_seconds()))
     minutes = math.ceil(seconds / 60)
-    return RateLimited(
-        "There were too many wrong passwords for this address. Wait "
-        f"{minutes} {'minute' if minutes == 1 else 'minutes'}, or set a new password by mail.",
+    raise RateLimited(
+        f"There were too many wrong passwords {whose}. Wait "
+        f"{minutes} {'minute' if minutes == 1 else 'minutes'}, or {instead}.",
         headers={"Retry-After": str(seconds)},
     )

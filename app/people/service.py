@@ -1,12 +1,11 @@
-"""What a person can do about themselves: name, password, accounts; and which mails they get."""
+"""What a person can do about themselves: name, password, accounts."""
 
 from __future__ import annotations
 
-from datetime import timedelta
-from typing import Any, Final
+from typing import Any
 
 from flask import current_app
-from sqlalchemy import func, select, update
+from sqlalchemy import update
 
 from app.account.service import open_account
 from app.auth.sessions import end_sessions
@@ -15,20 +14,13 @@ from app.core.clock import format_time
 from app.core.passwords import hash_password
 from app.extensions import db
 from app.mail.service import queue_mail
-from app.members.service import find_invitation
-from app.models import Mail, User
-from app.people import links, sign_up
+from app.models import User
+from app.people import links
 from app.people.brake import brake_key, forget_tries
-from app.people.passwords import KnownBrowser as KnownBrowser  # these for other rooms
+from app.people.mails import resolve_mail as resolve_mail  # these for other rooms
+from app.people.passwords import KnownBrowser as KnownBrowser
 from app.people.passwords import begin_own as begin_own
 from app.people.passwords import is_right as is_right
-from app.policy.people import MAILS_AN_HOUR
-
-# Mails that are counted together, for each address; the first are those that anybody can have sent.
-_SIGN_UPS: Final = ("confirm_sign_up", "sign_up_known")
-_RESETS: Final = (links.RESET,)
-_INVITATION: Final = "invitation"
-_CHANGED: Final = "password_changed"
 
 
 def reset_password(token: str, found: Any, password: str, address: str) -> bool:
@@ -101,47 +93,3 @@ def verify_address(user_id: str) -> None:
     """The person has followed a link that was mailed to their address."""
     row = update(User).where(User.id == user_id, User.email_verified_at.is_(None))
     db.session.execute(row.values(email_verified_at=clock.now()))
-
-
-def resolve_mail(
-    kind: str, recipient: str, values: dict[str, Any]
-) -> tuple[str, dict[str, Any]] | None:
-    """The mail that is sent for a queued one, or None when nobody gets any.
-
-    Called once, in the transaction that keeps the outcome.
-    """
-    if kind == sign_up.MAIL:
-        is_full = _too_many(recipient, _SIGN_UPS)
-        return None if is_full else sign_up.mail_of_sign_up(recipient, values)
-    if kind == links.FORGOT:
-        return None if _too_many(recipient, _RESETS) else links.mail_of_reset(recipient)
-    if kind == _INVITATION:
-        return None if _is_spent(recipient, values) else (kind, values)
-    if kind == _CHANGED and _too_many(recipient, (_CHANGED,)):
-        return None
-    return kind, values
-
-
-def _is_spent(recipient: str, values: dict[str, Any]) -> bool:
-    """Whether an invitation was taken back, or its account has mailed too many to the address."""
-    found = find_invitation(values["link"].rpartition("/")[2])
-    return found is None or _too_many(
-        recipient, (_INVITATION,), f"{_INVITATION}:{found.account_id}"
-    )
-
-
-def _too_many(recipient: str, kinds: tuple[str, ...], cause: str = "") -> bool:
-    """Whether so many mails of these kinds were sent to an address that it gets no more for a
-    while.
-
-    Args:
-        cause: only those are counted whose cause begins so.
-    """
-    recent = select(func.count()).where(
-        Mail.created_at > clock.now() - timedelta(hours=1),
-        func.lower(Mail.recipient) == recipient.lower(),
-        Mail.kind.in_(kinds),
-        Mail.cause.startswith(cause, autoescape=True),
-        Mail.sent_at.is_not(None),
-    )
-    return bool(db.session.scalars(recent).one() >= MAILS_AN_HOUR)

@@ -76,7 +76,7 @@ def login() -> Any:
             return _braked(refusal, "people/login.html", form, target=target)
         db.session.commit()
         if is_right(attempt, form.password.data) and attempt.user_id is not None:
-            return _sign_in(see(target), attempt.user_id, first_account(attempt.user_id))
+            return _sign_in(see(target), attempt.user_id, _account_to_begin_in(attempt.user_id))
         form.password.errors = ["The e-mail address or the password is wrong."]
     return page("people/login.html", 422 if form.errors else 200, form=form, target=target)
 
@@ -118,7 +118,7 @@ def reset_password(token: str) -> Any:
         db.session.rollback()
         return page("people/dead_link.html", 404, kind="reset")
     answer = see("/", "Your password is changed, and no other browser is signed in.")
-    return _sign_in(answer, found.id, first_account(found.id))
+    return _sign_in(answer, found.id, _account_to_begin_in(found.id))
 
 
 @bp.route("/verify-email/<token>", methods=["GET", "POST"])
@@ -130,8 +130,10 @@ def verify_email(token: str) -> Any:
         return page("people/dead_link.html", 404, kind="verify")
     if request.method == "GET":
         return page("people/verify.html", email=found.email)
-    if links.claim_link(links.VERIFY, token) is not None:
-        service.verify_address(found.id)
+    if links.claim_link(links.VERIFY, token) is None:
+        db.session.rollback()
+        return page("people/dead_link.html", 404, kind="verify")
+    service.verify_address(found.id)
     db.session.commit()
     return see("/profile", "Thank you. Your address is confirmed.")
 
@@ -156,8 +158,8 @@ def _sign_in(answer: Response, user_id: str, account_id: str | None) -> Response
     return answer
 
 
-def first_account(user_id: str) -> str | None:
-    """The account that somebody works in first."""
+def _account_to_begin_in(user_id: str) -> str | None:
+    """The first by name of a person's accounts; where they worked last is not kept."""
     return next((row.id for row in memberships_of(user_id)), None)
 
 

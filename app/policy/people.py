@@ -23,8 +23,8 @@ WRONG_PASSWORDS: Final = 10
 WRONG_PASSWORDS_WINDOW: Final = timedelta(minutes=10)
 KNOWN_BROWSER_LIFE: Final = timedelta(days=365)
 
-# Mails in an hour that anybody can have sent to an address, by signing up with it or asking for a
-# new password, and again by inviting it; the others are dropped.
+# Mails of one kind in an hour that others can have sent to an address; further ones are dropped. By
+# themselves count sign-ups, new passwords, word of changed ones, and each account's invitations.
 MAILS_AN_HOUR: Final = 5
 
 TRIES: Final = 5  # of a change that somebody else's stood in the way of

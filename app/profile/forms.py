@@ -22,4 +22,4 @@ class AccountForm(FlaskForm):  # type: ignore[misc]
         autocomplete="organization",
         hint="Your organisation, or your forest.",
     )
-    account_slug = slug_field("Short name in addresses")
+    account_slug = slug_field("Short name")

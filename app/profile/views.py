@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from flask import Response, request
 from sqlalchemy.exc import IntegrityError
 
-from app.auth.sessions import SignedIn, end_session, end_sessions, list_sessions, switch_account
+from app.auth.sessions import (
+    SignedIn,
+    end_session,
+    end_sessions,
+    list_sessions,
+    principal_of,
+    switch_account,
+)
 from app.core.errors import Conflict, NotFound, RateLimited
 from app.core.ids import is_id
 from app.core.passwords import hash_password
 from app.extensions import db
-from app.members.service import memberships_of
+from app.members.service import memberships_of, remove_member
 from app.people import service
 from app.policy.people import TRIES
 from app.profile.browsers import browser_name
@@ -59,7 +67,9 @@ def change_password(person: SignedIn) -> Response:
             attempt = service.begin_own(person.user_id)
         except RateLimited as refusal:
             form.password.errors = [refusal.message]
-            return _profile(person, _name_form(person), form, refusal.status)
+            response = _profile(person, _name_form(person), form, refusal.status)
+            response.headers.update(refusal.headers)
+            return response
         db.session.commit()
         hashed = hash_password(form.new_password.data)
         if service.is_right(attempt, form.password.data):
@@ -87,7 +97,7 @@ def send_verification(person: SignedIn) -> Response:
 def end_one(person: SignedIn, session_id: str) -> Response:
     """End a session, this one or another."""
     if not (is_id("session", session_id) and end_session(person.user_id, session_id)):
-        raise NotFound("This session has ended already.")
+        return see("/profile", "The session had ended already.")
     db.session.commit()
     if session_id == person.session_id:
         return sign_out(see("/login", "You are signed out."))
@@ -139,6 +149,25 @@ def switch(person: SignedIn) -> Response:
     switch_account(person.session_id, wanted)
     db.session.commit()
     return see("/accounts", f"You work in {known[wanted].name} now.")
+
+
+@bp.post("/accounts/leave")
+@signed_in
+def leave(person: SignedIn) -> Response:
+    """Leave an account."""
+    wanted = request.form.get("account_id", "")
+    known = {row.id: row for row in memberships_of(person.user_id)}
+    if wanted not in known:
+        raise NotFound("You do not belong to this account.")
+    there = replace(
+        person, account_id=wanted, account_name=known[wanted].name, role=known[wanted].role
+    )
+    if person.account_id == wanted:  # this session goes on in another one
+        rest = [account_id for account_id in known if account_id != wanted]
+        switch_account(person.session_id, rest[0] if rest else None)
+    remove_member(principal_of(there), person.user_id)
+    db.session.commit()
+    return see("/accounts", f"You have left {known[wanted].name}.")
 
 
 def _name_form(person: SignedIn) -> NameForm:

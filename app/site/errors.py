@@ -19,6 +19,7 @@ _TITLES: Final = {
     403: "That is not allowed",
     404: "There is nothing here",
     405: "That cannot be done here",
+    409: "That does not go together",
     413: "That is too much at once",
     429: "Too often",
     503: "Not at the moment",

@@ -22,7 +22,7 @@ def name_field(label: str, *, autocomplete: str, hint: str = "") -> StringField:
     """1 to 200 characters."""
     return StringField(
         label,
-        [_required("Is needed."), _storable],
+        [_needed(), _storable],
         filters=[_trim],
         description=hint,
         render_kw={"autocomplete": autocomplete, "maxlength": NAME_LENGTH},
@@ -33,7 +33,7 @@ def email_field(*, autocomplete: str = "username") -> StringField:
     """An e-mail address."""
     return StringField(
         "E-mail",
-        [_required("Is needed."), _email],
+        [_needed(), _email],
         filters=[_trim],
         render_kw={
             "type": "email",
@@ -50,16 +50,15 @@ def slug_field(label: str) -> StringField:
         label,
         [_slug],
         filters=[_trim],
-        description="Lower-case letters, digits and hyphens. Left empty, it is made of the name.",
+        description="For commands, such as green-woods. Left empty, it is made of the name; if it "
+        "is taken, a number is added.",
         render_kw={"autocomplete": "off", "spellcheck": "false", "maxlength": 63},
     )
 
 
 def password_field(label: str = "Password") -> PasswordField:
     """The password that somebody has."""
-    return PasswordField(
-        label, [_required("Is needed.")], render_kw={"autocomplete": "current-password"}
-    )
+    return PasswordField(label, [_needed()], render_kw={"autocomplete": "current-password"})
 
 
 def new_password_field(label: str, *about: str) -> PasswordField:
@@ -77,15 +76,15 @@ def new_password_field(label: str, *about: str) -> PasswordField:
 
     return PasswordField(
         label,
-        [_required("Is needed."), check],
+        [_needed(), check],
         description=f"{shortest} to {longest} characters. A few words are better than one "
         "with signs in it.",
         render_kw={"autocomplete": "new-password"},
     )
 
 
-def _required(message: str) -> InputRequired:
-    return InputRequired(message)
+def _needed() -> InputRequired:
+    return InputRequired("Is needed.")
 
 
 def _trim(value: str | None) -> str | None:

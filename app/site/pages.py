@@ -26,8 +26,8 @@ def init_app(app: Flask, settings: Settings) -> None:
 class PageBlueprint(Blueprint):
     """Pages: each post is from a form of ours, and belongs to who sees it."""
 
-    def __init__(self, name: str, import_name: str, **options: Any) -> None:
-        super().__init__(name, import_name, template_folder="templates", **options)
+    def __init__(self, name: str, import_name: str) -> None:
+        super().__init__(name, import_name, template_folder="templates")
         self.before_request(protection.protect)
 
 
@@ -38,14 +38,10 @@ def page(template: str, status: int = 200, **values: Any) -> Response:
     return response
 
 
-def see(path: str, message: str = "", kind: str = "done") -> Response:
-    """Lead on to another page of ours, which shows the message.
-
-    Args:
-        kind: ``done`` or ``problem``.
-    """
+def see(path: str, message: str = "") -> Response:
+    """Lead on to another page of ours, which shows the message."""
     if message:
-        flash(message, kind)
+        flash(message)
     response: Any = redirect(path, 303)
     response.headers["Cache-Control"] = "no-store"
     return response  # type: ignore[no-any-return]

@@ -77,12 +77,11 @@ def person_asking() -> Principal:
         Forbidden: a page of another site asks.
     """
     person = current_person()
-    principal = None if person is None else principal_of(person)
-    if person is None or principal is None:
+    if person is None:
         raise Unauthorized
+    g.principal = principal = principal_of(person)
     check_origin()
     note_session_use(person)
-    g.principal = principal
     return principal
 
 

@@ -64,7 +64,7 @@ def _before_signing_in(visitor: Visitor, email: str) -> Iterator[tuple[str, Visi
 
 def _own_pages(visitor: Visitor, name: str) -> Iterator[tuple[str, Visitor]]:
     visitor.go("/accounts")
-    visitor.page.locator("summary").click()
+    visitor.page.get_by_text("Open another account").click()
     visitor.press("Open the account")
     yield "accounts with error", visitor
     visitor.fill(account_name=name)

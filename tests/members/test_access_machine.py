@@ -185,15 +185,16 @@ class Access(RuleBasedStateMachine):
     def _held_by(self, held: Held) -> frozenset[str]:
         """What the service takes it for."""
         with self.app.app_context():
-            if held.kind == "session":
-                person = find_session(held.token)
-                principal = None if person is None else principal_of(person)
-            else:
-                try:
+            try:
+                if held.kind != "session":
                     principal = authenticate(f"Bearer {held.token}", "")
-                except Unauthorized:
-                    principal = None
-        return frozenset() if principal is None else principal.permissions & frozenset(PERMISSIONS)
+                elif person := find_session(held.token):
+                    principal = principal_of(person)
+                else:
+                    return frozenset()
+            except Unauthorized:
+                return frozenset()
+        return principal.permissions & frozenset(PERMISSIONS)
 
     @invariant()
     def nothing_goes_further_than_the_role(self) -> None:

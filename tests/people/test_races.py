@@ -218,4 +218,4 @@ def test_odd_targets_are_no_fault(app: Flask, target: str) -> None:
 def test_sessions_that_never_were(app: Flask, email: str, session_id: str) -> None:
     browser = sign_in(app, email)
     token = browser.get("/profile").form("/logout").fields
-    assert browser.send(f"/profile/sessions/{session_id}/end", **token).status == 404
+    assert browser.send(f"/profile/sessions/{session_id}/end", **token).status == 303

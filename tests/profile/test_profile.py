@@ -13,7 +13,17 @@ from app.core import clock
 from app.extensions import db
 from app.models import Membership, Session, User
 from app.policy.people import WRONG_PASSWORDS
-from tests.make import Browser, link_in, mails_to, second_app, sign_in, sign_up
+from tests.make import (
+    Browser,
+    event_types,
+    link_in,
+    mails_to,
+    make_account,
+    make_member,
+    second_app,
+    sign_in,
+    sign_up,
+)
 from tests.make.browser import PASSWORD
 
 _numbers = itertools.count(1)
@@ -143,7 +153,7 @@ def test_all_other_sessions_end_at_once(app: Flask, browser: Browser, email: str
 def test_nobody_ends_sessions_of_others(app: Flask, browser: Browser) -> None:
     stranger = sign_up(app, f"stranger-{next(_numbers)}-{id(app)}@example.org")
     own = stranger.get("/profile").form("/logout").fields
-    assert stranger.send(f"/profile/sessions/{_id(app, browser)}/end", **own).status == 404
+    assert stranger.send(f"/profile/sessions/{_id(app, browser)}/end", **own).status == 303
     assert browser.get("/profile").title == "Your profile"
 
 
@@ -221,3 +231,47 @@ def test_an_address_is_confirmed_by_a_mailed_link(app: Flask, email: str, browse
     scanner.submit()
     assert "not confirmed" not in browser.get("/profile").text
     assert Browser(app).get(link).status == 404
+
+
+def test_a_member_of_any_role_can_leave(app: Flask, email: str, browser: Browser) -> None:
+    client = make_account(app)
+    make_member(client, "viewer", email=email)
+    page = browser.get("/accounts")
+    assert "You are a viewer" in page.text
+    leave = page.form("/accounts/leave")
+    wanted = next(
+        button["value"]
+        for form in page.forms
+        for button in form.buttons
+        if button.get("value") == client.account_id
+    )
+    page = browser.send("/accounts/leave", **leave.fields, account_id=wanted)
+    assert page.status == 303
+    assert "You are a viewer" not in browser.get("/accounts").text
+    assert email not in str(client.get("/v1/account/members").json)
+    assert event_types(client)[-1] == "member.removed"
+
+
+def test_who_leaves_the_account_they_work_in_stays_signed_in(app: Flask, email: str) -> None:
+    browser = sign_up(app, email)
+    client = make_account(app)
+    make_member(client, "editor", email=email)
+    fields = browser.get("/accounts").form("/logout").fields
+    for path in ("/accounts/switch", "/accounts/leave"):
+        assert browser.send(path, **fields, account_id=client.account_id).status == 303
+    assert "you work in this one" in browser.get("/accounts").text
+
+
+def test_the_last_owner_cannot_leave(browser: Browser) -> None:
+    page = browser.get("/accounts")
+    own = page.form("/accounts/leave").buttons[0]["value"]
+    page = browser.send("/accounts/leave", **page.form("/logout").fields, account_id=own)
+    assert page.status == 409
+    assert "last owner" in page.text
+    assert "You are an owner" in browser.get("/accounts").text
+
+
+def test_nobody_leaves_an_account_of_others(app: Flask, browser: Browser) -> None:
+    fields = browser.get("/accounts").form("/logout").fields
+    page = browser.send("/accounts/leave", **fields, account_id=make_account(app).account_id)
+    assert page.status == 404
