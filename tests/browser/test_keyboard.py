@@ -1,0 +1,86 @@
+"""Every flow with the keyboard alone."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from urllib.parse import urlencode
+
+from tests.browser.conftest import Instance, Visitor
+from tests.make.browser import PASSWORD
+
+_numbers = itertools.count(1)
+MOST = 60  # controls of a page
+NAME = (
+    "(e) => (e.getAttribute('aria-label') || e.labels?.[0]?.innerText || e.innerText || '').trim()"
+)
+
+
+def reach(visitor: Visitor, name: str) -> None:
+    """Press Tab until the control of this name has the focus, which has to be seen."""
+    page = visitor.page
+    page.wait_for_load_state()
+    for _ in range(MOST):
+        page.keyboard.press("Tab")
+        focused = page.locator(":focus")
+        if focused.count() and focused.evaluate(NAME) == name:
+            assert focused.evaluate("(e) => getComputedStyle(e).outlineStyle") != "none"
+            return
+    raise AssertionError(f"{name} cannot be reached on {visitor.path}")
+
+
+def write(visitor: Visitor, **fields: str) -> None:
+    """Reach fields by their labels and type into them; ``_`` stands for a space."""
+    for label, text in fields.items():
+        reach(visitor, label.replace("_", " "))
+        visitor.page.keyboard.press("ControlOrMeta+a")
+        visitor.page.keyboard.type(text)
+
+
+def press(visitor: Visitor, name: str) -> None:
+    """Reach a button or a link and press it, and wait for what comes."""
+    reach(visitor, name)
+    with visitor.page.expect_navigation():
+        visitor.page.keyboard.press("Enter")
+
+
+def test_every_flow_with_the_keyboard_alone(visitor: Visitor, instance: Instance) -> None:
+    email = f"keys-{next(_numbers)}-{id(instance)}@example.org"
+    visitor.go("/register")
+    write(visitor, Your_name="Jo", **{"E-mail": email}, Password=PASSWORD)
+    write(visitor, Name_of_the_account=f"Keys {next(_numbers)}")
+    press(visitor, "Sign up")
+    visitor.go(instance.link_to(email))
+    write(visitor, The_password_that_you_chose=PASSWORD)
+    press(visitor, "Make the account")
+    assert visitor.path == "/accounts"
+
+    reach(visitor, "Open another account")
+    visitor.page.keyboard.press("Enter")
+    write(visitor, Name_of_the_account="Second Wood")
+    press(visitor, "Open the account")
+    slug = visitor.page.locator("main li code").first.inner_text()
+    press(visitor, "Jo")
+    write(visitor, Your_name="Jo Alder")
+    press(visitor, "Change the name")
+    assert visitor.page.get_by_role("status").inner_text() == "Your name is changed."
+
+    back = f"{instance.url}/docs"
+    made = instance.canopy(
+        "oauth-app", "create", "--account", slug, "--name", "Map of Woods", "--redirect-uri", back,
+        "--scope", "profile", "--json",
+    )  # fmt: skip
+    asked = {"client_id": json.loads(made)["client_id"], "redirect_uri": back, "scope": "profile"}
+    visitor.go(f"/oauth/authorize?{urlencode(asked | {'response_type': 'code', 'state': 'x'})}")
+    press(visitor, "Allow")
+    assert visitor.path.startswith("/docs?code=")
+    visitor.go("/applications")
+    ending = visitor.page.locator("main li button").get_attribute("aria-label")
+    press(visitor, str(ending))
+    assert "no access any more" in visitor.page.get_by_role("status").inner_text()
+
+    visitor.move()
+    press(visitor, "Sign out")
+    write(visitor, **{"E-mail": email}, Password=PASSWORD)
+    press(visitor, "Sign in")
+    assert visitor.path == "/accounts"
