@@ -26,8 +26,8 @@ _QUIET: Final = (
     "--no-sandbox", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync",
 )  # fmt: skip
-# What the one from npm needs, which is made for functions in a cloud.
-_BARE: Final = ("--single-process", "--no-zygote", "--use-gl=angle", "--use-angle=swiftshader")
+# What the one from npm needs besides, which brings a renderer of its own for want of a screen.
+_BARE: Final = ("--no-zygote", "--use-gl=angle", "--use-angle=swiftshader")
 _UNPACK: Final = """
 import { brotliDecompressSync } from 'node:zlib';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -43,7 +43,6 @@ class Chromium(NamedTuple):
     program: str
     options: tuple[str, ...]
     environment: dict[str, str]
-    ends_with_context: bool = False
 
 
 @contextmanager
@@ -73,7 +72,7 @@ def find() -> Chromium:
         raise RuntimeError("There is no Chromium here; install one, or set CANOPY_TEST_CHROMIUM.")
     folder = _unpacked()
     libraries = {"LD_LIBRARY_PATH": str(folder / "lib"), "FONTCONFIG_PATH": str(folder / "fonts")}
-    return Chromium(str(folder / "chromium"), _BARE, {"HOME": str(folder), **libraries}, True)
+    return Chromium(str(folder / "chromium"), _BARE, {"HOME": str(folder), **libraries})
 
 
 def _unpacked() -> Path:

@@ -19,7 +19,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page
 
 from config import ROOT
-from tests.browser.chromium import chromium, find
+from tests.browser.chromium import chromium
 from tests.conftest import CHEAP_PASSWORDS
 from tests.mail.servers import Inbox, free_port, smtp_server
 from tests.make.mails import link_in
@@ -145,12 +145,8 @@ class Visitor:
         self.page.get_by_role("button", name=button, exact=True).click()
 
     def leave(self) -> None:
-        """Look no more. The browser from npm is one process, and ends with the first context that
-        is closed; there it stays open, on an empty page."""
-        if find().ends_with_context:
-            self.page.goto("about:blank")
-        else:
-            self.context.close()
+        """Look no more."""
+        self.context.close()
 
     @property
     def heading(self) -> str:
