@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 from sqlalchemy import bindparam, select
 
 from app.account.validation import check_account
+from app.auth.people import NotTheirs, find_person
 from app.auth.principal import Principal
 from app.core import clock
 from app.core.clock import shown_time
-from app.core.email import same_address
 from app.core.errors import Conflict, Detail, ValidationFailed
 from app.core.etags import ANY, IfMatch
 from app.core.ids import new_id
@@ -158,9 +158,11 @@ def check_plan(plan: str) -> None:
 
 def _person(email: str, name: str | None, password: str | None) -> tuple[User, str | None]:
     """The person with this address, known or new, and the password if it was set just now."""
-    person = db.session.scalars(select(User).where(User.email_key == fold(email))).one_or_none()
-    if person is not None and not same_address(person.email, email):
-        raise Conflict(details=[Detail("owner_email", "Is too much like somebody else's.")])
+    try:
+        person = find_person(email)
+    except NotTheirs:
+        told = Detail("owner_email", "Is too much like the address of somebody else.")
+        raise Conflict(details=[told]) from None
     if person is not None and person.password_hash is not None:
         if password is not None:
             message = "This person has a password already; leave it out."

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 import orjson
-from sqlalchemy import Text, bindparam, select, update
+from sqlalchemy import Text, bindparam, select
 from sqlalchemy import cast as sql_cast
 
 from app.auth.principal import Principal
@@ -52,38 +52,6 @@ _BY_HASH = Prepared(
     .where(OAuthToken.token_hash == bindparam("token_hash"), OAuthToken.kind == "access")
 )
 
-# Rows that another request is writing at this moment are passed over, not waited for.
-_TOUCH_AUTHORIZATION = (
-    update(OAuthAuthorization)
-    .where(
-        OAuthAuthorization.account_id == bindparam("of_account"),
-        OAuthAuthorization.id
-        == select(OAuthAuthorization.id)
-        .where(
-            OAuthAuthorization.account_id == bindparam("of_account"),
-            OAuthAuthorization.id == bindparam("authorization"),
-        )
-        .with_for_update(skip_locked=True)
-        .scalar_subquery(),
-    )
-    .values(last_used_at=bindparam("moment"))
-)
-_TOUCH_MEMBERSHIP = (
-    update(Membership)
-    .where(
-        Membership.account_id == bindparam("of_account"),
-        Membership.user_id
-        == select(Membership.user_id)
-        .where(
-            Membership.account_id == bindparam("of_account"),
-            Membership.user_id == bindparam("member"),
-        )
-        .with_for_update(skip_locked=True)
-        .scalar_subquery(),
-    )
-    .values(last_active_at=bindparam("moment"))
-)
-
 
 def authenticate(token: str) -> Principal:
     """The principal of an access token.
@@ -112,14 +80,6 @@ def authenticate(token: str) -> Principal:
         last_used_at=row.last_used_at,
         scopes=scopes,
     )
-
-
-def touch(connection: Any, principal: Principal) -> None:
-    """Note when an application was last used, and with it the person active."""
-    values = {"of_account": principal.account_id, "moment": clock.now()}
-    authorization = values | {"authorization": principal.credential_id}
-    connection.execute(_TOUCH_AUTHORIZATION, authorization)
-    connection.execute(_TOUCH_MEMBERSHIP, values | {"member": principal.user_id})
 
 
 def _is_good(row: Any) -> bool:

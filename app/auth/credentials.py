@@ -7,23 +7,19 @@ revoked key is refused at the next one, whichever process answers.
 from __future__ import annotations
 
 import ipaddress
-from datetime import timedelta
 from functools import lru_cache
 from typing import cast
 
 import orjson
-from sqlalchemy import Table, Text, bindparam, select, update
+from sqlalchemy import Table, Text, bindparam, select
 from sqlalchemy import cast as sql_cast
-from sqlalchemy.exc import OperationalError
 
 from app.auth import access_tokens
 from app.auth.principal import Principal
-from app.core import clock, tokens
-from app.core.database import without_waiting
+from app.core import tokens
 from app.core.errors import Unauthorized
 from app.core.reading import Prepared
 from app.models import Account, Credential, User
-from app.policy.bounds import LAST_USED_SECONDS
 from app.policy.permissions import expand
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
@@ -49,19 +45,6 @@ _BY_HASH = Prepared(
     .join(_ACCOUNT, _ACCOUNT.c.id == _CREDENTIAL.c.account_id)
     .join(_USER, _USER.c.id == _CREDENTIAL.c.created_by)
     .where(_CREDENTIAL.c.token_hash == bindparam("token_hash"))
-)
-
-# A row that another request is writing at this moment is passed over, not waited for.
-_TOUCH = (
-    update(_CREDENTIAL)
-    .where(
-        _CREDENTIAL.c.id
-        == select(_CREDENTIAL.c.id)
-        .where(_CREDENTIAL.c.id == bindparam("credential_id"))
-        .with_for_update(skip_locked=True)
-        .scalar_subquery()
-    )
-    .values(last_used_at=bindparam("moment"))
 )
 
 
@@ -141,24 +124,3 @@ def _is_allowed(address: str, allowlist: str | None) -> bool:
     if isinstance(client, ipaddress.IPv6Address) and client.ipv4_mapped:
         client = client.ipv4_mapped
     return any(client in network for network in networks)
-
-
-def note_use(principal: Principal) -> None:
-    """Write when a credential was used, at most once a minute.
-
-    It is a hint for the owner, no reason to hold up a request: when the database is locked, the
-    next request writes it.
-    """
-    moment, last_used_at = clock.now(), principal.last_used_at
-    if last_used_at is not None and moment - last_used_at < timedelta(seconds=LAST_USED_SECONDS):
-        return
-    try:
-        with without_waiting() as connection:
-            if principal.kind == "oauth":
-                access_tokens.touch(connection, principal)
-            else:
-                used = {"credential_id": principal.credential_id, "moment": moment}
-                connection.execute(_TOUCH, used)
-    except OperationalError as error:
-        if error.connection_invalidated:
-            raise

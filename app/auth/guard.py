@@ -5,7 +5,8 @@ from __future__ import annotations
 from flask import g, request
 
 from app.auth import access_tokens
-from app.auth.credentials import authenticate, note_use
+from app.auth.credentials import authenticate
+from app.auth.last_use import APPLICATION, CREDENTIAL, MEMBER, note_use
 from app.auth.principal import Principal
 from app.core.errors import Forbidden, Unauthorized
 from app.policy.permissions import SCOPES, expand
@@ -45,13 +46,24 @@ def require(permission: str) -> Principal:
     principal = current_principal()
     if principal is None:
         raise g.get("refusal") or Unauthorized()
-    note_use(principal)
+    _note_use(principal)
     is_for_all = permission == ANY_CREDENTIAL or (
         permission == PROFILE and principal.scopes is None
     )
     if not is_for_all and not principal.may(permission):
         raise Forbidden(_lack(principal, permission))
     return principal
+
+
+def _note_use(principal: Principal) -> None:
+    ids = {
+        "id": principal.credential_id,
+        "account_id": principal.account_id,
+        "user_id": principal.user_id,
+    }
+    is_application = principal.kind == "oauth"
+    touches = (APPLICATION, MEMBER) if is_application else (CREDENTIAL,)
+    note_use(principal.last_used_at, ids, *touches)
 
 
 def _lack(principal: Principal, permission: str) -> str:

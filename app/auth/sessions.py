@@ -7,21 +7,19 @@ for every process at the next request.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, cast
 
 from sqlalchemy import Table, and_, bindparam, delete, select, update
-from sqlalchemy.exc import OperationalError
 
+from app.auth import last_use
 from app.auth.principal import Principal
 from app.core import clock, tokens
-from app.core.database import without_waiting
 from app.core.errors import Unauthorized
 from app.core.ids import new_id
 from app.core.reading import Prepared
 from app.extensions import db
 from app.models import Account, Membership, Session, User
-from app.policy.bounds import LAST_USED_SECONDS
 from app.policy.people import SESSION_IDLE, SESSION_LIFE
 from app.policy.permissions import expand, role_permissions
 
@@ -58,18 +56,6 @@ _OF_PERSON = Prepared(
     select(Session.id, Session.address, Session.browser, Session.created_at, Session.last_used_at)
     .where(Session.user_id == bindparam("user_id"))
     .order_by(Session.last_used_at.desc(), Session.id.desc())
-)
-_TOUCH_SESSION = (
-    update(_SESSION)
-    .where(_SESSION.c.id == bindparam("session"))
-    .values(last_used_at=bindparam("moment"))
-)
-_TOUCH_MEMBERSHIP = (
-    update(_MEMBERSHIP)
-    .where(
-        _MEMBERSHIP.c.account_id == bindparam("account"), _MEMBERSHIP.c.user_id == bindparam("user")
-    )
-    .values(last_active_at=bindparam("moment"))
 )
 
 
@@ -177,20 +163,12 @@ def end_sessions(user_id: str, *, but: str | None = None) -> None:
 
 
 def note_session_use(person: SignedIn) -> None:
-    """Write when a session was used, and its person active, at most once a minute; or the next
-    time, when the database is busy."""
-    moment = clock.now()
-    if moment - person.last_used_at < timedelta(seconds=LAST_USED_SECONDS):
-        return
-    try:
-        with without_waiting() as connection:
-            connection.execute(_TOUCH_SESSION, {"session": person.session_id, "moment": moment})
-            if person.account_id is not None:
-                who = {"account": person.account_id, "user": person.user_id, "moment": moment}
-                connection.execute(_TOUCH_MEMBERSHIP, who)
-    except OperationalError as error:
-        if error.connection_invalidated:
-            raise
+    """Write when a session was used, and its person active."""
+    ids, touches = {"id": person.session_id, "user_id": person.user_id}, [last_use.SESSION]
+    if person.account_id is not None:
+        ids["account_id"] = person.account_id
+        touches.append(last_use.MEMBER)
+    last_use.note_use(person.last_used_at, ids, *touches)
 
 
 def _is_over(row: Any, moment: datetime) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 
@@ -30,3 +30,10 @@ def shown_time(moment: datetime | str | None) -> str | None:
 def shown_value(value: Any) -> Any:
     """A value of an object's attribute as it is shown: a moment as text, all else as it is."""
     return format_time(value) if isinstance(value, datetime) else value
+
+
+def spelled_span(span: timedelta) -> str:
+    """A span of whole hours in words: days when there are some."""
+    hours = int(span.total_seconds()) // 3600
+    number, unit = (hours // 24, "day") if hours > 24 and hours % 24 == 0 else (hours, "hour")
+    return f"{number} {unit}" if number == 1 else f"{number} {unit}s"

@@ -23,7 +23,7 @@ from urllib.parse import urlsplit
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 
-from app.core.clock import parse_time
+from app.core.clock import parse_time, spelled_span
 from app.mail.failures import Undeliverable
 from app.policy.mails import LINK_LIVES, NAME_LENGTH
 from config import Settings
@@ -93,7 +93,7 @@ def compose(
         "subject": subject,
         "site": settings.public_url,
         "recipient": envelope.recipient,
-        "link_life": _spelled(LINK_LIVES.get(kind, timedelta())),
+        "link_life": spelled_span(LINK_LIVES.get(kind, timedelta())),
     }
     text, html = (
         _TEMPLATES.get_template(f"{kind}.{form}").render(known | shown) for form in ("txt", "html")
@@ -157,10 +157,3 @@ def _address(recipient: str) -> Address:
     except (ValueError, IndexError):
         pass
     raise Undeliverable("the address cannot be written in a mail")
-
-
-def _spelled(span: timedelta) -> str:
-    """A span of whole hours in words: days when there are some."""
-    hours = int(span.total_seconds()) // 3600
-    number, unit = (hours // 24, "day") if hours > 24 and hours % 24 == 0 else (hours, "hour")
-    return f"{number} {unit}" if number == 1 else f"{number} {unit}s"

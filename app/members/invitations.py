@@ -7,11 +7,12 @@ from typing import Any, Final, NamedTuple
 from flask import current_app
 from sqlalchemy import bindparam, func, select, update
 
+from app.auth.people import NotTheirs, find_person
 from app.auth.principal import Principal
 from app.auth.tenant import columns_of
 from app.core import clock, tokens
 from app.core.database import insert_into
-from app.core.email import email_fault, same_address
+from app.core.email import email_fault
 from app.core.errors import Conflict, Detail, Forbidden, ValidationFailed
 from app.core.ids import new_id
 from app.core.plans import plan_of
@@ -145,17 +146,11 @@ def _check(email: str, role: str) -> None:
 
 
 def _find_person(email: str) -> User | None:
-    """The person with this address, or None.
-
-    Raises:
-        ValidationFailed: there is one with another mailbox, whose address counts as the same.
-    """
-    found = select(User).where(User.email_key == fold(email))
-    person = db.session.scalars(found).one_or_none()
-    if person is not None and not same_address(person.email, email):
+    try:
+        return find_person(email)
+    except NotTheirs:
         message = "Is too much like the address of somebody else, who is known already."
-        raise ValidationFailed(details=[Detail("email", message)])
-    return person
+        raise ValidationFailed(details=[Detail("email", message)]) from None
 
 
 def _make_person(email: str) -> User:

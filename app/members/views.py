@@ -11,6 +11,7 @@ from app.extensions import db
 from app.members.forms import JoinForm
 from app.members.service import accept_invitation, find_invitation
 from app.people.service import set_first_password
+from app.policy.people import INVITATION_LIFE
 from app.site.pages import PageBlueprint, page, see
 from app.site.signed_in import current_person, sign_in
 
@@ -22,7 +23,7 @@ def invitation(token: str) -> Any:
     """Join an account: as who is signed in, or, for somebody new, with a new password."""
     person, found = current_person(), find_invitation(token)
     if found is None:
-        return page("members/dead_invitation.html", 404)
+        return page("members/dead_invitation.html", 404, life=INVITATION_LIFE)
     if person is not None and person.user_id == found.user_id:
         if request.method == "GET":
             return page("members/join.html", invitation=found)
@@ -41,7 +42,7 @@ def _join(token: str, found: Any, session_id: str) -> Response:
     joined = accept_invitation(token)
     if joined is None:
         db.session.rollback()
-        return page("members/dead_invitation.html", 404)
+        return page("members/dead_invitation.html", 404, life=INVITATION_LIFE)
     switch_account(session_id, joined.account_id)
     db.session.commit()
     return see("/accounts", f"You have joined {found.account_name}.")
@@ -54,7 +55,7 @@ def _join_new(token: str, found: Any, form: JoinForm) -> Response:
     joined = accept_invitation(token)  # after it, so that the event tells the name
     if joined is None:
         db.session.rollback()
-        return page("members/dead_invitation.html", 404)
+        return page("members/dead_invitation.html", 404, life=INVITATION_LIFE)
     answer = see("/accounts", f"Welcome. You have joined {found.account_name}.")
     sign_in(answer, joined.user_id, joined.account_id)
     db.session.commit()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from flask_wtf import FlaskForm
 
 from app.site.fields import (
+    account_name_field,
     email_field,
     name_field,
     new_password_field,
@@ -17,11 +18,7 @@ class RegisterForm(FlaskForm):  # type: ignore[misc]
     name = name_field("Your name", autocomplete="name")
     email = email_field(autocomplete="email")
     password = new_password_field("Password", "name", "email", "account_name")
-    account_name = name_field(
-        "Name of the account",
-        autocomplete="organization",
-        hint="Your organisation, or your forest.",
-    )
+    account_name = account_name_field()
     account_slug = slug_field("Short name")
 
 

@@ -7,10 +7,9 @@ from typing import Any, Final
 from flask import current_app
 from sqlalchemy import bindparam, delete, select
 
+from app.auth.people import NotTheirs, find_person
 from app.core import clock, tokens
-from app.core.email import same_address
 from app.core.reading import Prepared
-from app.core.text import fold
 from app.extensions import db
 from app.mail.service import queue_mail
 from app.models import MailedLink, User
@@ -41,8 +40,11 @@ def request_reset(email: str) -> None:
 
 def mail_of_reset(recipient: str) -> tuple[str, dict[str, Any]] | None:
     """The mail with the link, or None when nobody has the address."""
-    person = db.session.scalars(select(User).where(User.email_key == fold(recipient))).one_or_none()
-    if person is None or not same_address(person.email, recipient):
+    try:
+        person = find_person(recipient)
+    except NotTheirs:
+        return None
+    if person is None:
         return None
     return RESET, {"name": person.name, "link": _new_link(RESET, person.id)}
 

@@ -14,8 +14,8 @@ from flask import current_app
 from sqlalchemy import bindparam, delete, select
 
 from app.account.service import open_account
+from app.auth.people import NotTheirs, find_person
 from app.core import clock, tokens
-from app.core.email import same_address
 from app.core.ids import new_id
 from app.core.passwords import hash_password
 from app.core.reading import Prepared
@@ -65,8 +65,9 @@ def mail_of_sign_up(recipient: str, values: dict[str, Any]) -> tuple[str, dict[s
     address = current_app.config["SETTINGS"].public_url
     if find_sign_up(values["token"]) is None:  # it waited for a day
         return None
-    known = db.session.scalars(_person(recipient)).one_or_none()
-    if known is not None and not same_address(known.email, recipient):
+    try:
+        known = find_person(recipient)
+    except NotTheirs:
         return None
     if known is None or known.password_hash is None:
         link = f"{address}/register/confirm/{values['token']}"
@@ -114,7 +115,10 @@ def finish_sign_up(token: str) -> tuple[User, Account] | None:
 def _become(row: Any, moment: datetime) -> User | None:
     """The new person; or the one who was invited and has no password yet. None when there is one
     who has."""
-    person = db.session.scalars(_person(row.email).with_for_update()).one_or_none()
+    try:
+        person = find_person(row.email, lock=True)
+    except NotTheirs:
+        return None
     if person is None:
         person = User(
             id=new_id("user"), email=row.email, email_key=fold(row.email), created_at=moment
@@ -127,7 +131,3 @@ def _become(row: Any, moment: datetime) -> User | None:
     person.email_verified_at = moment
     person.updated_at = moment
     return person
-
-
-def _person(email: str) -> Any:
-    return select(User).where(User.email_key == fold(email))

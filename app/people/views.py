@@ -15,7 +15,7 @@ from app.oauth.service import leads_to
 from app.people import links, service, sign_up
 from app.people.forms import ConfirmForm, ForgotForm, LoginForm, RegisterForm, ResetForm
 from app.people.passwords import begin_sign_in, begin_sign_up, is_right
-from app.policy.people import TRIES
+from app.policy.people import RESET_LIFE, SIGN_UP_LIFE, TRIES
 from app.site.pages import PageBlueprint, allow_form_action, own_path, page, see
 from app.site.signed_in import current_person, known_browser, sign_in, sign_out, with_person
 
@@ -37,7 +37,7 @@ def register() -> Any:
         account_slug=form.account_slug.data or "",
     )
     db.session.commit()
-    return page("people/mailed.html", email=form.email.data, kind="sign_up")
+    return page("people/mailed.html", email=form.email.data, kind="sign_up", life=SIGN_UP_LIFE)
 
 
 @bp.route("/register/confirm/<token>", methods=["GET", "POST"])
@@ -100,7 +100,7 @@ def forgot_password() -> Any:
         return page("people/forgot.html", 422 if form.errors else 200, form=form)
     links.request_reset(form.email.data)
     db.session.commit()
-    return page("people/mailed.html", email=form.email.data, kind="reset")
+    return page("people/mailed.html", email=form.email.data, kind="reset", life=RESET_LIFE)
 
 
 @bp.route("/reset-password/<token>", methods=["GET", "POST"])

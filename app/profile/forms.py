@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from flask_wtf import FlaskForm
 
-from app.site.fields import name_field, new_password_field, password_field, slug_field
+from app.site.fields import (
+    account_name_field,
+    name_field,
+    new_password_field,
+    password_field,
+    slug_field,
+)
 
 
 class NameForm(FlaskForm):  # type: ignore[misc]
@@ -17,9 +23,5 @@ class PasswordForm(FlaskForm):  # type: ignore[misc]
 
 
 class AccountForm(FlaskForm):  # type: ignore[misc]
-    account_name = name_field(
-        "Name of the account",
-        autocomplete="organization",
-        hint="Your organisation, or your forest.",
-    )
+    account_name = account_name_field()
     account_slug = slug_field("Short name")

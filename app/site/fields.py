@@ -29,6 +29,15 @@ def name_field(label: str, *, autocomplete: str, hint: str = "") -> StringField:
     )
 
 
+def account_name_field() -> StringField:
+    """The name of a new account."""
+    return name_field(
+        "Name of the account",
+        autocomplete="organization",
+        hint="Your organisation, or your forest.",
+    )
+
+
 def email_field(*, autocomplete: str = "username") -> StringField:
     """An e-mail address."""
     return StringField(

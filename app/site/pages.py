@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from flask import Blueprint, Flask, Response, flash, g, redirect, request
 from flask import render_template as render
 
-from app.core.clock import shown_time
+from app.core.clock import shown_time, spelled_span
 from app.core.edge import FORM_ACTION
 from app.site import protection
 from config import Settings
@@ -21,6 +21,8 @@ def init_app(app: Flask, settings: Settings) -> None:
     protection.init_app(app, settings)
     app.context_processor(lambda: {"person": g.get("person"), "csrf_field": protection.csrf_field})
     app.add_template_filter(_moment, "moment")
+    app.add_template_filter(spelled_span, "span")
+    app.add_template_filter(lambda role: "an" if role[0] in "aeo" else "a", "article")
 
 
 class PageBlueprint(Blueprint):

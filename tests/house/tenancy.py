@@ -41,9 +41,7 @@ EXCEPTIONS = {
     Place("app.maintenance.counters", "correct", "AccountUsage"): "of each account by its id",
     Place("app.maintenance.checks.contents", "_sample", "Project"): "projects of all accounts",
     Place("app.auth.credentials", "_BY_HASH", "Credential"): "finds out which account is asking",
-    Place("app.auth.credentials", "_TOUCH", "Credential"): "the credential that was just accepted",
     Place("app.auth.sessions", "_BY_HASH", "Membership"): "the role of who is signed in",
-    Place("app.auth.sessions", "_TOUCH_MEMBERSHIP", "Membership"): "names account_id",
     Place("app.account.service", "rename_account", "AccountUsage"): "the principal's own row",
     Place("app.usage.service", "_CHANGE", "AccountUsage"): "an UPDATE that names account_id",
     Place("app.usage.service", "lock_counters", "AccountUsage"): "names account_id",
@@ -67,9 +65,6 @@ EXCEPTIONS = {
     Place("app.auth.access_tokens", "_BY_HASH", "OAuthAuthorization"): "finds out which account is "
     "asking",
     Place("app.auth.access_tokens", "_BY_HASH", "Membership"): "likewise",
-    Place("app.auth.access_tokens", "_TOUCH_AUTHORIZATION", "OAuthAuthorization"): "names "
-    "account_id",
-    Place("app.auth.access_tokens", "_TOUCH_MEMBERSHIP", "Membership"): "likewise",
     Place(
         "app.oauth.clients", "_BY_ID", "OAuthApplication"
     ): "finds out which application is asking",

@@ -16,18 +16,11 @@ from app.core.store import store
 from app.extensions import db
 from app.models import SignUp, User
 from app.people import service
-from tests.make import Browser, link_in, mails_to, sign_in, sign_up, together
+from tests.make import Browser, link_in, mails_to, sign_in, together
 from tests.make.browser import PASSWORD
 
 _numbers = itertools.count(1)
 NEW = "lichen on the north side"
-
-
-@pytest.fixture
-def email(app: Flask) -> str:
-    made = f"race-{next(_numbers)}-{id(app)}@example.org"
-    sign_up(app, made)
-    return made
 
 
 def reset(app: Flask, email: str, password: str) -> None:

@@ -9,21 +9,13 @@ from flask import Flask
 
 from app.core import clock
 from app.policy.people import RESET_LIFE, WRONG_PASSWORDS
-from tests.make import link_in, mails_to, sign_in, sign_up
+from tests.make import link_in, mails_to, sign_in
 from tests.make.browser import PASSWORD, Browser
 from tests.make.mails import text_of
 from tests.people.test_sign_in import attempt, status
 
 _numbers = itertools.count(1)
 NEW = "lichen on the north side"
-
-
-@pytest.fixture
-def email(app: Flask) -> str:
-    """The address of somebody who has signed up."""
-    made = f"res-{next(_numbers)}-{id(app)}@example.org"
-    sign_up(app, made)
-    return made
 
 
 def test_a_forgotten_password_is_set_anew_by_mail(app: Flask, email: str) -> None:

@@ -13,20 +13,12 @@ from app.core import clock
 from app.extensions import db
 from app.models import Session, User
 from app.policy.people import SESSION_IDLE, SESSION_LIFE
-from tests.make import second_app, sign_in, sign_up
+from tests.make import second_app, sign_in
 from tests.make.browser import PASSWORD, Browser
 from tests.people.test_sign_in import attempt
 
 _numbers = itertools.count(1)
 NEW = "lichen on the north side"
-
-
-@pytest.fixture
-def email(app: Flask) -> str:
-    """The address of somebody who has signed up."""
-    made = f"ses-{next(_numbers)}-{id(app)}@example.org"
-    sign_up(app, made)
-    return made
 
 
 def test_a_session_is_new_at_each_sign_in(app: Flask, email: str) -> None:

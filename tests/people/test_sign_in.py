@@ -22,14 +22,6 @@ _numbers = itertools.count(1)
 NEW = "lichen on the north side"
 
 
-@pytest.fixture
-def email(app: Flask) -> str:
-    """The address of somebody who has signed up."""
-    made = f"kim-{next(_numbers)}-{id(app)}@example.org"
-    sign_up(app, made)
-    return made
-
-
 def attempt(app: Flask, email: str, password: str, browser: Browser | None = None) -> Browser:
     browser = browser or Browser(app)
     browser.get("/login")

@@ -1,0 +1,63 @@
+"""When a credential, an application or a browser was last used, and who was active with it.
+
+It is a hint for people, no reason to hold up a request: it is written at most once a minute, a row
+that another request is writing is passed over, and when the database is locked the next request
+writes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any, Final, NamedTuple
+
+from sqlalchemy import bindparam, select, update
+from sqlalchemy.exc import OperationalError
+from sqlalchemy.orm import InstrumentedAttribute
+
+from app.core import clock
+from app.core.database import without_waiting
+from app.models import Credential, Membership, OAuthAuthorization, Session
+from app.policy.bounds import LAST_USED_SECONDS
+
+
+class Touch(NamedTuple):
+    """A statement that writes the moment of a use, and the columns by which it finds the row."""
+
+    statement: Any
+    keys: tuple[str, ...]
+
+
+def _touch(moment: InstrumentedAttribute[Any], *keys: InstrumentedAttribute[Any]) -> Touch:
+    own = [key == bindparam(f"own_{key.key}") for key in keys]
+    free = select(keys[-1]).where(*own).with_for_update(skip_locked=True).scalar_subquery()
+    statement = update(moment.class_).where(*own[:-1], keys[-1] == free)
+    return Touch(statement.values({moment: bindparam("moment")}), tuple(key.key for key in keys))
+
+
+CREDENTIAL: Final = _touch(Credential.last_used_at, Credential.id)
+APPLICATION: Final = _touch(
+    OAuthAuthorization.last_used_at, OAuthAuthorization.account_id, OAuthAuthorization.id
+)
+SESSION: Final = _touch(Session.last_used_at, Session.id)
+MEMBER: Final = _touch(Membership.last_active_at, Membership.account_id, Membership.user_id)
+
+
+def note_use(noted_at: datetime | None, ids: Mapping[str, str], *touches: Touch) -> None:
+    """Write that something is used now.
+
+    Args:
+        noted_at: when this was written last.
+        ids: the values of the keys of all ``touches``, by the names of their columns.
+    """
+    now = clock.now()
+    if noted_at is not None and now - noted_at < timedelta(seconds=LAST_USED_SECONDS):
+        return
+    try:
+        with without_waiting() as connection:
+            for touch in touches:
+                own = {f"own_{key}": ids[key] for key in touch.keys}
+                connection.execute(touch.statement, own | {"moment": now})
+    except OperationalError as error:
+        if error.connection_invalidated:
+            raise

@@ -1,0 +1,20 @@
+"""Somebody who has signed up."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from flask import Flask
+
+from tests.make import sign_up
+
+_numbers = itertools.count(1)
+
+
+@pytest.fixture
+def email(app: Flask) -> str:
+    """Their address."""
+    made = f"person-{next(_numbers)}-{id(app)}@example.org"
+    sign_up(app, made)
+    return made
