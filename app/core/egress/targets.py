@@ -1,0 +1,111 @@
+"""URLs that customers give to be called: what they may be, and where they lead.
+
+There is one parser. A URL is read by it when it is registered and again when it is called, so that
+what was judged is what is called; anything that another parser could read in another way is
+refused.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from ipaddress import AddressValueError, IPv4Address, IPv6Address
+from typing import Final, NamedTuple
+
+import idna
+
+from app.policy.deliveries import URL_LENGTH
+
+_HTTPS_PORT: Final = 443
+_HOST_LENGTH: Final = 253  # characters of a name
+_NEVER: Final = re.compile(r"[\x00-\x20\x7f-\xa0\\]|\s")
+_URL: Final = re.compile(
+    r"https://(?P<authority>[^/?#]*)(?P<rest>[^#]*)",
+    re.IGNORECASE | re.ASCII,  # or ſ is an s
+)
+_AUTHORITY: Final = re.compile(r"(?P<host>\[[^\[\]]*\]|[^:\[\]]*)(?::(?P<port>[0-9]{1,5}))?")
+_LABEL: Final = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?")
+_NUMBER: Final = re.compile(r"[0-9]+|0x[0-9a-f]*")
+
+
+class Target(NamedTuple):
+    """Where a URL leads to."""
+
+    host: str  # a name in lower case, of ASCII, without a dot at its end; or an address
+    port: int
+    authority: str  # for the header Host
+    request_target: str  # path and query
+
+
+@lru_cache(maxsize=1024)
+def parse_target(url: str) -> Target:
+    """Where a URL leads to.
+
+    Raises:
+        ValueError: it cannot be called. The message is a sentence for whoever gave it.
+    """
+    if not 1 <= len(url) <= URL_LENGTH:
+        raise ValueError(f"Must have 1 to {URL_LENGTH:,} characters.")
+    if _NEVER.search(url):
+        raise ValueError("Must not contain spaces, control characters or backslashes.")
+    if "#" in url:
+        raise ValueError("Must not have a fragment (#…), which is never sent.")
+    found = _URL.fullmatch(url)
+    if found is None:
+        raise ValueError("Must begin with https://")
+    rest = found["rest"]
+    if not rest.isascii():
+        raise ValueError("Must have other than ASCII characters percent-encoded after the host.")
+    host, port = _host_and_port(found["authority"])
+    shown = f"[{host}]" if ":" in host else host
+    authority = shown if port == _HTTPS_PORT else f"{shown}:{port}"
+    return Target(host, port, authority, rest if rest.startswith("/") else f"/{rest}")
+
+
+def _host_and_port(authority: str) -> tuple[str, int]:
+    if "@" in authority:
+        raise ValueError("Must not contain a user or a password.")
+    if "%" in authority:
+        raise ValueError("Must not contain a percent sign in the host.")
+    found = _AUTHORITY.fullmatch(authority)
+    port = int(found["port"] or _HTTPS_PORT) if found else 0
+    if found is None or not 1 <= port <= 65_535:
+        raise ValueError("Must have a host, and a port of 1 to 65535 or none.")
+    host = found["host"]
+    return (_ipv6(host[1:-1]) if host.startswith("[") else _name_or_ipv4(host)), port
+
+
+def _ipv6(text: str) -> str:
+    try:
+        return str(IPv6Address(text))
+    except AddressValueError:
+        raise ValueError("Must have a valid IPv6 address in its brackets.") from None
+
+
+def _name_or_ipv4(text: str) -> str:
+    host = _ascii(text).lower().removesuffix(".")
+    labels = host.split(".")
+    if _NUMBER.fullmatch(labels[-1]):
+        return _ipv4(host)
+    if len(host) > _HOST_LENGTH or not all(map(_LABEL.fullmatch, labels)):
+        raise ValueError("Must have a valid name or address as its host.")
+    return host
+
+
+def _ascii(host: str) -> str:
+    """A name with letters of any script, as it is looked up (UTS 46)."""
+    if host.isascii():
+        return host
+    try:
+        return idna.encode(host, uts46=True).decode()
+    except idna.IDNAError:
+        raise ValueError("Must have a valid internationalised name as its host.") from None
+
+
+def _ipv4(host: str) -> str:
+    """An IPv4 address. The other forms that there are (2130706433, 0x7f.1, 0177.0.0.1) are read
+    differently by different programs."""
+    try:
+        return str(IPv4Address(host))
+    except AddressValueError:
+        raise ValueError("Must have an IPv4 address as four decimal numbers.") from None

@@ -1,0 +1,75 @@
+"""Certificates: valid now, for the name, and signed by somebody who is trusted; or nothing is
+sent."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from app.core.egress import Egress, Failed
+from app.policy.deliveries import Trouble
+from tests.egress.conftest import MakeEgress, MakeReceiver
+from tests.egress.receivers import Authority, Receiver
+
+
+def _trouble(egress: Egress, url: str) -> Trouble:
+    with pytest.raises(Failed) as failed:
+        egress.post(url, b"{}", {}, seconds=2)
+    assert failed.value.timing.wait_ms is None
+    return failed.value.trouble
+
+
+@pytest.mark.parametrize(
+    ("names", "options", "host", "trouble"),
+    [
+        (["other.example"], {}, "hook.example", Trouble.WRONG_NAME),
+        (["*.example"], {}, "a.hook.example", Trouble.WRONG_NAME),
+        (["hook.example"], {}, "127.0.0.1", Trouble.WRONG_NAME),
+        ([], {"common_name": "hook.example"}, "hook.example", Trouble.WRONG_NAME),
+        (["hook.example"], {"days": (-2, -1)}, "hook.example", Trouble.EXPIRED),
+        (["hook.example"], {"days": (1, 2)}, "hook.example", Trouble.EXPIRED),
+        (["hook.example"], {"self_signed": True}, "hook.example", Trouble.UNTRUSTED),
+    ],
+)
+def test_a_bad_certificate(
+    egress: Egress,
+    make_receiver: MakeReceiver,
+    authority: Authority,
+    names: list[str],
+    options: dict[str, object],
+    host: str,
+    trouble: Trouble,
+) -> None:
+    certificate = authority.certificate_for(names, **options)  # type: ignore[arg-type]
+    receiver = make_receiver(certificate)
+    assert _trouble(egress, receiver.url(host=host)) is trouble
+    assert receiver.requests == []
+
+
+def test_a_certificate_of_an_authority_that_is_not_known(
+    egress: Egress, make_receiver: MakeReceiver, tmp_path: Path
+) -> None:
+    receiver = make_receiver(Authority(tmp_path).certificate_for(["localhost"]))
+    assert _trouble(egress, receiver.url()) is Trouble.UNTRUSTED
+
+
+def test_a_wildcard_of_one_label_is_good(
+    egress: Egress, make_receiver: MakeReceiver, authority: Authority
+) -> None:
+    receiver = make_receiver(authority.certificate_for(["*.hook.example"]))
+    assert egress.post(receiver.url(host="a.hook.example"), b"", {}).status == 200
+
+
+def test_authorities_of_the_system_are_those_without_a_file(
+    make_egress: MakeEgress, receiver: Receiver
+) -> None:
+    egress = make_egress(ca_bundle=None)
+    assert _trouble(egress, receiver.url()) is Trouble.UNTRUSTED
+
+
+def test_a_file_of_authorities_that_is_none(make_egress: MakeEgress, tmp_path: Path) -> None:
+    (tmp_path / "empty.pem").touch()
+    for name in ("empty.pem", "absent.pem"):
+        with pytest.raises(OSError, match=r".+"):
+            make_egress(ca_bundle=tmp_path / name)

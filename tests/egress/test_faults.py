@@ -1,0 +1,291 @@
+"""Receivers that hang, drip, flood, close and talk nonsense: each attempt ends in time, and says
+why."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from ipaddress import ip_network
+
+import pytest
+
+from app.core.egress import Egress, Failed, Timing
+from app.policy.deliveries import ATTEMPT_SECONDS, Trouble
+from app.policy.egress import HEAD_BYTES
+from tests.egress.conftest import MakeEgress, MakeReceiver
+from tests.egress.receivers import (
+    Answering,
+    Authority,
+    Exchange,
+    Listener,
+    Receiver,
+    answering,
+    closing_at_once,
+    dripping,
+    head,
+    repeating,
+    saying,
+)
+
+SECONDS = 0.5
+_ALL = (ip_network("0.0.0.0/0"),)
+OK = head(200, {"Content-Length": "0"})
+
+ANSWERS: dict[str, tuple[Answering, Trouble]] = {
+    "no answer": (answering(delay=60), Trouble.SLOW_ANSWER),
+    "a status that drips": (dripping(b"", OK, 0.1), Trouble.SLOW_ANSWER),
+    "headers that drip": (dripping(OK[:20], OK[20:], 0.1), Trouble.SLOW_ANSWER),
+    "interim answers that drip": (
+        dripping(b"", head(103) * 9, 0.1),
+        Trouble.SLOW_ANSWER,
+    ),
+    "interim answers without end": (repeating(b"", head(100), 10_000_000), Trouble.NOT_HTTP),
+    "others of them": (repeating(b"", head(103), 10_000_000), Trouble.NOT_HTTP),
+    "no end of headers": (repeating(OK[:-2], b"X-A: b\r\n", 10_000_000), Trouble.NOT_HTTP),
+    "huge headers": (repeating(OK[:-2] + b"X-A: ", b"x" * 9_999, 1_000), Trouble.NOT_HTTP),
+    "headers of the size of two answers": (
+        saying(OK[:-2] + 9 * (b"X-A: " + b"x" * 16_000 + b"\r\n") + b"\r\n"),
+        Trouble.NOT_HTTP,
+    ),
+    "a status without end": (repeating(b"HTTP/1.1 200 ", b"x" * 9_999, 1_000), Trouble.NOT_HTTP),
+    "the end at once": (closing_at_once(), Trouble.CLOSED),
+    "the end in the status": (saying(b"HTTP/1.1 200"), Trouble.CLOSED),
+    "the end in the headers": (saying(b"HTTP/1.1 200 OK\r\nContent-Le"), Trouble.CLOSED),
+    "the end before the empty line": (saying(OK[:-2]), Trouble.CLOSED),
+    "another protocol": (saying(b"SSH-2.0-OpenSSH_9.2\r\n"), Trouble.NOT_HTTP),
+    "HTTP/2": (saying(b"HTTP/2 200 OK\r\n\r\n"), Trouble.NOT_HTTP),
+    "no number": (saying(b"HTTP/1.1 abc OK\r\n\r\n"), Trouble.NOT_HTTP),
+    "a number with four digits": (saying(b"HTTP/1.1 2000 OK\r\n\r\n"), Trouble.NOT_HTTP),
+    "empty lines": (saying(b"\r\n\r\n"), Trouble.NOT_HTTP),
+    "zeros": (saying(bytes(99_999)), Trouble.NOT_HTTP),
+}
+
+
+def _fail(egress: Egress, url: str, seconds: float = SECONDS) -> Failed:
+    """How a post fails, which it does in time."""
+    begun = time.monotonic()
+    with pytest.raises(Failed) as failed:
+        egress.post(url, b"{}", {}, seconds=seconds)
+    assert time.monotonic() - begun < seconds + 0.4
+    return failed.value
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_an_answer_that_is_none(egress: Egress, receiver: Receiver, name: str) -> None:
+    receiver.answer, trouble = ANSWERS[name]
+    failed = _fail(egress, receiver.url())
+    assert failed.trouble is trouble
+    assert str(failed) == trouble.value
+    assert None not in failed.timing
+    assert len(receiver.requests) == 1
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        dripping(head(200, {"Content-Length": "99"}), b"x" * 99),
+        saying(head(200, {"Content-Length": "99"}) + b"cut"),
+        repeating(head(200, {"Content-Length": "10000000"}), b"x" * 100_000, 100),
+        repeating(head(200), b"x" * 100_000, 100),
+        repeating(head(200, {"Transfer-Encoding": "chunked"}), b"1\r\nx\r\n", 10_000_000),
+        repeating(head(200, {"Transfer-Encoding": "chunked"}) + b"0\r\n", b"A: b\r\n", 10_000_000),
+    ],
+    ids=["drips", "is cut", "10 MB", "10 MB and no length", "chunks without end", "trailers"],
+)
+def test_a_status_counts_whatever_follows(
+    egress: Egress, receiver: Receiver, answer: Answering
+) -> None:
+    receiver.answer = answer
+    begun = time.monotonic()
+    assert egress.post(receiver.url(), b"{}", {}, seconds=5).status == 200
+    assert time.monotonic() - begun < 1
+
+
+@pytest.mark.parametrize(
+    "begins",
+    [
+        head(200),
+        head(200, {"Content-Length": "10000000000"}),
+        head(200, {"Transfer-Encoding": "chunked"}) + b"-1\r\n",  # http.client reads to the end
+    ],
+)
+def test_a_flood_is_not_read(egress: Egress, receiver: Receiver, begins: bytes) -> None:
+    sent = 0
+
+    def flood(exchange: Exchange) -> bool:
+        nonlocal sent
+        exchange.send(begins)
+        while True:
+            exchange.send(b"x" * 16_384)
+            sent += 16_384
+
+    receiver.answer = flood
+    assert egress.post(receiver.url(), b"{}", {}).status == 200
+    receiver.close()
+    assert sent < 16_000_000  # what the system takes for both sides
+
+
+def test_a_real_attempt_has_five_seconds(egress: Egress, receiver: Receiver) -> None:
+    receiver.answer = dripping(b"HTTP/1.1 200 OK\r\nX-A: ", b"x" * 60)
+    begun = time.monotonic()
+    with pytest.raises(Failed) as failed:
+        egress.post(receiver.url(), b"{}", {})
+    assert failed.value.trouble is Trouble.SLOW_ANSWER
+    assert ATTEMPT_SECONDS - 0.1 <= time.monotonic() - begun <= ATTEMPT_SECONDS + 0.5
+
+
+@pytest.mark.parametrize("answer", [dripping(b"", OK, 0.1), answering(delay=60)])
+def test_a_kept_connection_has_no_more_time(
+    egress: Egress, receiver: Receiver, answer: Answering
+) -> None:
+    egress.post(receiver.url(), b"{}", {})
+    receiver.answer = answer
+    assert _fail(egress, receiver.url()).trouble is Trouble.SLOW_ANSWER
+    assert receiver.connections == 1
+
+
+@pytest.mark.parametrize("every", [60, 0.05])
+def test_a_receiver_that_reads_no_more_or_slowly(
+    egress: Egress, receiver: Receiver, every: float
+) -> None:
+    def read(connection: socket.socket) -> None:
+        with receiver.context.wrap_socket(connection, server_side=True) as secured:
+            secured.recv(16_384)
+            secured.sendall(OK)
+            while secured.recv(16_384):
+                listener.pause(every)
+
+    with Listener(read) as listener:
+        egress.post(listener.url(), b"", {})
+        begun = time.monotonic()
+        with pytest.raises(Failed) as failed:
+            egress.post(listener.url(), b"x" * 20_000_000, {}, seconds=SECONDS)
+        assert SECONDS - 0.05 < time.monotonic() - begun < SECONDS + 0.4
+        assert listener.connections == 1
+    assert failed.value.trouble is Trouble.SLOW_ANSWER
+
+
+def test_tls_that_hangs(egress: Egress) -> None:
+    with Listener() as listener:
+        failed = _fail(egress, listener.url())
+    assert failed.trouble is Trouble.SLOW_TLS
+    assert failed.timing.tls_ms is not None
+    assert failed.timing.tls_ms >= SECONDS * 900
+    assert failed.timing.wait_ms is None
+
+
+def test_tls_that_drips(egress: Egress) -> None:
+    def drip(connection: socket.socket) -> None:
+        for number in b"\x16\x03\x03\x40\x00" + bytes(9999):
+            connection.sendall(bytes([number]))
+            listener.pause(0.1)
+
+    with Listener(drip) as listener:
+        assert _fail(egress, listener.url()).trouble is Trouble.SLOW_TLS
+
+
+@pytest.mark.parametrize("said", [b"", b"HTTP/1.1 400 Bad Request\r\n\r\n", b"\x15\x03\x01\0\2\2("])
+def test_no_tls(egress: Egress, said: bytes) -> None:
+    def say(connection: socket.socket) -> None:
+        connection.recv(2000)
+        connection.sendall(said)
+
+    with Listener(say) as listener:
+        assert _fail(egress, listener.url()).trouble is Trouble.TLS
+
+
+def test_a_receiver_that_asks_for_our_certificate(
+    egress: Egress, receiver: Receiver, authority: Authority
+) -> None:
+    receiver.context.verify_mode = receiver.context.verify_mode.CERT_REQUIRED
+    receiver.context.load_verify_locations(authority.ca_path)
+    assert _fail(egress, receiver.url()).trouble is Trouble.TLS
+    assert receiver.requests == []
+
+
+@contextlib.contextmanager
+def _full_backlog() -> Iterator[int]:
+    """A port that takes no connection any more, and refuses none."""
+    with contextlib.ExitStack() as stack:
+        listening = stack.enter_context(socket.socket())
+        listening.bind(("127.0.0.1", 0))
+        listening.listen(0)
+        for _ in range(4):
+            waiting = stack.enter_context(socket.socket())
+            waiting.setblocking(False)
+            waiting.connect_ex(listening.getsockname())
+        yield listening.getsockname()[1]
+
+
+def test_a_connection_that_hangs(egress: Egress) -> None:
+    with _full_backlog() as port:
+        failed = _fail(egress, f"https://localhost:{port}/")
+    assert failed.trouble is Trouble.SLOW_CONNECT
+    assert failed.timing[2:] == (None, None)
+
+
+def test_an_address_that_hangs_has_its_share_only(
+    make_egress: MakeEgress, make_receiver: MakeReceiver
+) -> None:
+    with _full_backlog() as port:
+        make_receiver(address="127.0.0.2", port=port)
+        egress = make_egress(resolve=lambda host: ["127.0.0.1", "127.0.0.2"])
+        answer = egress.post(f"https://localhost:{port}/", b"", {}, seconds=1)
+    assert answer.timing.connect_ms is not None
+    assert 450 < answer.timing.connect_ms < 700
+
+
+def test_many_addresses_that_hang(make_egress: MakeEgress) -> None:
+    with _full_backlog() as port:
+        egress = make_egress(resolve=lambda host: ["127.0.0.1"] * 500)
+        assert _fail(egress, f"https://localhost:{port}/").trouble is Trouble.SLOW_CONNECT
+
+
+def test_nobody_listens(egress: Egress) -> None:
+    with Listener() as listener:
+        pass
+    assert _fail(egress, listener.url()).trouble is Trouble.REFUSED
+
+
+def test_no_way_there(make_egress: MakeEgress, receiver: Receiver) -> None:
+    egress = make_egress(resolve=lambda host: ["255.255.255.255"], allowed_networks=_ALL)
+    assert _fail(egress, receiver.url()).trouble is Trouble.UNREACHABLE
+
+
+def test_a_name_that_hangs(make_egress: MakeEgress, receiver: Receiver) -> None:
+    released = threading.Event()
+
+    def hang(host: str) -> list[str]:
+        released.wait(10)
+        return ["127.0.0.1"]
+
+    failed = _fail(make_egress(resolve=hang), receiver.url())
+    released.set()
+    assert failed.trouble is Trouble.SLOW_NAME
+    assert failed.timing.resolve_ms is not None
+    assert failed.timing.resolve_ms >= SECONDS * 900
+    assert failed.timing[1:] == (None, None, None)
+
+
+def test_a_name_that_is_not_known(make_egress: MakeEgress) -> None:
+    def refuse(host: str) -> list[str]:
+        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+
+    assert _fail(make_egress(resolve=refuse), "https://a.test").trouble is Trouble.UNKNOWN_NAME
+    egress = make_egress(resolve=lambda host: [])
+    assert _fail(egress, "https://a.test").trouble is Trouble.UNKNOWN_NAME
+
+
+def test_an_url_that_is_none(egress: Egress) -> None:
+    failed = _fail(egress, "http://localhost/")
+    assert (failed.trouble, failed.timing) == (Trouble.BAD_URL, Timing())
+
+
+def test_a_head_may_be_as_long_as_it_may(egress: Egress, receiver: Receiver) -> None:
+    entry = b"X-A: " + b"x" * 30_000 + b"\r\n"
+    receiver.answer = saying(OK[:-2] + entry * 2 + b"\r\n")
+    assert 2 * len(entry) < HEAD_BYTES
+    assert egress.post(receiver.url(), b"{}", {}).status == 200

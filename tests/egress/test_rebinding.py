@@ -1,0 +1,117 @@
+"""Names that change their address between two looks, and what they get: nothing."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from ipaddress import ip_network
+from typing import Any
+
+import pytest
+
+from app.core.egress import Egress, Failed, Resolve
+from app.policy.deliveries import Trouble
+from tests.egress.conftest import MakeEgress, MakeReceiver
+from tests.egress.receivers import Listener, Receiver, answering
+
+PUBLIC, PRIVATE = "127.0.0.2", "127.0.0.1"  # for these tests
+ALLOWED = (ip_network(f"{PUBLIC}/32"),)
+
+
+@pytest.fixture
+def inside() -> Iterator[Listener]:
+    """What must not be reached."""
+    with Listener(address=PRIVATE) as listener:
+        yield listener
+
+
+@pytest.fixture
+def outside(make_receiver: MakeReceiver, inside: Listener) -> Receiver:
+    """A receiver at the same port of another address."""
+    return make_receiver(address=PUBLIC, port=inside.port)
+
+
+def _in_turn(*answers: list[str]) -> Resolve:
+    """A name server that says something else each time, and the last thing for ever."""
+    left = list(answers)
+    return lambda host: left.pop(0) if len(left) > 1 else left[0]
+
+
+def _refused(egress: Egress, url: str) -> bool:
+    with pytest.raises(Failed) as failed:
+        egress.post(url, b"{}", {}, seconds=1)
+    assert str(failed.value) == "address not allowed"
+    return failed.value.trouble is Trouble.NOT_ALLOWED
+
+
+def test_the_address_that_was_judged_is_the_one_that_is_called(
+    make_egress: MakeEgress, outside: Receiver, inside: Listener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def rebind(*_: Any, **__: Any) -> Any:
+        raise AssertionError("somebody looked again")
+
+    monkeypatch.setattr(socket, "getaddrinfo", rebind)
+    egress = make_egress(resolve=_in_turn([PUBLIC], [PRIVATE]), allowed_networks=ALLOWED)
+    assert egress.post(outside.url(), b"{}", {}).status == 200
+    assert len(outside.requests) == 1
+    assert inside.connections == 0
+
+
+def test_a_second_look_is_judged_again(
+    make_egress: MakeEgress, outside: Receiver, inside: Listener
+) -> None:
+    outside.answer = answering(headers={"Connection": "close"})
+    egress = make_egress(resolve=_in_turn([PUBLIC], [PRIVATE]), allowed_networks=ALLOWED)
+    assert egress.post(outside.url(), b"{}", {}).status == 200
+    assert _refused(egress, outside.url())
+    assert inside.connections == 0
+
+
+def test_a_kept_connection_that_ended_gives_no_way_in(
+    make_egress: MakeEgress, outside: Receiver, inside: Listener
+) -> None:
+    egress = make_egress(resolve=_in_turn([PUBLIC], [PRIVATE]), allowed_networks=ALLOWED)
+    egress.post(outside.url(), b"{}", {})
+    outside.close_connections()
+    assert _refused(egress, outside.url())
+    assert inside.connections == 0
+
+
+@pytest.mark.parametrize("answers", [[PUBLIC, PRIVATE], [PRIVATE, PUBLIC]])
+def test_a_name_with_both_is_refused(
+    make_egress: MakeEgress, outside: Receiver, inside: Listener, answers: list[str]
+) -> None:
+    egress = make_egress(resolve=lambda host: answers, allowed_networks=ALLOWED)
+    assert _refused(egress, outside.url())
+    assert (outside.connections, inside.connections) == (0, 0)
+
+
+def test_the_public_address_that_refuses_is_not_followed_by_another_look(
+    make_egress: MakeEgress, inside: Listener
+) -> None:
+    egress = make_egress(resolve=_in_turn([PUBLIC], [PRIVATE]), allowed_networks=ALLOWED)
+    with pytest.raises(Failed) as failed:
+        egress.post(inside.url(), b"{}", {})
+    assert failed.value.trouble is Trouble.REFUSED
+    assert inside.connections == 0
+
+
+def test_a_redirect_inside_is_not_followed(
+    make_egress: MakeEgress, outside: Receiver, inside: Listener
+) -> None:
+    outside.answer = answering(307, headers={"Location": inside.url(host=PRIVATE)})
+    egress = make_egress(resolve=lambda host: [PUBLIC], allowed_networks=ALLOWED)
+    assert egress.post(outside.url(), b"{}", {}).status == 307
+    assert inside.connections == 0
+
+
+def test_another_peer_than_the_one_that_was_judged_gets_nothing(
+    make_egress: MakeEgress, outside: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Something between, such as a library that sends connections through a proxy."""
+    monkeypatch.setattr(socket.socket, "getpeername", lambda self: (PRIVATE, 443), raising=False)
+    egress = make_egress(resolve=lambda host: [PUBLIC], allowed_networks=ALLOWED)
+    with pytest.raises(Failed) as failed:
+        egress.post(outside.url(), b"{}", {})
+    assert failed.value.trouble is Trouble.UNREACHABLE
+    assert outside.requests == []

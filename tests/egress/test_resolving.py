@@ -1,0 +1,215 @@
+"""Lookups: shared, bounded, and never waited for longer than there is time."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+
+import pytest
+
+from app.core.egress import Failed, resolving
+from app.core.egress.resolving import Lookups
+from app.policy.deliveries import Trouble
+
+
+class NameServer:
+    """Answers once it is released; names that begin with "quick" at once."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        self.released = threading.Event()
+
+    def __call__(self, host: str) -> list[str]:
+        released = self.released
+        self.asked.append(host)
+        if not host.startswith("quick"):
+            assert released.wait(10)
+        return [f"address of {host}"]
+
+    def release(self) -> None:
+        """Answer those who wait now."""
+        released, self.released = self.released, threading.Event()
+        released.set()
+
+
+@pytest.fixture
+def server() -> Iterator[NameServer]:
+    made = NameServer()
+    yield made
+    made.released.set()
+
+
+@pytest.fixture
+def lookups(server: NameServer) -> Iterator[Lookups]:
+    made = Lookups(server, most=3, most_of_hung=1)
+    yield made
+    server.released.set()
+    made.close()
+
+
+def _trouble(lookups: Lookups, host: str, seconds: float = 0.1) -> Trouble:
+    with pytest.raises(Failed) as failed:
+        lookups.find(host, time.monotonic() + seconds)
+    return failed.value.trouble
+
+
+def test_a_name_is_looked_up_once_at_a_time(lookups: Lookups, server: NameServer) -> None:
+    with ThreadPoolExecutor(8) as threads:
+        found = [threads.submit(lookups.find, "slow", time.monotonic() + 5) for _ in range(8)]
+        time.sleep(0.1)
+        server.released.set()
+        assert [answer.result() for answer in found] == [["address of slow"]] * 8
+    assert server.asked == ["slow"]
+
+
+def test_and_anew_the_next_time(lookups: Lookups, server: NameServer) -> None:
+    for _ in range(2):
+        assert lookups.find("quick", time.monotonic() + 5) == ["address of quick"]
+    assert server.asked == ["quick", "quick"]
+
+
+def test_one_that_hangs_takes_one_thread(lookups: Lookups, server: NameServer) -> None:
+    _hang(lookups, server, "slow")
+    assert [_trouble(lookups, "slow", 0.01) for _ in range(5)] == [Trouble.SLOW_NAME] * 5
+    assert lookups.find("quick", time.monotonic() + 5) == ["address of quick"]
+    assert server.asked == ["slow", "quick"]
+
+
+def test_with_all_threads_taken_others_fail_in_time(lookups: Lookups, server: NameServer) -> None:
+    before = set(threading.enumerate())
+    _hang(lookups, server, "slow 1", "slow 2", "slow 3")
+    begun = time.monotonic()
+    assert _trouble(lookups, "quick") is Trouble.SLOW_NAME
+    assert time.monotonic() - begun < 0.5
+    assert _threads(before) == 3
+
+
+def test_and_are_served_when_those_end(lookups: Lookups, server: NameServer) -> None:
+    _hang(lookups, server, "slow 1", "slow 2", "slow 3")
+    _trouble(lookups, "quick and late", 0.01)
+    server.released.set()
+    assert lookups.find("quick", time.monotonic() + 5) == ["address of quick"]
+    assert "quick and late" not in server.asked  # nobody waited for it any more
+
+
+@pytest.fixture
+def hung(lookups: Lookups, server: NameServer, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Names that hung lately, and that hang again when they are asked for."""
+    names = ["slow 1", "slow 2", "slow 3"]
+    monkeypatch.setattr(resolving, "LOOKUP_HANGS", 0.05)
+    with ThreadPoolExecutor(3) as threads:
+        assert set(threads.map(partial(_trouble, lookups), names)) == {Trouble.SLOW_NAME}
+    server.release()
+    _await(lambda: not lookups._running)
+    server.asked.clear()
+    monkeypatch.setattr(resolving, "LOOKUP_HANGS", 5.0)
+    return names
+
+
+def test_names_that_hung_have_a_part_of_the_threads(
+    lookups: Lookups, server: NameServer, hung: list[str]
+) -> None:
+    with ThreadPoolExecutor(3) as threads:
+        found = [threads.submit(lookups.find, name, time.monotonic() + 5) for name in hung]
+        for count in (1, 2, 3):
+            _await(lambda count=count: len(_slow(server)) == count)
+            assert lookups.find("quick", time.monotonic() + 5) == ["address of quick"]
+            assert len(_slow(server)) == count
+            server.release()
+        assert [answer.result() for answer in found] == [[f"address of {name}"] for name in hung]
+
+
+def test_one_that_answers_in_time_is_like_any_other_again(
+    lookups: Lookups, server: NameServer, hung: list[str]
+) -> None:
+    with ThreadPoolExecutor(1) as threads:
+        for name in hung:
+            found = threads.submit(lookups.find, name, time.monotonic() + 5)
+            _await(lambda name=name: name in server.asked)
+            server.release()
+            assert found.result()
+    server.asked.clear()
+    _hang(lookups, server, *hung)
+    assert sorted(server.asked) == hung
+
+
+def test_and_so_is_one_that_hung_long_ago(
+    lookups: Lookups, server: NameServer, hung: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(resolving, "HUNG_FOR", 0.0)
+    _hang(lookups, server, *hung)
+    assert sorted(server.asked) == hung
+
+
+def test_a_thread_of_a_name_that_begins_to_hang_counts_at_once(
+    lookups: Lookups, server: NameServer, hung: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(resolving, "LOOKUP_HANGS", 0.05)
+    assert _trouble(lookups, "slow and new") is Trouble.SLOW_NAME
+    assert _trouble(lookups, hung[0]) is Trouble.SLOW_NAME
+    assert server.asked == ["slow and new"]
+
+
+def test_one_that_waited_for_a_thread_has_not_hung(
+    lookups: Lookups, server: NameServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(resolving, "LOOKUP_HANGS", 0.05)
+    _hang(lookups, server, "slow 1", "slow 2", "slow 3")
+    assert _trouble(lookups, "quick") is Trouble.SLOW_NAME
+    assert _trouble(lookups, "slow 1") is Trouble.SLOW_NAME
+    assert list(lookups._hung) == ["slow 1"]
+
+
+def test_whoever_waits_longest_decides_until_when(lookups: Lookups, server: NameServer) -> None:
+    _hang(lookups, server, "slow 1", "slow 2", "slow 3")
+    _trouble(lookups, "quick", 0.05)
+    with ThreadPoolExecutor(1) as threads:
+        found = threads.submit(lookups.find, "quick", time.monotonic() + 5)
+        time.sleep(0.05)
+        server.released.set()
+        assert found.result() == ["address of quick"]
+
+
+def test_an_error_of_the_system_is_an_unknown_name() -> None:
+    lookups = Lookups(_fail)
+    assert [_trouble(lookups, "host", 5) for _ in range(2)] == [Trouble.UNKNOWN_NAME] * 2
+    lookups.close()
+
+
+def test_its_threads_end_with_it(lookups: Lookups, server: NameServer) -> None:
+    before = set(threading.enumerate())
+    lookups.find("quick", time.monotonic() + 5)
+    assert _threads(before) == 1
+    lookups.close()
+    _await(lambda: _threads(before) == 0)
+
+
+def _hang(lookups: Lookups, server: NameServer, *hosts: str) -> None:
+    """Have somebody wait for each of these names, which the server was asked for."""
+    for host in hosts:
+        arguments = (host, time.monotonic() + 10)
+        threading.Thread(target=lookups.find, args=arguments, daemon=True).start()
+    _await(lambda: set(hosts) <= set(server.asked))
+
+
+def _slow(server: NameServer) -> list[str]:
+    return [host for host in server.asked if not host.startswith("quick")]
+
+
+def _await(is_so: Callable[[], bool]) -> None:
+    end = time.monotonic() + 5
+    while not is_so():
+        assert time.monotonic() < end
+        time.sleep(0.005)
+
+
+def _threads(before: set[threading.Thread]) -> int:
+    """How many there are more for lookups than before."""
+    return sum(thread.name == "lookup" for thread in set(threading.enumerate()) - before)
+
+
+def _fail(host: str) -> list[str]:
+    raise OSError("no such name")

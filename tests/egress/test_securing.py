@@ -1,0 +1,52 @@
+"""What TLS itself may take of an attempt, before a byte of an answer."""
+
+from __future__ import annotations
+
+import math
+import time
+
+import pytest
+
+from app.core.egress import Egress, Failed, securing
+from app.policy.deliveries import Trouble
+from tests.egress.receivers import Receiver
+
+SECONDS = 0.5
+
+
+def _trouble(egress: Egress, url: str, seconds: float = SECONDS) -> Trouble:
+    """How a post fails, which it does in time."""
+    begun = time.monotonic()
+    with pytest.raises(Failed) as failed:
+        egress.post(url, b"{}", {}, seconds=seconds)
+    assert time.monotonic() - begun < seconds + 0.4
+    return failed.value.trouble
+
+
+def test_session_tickets_without_end(egress: Egress, receiver: Receiver) -> None:
+    """OpenSSL takes any number of them before it gives the reader a byte."""
+    receiver.context.num_tickets = 10_000_000
+    assert _trouble(egress, receiver.url(), 5) is Trouble.NOT_HTTP
+    assert receiver.requests == []
+
+
+def test_session_tickets_until_the_deadline(
+    egress: Egress, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(securing, "TLS_BYTES", math.inf)
+    receiver.context.num_tickets = 10_000_000
+    begun = time.monotonic()
+    assert _trouble(egress, receiver.url()) is Trouble.SLOW_ANSWER
+    assert time.monotonic() - begun > SECONDS - 0.05
+
+
+def test_session_tickets_that_are_few_enough(egress: Egress, receiver: Receiver) -> None:
+    receiver.context.num_tickets = 200
+    assert egress.post(receiver.url(), b"{}", {}).status == 200
+
+
+def test_a_handshake_that_is_too_long(
+    egress: Egress, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(securing, "TLS_BYTES", 500)
+    assert _trouble(egress, receiver.url()) is Trouble.TLS
