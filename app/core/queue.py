@@ -1,4 +1,5 @@
-"""The job queue: one, so that a worker takes jobs in the order in which they came."""
+"""The job queues. Each has a worker process of its own, which takes jobs in the order in which they
+came: so deliveries of events wait for no other job."""
 
 from __future__ import annotations
 
@@ -10,7 +11,9 @@ from rq import Queue
 from rq.job import Job
 from rq.serializers import JSONSerializer
 
-NAME: Final = "canopy"
+GENERAL: Final = "canopy"
+DELIVERIES: Final = "canopy-deliveries"
+QUEUES: Final = (GENERAL, DELIVERIES)
 
 _OWN: Final = re.compile(r"app\.(?:[a-z_]+\.)?jobs\.[a-z_]+")
 
@@ -30,7 +33,7 @@ class OwnJob(Job):
         return super().perform()
 
 
-def job_queue(connection: Redis) -> Queue:
-    """The queue behind a connection. Arguments of jobs are JSON, which holds no code, as the
-    pickles of RQ's default do."""
-    return Queue(NAME, connection=connection, serializer=JSONSerializer)
+def job_queue(connection: Redis, name: str = GENERAL) -> Queue:
+    """The queue of a name behind a connection. Arguments of jobs are JSON, which holds no code, as
+    the pickles of RQ's default do."""
+    return Queue(name, connection=connection, serializer=JSONSerializer)

@@ -6,6 +6,7 @@ happen at once. So when the store is down, nothing is lost, and nobody is told.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from typing import Any, Final
@@ -14,11 +15,12 @@ from redis import Redis
 from rq.exceptions import DuplicateJobError
 from sqlalchemy import event
 
+from app.core.bells import Bell
 from app.core.queue import job_queue
 from app.core.store import store
 from app.extensions import db
 
-_JOBS: Final = "canopy_jobs_to_wake"
+_CALLS: Final = "canopy_calls_after_commit"
 _RESULT_TTL: Final = 0  # seconds
 _FAILURE_TTL: Final = 5  # a failed run keeps its id, and with it the next one away, for this long
 _TTL: Final = 600  # seconds in the queue; the periodic job does what a lost one would have
@@ -31,18 +33,27 @@ def wake_after_commit(job: str) -> None:
         job: its dotted path, such as ``app.mail.jobs.send_mails``. It takes no arguments, and
             waits in the queue once at most.
     """
-    db.session.info.setdefault(_JOBS, set()).add(job)
+    _call_after_commit(job, partial(_enqueue, job))
+
+
+def ring_after_commit(bell: Bell) -> None:
+    """Ring a bell as soon as the transaction at hand is committed, once for all of it."""
+    _call_after_commit(bell.name, bell.ring)
+
+
+def _call_after_commit(name: str, call: Callable[[Redis], bool]) -> None:
+    db.session.info.setdefault(_CALLS, {})[name] = call
 
 
 @event.listens_for(db.session, "after_commit")
 def _wake(session: Any) -> None:
-    for job in sorted(session.info.pop(_JOBS, ())):
-        store().attempt(partial(_enqueue, job))
+    for _, call in sorted(session.info.pop(_CALLS, {}).items()):
+        store().attempt(call)
 
 
 @event.listens_for(db.session, "after_soft_rollback")
 def _forget(session: Any, _: Any) -> None:
-    session.info.pop(_JOBS, None)
+    session.info.pop(_CALLS, None)
 
 
 def _enqueue(job: str, client: Redis) -> bool:

@@ -1,7 +1,8 @@
 """A pipe by which a process learns that another one is gone, however that died.
 
-Nobody writes to it: its holder keeps the one writing end open, and a follower that reads meets the
-end of the file at the moment at which the kernel closes that end for a dead holder.
+Its holder keeps the one writing end open, and a follower that reads meets the end of the file at
+the moment at which the kernel closes that end for a dead holder. What a living holder writes to it
+is a word to its follower: what that means is theirs to agree.
 """
 
 from __future__ import annotations
@@ -24,10 +25,21 @@ class Lifeline:
     def __init__(self) -> None:
         self.reading, self.writing = os.pipe()
 
-    def follow(self, then: Callable[[], None]) -> None:
-        """Call ``then`` from a thread when the holder is gone."""
+    def follow(self, then: Callable[[], None], told: Callable[[], None] | None = None) -> None:
+        """Call ``then`` from a thread when the holder is gone, and ``told`` at each word of it."""
         os.close(self.writing)
-        _watch(self.reading, then)
+        _watch(self.reading, then, told)
+
+    def tell(self) -> None:
+        """A word to the follower, who may be gone. One that comes before it listens is kept."""
+        with contextlib.suppress(BrokenPipeError):
+            os.write(self.writing, b"\0")
+
+
+def of_supervisor() -> int | None:
+    """The reading end of ``bin/serve``'s lifeline; None in a process started in another way."""
+    number = os.environ.get(VARIABLE, "")
+    return int(number) if number.isdigit() and _is_pipe(int(number)) else None
 
 
 def end_with_supervisor(grace: float) -> None:
@@ -35,14 +47,16 @@ def end_with_supervisor(grace: float) -> None:
 
     Does nothing in a process that was started in another way.
     """
-    number = os.environ.get(VARIABLE, "")
-    if number.isdigit() and _is_pipe(int(number)):
-        _watch(int(number), lambda: _end(grace))
+    reading = of_supervisor()
+    if reading is not None:
+        _watch(reading, lambda: _end(grace))
 
 
-def _watch(reading: int, then: Callable[[], None]) -> None:
+def _watch(reading: int, then: Callable[[], None], told: Callable[[], None] | None = None) -> None:
     def wait() -> None:
-        os.read(reading, 1)
+        while os.read(reading, 1):
+            if told is not None:
+                told()
         then()
 
     threading.Thread(target=wait, name="lifeline", daemon=True).start()

@@ -1,4 +1,5 @@
-"""Puts the periodic jobs of ``policy.schedule`` on the queue, once a period for all workers."""
+"""Puts the periodic jobs of ``policy.schedule`` on the queue, or rings their bells, once a period
+for all workers."""
 
 from __future__ import annotations
 
@@ -11,6 +12,7 @@ from redis import Redis
 from redis.exceptions import RedisError
 from rq.exceptions import DuplicateJobError
 
+from app.core.bells import BELLS
 from app.core.queue import job_queue
 from app.policy.schedule import PERIODIC, Periodic
 
@@ -40,7 +42,7 @@ class Ticker:
             if self._connection is None:
                 self._connection = self._connect()
             for periodic in self._periodic:
-                _enqueue_when_due(self._connection, periodic)
+                _start_when_due(self._connection, periodic)
         except (RedisError, OSError) as error:
             self._connection = None
             if not self._is_down:
@@ -58,10 +60,13 @@ class Ticker:
             pause.wait(LOOK_EVERY)
 
 
-def _enqueue_when_due(connection: Redis, periodic: Periodic) -> None:
-    """The first worker to find the period's key expired sets it, and enqueues."""
+def _start_when_due(connection: Redis, periodic: Periodic) -> None:
+    """The first worker to find the period's key expired sets it, and enqueues or rings."""
     key = f"canopy:periodic:{periodic.name}"
     if not connection.set(key, "1", nx=True, ex=periodic.every_seconds):
+        return
+    if periodic.bell is not None:
+        BELLS[periodic.bell].ring(connection)
         return
     with suppress(DuplicateJobError):  # the last one waits or runs still
         job_queue(connection).enqueue(

@@ -9,6 +9,7 @@ from app.core.migrations import is_current
 from app.core.reading import connect
 from app.core.store import store
 from app.core.strict_json import dumps
+from app.running.presence import count_workers
 
 bp = Blueprint("health", __name__)
 
@@ -21,12 +22,14 @@ def alive() -> Response:
 
 @bp.get("/readyz")
 def ready() -> Response:
-    """The database answers and has the schema of this version."""
-    try:
-        current = _database_answers() and is_current()
-    except SQLAlchemyError:
-        current = False
-    return _json({"status": "ok" if current else "unavailable"}, 200 if current else 503)
+    """The database answers and has the schema of this version; else 503. Without a worker for each
+    queue the service is degraded, and ready all the same: requests are answered, mails and
+    deliveries wait."""
+    worker = _worker()
+    current = _has_current_schema()
+    status = "unavailable" if not current else "ok" if worker == "ok" else "degraded"
+    checks = {"database": _word(current), "worker": worker}
+    return _json({"status": status, "checks": checks}, 200 if current else 503)
 
 
 @bp.get("/api/health")
@@ -49,6 +52,21 @@ def _database_answers() -> bool:
             return bool(connection.exec_driver_sql("SELECT 1").scalar_one() == 1)
     except SQLAlchemyError:
         return False
+
+
+def _has_current_schema() -> bool:
+    try:
+        return _database_answers() and is_current()
+    except SQLAlchemyError:
+        return False
+
+
+def _worker() -> str:
+    """``gone`` when a queue has no worker that lives, ``unknown`` when the store is down."""
+    workers = store().attempt(count_workers)
+    if workers is None:
+        return "unknown"
+    return "ok" if all(workers.values()) else "gone"
 
 
 def _word(works: bool) -> str:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -41,10 +42,22 @@ def own_store(valkey_url: str) -> Iterator[Redis]:
     client.close()
 
 
+@contextmanager
+def _own_signals() -> Iterator[None]:
+    """What RQ does at a signal ends with its worker, which sets it for the whole process."""
+    numbers = (signal.SIGTERM, signal.SIGINT, signal.SIGALRM)
+    handlers = {number: signal.getsignal(number) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+
+
 def _work(app: Flask, client: Redis) -> None:
     """Do the jobs that wait."""
     queue = job_queue(client)
-    with app.app_context():
+    with app.app_context(), _own_signals():
         worker = SimpleWorker(
             [queue], connection=client, job_class=OwnJob, serializer=queue.serializer
         )

@@ -31,6 +31,7 @@ STOOD_IN = {
     "migrations.py": "app/core/migrations.py",
     "first_start.py": "app/cli/first_start.py",
     "jobs.py": "app/jobs.py",
+    "deliver.py": "app/webhooks/jobs.py",
     "schedule.py": "app/policy/schedule.py",
 }
 

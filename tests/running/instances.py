@@ -112,3 +112,10 @@ class Instance:
         _, errors = self.process.communicate(timeout=20)
         self.took = time.monotonic() - self.began
         return self.process.returncode, (errors.strip().splitlines() or [""])[-1]
+
+
+def start_job(instance: Instance, seconds: int) -> int:
+    """The number of the process that runs it."""
+    instance.get(f"/jobs/{seconds}", data=b"")
+    started = instance.folder / "job.started"
+    return int(wait_for(lambda: started.exists() and started.read_text()))

@@ -12,6 +12,7 @@ from urllib.error import URLError
 
 import pytest
 
+from app.core.queue import QUEUES
 from tests.running.instances import Instance, Marked, fetch, wait_for
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -28,10 +29,13 @@ def real(environment: dict[str, str]) -> Iterator[Instance]:
 def test_the_service(real: Instance, marked: Marked) -> None:
     assert real.process.stdout is not None
     assert real.process.stdout.readline() != "", real.end()
-    for path in ("/healthz", "/readyz", "/api/health"):
+    for path in ("/healthz", "/api/health"):
         assert json.loads(real.get(path))["status"] == "ok"
-    log = real.folder / "logs" / "worker.log"
-    wait_for(lambda: "the worker is ready" in log.read_text())
+    wait_for(lambda: json.loads(real.get("/readyz"))["status"] == "ok")
+    log = (real.folder / "logs" / "worker.log").read_text()
+    for queue in QUEUES:
+        assert f"the worker of {queue} is ready" in log
+    _check_parent(min(marked.pids("worker.py")))
     real.send(signal.SIGTERM)
     assert real.end() == (0, "")
     assert marked.pids() == []
@@ -46,10 +50,21 @@ def test_the_web_server_alone(environment: dict[str, str], marked: Marked) -> No
             wait_for(lambda: answers(port, "/healthz"))
             assert len(marked.pids("unixsocket:")) == 1
             assert json.loads(fetch(port, "/api/health"))["checks"]["redis"] == "ok"
-            assert json.loads(fetch(port, "/readyz"))["status"] == "ok"  # its tables are there
+            ready = json.loads(fetch(port, "/readyz"))
+            assert ready["checks"] == {"database": "ok", "worker": "gone"}  # its tables are there
         finally:
             process.terminate()
     wait_for(lambda: not marked.pids())
+
+
+def _check_parent(pid: int) -> None:
+    """The process that the workers of the queues are forked from has nothing that they must not
+    share: no thread, and no connection."""
+    assert len(list(Path(f"/proc/{pid}/task").iterdir())) == 1
+    for descriptor in Path(f"/proc/{pid}/fd").iterdir():
+        target = str(descriptor.readlink())
+        assert not target.startswith("socket:")
+        assert "canopy.sqlite3" not in target
 
 
 def answers(port: int, path: str) -> bool:

@@ -16,7 +16,7 @@ from urllib.request import urlopen
 
 import pytest
 
-from tests.running.instances import Instance, Marked, free_port, wait_for
+from tests.running.instances import Instance, Marked, free_port, start_job, wait_for
 
 # Makes the terminal that is its input the one whose Ctrl-C it gets, as a shell does.
 TAKE_TERMINAL = """
@@ -211,10 +211,3 @@ def test_on_a_terminal(tree: Path, environment: dict[str, str], marked: Marked) 
     assert process.wait(timeout=10) == 0
     os.close(terminal)
     assert marked.pids() == []
-
-
-def start_job(instance: Instance, seconds: int) -> int:
-    """The number of the process that runs it."""
-    instance.get(f"/jobs/{seconds}", data=b"")
-    started = instance.folder / "job.started"
-    return int(wait_for(lambda: started.exists() and started.read_text()))

@@ -1,4 +1,4 @@
-"""The worker: alone, beside others, and while the queue is out of reach."""
+"""The worker: alone, beside others, while the queue is out of reach, and its two queues."""
 
 from __future__ import annotations
 
@@ -7,29 +7,28 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from redis import Redis
-from rq import Queue
 
-from app.core.queue import job_queue
-from app.policy.schedule import PERIODIC, Periodic
+from app.core.queue import DELIVERIES
 from app.running import embedded
-from app.running.ticker import Ticker
-from tests.running.instances import Marked, wait_for
+from app.running.lifeline import Lifeline
+from tests.running.instances import Instance, Marked, start_job, wait_for
 
-Start = Callable[[], "subprocess.Popen[bytes]"]
+Start = Callable[..., "subprocess.Popen[bytes]"]
 
 
 @pytest.fixture
 def start_worker(tree: Path, environment: dict[str, str]) -> Iterator[Start]:
     started: list[subprocess.Popen[bytes]] = []
 
-    def start() -> subprocess.Popen[bytes]:
-        command = [sys.executable, str(tree / "worker.py")]
+    def start(*options: str) -> subprocess.Popen[bytes]:
+        command = [sys.executable, str(tree / "worker.py"), *options]
         started.append(subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL))
         return started[-1]
 
@@ -48,6 +47,21 @@ def ticks(environment: dict[str, str]) -> Callable[[], list[float]]:
         return [float(line) for line in path.read_text().split()] if path.exists() else []
 
     return read
+
+
+@pytest.fixture
+def deliveries(environment: dict[str, str]) -> Callable[[str], list[float]]:
+    """When the job of the other queue did something: ``begun``, ``woken`` or ``asked``."""
+
+    def read(what: str) -> list[float]:
+        path = Path(environment["INSTANCE_PATH"]) / "deliveries"
+        lines = path.read_text().splitlines() if path.exists() else []
+        return [float(line.split()[1]) for line in lines if line.startswith(what)]
+
+    return read
+
+
+Deliveries = Callable[[str], list[float]]
 
 
 def test_alone_it_starts_valkey_and_leaves_nothing(start_worker: Start, marked: Marked) -> None:
@@ -99,60 +113,132 @@ def test_goes_on_after_an_outage(
     assert worker.wait(timeout=8) == 0
 
 
-@pytest.fixture(scope="module")
-def connection(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Redis]:
-    folder = tmp_path_factory.mktemp("valkey")
-    with Redis.from_url(embedded.ensure(folder)) as client:
-        yield client
-    embedded.release(folder)
+def test_a_queue_waits_for_no_job_of_the_other(instance: Instance, deliveries: Deliveries) -> None:
+    start_job(instance, 30)
+    wait_for(lambda: deliveries("begun"))  # rung by the ticker
+    time.sleep(0.5)
+    before = len(deliveries("begun"))
+    moment = time.time()
+    assert instance.get("/ring", data=b"") == "True"
+    wait_for(lambda: len(deliveries("begun")) > before, 3)
+    assert deliveries("begun")[-1] - moment < 1
+    assert not (instance.folder / "job.finished").exists()
 
 
-@pytest.fixture
-def queue(connection: Redis) -> Queue:
-    connection.flushdb()
-    return job_queue(connection)
+def test_a_job_that_lingers_is_woken(
+    serve: Callable[..., Instance], deliveries: Deliveries
+) -> None:
+    instance = serve(LINGER="30")
+    instance.wait_until_ready()
+    wait_for(lambda: deliveries("begun"))
+    moment = time.time()
+    instance.get("/ring", data=b"")
+    (woken,) = wait_for(lambda: deliveries("woken"), 3)
+    assert 0 < woken - moment < 0.5
+    assert len(deliveries("begun")) == 1
 
 
-OFTEN = Periodic("often", "no.such.function", 1)
+def test_it_works_on_the_queues_that_are_named(
+    start_worker: Start, environment: dict[str, str], deliveries: Deliveries, marked: Marked
+) -> None:
+    general = start_worker("--queue", "canopy")
+    with Redis(unix_socket_path=str(Path(environment["INSTANCE_PATH"]) / "valkey.sock")) as client:
+        bell = f"rq:queue:{DELIVERIES}"
+        wait_for(lambda: marked.pids("unixsocket:") and client.exists(bell))  # by the ticker
+        assert len(_children(general.pid)) == 1
+        assert deliveries("begun") == []
+        start_worker("--queue", "canopy-deliveries")
+        wait_for(lambda: deliveries("begun"))
+        general.kill()
+        general.wait()
+        client.delete("canopy:periodic:tick")  # the period is over
+        time.sleep(1.5)
+        assert not client.exists("canopy:periodic:tick")
 
 
-def test_two_tickers_enqueue_once(queue: Queue) -> None:
-    for _ in range(2):
-        Ticker(lambda: queue.connection, [OFTEN]).tick()
-    assert queue.job_ids == ["periodic-often"]
+def test_a_queue_that_there_is_not_is_refused(start_worker: Start) -> None:
+    assert start_worker("--queue", "nonsense").wait(timeout=10) == 2
 
 
-def test_a_job_that_waits_is_not_enqueued_again(queue: Queue) -> None:
-    ticker = Ticker(lambda: queue.connection, [OFTEN])
-    ticker.tick()
-    queue.connection.delete("canopy:periodic:often")  # the period is over
-    ticker.tick()
-    assert queue.count == 1
+def test_what_it_does_is_told(tree: Path, environment: dict[str, str]) -> None:
+    command = [sys.executable, str(tree / "worker.py"), "--help"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0
+    assert "canopy-deliveries" in done.stdout
 
 
-def test_a_ticker_logs_an_outage_once(queue: Queue, caplog: pytest.LogCaptureFixture) -> None:
-    reach = iter([ConnectionError("gone"), ConnectionError("gone"), queue.connection])
+def test_a_killed_process_of_a_queue_is_made_good(
+    instance: Instance, marked: Marked, deliveries: Deliveries
+) -> None:
+    parent = min(marked.pids("worker.py"))
+    children = wait_for(lambda: len(found := _children(parent)) == 2 and found)
+    for child in children:
+        os.kill(child, signal.SIGKILL)
+    wait_for(lambda: len(set(_children(parent)) - set(children)) == 2)
+    before = len(deliveries("begun"))
 
-    def connect() -> Redis:
-        result = next(reach)
-        if isinstance(result, Exception):
-            raise result
-        return result
+    def is_delivered() -> bool:
+        instance.get("/ring", data=b"")
+        return len(deliveries("begun")) > before
 
-    ticker = Ticker(connect, [OFTEN])
-    for _ in range(4):
-        ticker.tick()
-    assert [record.message for record in caplog.records if record.name == "app.running.ticker"] == [
-        "periodic jobs wait for the queue: gone",
-        "periodic jobs go on",
-    ]
-    assert queue.count == 1
+    start_job(instance, 0)
+    wait_for(is_delivered, 35)  # at once, unless the kill met a job that had not begun
+    assert instance.process.poll() is None
 
 
-@pytest.mark.parametrize("periodic", PERIODIC, ids=lambda periodic: periodic.name)
-def test_periodic_jobs_have_names_that_rq_takes(queue: Queue, periodic: Periodic) -> None:
-    Ticker(lambda: queue.connection, [periodic]).tick()
-    job = queue.fetch_job(f"periodic-{periodic.name}")
-    assert job
-    assert job.func_name == periodic.function_path
-    assert os.path.basename(periodic.name) == periodic.name
+def test_a_killed_worker_leaves_nothing(instance: Instance, marked: Marked) -> None:
+    horse = start_job(instance, 30)
+    parent = min(marked.pids("worker.py"))
+    (child,) = [pid for pid in _children(parent) if horse in _children(pid)]
+    os.kill(child, signal.SIGKILL)
+    wait_for(lambda: horse not in marked.pids(), 1)
+    wait_for(lambda: len(_children(parent)) == 2)
+    os.kill(parent, signal.SIGKILL)
+    wait_for(lambda: not marked.pids("worker.py"), 1)
+
+
+def test_a_job_learns_that_it_has_to_end(instance: Instance) -> None:
+    instance.get("/wait", data=b"")
+    wait_for((instance.folder / "job.started").exists)
+    instance.send(signal.SIGTERM)
+    assert instance.end() == (0, "")
+    assert (instance.folder / "job.asked").exists()
+    assert instance.took < 5
+
+
+def test_one_that_begins_in_that_moment_learns_of_it_too() -> None:
+    """The word waits in the pipe until the job's process listens."""
+    lifeline, told, gone = Lifeline(), threading.Event(), threading.Event()
+    writing = os.dup(lifeline.writing)
+    lifeline.tell()
+    lifeline.follow(gone.set, told.set)
+    assert told.wait(5)
+    assert not gone.is_set()
+    os.close(writing)
+    assert gone.wait(5)
+
+
+def test_ctrl_c_of_a_terminal_reaches_all_processes_and_is_heard_once(
+    start_worker: Start, tree: Path, environment: dict[str, str], marked: Marked
+) -> None:
+    folder = Path(environment["INSTANCE_PATH"])
+    worker = start_worker()
+    children = wait_for(lambda: len(found := _children(worker.pid)) == 2 and found)
+    enqueue = "import sys; from redis import Redis; from app.core.queue import job_queue; "
+    enqueue += "job_queue(Redis(unix_socket_path=sys.argv[1])).enqueue('app.jobs.sleep', 2)"
+    command = [sys.executable, "-c", enqueue, str(folder / "valkey.sock")]
+    subprocess.run(command, cwd=tree, env=environment, check=True)
+    wait_for((folder / "job.started").exists)
+    for pid in (*children, worker.pid):
+        os.kill(pid, signal.SIGINT)
+    assert worker.wait(timeout=8) == 0
+    assert (folder / "job.finished").exists()
+    wait_for(lambda: not marked.pids())
+
+
+def _children(pid: int) -> list[int]:
+    try:
+        found = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    except FileNotFoundError:
+        return []
+    return [int(number) for number in found]

@@ -7,8 +7,11 @@ import json
 import pytest
 from flask import Flask
 from markupsafe import escape
+from redis import Redis
+from rq import Worker
 
 from app.api.openapi import description
+from app.core.queue import QUEUES, job_queue
 from app.site.reference import groups
 from tests.make import Client, make_account, second_app
 
@@ -29,6 +32,35 @@ def test_without_the_store_health_is_degraded(app: Flask) -> None:
     with second_app(app, redis_url=DEAD) as cut_off:
         checks = {"database": "ok", "redis": "unavailable", "queue": "unavailable"}
         assert _health(cut_off) == (200, {"status": "degraded", "checks": checks})
+
+
+def _ready(app: Flask) -> tuple[int, dict[str, object]]:
+    response = app.test_client().get("/readyz")
+    return response.status_code, response.json
+
+
+def test_ready_with_a_worker_for_each_queue_and_degraded_without(
+    app: Flask, valkey_url: str
+) -> None:
+    with (
+        Redis.from_url(valkey_url, db=13) as client,
+        second_app(app, redis_url=f"{valkey_url}?db=13") as other,
+    ):
+        client.flushdb()
+        gone = {"status": "degraded", "checks": {"database": "ok", "worker": "gone"}}
+        assert _ready(other) == (200, gone)
+        for queue in QUEUES:
+            assert _ready(other) == (200, gone)
+            Worker([job_queue(client, queue)], connection=client).register_birth()
+        ready = {"status": "ok", "checks": {"database": "ok", "worker": "ok"}}
+        assert _ready(other) == (200, ready)
+        client.flushdb()
+
+
+def test_ready_without_the_store_knows_of_no_worker(app: Flask) -> None:
+    with second_app(app, redis_url=DEAD) as cut_off:
+        checks = {"database": "ok", "worker": "unknown"}
+        assert _ready(cut_off) == (200, {"status": "degraded", "checks": checks})
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/readyz", "/api/health"])

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any, Final, cast
 
 from redis import Redis
-from rq import Worker
 
 from app.core import clock
-from app.core.queue import job_queue
+from app.core.queue import DELIVERIES, GENERAL, job_queue
 from app.maintenance.checks.database import compared_clock
 from app.maintenance.results import Result, ok, problem, warning
 from app.running import embedded
+from app.running.presence import count_workers
 from app.usage.requests import CHANGED
 from config import Settings
 
-_HEARTBEAT: Final = 120.0  # seconds; a worker that lives says so every 45
 _MANY_JOBS: Final = 1000
+_WAITING: Final = {
+    GENERAL: "no mail is sent and no count copied",
+    DELIVERIES: "no event is delivered",
+}
 _START: Final = "bin/serve starts it; its log is worker.log in the folder logs of the instance."
 
 
@@ -59,16 +61,19 @@ def unreachable(settings: Settings, error: Exception) -> Result:
 
 
 def worker(client: Redis) -> Iterator[Result]:
-    """Somebody does the jobs."""
-    queue = job_queue(client)
-    alive = [found for found in Worker.all(queue=queue) if _is_alive(found)]
-    waiting = queue.count
-    if not alive:
-        yield warning(f"No worker runs; {waiting:,} jobs wait", _START)
-    elif waiting > _MANY_JOBS:
-        yield warning(f"{waiting:,} jobs wait", "Start more workers: python worker.py")
-    else:
-        yield ok(f"{len(alive)} running, {waiting:,} jobs wait")
+    """Somebody does the jobs of each queue."""
+    for queue, alive in count_workers(client).items():
+        waiting = job_queue(client, queue).count
+        if not alive:
+            found = f"No worker runs for the queue {queue}: {_WAITING[queue]}"
+            yield warning(f"{found}; {waiting:,} jobs wait", _START)
+        elif waiting > _MANY_JOBS:
+            yield warning(
+                f"{waiting:,} jobs wait in the queue {queue}",
+                f"Start more workers: python worker.py --queue {queue}",
+            )
+        else:
+            yield ok(f"{alive} for the queue {queue}, {waiting:,} jobs wait")
 
 
 def request_counts(client: Redis) -> Iterator[Result]:
@@ -90,11 +95,3 @@ def store_clock(client: Redis) -> Iterator[Result]:
     """The store's clock and this machine's agree."""
     seconds, microseconds = client.time()
     yield compared_clock("store", seconds + microseconds / 1_000_000)
-
-
-def _is_alive(found: Any) -> bool:
-    heartbeat: datetime | None = found.last_heartbeat
-    if heartbeat is None:
-        return False
-    moment = heartbeat if heartbeat.tzinfo else heartbeat.replace(tzinfo=UTC)
-    return time.time() - moment.timestamp() < _HEARTBEAT

@@ -9,6 +9,7 @@ from flask import Flask
 from rq.serializers import JSONSerializer
 
 from app.core import edge, logging, store
+from app.core.bells import DELIVERIES_BELL
 from app.core.queue import job_queue
 from app.running.embedded import redis_url
 from config import Settings
@@ -39,5 +40,13 @@ def create_app(settings: Settings) -> Flask:
         queue = job_queue(store.store().client)
         assert queue.serializer is JSONSerializer
         return queue.enqueue("app.jobs.sleep", seconds).id
+
+    @app.post("/wait")
+    def wait() -> str:
+        return job_queue(store.store().client).enqueue("app.jobs.wait").id
+
+    @app.post("/ring")
+    def ring() -> str:
+        return str(DELIVERIES_BELL.ring(store.store().client))
 
     return app

@@ -6,6 +6,8 @@ import os
 import time
 from pathlib import Path
 
+from app.core import stopping
+
 TRACES = Path(os.environ["INSTANCE_PATH"])
 
 
@@ -13,6 +15,13 @@ def sleep(seconds: int) -> None:
     (TRACES / "job.started").write_text(str(os.getpid()))
     time.sleep(seconds)
     (TRACES / "job.finished").touch()
+
+
+def wait() -> None:
+    """Goes on until it is asked to stop."""
+    (TRACES / "job.started").write_text(str(os.getpid()))
+    assert stopping.asked.wait(30)
+    (TRACES / "job.asked").touch()
 
 
 def tick() -> None:

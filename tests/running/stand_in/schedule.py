@@ -10,6 +10,10 @@ class Periodic:
     name: str
     function_path: str
     every_seconds: int
+    bell: str | None = None
 
 
-PERIODIC = (Periodic("tick", "app.jobs.tick", 2),)
+PERIODIC = (
+    Periodic("tick", "app.jobs.tick", 2),
+    Periodic("ring", "app.webhooks.jobs.deliver", 60, bell="deliveries"),
+)
