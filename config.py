@@ -35,6 +35,10 @@ from config_values import (
 
 ROOT = Path(__file__).resolve().parent
 
+# In the instance folder, where the environment has no SECRET_KEY.
+SECRET_KEY_FILE = "secret_key"  # noqa: S105 - a name
+FORMER_SECRET_KEY_FILE = "secret_key_former"  # noqa: S105 - a name
+
 
 class SettingsError(ValueError):
     """A setting cannot be used. The message is one sentence that names it."""
@@ -73,6 +77,9 @@ class Settings:
         "",
         text,
         "what signs cookies and encrypts what must be read again; unset: made, kept in its folder",
+    )
+    secret_key_former: str | None = _setting(
+        "", optional, "the `SECRET_KEY` before it was changed, until `bin/canopy secret-key finish`"
     )
     public_url: str = _setting(
         "", url("http", "https"), "address that people and programs reach; unset: HOST and PORT"
@@ -186,7 +193,10 @@ def load_settings(environ: Mapping[str, str] | None = None) -> Settings:
                 "SECRET_KEY must be set with CANOPY_ENV=production; "
                 "make one with: python3 -c 'import secrets; print(secrets.token_urlsafe(48))'"
             )
-        values["secret_key"] = _kept_secret(values["instance_path"] / "secret_key")
+        values["secret_key"] = _kept_secret(values["instance_path"] / SECRET_KEY_FILE)
+        former = values["instance_path"] / FORMER_SECRET_KEY_FILE
+        if not values["secret_key_former"] and former.exists():
+            values["secret_key_former"] = former.read_text().strip()
     if len(values["secret_key"]) < 32:
         raise SettingsError("SECRET_KEY must have at least 32 characters.")
     return Settings(**values)

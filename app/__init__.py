@@ -24,6 +24,7 @@ from app.core import (
 from app.core.application import SynchronousFlask
 from app.core.migrations import FOLDER
 from app.credentials.routes import bp as credentials_bp
+from app.events.routes import bp as events_bp
 from app.extensions import db, migrate
 from app.members.routes import bp as members_bp
 from app.members.views import bp as invitations_bp
@@ -36,6 +37,8 @@ from app.row_changes.routes import bp as row_changes_bp
 from app.running import embedded
 from app.site import docs, forms, health, metrics, pages
 from app.site.errors import error_page
+from app.webhooks.logs.routes import bp as webhook_logs_bp
+from app.webhooks.routes import bp as webhooks_bp
 from config import Settings, load_settings
 
 
@@ -60,7 +63,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     app.url_map.merge_slashes = False
     plans.init_app(app, settings.plans_file)
     logging.init_app(app)
-    sealing.init_app(app, settings.secret_key)
+    sealing.init_app(app, settings.secret_key, settings.secret_key_former)
     passwords.init_app(app, settings)
     database.init_app(app)
     migrate.init_app(app, db, directory=FOLDER)
@@ -79,7 +82,10 @@ def create_app(settings: Settings | None = None) -> Flask:
         model.init_app(app)
 
     api = openapi.init_app(app)
-    for blueprint in (projects_bp, assets_bp, account_bp, members_bp, credentials_bp):
+    for blueprint in (
+        projects_bp, assets_bp, account_bp, members_bp, webhooks_bp, webhook_logs_bp, events_bp,
+        credentials_bp,
+    ):  # fmt: skip
         api.register_blueprint(blueprint)
     for other in (
         billing_bp, chat_bp, docs.bp, forms.bp, health.bp, invitations_bp, metrics.bp,

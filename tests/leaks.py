@@ -21,6 +21,10 @@ TENANT_TABLES: Final = sorted(
 # (``app.auth.tenant.own_columns_of``).
 PERSONAL_TABLES: Final = ("memberships", "oauth_authorizations", "oauth_consents")
 
+# Tables of which rows may be asked for by the webhook that they belong to, where the statement says
+# whose that is; their indexes have the webhook and not the account.
+OF_WEBHOOKS: Final = ("delivery_logs",)
+
 _OPEN_INVITATION: Final = (
     r"memberships\.invitation_hash = :\w+ AND memberships\.joined_at IS NULL"
     r" AND memberships\.invitation_expires_at > :\w+"
@@ -77,6 +81,9 @@ EXCEPTIONS: Final = (
     r" JOIN oauth_applications ON oauth_applications\.id = oauth_consents\.application_id"
     r" JOIN accounts AS (accounts_1) ON \1\.id = oauth_applications\.account_id"
     r" WHERE oauth_consents\.user_id = :own_user_id ORDER BY (?:(?! FROM ).)+",
+    # Numbers over all accounts, for whoever holds METRICS_TOKEN.
+    r"SELECT count\(\*\) AS pending, count\(claim\) AS claimed, sum\((?:(?! FROM ).)+\) AS due, "
+    r"min\((?:(?! FROM ).)+\) AS oldest FROM deliveries WHERE due_at IS NOT NULL",
     # Finds out which account a customer of the payment provider is, who alone signs what names it.
     r"SELECT billing_customers\.account_id FROM billing_customers"
     r" WHERE billing_customers\.customer_id = :\w+",
@@ -101,8 +108,9 @@ def leaks(statement: str) -> bool:
 
     Each table of accounts needs ``account_id = <parameter>`` in the WHERE of its own query, or of
     the one around it where it stands in a subquery of FROM that hands ``account_id`` out. A table
-    with rows of people may have ``<table>.user_id = <parameter>`` instead. Where
-    nothing but row numbers is selected, the account's mark in the condition on an index is enough
+    with rows of people may have ``<table>.user_id = <parameter>`` instead, and one with rows of
+    webhooks ``webhook_id = (SELECT …)`` that finds one of the account's. Where nothing but row
+    numbers is selected, the account's mark in the condition on an index is enough
     (``app.core.finding``). A condition counts when it must hold: on one side of an OR it does not.
     """
     text = _plain(statement)
@@ -178,6 +186,8 @@ def _holds(condition: str, columns: str, source: str, name: str, groups: Groups)
         forms: tuple[str, ...] = (_equality(name), *(_marks(name) if only_numbers else ()))
         if source in PERSONAL_TABLES:
             forms += (rf"{name}\.user_id = :\w+",)
+        if source in OF_WEBHOOKS:
+            forms += (_of_own_webhook(name),)
         return any(_must(condition, form, groups) for form in forms)
     table, _, kind = source.rpartition("_")
     if table in TENANT_TABLES and kind == "text":  # FTS5; the mark is a word of what is looked for
@@ -190,6 +200,13 @@ def _holds(condition: str, columns: str, source: str, name: str, groups: Groups)
 
 def _equality(name: str) -> str:
     return rf"(?:{name}\.)?account_id = :\w+"
+
+
+def _of_own_webhook(name: str) -> str:
+    return (
+        rf"{name}\.webhook_id = \( ?SELECT webhooks\.id AS id FROM webhooks"
+        r" WHERE webhooks\.account_id = :\w+ AND webhooks\.id = :\w+ ?\)"
+    )
 
 
 def _marks(name: str) -> tuple[str, str]:

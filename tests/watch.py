@@ -5,6 +5,7 @@
   thought of it. What the session writes of itself passes: it writes objects that were read, and
   reading them was checked.
 * A GET begins no transaction: on SQLite it would take the lock that writers need.
+* An event that is written has the form that ``/v1/event-types`` promises, and nothing besides.
 
 What is found is kept until the test is over. An error raised where it is found would end up in the
 answer 500, which a test may take for the one it expects.
@@ -13,21 +14,26 @@ answer 500, which a test may take for the one it expects.
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import Any, Final
 
 from flask import has_request_context, request
-from sqlalchemy import Connection, Engine, event
+from jsonschema import Draft202012Validator
+from sqlalchemy import Connection, Engine, Insert, event
 
 from app.core import reading
+from app.core.strict_json import loads
+from app.events.catalogue import TYPES, schema_of
 from app.extensions import db
+from app.models import Event
 from tests.leaks import leaks
 
 _found: list[str] = []
 
-# The operator of the instance names a key or an application by its id alone, and no request does
-# (``app.auth.tenant.account_of``).
+# The operator of the instance names a key, an application or a webhook by its id alone, and no
+# request does (``app.auth.tenant.account_of``).
 _OF_THE_OPERATOR: Final = re.compile(
-    r"SELECT (credentials|oauth_applications)\.account_id\s+FROM \1\s+WHERE \1\.id = \S+"
+    r"SELECT (credentials|oauth_applications|webhooks)\.account_id\s+FROM \1\s+WHERE \1\.id = \S+"
 )
 # So does the operator's database, which tells of a row that was changed in it
 # (``app.row_changes``).
@@ -51,6 +57,7 @@ def found() -> list[str]:
 def begin() -> None:
     """Watch what is sent from now on, by every application and on all of its engines."""
     event.listen(Engine, "before_cursor_execute", _check_sent)
+    event.listen(Engine, "before_execute", _check_event)
     _watch_readings()
 
 
@@ -82,3 +89,28 @@ def _check_sent(_: Connection, _cursor: Any, statement: str, *_more: Any) -> Non
     is_reading = request.method in ("GET", "HEAD") and request.path != _WRITES
     if is_reading and statement.startswith("BEGIN"):
         _found.append(f"a {request.method} of {request.path} began a transaction")
+
+
+def _check_event(_: Connection, statement: Any, many: Any, one: Any, _options: Any) -> None:
+    """Judge what the outbox writes. Events that a test makes up go through the session."""
+    if not isinstance(statement, Insert) or statement.table is not Event.__table__:
+        return
+    if not db.session()._flushing:
+        for row in [*many, *([one] if one else [])]:
+            _found.extend(event_faults(row["body"]))
+
+
+def event_faults(body: str) -> list[str]:
+    """How an event differs from what is promised of its type."""
+    found = loads(body.encode())
+    if found["type"] not in TYPES:
+        return [f"{found['type']} is no type of event"]
+    return [
+        f"{found['type']} is not as promised: {fault.message} at {list(fault.absolute_path)}"
+        for fault in _validator(found["type"]).iter_errors(found)
+    ]
+
+
+@cache
+def _validator(event_type: str) -> Draft202012Validator:
+    return Draft202012Validator(schema_of(event_type, closed=True))

@@ -113,7 +113,8 @@ class ApiBlueprint(Blueprint):  # type: ignore[misc]
     def _with_body(self, view: View, takes: type[ma.Schema] | None) -> View:
         """A changing ``view`` behind the parsing of its body."""
         if takes is not None:
-            view = self.arguments(takes(), example=example_of(takes))(view)
+            required = not getattr(takes, "may_be_absent", False)
+            view = self.arguments(takes(), example=example_of(takes), required=required)(view)
 
         @wraps(view)
         def without_parameters(*args: Any, **ids: str) -> Response:

@@ -2,13 +2,15 @@
 
 The first answer is kept in the transaction of the change itself, so there is never a change without
 its answer, nor an answer without its change. Answers that a repeat should not get again are not
-kept: 401, 403 and 429, which are decided anew each time before a key is looked at, and 5xx.
+kept: 401, 403 and 429, which are decided anew each time before a key is looked at, and 5xx. An
+answer that nobody may store (``Cache-Control: no-store``) holds a secret, and is kept encrypted.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
@@ -22,6 +24,7 @@ from app.core import clock
 from app.core.database import insert_into
 from app.core.errors import BadRequest, Conflict, Detail, ValidationFailed
 from app.core.reading import Prepared
+from app.core.sealing import seal, unseal
 from app.extensions import db
 from app.models import IdempotentAnswer
 from app.policy.bounds import IDEMPOTENCY_HOURS, IDEMPOTENCY_KEY_LENGTH
@@ -64,6 +67,7 @@ class Repeatable:
 
         Raises:
             ValidationFailed: the key was used for another request.
+            Conflict: it holds a secret, and cannot be read any more.
         """
         row = _ANSWER.first(account_id=self.account_id, key=self.key, oldest=_oldest())
         if row is None:
@@ -71,7 +75,8 @@ class Repeatable:
         if row.fingerprint != self.fingerprint:
             message = "This key was used for another request; use a new key for a new request."
             raise ValidationFailed(details=[Detail(HEADER, message)])
-        response = Response(row.body, status=row.status)
+        body = _opened(row.body) if _holds_secret(row.headers) else row.body
+        response = Response(body, status=row.status)
         del response.headers["Content-Type"]  # werkzeug's, which 204 has not
         response.headers.update(row.headers)
         response.headers["Idempotency-Replayed"] = "true"
@@ -117,7 +122,8 @@ class Repeatable:
         row.headers = {
             name: response.headers[name] for name in _KEPT_HEADERS if name in response.headers
         }
-        row.body = response.get_data()
+        body = response.get_data()
+        row.body = seal(body.decode()).encode() if _holds_secret(row.headers) else body
 
 
 def read_key(account_id: str) -> Repeatable | None:
@@ -135,6 +141,19 @@ def read_key(account_id: str) -> Repeatable | None:
     digest = hashlib.sha256(f"{request.method} {request.full_path}\n".encode())
     digest.update(whole_body(request))
     return Repeatable(account_id, key, digest.hexdigest())
+
+
+def _holds_secret(headers: Mapping[str, str]) -> bool:
+    return headers.get("Cache-Control") == "no-store"
+
+
+def _opened(sealed: bytes) -> bytes:
+    try:
+        text: str = unseal(sealed.decode())
+    except ValueError:  # the operator has changed the key since
+        told = "The first answer held a secret, and cannot be shown again. It was carried out."
+        raise Conflict(told) from None
+    return text.encode()
 
 
 def _oldest() -> datetime:

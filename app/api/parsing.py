@@ -29,6 +29,8 @@ class StrictParser(FlaskParser):
     def load_json(self, req: Request, schema: ma.Schema) -> Any:
         raw = whole_body(req)
         if not raw:
+            if getattr(schema, "may_be_absent", False):
+                return {}
             raise ValidationFailed(
                 details=[Detail("body", "A JSON object is required; the body is empty.")]
             )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
@@ -11,28 +10,10 @@ import marshmallow as ma
 from marshmallow import fields, validate
 
 from app.billing.message import TYPES
-from app.core.schemas import InputSchema, Picked, Text
+from app.core.schemas import InputSchema, Moment, Picked, Text
 
-_RFC_3339: Final = re.compile(
-    r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?"
-    r"(Z|[+-][0-9]{2}:[0-5][0-9])"
-)
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _LONGEST_ID: Final = 255
-
-
-class Moment(fields.Field[datetime]):
-    """An RFC 3339 timestamp with its zone, as a moment in UTC."""
-
-    def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> datetime:
-        text = value.upper() if isinstance(value, str) else ""
-        try:
-            if _RFC_3339.fullmatch(text):
-                return datetime.fromisoformat(text).astimezone(UTC)
-        except (ValueError, OverflowError):  # there is no such day, or no such year in UTC
-            pass
-        told = "Must be an RFC 3339 timestamp with a zone, such as 2026-01-02T03:04:05Z."
-        raise ma.ValidationError(told)
 
 
 class EpochSeconds(fields.Field[datetime]):

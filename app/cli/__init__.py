@@ -13,11 +13,24 @@ import click
 from flask.cli import ScriptInfo
 
 from app import create_app
-from app.cli import accounts, demo, importing, keys, mail, maintenance, migrate, oauth_apps
+from app.cli import (
+    accounts,
+    demo,
+    importing,
+    keys,
+    mail,
+    maintenance,
+    migrate,
+    oauth_apps,
+    secret_key,
+    webhooks,
+)
 from app.cli.group import CanopyGroup
 
 # The modules that bring commands, each as its list ``commands``, in the order of --help.
-COMMAND_MODULES: Final = (accounts, keys, oauth_apps, importing, demo, migrate, mail, maintenance)
+COMMAND_MODULES: Final = (
+    accounts, keys, oauth_apps, webhooks, importing, demo, migrate, mail, maintenance, secret_key,
+)  # fmt: skip
 
 
 @click.group(cls=CanopyGroup, context_settings={"help_option_names": ["-h", "--help"]})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
+from datetime import datetime
 from typing import Final
 
 from ulid import ULID
@@ -15,7 +16,9 @@ PREFIXES: Final = {
     "asset": "asset_",
     "webhook": "wh_",
     "event": "evt_",
+    "delivery": "dlv_",
     "log": "log_",
+    "replay": "rpl_",
     "api_key": "key_",
     "service_token": "svc_",
     "application": "app_",
@@ -41,6 +44,13 @@ def new_id(kind: str) -> str:
     with _lock:
         _last = max(int(ULID()), _last + 1)
         return PREFIXES[kind] + str(ULID.from_int(_last)).lower()
+
+
+def first_id(kind: str, moment: datetime) -> str:
+    """What no identifier of this kind sorts before that was made at a moment or later, whichever
+    process made it."""
+    milliseconds = int(moment.timestamp() * 1000)
+    return PREFIXES[kind] + str(ULID.from_int(milliseconds << 80)).lower()
 
 
 def is_id(kind: str, text: str) -> bool:

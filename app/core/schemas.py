@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any, NoReturn
+from datetime import UTC, datetime
+from typing import Any, ClassVar, Final, NoReturn
 
 import marshmallow as ma
 from marshmallow import fields, validate
@@ -13,6 +14,11 @@ from app.core.geometry import GeometryInvalid, Problem, read_bbox, read_boundary
 from app.core.strict_json import dumps
 from app.core.text import unstorable
 from app.policy import bounds
+
+_RFC_3339: Final = re.compile(
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?"
+    r"(Z|[+-][0-9]{2}:[0-5][0-9])"
+)
 
 
 class Text(fields.String):
@@ -40,6 +46,45 @@ class Word(Text):
         super().__init__(longest=50, metadata=metadata, **options)
         message = "Must be lower case, begin with a letter, and hold letters, digits, _ and - only."
         self.validators = [validate.Regexp(f"^{bounds.VOCABULARY_PATTERN}\\Z", error=message)]
+
+
+class Flag(fields.Boolean):
+    """true or false, and nothing that stands for them."""
+
+    def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> bool:
+        if not isinstance(value, bool):
+            raise self.make_error("invalid", input=value)
+        return value
+
+
+class WholeNumber(fields.Integer):
+    """A whole number of a body, written as one."""
+
+    def __init__(self, *, low: int, high: int, **options: Any) -> None:
+        super().__init__(validate=validate.Range(min=low, max=high), **options)
+
+    def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> int:
+        if type(value) is not int:
+            raise self.make_error("invalid", input=value)
+        return value
+
+
+class Moment(fields.Field[datetime]):
+    """An RFC 3339 timestamp with its zone, as a moment in UTC."""
+
+    def __init__(self, **options: Any) -> None:
+        shape = {"type": "string", "format": "date-time"}
+        super().__init__(metadata=shape | options.pop("metadata", {}), **options)
+
+    def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> datetime:
+        text = value.upper() if isinstance(value, str) else ""
+        try:
+            if _RFC_3339.fullmatch(text):
+                return datetime.fromisoformat(text).astimezone(UTC)
+        except (ValueError, OverflowError):  # there is no such day, or no such year in UTC
+            pass
+        told = "Must be an RFC 3339 timestamp with a zone, such as 2026-01-02T03:04:05Z."
+        raise ma.ValidationError(told)
 
 
 class QueryInteger(fields.Integer):
@@ -147,7 +192,12 @@ class Picked(ma.Schema):
 
 class InputSchema(ma.Schema):
     """A body. Names that the resource does not have are refused. Fields that are ``dump_only`` are
-    the service's own: they are left out, so that what was read can be sent back."""
+    the service's own: they are left out, so that what was read can be sent back.
+
+    Where ``may_be_absent``, no body at all is as good as ``{}``.
+    """
+
+    may_be_absent: ClassVar[bool] = False
 
     class Meta:
         unknown = ma.RAISE

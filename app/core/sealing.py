@@ -8,15 +8,19 @@ import hashlib
 from typing import Any, Final
 
 import orjson
-from cryptography.fernet import Fernet, InvalidToken
+from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 from flask import Flask, current_app
 
 _EXTENSION: Final = "canopy_sealing"
 
 
-def init_app(app: Flask, secret_key: str) -> None:
-    digest = hashlib.sha256(b"canopy sealing\0" + secret_key.encode()).digest()
-    app.extensions[_EXTENSION] = Fernet(base64.urlsafe_b64encode(digest))
+def init_app(app: Flask, secret_key: str, former_secret_key: str | None = None) -> None:
+    """
+    Args:
+        former_secret_key: with which is read too, and nothing encrypted.
+    """
+    keys = [secret_key, *([former_secret_key] if former_secret_key else [])]
+    app.extensions[_EXTENSION] = MultiFernet([_fernet_of(key) for key in keys])
 
 
 def seal(value: Any) -> str:
@@ -36,6 +40,19 @@ def unseal(text: str) -> Any:
         raise ValueError("sealed with another SECRET_KEY") from None
 
 
-def _fernet() -> Fernet:
-    found: Fernet = current_app.extensions[_EXTENSION]
+def reseal(text: str) -> str:
+    """The same, sealed with the present ``SECRET_KEY``. Raises ValueError as ``unseal`` does."""
+    try:
+        return _fernet().rotate(text.encode()).decode()
+    except InvalidToken:
+        raise ValueError("sealed with another SECRET_KEY") from None
+
+
+def _fernet() -> MultiFernet:
+    found: MultiFernet = current_app.extensions[_EXTENSION]
     return found
+
+
+def _fernet_of(secret_key: str) -> Fernet:
+    digest = hashlib.sha256(b"canopy sealing\0" + secret_key.encode()).digest()
+    return Fernet(base64.urlsafe_b64encode(digest))

@@ -35,6 +35,8 @@ SUBJECTS: Final = {
     "verify_email": "Confirm your e-mail address for Canopy",
     "invitation": "{inviter_name} invites you to {account_name} on Canopy",
     "password_changed": "Your password for Canopy was changed",
+    "webhook_failing": "A webhook of your account fails on Canopy",
+    "webhook_disabled": "A webhook of your account was disabled on Canopy",
     "test": "A test mail from Canopy",
 }
 _NAMES: Final = ("name", "account_name", "inviter_name")

@@ -18,7 +18,7 @@ from app.core.snapshots import (
     snapshot,
 )
 from app.core.store import connect
-from app.maintenance.checks import contents, database, host, mail, store
+from app.maintenance.checks import contents, database, deliveries, host, mail, store
 from app.maintenance.results import Result, Status, problem, warning
 from config import Settings, SettingsError, load_settings, setting_faults
 
@@ -46,6 +46,7 @@ OF_DATABASE: Final[dict[str, Check]] = {
     "counters": contents.counters,
     "derived columns": contents.derived,
     "mails": mail.undelivered,
+    "deliveries": deliveries.overdue,
 }
 OF_STORE: Final[dict[str, Check]] = {
     "store": store.reachable,

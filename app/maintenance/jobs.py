@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import ColumnElement, delete, select, true, tuple_
+from sqlalchemy import ColumnElement, delete, exists, select, true, tuple_
 
 from app.core import clock
+from app.core.ids import first_id
 from app.core.tables import Base
 from app.extensions import db
 from app.models import (
+    Delivery,
+    DeliveryLog,
     Event,
     IdempotentAnswer,
     Mail,
@@ -21,8 +26,10 @@ from app.models import (
     Session,
     SignInFailure,
     SignUp,
+    Webhook,
 )
 from app.policy.bounds import EVENT_DAYS, IDEMPOTENCY_HOURS
+from app.policy.deliveries import LOG_DAYS
 from app.policy.mails import MAILS_KEPT_FOR
 from app.policy.people import SESSION_IDLE, SESSION_LIFE
 
@@ -39,11 +46,22 @@ class _Old(NamedTuple):
     time: Any  # the column
     age: timedelta
     besides: ColumnElement[bool] = true()  # what else must hold
+    of_moment: Callable[[datetime], Any] = lambda moment: moment  # what the column says of it
 
 
+_IS_PENDING: Final = exists().where(Delivery.event_id == Event.id, Delivery.due_at.is_not(None))
 _OLD: Final = (
     _Old(IdempotentAnswer, IdempotentAnswer.created_at, timedelta(hours=IDEMPOTENCY_HOURS)),
-    _Old(Event, Event.created_at, timedelta(days=EVENT_DAYS)),
+    # Identifiers sort by the time they were made.
+    _Old(
+        DeliveryLog,
+        DeliveryLog.id,
+        timedelta(days=LOG_DAYS),
+        of_moment=partial(first_id, "log"),
+    ),
+    # With an event go its deliveries; what is still to be sent stays.
+    _Old(Event, Event.created_at, timedelta(days=EVENT_DAYS), ~_IS_PENDING),
+    _Old(Webhook, Webhook.deleted_at, timedelta(days=LOG_DAYS + 1)),  # its log is gone by then
     _Old(Mail, Mail.created_at, MAILS_KEPT_FOR, Mail.due_at.is_(None)),
     _Old(SignUp, SignUp.expires_at, timedelta()),
     _Old(MailedLink, MailedLink.expires_at, timedelta()),
@@ -57,16 +75,16 @@ _OLD: Final = (
 
 
 def prune() -> int:
-    """Delete answers to requests that can no longer be repeated, old events, mails that are done,
-    and links, sessions and tokens that are good for nothing any more.
+    """Delete answers to requests that can no longer be repeated, old events, log entries and mails
+    that are done, and links, sessions and tokens that are good for nothing any more.
 
     Returns the number of rows deleted.
     """
     moment = clock.now()
-    return sum(_prune(old, moment - old.age) for old in _OLD)
+    return sum(_prune(old, old.of_moment(moment - old.age)) for old in _OLD)
 
 
-def _prune(old: _Old, oldest: datetime) -> int:
+def _prune(old: _Old, oldest: Any) -> int:
     """Delete rows whose time is ``oldest`` or before, in small transactions."""
     deleted = number = _delete_batch(old, oldest)
     while number == _BATCH_ROWS:
@@ -76,7 +94,7 @@ def _prune(old: _Old, oldest: datetime) -> int:
     return deleted
 
 
-def _delete_batch(old: _Old, oldest: datetime) -> int:
+def _delete_batch(old: _Old, oldest: Any) -> int:
     key = old.model.__mapper__.primary_key
     is_old = (old.time <= oldest) & old.besides
     batch = select(*key).where(is_old).order_by(old.time).limit(_BATCH_ROWS)

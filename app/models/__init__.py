@@ -4,6 +4,7 @@ from app.models.account import Account, AccountUsage, RequestCount
 from app.models.asset import Asset
 from app.models.billing import BillingCustomer, BillingEvent, BillingSubscription
 from app.models.credential import Credential
+from app.models.delivery import Delivery, DeliveryLog
 from app.models.event import Event
 from app.models.idempotency import IdempotentAnswer
 from app.models.mail import Mail
@@ -13,6 +14,7 @@ from app.models.person import Membership, User
 from app.models.project import Project
 from app.models.session import Session
 from app.models.sign_in import MailedLink, SignInFailure, SignUp
+from app.models.webhook import Replay, Webhook
 
 __all__ = [
     "Account",
@@ -22,6 +24,8 @@ __all__ = [
     "BillingEvent",
     "BillingSubscription",
     "Credential",
+    "Delivery",
+    "DeliveryLog",
     "Event",
     "IdempotentAnswer",
     "Mail",
@@ -32,9 +36,11 @@ __all__ = [
     "OAuthConsent",
     "OAuthToken",
     "Project",
+    "Replay",
     "RequestCount",
     "Session",
     "SignInFailure",
     "SignUp",
     "User",
+    "Webhook",
 ]

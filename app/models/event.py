@@ -16,6 +16,7 @@ class Event(Base):
     __tablename__ = "events"
     __table_args__ = (
         Index(None, "account_id", "created_at", "id"),
+        Index(None, "account_id", "type", "created_at", "id"),
         Index(None, "created_at"),
         Index(None, "subject_id", "id"),
     )

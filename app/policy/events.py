@@ -60,3 +60,9 @@ EVENTS: Final[dict[str, EventKind]] = {
     "usage.threshold_reached": EventKind("Usage reaches 75, 90 or 100 % of a limit", USAGE_FIELDS),
     "usage.limit_exceeded": EventKind("A usage limit is exceeded", USAGE_FIELDS),
 }
+
+ALL_EVENTS: Final = "*"  # what a webhook subscribes to that gets all of them
+
+# Sent to one webhook when somebody asks for it; nobody subscribes to it.
+TEST_EVENT: Final = "webhook.test"
+TEST_MESSAGE: Final = "This is a test. Nothing has happened."

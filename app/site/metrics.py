@@ -22,6 +22,7 @@ from app.core.edge import STARTED
 from app.core.errors import NotFound, Unauthorized
 from app.core.store import store
 from app.limits import limiter
+from app.site.delivery_metrics import delivery_registry
 
 bp = Blueprint("metrics", __name__)
 
@@ -57,7 +58,8 @@ def metrics() -> Response:
     sent = request.headers.get("Authorization", "").encode()
     if not hmac.compare_digest(sent, f"Bearer {token}".encode()):
         raise Unauthorized("Send METRICS_TOKEN as a bearer token.")
-    return Response(generate_latest(_registry()), content_type=CONTENT_TYPE_LATEST)
+    counts = generate_latest(_registry()) + generate_latest(delivery_registry())
+    return Response(counts, content_type=CONTENT_TYPE_LATEST)
 
 
 def _count(response: Response) -> Response:

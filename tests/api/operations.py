@@ -17,7 +17,7 @@ from app import create_app
 from app.api.openapi import description
 from app.policy.permissions import PERMISSIONS, expand
 from config import load_settings
-from tests.make import Client, make_asset, make_member, make_project
+from tests.make import Client, events, make_asset, make_log, make_member, make_project, make_webhook
 
 PUBLIC = {"/v1/openapi.json"}
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
@@ -29,13 +29,23 @@ FILLERS: dict[str, Callable[[Client, Ids], str]] = {
     "project_id": lambda client, _: make_project(client)["id"],
     "asset_id": lambda client, ids: make_asset(client, ids["project_id"])["id"],
     "member_id": lambda client, _: make_member(client, "viewer").id,
+    "webhook_id": lambda client, _: _webhook_with_past(client),
+    "log_id": lambda client, ids: make_log(client, ids["webhook_id"], events(client)[0]["id"]),
+    "event_id": lambda client, _: _event(client),
 }
 # What must be done before an operation can succeed: posted to the path of what it is about.
 BEFORE = {
     "DELETE /v1/projects/<project_id>": "/archive",
     "POST /v1/projects/<project_id>/restore": "/archive",
 }
-PREFIXES = {"project_id": "proj_", "asset_id": "asset_", "member_id": "user_"}
+PREFIXES = {
+    "project_id": "proj_",
+    "asset_id": "asset_",
+    "member_id": "user_",
+    "webhook_id": "wh_",
+    "log_id": "log_",
+    "event_id": "evt_",
+}
 NOBODYS = "01arz3ndektsv4rrffq69g5fav"  # well formed, and nothing has it
 # What no identifier looks like.
 MALFORMED = (
@@ -123,6 +133,19 @@ def fill(client: Client, operation: Operation) -> Ids:
             raise LookupError(f"tests/api/operations.py: add {argument!r} to FILLERS")
         ids[argument] = FILLERS[argument](client, ids)
     return ids
+
+
+def _webhook_with_past(client: Client) -> str:
+    """A webhook of an account in which something has happened."""
+    _event(client)
+    webhook_id: str = make_webhook(client)["id"]
+    return webhook_id
+
+
+def _event(client: Client) -> str:
+    make_project(client)
+    event_id: str = events(client)[-1]["id"]
+    return event_id
 
 
 def prepare(client: Client, operation: Operation, ids: Ids) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from app import create_app
+from app.core.connections import close_all
 from app.core.migrations import upgrade
 from config import ROOT, load_settings
 from tests.make import Client, make_account
@@ -74,6 +75,8 @@ def gunicorn(folder: Path, **settings: str) -> Iterator[Server]:
     with app.app_context():
         upgrade()
     client = make_account(app)
+    with app.app_context():
+        close_all()
     command = [sys.executable, "-m", "gunicorn", "-c", "gunicorn.conf.py", "wsgi:app"]
     bare = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
     with (folder / "gunicorn.log").open("wb") as log:

@@ -24,7 +24,8 @@ from tests.api.operations import (
     operations,
     prepare,
 )
-from tests.make import Client, events, make_key, make_service_token
+from tests.make import Client, deliveries, events, make_key, make_service_token
+from tests.make.webhooks import replays
 
 SAME_ID = {"X-Request-Id": "one-request-id"}
 BODY = {"unknown": 1}
@@ -114,7 +115,8 @@ def test_what_a_stranger_asked_for_is_untouched(
 
 
 def _everything(client: Client, operation: Operation, ids: dict[str, str]) -> Any:
-    """All that can be read of what the operation's path names, and the account's events."""
+    """All that can be read of what the operation's path names, the account's events, and what is
+    queued."""
     reads = [
         each
         for each in addressed()
@@ -122,7 +124,8 @@ def _everything(client: Client, operation: Operation, ids: dict[str, str]) -> An
     ]
     answers = [client.get(each.path(ids)) for each in reads]
     assert answers
-    return [(answer.status_code, answer.json.get("data")) for answer in answers], events(client)
+    read = [(answer.status_code, answer.json.get("data")) for answer in answers]
+    return read, events(client), deliveries(client), replays(client)
 
 
 @each

@@ -15,6 +15,7 @@ from tests.api.operations import Operation, example_body, fill, operations, prep
 from tests.make import Client, make_account
 from tests.make.members import Member, make_key_of, make_member
 from tests.make.oauth import bearer, grant_tokens, make_application
+from tests.make.webhooks import forget_webhooks
 
 OPERATIONS = operations()
 
@@ -48,6 +49,7 @@ def caller(app: Flask, role: str, kind: str) -> Client:
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "page"])
 def test_a_cell(app: Flask, operation: Operation, role: str, kind: str) -> None:
     owner = account(app)
+    forget_webhooks(owner)
     ids = fill(owner, operation)
     prepare(owner, operation, ids)
     who = caller(app, role, kind)

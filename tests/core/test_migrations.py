@@ -44,6 +44,9 @@ WORDS = {
     ("billing_events", "source"): "billing",
     ("mailed_links", "purpose"): "reset_password",
     ("oauth_tokens", "kind"): "access",
+    ("deliveries", "cause"): "event",
+    ("deliveries", "state"): "pending",
+    ("delivery_logs", "status"): "failed",
 }
 REVISIONS = [found.revision for found in ScriptDirectory(FOLDER).walk_revisions()][::-1]
 
@@ -74,6 +77,8 @@ def tables(connection: Connection) -> list[Table]:
 def value(table: Table, name: str, number: int) -> Any:
     """A value that a column takes; the same number gives the same one, so that rows fit."""
     column = table.columns[name]
+    for key in column.foreign_keys:
+        return value(key.column.table, key.column.name, number)
     if (table.name, name) in WORDS:
         return WORDS[table.name, name]
     if name.endswith("_at"):
@@ -99,8 +104,6 @@ def fill(connection: Connection, table: Table) -> None:
             for column in table.columns
             if not column.nullable
         }
-        for key in table.foreign_keys:
-            row[key.parent.name] = value(key.column.table, key.column.name, number)
         connection.execute(table.insert().values(row))
 
 

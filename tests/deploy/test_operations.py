@@ -13,6 +13,7 @@ from prometheus_client import REGISTRY
 
 from app.core.logging import JsonFormatter
 from app.running import gunicorn_worker
+from app.site.delivery_metrics import delivery_registry
 from tests.deploy.files import text
 from tests.make import Client
 
@@ -48,9 +49,11 @@ def lines(client: Client) -> Iterator[list[str]]:
 
 
 def test_the_metrics_are_those_of_the_service(app: Flask) -> None:
+    with app.app_context():
+        metrics = [*REGISTRY.collect(), *delivery_registry().collect()]
     names = {
         metric.name + ("_total" if metric.type == "counter" else "")
-        for metric in REGISTRY.collect()
+        for metric in metrics
         if metric.name.startswith("canopy_")
     }
     assert set(first_column("Metrics")) == names

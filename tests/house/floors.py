@@ -55,6 +55,7 @@ ROOM_EXCEPTIONS = {
     ("app.limits.storage", "app.usage.requests"): "hits the limits and counts in one step",
     ("app.maintenance.checks.store", "app.usage.requests"): "knows the names of its counters",
     ("app.maintenance.checks.mail", "app.mail.transport"): "tries the mail server",
+    ("app.site.delivery_metrics", "app.webhooks.delivery.gauges"): "shows its numbers",
     ("app.row_changes.projects", "app.projects.derived"): "computes again what that room computes",
     ("app.row_changes.projects", "app.projects.record"): "likewise",
     ("app.row_changes.assets", "app.assets.derived"): "likewise",

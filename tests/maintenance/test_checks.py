@@ -13,7 +13,7 @@ from redis import Redis
 from rq import Worker
 
 from app.core import clock
-from app.core.queue import job_queue
+from app.core.queue import DELIVERIES, job_queue
 from app.maintenance.checks import host, store
 from app.maintenance.checks.database import compared_clock
 from app.maintenance.results import Status
@@ -135,12 +135,27 @@ def _only(check: Callable[[Redis], Iterator[Any]], client: Redis) -> Any:
 
 
 def test_a_worker_that_lives_and_one_that_died(redis: Redis) -> None:
-    assert _only(store.worker, redis).status is Status.WARNING
-    worker = Worker([job_queue(redis)], connection=redis)
+    assert [found.status for found in store.worker(redis)] == [Status.WARNING] * 2
+    worker = Worker([job_queue(redis, DELIVERIES)], connection=redis)
     worker.register_birth()
-    assert _only(store.worker, redis).found == "1 running, 0 jobs wait"
+    general, deliveries = store.worker(redis)
+    assert general.found == (
+        "No worker runs for the queue canopy: no mail is sent and no count copied; 0 jobs wait"
+    )
+    assert deliveries.found == "1 for the queue canopy-deliveries, 0 jobs wait"
     redis.hset(worker.key, "last_heartbeat", "2026-01-01T00:00:00.000000Z")
-    assert _only(store.worker, redis).status is Status.WARNING
+    _, deliveries = store.worker(redis)
+    assert deliveries.status is Status.WARNING
+    assert "for the queue canopy-deliveries: no event is delivered" in deliveries.found
+
+
+def test_a_queue_that_is_long(redis: Redis) -> None:
+    queue = job_queue(redis)
+    Worker([queue], connection=redis).register_birth()
+    redis.rpush(queue.key, *range(1001))
+    general, _ = store.worker(redis)
+    assert general.status is Status.WARNING
+    assert general.found == "1,001 jobs wait in the queue canopy"
 
 
 @pytest.mark.parametrize(("days", "status"), [(0, Status.OK), (1, Status.OK), (2, Status.WARNING)])

@@ -24,6 +24,7 @@ from tests.make.members import (
 from tests.make.oauth import Application, bearer, grant_tokens, make_application
 from tests.make.resources import make_asset, make_project
 from tests.make.together import together
+from tests.make.webhooks import deliveries, make_log, make_webhook
 
 __all__ = [
     "Application",
@@ -31,6 +32,7 @@ __all__ = [
     "Client",
     "Member",
     "bearer",
+    "deliveries",
     "event_types",
     "events",
     "grant_tokens",
@@ -43,9 +45,11 @@ __all__ = [
     "make_invited",
     "make_key",
     "make_key_of",
+    "make_log",
     "make_member",
     "make_project",
     "make_service_token",
+    "make_webhook",
     "multi_square",
     "new_email",
     "operator_of",

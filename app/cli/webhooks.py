@@ -1,0 +1,256 @@
+"""``bin/canopy webhook``: seeing what webhooks get."""
+
+from __future__ import annotations
+
+import shlex
+import signal
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+import click
+import orjson
+from flask import current_app
+
+from app.account.operator import find_account
+from app.auth.operator import acting_for, first_owner
+from app.auth.principal import Principal
+from app.auth.tenant import account_of
+from app.cli.certificates import Certificates, ensure_certificates
+from app.cli.group import in_database
+from app.cli.listening import Listening, Receipt, printable
+from app.cli.output import Refused, examples, json_option, show_record, show_records
+from app.core import clock, reading
+from app.core.errors import NotFound
+from app.core.ids import is_id
+from app.core.strict_json import loads
+from app.extensions import db
+from app.models import Webhook
+from app.policy.deliveries import SWEEP_SECONDS, Trouble
+from app.policy.events import ALL_EVENTS, EVENTS, TEST_EVENT
+from app.webhooks.logs.listing import LogQuery, list_logs
+from app.webhooks.service import create_webhook, delete_webhook, list_webhooks, send_test
+from config import Settings
+
+_PORT: Final = 8443
+_DESCRIPTION: Final = "bin/canopy webhook listen"
+_PATIENCE: Final = SWEEP_SECONDS + 10  # seconds until the service should have tried
+_COLUMNS: Final = ("id", "url", "events", "status", "consecutive_failures", "last_success_at")
+# What is mended by starting the service in another way.
+_SETTINGS_AT_FAULT: Final = (Trouble.NOT_ALLOWED, Trouble.UNTRUSTED)
+
+_account_option = click.option(
+    "--account", required=True, metavar="ACCOUNT", help="Id or slug of the account."
+)
+
+
+@click.group("webhook")
+def webhook() -> None:
+    """See what webhooks get: listen on this machine, list them, send a test."""
+
+
+@webhook.command("listen")
+@_account_option
+@click.option(
+    "--events",
+    multiple=True,
+    type=click.Choice([*EVENTS, ALL_EVENTS]),
+    metavar="TYPE",
+    help="A type of event; repeat it for several. Left out: all.",
+)
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65_535),
+    default=_PORT,
+    show_default=True,
+    help="Port of 127.0.0.1; 0 is any that is free.",
+)
+@click.option(
+    "--answer",
+    type=click.IntRange(200, 599),
+    default=200,
+    show_default=True,
+    help="The status that every delivery gets, to see what failures do.",
+)
+@click.option("--bodies", is_flag=True, help="Print the JSON of each event too.")
+@examples(
+    "webhook listen --account green-woods",
+    "webhook listen --account green-woods --events project.created --events project.updated "
+    "--bodies",
+    "webhook listen --account green-woods --answer 503",
+)
+@in_database
+def listen(account: str, events: Sequence[str], port: int, answer: int, bodies: bool) -> None:
+    """Receive events on this machine and print a line for each, until Ctrl-C.
+
+    It listens with HTTPS at 127.0.0.1, makes itself a webhook of the account, checks both
+    signatures of what comes, and removes the webhook at its end. Its certificate is made the first
+    time and kept in the instance folder. The service has to be allowed to reach it; when it is not,
+    you are told how to start it. For development: there is no --json, as it prints as it goes.
+    """
+    settings: Settings = current_app.config["SETTINGS"]
+    found = find_account(account)
+    principal = acting_for(found, first_owner(found.id))
+    certificates = _certificates(settings)
+    with _listening(certificates, port, answer, _Printer(answer, bodies=bodies)) as listening:
+        stop = _stop_on_signals()
+        with _registered(principal, listening, events or (ALL_EVENTS,)) as webhook_id:
+            click.echo(
+                f"{listening.url} is the webhook {webhook_id} of {found.name}. A test is on its "
+                "way. Ctrl-C ends it and removes the webhook.",
+                err=True,
+            )
+            _watch_test(principal, webhook_id, certificates, stop)
+            stop.wait()
+
+
+@webhook.command("list")
+@_account_option
+@json_option
+@examples("webhook list --account green-woods")
+@in_database
+def list_all(account: str, as_json: bool) -> None:
+    """List those of an account, the oldest first, with their health."""
+    found = find_account(account)
+    none = f"{found.name} has no webhook."
+    show_records(list_webhooks(found.id), _COLUMNS, as_json=as_json, none=none)
+
+
+@webhook.command("test")
+@click.argument("webhook_id", metavar="WEBHOOK_ID")
+@json_option
+@examples("webhook test wh_01k9zqf0v7c3s6m1e8y2r5t9wd")
+@in_database
+def test(webhook_id: str, as_json: bool) -> None:
+    """Have a test event sent to a webhook, disabled or not."""
+    account_id = account_of(Webhook, webhook_id) if is_id("webhook", webhook_id) else None
+    if account_id is None:
+        raise Refused(f"There is no webhook with the id {webhook_id!r}.")
+    account = find_account(account_id)
+    event_id = send_test(acting_for(account, first_owner(account_id)), webhook_id)
+    db.session.commit()
+    queued = {"event_id": event_id, "event_type": TEST_EVENT, "status": "queued"}
+    show_record(queued, as_json=as_json)
+
+
+class _Printer:
+    """Prints what comes."""
+
+    def __init__(self, answer: int, *, bodies: bool) -> None:
+        self._answer = answer
+        self._bodies = bodies
+        self._seen: set[str] = set()
+
+    def __call__(self, receipt: Receipt) -> None:
+        signed = f"WRONG: {', '.join(receipt.wrong)}" if receipt.wrong else "signatures right"
+        again = ", seen before" if receipt.event_id in self._seen else ""
+        moment = clock.format_time(clock.now())
+        line = (
+            f"{moment}  {receipt.event_type:<23}  {receipt.event_id}  {receipt.delivery_id}  "
+            f"{signed}{again}, answered {self._answer}"
+        )
+        click.echo(line)
+        if self._bodies:
+            click.echo(_spelled(receipt.body))
+        if not receipt.wrong:
+            self._seen.add(receipt.event_id)
+
+
+def _spelled(body: bytes) -> str:
+    """A body as JSON on several lines, or what it is instead; nothing that moves the cursor."""
+    try:
+        return printable(orjson.dumps(loads(body), option=orjson.OPT_INDENT_2).decode())
+    except ValueError:
+        return repr(body[:1000])
+
+
+def _certificates(settings: Settings) -> Certificates:
+    try:
+        return ensure_certificates(settings.instance_path)
+    except OSError as error:
+        raise Refused(f"The certificate cannot be made ({error}).") from None
+
+
+@contextmanager
+def _listening(
+    certificates: Certificates, port: int, answer: int, tell: _Printer
+) -> Iterator[Listening]:
+    try:
+        listening = Listening(certificates.receiver, port, answer, tell)
+    except OSError as error:
+        raise Refused(f"Port {port} cannot be used ({error.strerror}); name another.") from None
+    with listening:
+        yield listening
+
+
+def _stop_on_signals() -> threading.Event:
+    stop = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) != signal.SIG_IGN:  # as nohup sets SIGHUP
+            signal.signal(number, lambda *_: stop.set())
+    return stop
+
+
+@contextmanager
+def _registered(principal: Principal, listening: Listening, events: Sequence[str]) -> Iterator[str]:
+    """A webhook that leads to the receiver, until the end."""
+    for left in list_webhooks(principal.account_id):  # the port is ours, so those were killed
+        if (left["url"], left["description"]) == (listening.url, _DESCRIPTION):
+            _remove(principal, left["id"])
+    made = create_webhook(
+        principal, url=listening.url, events=list(dict.fromkeys(events)), description=_DESCRIPTION
+    )
+    webhook_id: str = made.record["id"]
+    listening.secret = made.secret
+    db.session.commit()
+    try:
+        yield webhook_id
+    finally:
+        _remove(principal, webhook_id)
+
+
+def _remove(principal: Principal, webhook_id: str) -> None:
+    db.session.rollback()
+    with suppress(NotFound):  # somebody else was first
+        delete_webhook(principal, webhook_id)
+        db.session.commit()
+
+
+def _watch_test(
+    principal: Principal, webhook_id: str, certificates: Certificates, stop: threading.Event
+) -> None:
+    """Have a test sent, and say what is wrong when it does not arrive."""
+    send_test(principal, webhook_id)
+    db.session.commit()
+    deadline = time.monotonic() + _PATIENCE
+    while not stop.wait(0.5):
+        attempts, _ = list_logs(principal.account_id, webhook_id, LogQuery(event_type=TEST_EVENT))
+        reading.release()
+        if attempts or time.monotonic() > deadline:
+            _explain(attempts[0].get("error") if attempts else None, bool(attempts), certificates)
+            return
+
+
+def _explain(error: str | None, was_tried: bool, certificates: Certificates) -> None:
+    if was_tried and (error is None or error.startswith("answered")):
+        return
+    said = error or f"nothing was tried for {_PATIENCE} seconds; is it running?"
+    click.echo(f"The service did not deliver the test: {said}", err=True)
+    if not was_tried or error in _SETTINGS_AT_FAULT:
+        click.echo(
+            "Let this run, and start the service so that it may reach this machine:\n\n"
+            f"  {start_command(certificates.authority)}\n",
+            err=True,
+        )
+
+
+def start_command(authority: Path) -> str:
+    """How a service is started that reaches the receiver."""
+    bundle = shlex.quote(str(authority))
+    return f"WEBHOOK_ALLOWED_NETWORKS=127.0.0.0/8 WEBHOOK_CA_BUNDLE={bundle} bin/serve"
+
+
+commands = [webhook]

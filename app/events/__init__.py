@@ -1,0 +1,1 @@
+"""Events as they can be read, and the catalogue of their types."""

@@ -1,0 +1,121 @@
+"""The types of events, each with a JSON Schema of the whole envelope and an example.
+
+Made from ``app.policy.events.EVENTS``. A schema says what is there, and lets more come: receivers
+ignore what they do not know. ``closed`` ones let nothing else pass; by them the tests judge every
+event that is written.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, Final
+
+from app.events.records import RECORDS, TEST, TEXT, TIMESTAMP, Field, Record, Schema, id_of
+from app.policy.events import EVENTS, TEST_EVENT, EventKind
+
+DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
+TYPES: Final = (*EVENTS, TEST_EVENT)  # of what is written
+
+_TEST: Final = EventKind("Somebody wants to see whether a webhook works", tuple(TEST.fields))
+_ACTOR: Final = {
+    "id": Field(id_of("user"), "user_01k9zq2f7d3h8k1m5p9s0v4x6z"),
+    "email": Field(TEXT, "ann@example.org"),
+}
+_ACCOUNT: Final = {
+    "id": Field(id_of("acct"), "acct_01k9zq1x5wkcz0e7h3vrm8t2aj"),
+    "name": Field(TEXT, "Umpqua Forest Watch"),
+}
+_EVENT_ID: Final = "evt_01k9zq3n8d1v6c0r4t7y2w5xke"
+
+
+@cache
+def event_types() -> list[dict[str, Any]]:
+    """What can be subscribed to, in the order of the catalogue."""
+    return [
+        {
+            "name": name,
+            "meaning": kind.meaning,
+            "schema": schema_of(name),
+            "example": example_of(name),
+        }
+        for name, kind in EVENTS.items()
+    ]
+
+
+def schema_of(event_type: str, *, closed: bool = False) -> Schema:
+    """The JSON Schema of an event.
+
+    Args:
+        event_type: one of ``TYPES``.
+        closed: whether it forbids what it does not name.
+
+    Raises:
+        KeyError: the type is unknown, or ``RECORDS`` lacks its kind of record.
+    """
+    kind, record = _kind(event_type)
+    data = {name: field.schema for name, field in record.fields.items()}
+    data |= {name: _extra_schema(name, record, closed) for name in kind.extra}
+    data |= {kind.actor: _object(_schemas(_ACTOR), closed)} if kind.actor else {}
+    members: dict[str, Schema] = {
+        "id": {**id_of("evt"), "description": "The same whenever the event is sent."},
+        "type": {"const": event_type},
+        "created_at": TIMESTAMP,
+        "data": _object(data, closed),
+        "account": _object(_schemas(_ACCOUNT), closed),
+    }
+    about = {"$schema": DIALECT, "title": event_type, "description": f"{kind.meaning}."}
+    return about | _object(members, closed)
+
+
+def example_of(event_type: str) -> dict[str, Any]:
+    """An event of a type. Raises KeyError as ``schema_of`` does."""
+    kind, record = _kind(event_type)
+    data = {name: field.example for name, field in record.fields.items()}
+    data |= {name: _extra_example(name, record) for name in kind.extra}
+    data |= {kind.actor: _examples(_ACTOR)} if kind.actor else {}
+    return {
+        "id": _EVENT_ID,
+        "type": event_type,
+        "created_at": "2026-01-03T10:20:30.456Z",
+        "data": data,
+        "account": _examples(_ACCOUNT),
+    }
+
+
+def _kind(event_type: str) -> tuple[EventKind, Record]:
+    if event_type == TEST_EVENT:
+        return _TEST, TEST
+    kind = EVENTS[event_type]
+    return kind, RECORDS[kind.fields]
+
+
+def _extra_schema(name: str, record: Record, closed: bool) -> Schema:
+    if name == "previous_status":
+        return record.fields["status"].schema
+    if name != "changes":
+        raise KeyError(f"say here what {name} is")
+    changes: dict[str, Schema] = {
+        name: _object({"from": field.schema, "to": field.schema}, closed)
+        for name, field in record.fields.items()
+    }
+    changes |= record.changes_besides
+    return _object(changes, closed, required=False) | {"minProperties": 1}
+
+
+def _extra_example(name: str, record: Record) -> Any:
+    return "active" if name == "previous_status" else dict(record.change)
+
+
+def _object(properties: dict[str, Schema], closed: bool, *, required: bool = True) -> Schema:
+    """Members, all of which must be there if ``required``."""
+    made: Schema = {"type": "object", "properties": properties}
+    made |= {"required": list(properties)} if required else {}
+    return made | ({"additionalProperties": False} if closed else {})
+
+
+def _schemas(fields: dict[str, Field]) -> dict[str, Schema]:
+    return {name: field.schema for name, field in fields.items()}
+
+
+def _examples(fields: dict[str, Field]) -> dict[str, Any]:
+    return {name: field.example for name, field in fields.items()}

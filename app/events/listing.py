@@ -1,0 +1,79 @@
+"""The list of an account's events, the newest first."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from functools import cache
+from typing import Any, NamedTuple
+
+from sqlalchemy import Select, bindparam, func
+
+from app.auth.tenant import columns_of
+from app.core import clock
+from app.core.finding import among, page_of
+from app.core.paging import span
+from app.core.reading import Prepared, engine
+from app.core.strict_json import Fragment
+from app.models import Event
+
+
+class EventQuery(NamedTuple):
+    """Which events, which page; both ends of the time are included."""
+
+    page: int = 1
+    per_page: int = 20
+    type: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+class _Filters(NamedTuple):
+    """Which filters a statement has; the values are parameters."""
+
+    dialect: str
+    type: bool
+    since: bool
+    until: bool
+
+
+def list_events(account_id: str, query: EventQuery) -> tuple[list[Fragment], int]:
+    """The events of one page, as they were sent, and how many there are on all pages."""
+    filters = _Filters(
+        engine().dialect.name, bool(query.type), bool(query.since), bool(query.until)
+    )
+    values: dict[str, Any] = {"account_id": account_id}
+    values |= {"type": query.type} if query.type else {}
+    for name, moment in (("since", query.since), ("until", query.until)):
+        if moment is not None:
+            values[name] = clock.parse_time(clock.format_time(moment))
+    total = int(_count(filters).scalar(**values))
+    wanted = span(query.page, query.per_page, total)
+    if wanted is None:
+        return [], total
+    page = _page(filters, wanted.backwards)
+    rows = page.tuples(**values, size=wanted.size, skipped=wanted.skipped)
+    return [Fragment(body) for (body,) in rows], total
+
+
+@cache
+def _count(filters: _Filters) -> Prepared:
+    return Prepared(_chosen(columns_of(Event).add_columns(func.count().label("total")), filters))
+
+
+@cache
+def _page(filters: _Filters, backwards: bool) -> Prepared:
+    """The rows of a page. Their keys are found first, and only then are they read whole."""
+    order = (Event.created_at, Event.id)
+    newest_first = [column.desc() for column in order]
+    keys = _chosen(columns_of(Event, Event.id), filters)
+    keys = keys.order_by(*(order if backwards else newest_first))
+    wanted = among(Event.id.expression, page_of(keys), filters.dialect)
+    return Prepared(columns_of(Event, Event.body).where(wanted).order_by(*newest_first))
+
+
+def _chosen(rows: Select[Any], filters: _Filters) -> Select[Any]:
+    if filters.type:
+        rows = rows.where(Event.type == bindparam("type"))
+    if filters.since:
+        rows = rows.where(Event.created_at >= bindparam("since"))
+    return rows.where(Event.created_at <= bindparam("until")) if filters.until else rows

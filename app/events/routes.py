@@ -1,0 +1,41 @@
+"""/v1/events and /v1/event-types."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import Response
+
+from app.api import envelope
+from app.api.blueprint import ANY_CREDENTIAL, ApiBlueprint
+from app.api.schemas import page_of, single_of, whole_of
+from app.auth.principal import Principal
+from app.events import catalogue, listing, service
+from app.events.listing import EventQuery
+from app.events.schemas import EventQuerySchema, EventSchema, EventTypeSchema
+
+bp = ApiBlueprint(
+    "events", __name__, url_prefix="/v1", description="What happened, as webhooks are told of it."
+)
+
+
+@bp.operation(
+    "GET", "/events", needs="admin", query=EventQuerySchema, gives=(200, page_of(EventSchema))
+)
+def list_events(principal: Principal, values: dict[str, Any]) -> Response:
+    """List events."""
+    query = EventQuery(**values)
+    records, total = listing.list_events(principal.account_id, query)
+    return envelope.page(records, total=total, number=query.page, size=query.per_page)
+
+
+@bp.operation("GET", "/events/<event_id>", needs="admin", gives=(200, single_of(EventSchema)))
+def read_event(principal: Principal, event_id: str) -> Response:
+    """Read an event."""
+    return envelope.single(service.read_event(principal.account_id, event_id))
+
+
+@bp.operation("GET", "/event-types", needs=ANY_CREDENTIAL, gives=(200, whole_of(EventTypeSchema)))
+def list_event_types(_: Principal) -> Response:
+    """List the types of events, with their schemas."""
+    return envelope.whole(catalogue.event_types())

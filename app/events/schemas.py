@@ -1,0 +1,58 @@
+"""What comes in and goes out of the routes of events."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Final
+
+from marshmallow import fields, validate
+
+from app.api.schemas import OutputSchema
+from app.core.schemas import Moment, PageQuerySchema
+from app.events.catalogue import TYPES, example_of, schema_of
+
+_FIRST: Final = TYPES[0]
+_DATA: Final = {"description": "As `schema` of the event's type says it (`GET /v1/event-types`)."}
+_SCHEMA: Final = {"description": "JSON Schema (2020-12) of the whole event."}
+
+
+class EventAccountSchema(OutputSchema):
+    """The account, by its name of then."""
+
+    id = fields.String(required=True)
+    name = fields.String(required=True)
+
+
+class EventSchema(OutputSchema):
+    """Something that happened, as it is sent to webhooks."""
+
+    example: ClassVar = example_of(_FIRST)
+
+    id = fields.String(required=True)
+    type = fields.String(required=True, validate=validate.OneOf(TYPES))
+    created_at = fields.DateTime(required=True)
+    data = fields.Dict(required=True, metadata=_DATA)
+    account = fields.Nested(EventAccountSchema, required=True)
+
+
+class EventQuerySchema(PageQuerySchema):
+    """Which events; the newest first. Both ends of the time are included."""
+
+    type = fields.String(validate=validate.OneOf(TYPES))
+    since = Moment()
+    until = Moment()
+
+
+class EventTypeSchema(OutputSchema):
+    """What a webhook can subscribe to."""
+
+    example: ClassVar[dict[str, Any]] = {
+        "name": _FIRST,
+        "meaning": schema_of(_FIRST)["description"].rstrip("."),
+        "schema": schema_of(_FIRST),
+        "example": example_of(_FIRST),
+    }
+
+    name = fields.String(required=True)
+    meaning = fields.String(required=True)
+    schema = fields.Dict(required=True, metadata=_SCHEMA)
+    sample = fields.Nested(EventSchema, required=True, data_key="example")

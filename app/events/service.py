@@ -1,0 +1,26 @@
+"""What can be asked of events."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import bindparam
+
+from app.auth.tenant import columns_of
+from app.core.errors import NotFound
+from app.core.ids import is_id
+from app.core.reading import Prepared
+from app.core.strict_json import Fragment
+from app.models import Event
+
+_ONE = Prepared(columns_of(Event, Event.body).where(Event.id == bindparam("event_id")))
+
+
+def read_event(account_id: str, event_id: str) -> Any:
+    """An event as it was sent, byte for byte. Raises NotFound when there is none, or none any
+    more."""
+    known = is_id("event", event_id)
+    row = _ONE.first(account_id=account_id, event_id=event_id) if known else None
+    if row is None:
+        raise NotFound("There is no such event, or it is not kept any more.")
+    return Fragment(row.body)

@@ -1,0 +1,45 @@
+"""Whether events reach the webhooks that wait for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Final, cast
+
+from sqlalchemy import Connection, Table, func, select
+
+from app.core import clock
+from app.maintenance.results import Result, ok, problem
+from app.models import Delivery, Webhook
+
+_LATE: Final = timedelta(minutes=2)
+_DELIVERIES: Final = cast("Table", Delivery.__table__)
+_WEBHOOKS: Final = cast("Table", Webhook.__table__)
+
+
+def overdue(connection: Connection) -> Iterator[Result]:
+    """What is due for receivers that answer is sent; what fails is their owners' business."""
+    moment = clock.now()
+    of_healthy = _DELIVERIES.join(_WEBHOOKS, _WEBHOOKS.c.id == _DELIVERIES.c.webhook_id)
+    late, oldest = connection.execute(
+        select(func.count(), func.min(_DELIVERIES.c.due_at))
+        .select_from(of_healthy)
+        .where(
+            _DELIVERIES.c.due_at <= moment - _LATE,
+            _WEBHOOKS.c.consecutive_failures == 0,
+        )
+    ).one()
+    if late:
+        yield problem(
+            f"{late:,} deliveries of events are late, since {clock.format_time(oldest)}",
+            "Start the worker (python worker.py); its log tells what keeps it.",
+        )
+        return
+    pending = connection.scalar(
+        select(func.count()).select_from(_DELIVERIES).where(_DELIVERIES.c.due_at.is_not(None))
+    )
+    failing = connection.scalar(
+        select(func.count()).select_from(_WEBHOOKS).where(_WEBHOOKS.c.failing_since.is_not(None))
+    )
+    told = f"; {failing:,} webhooks fail, whose logs tell their owners why" if failing else ""
+    yield ok(f"{pending:,} deliveries wait for their time{told}")

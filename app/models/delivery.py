@@ -1,0 +1,71 @@
+"""What is to be sent to webhooks, and each attempt."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import CheckConstraint, ForeignKey, Index, Integer, String, text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.core.tables import Base, Key, Timestamp
+
+
+class Delivery(Base):
+    """An event that is sent to a webhook: tried until it is received, or for the last time."""
+
+    __tablename__ = "deliveries"
+    __table_args__ = (
+        CheckConstraint("cause IN ('event', 'test', 'replay', 'redelivery')", name="cause"),
+        CheckConstraint("state IN ('pending', 'succeeded', 'failed', 'canceled')", name="state"),
+        Index(
+            "ix_deliveries_due",
+            "webhook_id",
+            "due_at",
+            postgresql_where=text("due_at IS NOT NULL"),
+            sqlite_where=text("due_at IS NOT NULL"),
+        ),
+        Index(None, "event_id", "webhook_id"),
+    )
+
+    id: Mapped[str] = mapped_column(Key, primary_key=True)
+    account_id: Mapped[str] = mapped_column(Key)
+    webhook_id: Mapped[str] = mapped_column(Key, ForeignKey("webhooks.id", ondelete="CASCADE"))
+    event_id: Mapped[str] = mapped_column(Key, ForeignKey("events.id", ondelete="CASCADE"))
+    cause: Mapped[str] = mapped_column(String(10))
+    state: Mapped[str] = mapped_column(String(10))
+    attempts: Mapped[int] = mapped_column(Integer)  # that came to an end
+    # When it is tried next, or may be taken from a worker that was killed with it; None: no more.
+    due_at: Mapped[datetime | None] = mapped_column(Timestamp)
+    claim: Mapped[str | None] = mapped_column(Key)  # of the run that has it in hand
+    created_at: Mapped[datetime] = mapped_column(Timestamp)
+
+
+class DeliveryLog(Base):
+    """One attempt, as it went."""
+
+    __tablename__ = "delivery_logs"
+    __table_args__ = (
+        CheckConstraint("status IN ('success', 'failed')", name="status"),
+        # All that lists filter by, so that counting reads the index alone.
+        Index(None, "webhook_id", "id", "status", "event_type"),
+    )
+
+    id: Mapped[str] = mapped_column(Key, primary_key=True)
+    account_id: Mapped[str] = mapped_column(Key)
+    webhook_id: Mapped[str] = mapped_column(Key, ForeignKey("webhooks.id", ondelete="CASCADE"))
+    delivery_id: Mapped[str] = mapped_column(Key)
+    event_id: Mapped[str] = mapped_column(Key)
+    event_type: Mapped[str] = mapped_column(String(40))
+    cause: Mapped[str] = mapped_column(String(10))
+    attempt: Mapped[int] = mapped_column(Integer)
+    status: Mapped[str] = mapped_column(String(10))
+    response_code: Mapped[int | None] = mapped_column(Integer)
+    response_time_ms: Mapped[int] = mapped_column(Integer)  # of the whole attempt
+    error: Mapped[str | None] = mapped_column(String(100))
+    sent_at: Mapped[datetime] = mapped_column(Timestamp)  # when the attempt began
+    delivered_at: Mapped[datetime] = mapped_column(Timestamp)  # when it ended
+    next_retry_at: Mapped[datetime | None] = mapped_column(Timestamp)
+    resolve_ms: Mapped[int | None] = mapped_column(Integer)
+    connect_ms: Mapped[int | None] = mapped_column(Integer)
+    tls_ms: Mapped[int | None] = mapped_column(Integer)
+    wait_ms: Mapped[int | None] = mapped_column(Integer)  # from the request to the answer's status

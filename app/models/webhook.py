@@ -1,0 +1,59 @@
+"""Webhooks: the addresses that events are sent to."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import JSON, Boolean, CheckConstraint, ForeignKey, Index, Integer, String, Text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.core.tables import Base, Key, Timestamp
+
+
+class Webhook(Base):
+    """An address that an account's events are sent to."""
+
+    __tablename__ = "webhooks"
+    __table_args__ = (
+        CheckConstraint("disabled_reason IN ('manual', 'failing', 'gone')", name="disabled_reason"),
+        Index(None, "account_id", "id"),
+    )
+
+    id: Mapped[str] = mapped_column(Key, primary_key=True)
+    account_id: Mapped[str] = mapped_column(Key, ForeignKey("accounts.id", ondelete="CASCADE"))
+    url: Mapped[str] = mapped_column(Text)
+    description: Mapped[str | None] = mapped_column(Text)
+    events: Mapped[list[str]] = mapped_column(JSON)  # types, or "*"
+    enabled: Mapped[bool] = mapped_column(Boolean)
+    disabled_reason: Mapped[str | None] = mapped_column(String(20))
+    sealed_secret: Mapped[str] = mapped_column(Text)
+    # The secret before the last rotation, with which is signed too until then.
+    sealed_former_secret: Mapped[str | None] = mapped_column(Text)
+    former_secret_until: Mapped[datetime | None] = mapped_column(Timestamp)
+    created_at: Mapped[datetime] = mapped_column(Timestamp)
+    updated_at: Mapped[datetime] = mapped_column(Timestamp)
+    last_success_at: Mapped[datetime | None] = mapped_column(Timestamp)
+    consecutive_failures: Mapped[int] = mapped_column(Integer, default=0)
+    failing_since: Mapped[datetime | None] = mapped_column(Timestamp)  # since the last success
+    warned_at: Mapped[datetime | None] = mapped_column(Timestamp)
+    # Deliveries as old as this or older are not sent any more: it was disabled then.
+    canceled_at: Mapped[datetime | None] = mapped_column(Timestamp)
+    deleted_at: Mapped[datetime | None] = mapped_column(Timestamp)  # a job takes the rows away
+
+
+class Replay(Base):
+    """Events of the past that are sent to a webhook again, some at a time."""
+
+    __tablename__ = "replays"
+    __table_args__ = (Index(None, "webhook_id"), Index(None, "next_at"))
+
+    id: Mapped[str] = mapped_column(Key, primary_key=True)
+    account_id: Mapped[str] = mapped_column(Key)
+    webhook_id: Mapped[str] = mapped_column(Key, ForeignKey("webhooks.id", ondelete="CASCADE"))
+    since: Mapped[datetime] = mapped_column(Timestamp)
+    until: Mapped[datetime] = mapped_column(Timestamp)
+    event_types: Mapped[list[str]] = mapped_column(JSON)
+    only_failed: Mapped[bool] = mapped_column(Boolean)
+    last_event_id: Mapped[str] = mapped_column(Key)  # up to which deliveries were made
+    next_at: Mapped[datetime] = mapped_column(Timestamp)  # when the next ones are
+    created_at: Mapped[datetime] = mapped_column(Timestamp)

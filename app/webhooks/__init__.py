@@ -1,0 +1,1 @@
+"""Webhooks: the addresses that an account's events are sent to."""

@@ -1,0 +1,98 @@
+"""How many entries there are in a webhook's log.
+
+One that fails for days beside much traffic has hundreds of thousands, and counting them takes the
+tenth of a second, from an index too. So each process remembers how many old ones a long log has,
+and counts those that came since.
+"""
+
+from __future__ import annotations
+
+import time
+from datetime import timedelta
+from functools import cache
+from typing import Any, Final, NamedTuple
+
+from sqlalchemy import bindparam, func
+
+from app.core import clock
+from app.core.ids import first_id
+from app.core.reading import Prepared
+from app.models import DeliveryLog
+from app.webhooks.logs.chosen import Filters, chosen
+
+LONG: Final = 20_000  # entries; fewer are counted each time
+_SETTLED: Final = timedelta(seconds=20)  # after it no entry comes whose id was made before
+_GOOD_FOR: Final = 600.0  # seconds
+_MOST: Final = 1_000  # logs that are remembered
+
+_ALL: Final = Filters(False, False)
+_TOTAL: Final = func.count().label("total")
+
+
+class _Counted(NamedTuple):
+    """So many entries from the ``first`` of the log to the id ``upto``."""
+
+    first: str
+    upto: str
+    number: int
+    counted_at: float
+
+
+_counted: dict[tuple[str, str | None, str | None], _Counted] = {}
+
+
+def count(values: dict[str, Any]) -> int:
+    """The number of entries.
+
+    Args:
+        values: the parameters of ``chosen``; without ``status`` or ``event_type`` it is not
+            filtered by them.
+    """
+    filters = Filters("status" in values, "event_type" in values)
+    key = values["webhook_id"], values.get("status"), values.get("event_type")
+    known = _counted.get(key)
+    if known is not None and _is_good(known, values):
+        return known.number + int(_after(filters).scalar(**values, upto=known.upto))
+    total = int(_whole(filters).scalar(**values))
+    if total >= LONG or (key[0], None, None) in _counted:  # of a long log also what is seldom in it
+        _remember(key, filters, values)
+    return total
+
+
+def _remember(key: tuple[str, str | None, str | None], filters: Filters, values: Any) -> None:
+    if len(_counted) >= _MOST:
+        _counted.clear()
+    upto, first = first_id("log", clock.now() - _SETTLED), _first_of(values)
+    number = int(_before(filters).scalar(**values, upto=upto))
+    _counted[key] = _Counted(first, upto, number, time.monotonic())
+
+
+def _is_good(known: _Counted, values: dict[str, Any]) -> bool:
+    """Whether no entry was deleted since: the oldest are, once they are old enough."""
+    is_fresh = time.monotonic() < known.counted_at + _GOOD_FOR
+    return is_fresh and _first_of(values) == known.first
+
+
+def _first_of(values: dict[str, Any]) -> str:
+    own = {name: values[name] for name in ("account_id", "webhook_id")}
+    return _first().scalar(**own) or ""
+
+
+@cache
+def _whole(filters: Filters) -> Prepared:
+    return Prepared(chosen(_TOTAL, filters))
+
+
+@cache
+def _before(filters: Filters) -> Prepared:
+    return Prepared(chosen(_TOTAL, filters).where(DeliveryLog.id <= bindparam("upto")))
+
+
+@cache
+def _after(filters: Filters) -> Prepared:
+    return Prepared(chosen(_TOTAL, filters).where(DeliveryLog.id > bindparam("upto")))
+
+
+@cache
+def _first() -> Prepared:
+    return Prepared(chosen(func.min(DeliveryLog.id).label("first"), _ALL))

@@ -1,0 +1,71 @@
+"""An attempt as it is shown."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from app.core.clock import parse_time
+from app.core.strict_json import Fragment
+from app.models import DeliveryLog
+from app.webhooks.signing import request_headers
+
+COLUMNS: Final = (
+    DeliveryLog.id,
+    DeliveryLog.event_id,
+    DeliveryLog.event_type,
+    DeliveryLog.status,
+    DeliveryLog.response_code,
+    DeliveryLog.response_time_ms,
+    DeliveryLog.error,
+    DeliveryLog.delivered_at,
+    DeliveryLog.next_retry_at,
+    DeliveryLog.attempt,
+    DeliveryLog.cause,
+    DeliveryLog.delivery_id,
+)
+DETAILS: Final = (
+    DeliveryLog.sent_at,
+    DeliveryLog.resolve_ms,
+    DeliveryLog.connect_ms,
+    DeliveryLog.tls_ms,
+    DeliveryLog.wait_ms,
+)
+
+
+def row_record(row: tuple[Any, ...]) -> dict[str, Any]:
+    """The fields of an entry from a row of ``COLUMNS``. What there was not is left out."""
+    (id_, event_id, event_type, status, code, took_ms, error,
+     delivered_at, next_retry_at, attempt, cause, delivery_id) = row  # fmt: skip
+    shown = {
+        "id": id_,
+        "event_id": event_id,
+        "event_type": event_type,
+        "status": status,
+        "response_code": code,
+        "response_time_ms": took_ms if status == "success" else None,
+        "error": error,
+        "delivered_at": delivered_at,
+        "next_retry_at": next_retry_at,
+        "attempt": attempt,
+        "cause": cause,
+        "delivery_id": delivery_id,
+    }
+    return {name: value for name, value in shown.items() if value is not None}
+
+
+def detailed_record(row: Any, body: str | None) -> dict[str, Any]:
+    """An entry with what was sent and how long each part of it took.
+
+    Args:
+        row: of ``COLUMNS`` and ``DETAILS``, with names.
+        body: of the event, or None when it is not kept any more.
+    """
+    timing = {name: getattr(row, name) for name in _PHASES} | {"total_ms": row.response_time_ms}
+    record = row_record(tuple(row[: len(COLUMNS)]))
+    sent_at = parse_time(row.sent_at)
+    headers = request_headers(row.event_id, row.event_type, row.delivery_id, sent_at)
+    record |= {"request": {"headers": headers}, "timing": timing}
+    return record if body is None else record | {"event": Fragment(body)}
+
+
+_PHASES: Final = ("resolve_ms", "connect_ms", "tls_ms", "wait_ms")

@@ -1,0 +1,63 @@
+"""/v1/webhooks/{webhook_id}/logs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import Response
+
+from app.api import envelope
+from app.api.blueprint import ApiBlueprint
+from app.api.schemas import page_of, single_of
+from app.auth.principal import Principal
+from app.webhooks.logs import listing, service
+from app.webhooks.logs.listing import LogQuery
+from app.webhooks.logs.schemas import (
+    LogDetailSchema,
+    LogQuerySchema,
+    LogSchema,
+    RedeliverySchema,
+)
+from app.webhooks.service import check_webhook
+
+bp = ApiBlueprint(
+    "webhook-logs",
+    __name__,
+    url_prefix="/v1/webhooks/<webhook_id>/logs",
+    description="The attempts to reach a webhook.",
+)
+_ONE = "/<log_id>"
+
+
+@bp.operation(
+    "GET",
+    "",
+    needs="admin",
+    finds=check_webhook,
+    query=LogQuerySchema,
+    gives=(200, page_of(LogSchema)),
+)
+def list_webhook_logs(principal: Principal, values: dict[str, Any], webhook_id: str) -> Response:
+    """List the attempts to reach a webhook."""
+    query = LogQuery(**values)
+    records, total = listing.list_logs(principal.account_id, webhook_id, query)
+    return envelope.page(records, total=total, number=query.page, size=query.per_page)
+
+
+@bp.operation("GET", _ONE, needs="admin", gives=(200, single_of(LogDetailSchema)))
+def read_webhook_log(principal: Principal, webhook_id: str, log_id: str) -> Response:
+    """Read an attempt, with what was sent and how long it took."""
+    return envelope.single(service.read_log(principal.account_id, webhook_id, log_id))
+
+
+@bp.operation(
+    "POST",
+    f"{_ONE}/redeliver",
+    needs="admin",
+    finds=service.check_log,
+    gives=(200, single_of(RedeliverySchema)),
+    conflicts=True,
+)
+def redeliver(principal: Principal, webhook_id: str, log_id: str) -> Response:
+    """Send an event to a webhook once more, at once."""
+    return envelope.single(service.redeliver(principal, webhook_id, log_id))

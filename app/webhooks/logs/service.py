@@ -1,0 +1,76 @@
+"""What can be done with the log of a webhook."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import bindparam
+
+from app.auth.principal import Principal
+from app.auth.tenant import columns_of, rows_of
+from app.core.errors import Conflict, NotFound
+from app.core.ids import is_id
+from app.core.reading import Prepared
+from app.extensions import db
+from app.models import DeliveryLog, Event
+from app.outbox import queue_deliveries
+from app.webhooks.locking import check_enabled, hold_webhook
+from app.webhooks.logs.record import COLUMNS, DETAILS, detailed_record
+from app.webhooks.service import check_webhook
+from app.webhooks.turns import before_all_pending
+
+_ONE = Prepared(
+    columns_of(DeliveryLog, *COLUMNS, *DETAILS).where(
+        DeliveryLog.id == bindparam("log_id"), DeliveryLog.webhook_id == bindparam("webhook_id")
+    )
+)
+_BODY = Prepared(columns_of(Event, Event.body).where(Event.id == bindparam("event_id")))
+
+
+def read_log(account_id: str, webhook_id: str, log_id: str) -> dict[str, Any]:
+    """An entry of a webhook's log, with the request and the event. Raises NotFound."""
+    row = _find(account_id, webhook_id, log_id)
+    event = _BODY.first(account_id=account_id, event_id=row.event_id)
+    return detailed_record(row, None if event is None else event.body)
+
+
+def check_log(account_id: str, webhook_id: str, log_id: str) -> None:
+    """Raises NotFound when the account has no such webhook, or its log no such entry."""
+    _find(account_id, webhook_id, log_id)
+
+
+def redeliver(principal: Principal, webhook_id: str, log_id: str) -> dict[str, Any]:
+    """Have what an attempt was about sent once more, before all else that is pending.
+
+    Raises:
+        NotFound: the account has no such webhook, or its log no such entry.
+        Conflict: the webhook is disabled, or the event is not kept any more.
+    """
+    row = _find(principal.account_id, webhook_id, log_id)
+    webhook = hold_webhook(principal, webhook_id)
+    check_enabled(webhook.enabled, "nothing is sent to it again")
+    # Its deliveries refer to it: it stays until they are written.
+    event = rows_of(principal.account_id, Event).where(Event.id == row.event_id)
+    held = event.with_only_columns(Event.id).with_for_update(read=True, key_share=True)
+    if db.session.scalars(held).one_or_none() is None:
+        raise Conflict("The event is not kept any more, so it cannot be sent again.")
+    due_at = before_all_pending(principal.account_id, webhook_id)
+    (delivery_id,) = queue_deliveries(
+        principal.account_id, row.event_id, [webhook_id], cause="redelivery", due_at=due_at
+    )
+    return {
+        "delivery_id": delivery_id,
+        "event_id": row.event_id,
+        "event_type": row.event_type,
+        "status": "queued",
+    }
+
+
+def _find(account_id: str, webhook_id: str, log_id: str) -> Any:
+    check_webhook(account_id, webhook_id)
+    known = is_id("log", log_id)
+    values = {"account_id": account_id, "webhook_id": webhook_id, "log_id": log_id}
+    row = _ONE.first(**values) if known else None
+    if row is None:
+        raise NotFound("There is no such entry in the log of this webhook.")
+    return row

@@ -1,0 +1,57 @@
+"""A webhook as it is shown: with its health, and without its secret."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from app.core.clock import shown_value
+from app.core.errors import NotFound
+from app.models import Webhook
+
+COLUMNS: Final = (
+    Webhook.id,
+    Webhook.url,
+    Webhook.description,
+    Webhook.events,
+    Webhook.enabled,
+    Webhook.disabled_reason,
+    Webhook.last_success_at,
+    Webhook.consecutive_failures,
+    Webhook.created_at,
+    Webhook.updated_at,
+)
+STATUSES: Final = ("healthy", "failing", "disabled")
+
+
+def row_record(row: tuple[Any, ...]) -> dict[str, Any]:
+    """The fields of a webhook from a row of ``COLUMNS``."""
+    id_, url, description, events, enabled, reason, success_at, failures, created, updated = row
+    return {
+        "id": id_,
+        "url": url,
+        "description": description,
+        "events": events,
+        "enabled": enabled,
+        "status": _status(enabled, failures),
+        "disabled_reason": reason,
+        "last_success_at": success_at,
+        "consecutive_failures": failures,
+        "created_at": created,
+        "updated_at": updated,
+    }
+
+
+def webhook_record(webhook: Webhook) -> dict[str, Any]:
+    """The fields of a webhook."""
+    return row_record(tuple(shown_value(getattr(webhook, column.key)) for column in COLUMNS))
+
+
+def absent() -> NotFound:
+    """The refusal of an id by which the account has no webhook."""
+    return NotFound("There is no such webhook.")
+
+
+def _status(enabled: bool, failures: int) -> str:
+    if not enabled:
+        return "disabled"
+    return "failing" if failures else "healthy"

@@ -1,0 +1,134 @@
+"""/v1/webhooks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import Response
+
+from app.api import envelope
+from app.api.blueprint import ApiBlueprint
+from app.api.schemas import single_of, whole_of
+from app.auth.principal import Principal
+from app.core.etags import entity_tag
+from app.core.strict_json import dumps
+from app.policy.events import TEST_EVENT
+from app.webhooks import replays, service
+from app.webhooks.schemas import (
+    QueuedTestSchema,
+    ReplayInputSchema,
+    ReplaySchema,
+    RotationInputSchema,
+    RotationSchema,
+    WebhookCreateSchema,
+    WebhookSchema,
+    WebhookUpdateSchema,
+    WebhookWithSecretSchema,
+)
+from app.webhooks.service import WithSecret
+
+bp = ApiBlueprint(
+    "webhooks",
+    __name__,
+    url_prefix="/v1/webhooks",
+    description="Addresses that events are sent to.",
+)
+_ONE = "/<webhook_id>"
+_ANSWER = (200, single_of(WebhookSchema))
+
+
+@bp.operation("GET", "", needs="admin", gives=(200, whole_of(WebhookSchema)))
+def list_webhooks(principal: Principal) -> Response:
+    """List the webhooks of the account."""
+    return envelope.whole(service.list_webhooks(principal.account_id))
+
+
+@bp.operation("GET", _ONE, needs="admin", gives=_ANSWER)
+def read_webhook(principal: Principal, webhook_id: str) -> Response:
+    """Read a webhook."""
+    return envelope.single(service.read_webhook(principal.account_id, webhook_id))
+
+
+@bp.operation(
+    "POST",
+    "",
+    needs="admin",
+    takes=WebhookCreateSchema,
+    gives=(201, single_of(WebhookWithSecretSchema)),
+)
+def create_webhook(principal: Principal, values: dict[str, Any]) -> Response:
+    """Create a webhook."""
+    made = service.create_webhook(principal, **values)
+    return _shown_once(made, status=201, location=f"/v1/webhooks/{made.record['id']}")
+
+
+@bp.operation(
+    "PUT",
+    _ONE,
+    needs="admin",
+    finds=service.check_webhook,
+    takes=WebhookUpdateSchema,
+    gives=_ANSWER,
+)
+def update_webhook(principal: Principal, values: dict[str, Any], webhook_id: str) -> Response:
+    """Change, enable or disable a webhook."""
+    return envelope.single(service.update_webhook(principal, webhook_id, values))
+
+
+@bp.operation("DELETE", _ONE, needs="admin", finds=service.check_webhook, gives=(204, None))
+def delete_webhook(principal: Principal, webhook_id: str) -> Response:
+    """Delete a webhook."""
+    service.delete_webhook(principal, webhook_id)
+    return envelope.nothing()
+
+
+@bp.operation(
+    "POST",
+    f"{_ONE}/test",
+    needs="admin",
+    finds=service.check_webhook,
+    gives=(200, single_of(QueuedTestSchema)),
+)
+def send_test(principal: Principal, webhook_id: str) -> Response:
+    """Send a test event to a webhook, disabled or not."""
+    event_id = service.send_test(principal, webhook_id)
+    queued = {"event_id": event_id, "event_type": TEST_EVENT, "status": "queued"}
+    return envelope.single(queued)
+
+
+@bp.operation(
+    "POST",
+    f"{_ONE}/rotate-secret",
+    needs="admin",
+    finds=service.check_webhook,
+    takes=RotationInputSchema,
+    gives=(200, single_of(RotationSchema)),
+)
+def rotate_webhook_secret(
+    principal: Principal, values: dict[str, Any], webhook_id: str
+) -> Response:
+    """Give a webhook a new secret."""
+    return _shown_once(service.rotate_secret(principal, webhook_id, **values))
+
+
+@bp.operation(
+    "POST",
+    f"{_ONE}/replay",
+    needs="admin",
+    finds=service.check_webhook,
+    takes=ReplayInputSchema,
+    gives=(200, single_of(ReplaySchema)),
+    conflicts=True,
+)
+def replay_events(principal: Principal, values: dict[str, Any], webhook_id: str) -> Response:
+    """Send events of the past to a webhook again."""
+    return envelope.single(replays.start_replay(principal, webhook_id, **values))
+
+
+def _shown_once(shown: WithSecret, **options: Any) -> Response:
+    """An answer with a secret. Nobody stores it, and its tag is that of the record alone, of which
+    a secret cannot be guessed."""
+    response = envelope.single(shown.record | {"secret": shown.secret}, **options)
+    response.headers["ETag"] = entity_tag([dumps(shown.record)])
+    response.headers["Cache-Control"] = "no-store"
+    return response

@@ -1,0 +1,211 @@
+"""What comes in and goes out of the routes of webhooks."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Final
+
+import marshmallow as ma
+from marshmallow import fields, validate
+
+from app.api.schemas import OutputSchema
+from app.core.egress import parse_target
+from app.core.schemas import Flag, InputSchema, Moment, NotHere, Text, WholeNumber
+from app.policy.deliveries import (
+    DESCRIPTION_LENGTH,
+    OVERLAP_HOURS_DEFAULT,
+    OVERLAP_HOURS_MAX,
+    SECRET_LENGTHS,
+    URL_LENGTH,
+)
+from app.policy.events import ALL_EVENTS, EVENTS, TEST_EVENT
+from app.webhooks import examples
+from app.webhooks.record import STATUSES
+
+REASONS: Final = ("manual", "failing", "gone", None)
+
+_URL: Final = {
+    "description": "An https URL. The IP addresses that it leads to are judged each time."
+}
+_EVENTS: Final = {
+    "description": "Types of events; `*` is all of them, those of later versions too.",
+    "uniqueItems": True,
+}
+_SECRET: Final = {"description": "What deliveries are signed with. It is not shown again."}
+_STATUS: Final = {"description": "`failing`: not received since `last_success_at`."}
+_REASON: Final = {
+    "description": "`failing`: nothing was received for days; `gone`: it answered 410."
+}
+_FAILURES: Final = {"description": "Failed attempts in a row.", "minimum": 0}
+_UNTIL: Final = {
+    "description": "Until then `webhook-signature` is right with both secrets; "
+    "`X-Service-Signature` has the new one alone."
+}
+
+
+class Url(Text):
+    """A URL that deliveries can be sent to."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(shortest=1, longest=URL_LENGTH, metadata=_URL, **options)
+
+    def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> str:
+        text = super()._deserialize(value, attr, data, **options)
+        try:
+            parse_target(text)
+        except ValueError as error:
+            raise ma.ValidationError(str(error)) from None
+        return text
+
+
+class EventTypes(fields.List[str]):
+    """What a webhook can subscribe to."""
+
+    def __init__(self, **options: Any) -> None:
+        types = (*EVENTS, ALL_EVENTS)
+        kind = fields.String(validate=validate.OneOf(types))
+        length = validate.Length(min=1, max=len(types))
+        super().__init__(kind, validate=length, metadata=_EVENTS, **options)
+
+    def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> list[Any]:
+        found: list[Any] = super()._deserialize(value, attr, data, **options)
+        if repeated := sorted({each for each in found if found.count(each) > 1}):
+            raise ma.ValidationError(f"Must name each type once; repeated: {', '.join(repeated)}.")
+        return found
+
+
+class Secret(fields.String):
+    """A signing secret that the customer chooses, exactly as it is sent."""
+
+    def __init__(self, **options: Any) -> None:
+        low, high = SECRET_LENGTHS
+        told = "Must be visible ASCII characters, without spaces."
+        super().__init__(
+            validate=[
+                validate.Length(min=low, max=high),
+                validate.Regexp(r"^[!-~]+\Z", error=told),
+            ],
+            metadata={"pattern": "^[!-~]+$"},
+            **options,
+        )
+
+
+class WebhookSchema(OutputSchema):
+    """A URL that events are sent to, and how it does."""
+
+    example: ClassVar = examples.WEBHOOK
+
+    id = fields.String(required=True)
+    url = fields.String(required=True)
+    description = fields.String(required=True, allow_none=True)
+    events = fields.List(fields.String(), required=True, metadata=_EVENTS)
+    enabled = fields.Boolean(required=True)
+    status = fields.String(required=True, validate=validate.OneOf(STATUSES), metadata=_STATUS)
+    disabled_reason = fields.String(
+        required=True, allow_none=True, validate=validate.OneOf(REASONS), metadata=_REASON
+    )
+    last_success_at = fields.DateTime(required=True, allow_none=True)
+    consecutive_failures = fields.Integer(required=True, metadata=_FAILURES)
+    created_at = fields.DateTime(required=True)
+    updated_at = fields.DateTime(required=True)
+
+
+class WebhookWithSecretSchema(WebhookSchema):
+    """A new webhook, with its secret."""
+
+    example: ClassVar = examples.WEBHOOK_WITH_SECRET
+
+    secret = fields.String(required=True, metadata=_SECRET)
+
+
+class RotationSchema(WebhookWithSecretSchema):
+    """The webhook, with its new secret."""
+
+    example: ClassVar = examples.ROTATION
+
+    former_secret_until = fields.DateTime(required=True, allow_none=True, metadata=_UNTIL)
+
+
+class WebhookInputSchema(InputSchema):
+    """The fields of a webhook that a client can send back, and cannot set."""
+
+    id = fields.String(dump_only=True)
+    status = fields.String(dump_only=True)
+    disabled_reason = fields.String(dump_only=True, allow_none=True)
+    last_success_at = fields.DateTime(dump_only=True, allow_none=True)
+    consecutive_failures = fields.Integer(dump_only=True)
+    created_at = fields.DateTime(dump_only=True)
+    updated_at = fields.DateTime(dump_only=True)
+
+
+class WebhookCreateSchema(WebhookInputSchema):
+    """A new webhook. Without a secret, one is made."""
+
+    example: ClassVar = examples.WEBHOOK_BODY
+
+    url = Url(required=True)
+    events = EventTypes(required=True)
+    secret = Secret()
+    description = Text(longest=DESCRIPTION_LENGTH, allow_none=True)
+    enabled = Flag()
+
+
+class WebhookUpdateSchema(WebhookInputSchema):
+    """The fields to change; those left out stay, null clears. What is pending is not sent any more
+    when a webhook is disabled."""
+
+    example: ClassVar = examples.WEBHOOK_CHANGE
+
+    url = Url()
+    events = EventTypes()
+    secret = NotHere("A secret is not changed here; use rotate-secret, which makes a new one.")
+    description = Text(longest=DESCRIPTION_LENGTH, allow_none=True)
+    enabled = Flag()
+
+
+class RotationInputSchema(InputSchema):
+    """For how long `webhook-signature` is right with the former secret too."""
+
+    may_be_absent: ClassVar = True
+    example: ClassVar = examples.ROTATION_BODY
+
+    overlap_hours = WholeNumber(low=0, high=OVERLAP_HOURS_MAX, load_default=OVERLAP_HOURS_DEFAULT)
+
+
+class QueuedTestSchema(OutputSchema):
+    """The test event that is on its way."""
+
+    example: ClassVar = examples.QUEUED_TEST
+
+    event_id = fields.String(required=True)
+    event_type = fields.String(required=True, validate=validate.Equal(TEST_EVENT))
+    status = fields.String(required=True, validate=validate.Equal("queued"))
+
+
+class ReplayInputSchema(InputSchema):
+    """Which events are sent again; both ends of the time are included."""
+
+    example: ClassVar = examples.REPLAY_BODY
+
+    since = Moment(required=True)
+    until = Moment(metadata={"description": "Now, when it is left out."})
+    event_types = EventTypes()
+    only_failed = Flag(
+        load_default=False,
+        metadata={"description": "Only what this webhook never received, and is not pending."},
+    )
+
+    @ma.validates_schema
+    def _check_order(self, data: dict[str, Any], **_: Any) -> None:
+        if "until" in data and data["until"] < data["since"]:
+            raise ma.ValidationError("Must not lie before since.", "until")
+
+
+class ReplaySchema(OutputSchema):
+    """What was queued, and is sent beside other deliveries, some at a time."""
+
+    example: ClassVar = examples.REPLAY
+
+    replayed = fields.Integer(required=True, metadata={"minimum": 0, "description": "Events."})
+    replay_id = fields.String(
+        required=True, allow_none=True, metadata={"description": "null when there are none."}
+    )

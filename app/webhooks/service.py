@@ -1,0 +1,169 @@
+"""What can be done with webhooks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from typing import Any, Final, NamedTuple
+
+from sqlalchemy import bindparam, func
+
+from app.auth.principal import Principal
+from app.auth.tenant import columns_of
+from app.core import clock
+from app.core.bells import DELIVERIES_BELL
+from app.core.errors import Detail, Forbidden
+from app.core.ids import is_id, new_id
+from app.core.reading import Prepared
+from app.core.sealing import seal
+from app.core.waking import ring_after_commit
+from app.extensions import db
+from app.models import Account, Webhook
+from app.outbox import Origin, emit_test
+from app.policy.deliveries import OVERLAP_HOURS_DEFAULT, WEBHOOKS_PER_ACCOUNT
+from app.webhooks.canceling import cancel_pending
+from app.webhooks.locking import hold_webhook, lock_webhook
+from app.webhooks.record import COLUMNS, absent, row_record, webhook_record
+from app.webhooks.signing import new_secret
+from app.webhooks.turns import before_all_pending
+
+MANUAL: Final = "manual"
+
+_LIVE = columns_of(Webhook, *COLUMNS).where(Webhook.deleted_at.is_(None))
+_ALL = Prepared(_LIVE.order_by(Webhook.id))
+_ONE = Prepared(_LIVE.where(Webhook.id == bindparam("webhook_id")))
+_NUMBER = columns_of(Webhook).add_columns(func.count()).where(Webhook.deleted_at.is_(None))
+
+
+class WithSecret(NamedTuple):
+    """A webhook's record, and its new secret, which is not shown again."""
+
+    record: dict[str, Any]
+    secret: str
+
+
+def list_webhooks(account_id: str) -> list[dict[str, Any]]:
+    """The records of all webhooks, the oldest first."""
+    return [row_record(row) for row in _ALL.tuples(account_id=account_id)]
+
+
+def read_webhook(account_id: str, webhook_id: str) -> dict[str, Any]:
+    """The record of a webhook. Raises NotFound."""
+    known = is_id("webhook", webhook_id)
+    rows = _ONE.tuples(account_id=account_id, webhook_id=webhook_id) if known else []
+    if not rows:
+        raise absent()
+    return row_record(rows[0])
+
+
+def check_webhook(account_id: str, webhook_id: str) -> None:
+    """Raises NotFound when the account has no such webhook."""
+    read_webhook(account_id, webhook_id)
+
+
+def create_webhook(
+    principal: Principal,
+    *,
+    url: str,
+    events: Sequence[str],
+    secret: str | None = None,
+    description: str | None = None,
+    enabled: bool = True,
+) -> WithSecret:
+    """A new webhook; all arguments are checked. Raises Forbidden when the account has enough."""
+    # Others that create one wait; events, which refer to the account's row, do not.
+    lock = {"key_share": True}
+    account = db.session.get_one(Account, principal.account_id, with_for_update=lock)
+    _check_number(account.id)
+    moment, secret = clock.now(), secret or new_secret()
+    webhook = Webhook(
+        id=new_id("webhook"),
+        account_id=account.id,
+        url=url,
+        description=description,
+        events=list(events),
+        enabled=enabled,
+        disabled_reason=None if enabled else MANUAL,
+        sealed_secret=seal(secret),
+        consecutive_failures=0,
+        created_at=moment,
+        updated_at=moment,
+    )
+    db.session.add(webhook)
+    return WithSecret(webhook_record(webhook), secret)
+
+
+def update_webhook(
+    principal: Principal, webhook_id: str, values: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Change the fields that ``values`` holds, and give the record; without a real change nothing
+    happens. Raises NotFound."""
+    webhook = lock_webhook(principal, webhook_id)
+    changed = {name for name, value in values.items() if getattr(webhook, name) != value}
+    for name in changed:
+        setattr(webhook, name, values[name])
+    if not changed:
+        return webhook_record(webhook)
+    webhook.updated_at = clock.now()
+    ring_after_commit(DELIVERIES_BELL)  # it holds for what is in hand, too
+    if "enabled" in changed:
+        webhook.disabled_reason = None if webhook.enabled else MANUAL
+        if not webhook.enabled:
+            cancel_pending(webhook)
+    if "url" in changed or ("enabled" in changed and webhook.enabled):
+        _forget_failures(webhook)
+    return webhook_record(webhook)
+
+
+def delete_webhook(principal: Principal, webhook_id: str) -> None:
+    """Delete a webhook: it is gone at once, and its rows soon after. Raises NotFound."""
+    webhook = lock_webhook(principal, webhook_id)
+    webhook.deleted_at = clock.now()
+    webhook.enabled = False
+    webhook.sealed_secret, webhook.sealed_former_secret = "", None
+    cancel_pending(webhook)
+
+
+def send_test(principal: Principal, webhook_id: str) -> str:
+    """Have a test event sent to a webhook, disabled or not. Gives its id. Raises NotFound."""
+    webhook = hold_webhook(principal, webhook_id)
+    due_at = before_all_pending(webhook.account_id, webhook.id)
+    return emit_test(webhook.id, Origin.of(principal), due_at)
+
+
+def rotate_secret(
+    principal: Principal, webhook_id: str, *, overlap_hours: int = OVERLAP_HOURS_DEFAULT
+) -> WithSecret:
+    """Give a webhook a new secret. The record has ``former_secret_until``: until then deliveries
+    are signed with the former one too; None when they are not.
+
+    Raises NotFound.
+    """
+    webhook = lock_webhook(principal, webhook_id)
+    moment, secret = clock.now(), new_secret()
+    until = moment + timedelta(hours=overlap_hours) if overlap_hours else None
+    webhook.sealed_former_secret = webhook.sealed_secret if until else None
+    webhook.former_secret_until = until
+    webhook.sealed_secret = seal(secret)
+    webhook.updated_at = moment
+    ring_after_commit(DELIVERIES_BELL)
+    record = webhook_record(webhook) | {"former_secret_until": clock.shown_time(until)}
+    return WithSecret(record, secret)
+
+
+def _check_number(account_id: str) -> None:
+    current = db.session.execute(_NUMBER, {"account_id": account_id}).scalar_one()
+    if current >= WEBHOOKS_PER_ACCOUNT:
+        raise Forbidden(
+            "The account has as many webhooks as it can have. Delete one that is not needed.",
+            details=[
+                Detail("limit", f"An account can have {WEBHOOKS_PER_ACCOUNT} webhooks."),
+                Detail("current", f"The account has {current}, disabled ones included."),
+            ],
+        )
+
+
+def _forget_failures(webhook: Webhook) -> None:
+    webhook.consecutive_failures = 0
+    webhook.failing_since = None
+    webhook.warned_at = None

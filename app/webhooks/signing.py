@@ -1,0 +1,90 @@
+"""Secrets of webhooks, the headers of a request, and the signatures among them.
+
+Each request is signed in two forms. ``X-Service-Signature`` is an HMAC of the body, keyed with the
+secret's text. ``webhook-signature`` is that of Standard Webhooks (https://www.standardwebhooks.com),
+which signs the id and the time besides, and may hold several signatures.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hmac
+import secrets
+import zlib
+from collections.abc import Sequence
+from contextlib import suppress
+from datetime import datetime
+from typing import Final
+
+from app.policy.deliveries import USER_AGENT
+
+PREFIX: Final = "whsec_"
+_RANDOM_BYTES: Final = 26  # 208 bits
+_CHECK_BYTES: Final = 4
+_KEY_BYTES: Final = 16  # at least, of a key in base64; a shorter one can be guessed
+
+
+def new_secret() -> str:
+    """A new secret: the prefix and base64 of random bytes, of which the last are a checksum."""
+    body = secrets.token_bytes(_RANDOM_BYTES)
+    check = zlib.crc32(body).to_bytes(_CHECK_BYTES)
+    return PREFIX + base64.b64encode(body + check).decode()
+
+
+def request_headers(
+    event_id: str, event_type: str, delivery_id: str, moment: datetime
+) -> dict[str, str]:
+    """The headers of a request, but for the signatures and what belongs to the connection.
+
+    Args:
+        moment: of the attempt.
+    """
+    return {
+        "Content-Type": "application/json",
+        "User-Agent": USER_AGENT,
+        "X-Service-Event": event_type,
+        "X-Service-Delivery": delivery_id,
+        "webhook-id": event_id,
+        "webhook-timestamp": str(_seconds(moment)),
+    }
+
+
+def signatures(
+    secret_texts: Sequence[str], event_id: str, moment: datetime, body: bytes
+) -> dict[str, str]:
+    """The headers that prove where a request comes from.
+
+    Args:
+        secret_texts: the secret; after a rotation the former one besides, for a time.
+        moment: of the attempt.
+        body: as it is sent.
+    """
+    signed = f"{event_id}.{_seconds(moment)}.".encode() + body
+    standard = (_hmac(standard_key(text), signed) for text in secret_texts)
+    return {
+        "X-Service-Signature": f"sha256={_hmac(secret_texts[0].encode(), body).hex()}",
+        "webhook-signature": " ".join(
+            f"v1,{base64.b64encode(digest).decode()}" for digest in standard
+        ),
+    }
+
+
+def standard_key(secret: str) -> bytes:
+    """The key of ``webhook-signature``: what the secret's base64 stands for, as in Standard
+    Webhooks. A secret that a customer chose and that is none of its form, or stands for too few
+    bytes, is the key as it is."""
+    if secret.startswith(PREFIX):
+        with suppress(binascii.Error):
+            key = base64.b64decode(secret.removeprefix(PREFIX), validate=True)
+            if len(key) >= _KEY_BYTES:
+                return key
+    return secret.encode()
+
+
+def _seconds(moment: datetime) -> int:
+    return int(moment.timestamp())
+
+
+def _hmac(key: bytes, message: bytes) -> bytes:
+    return hmac.digest(key, message, "sha256")

@@ -1,0 +1,162 @@
+"""Another SECRET_KEY: what was encrypted with the old one stays readable, and the old one goes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from flask import Flask
+
+from app import create_app
+from app.core import clock
+from app.core.connections import close_all
+from app.core.migrations import upgrade
+from app.core.sealing import reseal, seal, unseal
+from app.extensions import db
+from app.mail.claims import Contents
+from app.models import Mail, Webhook
+from config import load_settings
+from tests.cli.conftest import runner
+from tests.make import Client, make_account, second_app
+from tests.make.webhooks import make_webhook, webhook_row
+
+Start = Callable[[], Flask]
+
+
+@pytest.fixture
+def start(tmp_path: Path, valkey_url: str) -> Iterator[Start]:
+    """Starts an instance whose key is a file in its folder."""
+    apps: list[Flask] = []
+
+    def make() -> Flask:
+        environ = {"INSTANCE_PATH": str(tmp_path / "own"), "REDIS_URL": valkey_url}
+        apps.append(create_app(load_settings(environ)))
+        with apps[-1].app_context():
+            upgrade()
+        return apps[-1]
+
+    yield make
+    for app in apps:
+        with app.app_context():
+            close_all()
+
+
+def secret_of(app: Flask, webhook_id: str) -> str:
+    with app.app_context():
+        text: str = unseal(db.session.get_one(Webhook, webhook_id).sealed_secret)
+        return text
+
+
+def test_a_key_in_the_folder_is_changed_in_two_steps(start: Start, tmp_path: Path) -> None:
+    old = start()
+    client = make_account(old)
+    webhook = make_webhook(client)
+    keyed = client.post(
+        "/v1/webhooks",
+        {"url": "https://hooks.example.org/", "events": ["*"]},
+        headers={"Idempotency-Key": "once"},
+    )
+    made = runner(old)("secret-key", "rotate")
+    assert made.exit_code == 0, made.output
+    assert "Restart" in made.output
+    key, former = tmp_path / "own" / "secret_key", tmp_path / "own" / "secret_key_former"
+    assert former.read_text() == old.config["SETTINGS"].secret_key != key.read_text()
+    assert {path.stat().st_mode & 0o777 for path in (key, former)} == {0o600}
+
+    between = start()
+    assert secret_of(between, webhook["id"]) == webhook["secret"]
+    done = runner(between)("secret-key", "finish", "--json")
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["sealed"]["webhooks"] == 2
+    assert not former.exists()
+
+    new = start()
+    assert new.config["SETTINGS"].secret_key_former is None
+    assert secret_of(new, webhook["id"]) == webhook["secret"]
+    repeated = Client(new, client.account_id, client.owner_id, client.token).post(
+        "/v1/webhooks",
+        {"url": "https://hooks.example.org/", "events": ["*"]},
+        headers={"Idempotency-Key": "once"},
+    )
+    assert repeated.get_data() == keyed.get_data()
+
+
+def test_a_second_change_waits_for_the_end_of_the_first(start: Start, tmp_path: Path) -> None:
+    runner(start())("secret-key", "rotate")
+    again = runner(start())("secret-key", "rotate")
+    assert again.exit_code == 1
+    assert "secret-key finish" in again.output
+
+
+def test_a_key_of_the_environment_is_shown_and_no_file_is_touched(
+    start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = start()
+    before = (tmp_path / "own" / "secret_key").read_text()
+    monkeypatch.setenv("SECRET_KEY", before)
+    shown = json.loads(runner(app)("secret-key", "rotate", "--json").stdout)
+    assert shown["SECRET_KEY_FORMER"] == before
+    assert len(shown["SECRET_KEY"]) >= 48
+    assert (tmp_path / "own" / "secret_key").read_text() == before
+
+
+@pytest.fixture
+def changed(app: Flask, client: Client) -> Iterator[tuple[Flask, dict[str, str]]]:
+    """The application after its key was changed, and a webhook from before."""
+    webhook = make_webhook(client)
+    client.post(f"/v1/webhooks/{webhook['id']}/rotate-secret", {"overlap_hours": 5})
+    former = app.config["SETTINGS"].secret_key
+    with ExitStack() as stack:
+        new = {"secret_key": "a new key, which is long enough for it", "secret_key_former": former}
+        yield stack.enter_context(second_app(app, **new)), webhook
+
+
+def test_all_that_is_sealed_can_be_read_with_the_new_key_alone(
+    app: Flask, client: Client, changed: tuple[Flask, dict[str, str]]
+) -> None:
+    new, webhook = changed
+    with app.app_context():
+        mail = Mail(
+            id="mail_x", kind="k", recipient="jo@example.org", cause="x", attempts=0,
+            sealed=Contents({"a": 1}).sealed(), created_at=clock.now(),
+        )  # fmt: skip
+        db.session.add(mail)
+        db.session.commit()
+    try:
+        assert runner(new)("secret-key", "finish").exit_code in (0, 1)  # others' may be damaged
+        with second_app(new, secret_key_former=None) as alone, alone.app_context():
+            row = webhook_row(client, webhook["id"])
+            assert unseal(row["sealed_former_secret"]) == webhook["secret"]
+            assert unseal(row["sealed_secret"]).startswith("whsec_")
+            kept = db.session.get_one(Mail, "mail_x").sealed
+            assert unseal(kept or "") == [{"a": 1}, None]
+            db.session.rollback()
+    finally:
+        with app.app_context():
+            db.session.delete(db.session.get_one(Mail, "mail_x"))
+            db.session.commit()
+
+
+def test_what_neither_key_opens_is_told(start: Start) -> None:
+    app = start()
+    webhook = make_webhook(make_account(app))
+    with app.app_context():
+        row = db.session.get_one(Webhook, webhook["id"])
+        row.sealed_secret = row.sealed_secret[:-8] + "AAAAAAA="
+        db.session.commit()
+    told = runner(app)("secret-key", "finish")
+    assert told.exit_code == 1
+    assert "1 in webhooks" in told.output
+
+
+def test_resealing_keeps_the_value(app: Flask) -> None:
+    with app.app_context():
+        text = seal({"a": ["b"]})
+        again = reseal(text)
+        assert again != text
+        assert unseal(again) == {"a": ["b"]}
+        with pytest.raises(ValueError, match="another SECRET_KEY"):
+            reseal("nothing of ours")

@@ -1,0 +1,133 @@
+"""The types of events, their schemas and their examples."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from flask import Flask
+from jsonschema import Draft202012Validator
+
+from app.core.strict_json import dumps
+from app.events import catalogue
+from app.events.catalogue import DIALECT, TYPES, example_of, schema_of
+from app.extensions import db
+from app.outbox import Origin, emit
+from app.policy.events import EVENTS, PROJECT_FIELDS, EventKind
+from tests import watch
+from tests.make import Client, make_account, make_project
+
+each_type = pytest.mark.parametrize("event_type", TYPES)
+_PROJECT = {name: example_of("project.created")["data"][name] for name in PROJECT_FIELDS}
+
+
+def _faults(event_type: str, event: Any, *, closed: bool = False) -> list[str]:
+    validator = Draft202012Validator(schema_of(event_type, closed=closed))
+    return [fault.message for fault in validator.iter_errors(event)]
+
+
+@each_type
+@pytest.mark.parametrize("closed", [False, True])
+def test_the_example_fits_the_schema(event_type: str, closed: bool) -> None:
+    schema = schema_of(event_type, closed=closed)
+    Draft202012Validator.check_schema(schema)
+    assert schema["$schema"] == DIALECT
+    assert _faults(event_type, example_of(event_type), closed=closed) == []
+
+
+@each_type
+def test_every_member_is_required(event_type: str) -> None:
+    for name in ("id", "type", "created_at", "data", "account"):
+        event = example_of(event_type)
+        del event[name]
+        assert _faults(event_type, event)
+    for name in example_of(event_type)["data"]:
+        event = example_of(event_type)
+        del event["data"][name]
+        assert _faults(event_type, event)
+
+
+@each_type
+def test_more_may_come_one_day_and_nothing_more_comes_today(event_type: str) -> None:
+    for place in ("", "data", "account"):
+        event = example_of(event_type)
+        (event[place] if place else event)["news"] = 1
+        assert not _faults(event_type, event)
+        assert _faults(event_type, event, closed=True)
+
+
+@each_type
+def test_another_type_does_not_fit(event_type: str) -> None:
+    assert _faults(event_type, example_of(event_type) | {"type": "project.painted"})
+
+
+@pytest.mark.parametrize(
+    ("event_type", "name", "value"),
+    [
+        ("project.created", "id", "asset_01k9zq7c4d8r0v3nwk5t2m6xbe"),
+        ("project.created", "area_hectares", "7"),
+        ("project.created", "status", "lost"),
+        ("project.created", "created_at", "2026-01-02T03:04:05Z"),
+        ("project.created", "created_by", {"id": "user_1"}),
+        ("project.updated", "changes", {}),
+        ("project.updated", "changes", {"name": {"from": "a"}}),
+        ("project.updated", "changes", {"geometry": {"changed": False}}),
+        ("asset.created", "location", {"type": "Polygon", "coordinates": []}),
+        ("asset.created", "metadata", []),
+        ("member.joined", "role", "king"),
+        ("invoice.paid", "amount", 1.5),
+        ("usage.limit_exceeded", "limit", "none"),
+    ],
+)
+def test_a_wrong_value_does_not_fit(event_type: str, name: str, value: Any) -> None:
+    event = example_of(event_type)
+    event["data"][name] = value
+    assert _faults(event_type, event)
+
+
+def test_the_list(client: Client) -> None:
+    answer = client.get("/v1/event-types")
+    found = answer.json["data"]
+    assert [each["name"] for each in found] == list(EVENTS)
+    assert answer.json["meta"] == {"total": len(EVENTS)}
+    for each in found:
+        assert list(each) == ["name", "meaning", "schema", "example"]
+        assert each["meaning"] == EVENTS[each["name"]].meaning
+        assert each["schema"] == schema_of(each["name"])
+        assert each["example"] == example_of(each["name"])
+
+
+@pytest.fixture
+def _one_more(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A new type of event about projects."""
+    kind = EventKind("A project is flown over", PROJECT_FIELDS, "updated_by")
+    monkeypatch.setitem(EVENTS, "project.flown_over", kind)
+    catalogue.event_types.cache_clear()
+    yield
+    catalogue.event_types.cache_clear()
+
+
+@pytest.mark.usefixtures("_one_more")
+def test_a_new_type_about_what_is_known_takes_one_line() -> None:
+    listed = catalogue.event_types()[-1]
+    assert listed["name"] == "project.flown_over"
+    assert _faults("project.flown_over", listed["example"], closed=True) == []
+
+
+def test_every_event_of_the_tests_is_judged(app: Flask, client: Client) -> None:
+    make_project(client)
+    assert watch.found() == []
+    stranger = make_account(app)
+    origin = Origin(stranger.account_id, "A", stranger.owner_id, "owner@example.org")
+    with app.app_context():
+        emit("project.created", _PROJECT | {"area_hectares": "7"}, origin)
+        db.session.rollback()
+    (found,) = watch.found()
+    assert "project.created is not as promised" in found
+    assert "area_hectares" in found
+
+
+def test_an_event_of_no_type_is_seen() -> None:
+    body = dumps(example_of("project.created") | {"type": "project.painted"}).decode()
+    assert watch.event_faults(body) == ["project.painted is no type of event"]

@@ -1,0 +1,139 @@
+"""Reading events."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from app.auth.tenant import rows_of
+from app.core import clock
+from app.extensions import db
+from app.models import Event
+from tests.make import Client, events, make_asset, make_key, make_member, make_project, make_webhook
+
+PATH = "/v1/events"
+
+
+@pytest.fixture
+def past(client: Client) -> list[dict[str, Any]]:
+    """A project and four assets, a second apart, the newest first, each as it was sent."""
+    project = make_project(client)
+    for _ in range(4):
+        make_asset(client, project["id"])
+    first = clock.now() - timedelta(hours=1)
+    with client.app.app_context():
+        rows = db.session.scalars(rows_of(client.account_id, Event).order_by(Event.id))
+        for number, row in enumerate(rows):
+            row.created_at = first + timedelta(seconds=number)
+        db.session.commit()
+    return events(client)[::-1]
+
+
+def _moments(client: Client) -> list[Any]:
+    """When each happened, the newest first."""
+    with client.app.app_context():
+        rows = db.session.scalars(rows_of(client.account_id, Event).order_by(Event.id.desc()))
+        found = [row.created_at for row in rows]
+        db.session.rollback()
+        return found
+
+
+def test_the_list_has_them_as_they_were_sent(
+    client: Client, stranger: Client, past: list[dict[str, Any]]
+) -> None:
+    make_project(stranger)
+    answer = client.get(PATH)
+    assert answer.status_code == 200
+    assert answer.json["data"] == past
+    assert answer.json["meta"] == {"total": 5, "page": 1, "per_page": 20, "total_pages": 1}
+
+
+def test_one_is_the_same_to_the_byte(client: Client) -> None:
+    make_project(client, name="Wäldchen „Süd“ 🌲")
+    with client.app.app_context():
+        row = db.session.scalars(rows_of(client.account_id, Event)).one()
+        event_id, body = row.id, row.body
+        db.session.rollback()
+    answer = client.get(f"{PATH}/{event_id}")
+    assert answer.get_data(as_text=True).startswith(f'{{"data":{body},"meta":')
+    assert answer.headers["ETag"]
+    assert client.get(PATH).get_data(as_text=True).startswith(f'{{"data":[{body}],"meta":')
+
+
+def test_pages(client: Client, past: list[dict[str, Any]]) -> None:
+    pages = [client.get(f"{PATH}?per_page=2&page={page}").json["data"] for page in (1, 2, 3, 4)]
+    assert pages == [past[:2], past[2:4], past[4:], []]
+
+
+def test_those_of_one_moment_are_sorted_by_id(client: Client, past: list[dict[str, Any]]) -> None:
+    with client.app.app_context():
+        for row in db.session.scalars(rows_of(client.account_id, Event)):
+            row.created_at = clock.parse_time("2026-01-02T03:04:05.678Z")
+        db.session.commit()
+    pages = [client.get(f"{PATH}?per_page=1&page={page}").json["data"] for page in range(1, 6)]
+    assert [event for page in pages for event in page] == past
+
+
+def test_of_one_type(client: Client, past: list[dict[str, Any]]) -> None:
+    assert client.get(f"{PATH}?type=asset.created").json["data"] == past[:4]
+    answer = client.get(f"{PATH}?type=asset.created&per_page=3&page=2")
+    assert answer.json["data"] == past[3:4]
+    assert answer.json["meta"]["total"] == 4
+    assert client.get(f"{PATH}?type=invoice.paid").json["data"] == []
+
+
+def test_both_ends_of_the_time_are_included(client: Client, past: list[dict[str, Any]]) -> None:
+    moments = _moments(client)
+
+    def found(**query: Any) -> list[dict[str, Any]]:
+        answer = client.get(PATH, query_string=query)
+        assert answer.status_code == 200
+        return list(answer.json["data"])
+
+    texts = [clock.format_time(moment) for moment in moments]
+    assert found(since=texts[1]) == past[:2]
+    assert found(until=texts[1]) == past[1:]
+    assert found(since=texts[3], until=texts[1]) == past[1:4]
+    assert found(since=texts[3], until=texts[1], type="asset.created") == past[1:4]
+    assert found(since=texts[1], until=texts[3]) == []
+    after = moments[1] + timedelta(milliseconds=1)
+    assert found(since=clock.format_time(after)) == past[:1]
+    zone = clock.format_time(moments[1] - timedelta(hours=5)).replace("Z", "-05:00")
+    assert found(since=zone) == past[:2]
+
+
+@pytest.mark.parametrize(
+    ("query", "field"),
+    [
+        ("type=project.painted", "type"),
+        ("type=*", "type"),
+        ("since=2026-01-02", "since"),
+        ("until=now", "until"),
+        ("since=2026-01-02T03:04:05%2B02:00&until=2026-01-02T03:04:05+02:00", "until"),
+        ("since=", "since"),
+        ("event_type=project.created", "event_type"),
+        ("per_page=0", "per_page"),
+    ],
+)
+def test_parameters_that_are_refused(client: Client, query: str, field: str) -> None:
+    answer = client.get(f"{PATH}?{query}")
+    assert answer.status_code == 400
+    assert [item["field"] for item in answer.json["error"]["details"]] == [field]
+
+
+@pytest.mark.parametrize(("role", "status"), [("viewer", 403), ("editor", 403), ("admin", 200)])
+def test_who_may_read(client: Client, role: str, status: int) -> None:
+    assert make_member(client, role).client.get(PATH).status_code == status
+
+
+def test_types_are_for_every_credential(client: Client) -> None:
+    caller = make_key(client, permissions=["billing:read"])
+    assert caller.get("/v1/event-types").status_code == 200
+    assert client.nobody().get("/v1/event-types").status_code == 401
+
+
+def test_every_type_can_be_subscribed_to(client: Client) -> None:
+    types = [each["name"] for each in client.get("/v1/event-types").json["data"]]
+    assert make_webhook(client, events=types)["events"] == types

@@ -1,0 +1,53 @@
+"""What the doctor says about deliveries."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from flask import Flask
+
+from app.core import clock
+from app.maintenance.results import Status
+from tests.conftest import DATABASES
+from tests.maintenance.conftest import MakeInstance
+from tests.maintenance.test_doctor import environ_of, examined
+from tests.make import Client, make_account, make_project
+from tests.make.webhooks import make_webhook, set_deliveries, set_webhook
+
+
+@pytest.fixture(params=DATABASES)
+def customer(request: pytest.FixtureRequest, make_instance: MakeInstance) -> Client:
+    return make_account(make_instance(request.param))
+
+
+def said(app: Flask) -> tuple[Status, str]:
+    found = examined(environ_of(app))["deliveries"].result
+    return found.status, found.found
+
+
+def test_nothing_to_deliver(customer: Client) -> None:
+    assert said(customer.app) == (Status.OK, "0 deliveries wait for their time")
+
+
+def test_what_is_late_for_a_receiver_that_answers(customer: Client) -> None:
+    webhook = make_webhook(customer, events=["project.created"])
+    make_project(customer)
+    assert said(customer.app)[0] is Status.OK
+    set_deliveries(
+        customer, webhook["id"], "pending", due_at=clock.now() - timedelta(minutes=2, seconds=1)
+    )
+    status, found = said(customer.app)
+    assert status is Status.PROBLEM
+    assert "1 deliveries of events are late" in found
+
+
+def test_what_fails_is_its_owners_business(customer: Client) -> None:
+    webhook = make_webhook(customer, events=["project.created"])
+    make_project(customer)
+    moment = clock.now()
+    set_deliveries(customer, webhook["id"], "pending", due_at=moment - timedelta(hours=1))
+    set_webhook(customer, webhook["id"], consecutive_failures=9, failing_since=moment)
+    status, found = said(customer.app)
+    assert status is Status.OK
+    assert "1 webhooks fail" in found

@@ -1,0 +1,1 @@
+"""Receivers and libraries of others verify what the service sent, unchanged."""

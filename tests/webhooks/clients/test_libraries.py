@@ -1,0 +1,126 @@
+"""The libraries that others wrote verify what the service sent: ``standardwebhooks`` in Python and
+JavaScript, and ``@octokit/webhooks-methods`` for ``sha256=``."""
+
+from __future__ import annotations
+
+import base64
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from standardwebhooks import Webhook, WebhookVerificationError
+
+from tests.docs.pages import blocks
+from tests.egress.receivers import Received, Receiver
+from tests.house.documents import documents
+from tests.make import Client, events, make_project
+from tests.make.webhooks import make_webhook
+from tests.webhooks.clients.running import run_script
+from tests.webhooks.conftest import Deliver
+
+CHOSEN = "a-word-of-mine"
+
+
+def said_by_javascript(
+    folder: Path, requests: Sequence[Received], secret: str, key: str | None = None
+) -> list[dict[str, Any]]:
+    """What the libraries in JavaScript say of each."""
+    given = [
+        {
+            "secret": secret,
+            "key": key or secret,
+            "headers": request.headers,
+            "body": request.body.decode(),
+        }
+        for request in requests
+    ]
+    said: list[dict[str, Any]] = run_script("verify.mjs", folder, given)
+    return said
+
+
+def test_libraries_verify_what_is_sent(
+    customer: Client, receiver: Receiver, deliver: Deliver, tmp_path: Path
+) -> None:
+    secret = make_webhook(customer, url=receiver.url())["secret"]
+    make_project(customer, name="Wald am Fluß — 森 \U0001f332")
+    make_project(customer, description='"quoted" \\ and / more')
+    deliver()
+    ids = sorted(event["id"] for event in events(customer))
+    verified = [Webhook(secret).verify(each.body, each.headers) for each in receiver.requests]
+    assert sorted(event["id"] for event in verified) == ids
+    said = said_by_javascript(tmp_path, receiver.requests, secret)
+    assert sorted(each["standardwebhooks"] for each in said) == ids
+    assert [each["octokit"] for each in said] == [True, True]
+
+
+def test_libraries_take_a_chosen_secret_in_base64(
+    customer: Client, receiver: Receiver, deliver: Deliver, tmp_path: Path
+) -> None:
+    make_webhook(customer, url=receiver.url(), secret=CHOSEN)
+    make_project(customer)
+    deliver()
+    key = base64.b64encode(CHOSEN.encode()).decode()
+    (request,) = receiver.requests
+    event = Webhook(key).verify(request.body, request.headers)
+    (said,) = said_by_javascript(tmp_path, [request], CHOSEN, key)
+    assert said == {"standardwebhooks": event["id"], "octokit": True}
+
+
+def test_libraries_verify_with_either_secret_during_a_rotation(
+    customer: Client, receiver: Receiver, deliver: Deliver, tmp_path: Path
+) -> None:
+    webhook = make_webhook(customer, url=receiver.url())
+    answer = customer.post(f"/v1/webhooks/{webhook['id']}/rotate-secret", {})
+    former, new = webhook["secret"], answer.json["data"]["secret"]
+    make_project(customer)
+    deliver()
+    (request,) = receiver.requests
+    event_id = Webhook(former).verify(request.body, request.headers)["id"]
+    assert Webhook(new).verify(request.body, request.headers)["id"] == event_id
+    assert said_by_javascript(tmp_path, [request], former) == [
+        {"standardwebhooks": event_id, "octokit": False}
+    ]
+    assert said_by_javascript(tmp_path, [request], new) == [
+        {"standardwebhooks": event_id, "octokit": True}
+    ]
+
+
+def test_libraries_refuse_what_was_changed(
+    customer: Client, receiver: Receiver, deliver: Deliver, tmp_path: Path
+) -> None:
+    secret = make_webhook(customer, url=receiver.url())["secret"]
+    make_project(customer)
+    deliver()
+    (request,) = receiver.requests
+    changed = request._replace(body=request.body.replace(b"project.created", b"project.deleted"))
+    with pytest.raises(WebhookVerificationError, match="No matching signature"):
+        Webhook(secret).verify(changed.body, changed.headers)
+    assert said_by_javascript(tmp_path, [changed], secret) == [
+        {"standardwebhooks": "No matching signature found", "octokit": False}
+    ]
+
+
+def test_the_one_liners_of_the_page(
+    customer: Client, receiver: Receiver, deliver: Deliver, tmp_path: Path
+) -> None:
+    """In Python, as it stands there, in a view of Flask."""
+    page = documents()["docs/webhooks.md"]
+    (line,) = (b.text for b in blocks(page) if b.text.startswith("event = Webhook(secret)"))
+    secret = make_webhook(customer, url=receiver.url())["secret"]
+    make_project(customer)
+    deliver()
+    (sent,) = receiver.requests
+    program = f"""
+import sys
+from flask import Flask, request
+from standardwebhooks import Webhook
+secret = {secret!r}
+with Flask("x").test_request_context(method="POST", data={sent.body!r}, headers={sent.headers!r}):
+    {line}
+print(event["id"])
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.stdout.strip() == sent.headers["webhook-id"], done.stderr

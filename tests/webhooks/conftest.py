@@ -1,0 +1,84 @@
+"""An instance that delivers to receivers on this machine, with nothing else to deliver."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from datetime import timedelta
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from app.core import clock
+from tests.egress.conftest import LOOPBACK, NAMES
+from tests.egress.receivers import Authority, Receiver, make_authority
+from tests.make import Client, make_account
+from tests.webhooks.job import deliver_due, delivering_app
+
+Later = Callable[[timedelta], None]
+Deliver = Callable[..., int]
+MakeReceiver = Callable[[], Receiver]
+
+
+@pytest.fixture(scope="session")
+def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
+    return make_authority(tmp_path_factory.mktemp("authority"))
+
+
+@pytest.fixture(scope="session")
+def certificate(authority: Authority) -> Path:
+    return authority.certificate_for(NAMES)
+
+
+@pytest.fixture
+def own_settings() -> dict[str, Any]:
+    """What ``delivering`` is set up with besides; for tests to override."""
+    return {}
+
+
+@pytest.fixture
+def delivering(app: Flask, authority: Authority, own_settings: dict[str, Any]) -> Iterator[Flask]:
+    """The application, which may reach this machine and trusts its receivers. What other tests left
+    undelivered is gone."""
+    ways = {"webhook_allowed_networks": LOOPBACK, "webhook_ca_bundle": authority.ca_path}
+    with delivering_app(app, **ways, **own_settings) as made:
+        yield made
+
+
+@pytest.fixture
+def customer(delivering: Flask) -> Client:
+    """A caller in an account of its own."""
+    return make_account(delivering)
+
+
+@pytest.fixture
+def make_receiver(certificate: Path) -> Iterator[MakeReceiver]:
+    with ExitStack() as stack:
+        yield lambda: stack.enter_context(Receiver(certificate))
+
+
+@pytest.fixture
+def receiver(make_receiver: MakeReceiver) -> Receiver:
+    return make_receiver()
+
+
+@pytest.fixture
+def deliver(delivering: Flask) -> Deliver:
+    """``deliver_due``, of that application."""
+    return partial(deliver_due, delivering)
+
+
+@pytest.fixture
+def later(monkeypatch: pytest.MonkeyPatch) -> Later:
+    """Stops the clock, and moves it on by so much with each call."""
+    moment = clock.now()
+    monkeypatch.setattr(clock, "now", lambda: moment)
+
+    def move(by: timedelta) -> None:
+        nonlocal moment
+        moment += by
+
+    return move

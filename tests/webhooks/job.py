@@ -1,0 +1,41 @@
+"""The delivery job, run here and now."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from typing import Any
+
+from flask import Flask
+from sqlalchemy import delete
+
+from app.extensions import db
+from app.models import Delivery, Replay
+from app.webhooks.delivery.drain import Drain
+from app.webhooks.jobs import open_egress, transaction
+from tests.make import second_app
+
+
+@contextmanager
+def delivering_app(app: Flask, **settings: Any) -> Iterator[Flask]:
+    """Another application on the same database, with these settings. What other tests left
+    undelivered is gone."""
+    forget_deliveries(app)
+    with second_app(app, **settings) as made:
+        yield made
+
+
+def forget_deliveries(app: Flask) -> None:
+    """Have nothing to deliver, of any account."""
+    with app.app_context():
+        db.session.execute(delete(Delivery))
+        db.session.execute(delete(Replay))
+        db.session.commit()
+
+
+def deliver_due(
+    app: Flask, *, is_stopping: Callable[[], bool] = lambda: False, linger: float = 0
+) -> int:
+    """Run the delivery job until nothing is due. Returns how many were received."""
+    with app.app_context(), closing(open_egress(app.config["SETTINGS"])) as egress:
+        return Drain(egress, transaction, is_stopping).run(linger=linger)

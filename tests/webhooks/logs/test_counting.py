@@ -1,0 +1,182 @@
+"""Counting long logs: what is remembered, and when it is not."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from functools import partial
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from app.auth.tenant import rows_of
+from app.core import clock
+from app.core.ids import new_id
+from app.core.reading import engine
+from app.extensions import db
+from app.models import DeliveryLog
+from app.webhooks.logs import counting
+from tests.make import Client, make_account, make_log, make_webhook
+
+EVENT = "evt_01arz3ndektsv4rrffq69g5fav"
+MANY = 30_000
+
+
+class Log:
+    """A log that counts as long from five entries on."""
+
+    def __init__(self, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.client, self.webhook_id = client, make_webhook(client)["id"]
+        monkeypatch.setattr(counting, "LONG", 5)
+        monkeypatch.setattr(counting, "_SETTLED", timedelta())
+        self.whole = 0
+        whole = counting._whole
+
+        def counted(filters: Any) -> Any:
+            self.whole += 1
+            return whole(filters)
+
+        monkeypatch.setattr(counting, "_whole", counted)
+
+    def write(self, number: int = 1, **columns: Any) -> list[str]:
+        make = partial(make_log, self.client, self.webhook_id, EVENT, **columns)
+        made = [make() for _ in range(number)]
+        time.sleep(0.003)  # so that ids of other times follow
+        return made
+
+    def total(self, query: str = "") -> int:
+        answer = self.client.get(f"/v1/webhooks/{self.webhook_id}/logs{query}")
+        return int(answer.json["meta"]["total"])
+
+
+@pytest.fixture
+def log(client: Client, monkeypatch: pytest.MonkeyPatch) -> Iterator[Log]:
+    counting._counted.clear()
+    yield Log(client, monkeypatch)
+    counting._counted.clear()
+
+
+def test_a_short_log_is_counted_each_time(log: Log) -> None:
+    log.write(4)
+    assert [log.total(), log.total()] == [4, 4]
+    assert log.whole == 2
+
+
+def test_of_a_long_log_only_what_is_new(log: Log) -> None:
+    log.write(6)
+    assert log.total() == 6
+    log.write(2)
+    assert [log.total(), log.total()] == [8, 8]
+    assert log.whole == 1
+
+
+def test_what_is_hardly_written_yet_is_not_remembered(
+    log: Log, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An entry can become visible after one whose id is greater."""
+    monkeypatch.setattr(counting, "_SETTLED", timedelta(seconds=20))
+    log.write()
+    late = new_id("log")
+    log.write(6)
+    assert log.total() == 7
+    log.write(id=late)
+    assert log.total() == 8
+
+
+def test_filters_are_counted_apart(log: Log) -> None:
+    log.write(6)
+    log.write(5, status="success", event_type="asset.created")
+    queries = ("", "?status=failed", "?event_type=asset.created", "?status=success")
+    for _ in range(2):
+        assert [log.total(query) for query in queries] == [11, 6, 5, 5]
+    assert log.whole == 4
+
+
+def test_what_is_seldom_in_a_long_log_is_remembered_too(log: Log) -> None:
+    log.write(6)
+    log.write(status="success")
+    for _ in range(2):
+        assert [log.total(), log.total("?status=success")] == [7, 1]
+    assert log.whole == 2
+    log.write(status="success")
+    assert [log.total(), log.total("?status=success")] == [8, 2]
+
+
+def test_what_was_deleted_is_noticed(log: Log) -> None:
+    ids = log.write(8)
+    assert log.total() == 8
+    with log.client.app.app_context():
+        own = rows_of(log.client.account_id, DeliveryLog).where(DeliveryLog.id.in_(ids[:2]))
+        for row in db.session.scalars(own):
+            db.session.delete(row)
+        db.session.commit()
+    assert log.total() == 6
+
+
+def test_it_is_counted_anew_after_a_while(log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
+    log.write(6)
+    log.total()
+    later = time.monotonic() + 601
+    monkeypatch.setattr(counting.time, "monotonic", lambda: later)
+    assert log.total() == 6
+    assert log.whole == 2
+
+
+def test_only_so_many_are_remembered(log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(counting, "_MOST", 1)
+    log.write(6)
+    assert [log.total(), log.total("?status=failed")] == [6, 6]
+    assert len(counting._counted) == 1
+
+
+def test_the_index_alone_is_counted(app: Flask) -> None:
+    """And a page of a long log is soon there."""
+    client = make_account(app)
+    webhook_id = make_webhook(client)["id"]
+    with app.app_context():
+        _fill(client, webhook_id)
+        if engine().dialect.name == "sqlite":
+            assert "COVERING INDEX" in _plan(client, webhook_id)
+    path = f"/v1/webhooks/{webhook_id}/logs"
+    for query in ("", "?status=success", "?page=1500", "?page=700&status=failed"):
+        assert client.get(path + query).json["meta"]["total"] in (MANY, MANY // 2)
+        assert min(_seconds(lambda query=query: client.get(path + query)) for _ in range(5)) < 0.05
+    counting._counted.clear()
+
+
+def _fill(client: Client, webhook_id: str) -> None:
+    moment = clock.now() - timedelta(days=1)
+    row = {
+        "account_id": client.account_id,
+        "webhook_id": webhook_id,
+        "delivery_id": new_id("delivery"),
+        "event_id": EVENT,
+        "event_type": "project.created",
+        "cause": "event",
+        "attempt": 1,
+        "response_time_ms": 12,
+        "sent_at": moment,
+        "delivered_at": moment,
+    }
+    statuses = ("success", "failed") * (MANY // 2)
+    rows = [row | {"id": new_id("log"), "status": status} for status in statuses]
+    db.session.connection().execute(DeliveryLog.__table__.insert(), rows)
+    db.session.commit()
+
+
+def _plan(client: Client, webhook_id: str) -> str:
+    whole = counting._whole(counting.Filters(True, True))._compiled_for(engine())
+    values = {"account_id": client.account_id, "webhook_id": webhook_id}
+    with engine().connect() as connection:
+        cursor = connection.connection.cursor()
+        values |= {"status": "failed", "event_type": "asset.created"}
+        cursor.execute(f"EXPLAIN QUERY PLAN {whole.text}", whole.bind(values))
+        return " ".join(str(row[3]) for row in cursor.fetchall())
+
+
+def _seconds(call: Callable[[], Any]) -> float:
+    began = time.perf_counter()
+    call()
+    return time.perf_counter() - began

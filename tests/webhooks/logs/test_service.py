@@ -1,0 +1,130 @@
+"""One entry of a webhook's log, and sending again what it is about."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from app.auth.tenant import rows_of
+from app.core import clock
+from app.extensions import db
+from app.models import Event
+from tests.make import Client, deliveries, events, make_log, make_project, make_webhook
+from tests.make.webhooks import set_deliveries, set_webhook
+
+MOMENT = clock.parse_time("2026-01-02T03:04:05.678Z")
+TIMING = {"resolve_ms": 3, "connect_ms": None, "tls_ms": None, "wait_ms": 58}
+
+
+class Entry:
+    """An entry about a project's event, which is kept."""
+
+    def __init__(self, client: Client, **columns: Any) -> None:
+        self.client, self.webhook = client, make_webhook(client)
+        make_project(client)
+        self.event = events(client)[-1]
+        self.id = make_log(client, self.webhook["id"], self.event["id"], **columns)
+        self.path = f"/v1/webhooks/{self.webhook['id']}/logs/{self.id}"
+
+    def forget_event(self) -> None:
+        with self.client.app.app_context():
+            own = rows_of(self.client.account_id, Event).where(Event.id == self.event["id"])
+            db.session.delete(db.session.scalars(own).one())
+            db.session.commit()
+
+
+@pytest.fixture
+def entry(client: Client) -> Entry:
+    return Entry(client, sent_at=MOMENT, delivered_at=MOMENT, **TIMING)
+
+
+def test_an_entry(client: Client, entry: Entry) -> None:
+    shown = client.get(entry.path).json["data"]
+    (listed,) = client.get(f"/v1/webhooks/{entry.webhook['id']}/logs").json["data"]
+    assert shown == listed | {
+        "request": {
+            "headers": {
+                "Content-Type": "application/json",
+                "User-Agent": "Canopy-Webhooks/1",
+                "X-Service-Event": "project.created",
+                "X-Service-Delivery": listed["delivery_id"],
+                "webhook-id": entry.event["id"],
+                "webhook-timestamp": "1767323045",
+            }
+        },
+        "timing": TIMING | {"total_ms": 124},
+        "event": entry.event,
+    }
+
+
+def test_the_event_is_what_was_sent_to_the_byte(client: Client, entry: Entry) -> None:
+    with client.app.app_context():
+        own = rows_of(client.account_id, Event).where(Event.id == entry.event["id"])
+        body = db.session.scalars(own).one().body
+        db.session.rollback()
+    assert f'"event":{body}' in client.get(entry.path).get_data(as_text=True)
+
+
+def test_an_event_that_is_not_kept_is_left_out(client: Client, entry: Entry) -> None:
+    entry.forget_event()
+    assert "event" not in client.get(entry.path).json["data"]
+
+
+def test_an_entry_of_another_webhook_is_not_found(client: Client, entry: Entry) -> None:
+    other = make_webhook(client)
+    assert client.get(f"/v1/webhooks/{other['id']}/logs/{entry.id}").status_code == 404
+    client.delete(f"/v1/webhooks/{entry.webhook['id']}")
+    assert client.get(entry.path).status_code == 404
+    assert client.post(f"{entry.path}/redeliver").status_code == 404
+
+
+def test_sending_again(client: Client, entry: Entry) -> None:
+    set_deliveries(client, entry.webhook["id"], "failed")
+    before = clock.now()
+    answer = client.post(f"{entry.path}/redeliver")
+    assert answer.status_code == 200
+    delivery = deliveries(client)[-1]
+    assert answer.json["data"] == {
+        "delivery_id": delivery["id"],
+        "event_id": entry.event["id"],
+        "event_type": "project.created",
+        "status": "queued",
+    }
+    assert delivery["webhook_id"] == entry.webhook["id"]
+    assert delivery["event_id"] == entry.event["id"]
+    assert (delivery["cause"], delivery["state"]) == ("redelivery", "pending")
+    assert before <= delivery["due_at"] <= clock.now()
+
+
+def test_it_is_sent_before_what_is_overdue(client: Client, entry: Entry) -> None:
+    overdue = clock.now() - timedelta(hours=3)
+    set_deliveries(client, entry.webhook["id"], "pending", due_at=overdue)
+    for number in (1, 2):
+        client.post(f"{entry.path}/redeliver")
+        due_at = deliveries(client)[-1]["due_at"]
+        assert due_at == overdue - timedelta(milliseconds=number)
+
+
+def test_what_is_due_later_does_not_put_it_off(client: Client, entry: Entry) -> None:
+    later = clock.now() + timedelta(hours=3)
+    set_deliveries(client, entry.webhook["id"], "pending", due_at=later)
+    client.post(f"{entry.path}/redeliver")
+    assert deliveries(client)[-1]["due_at"] <= clock.now()
+
+
+def test_a_disabled_webhook_gets_nothing_again(client: Client, entry: Entry) -> None:
+    set_webhook(client, entry.webhook["id"], enabled=False)
+    answer = client.post(f"{entry.path}/redeliver")
+    assert answer.status_code == 409
+    assert "Enable it first" in answer.json["error"]["message"]
+    assert len(deliveries(client)) == 1
+
+
+def test_an_event_that_is_not_kept_cannot_be_sent_again(client: Client, entry: Entry) -> None:
+    entry.forget_event()
+    answer = client.post(f"{entry.path}/redeliver")
+    assert answer.status_code == 409
+    assert "not kept any more" in answer.json["error"]["message"]
+    assert deliveries(client) == []

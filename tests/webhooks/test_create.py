@@ -1,0 +1,220 @@
+"""Creating and reading webhooks (docs/api-conventions.md)."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+import pytest
+
+from app.policy.deliveries import DESCRIPTION_LENGTH
+from tests.make import Client, make_member, make_webhook
+
+PATH = "/v1/webhooks"
+URL = "https://hooks.example.org/canopy"
+FIELDS = [
+    *("id", "url", "description", "events", "enabled", "status", "disabled_reason"),
+    *("last_success_at", "consecutive_failures", "created_at", "updated_at"),
+]
+
+
+def _create(client: Client, **fields: Any) -> Any:
+    return client.post(PATH, json={"url": URL, "events": ["*"]} | fields)
+
+
+def _fields_at_fault(answer: Any) -> list[str]:
+    assert answer.status_code == 422
+    return [item["field"] for item in answer.json["error"]["details"]]
+
+
+def test_a_new_webhook(client: Client) -> None:
+    answer = _create(client, events=["project.created"], description=" The registry ")
+    made = answer.json["data"]
+    assert answer.status_code == 201
+    assert answer.headers["Location"] == f"{PATH}/{made['id']}"
+    assert list(made) == [*FIELDS, "secret"]
+    assert made["id"].startswith("wh_")
+    assert made["created_at"] == made["updated_at"]
+    assert {name: made[name] for name in FIELDS[1:9]} == {
+        "url": URL,
+        "description": "The registry",
+        "events": ["project.created"],
+        "enabled": True,
+        "status": "healthy",
+        "disabled_reason": None,
+        "last_success_at": None,
+        "consecutive_failures": 0,
+    }
+
+
+def test_a_secret_is_made_and_shown_once(client: Client) -> None:
+    answer = _create(client)
+    made = answer.json["data"]
+    secret = made.pop("secret")
+    assert secret.startswith("whsec_")
+    assert len(base64.b64decode(secret.removeprefix("whsec_"), validate=True)) >= 24
+    assert answer.headers["Cache-Control"] == "no-store"
+    read = client.get(f"{PATH}/{made['id']}")
+    assert read.json["data"] == made
+    assert read.headers["ETag"] == answer.headers["ETag"]
+
+
+def test_no_two_secrets_are_the_same(client: Client) -> None:
+    assert make_webhook(client)["secret"] != make_webhook(client)["secret"]
+
+
+@pytest.mark.parametrize("secret", ["12345678", "a" * 200, "!\"#$%&'()~", "whsec_no-base64"])
+def test_a_secret_of_ones_own(client: Client, secret: str) -> None:
+    assert _create(client, secret=secret).json["data"]["secret"] == secret
+
+
+def test_a_webhook_can_be_made_disabled(client: Client) -> None:
+    made = _create(client, enabled=False).json["data"]
+    assert (made["enabled"], made["status"], made["disabled_reason"]) == (
+        False,
+        "disabled",
+        "manual",
+    )
+
+
+def test_what_was_read_can_be_sent(client: Client) -> None:
+    made = make_webhook(client)
+    del made["secret"]
+    assert client.post(PATH, json=made).json["data"]["id"] != made["id"]
+    assert client.put(f"{PATH}/{made['id']}", json=made).json["data"] == made
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        None,
+        7,
+        "",
+        "hooks.example.org",
+        "http://hooks.example.org/",
+        "ftp://hooks.example.org/",
+        "//hooks.example.org/",
+        "https://",
+        "https:///path",
+        "https://user:password@hooks.example.org/",
+        "https://hooks.example.org:0/",
+        "https://hooks.example.org:65536/",
+        "https://hooks.example.org/a b",
+        "https://hooks.example.org/a\nb",
+        "https://hooks.example.org\\@evil.example/",
+        "https://hooks.example.org/ü",
+        "https://127.1/",
+        "https://0x7f000001/",
+        "https://[::1/",
+        "https://hooks.example.org/#part",
+        f"https://hooks.example.org/{'a' * 2048}",
+        "javascript:alert(1)",
+    ],
+)
+def test_addresses_that_are_refused(client: Client, url: Any) -> None:
+    assert _fields_at_fault(_create(client, url=url)) == ["url"]
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://hooks.example.org",
+        "https://hooks.example.org:8443/a?b=c&d=%20",
+        "https://192.0.2.7/",
+        "https://[2001:db8::7]/",
+        "https://127.0.0.1/",  # judged when it is called
+        "https://bücher.example/",
+        "HTTPS://HOOKS.EXAMPLE.ORG/",
+        f"https://hooks.example.org/{'a' * 2022}",
+    ],
+)
+def test_addresses_that_are_taken_as_they_are(client: Client, url: str) -> None:
+    made = _create(client, url=f" {url} ")
+    assert made.status_code == 201
+    assert made.json["data"]["url"] == url
+
+
+@pytest.mark.parametrize(
+    ("events", "field"),
+    [
+        (None, "events"),
+        ("*", "events"),
+        ({}, "events"),
+        ([], "events"),
+        (["project.painted"], "events.0"),
+        (["webhook.test"], "events.0"),
+        (["project.*"], "events.0"),
+        (["project.created", 7], "events.1"),
+        (["project.created", None], "events.1"),
+        (["project.created", ["asset.created"]], "events.1"),
+        (["project.created", "asset.created", "project.created"], "events"),
+        (["*", "*"], "events"),
+        (["Project.created"], "events.0"),
+    ],
+)
+def test_events_that_are_refused(client: Client, events: Any, field: str) -> None:
+    assert _fields_at_fault(_create(client, events=events)) == [field]
+
+
+def test_repeated_events_are_named(client: Client) -> None:
+    answer = _create(client, events=["*", "*", "asset.created"])
+    assert "repeated: *." in answer.json["error"]["details"][0]["message"]
+
+
+@pytest.mark.parametrize("events", [["*"], ["*", "project.created"], ["b", "a"]])
+def test_events_are_kept_as_they_are_given(client: Client, events: list[str]) -> None:
+    given = [{"a": "asset.created", "b": "project.created"}.get(each, each) for each in events]
+    assert _create(client, events=given).json["data"]["events"] == given
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("secret", None),
+        ("secret", 12345678),
+        ("secret", "1234567"),
+        ("secret", "a" * 201),
+        ("secret", " 12345678"),
+        ("secret", "12345678\n"),
+        ("secret", "schlüssel"),
+        ("secret", "1234\x005678"),
+        ("description", 7),
+        ("description", "a" * (DESCRIPTION_LENGTH + 1)),
+        ("description", "a\x00"),
+        ("enabled", None),
+        ("enabled", "yes"),
+        ("enabled", 1),
+        ("colour", "green"),
+    ],
+)
+def test_fields_that_are_refused(client: Client, field: str, value: Any) -> None:
+    assert _fields_at_fault(_create(client, **{field: value})) == [field]
+    assert client.get(PATH).json["data"] == []
+
+
+def test_all_that_is_wrong_is_told_at_once(client: Client) -> None:
+    answer = client.post(PATH, json={"events": ["x"], "enabled": "no"})
+    assert sorted(_fields_at_fault(answer)) == ["enabled", "events.0", "url"]
+
+
+def test_the_list_has_all_of_the_account_the_oldest_first(client: Client, stranger: Client) -> None:
+    make_webhook(stranger)
+    made = [make_webhook(client) for _ in range(3)]
+    answer = client.get(PATH)
+    assert [each["id"] for each in answer.json["data"]] == [each["id"] for each in made]
+    assert answer.json["meta"] == {"total": 3}
+
+
+@pytest.mark.parametrize(("role", "status"), [("viewer", 403), ("editor", 403), ("admin", 200)])
+def test_members_with_the_permission_admin_may(client: Client, role: str, status: int) -> None:
+    assert make_member(client, role).client.get(PATH).status_code == status
+
+
+def test_a_repeat_gets_the_first_answer(client: Client) -> None:
+    headers = {"Idempotency-Key": "one"}
+    body = {"url": URL, "events": ["*"]}
+    first, second = (client.post(PATH, json=body, headers=headers) for _ in range(2))
+    assert second.headers["Idempotency-Replayed"] == "true"
+    assert second.headers["Cache-Control"] == "no-store"
+    assert first.get_data() == second.get_data()
+    assert client.get(PATH).json["meta"]["total"] == 1

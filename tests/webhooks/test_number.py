@@ -1,0 +1,67 @@
+"""How many webhooks an account can have."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from app.policy.deliveries import WEBHOOKS_PER_ACCOUNT
+from app.webhooks import service
+from tests.make import Client, make_webhook, together
+
+PATH = "/v1/webhooks"
+BODY = {"url": "https://hooks.example.org/", "events": ["*"]}
+
+
+@pytest.fixture
+def _three(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(service, "WEBHOOKS_PER_ACCOUNT", 3)
+
+
+def _total(client: Client) -> int:
+    return int(client.get(PATH).json["meta"]["total"])
+
+
+def _refused(answer: Any) -> dict[str, str]:
+    assert answer.status_code == 403
+    assert answer.json["error"]["code"] == "FORBIDDEN"
+    return {item["field"]: item["message"] for item in answer.json["error"]["details"]}
+
+
+def test_it_is_fifty() -> None:
+    assert WEBHOOKS_PER_ACCOUNT == 50
+
+
+@pytest.mark.usefixtures("_three")
+def test_one_too_many_is_refused(client: Client, stranger: Client) -> None:
+    first = make_webhook(client, enabled=False)
+    make_webhook(client)
+    make_webhook(client)
+    assert _refused(client.post(PATH, json=BODY)) == {
+        "limit": "An account can have 3 webhooks.",
+        "current": "The account has 3, disabled ones included.",
+    }
+    assert _total(client) == 3
+    make_webhook(stranger)
+    client.delete(f"{PATH}/{first['id']}")
+    make_webhook(client)
+    _refused(client.post(PATH, json=BODY))
+
+
+@pytest.mark.usefixtures("_three")
+def test_it_is_exact_when_many_are_made_at_once(client: Client) -> None:
+    make_webhook(client)
+    statuses = together(*[lambda: client.post(PATH, json=BODY).status_code] * 8)
+    assert sorted(statuses) == [201] * 2 + [403] * 6
+    assert _total(client) == 3
+
+
+@pytest.mark.usefixtures("_three")
+def test_it_is_exact_with_keys_too(client: Client) -> None:
+    def create(number: int) -> int:
+        headers = {"Idempotency-Key": f"key {number}"}
+        return client.post(PATH, json=BODY, headers=headers).status_code
+
+    calls = [lambda number=number: create(number) for number in range(6)]
+    assert sorted(together(*calls)) == [201] * 3 + [403] * 3

@@ -1,0 +1,231 @@
+"""Sending events of the past again."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from app.auth.tenant import rows_of
+from app.core import clock
+from app.core.ids import new_id
+from app.extensions import db
+from app.models import Delivery, Event, Replay
+from app.policy.events import EVENTS
+from app.webhooks.replays import select_events
+from tests.make import Client, deliveries, events, make_asset, make_project, make_webhook
+from tests.make.webhooks import end_replays, replays, set_deliveries, set_webhook
+
+LONG_AGO = "2020-01-01T00:00:00Z"
+
+
+def _replay(client: Client, webhook: dict[str, Any], **fields: Any) -> Any:
+    body = {"since": LONG_AGO} | fields
+    return client.post(f"/v1/webhooks/{webhook['id']}/replay", json=body)
+
+
+def _number(client: Client, webhook: dict[str, Any], **fields: Any) -> int:
+    """How many events are sent again; those of the call before are done."""
+    end_replays(client, webhook["id"])
+    answer = _replay(client, webhook, **fields)
+    assert answer.status_code == 200, answer.json
+    data = answer.json["data"]
+    assert list(data) == ["replayed", "replay_id"]
+    assert (data["replay_id"] is None) is (data["replayed"] == 0)
+    return int(data["replayed"])
+
+
+def _fields_at_fault(answer: Any) -> list[str]:
+    assert answer.status_code == 422
+    return [item["field"] for item in answer.json["error"]["details"]]
+
+
+@pytest.fixture
+def past(client: Client) -> list[dict[str, Any]]:
+    """Two projects and an asset, of one second each, the oldest first."""
+    project = make_project(client)
+    make_project(client)
+    make_asset(client, project["id"])
+    found = events(client)
+    assert [event["type"] for event in found] == [
+        "project.created",
+        "project.created",
+        "asset.created",
+    ]
+    first = clock.now() - timedelta(hours=1)
+    with client.app.app_context():
+        for number, row in enumerate(
+            db.session.scalars(rows_of(client.account_id, Event).order_by(Event.id))
+        ):
+            row.created_at = first + timedelta(seconds=number)
+            found[number]["at"] = row.created_at
+        db.session.commit()
+    return found
+
+
+def _at(event: dict[str, Any], milliseconds: int = 0) -> str:
+    return clock.format_time(event["at"] + timedelta(milliseconds=milliseconds))
+
+
+def test_it_is_left_to_a_job(client: Client, past: list[dict[str, Any]]) -> None:
+    webhook = make_webhook(client)
+    data = _replay(client, webhook, since=_at(past[0]), only_failed=False).json["data"]
+    (row,) = replays(client)
+    assert row["id"] == data["replay_id"]
+    assert row["id"].startswith("rpl_")
+    assert data["replayed"] == 3
+    assert row["webhook_id"] == webhook["id"]
+    assert row["since"] == past[0]["at"]
+    assert row["until"] == row["created_at"] == row["next_at"]
+    assert row["event_types"] == list(EVENTS)
+    assert (row["last_event_id"], row["only_failed"]) == ("", False)
+    assert deliveries(client) == []
+
+
+@pytest.mark.usefixtures("past")
+def test_without_events_nothing_is_left(client: Client) -> None:
+    webhook = make_webhook(client)
+    assert _number(client, webhook, since=clock.format_time(clock.now())) == 0
+    assert replays(client) == []
+
+
+def test_both_ends_of_the_time_are_included(client: Client, past: list[dict[str, Any]]) -> None:
+    webhook = make_webhook(client)
+    first, second, third = past
+    assert _number(client, webhook, since=_at(first), until=_at(third)) == 3
+    assert _number(client, webhook, since=_at(first, 1), until=_at(third)) == 2
+    assert _number(client, webhook, since=_at(first), until=_at(third, -1)) == 2
+    assert _number(client, webhook, since=_at(second), until=_at(second)) == 1
+
+
+def test_moments_can_have_any_zone(client: Client, past: list[dict[str, Any]]) -> None:
+    webhook = make_webhook(client)
+    moment = past[1]["at"] + timedelta(hours=2)
+    text = clock.format_time(moment).replace("Z", "+02:00")
+    assert _number(client, webhook, since=text) == 2
+    assert _number(client, webhook, since=_at(past[1]).replace("Z", "999z").lower()) == 2
+
+
+@pytest.mark.usefixtures("past")
+def test_the_types_are_those_of_the_webhook_or_those_that_are_asked_for(
+    client: Client, stranger: Client
+) -> None:
+    make_project(stranger)
+    subscribed = make_webhook(client, events=["project.created", "project.deleted"])
+    assert _number(client, subscribed) == 2
+    assert replays(client)[0]["event_types"] == ["project.created", "project.deleted"]
+    assert _number(client, subscribed, event_types=["asset.created"]) == 1
+    assert _number(client, subscribed, event_types=["*"]) == 3
+    assert _number(client, subscribed, event_types=["member.joined"]) == 0
+
+
+@pytest.mark.usefixtures("past")
+def test_tests_are_not_sent_again(client: Client) -> None:
+    webhook = make_webhook(client)
+    client.post(f"/v1/webhooks/{webhook['id']}/test")
+    assert _number(client, webhook) == 3
+
+
+@pytest.mark.parametrize(
+    ("states", "number"),
+    [
+        ([], 0),
+        (["failed"], 1),
+        (["canceled"], 1),
+        (["succeeded"], 0),
+        (["pending"], 0),
+        (["failed", "canceled"], 1),
+        (["failed", "succeeded"], 0),
+        (["failed", "pending"], 0),
+    ],
+)
+def test_only_what_failed(client: Client, states: list[str], number: int) -> None:
+    webhook, other = make_webhook(client), make_webhook(client)
+    make_project(client)
+    set_deliveries(client, other["id"], "failed")
+    with client.app.app_context():
+        first = _first_delivery(client, webhook)
+        for state in states:
+            db.session.add(_copy(first, state))
+        db.session.delete(first)
+        db.session.commit()
+    assert _number(client, webhook, only_failed=True) == number
+    assert _number(client, webhook) == 1
+
+
+def _first_delivery(client: Client, webhook: dict[str, Any]) -> Any:
+    own = rows_of(client.account_id, Delivery).where(Delivery.webhook_id == webhook["id"])
+    return db.session.scalars(own).one()
+
+
+def _copy(delivery: Any, state: str) -> Any:
+    columns = {column.key: getattr(delivery, column.key) for column in delivery.__table__.columns}
+    return type(delivery)(**columns | {"id": new_id("delivery"), "state": state, "due_at": None})
+
+
+def test_the_job_chooses_the_same(client: Client, past: list[dict[str, Any]]) -> None:
+    webhook = make_webhook(client)
+    _replay(client, webhook, event_types=["project.created"])
+    (row,) = replays(client)
+    chosen = select_events(Replay(**row))
+    with client.app.app_context():
+        found = db.session.scalars(chosen.order_by(Event.id)).all()
+        db.session.rollback()
+    assert found == [event["id"] for event in past[:2]]
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_a_disabled_webhook_gets_nothing_again(client: Client, number: int) -> None:
+    webhook = make_webhook(client)
+    for _ in range(number):
+        make_project(client)
+    set_webhook(client, webhook["id"], enabled=False)
+    answer = _replay(client, webhook)
+    assert answer.status_code == 409
+    assert "Enable it first" in answer.json["error"]["message"]
+    assert replays(client) == []
+
+
+@pytest.mark.parametrize(
+    "moment",
+    [
+        None,
+        0,
+        "",
+        "yesterday",
+        "2026-01-02",
+        "2026-01-02T03:04:05",
+        "2026-01-02 03:04:05Z",
+        "2026-02-30T00:00:00Z",
+        "0001-01-01T00:00:00+14:00",
+        "2026-01-02T03:04:05Z ",
+    ],
+)
+@pytest.mark.parametrize("field", ["since", "until"])
+def test_moments_that_are_refused(client: Client, field: str, moment: Any) -> None:
+    webhook = make_webhook(client)
+    assert _fields_at_fault(_replay(client, webhook, **{field: moment})) == [field]
+
+
+@pytest.mark.parametrize(
+    ("fields", "field"),
+    [
+        ({"until": "2019-12-31T23:59:59.999Z"}, "until"),
+        ({"event_types": []}, "event_types"),
+        ({"event_types": ["webhook.test"]}, "event_types.0"),
+        ({"event_types": ["x"]}, "event_types.0"),
+        ({"event_types": "*"}, "event_types"),
+        ({"only_failed": "yes"}, "only_failed"),
+        ({"only_failed": None}, "only_failed"),
+        ({"colour": "green"}, "colour"),
+    ],
+)
+def test_fields_that_are_refused(client: Client, fields: dict[str, Any], field: str) -> None:
+    assert _fields_at_fault(_replay(client, make_webhook(client), **fields)) == [field]
+
+
+def test_since_is_required(client: Client) -> None:
+    path = f"/v1/webhooks/{make_webhook(client)['id']}/replay"
+    assert _fields_at_fault(client.post(path, json={})) == ["since"]
+    assert _fields_at_fault(client.post(path)) == ["body"]

@@ -1,0 +1,163 @@
+"""Secrets: shown once, kept encrypted, and changed with an overlap."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from sqlalchemy import text
+
+from app.core import clock, sealing
+from app.core.sealing import unseal
+from app.extensions import db
+from app.models import IdempotentAnswer, Webhook
+from tests.make import Client, events, make_log, make_project, make_webhook, second_app
+from tests.make.webhooks import webhook_row
+
+PATH = "/v1/webhooks"
+
+
+def _unsealed(client: Client, sealed: str) -> str:
+    with client.app.app_context():
+        return str(unseal(sealed))
+
+
+def _rotate(client: Client, webhook_id: str, body: Any = None, **options: Any) -> Any:
+    return client.post(f"{PATH}/{webhook_id}/rotate-secret", json=body, **options)
+
+
+def _everything_kept(client: Client) -> str:
+    """The text of every row of every table."""
+    with client.app.app_context():
+        rows = [
+            repr(row)
+            for table in Webhook.metadata.sorted_tables
+            for row in db.session.execute(text(f"SELECT * FROM {table.name}")).all()
+        ]
+        bodies = [bytes(row.body) for row in db.session.scalars(db.select(IdempotentAnswer))]
+        db.session.rollback()
+        return "".join(rows) + repr(bodies)
+
+
+def test_it_is_kept_encrypted(client: Client) -> None:
+    made = make_webhook(client, secret="correct-horse")
+    row = webhook_row(client, made["id"])
+    assert _unsealed(client, row["sealed_secret"]) == "correct-horse"
+    assert "correct-horse" not in _everything_kept(client)
+
+
+def test_it_is_in_no_other_answer(client: Client) -> None:
+    made = make_webhook(client, secret="correct-horse")
+    path = f"{PATH}/{made['id']}"
+    make_project(client)
+    log_id = make_log(client, made["id"], events(client)[-1]["id"])
+    answers = [
+        client.get(PATH),
+        client.get(path),
+        client.put(path, json={"description": "new"}),
+        client.post(f"{path}/test"),
+        client.get(f"{path}/logs"),
+        client.get(f"{path}/logs/{log_id}"),
+        client.post(f"{path}/logs/{log_id}/redeliver"),
+        client.get("/v1/events"),
+    ]
+    for answer in answers:
+        assert answer.status_code == 200
+        assert "correct-horse" not in answer.get_data(as_text=True)
+        assert "secret" not in answer.get_data(as_text=True)
+
+
+@pytest.mark.parametrize("operation", ["create", "rotate"])
+def test_a_kept_answer_is_encrypted(client: Client, operation: str) -> None:
+    headers = {"Idempotency-Key": "one"}
+    if operation == "create":
+        path, body = PATH, {"url": "https://hooks.example.org/", "events": ["*"]}
+    else:
+        path, body = f"{PATH}/{make_webhook(client)['id']}/rotate-secret", {}
+    first = client.post(path, json=body, headers=headers)
+    secret = first.json["data"]["secret"]
+    assert secret not in _everything_kept(client)
+    again = client.post(path, json=body, headers=headers)
+    assert again.json == first.json
+    assert again.headers["ETag"] == first.headers["ETag"]
+
+
+def test_an_answer_that_cannot_be_read_any_more_is_not_given_again(client: Client) -> None:
+    body, headers = {"url": "https://x.example/", "events": ["*"]}, {"Idempotency-Key": "one"}
+    assert client.post(PATH, json=body, headers=headers).status_code == 201
+    with second_app(client.app) as other:
+        sealing.init_app(other, "another key")
+        elsewhere = Client(other, client.account_id, client.owner_id, client.token)
+        answer = elsewhere.post(PATH, json=body, headers=headers)
+    assert answer.status_code == 409
+    assert client.get(PATH).json["meta"]["total"] == 1
+
+
+def test_rotation(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = make_webhook(client)
+    moment = clock.now() + timedelta(hours=1)
+    monkeypatch.setattr(clock, "now", lambda: moment)
+    answer = _rotate(client, made["id"], {"overlap_hours": 5})
+    rotated = answer.json["data"]
+    assert answer.status_code == 200
+    assert answer.headers["Cache-Control"] == "no-store"
+    assert rotated["secret"].startswith("whsec_")
+    assert rotated["secret"] != made["secret"]
+    assert rotated["former_secret_until"] == clock.format_time(moment + timedelta(hours=5))
+    assert rotated["updated_at"] == clock.format_time(moment)
+    same = made.keys() - {"secret", "updated_at"}
+    assert {name: rotated[name] for name in same} == {name: made[name] for name in same}
+    row = webhook_row(client, made["id"])
+    assert _unsealed(client, row["sealed_secret"]) == rotated["secret"]
+    assert _unsealed(client, row["sealed_former_secret"]) == made["secret"]
+    assert row["former_secret_until"] == moment + timedelta(hours=5)
+
+
+@pytest.mark.parametrize("body", [None, {}])
+def test_the_overlap_is_a_day_unless_it_is_told(client: Client, body: Any) -> None:
+    rotated = _rotate(client, make_webhook(client)["id"], body).json["data"]
+    since = clock.parse_time(rotated["updated_at"])
+    assert clock.parse_time(rotated["former_secret_until"]) - since == timedelta(hours=24)
+
+
+def test_without_an_overlap_the_former_secret_is_forgotten(client: Client) -> None:
+    webhook_id = make_webhook(client)["id"]
+    _rotate(client, webhook_id)
+    assert (
+        _rotate(client, webhook_id, {"overlap_hours": 0}).json["data"]["former_secret_until"]
+        is None
+    )
+    row = webhook_row(client, webhook_id)
+    assert (row["sealed_former_secret"], row["former_secret_until"]) == (None, None)
+
+
+@pytest.mark.parametrize("hours", [-1, 169, 1.5, 24.0, "24", None, True, 10**30])
+def test_hours_that_are_refused(client: Client, hours: Any) -> None:
+    webhook_id = make_webhook(client)["id"]
+    before = webhook_row(client, webhook_id)
+    answer = _rotate(client, webhook_id, {"overlap_hours": hours})
+    assert answer.status_code in (400, 422)  # an integer past 64 bits is not JSON of this service
+    assert webhook_row(client, webhook_id) == before
+
+
+@pytest.mark.parametrize("hours", [0, 1, 168])
+def test_hours_that_are_taken(client: Client, hours: int) -> None:
+    answer = _rotate(client, make_webhook(client)["id"], {"overlap_hours": hours})
+    assert answer.status_code == 200
+
+
+def test_a_body_that_holds_anything_else_is_refused(client: Client) -> None:
+    webhook_id = make_webhook(client)["id"]
+    assert _rotate(client, webhook_id, {"secret": "12345678"}).status_code == 422
+    assert _rotate(client, webhook_id, data=b"[]").status_code == 415
+    json = {"Content-Type": "application/json"}
+    assert _rotate(client, webhook_id, data=b"[]", headers=json).status_code == 422
+    assert _rotate(client, webhook_id, data=b"{", headers=json).status_code == 400
+
+
+def test_the_body_is_described_as_one_that_may_be_absent(client: Client) -> None:
+    paths = client.get("/v1/openapi.json").json["paths"]
+    rotation = paths["/v1/webhooks/{webhook_id}/rotate-secret"]["post"]["requestBody"]
+    assert not rotation.get("required")
+    assert paths["/v1/webhooks"]["post"]["requestBody"]["required"] is True

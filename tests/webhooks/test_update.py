@@ -1,0 +1,207 @@
+"""Changing, disabling and deleting webhooks."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from app.core import clock
+from app.webhooks import canceling
+from tests.make import Client, deliveries, make_project, make_webhook, together
+from tests.make.webhooks import set_webhook, webhook_row
+
+PATH = "/v1/webhooks"
+LATER = clock.now() + timedelta(days=1)
+
+
+@pytest.fixture
+def webhook(client: Client) -> dict[str, Any]:
+    """A webhook that fails."""
+    made = make_webhook(client, events=["project.created"], description="old")
+    failing = {"consecutive_failures": 7, "failing_since": clock.now(), "warned_at": clock.now()}
+    set_webhook(client, made["id"], **failing)
+    return client.get(f"{PATH}/{made['id']}").json["data"]
+
+
+@pytest.fixture
+def rings(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The bells that are rung."""
+    found: list[str] = []
+    monkeypatch.setattr(canceling, "ring_after_commit", lambda bell: found.append(bell.name))
+    return found
+
+
+def _put(client: Client, webhook: dict[str, Any], **fields: Any) -> dict[str, Any]:
+    answer = client.put(f"{PATH}/{webhook['id']}", json=fields)
+    assert answer.status_code == 200, answer.json
+    return answer.json["data"]
+
+
+def _later(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(clock, "now", lambda: LATER)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"events": ["*"]},
+        {"events": ["asset.created", "project.created"]},
+        {"description": "new"},
+        {"description": None},
+    ],
+)
+def test_a_change(
+    client: Client,
+    webhook: dict[str, Any],
+    rings: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    fields: dict[str, Any],
+) -> None:
+    _later(monkeypatch)
+    expected = webhook | fields | {"updated_at": clock.format_time(LATER)}
+    assert _put(client, webhook, **fields) == expected
+    assert client.get(f"{PATH}/{webhook['id']}").json["data"] == expected
+    assert rings == []
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [{}, {"description": "old"}, {"enabled": True}, {"id": "x", "status": "healthy"}],
+)
+def test_a_change_of_nothing(
+    client: Client,
+    webhook: dict[str, Any],
+    monkeypatch: pytest.MonkeyPatch,
+    fields: dict[str, Any],
+) -> None:
+    _later(monkeypatch)
+    assert _put(client, webhook, **fields) == webhook
+
+
+def test_another_address_begins_without_failures(client: Client, webhook: dict[str, Any]) -> None:
+    changed = _put(client, webhook, url="https://elsewhere.example.org/")
+    assert (changed["status"], changed["consecutive_failures"]) == ("healthy", 0)
+    row = webhook_row(client, webhook["id"])
+    assert (row["failing_since"], row["warned_at"]) == (None, None)
+    assert row["canceled_at"] is None
+
+
+def test_disabling(client: Client, webhook: dict[str, Any], rings: list[str]) -> None:
+    changed = _put(client, webhook, enabled=False)
+    assert (changed["enabled"], changed["status"]) == (False, "disabled")
+    assert changed["disabled_reason"] == "manual"
+    assert changed["consecutive_failures"] == 7
+    assert webhook_row(client, webhook["id"])["canceled_at"] is not None
+    assert rings == ["deliveries"]
+
+
+def test_what_is_disabled_gets_no_more_events(client: Client, webhook: dict[str, Any]) -> None:
+    make_project(client)
+    _put(client, webhook, enabled=False)
+    make_project(client)
+    (pending,) = deliveries(client, webhook["id"])
+    canceled_at = webhook_row(client, webhook["id"])["canceled_at"]
+    assert canceled_at is not None
+    assert pending["created_at"] <= canceled_at
+
+
+@pytest.mark.parametrize("reason", ["manual", "failing", "gone"])
+def test_enabling_again(
+    client: Client, webhook: dict[str, Any], rings: list[str], reason: str
+) -> None:
+    canceled_at = clock.now()
+    state = {"enabled": False, "disabled_reason": reason, "canceled_at": canceled_at}
+    set_webhook(client, webhook["id"], **state)
+    assert client.get(f"{PATH}/{webhook['id']}").json["data"]["disabled_reason"] == reason
+    changed = _put(client, webhook, enabled=True)
+    assert (changed["status"], changed["disabled_reason"]) == ("healthy", None)
+    assert changed["consecutive_failures"] == 0
+    row = webhook_row(client, webhook["id"])
+    assert (row["failing_since"], row["warned_at"]) == (None, None)
+    assert row["canceled_at"] == canceled_at
+    assert rings == []
+
+
+def test_what_is_disabled_stays_so_for_its_reason(client: Client, webhook: dict[str, Any]) -> None:
+    set_webhook(client, webhook["id"], enabled=False, disabled_reason="gone")
+    assert _put(client, webhook, enabled=False)["disabled_reason"] == "gone"
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "named"),
+    [
+        ("url", "http://hooks.example.org/", "url"),
+        ("url", None, "url"),
+        ("events", [], "events"),
+        ("events", ["webhook.test"], "events.0"),
+        ("events", None, "events"),
+        ("enabled", "false", "enabled"),
+        ("enabled", None, "enabled"),
+        ("description", 5, "description"),
+        ("colour", "green", "colour"),
+    ],
+)
+def test_fields_that_are_refused(
+    client: Client, webhook: dict[str, Any], field: str, value: Any, named: str
+) -> None:
+    answer = client.put(f"{PATH}/{webhook['id']}", json={field: value})
+    assert answer.status_code == 422
+    assert [item["field"] for item in answer.json["error"]["details"]] == [named]
+    assert client.get(f"{PATH}/{webhook['id']}").json["data"] == webhook
+
+
+def test_a_secret_is_not_changed_here(client: Client, webhook: dict[str, Any]) -> None:
+    answer = client.put(f"{PATH}/{webhook['id']}", json={"secret": "12345678"})
+    assert answer.status_code == 422
+    (detail,) = answer.json["error"]["details"]
+    assert detail["field"] == "secret"
+    assert "use rotate-secret" in detail["message"]
+
+
+def test_a_deleted_webhook_is_gone_for_every_reading(
+    client: Client, webhook: dict[str, Any], rings: list[str]
+) -> None:
+    path = f"{PATH}/{webhook['id']}"
+    make_project(client)
+    assert client.delete(path).status_code == 204
+    assert rings == ["deliveries"]
+    for method, ending in (
+        ("GET", ""),
+        ("PUT", ""),
+        ("DELETE", ""),
+        ("GET", "/logs"),
+        ("POST", "/test"),
+        ("POST", "/rotate-secret"),
+        ("POST", "/replay"),
+    ):
+        assert client.send(method, path + ending).status_code == 404
+    assert client.get(PATH).json["data"] == []
+    make_project(client)
+    assert len(deliveries(client)) == 1
+    row = webhook_row(client, webhook["id"])
+    assert (row["enabled"], row["canceled_at"] is None) == (False, False)
+
+
+def test_one_of_many_who_delete_does(client: Client, webhook: dict[str, Any]) -> None:
+    path = f"{PATH}/{webhook['id']}"
+    statuses = together(*[lambda: client.delete(path).status_code] * 4)
+    assert sorted(statuses) == [204, 404, 404, 404]
+
+
+def test_events_and_changes_of_webhooks_go_on_at_once(client: Client) -> None:
+    """Nothing waits in a circle: no request is answered 503."""
+    ids = [make_webhook(client)["id"] for _ in range(3)]
+    calls: list[Any] = []
+    for number, webhook_id in enumerate(ids * 2):
+        path = f"{PATH}/{webhook_id}"
+        enabled = number % 2 == 0
+        calls += [
+            lambda: client.post("/v1/projects", json={}).status_code,
+            lambda: make_project(client)["status"],
+            lambda path=path, on=enabled: client.put(path, json={"enabled": on}).status_code,
+            lambda path=path: client.post(f"{path}/test").status_code,
+            lambda path=path: client.post(f"{path}/rotate-secret").status_code,
+        ]
+    assert set(together(*calls)) == {422, "active", 200}
