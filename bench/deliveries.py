@@ -1,0 +1,231 @@
+"""What delivering events costs, and how soon they arrive.
+
+python -m bench.deliveries              SQLite
+python -m bench.deliveries --postgres   PostgreSQL, a server of its own
+python -m bench.deliveries --write      both, and renews the tables in docs/benchmarks.md
+
+The worker has one core; the receiver, which is Node's HTTPS server, and PostgreSQL have another.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import tempfile
+import time
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Final
+
+import urllib3
+from flask import Flask
+from redis import Redis
+from rq import Queue, SimpleWorker
+from rq.serializers import JSONSerializer
+from sqlalchemy import Engine, event
+
+from app.core import clock
+from app.core.store import store
+from app.extensions import db
+from app.outbox import Origin, emit
+from app.webhooks.delivery.drain import Drain
+from app.webhooks.jobs import open_egress, transaction
+from bench import report
+from bench.delivering import (
+    EVENT,
+    Receiver,
+    Target,
+    application,
+    environment,
+    in_threads,
+    make_webhooks,
+    percentile,
+    queue,
+    worker,
+)
+from bench.http import Row
+from tests.egress.authority import Authority, make_authority
+from tests.postgres import PostgresServer
+
+ROUNDS: Final = 5  # after one that warms up
+DELIVERIES: Final = 10_000  # a round
+POSTS: Final = 4_000  # of a bare loop
+JOBS: Final = 300
+THREADS: Final = (1, 16)  # of a bare loop; the faster one counts
+WEBHOOKS: Final = 20
+PER_SECOND: Final = 200
+SECONDS: Final = 20
+ENDPOINTS: Final = 100  # each in an account of its own
+HANGING: Final = 10
+TURNS: Final = 3
+
+
+def rates(app: Flask, receiver: Receiver, authority: Authority) -> list[Row]:
+    """Deliveries a second, beside bare loops of posts and one job for each delivery."""
+    targets = make_webhooks([f"{receiver.url}/hook/{n}" for n in range(WEBHOOKS)])
+    settings, ways = app.config["SETTINGS"], []
+    body = json.dumps(EVENT).encode()
+    pool = urllib3.PoolManager(ca_certs=str(authority.ca_path), maxsize=max(THREADS))
+    with closing(open_egress(settings)) as egress:
+        for client in (
+            lambda: egress.post(f"{receiver.url}/bare", body, {"Content-Type": "application/json"}),
+            lambda: pool.request("POST", f"{receiver.url}/bare", body=body),
+        ):
+            for threads in THREADS:
+                ways.append(lambda c=client, t=threads: in_threads(t, POSTS, c))
+        ways.append(lambda: _drain(app, targets))
+        found: list[list[float]] = [[] for _ in ways]
+        for number in range(ROUNDS + 1):
+            for place, way in enumerate(ways):
+                rate = way()
+                if number:
+                    found[place].append(rate)
+    medians = [statistics.median(each) for each in found]
+    bare, bare_urllib3, ours = max(medians[:2]), max(medians[2:4]), medians[4]
+    statements = _count_statements(lambda: _drain(app, targets)) / DELIVERIES
+    jobs = _one_job_each(targets)
+    return [
+        Row("deliveries, signed, logged, to 20 webhooks", f"{ours:,.0f}/s", "", 0, "≥ 2,000/s",
+            ours >= 2_000),
+        Row("the same", f"{ours:,.0f}/s", f"bare loop of the same client {bare:,.0f}/s",
+            ours / bare, "≥ 0.50", ours / bare >= 0.5),
+        Row("the same", f"{ours:,.0f}/s", f"bare loop of urllib3 {bare_urllib3:,.0f}/s",
+            ours / bare_urllib3, "", None),
+        Row("the same", f"{ours:,.0f}/s", f"one RQ job for each, not forked {jobs:,.0f}/s",
+            ours / jobs, "≥ 10", ours / jobs >= 10),
+        Row("statements of one delivery, counted at the driver", f"{statements:.3f}", "",
+            statements, "≤ 0.2", statements <= 0.2),
+    ]  # fmt: skip
+
+
+def _drain(app: Flask, targets: list[Target]) -> float:
+    """Deliveries a second of one run of the job."""
+    queue(targets, DELIVERIES)
+    began = time.perf_counter()
+    with closing(open_egress(app.config["SETTINGS"])) as egress:
+        received = Drain(egress, transaction, lambda: False).run(linger=0)
+    if received != DELIVERIES:
+        raise SystemExit(f"{received} of {DELIVERIES} were received")
+    return DELIVERIES / (time.perf_counter() - began)
+
+
+def _count_statements(call: Callable[[], object]) -> int:
+    """Statements but for those that fill; one for many rows counts once."""
+    count = 0
+
+    def note(_: object, __: object, statement: str, *___: object) -> None:
+        nonlocal count
+        count += not statement.startswith(("BEGIN", "INSERT INTO events", "INSERT INTO deliveries"))
+
+    event.listen(Engine, "before_cursor_execute", note)
+    try:
+        call()
+    finally:
+        event.remove(Engine, "before_cursor_execute", note)
+    return count
+
+
+def _one_job_each(targets: list[Target]) -> float:
+    """Jobs a second that send one delivery each and write down how it went."""
+    queue(targets, JOBS)
+    connection: Redis = store().client
+    jobs = Queue("bench", connection=connection, serializer=JSONSerializer)
+    for _ in range(JOBS):
+        jobs.enqueue("bench.one_job.deliver_one", result_ttl=0)
+    runner = SimpleWorker([jobs], connection=connection, serializer=JSONSerializer)
+    began = time.perf_counter()
+    runner.work(burst=True, logging_level="ERROR")
+    return JOBS / (time.perf_counter() - began)
+
+
+def arrivals(receiver: Receiver, environ: dict[str, str], *, hanging: int = 0) -> list[float]:
+    """Milliseconds from event to receipt, at a steady rate, with a worker as it runs for real."""
+    urls = [f"{receiver.url}/hook/{n}" for n in range(ENDPOINTS)]
+    urls[:hanging] = [f"{receiver.url}/wait/30000/{n}" for n in range(hanging)]
+    targets = make_webhooks(urls)
+    with worker(environ, "--queue", "canopy-deliveries"):
+        _emit(targets, 5)  # the worker begins, and hanging ones become known
+        receiver.received()
+        _emit(targets, SECONDS)
+        time.sleep(1)
+        times = [ms for path, ms in receiver.received() if path.startswith("/hook")]
+    expected = PER_SECOND * SECONDS * (ENDPOINTS - hanging) // ENDPOINTS
+    if abs(len(times) - expected) > expected / 50:
+        raise SystemExit(f"{len(times)} arrived instead of {expected}")
+    return times
+
+
+def _emit(targets: list[Target], seconds: int) -> None:
+    """Events of all targets in turn, so many a second, each in a transaction of its own."""
+    record = {
+        "id": "proj_x", "slug": "north-slope", "status": "active", "updated_at": None,
+        "created_at": clock.format_time(clock.now()), **EVENT["data"],
+    }  # fmt: skip
+    began = time.perf_counter()
+    for number in range(seconds * PER_SECOND):
+        pause = began + number / PER_SECOND - time.perf_counter()
+        if pause > 0:
+            time.sleep(pause)
+        account_id, _ = targets[number % len(targets)]
+        origin = Origin(account_id, "Bench", "user_x", "b@example.org")
+        emit("project.created", record, origin)
+        db.session.commit()
+
+
+def latencies(receiver: Receiver, environ: dict[str, str]) -> list[Row]:
+    """From event to receipt, with and without endpoints that hang, in turns."""
+    alone: list[list[float]] = []
+    beside: list[list[float]] = []
+    for _ in range(TURNS):
+        alone.append(arrivals(receiver, environ))
+        beside.append(arrivals(receiver, environ, hanging=HANGING))
+    half = statistics.median(percentile(times, 0.5) for times in alone)
+    most = statistics.median(percentile(times, 0.99) for times in alone)
+    moved = statistics.median(percentile(times, 0.99) for times in beside)
+    return [
+        Row(f"event to receipt at {PER_SECOND} events/s, p50", f"{half:.0f} ms", "", 0, "≤ 50 ms",
+            half <= 50),
+        Row("the same, p99", f"{most:.0f} ms", "", 0, "≤ 500 ms", most <= 500),
+        Row(f"p99 of the others while {HANGING} of {ENDPOINTS} endpoints hang", f"{moved:.1f} ms",
+            f"without them {most:.1f} ms", moved / most, "< 1.10", moved / most < 1.1),
+    ]  # fmt: skip
+
+
+def measure(database_url: str, folder: Path) -> list[Row]:
+    authority = make_authority(folder)
+    environ = environment(folder / "instance", authority, database_url)
+    with application(environ) as app:
+        with Receiver(authority) as receiver:
+            os.sched_setaffinity(0, {0})
+            rows = rates(app, receiver, authority)
+        os.sched_setaffinity(0, range(os.cpu_count() or 1))
+        with Receiver(authority, "--times") as receiver:
+            return rows + latencies(receiver, environ)
+
+
+def on_sqlite() -> list[Row]:
+    with tempfile.TemporaryDirectory(prefix="canopy-bench-") as name:
+        return measure("", Path(name))
+
+
+def on_postgres() -> list[Row]:
+    with tempfile.TemporaryDirectory(prefix="canopy-bench-") as name:
+        os.chmod(name, 0o755)
+        with PostgresServer(Path(name) / "pg") as server:
+            return measure(server.create_database(), Path(name))
+
+
+def main() -> None:
+    chosen = report.chosen(__doc__)
+    os.sched_setaffinity(0, {(os.cpu_count() or 1) - 1})  # where the receiver and PostgreSQL stay
+    if chosen.write:
+        found = {"SQLite": on_sqlite(), "PostgreSQL": on_postgres()}
+        report.write("deliveries", {name: report.table(rows) for name, rows in found.items()})
+        return
+    print(report.table(on_postgres() if chosen.postgres else on_sqlite()))
+
+
+if __name__ == "__main__":
+    main()

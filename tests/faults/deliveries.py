@@ -1,0 +1,64 @@
+"""The faults that deliveries of events meet, by name, on each database."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tests.conftest import DATABASES
+from tests.faults import backlog, hostile
+from tests.faults.delivering import Service, service
+from tests.faults.kills import ending, kills
+from tests.faults.outages import absent, flushes, restarts
+from tests.faults.proof import Proof
+
+
+class Trial(NamedTuple):
+    """A fault, how it is brought about, and the options of the instance that it needs."""
+
+    name: str
+    told: str
+    run: Callable[[Service], Proof]
+    databases: Sequence[str] = DATABASES
+    options: Mapping[str, Any] = {}
+
+
+TRIALS = (
+    Trial("kills", "the worker is killed (SIGKILL) at four points of a delivery", kills),
+    Trial("ending", "the worker is asked to end (SIGTERM) with requests under way", ending),
+    Trial("flushes", "the store is flushed every two seconds", flushes, DATABASES[:1]),
+    Trial("absent", "the store is killed, and started again empty", absent),
+    Trial("restarts", "the database is restarted (immediate)", restarts, DATABASES[1:]),
+    Trial(
+        "receivers",
+        "receivers that drip, flood, redirect, close, lie and move",
+        hostile.receivers,
+        options={"names": hostile.NAMES},
+    ),
+    Trial("backlog", "a receiver hangs and much is pending for it", backlog.backlog),
+)
+
+
+def report(names: Sequence[str]) -> Iterator[tuple[bool, str]]:
+    """For each trial of these names and each of its databases: whether all was right, and the
+    figures."""
+    for trial in TRIALS:
+        for database in trial.databases if trial.name in names else ():
+            began = time.monotonic()
+            proof = run(trial, database)
+            seconds = time.monotonic() - began
+            lines = [f"{trial.name}: {trial.told}; {database}, {seconds:.0f} s", *proof.lines]
+            wrong = proof.wrong + proof.late
+            yield not wrong, "\n".join([*lines, *(f"  WRONG: {line}" for line in wrong)])
+
+
+def run(trial: Trial, database: str) -> Proof:
+    """Bring it about, on an instance of its own."""
+    with (
+        tempfile.TemporaryDirectory(prefix="canopy-") as folder,
+        service(database, Path(folder), **trial.options) as made,
+    ):
+        return trial.run(made)

@@ -1,0 +1,126 @@
+"""The worker is killed at points of a delivery, or asked to end: nothing is lost."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Sequence
+
+from app.auth.tenant import rows_of
+from app.extensions import db
+from app.models import Delivery, DeliveryLog
+from tests.egress.receivers import answering
+from tests.faults.delivering import Service
+from tests.faults.ledger import Customer, balance, wait_until_settled
+from tests.faults.proof import Proof
+from tests.faults.worker import POINTS, VICTIMS
+from tests.running.instances import wait_for
+
+LONGEST = 120  # seconds from an event to its receipt
+ENDED = 10  # seconds from SIGTERM to the end
+_BETWEEN = 15  # seconds that a kill may take to come
+
+
+def kills(
+    service: Service, number: int = 60, seconds: float = 3.0, victims: Sequence[str] = VICTIMS
+) -> Proof:
+    """Kill the worker so many times, a job after so many seconds at most.
+
+    Args:
+        victims: of which one is chosen each time.
+    """
+    proof, worker = Proof(), service.worker
+    customers = [service.customer(), service.customer()]
+    writers = service.write(customers)
+    began = time.monotonic()
+    worker.arm(seconds, victims)
+    try:
+        wait_for(lambda: len(worker.kills()) >= number, _BETWEEN * number)
+        worker.disarm()
+        lasted = time.monotonic() - began
+        time.sleep(1)  # what is written now wakes a job that lives
+    finally:
+        for writer in writers:
+            writer.end()
+    is_settled = wait_until_settled(service.app, customers, LONGEST)
+    found = balance(service.app, customers, writers)
+    done = worker.kills()
+    points = Counter(line.split(", ")[0] for line in done)
+    dead = Counter(line.split(", ")[1] for line in done)
+    proof.lines = [
+        f"  {len(done)} kills in {lasted:.0f} s: "
+        + ",\n    ".join(
+            ", ".join(f"{points[point]} {point}" for point in some)
+            for some in (POINTS[:2], POINTS[2:])
+        ),
+        f"  of these {dead['job']} of the job's process, {dead['queue']} of the queue's too, "
+        f"{dead['worker']} of the worker",
+        found.line(),
+        f"  to receipt    {found.delays} ({LONGEST} s allowed)",
+    ]
+    proof.wrong = found.wrong
+    proof.judge(is_settled, f"something was still to be delivered after {LONGEST} s")
+    proof.judge_time("an event", found.delays.longest, LONGEST)
+    proof.judge(found.failed == 0, f"{found.failed} attempts failed")
+    proof.judge(min(points[point] for point in POINTS) > 0, "not all points had their turn")
+    return proof
+
+
+def ending(service: Service, delay: float = 3.0) -> Proof:
+    """Ask the worker to end while receivers have requests that they answer late or never."""
+    proof, worker = Proof(), service.worker
+    customers = [service.customer() for _ in range(4)]
+    writers = service.write(customers)
+    try:
+        wait_for(lambda: all(len(customer.inbox.arrivals) > 5 for customer in customers), 30)
+        for customer, seconds in zip(customers, (0, delay, delay, 60), strict=True):
+            customer.inbox.answer = answering(delay=seconds)
+        time.sleep(2)
+        asked_at = time.time()
+        code = worker.end()
+        took = time.time() - asked_at
+    finally:
+        for writer in writers:
+            writer.end()
+    ended = Counter[str]()
+    for customer in customers:
+        ended += _ends(service, customer, asked_at)
+        customer.inbox.answer = answering()
+    worker.begin()
+    is_settled = wait_until_settled(service.app, customers, LONGEST)
+    found = balance(service.app, customers, writers)
+    proof.lines = [
+        f"  over {took:.1f} s after SIGTERM ({ENDED} allowed), exit code {code}",
+        f"  {ended['success'] + ended['failed']} requests under way then: {ended['success']} "
+        f"received, {ended['failed']} failed in time, {ended['unknown']} without a log entry",
+        f"  {ended['pending']} deliveries not begun; {ended['claimed']} left claimed",
+        found.line(),
+    ]
+    proof.wrong = found.wrong
+    proof.judge(code == 0, f"exit code {code}")
+    proof.judge(not ended["claimed"], f"{ended['claimed']} deliveries were left claimed")
+    proof.judge(not ended["unknown"], f"{ended['unknown']} requests have no log entry")
+    proof.judge(is_settled, "something was never delivered")
+    proof.judge_time("the end", took, ENDED)
+    return proof
+
+
+def _ends(service: Service, customer: Customer, asked_at: float) -> Counter[str]:
+    """How the attempts ended that were under way at a moment, how many requests no log entry
+    tells of, and what is left to do: "pending" ones, of which some are "claimed"."""
+    own = customer.client.account_id
+    with service.app.app_context():
+        entries = list(db.session.scalars(rows_of(own, DeliveryLog)))
+        ends = Counter(
+            row.status
+            for row in entries
+            if row.sent_at.timestamp() <= asked_at <= row.delivered_at.timestamp()
+        )
+        known = Counter(row.delivery_id for row in entries)
+        left = list(db.session.scalars(rows_of(own, Delivery).where(Delivery.due_at.is_not(None))))
+        ends["pending"] = len(left)
+        ends["claimed"] = sum(row.claim is not None for row in left)
+        db.session.rollback()
+    came = Counter(arrival.delivery_id for arrival in customer.inbox.arrivals)
+    ends["unknown"] = (came - known).total()
+    return ends

@@ -1,0 +1,285 @@
+"""A ledger of deliveries: what was acknowledged, what arrived, and what the log says of it."""
+
+from __future__ import annotations
+
+import http.client
+import itertools
+import json
+import threading
+import time
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from statistics import quantiles
+from typing import Any, NamedTuple
+
+from flask import Flask
+
+from app.auth.tenant import rows_of
+from app.core.connections import close_all
+from app.extensions import db
+from app.models import Delivery, DeliveryLog, Event
+from app.webhooks.signing import signatures
+from tests.egress.receivers import Answering, Exchange, Received, Receiver, answering
+from tests.make import Client
+
+_MODELS = (Event, Delivery, DeliveryLog)
+SLACK = 0.02  # seconds; moments in the database are cut to milliseconds
+
+
+class Arrival(NamedTuple):
+    """A request that came to a receiver, and when it had come as a whole."""
+
+    at: float  # since the epoch
+    request: Received
+
+    @property
+    def delivery_id(self) -> str:
+        return self.request.headers["x-service-delivery"]
+
+
+class Inbox:
+    """A receiver that notes when each request came."""
+
+    def __init__(self, certificate: Path, *, address: str, port: int = 0) -> None:
+        self.arrivals: list[Arrival] = []
+        self.answer: Answering = answering()
+        self.receiver = Receiver(certificate, address=address, port=port)
+        self.receiver.answer = self._receive
+
+    def _receive(self, exchange: Exchange) -> bool:
+        self.arrivals.append(Arrival(time.time(), exchange.request))
+        return self.answer(exchange)
+
+
+@dataclass
+class Customer:
+    """An account, a webhook of it, and where that leads to."""
+
+    client: Client
+    webhook: dict[str, Any]
+    inbox: Inbox
+
+
+class Writer:
+    """Creates a project so many times a second, and notes what was acknowledged."""
+
+    def __init__(self, port: int, client: Client, rate: float) -> None:
+        self.acknowledged: dict[str, float] = {}  # id of the project, seconds since the epoch
+        self.statuses: Counter[int] = Counter()  # 0: no answer
+        self._port, self._client, self._pause = port, client, 1 / rate
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._write)
+        self._thread.start()
+
+    def end(self) -> None:
+        self._over.set()
+        self._thread.join()
+
+    def _write(self) -> None:
+        connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=30)
+        headers = {**self._client.authorization, "Content-Type": "application/json"}
+        due, numbers = time.monotonic(), itertools.count(1)
+        while not self._over.wait(max(0.0, due - time.monotonic())):
+            due = max(due + self._pause, time.monotonic() - 1)
+            body = json.dumps({"name": f"Forest {next(numbers)}"})
+            try:
+                connection.request("POST", "/v1/projects", body=body, headers=headers)
+                answer = connection.getresponse()
+                told = answer.read()
+            except (OSError, http.client.HTTPException):
+                self.statuses[0] += 1
+                connection.close()
+                continue
+            self.statuses[answer.status] += 1
+            if answer.status == 201:
+                self.acknowledged[json.loads(told)["data"]["id"]] = time.time()
+        connection.close()
+
+
+@dataclass(frozen=True)
+class Delays:
+    """Seconds from events to their receipts."""
+
+    seconds: Sequence[float]
+
+    @property
+    def p50(self) -> float:
+        return percentile(self.seconds, 50)
+
+    @property
+    def p99(self) -> float:
+        return percentile(self.seconds, 99)
+
+    @property
+    def longest(self) -> float:
+        return max(self.seconds, default=0.0)
+
+    def __str__(self) -> str:
+        return (
+            f"p50 {self.p50 * 1000:5,.0f} ms, p99 {self.p99 * 1000:5,.0f} ms, "
+            f"longest {self.longest:.2f} s, {len(self.seconds):,} events"
+        )
+
+
+@dataclass
+class Balance:
+    """What the ledger found, over all customers."""
+
+    acknowledged: int = 0
+    events: int = 0
+    requests: int = 0
+    entries: int = 0  # of the logs
+    failed: int = 0  # of these
+    received: dict[str, float] = field(default_factory=dict)  # by event, since the epoch
+    written: dict[str, float] = field(default_factory=dict)  # likewise
+    wrong: list[str] = field(default_factory=list)
+
+    @property
+    def repeated(self) -> int:
+        """Requests with what had come before."""
+        return self.requests - len(self.received)
+
+    @property
+    def delays(self) -> Delays:
+        return self.during(0, float("inf"))
+
+    def during(self, since: float, until: float) -> Delays:
+        """The delays of the events of a time, in seconds since the epoch."""
+        return Delays(
+            [
+                max(0.0, at - self.written[event_id])
+                for event_id, at in self.received.items()
+                if since <= self.written[event_id] < until
+            ]
+        )
+
+    def line(self) -> str:
+        return (
+            f"  {self.acknowledged:,} writes acknowledged, {self.events:,} events, "
+            f"{self.requests:,} requests, {self.repeated:,} of them again; "
+            f"{self.entries:,} log entries, {self.failed:,} failed"
+        )
+
+
+def percentile(values: Sequence[float], number: int) -> float:
+    return quantiles(values, n=100)[number - 1] if len(values) > 1 else max(values, default=0.0)
+
+
+def wait_until_settled(app: Flask, customers: Iterable[Customer], seconds: float) -> bool:
+    """Wait until nothing of the customers is to be delivered any more. Returns whether it is so."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if not any(_pending(app, customer) for customer in customers):
+            return True
+        time.sleep(0.25)
+    return False
+
+
+def _pending(app: Flask, customer: Customer) -> bool:
+    found = rows_of(customer.client.account_id, Delivery).where(Delivery.due_at.is_not(None))
+    with app.app_context():
+        try:
+            return db.session.scalars(found.limit(1)).first() is not None
+        finally:
+            db.session.rollback()
+
+
+def balance(app: Flask, customers: Sequence[Customer], writers: Sequence[Writer]) -> Balance:
+    """Compare what the customers got with what the writers know and the database says."""
+    with app.app_context():
+        close_all()  # the database may have been another process meanwhile
+    found = Balance()
+    for customer, writer in zip(customers, writers, strict=True):
+        events, deliveries, logs = (_rows(app, customer, model) for model in _MODELS)
+        found.acknowledged += len(writer.acknowledged)
+        lost = set(writer.acknowledged) - {row.subject_id for row in events.values()}
+        _note(found, lost, "writes were acknowledged and have no event")
+        _judge_arrivals(found, customer, events)
+        _judge_log(found, customer, deliveries, logs.values())
+    return found
+
+
+def _rows(app: Flask, customer: Customer, model: Any) -> dict[str, Any]:
+    """The rows of a customer's account by their ids; of events those that the webhook gets."""
+    own = rows_of(customer.client.account_id, model)
+    if model is Event:
+        own = own.where(Event.type == "project.created")
+    with app.app_context():
+        found = {row.id: row for row in db.session.scalars(own)}
+        db.session.expunge_all()  # before the end, with which they would expire
+        db.session.rollback()
+        return found
+
+
+def _judge_arrivals(found: Balance, customer: Customer, events: dict[str, Any]) -> None:
+    """All events came, each as it is in the database, and nothing else did."""
+    arrivals = sorted(customer.inbox.arrivals, key=lambda arrival: arrival.at)
+    first: dict[str, float] = {}
+    strange, changed = [], []
+    for at, request in arrivals:
+        event_id = request.headers["webhook-id"]
+        if (event := events.get(event_id)) is None:
+            strange.append(event_id)
+            continue
+        first.setdefault(event_id, at)
+        moment = datetime.fromtimestamp(int(request.headers["webhook-timestamp"])).astimezone()
+        signed = signatures([customer.webhook["secret"]], event_id, moment, request.body)
+        if request.body != event.body.encode() or any(
+            request.headers[name.lower()] != value for name, value in signed.items()
+        ):
+            changed.append(event_id)
+    found.events += len(events)
+    found.requests += len(arrivals)
+    found.received |= first
+    found.written |= {row.id: row.created_at.timestamp() for row in events.values()}
+    _note(found, set(events) - set(first), "events never came")
+    _note(found, strange, "requests were about events of others")
+    _note(found, changed, "requests had other bytes than the event, or a wrong signature")
+
+
+def _judge_log(
+    found: Balance, customer: Customer, deliveries: dict[str, Any], logs: Collection[Any]
+) -> None:
+    """Each entry tells of a request that came while the attempt lasted, and each delivery has as
+    many entries as attempts."""
+    came: defaultdict[str, list[float]] = defaultdict(list)
+    for arrival in sorted(customer.inbox.arrivals, key=lambda arrival: arrival.at):
+        came[arrival.delivery_id].append(arrival.at)
+    entries: defaultdict[str, list[Any]] = defaultdict(list)
+    for row in sorted(logs, key=lambda row: row.sent_at):
+        entries[row.delivery_id].append(row)
+    untrue, miscounted = [], []
+    for delivery_id, rows in entries.items():
+        left = came[delivery_id]
+        for row in rows:
+            if row.status == "success" and not _take(left, row):
+                untrue.append(row.id)
+        delivery = deliveries[delivery_id]
+        if [row.attempt for row in rows] != list(range(1, delivery.attempts + 1)):
+            miscounted.append(delivery_id)
+    unsettled = [row.id for row in deliveries.values() if row.claim or row.due_at]
+    without = [key for key, row in deliveries.items() if row.attempts and key not in entries]
+    found.entries += len(logs)
+    found.failed += sum(row.status == "failed" for row in logs)
+    _note(found, untrue, "log entries tell of a request that did not come then")
+    _note(found, miscounted, "deliveries have other entries than attempts")
+    _note(found, without, "deliveries with attempts have no entry")
+    _note(found, unsettled, "deliveries are not settled")
+
+
+def _take(left: list[float], row: Any) -> bool:
+    """Take the request that an entry tells of."""
+    begin, end = row.sent_at.timestamp() - SLACK, row.delivered_at.timestamp() + SLACK
+    for at in left:
+        if begin <= at <= end:
+            left.remove(at)
+            return True
+    return False
+
+
+def _note(found: Balance, cases: Iterable[str], what: str) -> None:
+    if cases := list(cases):
+        found.wrong.append(f"{len(cases):,} {what}, such as {cases[0]}")

@@ -1,0 +1,114 @@
+"""The store is flushed or away, and the database is restarted, while events are delivered."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+
+from tests.faults.delivering import Service
+from tests.faults.ledger import Balance, Writer, balance, wait_until_settled
+from tests.faults.proof import Proof
+from tests.running.instances import wait_for
+
+AGAIN = 15  # seconds after an outage until deliveries go on
+SETTLED = 90  # seconds after the last write
+
+
+def flushes(service: Service, seconds: float = 60, every: float = 2) -> Proof:
+    """FLUSHALL again and again."""
+    over, number = threading.Event(), 0
+
+    def flush() -> None:
+        nonlocal number
+        while not over.wait(every):
+            service.store.control.flushall()
+            number += 1
+
+    def cause() -> None:
+        thread = threading.Thread(target=flush)
+        thread.start()
+        time.sleep(seconds)
+        over.set()
+        thread.join()
+
+    found, writers = _deliver_through(service, cause)
+    proof = _proof(found, writers, {201})
+    proof.lines.insert(0, f"  {number} times within {seconds:g} s")
+    proof.judge_time("an event", found.delays.longest, AGAIN)
+    return proof
+
+
+def absent(service: Service, seconds: float = 60) -> Proof:
+    """The store is killed, and started again empty after a while."""
+    gone_at = back_at = 0.0
+
+    def cause() -> None:
+        nonlocal gone_at, back_at
+        gone_at = time.time()
+        service.store.kill()
+        time.sleep(seconds)
+        service.store.start()
+        back_at = time.time()
+        time.sleep(min(seconds / 2, AGAIN))
+
+    found, writers = _deliver_through(service, cause)
+    proof = _proof(found, writers, {201})
+    away = [at for at in found.received.values() if gone_at < at < back_at]
+    late = [
+        at - max(found.written[event_id], back_at)
+        for event_id, at in found.received.items()
+        if at > back_at
+    ]
+    proof.lines.insert(0, f"  away for {seconds:g} s; {len(away):,} events received meanwhile")
+    proof.lines.append(f"  back          all received after {max(late):.1f} s ({AGAIN} allowed)")
+    proof.judge_time("an event after the store was back", max(late), AGAIN)
+    return proof
+
+
+def restarts(service: Service, number: int = 5, pause: float = 6) -> Proof:
+    """PostgreSQL is restarted without a chance to end in order."""
+    took: list[float] = []
+
+    def cause() -> None:
+        for _ in range(number):
+            assert service.postgres is not None
+            began = time.monotonic()
+            service.postgres.restart()
+            took.append(time.monotonic() - began)
+            time.sleep(pause)
+
+    found, writers = _deliver_through(service, cause)
+    proof = _proof(found, writers, {201, 503})
+    proof.lines.insert(0, f"  {number} times, each within {max(took):.1f} s")
+    proof.judge_time("an event", found.delays.longest, AGAIN)
+    return proof
+
+
+def _deliver_through(service: Service, cause: Callable[[], None]) -> tuple[Balance, list[Writer]]:
+    """Write and deliver before, during and after something."""
+    customers = [service.customer(), service.customer()]
+    writers = service.write(customers)
+    try:
+        wait_for(lambda: all(customer.inbox.arrivals for customer in customers), 30)
+        cause()
+        time.sleep(0.5)
+    finally:
+        for writer in writers:
+            writer.end()
+    wait_until_settled(service.app, customers, SETTLED)
+    return balance(service.app, customers, writers), writers
+
+
+def _proof(found: Balance, writers: list[Writer], allowed: set[int]) -> Proof:
+    statuses = sum((writer.statuses for writer in writers), Counter())
+    told = ", ".join(f"{number:,} of {status}" for status, number in sorted(statuses.items()))
+    lines = [
+        f"  answers       {told}",
+        found.line(),
+        f"  to receipt    {found.delays}",
+    ]
+    proof = Proof(lines, found.wrong)
+    proof.judge(statuses.keys() <= allowed, f"answers {told}")
+    return proof
