@@ -60,7 +60,7 @@ class Receiver:
 
     def received(self) -> Any:
         """What came since this was last asked: a number, or with ``--times`` pairs of a path and
-        the milliseconds since the event."""
+        the milliseconds since the event began to be written, which its name tells."""
         assert self._process.stdin is not None
         self._process.stdin.write("\n")
         self._process.stdin.flush()

@@ -14,8 +14,9 @@ const server = createServer({ key: pem, cert: pem, keepAlive: true, keepAliveTim
   request.on('end', () => {
     received += 1;
     if (arrivals) {
-      const { created_at: created } = JSON.parse(Buffer.concat(chunks));
-      arrivals.push([request.url, Date.now() - Date.parse(created)]);
+      const now = performance.timeOrigin + performance.now(); // milliseconds, with fractions
+      const { data } = JSON.parse(Buffer.concat(chunks));
+      arrivals.push([request.url, now - Number(data.name)]);
     }
     const wait = /^\/wait\/(\d+)/.exec(request.url);
     const answer = () => response.writeHead(200, { 'Content-Length': 2 }).end('ok');
