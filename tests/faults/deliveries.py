@@ -12,6 +12,7 @@ from tests.conftest import DATABASES
 from tests.faults import backlog, hostile
 from tests.faults.delivering import Service, service
 from tests.faults.kills import ending, kills
+from tests.faults.minute import minute
 from tests.faults.outages import absent, flushes, restarts
 from tests.faults.proof import Proof
 
@@ -38,6 +39,7 @@ TRIALS = (
         hostile.receivers,
         options={"names": hostile.NAMES},
     ),
+    Trial("minute", "a receiver fails once, and real time passes until the retry", minute),
     Trial("backlog", "a receiver hangs and much is pending for it", backlog.backlog),
 )
 

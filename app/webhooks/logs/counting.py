@@ -1,6 +1,6 @@
 """How many entries there are in a webhook's log.
 
-One that fails for days beside much traffic has hundreds of thousands, and counting them takes the
+One that fails for days beside much traffic has hundreds of thousands, and counting them takes a
 tenth of a second, from an index too. So each process remembers how many old ones a long log has,
 and counts those that came since.
 """
@@ -53,18 +53,14 @@ def count(values: dict[str, Any]) -> int:
     known = _counted.get(key)
     if known is not None and _is_good(known, values):
         return known.number + int(_after(filters).scalar(**values, upto=known.upto))
-    total = int(_whole(filters).scalar(**values))
-    if total >= LONG or (key[0], None, None) in _counted:  # of a long log also what is seldom in it
-        _remember(key, filters, values)
-    return total
-
-
-def _remember(key: tuple[str, str | None, str | None], filters: Filters, values: Any) -> None:
-    if len(_counted) >= _MOST:
-        _counted.clear()
-    upto, first = first_id("log", clock.now() - _SETTLED), _first_of(values)
+    upto = first_id("log", clock.now() - _SETTLED)
     number = int(_before(filters).scalar(**values, upto=upto))
-    _counted[key] = _Counted(first, upto, number, time.monotonic())
+    total = number + int(_after(filters).scalar(**values, upto=upto))
+    if total >= LONG or (key[0], None, None) in _counted:  # of a long log also what is seldom in it
+        if len(_counted) >= _MOST:
+            _counted.clear()
+        _counted[key] = _Counted(_first_of(values), upto, number, time.monotonic())
+    return total
 
 
 def _is_good(known: _Counted, values: dict[str, Any]) -> bool:
@@ -76,11 +72,6 @@ def _is_good(known: _Counted, values: dict[str, Any]) -> bool:
 def _first_of(values: dict[str, Any]) -> str:
     own = {name: values[name] for name in ("account_id", "webhook_id")}
     return _first().scalar(**own) or ""
-
-
-@cache
-def _whole(filters: Filters) -> Prepared:
-    return Prepared(chosen(_TOTAL, filters))
 
 
 @cache

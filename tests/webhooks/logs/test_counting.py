@@ -13,7 +13,7 @@ from flask import Flask
 
 from app.auth.tenant import rows_of
 from app.core import clock
-from app.core.ids import new_id
+from app.core.ids import first_id, new_id
 from app.core.reading import engine
 from app.extensions import db
 from app.models import DeliveryLog
@@ -32,13 +32,13 @@ class Log:
         monkeypatch.setattr(counting, "LONG", 5)
         monkeypatch.setattr(counting, "_SETTLED", timedelta())
         self.whole = 0
-        whole = counting._whole
+        whole = counting._before
 
         def counted(filters: Any) -> Any:
             self.whole += 1
             return whole(filters)
 
-        monkeypatch.setattr(counting, "_whole", counted)
+        monkeypatch.setattr(counting, "_before", counted)
 
     def write(self, number: int = 1, **columns: Any) -> list[str]:
         make = partial(make_log, self.client, self.webhook_id, EVENT, **columns)
@@ -167,11 +167,12 @@ def _fill(client: Client, webhook_id: str) -> None:
 
 
 def _plan(client: Client, webhook_id: str) -> str:
-    whole = counting._whole(counting.Filters(True, True))._compiled_for(engine())
+    whole = counting._before(counting.Filters(True, True))._compiled_for(engine())
     values = {"account_id": client.account_id, "webhook_id": webhook_id}
     with engine().connect() as connection:
         cursor = connection.connection.cursor()
-        values |= {"status": "failed", "event_type": "asset.created"}
+        upto = first_id("log", clock.now())
+        values |= {"status": "failed", "event_type": "asset.created", "upto": upto}
         cursor.execute(f"EXPLAIN QUERY PLAN {whole.text}", whole.bind(values))
         return " ".join(str(row[3]) for row in cursor.fetchall())
 

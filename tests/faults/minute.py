@@ -1,0 +1,27 @@
+"""The first retry, in real time."""
+
+from __future__ import annotations
+
+from app.policy.deliveries import RETRY_AFTER
+from tests.egress.receivers import answering, in_turn
+from tests.faults.delivering import Service
+from tests.faults.proof import Proof
+from tests.make import make_project
+from tests.running.instances import wait_for
+
+LATE = 1.0  # seconds
+
+
+def minute(service: Service) -> Proof:
+    """A receiver fails once; the retry comes when the schedule says."""
+    customer = service.customer()
+    customer.inbox.answer = in_turn(answering(500), answering(200))
+    make_project(customer.client)
+    arrivals = customer.inbox.arrivals
+    planned = RETRY_AFTER[0].total_seconds()
+    wait_for(lambda: len(arrivals) == 2, planned + 30)
+    waited = arrivals[1].at - arrivals[0].at
+    proof = Proof([f"  retried       after {waited:.2f} s ({planned:g} planned)"])
+    proof.judge(waited >= planned, f"the retry came after {waited:.2f} s, too early")
+    proof.judge_time("the retry", waited - planned, LATE)
+    return proof
