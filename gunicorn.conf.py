@@ -28,8 +28,8 @@ if settings.metrics_token and "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
 
 from prometheus_client import multiprocess  # not before: it reads the variable when imported
 
-from app.core import connections
-from app.running.lifeline import end_with_supervisor
+from app.db import connections
+from app.running.parent_pipe import exit_with_supervisor
 
 _host = f"[{settings.host}]" if ":" in settings.host else settings.host
 bind = f"{_host}:{settings.port}"
@@ -64,12 +64,12 @@ def on_starting(server: Any) -> None:
     """The application has set up logging by now: its handler writes gunicorn's lines too."""
     server.log.error_log.handlers.clear()
     server.log.error_log.propagate = True
-    end_with_supervisor(graceful_timeout + 2)
+    exit_with_supervisor(graceful_timeout + 2)
 
 
 def post_fork(server: Any, _: Any) -> None:
     """A web process lives no longer than the supervisor either, and opens connections itself."""
-    end_with_supervisor(graceful_timeout + 2)
+    exit_with_supervisor(graceful_timeout + 2)
     with server.app.wsgi().app_context():
         connections.forget_all()
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import gc
-import importlib
 import os
 import signal
 import sys
@@ -15,15 +14,15 @@ from typing import Final, NoReturn
 from flask import Flask
 
 from app import create_app
-from app.core import logging
-from app.core.migrations import make_first_tables
-from app.core.queue import DELIVERIES, GENERAL, QUEUES
-from app.core.store import connect
+from app.db.migrations import make_first_tables
+from app.http import logging
+from app.jobs.queue import DELIVERIES, GENERAL, QUEUES
+from app.jobs.scheduler import Scheduler
+from app.jobs.valkey import connect
 from app.running.embedded import EmbeddedError, redis_url
 from app.running.job_worker import work_until_stopped
 from app.running.prefork import Parent
-from app.running.ticker import Ticker
-from config import ROOT, Settings, SettingsError, load_settings
+from config import Settings, SettingsError, load_settings
 
 END_WITHIN: Final = 8.0  # seconds after SIGTERM; the worker of a queue gives up a little sooner
 
@@ -67,12 +66,9 @@ def _queues(arguments: Sequence[str] | None) -> Sequence[str]:
 
 
 def _prepare_forks() -> None:
-    """Load what jobs need, so that none has to, and keep the collector of garbage from touching
-    the memory that the processes share."""
+    """Keep the garbage collector from touching the memory that the processes share."""
     # Names that nobody answers for would hold the threads that resolve them for long.
     os.environ.setdefault("RES_OPTIONS", "timeout:2 attempts:1")
-    for path in sorted(ROOT.glob("app/*/jobs.py")):
-        importlib.import_module(f"app.{path.parent.name}.jobs")
     gc.collect()
     gc.freeze()
 
@@ -81,7 +77,7 @@ def _work(app: Flask, settings: Settings, queue: str) -> None:
     """What the process of a queue does."""
     with app.app_context():
         if queue == GENERAL:
-            Ticker(lambda: connect(redis_url(settings))).start()
+            Scheduler(lambda: connect(redis_url(settings))).start()
         work_until_stopped(queue, lambda: redis_url(settings), debug=settings.log_level == "debug")
 
 

@@ -7,9 +7,9 @@ import sys
 from logging import INFO, WARNING, getLogger
 
 from app import create_app
-from app.core import logging
-from app.core.migrations import make_first_tables
-from app.core.store import store
+from app.db.migrations import make_first_tables
+from app.http import logging
+from app.jobs.valkey import valkey
 from app.running.embedded import EmbeddedError
 from config import SettingsError, load_settings
 
@@ -30,7 +30,7 @@ if settings.rate_limit_disabled:  # in production that is seldom meant
 # service goes on, and starts it later.
 try:
     with app.app_context():
-        store().find()
+        valkey().find()
 except EmbeddedError as problem:
     log.error("%s", problem)
 

@@ -9,19 +9,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, NamedTuple, cast
+from typing import Any, Final, NamedTuple, cast
 
 from sqlalchemy import Table, bindparam, select
 
 from app.auth.principal import Principal
-from app.core import clock
-from app.core.bells import DELIVERIES_BELL
-from app.core.ids import new_id
-from app.core.strict_json import dumps
-from app.core.waking import ring_after_commit
-from app.extensions import db
+from app.db.extensions import db
+from app.jobs.after_commit import notify_after_commit
+from app.jobs.queue import DELIVERIES
+from app.jobs.wake_signals import WakeSignal
 from app.models import Delivery, Event, Webhook
+from app.policy.deliveries import RUN_SECONDS
 from app.policy.events import ALL_EVENTS, EVENTS, TEST_EVENT, TEST_MESSAGE
+from app.values import clock
+from app.values.ids import new_id
+from app.values.strict_json import dumps
+
+# The job that it starts ends before its timeout by itself, with what it still holds.
+NEW_DELIVERIES: Final = WakeSignal("deliveries", DELIVERIES, job_timeout=int(RUN_SECONDS) + 30)
 
 _EVENTS = cast("Table", Event.__table__)
 _DELIVERIES = cast("Table", Delivery.__table__)
@@ -36,7 +41,7 @@ _SUBSCRIPTIONS = (
 )
 
 
-class Origin(NamedTuple):
+class Actor(NamedTuple):
     """In which account something happens, and who does it: for a key, the member who made it."""
 
     account_id: str
@@ -45,7 +50,7 @@ class Origin(NamedTuple):
     actor_email: str | None = None
 
     @classmethod
-    def of(cls, principal: Principal) -> Origin:
+    def of(cls, principal: Principal) -> Actor:
         return cls(
             principal.account_id,
             principal.account_name,
@@ -57,7 +62,7 @@ class Origin(NamedTuple):
 def emit(
     event_type: str,
     subject: Mapping[str, Any],
-    origin: Origin,
+    origin: Actor,
     *,
     subject_id: str | None = None,
     **extra: Any,
@@ -86,7 +91,7 @@ def emit(
     return event_id
 
 
-def emit_test(webhook_id: str, origin: Origin, due_at: datetime) -> str:
+def emit_test(webhook_id: str, origin: Actor, due_at: datetime) -> str:
     """Write an event that tells nothing, for one webhook alone. Returns its id."""
     data = {"webhook_id": webhook_id, "message": TEST_MESSAGE}
     event_id = _write(TEST_EVENT, data, origin, webhook_id)
@@ -140,11 +145,11 @@ def _queue(account_id: str, sent: Sequence[tuple[str, str, datetime]], cause: st
         for event_id, webhook_id, due_at in sent
     ]
     db.session.connection().execute(_DELIVERIES.insert(), rows)
-    ring_after_commit(DELIVERIES_BELL)
+    notify_after_commit(NEW_DELIVERIES)
     return [str(row["id"]) for row in rows]
 
 
-def _write(event_type: str, data: Mapping[str, Any], origin: Origin, subject_id: str) -> str:
+def _write(event_type: str, data: Mapping[str, Any], origin: Actor, subject_id: str) -> str:
     event_id, moment = new_id("event"), clock.now()
     body = {
         "id": event_id,

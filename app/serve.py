@@ -20,11 +20,12 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from app import create_app
 from app.cli.first_start import welcome
-from app.core import connections, logging, migrations
-from app.core.snapshots import reason
-from app.extensions import db
-from app.running.claims import CannotStart, claim_instance, listen
+from app.db import connections, migrations
+from app.db.extensions import db
+from app.db.snapshots import reason
+from app.http import logging
 from app.running.embedded import EmbeddedError
+from app.running.instance_lock import CannotStart, listen, lock_instance
 from app.running.supervisor import Supervisor
 from config import ROOT, Settings, SettingsError, load_settings
 
@@ -66,7 +67,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def serve(settings: Settings, stop: Stop, *, empty: bool = False) -> int:
     """Run the instance until it is asked to end or a part of it dies."""
     logging.configure(settings)
-    with claim_instance(settings.instance_path) as claim, listen(settings) as listener:
+    with lock_instance(settings.instance_path) as claim, listen(settings) as listener:
         app = create_app(settings)
         _bring_database_up_to_date(app)
         supervisor = Supervisor(settings, ROOT, descriptors=[claim], stop=lambda: stop.count)
@@ -78,7 +79,7 @@ def serve(settings: Settings, stop: Stop, *, empty: bool = False) -> int:
                 supervisor.watch()
         finally:
             supervisor.end()
-    if supervisor.death is None:
+    if supervisor.exit_status is None:
         return 0
     sys.stderr.write(supervisor.report())
     return 1

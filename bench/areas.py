@@ -12,7 +12,7 @@ from pathlib import Path
 from statistics import median, quantiles
 from typing import Any, NamedTuple
 
-from app.projects.geojson_file import read_features, survey
+from app.projects.geojson_file import read_features, scan_file
 from app.projects.importing import Candidate, Outcome, prepare
 from config import ROOT
 
@@ -96,7 +96,7 @@ def main() -> None:
 
 def _prepared(path: Path) -> Iterator[tuple[Candidate | Outcome, Any]]:
     with path.open("rb") as file:
-        surveyed = survey(file)
+        surveyed = scan_file(file)
         file.seek(0)
         for number, feature in read_features(file, surveyed):
             yield prepare(number, feature, "district"), feature["properties"]

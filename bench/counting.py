@@ -19,7 +19,7 @@ from redis import Redis
 from sqlalchemy import Engine, event
 
 from app import create_app
-from app.core.connections import close_all
+from app.db.connections import close_all
 from app.running.embedded import redis_url
 from bench.instance import Instance
 from config import load_settings

@@ -26,12 +26,13 @@ from rq import Queue, SimpleWorker
 from rq.serializers import JSONSerializer
 from sqlalchemy import Engine, event
 
-from app.core import clock
-from app.core.store import store
-from app.extensions import db
-from app.outbox import Origin, emit
-from app.webhooks.delivery.drain import Drain
-from app.webhooks.jobs import open_egress, transaction
+from app.db.extensions import db
+from app.db.transactions import transaction
+from app.deliveries.dispatcher import Dispatcher
+from app.deliveries.jobs import open_egress
+from app.jobs.valkey import valkey
+from app.outbox import Actor, emit
+from app.values import clock
 from bench import report
 from bench.delivering import (
     EVENT,
@@ -105,7 +106,7 @@ def _drain(app: Flask, targets: list[Target]) -> float:
     queue(targets, DELIVERIES)
     began = time.perf_counter()
     with closing(open_egress(app.config["SETTINGS"])) as egress:
-        received = Drain(egress, transaction, lambda: False).run(linger=0)
+        received = Dispatcher(egress, transaction, lambda: False).run(linger=0)
     if received != DELIVERIES:
         raise SystemExit(f"{received} of {DELIVERIES} were received")
     return DELIVERIES / (time.perf_counter() - began)
@@ -130,7 +131,7 @@ def _count_statements(call: Callable[[], object]) -> int:
 def _one_job_each(targets: list[Target]) -> float:
     """Jobs a second that send one delivery each and write down how it went."""
     queue(targets, JOBS)
-    connection: Redis = store().client
+    connection: Redis = valkey().client
     jobs = Queue("bench", connection=connection, serializer=JSONSerializer)
     for _ in range(JOBS):
         jobs.enqueue("bench.one_job.deliver_one", result_ttl=0)
@@ -169,7 +170,7 @@ def _emit(targets: list[Target], seconds: int) -> None:
         if pause > 0:
             time.sleep(pause)
         account_id, _ = targets[number % len(targets)]
-        origin = Origin(account_id, "Bench", "user_x", "b@example.org")
+        origin = Actor(account_id, "Bench", "user_x", "b@example.org")
         emit("project.created", record | {"name": repr(time.time() * 1000)}, origin)
         db.session.commit()
 

@@ -17,14 +17,14 @@ from flask import Flask
 
 from app import create_app
 from app.account.service import create_account
-from app.core import clock
-from app.core.connections import close_all
-from app.core.ids import new_id
-from app.core.migrations import upgrade
-from app.core.sealing import seal
-from app.extensions import db
+from app.db.connections import close_all
+from app.db.extensions import db
+from app.db.migrations import upgrade
+from app.deliveries.signing import new_secret
 from app.models import Delivery, Event, Webhook
-from app.webhooks.signing import new_secret
+from app.security.sealing import seal
+from app.values import clock
+from app.values.ids import new_id
 from config import ROOT, load_settings
 from tests.egress.authority import Authority
 from tests.node import NODE

@@ -25,14 +25,14 @@ from sqlalchemy import update
 from app import create_app
 from app.account.service import create_account
 from app.auth.principal import Principal
-from app.core.clock import format_time
-from app.core.ids import new_id
-from app.core.migrations import upgrade
-from app.core.text import fold, searchable, slugify
 from app.credentials.service import create_credential
-from app.extensions import db
+from app.db.extensions import db
+from app.db.migrations import upgrade
 from app.models import AccountUsage
 from app.policy.permissions import expand
+from app.values.clock import format_time
+from app.values.ids import new_id
+from app.values.text import fold, searchable, slugify
 from config import load_settings
 
 RARE: Final = "quillwort"  # in RARE_COUNT projects of each account, however many it has

@@ -25,8 +25,8 @@ from typing import Final
 
 from sqlalchemy import text
 
-from app.extensions import db
-from bench import growth_report, load, plans
+from app.db.extensions import db
+from bench import growth_report, load, query_plans
 from bench.filling import RARE, Filled, fill
 from bench.growth_cases import CASES, Call, deep
 from bench.servers import serve
@@ -46,7 +46,7 @@ class Measured:
     columns: list[str] = field(default_factory=list)
     times: dict[str, dict[str, float]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
-    plans: list[tuple[str, str]] = field(default_factory=list)
+    query_plans: list[tuple[str, str]] = field(default_factory=list)
     sizes: dict[str, dict[str, float]] = field(default_factory=dict)  # bytes a row, by index
 
     def add(self, column: str, what: str, milliseconds: float) -> None:
@@ -69,7 +69,7 @@ def median_ms(call: Call) -> tuple[float, float]:
 def measure(filled: Filled, into: Measured, column: str, *, plans_too: bool) -> None:
     """Time all cases on one instance."""
     with filled.app.app_context():
-        into.sizes[column] = plans.bytes_per_row(filled.size * len(filled.principals))
+        into.sizes[column] = query_plans.bytes_per_row(filled.size * len(filled.principals))
         for case in CASES:
             call = case.make(filled)
             began = time.perf_counter()
@@ -82,7 +82,9 @@ def measure(filled: Filled, into: Measured, column: str, *, plans_too: bool) -> 
             if case.what.startswith("create"):
                 into.notes.append(f"{column}: {case.what}: 99th percentile {worst:.1f} ms")
             if plans_too and case.plan:
-                into.plans += [(case.what, plan) for plan in plans.of(partial(call, 0), "run")]
+                into.plans += [
+                    (case.what, plan) for plan in query_plans.of(partial(call, 0), "run")
+                ]
             print(f"{into.database} {column}: {case.what}: {middle:.2f} ms", flush=True)
     over_http(filled, into, column)
 

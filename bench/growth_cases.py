@@ -8,8 +8,8 @@ from itertools import count
 from typing import Any, Final
 
 from app.assets.listing import AssetQuery, list_assets
-from app.core.geometry import Bounds
-from app.extensions import db
+from app.db.extensions import db
+from app.geometry import Bounds
 from app.projects.listing import ProjectQuery, list_projects
 from app.projects.service import create_project, read_project
 from app.usage.service import statistics

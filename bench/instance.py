@@ -10,10 +10,10 @@ from pathlib import Path
 from app import create_app
 from app.account.service import create_account
 from app.auth.principal import Principal
-from app.core.geometry import read_boundary
-from app.core.migrations import upgrade
 from app.credentials.service import create_credential
-from app.extensions import db
+from app.db.extensions import db
+from app.db.migrations import upgrade
+from app.geometry import read_boundary
 from app.policy.permissions import expand
 from app.projects.service import create_project
 from config import load_settings

@@ -6,27 +6,27 @@ from functools import cache
 
 from flask import current_app
 
-from app.core import clock
-from app.core.egress import Egress
-from app.core.sealing import unseal
-from app.extensions import db
+from app.db.extensions import db
+from app.deliveries import leases
+from app.deliveries.jobs import open_egress
+from app.deliveries.outcomes import record_outcomes
+from app.deliveries.sender_pool import attempt
+from app.deliveries.types import Destination
+from app.egress import Egress
 from app.models import Webhook
-from app.webhooks.delivery import claims
-from app.webhooks.delivery.parcel import Destination
-from app.webhooks.delivery.senders import attempt
-from app.webhooks.delivery.settling import settle
-from app.webhooks.jobs import open_egress
+from app.security.sealing import unseal
+from app.values import clock
 
 
 def deliver_one() -> None:
     """Send the delivery that is due first, and write down how it went."""
-    waiting = claims.find_waiting()[0][0]
-    (parcel,) = claims.claim("job", {waiting.webhook_id: 1}, clock.now())
+    waiting = leases.find_due_webhooks()[0][0]
+    (parcel,) = leases.claim("job", {waiting.webhook_id: 1}, clock.now())
     db.session.commit()
     webhook = db.session.get_one(Webhook, parcel.webhook_id)
     destination = Destination(webhook.url, (unseal(webhook.sealed_secret),))
     db.session.rollback()
-    settle("job", [attempt(_egress(), parcel, destination)])
+    record_outcomes("job", [attempt(_egress(), parcel, destination)])
     db.session.commit()
 
 

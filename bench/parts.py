@@ -21,12 +21,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from app.auth import guard
-from app.core import edge, logging, strict_json
-from app.core.geometry import read_boundary
+from app.geometry import read_boundary
+from app.http import logging, middleware
 from app.limits import limiter
 from app.limits.storage import WindowStorage
-from app.limits.windows import Verdict, Window
+from app.limits.windows import LimitResult, Window
 from app.projects import service
+from app.values import strict_json
 from bench import load, report
 from bench.http import geometry_cpu, headers, on_postgres, post_cpu
 from bench.instance import Instance, make_instance, polygon
@@ -54,7 +55,9 @@ def _limits() -> None:
 
 
 def _store() -> None:
-    verdict = Verdict(True, 0.0, (Window("minute", 1000, 1, 60.0), Window("day", 1000, 1, 60.0)))
+    verdict = LimitResult(
+        True, 0.0, (Window("minute", 1000, 1, 60.0), Window("day", 1000, 1, 60.0))
+    )
     WindowStorage.hit_account = lambda *_: verdict
 
 
@@ -64,8 +67,8 @@ def _log() -> None:
 
 def _headers() -> None:
     """No security headers, and one request id for all."""
-    edge.SECURITY_HEADERS.clear()
-    edge.new_id = lambda _: "req_01k9zq3mgse2j7tbyw5c4r8nhd"
+    middleware.SECURITY_HEADERS.clear()
+    middleware.new_id = lambda _: "req_01k9zq3mgse2j7tbyw5c4r8nhd"
 
 
 PARTS: Final[dict[str, tuple[str, Callable[[], None]]]] = {

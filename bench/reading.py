@@ -19,9 +19,9 @@ from sqlalchemy import bindparam
 
 from app import create_app
 from app.auth.tenant import columns_of, rows_of
-from app.core import reading
-from app.core.reading import Prepared
-from app.extensions import db
+from app.db import queries
+from app.db.extensions import db
+from app.db.queries import CompiledQuery
 from app.models import Project
 from app.projects.record import COLUMNS
 from bench.instance import make_instance
@@ -33,15 +33,15 @@ ROUNDS = 15
 READS = 1_000  # a round
 
 _STATEMENT = columns_of(Project, *COLUMNS).where(Project.id == bindparam("project_id"))
-_PREPARED = Prepared(_STATEMENT)
+_PREPARED = CompiledQuery(_STATEMENT)
 
 Way = Callable[[str, str], Any]  # account, project -> row
 
 
 def driver_alone(account_id: str, project_id: str) -> Any:
     """What the database and its driver cost: no conversion, no names."""
-    compiled = _PREPARED._compiled[reading.engine().dialect.name]
-    connection = reading.engine().raw_connection()
+    compiled = _PREPARED._compiled[queries.engine().dialect.name]
+    connection = queries.engine().raw_connection()
     cursor = connection.cursor()
     cursor.execute(compiled.text, {"account_id": account_id, "project_id": project_id})
     row = cursor.fetchone()
@@ -52,12 +52,12 @@ def driver_alone(account_id: str, project_id: str) -> Any:
 
 def prepared(account_id: str, project_id: str) -> Any:
     row = _PREPARED.first(account_id=account_id, project_id=project_id)
-    reading.release()
+    queries.release()
     return row
 
 
 def core(account_id: str, project_id: str) -> Any:
-    with reading.connect() as connection:
+    with queries.connect() as connection:
         values = {"account_id": account_id, "project_id": project_id}
         return connection.execute(_STATEMENT, values).first()
 
@@ -78,7 +78,7 @@ def session_object(account_id: str, project_id: str) -> Any:
 
 WAYS: dict[str, Way] = {
     "the driver alone": driver_alone,
-    "`app.core.reading.Prepared`": prepared,
+    "`app.db.queries.CompiledQuery`": prepared,
     "`Connection.execute`, autocommit": core,
     "`Session.execute`, columns": session_columns,
     "`Session.scalars`, an object": session_object,
@@ -102,7 +102,7 @@ def measure(database_url: str, folder: Path) -> dict[str, float]:
                 if number:  # the first round warms up
                     seconds[name].append((time.perf_counter() - began) / READS)
         db.engine.dispose()
-        reading.engine().dispose()
+        queries.engine().dispose()
     return {name: 1e6 * min(rounds) for name, rounds in seconds.items()}
 
 

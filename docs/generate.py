@@ -18,14 +18,13 @@ from typing import Any, Final
 from flask import Flask
 from werkzeug.routing import Rule
 
-from app import create_app
+from app import JOBS, create_app
 from app.auth.guard import ANY_CREDENTIAL, PROFILE
-from app.core.geometry import PROBLEM_CODES
+from app.geometry import PROBLEM_CODES
 from app.policy import bounds
 from app.policy.events import EVENTS, EventKind
 from app.policy.permissions import INCLUDES, PERMISSIONS, ROLES, SCOPES
 from app.policy.plans import DEFAULT_PLAN, PLANS, Plan
-from app.policy.schedule import PERIODIC
 from app.policy.tiers import DEFAULT_TIER, POSTS, ROUTES, TIERS, WINDOW_SECONDS
 from app.site.pages import PageBlueprint
 from config import ROOT, load_settings, setting_docs
@@ -135,7 +134,7 @@ def limits() -> str:
 
 
 def periodic_jobs() -> str:
-    rows = ([f"`{job.function_path}`", f"{job.every_seconds:,} s"] for job in PERIODIC)
+    rows = ([f"`{job.path}`", f"{job.every_seconds:,} s"] for job in JOBS if job.every_seconds)
     return table(["Job", "Every"], rows)
 
 

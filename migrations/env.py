@@ -9,7 +9,7 @@ from __future__ import annotations
 from alembic import context
 from sqlalchemy import Connection
 
-from app.extensions import db
+from app.db.extensions import db
 
 
 def _check_foreign_keys(connection: Connection) -> None:

@@ -16,8 +16,8 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from app import create_app
-from app.core.connections import close_all
-from app.core.migrations import upgrade
+from app.db.connections import close_all
+from app.db.migrations import upgrade
 from app.running import embedded
 from config import load_settings
 from tests import contract, watch

@@ -20,7 +20,7 @@ from referencing.jsonschema import DRAFT202012
 from werkzeug.test import TestResponse
 
 from app.api.openapi import description
-from app.core.compression import zstd
+from app.http.compression import zstd
 
 # The 5xx that the running test says it provokes: ``@pytest.mark.provokes(503)``.
 provoked: frozenset[int] = frozenset()

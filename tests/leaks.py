@@ -111,7 +111,8 @@ def leaks(statement: str) -> bool:
     with rows of people may have ``<table>.user_id = <parameter>`` instead, and one with rows of
     webhooks ``webhook_id = (SELECT …)`` that finds one of the account's. Where nothing but row
     numbers is selected, the account's mark in the condition on an index is enough
-    (``app.core.finding``). A condition counts when it must hold: on one side of an OR it does not.
+    (``app.db.search_index``). A condition counts when it must hold: on one side of an OR it does
+    not.
     """
     text = _plain(statement)
     if any(re.fullmatch(form, text) for form in EXCEPTIONS):

@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy.exc import OperationalError
 from werkzeug.test import TestResponse
 
-from app.core import reading
+from app.db import queries
 from tests.contract import check_contract
 from tests.make import Client, make_project
 
@@ -19,7 +19,7 @@ def _fail(monkeypatch: pytest.MonkeyPatch, status: int) -> None:
     def fail() -> None:
         raise FAULTS[status]
 
-    monkeypatch.setattr(reading, "engine", fail)
+    monkeypatch.setattr(queries, "engine", fail)
 
 
 @pytest.mark.parametrize("status", FAULTS)

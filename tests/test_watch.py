@@ -11,12 +11,12 @@ from sqlalchemy import select, text
 
 from app.auth import credentials
 from app.auth.tenant import account_of
-from app.core import reading
-from app.core.reading import Prepared
-from app.core.tokens import API_KEY, new_token
-from app.extensions import db
+from app.db import queries
+from app.db.extensions import db
+from app.db.queries import CompiledQuery
 from app.models import Project
 from app.projects import listing
+from app.security.tokens import API_KEY, new_token
 from tests import watch
 from tests.make import Client, make_key, make_project, second_app
 
@@ -37,14 +37,14 @@ def test_a_statement_of_the_session_is_watched(app: Flask) -> None:
 
 
 def test_a_statement_of_a_reading_connection_is_watched(app: Flask) -> None:
-    with _request(app), reading.connect() as connection:
+    with _request(app), queries.connect() as connection:
         connection.execute(ALL)
     assert len(watch.found()) == 1
 
 
 def test_a_prepared_statement_is_watched(app: Flask) -> None:
     with _request(app, "GET"):
-        Prepared(select(Project.id)).all()
+        CompiledQuery(select(Project.id)).all()
     assert len(watch.found()) == 1
 
 
@@ -56,7 +56,7 @@ def test_who_may_ask_whose_a_row_is(app: Flask) -> None:
     with app.test_request_context("/api/db/webhook", method="POST"):
         account_of(Project, "proj_1")
         assert watch.found() == []
-        Prepared(select(Project.id)).all()
+        CompiledQuery(select(Project.id)).all()
     assert len(watch.found()) == 1
 
 

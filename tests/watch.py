@@ -21,11 +21,11 @@ from flask import has_request_context, request
 from jsonschema import Draft202012Validator
 from sqlalchemy import Connection, Engine, Insert, event
 
-from app.core import reading
-from app.core.strict_json import loads
+from app.db import queries
+from app.db.extensions import db
 from app.events.catalogue import TYPES, schema_of
-from app.extensions import db
 from app.models import Event
+from app.values.strict_json import loads
 from tests.leaks import leaks
 
 _found: list[str] = []
@@ -44,7 +44,7 @@ _OF_THE_DATABASE: Final = re.compile(
 )
 # Whoever has consented before is sent back with a new code at once (RFC 6749, section 4.1.1).
 _WRITES: Final = "/oauth/authorize"
-# What an index of texts is asked for ends with the owner's mark (``app.core.finding.text_values``).
+# A query of the text index ends with the owner's mark (``app.db.search_index.text_values``).
 _MARKED: Final = re.compile('"[\ue000-\uf8ff]{3}"$')
 
 
@@ -62,10 +62,10 @@ def begin() -> None:
 
 
 def _watch_readings() -> None:
-    """Those of ``app.core.reading.Prepared`` go to the driver by themselves."""
-    bind = reading._Compiled.bind
+    """Those of ``app.db.queries.CompiledQuery`` go to the driver by themselves."""
+    bind = queries._Compiled.bind
 
-    def checked(statement: reading._Compiled, values: dict[str, Any]) -> dict[str, Any]:
+    def checked(statement: queries._Compiled, values: dict[str, Any]) -> dict[str, Any]:
         text = statement.text
         if has_request_context():
             operator = request.path == "/api/db/webhook" and _OF_THE_DATABASE.fullmatch(text)
@@ -77,7 +77,7 @@ def _watch_readings() -> None:
             _found.append(f"looks through the texts of all: {values['phrase']!r}")
         return bind(statement, values)
 
-    reading._Compiled.bind = checked
+    queries._Compiled.bind = checked
 
 
 def _check_sent(_: Connection, _cursor: Any, statement: str, *_more: Any) -> None:

@@ -8,19 +8,19 @@ from typing import Any
 from sqlalchemy import bindparam, func, select
 
 from app.account.service import read_account
-from app.core.errors import Detail, NotFound
-from app.core.ids import is_id
-from app.core.plans import plan_of, plans
-from app.core.reading import Prepared
-from app.core.text import unstorable
+from app.db.queries import CompiledQuery
+from app.http.errors import Detail, NotFound
+from app.limits.plan_file import plan_of, plans
 from app.models import Account
+from app.values.ids import is_id
+from app.values.text import unstorable
 
 _COLUMNS = (Account.id, Account.slug, Account.name, Account.plan)
-_BY_ID = Prepared(select(*_COLUMNS).where(Account.id == bindparam("reference")))
-_BY_SLUG = Prepared(select(*_COLUMNS).where(Account.slug == bindparam("reference")))
-_FIRST = Prepared(select(*_COLUMNS).order_by(Account.created_at, Account.id).limit(1))
-_ON_PLANS = Prepared(select(Account.plan, func.count().label("number")).group_by(Account.plan))
-_IDS = Prepared(select(Account.id).order_by(Account.created_at, Account.id))
+_BY_ID = CompiledQuery(select(*_COLUMNS).where(Account.id == bindparam("reference")))
+_BY_SLUG = CompiledQuery(select(*_COLUMNS).where(Account.slug == bindparam("reference")))
+_FIRST = CompiledQuery(select(*_COLUMNS).order_by(Account.created_at, Account.id).limit(1))
+_ON_PLANS = CompiledQuery(select(Account.plan, func.count().label("number")).group_by(Account.plan))
+_IDS = CompiledQuery(select(Account.id).order_by(Account.created_at, Account.id))
 
 
 def find_account(reference: str) -> Any:

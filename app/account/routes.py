@@ -13,7 +13,7 @@ from app.api.blueprint import ApiBlueprint
 from app.api.schemas import single_of
 from app.auth.guard import PROFILE
 from app.auth.principal import Principal
-from app.core.etags import IfMatch
+from app.http.etags import IfMatch
 from app.usage.service import statistics
 
 bp = ApiBlueprint("account", __name__, url_prefix="/v1/account", description="The account.")

@@ -7,8 +7,8 @@ from typing import ClassVar
 from marshmallow import fields, validate
 
 from app.api.schemas import OutputSchema
-from app.core.schemas import InputSchema, Text
 from app.policy import bounds
+from app.values.fields import InputSchema, Text
 
 
 class AccountUsageSchema(OutputSchema):

@@ -7,29 +7,31 @@ from typing import Any, NamedTuple
 from sqlalchemy import bindparam, select
 
 from app.account.validation import check_account
-from app.auth.people import NotTheirs, find_person
+from app.auth.people import EmailTaken, find_person
 from app.auth.principal import Principal
-from app.core import clock
-from app.core.clock import shown_time
-from app.core.errors import Conflict, Detail, ValidationFailed
-from app.core.etags import ANY, IfMatch
-from app.core.ids import new_id
-from app.core.passwords import hash_password, make_password
-from app.core.plans import plans
-from app.core.reading import Prepared
-from app.core.strict_json import dumps
-from app.core.tables import shown
-from app.core.text import fold, slugify
-from app.extensions import db
+from app.db.column_types import api_column
+from app.db.extensions import db
+from app.db.queries import CompiledQuery
+from app.http.errors import Conflict, Detail, ValidationFailed
+from app.http.etags import ANY, IfMatch
+from app.limits.plan_file import plans
 from app.models import Account, AccountUsage, Membership, User
 from app.policy.bounds import NAME_LENGTH, RESERVED_SLUGS
 from app.policy.plans import DEFAULT_PLAN
+from app.security.passwords import hash_password, make_password
 from app.usage.service import check_thresholds, count_member, counters, summary
+from app.values import clock
+from app.values.clock import format_optional_time
+from app.values.ids import new_id
+from app.values.strict_json import dumps
+from app.values.text import fold, slugify
 
 _COLUMNS = (
     Account.id, Account.name, Account.slug, Account.type, Account.plan, Account.created_at,
 )  # fmt: skip
-_ONE = Prepared(select(*map(shown, _COLUMNS)).where(Account.id == bindparam("account_id")))
+_ONE = CompiledQuery(
+    select(*map(api_column, _COLUMNS)).where(Account.id == bindparam("account_id"))
+)
 
 
 class NewAccount(NamedTuple):
@@ -54,7 +56,7 @@ def account_record(row: Any, usage: Any) -> dict[str, Any]:
         "type": row.type,
         "plan": row.plan,
         "usage": summary(usage),
-        "created_at": shown_time(row.created_at),
+        "created_at": format_optional_time(row.created_at),
     }
 
 
@@ -160,7 +162,7 @@ def _person(email: str, name: str | None, password: str | None) -> tuple[User, s
     """The person with this address, known or new, and the password if it was set just now."""
     try:
         person = find_person(email)
-    except NotTheirs:
+    except EmailTaken:
         told = Detail("owner_email", "Is too much like the address of somebody else.")
         raise Conflict(details=[told]) from None
     if person is not None and person.password_hash is not None:

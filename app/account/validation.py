@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from app.core.email import email_fault
-from app.core.errors import Detail, ValidationFailed
-from app.core.passwords import password_fault
-from app.core.text import unstorable
+from app.http.errors import Detail, ValidationFailed
 from app.policy.bounds import ACCOUNT_TYPES, NAME_LENGTH
+from app.security.passwords import password_problem
+from app.values.email import email_problem
+from app.values.text import unstorable
 
 
 def check_account(name: str, email: str, password: str | None, type: str) -> None:
@@ -22,9 +22,9 @@ def _faults(name: str, email: str, password: str | None, type: str) -> Iterator[
         yield Detail("name", f"Must have 1 to {NAME_LENGTH} characters.")
     elif fault := unstorable(name):
         yield Detail("name", fault)
-    if fault := email_fault(email):
+    if fault := email_problem(email):
         yield Detail("owner_email", fault)
-    if password is not None and (fault := password_fault(password)):
+    if password is not None and (fault := password_problem(password)):
         yield Detail("owner_password", fault)
     if type not in ACCOUNT_TYPES:
         yield Detail("type", f"Must be one of {', '.join(ACCOUNT_TYPES)}.")

@@ -19,14 +19,14 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from app.api import idempotency
 from app.api.documentation import describe
-from app.api.failures import as_api_error, render
-from app.api.idempotency import Repeatable, StillRunning
+from app.api.error_handlers import as_api_error, render
+from app.api.idempotency import IdempotentRequest, StillRunning
 from app.api.parsing import PARSER, refuse_body, refuse_parameters
 from app.api.schemas import example_of
 from app.auth.guard import ANY_CREDENTIAL, require
-from app.core.errors import ApiError
-from app.core.etags import IfMatch
-from app.extensions import db
+from app.db.extensions import db
+from app.http.errors import ApiError
+from app.http.etags import IfMatch
 
 __all__ = ["ANY_CREDENTIAL", "ApiBlueprint"]
 
@@ -146,7 +146,7 @@ def _change(view: View, needs: str, finds: Finder | None) -> View:
     def run(**ids: str) -> Response:
         principal = require(needs)
         g.repeatable = repeatable = idempotency.read_key(principal.account_id)
-        if repeatable is not None and (answer := repeatable.first_answer()) is not None:
+        if repeatable is not None and (answer := repeatable.stored_response()) is not None:
             return answer
         try:
             if finds is not None:
@@ -176,11 +176,11 @@ def _committed(view: View, computes: bool) -> View:
 
     @wraps(view)
     def run(*args: Any, **ids: str) -> Response:
-        repeatable: Repeatable | None = g.repeatable
+        repeatable: IdempotentRequest | None = g.repeatable
         computed = view(*args, **ids) if computes else None
         if repeatable is not None and not repeatable.claim():
             db.session.rollback()
-            return repeatable.first_answer() or render(StillRunning())
+            return repeatable.stored_response() or render(StillRunning())
         response = computed or view(*args, **ids)
         if repeatable is not None:
             repeatable.keep(response)
@@ -190,7 +190,7 @@ def _committed(view: View, computes: bool) -> View:
     return run
 
 
-def _refuse(error: ApiError | SQLAlchemyError, repeatable: Repeatable | None) -> Response:
+def _refuse(error: ApiError | SQLAlchemyError, repeatable: IdempotentRequest | None) -> Response:
     """The answer to a failed change, kept when a repeat shall get it again."""
     db.session.rollback()
     refusal = error if isinstance(error, ApiError) else as_api_error(error)

@@ -12,8 +12,8 @@ from app.api.geojson import COMPONENTS
 from app.api.idempotency import REPEATABLE
 from app.api.schemas import ErrorSchema, example_of, is_enveloped
 from app.auth.guard import ANY_CREDENTIAL, PROFILE
-from app.core import errors
-from app.core.errors import ApiError
+from app.http import errors
+from app.http.errors import ApiError
 from app.policy.bounds import IDEMPOTENCY_HOURS, IDEMPOTENCY_KEY_LENGTH
 from app.policy.permissions import PERMISSIONS, SCOPES
 
@@ -113,7 +113,7 @@ class CanopyApi(Api):  # type: ignore[misc]
     DEFAULT_ERROR_RESPONSE_NAME = None
 
     def _register_error_handlers(self) -> None:
-        """``app.api.failures`` renders all errors, of /v1 and elsewhere."""
+        """``app.api.error_handlers`` renders all errors, of /v1 and elsewhere."""
 
     def _register_responses(self) -> None:
         for name, scheme in SECURITY.items():

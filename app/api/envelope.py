@@ -15,10 +15,10 @@ from urllib.parse import urlencode
 from flask import Response, current_app, request
 
 from app.api.requests import request_id
-from app.core import clock
-from app.core.errors import ServiceUnavailable
-from app.core.etags import entity_tag, parse_tags
-from app.core.strict_json import dumps
+from app.http.errors import ServiceUnavailable
+from app.http.etags import entity_tag, parse_tags
+from app.values import clock
+from app.values.strict_json import dumps
 
 log = logging.getLogger(__name__)
 
@@ -50,7 +50,7 @@ def page(records: Iterable[Any], *, total: int, number: int, size: int) -> Respo
     return response
 
 
-def whole(records: Iterable[Any]) -> Response:
+def complete_list(records: Iterable[Any]) -> Response:
     """A list without pages: ``{data, meta: {total}}``."""
     records = list(records)
     return _listed(records, {"total": len(records)})
@@ -121,7 +121,7 @@ def _written(pieces: Iterable[bytes], file: IO[bytes]) -> Iterator[bytes]:
 def _tagged(parts: Iterable[bytes], size: int, tag: str, status: int) -> Response:
     """The answer of these bytes, or 304 when the client has it already."""
     if request.method in ("GET", "HEAD") and _is_known(tag):
-        # These two are not sent: they say what it stands for (``app.core.compression``).
+        # These two are not sent: they say what it stands for (``app.http.compression``).
         response = Response(status=304, content_type=JSON)
         response.content_length = size
     elif size < _LARGE:

@@ -20,21 +20,21 @@ from sqlalchemy import bindparam, delete, text
 
 from app.api.parsing import whole_body
 from app.auth.tenant import columns_of
-from app.core import clock
-from app.core.database import insert_into
-from app.core.errors import BadRequest, Conflict, Detail, ValidationFailed
-from app.core.reading import Prepared
-from app.core.sealing import seal, unseal
-from app.extensions import db
+from app.db.engines import insert_into
+from app.db.extensions import db
+from app.db.queries import CompiledQuery
+from app.http.errors import BadRequest, Conflict, Detail, ValidationFailed
 from app.models import IdempotentAnswer
 from app.policy.bounds import IDEMPOTENCY_HOURS, IDEMPOTENCY_KEY_LENGTH
+from app.security.sealing import seal, unseal
+from app.values import clock
 
 HEADER: Final = "Idempotency-Key"
 REPEATABLE: Final = ("POST", "PUT")
 _PRINTABLE: Final = re.compile(rf"[\x20-\x7e]{{1,{IDEMPOTENCY_KEY_LENGTH}}}")
 _KEPT_HEADERS: Final = ("Content-Type", "Location", "ETag", "Link", "Cache-Control")
 
-_ANSWER = Prepared(
+_ANSWER = CompiledQuery(
     columns_of(
         IdempotentAnswer,
         IdempotentAnswer.fingerprint,
@@ -55,14 +55,14 @@ class StillRunning(Conflict):
 
 
 @dataclass(frozen=True, slots=True)
-class Repeatable:
+class IdempotentRequest:
     """One request with an Idempotency-Key."""
 
     account_id: str
     key: str
     fingerprint: str
 
-    def first_answer(self) -> Response | None:
+    def stored_response(self) -> Response | None:
         """The answer that was given before, or None.
 
         Raises:
@@ -126,7 +126,7 @@ class Repeatable:
         row.body = seal(body.decode()).encode() if _holds_secret(row.headers) else body
 
 
-def read_key(account_id: str) -> Repeatable | None:
+def read_key(account_id: str) -> IdempotentRequest | None:
     """The request's key, or None when it carries none, or is a DELETE, whose repeat is 404.
 
     Raises:
@@ -140,7 +140,7 @@ def read_key(account_id: str) -> Repeatable | None:
         raise BadRequest(f"The header {HEADER} is not valid.", details=[Detail(HEADER, message)])
     digest = hashlib.sha256(f"{request.method} {request.full_path}\n".encode())
     digest.update(whole_body(request))
-    return Repeatable(account_id, key, digest.hexdigest())
+    return IdempotentRequest(account_id, key, digest.hexdigest())
 
 
 def _holds_secret(headers: Mapping[str, str]) -> bool:

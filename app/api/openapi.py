@@ -9,8 +9,8 @@ from typing import Any, Final
 from flask import Flask, current_app
 
 from app.api.documentation import CanopyApi, permission_sentence
-from app.core.strict_json import dumps
-from app.core.version import VERSION
+from app.values.strict_json import dumps
+from app.values.version import VERSION
 
 CONFIG: Final = {
     "API_TITLE": "Canopy",

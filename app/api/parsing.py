@@ -10,8 +10,8 @@ import marshmallow as ma
 from flask import Request
 from webargs.flaskparser import FlaskParser
 
-from app.core.errors import BadRequest, Detail, ValidationFailed
-from app.core.strict_json import JsonInvalid, loads
+from app.http.errors import BadRequest, Detail, ValidationFailed
+from app.values.strict_json import JsonInvalid, loads
 
 MOST_DETAILS: Final = 100
 LONGEST_FIELD: Final = 200

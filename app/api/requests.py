@@ -8,8 +8,8 @@ from typing import Any, Final
 from flask import Flask, current_app, g, request
 
 from app.auth.guard import identify
-from app.core.edge import REQUEST_ID
-from app.core.errors import ApiError, BadRequest, PayloadTooLarge, UnsupportedMediaType
+from app.http.errors import ApiError, BadRequest, PayloadTooLarge, UnsupportedMediaType
+from app.http.middleware import REQUEST_ID
 from app.limits import limiter
 
 _JSON_ROUTES: Final = ("/v1/", "/api/")
@@ -23,12 +23,12 @@ def init_app(app: Flask) -> None:
 
 
 def request_id() -> str:
-    """The id of this request, which ``app.core.edge`` gave it."""
+    """The id of this request, which ``app.http.middleware`` gave it."""
     kept: str = request.environ[REQUEST_ID]
     return kept
 
 
-def earlier_refusal() -> Exception | None:
+def early_error() -> Exception | None:
     """What is wrong with this request before it matters who asks and how often: its body, its
     address or its method."""
     refused: ApiError | None = g.get("refused_body")

@@ -9,7 +9,10 @@ from sqlalchemy import ColumnElement, Select, Table, and_, bindparam, func, sele
 
 from app.assets.record import COLUMNS, row_record
 from app.auth.tenant import columns_among, columns_of
-from app.core.finding import (
+from app.db.column_types import api_column
+from app.db.paging import span
+from app.db.queries import CompiledQuery, engine
+from app.db.search_index import (
     Lead,
     among,
     as_stored,
@@ -21,10 +24,7 @@ from app.core.finding import (
     page_of,
     text_values,
 )
-from app.core.geometry import Bounds
-from app.core.paging import span
-from app.core.reading import Prepared, engine
-from app.core.tables import shown
+from app.geometry import Bounds
 from app.models import Asset
 
 _TABLE = cast("Table", Asset.__table__)
@@ -91,22 +91,22 @@ def _values(account_id: str, project_id: str, query: AssetQuery, dialect: str) -
 
 
 @cache
-def _count(filters: _Filters) -> Prepared:
+def _count(filters: _Filters) -> CompiledQuery:
     keys, _ = _keys(filters)
-    return Prepared(select(func.count().label("total")).select_from(keys.subquery()))
+    return CompiledQuery(select(func.count().label("total")).select_from(keys.subquery()))
 
 
 @cache
-def _page(filters: _Filters, backwards: bool) -> Prepared:
+def _page(filters: _Filters, backwards: bool) -> CompiledQuery:
     """The rows of a page. Their keys are found first, and only then are they read whole."""
     keys, columns = _keys(filters)
     wanted = page_of(keys.order_by(*_sorted(columns, descending=not backwards)))
     rows = fence(
-        [shown(column) for column in (*COLUMNS, Asset.account_id)],
+        [api_column(column) for column in (*COLUMNS, Asset.account_id)],
         among(_KEYS[filters.dialect].expression, wanted, filters.dialect),
     )
     page = columns_among(rows, *(column.key for column in COLUMNS))
-    return Prepared(page.order_by(*_sorted(rows.c, descending=True)))
+    return CompiledQuery(page.order_by(*_sorted(rows.c, descending=True)))
 
 
 def _keys(filters: _Filters) -> tuple[Select[Any], Any]:

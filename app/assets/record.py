@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from app.core.clock import shown_value
-from app.core.strict_json import Fragment, dumps
 from app.models import Asset
+from app.values.clock import format_value
+from app.values.strict_json import Fragment, dumps
 
 COLUMNS: Final = (
     Asset.id,
@@ -39,7 +39,7 @@ def row_record(row: tuple[Any, ...]) -> dict[str, Any]:
 
 def asset_record(asset: Asset) -> dict[str, Any]:
     """The fields of an asset."""
-    return row_record(tuple(shown_value(getattr(asset, column.key)) for column in COLUMNS))
+    return row_record(tuple(format_value(getattr(asset, column.key)) for column in COLUMNS))
 
 
 def asset_data(asset: Asset) -> bytes:

@@ -19,7 +19,7 @@ from app.assets.schemas import (
     AssetUpdateSchema,
 )
 from app.auth.principal import Principal
-from app.core.etags import IfMatch
+from app.http.etags import IfMatch
 from app.projects.service import check_project
 
 bp = ApiBlueprint(

@@ -6,10 +6,11 @@ from typing import ClassVar
 
 from marshmallow import fields
 
+from app.api.fields import BoundingBox, JsonObject, Keyword, Location, PageQuerySchema
 from app.api.schemas import OutputSchema
 from app.assets import examples
-from app.core.schemas import Box, FreeForm, InputSchema, Location, PageQuerySchema, Text, Word
 from app.policy import bounds
+from app.values.fields import InputSchema, Text
 
 _TYPES = {"description": "Any word; documented are " + ", ".join(bounds.ASSET_TYPES) + "."}
 _STATUSES = {"description": "Any word; documented are " + ", ".join(bounds.ASSET_STATUSES) + "."}
@@ -46,10 +47,10 @@ class AssetCreateSchema(AssetInputSchema):
     example: ClassVar = examples.ASSET_BODY
 
     name = Text(shortest=1, longest=bounds.NAME_LENGTH, required=True)
-    type = Word(required=True, metadata=_TYPES)
+    type = Keyword(required=True, metadata=_TYPES)
     location = Location(allow_none=True)
-    status = Word(metadata=_STATUSES)
-    metadata = FreeForm(allow_none=True, data_key="metadata", attribute="metadata_json")
+    status = Keyword(metadata=_STATUSES)
+    metadata = JsonObject(allow_none=True, data_key="metadata", attribute="metadata_json")
 
 
 class AssetUpdateSchema(AssetInputSchema):
@@ -58,18 +59,18 @@ class AssetUpdateSchema(AssetInputSchema):
     example: ClassVar = examples.ASSET_CHANGE
 
     name = Text(shortest=1, longest=bounds.NAME_LENGTH)
-    type = Word(metadata=_TYPES)
+    type = Keyword(metadata=_TYPES)
     location = Location(allow_none=True)
-    status = Word(metadata=_STATUSES)
-    metadata = FreeForm(allow_none=True, data_key="metadata", attribute="metadata_json")
+    status = Keyword(metadata=_STATUSES)
+    metadata = JsonObject(allow_none=True, data_key="metadata", attribute="metadata_json")
 
 
 class AssetQuerySchema(PageQuerySchema):
     """Which assets of the project; the newest first."""
 
-    type = Word(metadata=_TYPES)
-    status = Word(metadata=_STATUSES)
+    type = Keyword(metadata=_TYPES)
+    status = Keyword(metadata=_STATUSES)
     search = Text(
         longest=bounds.SEARCH_LENGTH, metadata={"description": "Part of the name, in any case."}
     )
-    bbox = Box()
+    bbox = BoundingBox()

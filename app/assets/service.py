@@ -6,25 +6,25 @@ from typing import Any
 
 from sqlalchemy import bindparam
 
-from app.assets.derived import index_text, place
+from app.assets.derived import set_location, set_search_text
 from app.assets.listing import AssetQuery as AssetQuery  # these for other rooms
 from app.assets.listing import list_assets as list_assets
 from app.assets.record import COLUMNS, asset_data, asset_record, row_record
 from app.assets.summaries import summarize_assets as summarize_assets
 from app.auth.principal import Principal
 from app.auth.tenant import columns_of, find_locked
-from app.core import clock
-from app.core.errors import NotFound
-from app.core.etags import ANY, IfMatch
-from app.core.geometry import Point
-from app.core.ids import is_id, new_id
-from app.core.reading import Prepared
-from app.extensions import db
+from app.db.extensions import db
+from app.db.queries import CompiledQuery
+from app.geometry import Point
+from app.http.errors import NotFound
+from app.http.etags import ANY, IfMatch
 from app.models import Asset
-from app.outbox import Origin, emit
+from app.outbox import Actor, emit
 from app.projects.service import lock_project
+from app.values import clock
+from app.values.ids import is_id, new_id
 
-_ONE = Prepared(
+_ONE = CompiledQuery(
     columns_of(Asset, *COLUMNS).where(
         Asset.id == bindparam("asset_id"), Asset.project_id == bindparam("project_id")
     )
@@ -70,8 +70,8 @@ def create_asset(
         created_at=moment,
         updated_at=moment,
     )
-    index_text(asset)
-    place(asset, location)
+    set_search_text(asset)
+    set_location(asset, location)
     db.session.add(asset)
     _emit("asset.created", asset, principal)
     return asset
@@ -95,7 +95,7 @@ def update_asset(
     for name in values.keys() - {"location"}:
         setattr(asset, name, values[name])
     if "location" in values:
-        place(asset, values["location"])
+        set_location(asset, values["location"])
     changes = {
         name: {"from": before[name], "to": getattr(asset, name)}
         for name in ("name", "type", "status")
@@ -109,7 +109,7 @@ def update_asset(
             changes[name] = {"from": before[name], "to": after[name]}
     if not changes:
         return asset
-    index_text(asset)
+    set_search_text(asset)
     asset.updated_at = clock.now()
     _emit("asset.updated", asset, principal, changes=changes)
     if "status" in changes:
@@ -140,4 +140,4 @@ def _find(principal: Principal, project_id: str, asset_id: str, if_match: IfMatc
 
 
 def _emit(event_type: str, asset: Asset, principal: Principal, **extra: Any) -> None:
-    emit(event_type, asset_record(asset), Origin.of(principal), **extra)
+    emit(event_type, asset_record(asset), Actor.of(principal), **extra)

@@ -7,12 +7,12 @@ from typing import Any, Final
 from sqlalchemy import func
 
 from app.auth.tenant import columns_of
-from app.core.reading import Prepared
+from app.db.queries import CompiledQuery
 from app.models import Asset
 
 MOST_KINDS: Final = 100  # types and statuses are open vocabularies
 
-_BY_KIND = Prepared(
+_BY_KIND = CompiledQuery(
     columns_of(Asset, Asset.type, Asset.status)
     .add_columns(func.count().label("assets"))
     .group_by(Asset.type, Asset.status)

@@ -16,15 +16,16 @@ from sqlalchemy import Text, bindparam, select
 from sqlalchemy import cast as sql_cast
 
 from app.auth.principal import Principal
-from app.core import clock, tokens
-from app.core.errors import Unauthorized
-from app.core.reading import Prepared
+from app.db.queries import CompiledQuery
+from app.http.errors import Unauthorized
 from app.models import Account, Membership, OAuthAuthorization, OAuthToken, User
 from app.policy.permissions import ROLES, expand
+from app.security import tokens
+from app.values import clock
 
 PROFILE: Final = "profile"  # the one scope that opens something and is no permission of a role
 
-_BY_HASH = Prepared(
+_BY_HASH = CompiledQuery(
     select(
         sql_cast(OAuthToken.scopes, Text).label("scopes"),
         OAuthToken.expires_at,

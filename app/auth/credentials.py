@@ -16,11 +16,11 @@ from sqlalchemy import cast as sql_cast
 
 from app.auth import access_tokens
 from app.auth.principal import Principal
-from app.core import tokens
-from app.core.errors import Unauthorized
-from app.core.reading import Prepared
+from app.db.queries import CompiledQuery
+from app.http.errors import Unauthorized
 from app.models import Account, Credential, User
 from app.policy.permissions import expand
+from app.security import tokens
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
@@ -28,7 +28,7 @@ _CREDENTIAL = cast("Table", Credential.__table__)
 _ACCOUNT = Account.__table__
 _USER = User.__table__
 
-_BY_HASH = Prepared(
+_BY_HASH = CompiledQuery(
     select(
         _CREDENTIAL.c.id,
         _CREDENTIAL.c.kind,

@@ -6,9 +6,9 @@ from flask import g, request
 
 from app.auth import access_tokens
 from app.auth.credentials import authenticate
-from app.auth.last_use import APPLICATION, CREDENTIAL, MEMBER, note_use
+from app.auth.last_use import APPLICATION, CREDENTIAL, MEMBER, record_use
 from app.auth.principal import Principal
-from app.core.errors import Forbidden, Unauthorized
+from app.http.errors import Forbidden, Unauthorized
 from app.policy.permissions import SCOPES, expand
 
 ANY_CREDENTIAL = "any"
@@ -63,7 +63,7 @@ def _note_use(principal: Principal) -> None:
     }
     is_application = principal.kind == "oauth"
     touches = (APPLICATION, MEMBER) if is_application else (CREDENTIAL,)
-    note_use(principal.last_used_at, ids, *touches)
+    record_use(principal.last_used_at, ids, *touches)
 
 
 def _lack(principal: Principal, permission: str) -> str:

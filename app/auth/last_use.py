@@ -15,24 +15,26 @@ from sqlalchemy import bindparam, select, update
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import InstrumentedAttribute
 
-from app.core import clock
-from app.core.database import without_waiting
+from app.db.engines import without_waiting
 from app.models import Credential, Membership, OAuthAuthorization, Session
 from app.policy.bounds import LAST_USED_SECONDS
+from app.values import clock
 
 
-class Touch(NamedTuple):
+class LastUseTarget(NamedTuple):
     """A statement that writes the moment of a use, and the columns by which it finds the row."""
 
     statement: Any
     keys: tuple[str, ...]
 
 
-def _touch(moment: InstrumentedAttribute[Any], *keys: InstrumentedAttribute[Any]) -> Touch:
+def _touch(moment: InstrumentedAttribute[Any], *keys: InstrumentedAttribute[Any]) -> LastUseTarget:
     own = [key == bindparam(f"own_{key.key}") for key in keys]
     free = select(keys[-1]).where(*own).with_for_update(skip_locked=True).scalar_subquery()
     statement = update(moment.class_).where(*own[:-1], keys[-1] == free)
-    return Touch(statement.values({moment: bindparam("moment")}), tuple(key.key for key in keys))
+    return LastUseTarget(
+        statement.values({moment: bindparam("moment")}), tuple(key.key for key in keys)
+    )
 
 
 CREDENTIAL: Final = _touch(Credential.last_used_at, Credential.id)
@@ -43,7 +45,7 @@ SESSION: Final = _touch(Session.last_used_at, Session.id)
 MEMBER: Final = _touch(Membership.last_active_at, Membership.account_id, Membership.user_id)
 
 
-def note_use(noted_at: datetime | None, ids: Mapping[str, str], *touches: Touch) -> None:
+def record_use(noted_at: datetime | None, ids: Mapping[str, str], *touches: LastUseTarget) -> None:
     """Write that something is used now.
 
     Args:

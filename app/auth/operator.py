@@ -9,11 +9,11 @@ from typing import Any
 
 from app.auth.principal import Principal
 from app.auth.tenant import columns_of
-from app.core.reading import Prepared
+from app.db.queries import CompiledQuery
 from app.models import Membership, User
 from app.policy.permissions import expand
 
-_FIRST_OWNER = Prepared(
+_FIRST_OWNER = CompiledQuery(
     columns_of(Membership, User.id, User.email)
     .where(Membership.user_id == User.id, Membership.role == "owner")
     .order_by(Membership.created_at, Membership.user_id)

@@ -1,16 +1,27 @@
-"""People by their address."""
+"""People by their address, and browsers in which they were signed in."""
 
 from __future__ import annotations
 
+from datetime import datetime
+from typing import NamedTuple
+
 from sqlalchemy import select
 
-from app.core.email import same_address
-from app.core.text import fold
-from app.extensions import db
+from app.db.extensions import db
 from app.models import User
+from app.values.email import same_address
+from app.values.text import fold
 
 
-class NotTheirs(Exception):
+class KnownBrowser(NamedTuple):
+    """A browser in which somebody was signed in before, as its signed cookie says."""
+
+    user_id: str
+    id: str
+    since: datetime  # the last sign-in
+
+
+class EmailTaken(Exception):
     """The address is compared as that of somebody, whose mailbox is another one."""
 
 
@@ -21,11 +32,11 @@ def find_person(email: str, *, lock: bool = False) -> User | None:
         lock: whether nobody else shall change them before its end.
 
     Raises:
-        NotTheirs: case folding makes it the same as the address of somebody else, as it did with ß
+        EmailTaken: case folding makes it the same as the address of somebody else, as it did with ß
             and ss before such addresses were refused; who reads its mail is not who is meant.
     """
     found = select(User).where(User.email_key == fold(email))
     person = db.session.scalars(found.with_for_update() if lock else found).one_or_none()
     if person is not None and not same_address(person.email, email):
-        raise NotTheirs
+        raise EmailTaken
     return person

@@ -14,19 +14,20 @@ from sqlalchemy import Table, and_, bindparam, delete, select, update
 
 from app.auth import last_use
 from app.auth.principal import Principal
-from app.core import clock, tokens
-from app.core.errors import Unauthorized
-from app.core.ids import new_id
-from app.core.reading import Prepared
-from app.extensions import db
+from app.db.extensions import db
+from app.db.queries import CompiledQuery
+from app.http.errors import Unauthorized
 from app.models import Account, Membership, Session, User
 from app.policy.people import SESSION_IDLE, SESSION_LIFE
 from app.policy.permissions import expand, role_permissions
+from app.security import tokens
+from app.values import clock
+from app.values.ids import new_id
 
 _SESSION = cast("Table", Session.__table__)
 _MEMBERSHIP = cast("Table", Membership.__table__)
 
-_BY_HASH = Prepared(
+_BY_HASH = CompiledQuery(
     select(
         Session.id.label("session_id"),
         Session.created_at,
@@ -52,7 +53,7 @@ _BY_HASH = Prepared(
     .outerjoin(Account, Account.id == Membership.account_id)
     .where(Session.token_hash == bindparam("token_hash"))
 )
-_OF_PERSON = Prepared(
+_OF_PERSON = CompiledQuery(
     select(Session.id, Session.address, Session.browser, Session.created_at, Session.last_used_at)
     .where(Session.user_id == bindparam("user_id"))
     .order_by(Session.last_used_at.desc(), Session.id.desc())
@@ -162,13 +163,13 @@ def end_sessions(user_id: str, *, but: str | None = None) -> None:
     db.session.execute(own if but is None else own.where(Session.id != but))
 
 
-def note_session_use(person: SignedIn) -> None:
+def record_session_use(person: SignedIn) -> None:
     """Write when a session was used, and its person active."""
     ids, touches = {"id": person.session_id, "user_id": person.user_id}, [last_use.SESSION]
     if person.account_id is not None:
         ids["account_id"] = person.account_id
         touches.append(last_use.MEMBER)
-    last_use.note_use(person.last_used_at, ids, *touches)
+    last_use.record_use(person.last_used_at, ids, *touches)
 
 
 def _is_over(row: Any, moment: datetime) -> bool:

@@ -12,9 +12,9 @@ from sqlalchemy import Select, Subquery, bindparam, select
 from sqlalchemy.orm import InstrumentedAttribute
 from sqlalchemy.sql.base import ExecutableOption
 
-from app.core.reading import Prepared
-from app.core.tables import Base, shown
-from app.extensions import db
+from app.db.column_types import Base, api_column
+from app.db.extensions import db
+from app.db.queries import CompiledQuery
 
 Model = TypeVar("Model", bound=Base)
 
@@ -31,7 +31,7 @@ def columns_of(model: type[Base], *columns: InstrumentedAttribute[Any]) -> Selec
     built once, when the module is loaded.
     """
     table = model.__table__
-    return select(*(shown(column) for column in columns)).where(
+    return select(*(api_column(column) for column in columns)).where(
         table.c.account_id == bindparam("account_id")
     )
 
@@ -50,7 +50,7 @@ def own_columns_of(model: type[Base], *columns: InstrumentedAttribute[Any]) -> S
     statement has a parameter ``own_user_id``.
     """
     table = model.__table__
-    return select(*(shown(column) for column in columns)).where(
+    return select(*(api_column(column) for column in columns)).where(
         table.c.user_id == bindparam("own_user_id")
     )
 
@@ -72,7 +72,7 @@ def account_of(model: type[Base], resource_id: str) -> str | None:
     """
     table = model.__table__
     statement = select(table.c.account_id).where(table.c.id == bindparam("resource_id"))
-    row = Prepared(statement).first(resource_id=resource_id)
+    row = CompiledQuery(statement).first(resource_id=resource_id)
     return None if row is None else row.account_id
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from flask import Blueprint, Response, current_app, request
 from sqlalchemy.exc import SQLAlchemyError
 
-from app.api import web
+from app.api import web_routes
 from app.billing import schemas, service, stripe
 from app.billing.message import TYPES, Message, message_of
-from app.core import clock
-from app.core.errors import ApiError
-from app.extensions import db
+from app.db.extensions import db
+from app.http.errors import ApiError
+from app.values import clock
 from config import Settings
 
 bp = Blueprint("billing", __name__, url_prefix="/api/billing")
@@ -19,10 +19,10 @@ bp = Blueprint("billing", __name__, url_prefix="/api/billing")
 @bp.post("/webhook")
 def receive_billing_event() -> Response:
     """Takes an event of a billing system, signed with BILLING_WEBHOOK_SECRET."""
-    web.verify_signature(_settings().billing_webhook_secret, "BILLING_WEBHOOK_SECRET")
-    if web.read_body(schemas.TypeSchema)["type"] not in TYPES:
+    web_routes.verify_signature(_settings().billing_webhook_secret, "BILLING_WEBHOOK_SECRET")
+    if web_routes.read_body(schemas.TypeSchema)["type"] not in TYPES:
         return _answer(service.IGNORED)
-    loaded = web.read_body(schemas.EventSchema)
+    loaded = web_routes.read_body(schemas.EventSchema)
     return _take(message_of(loaded, _text()))
 
 
@@ -30,18 +30,18 @@ def receive_billing_event() -> Response:
 def receive_payment_event() -> Response:
     """Takes an event of Stripe, signed with PAYMENT_PROVIDER_WEBHOOK_SECRET."""
     secret = _settings().payment_provider_webhook_secret
-    body = web.signed_body(secret, "PAYMENT_PROVIDER_WEBHOOK_SECRET")
+    body = web_routes.signed_body(secret, "PAYMENT_PROVIDER_WEBHOOK_SECRET")
     header = request.headers.get(stripe.SIGNATURE)
     if not stripe.is_signed(secret or "", body, header, clock.now()):
-        raise web.bad_signature(
+        raise web_routes.bad_signature(
             stripe.SIGNATURE,
             "Or it was made more than 5 minutes before or after the time of this machine's clock. "
             "Compare PAYMENT_PROVIDER_WEBHOOK_SECRET with the endpoint's secret.",
         )
-    schema = schemas.STRIPE_EVENTS.get(web.read_body(schemas.TypeSchema)["type"])
+    schema = schemas.STRIPE_EVENTS.get(web_routes.read_body(schemas.TypeSchema)["type"])
     if schema is None:
         return _answer(service.IGNORED)
-    return _take(stripe.message_of(web.read_body(schema), _text()))
+    return _take(stripe.message_of(web_routes.read_body(schema), _text()))
 
 
 def _take(message: Message) -> Response:
@@ -56,7 +56,7 @@ def _take(message: Message) -> Response:
 
 
 def _answer(result: str) -> Response:
-    return web.answer({"received": True, "result": result})
+    return web_routes.answer({"received": True, "result": result})
 
 
 def _text() -> str:

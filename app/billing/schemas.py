@@ -10,7 +10,7 @@ import marshmallow as ma
 from marshmallow import fields, validate
 
 from app.billing.message import TYPES
-from app.core.schemas import InputSchema, Moment, Picked, Text
+from app.values.fields import InputSchema, PartialSchema, Text, Timestamp
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _LONGEST_ID: Final = 255
@@ -37,7 +37,7 @@ class MinorUnits(fields.Field[int]):
         return value
 
 
-class TypeSchema(Picked):
+class TypeSchema(PartialSchema):
     """The type of an event, whatever else is in it."""
 
     type = fields.String(required=True)
@@ -48,7 +48,7 @@ class InvoiceSchema(InputSchema):
     amount = MinorUnits(required=True)
     currency = Text(required=True, shortest=1, longest=10)
     status = Text(longest=50, allow_none=True)
-    due_at = Moment(allow_none=True)
+    due_at = Timestamp(allow_none=True)
 
 
 class EventSchema(InputSchema):
@@ -56,11 +56,11 @@ class EventSchema(InputSchema):
 
     id = Text(required=True, shortest=1, longest=_LONGEST_ID)
     type = fields.String(required=True, validate=validate.OneOf(TYPES))
-    created_at = Moment(required=True)
+    created_at = Timestamp(required=True)
     account_id = fields.String(required=True)
     plan = fields.String(allow_none=True)
     status = Text(longest=50, allow_none=True)
-    current_period_end = Moment(allow_none=True)
+    current_period_end = Timestamp(allow_none=True)
     invoice = fields.Nested(InvoiceSchema, allow_none=True)
 
     @ma.validates_schema
@@ -69,32 +69,32 @@ class EventSchema(InputSchema):
             raise ma.ValidationError("An event about an invoice needs it.", "invoice")
 
 
-class _Metadata(Picked):
+class _Metadata(PartialSchema):
     account_id = fields.String(allow_none=True)
 
 
-class _SubscriptionDetails(Picked):
+class _SubscriptionDetails(PartialSchema):
     metadata = fields.Nested(_Metadata, allow_none=True)
 
 
-class _Parent(Picked):
+class _Parent(PartialSchema):
     subscription_details = fields.Nested(_SubscriptionDetails, allow_none=True)
 
 
-class _Price(Picked):
+class _Price(PartialSchema):
     lookup_key = fields.String(allow_none=True)
 
 
-class _Item(Picked):
+class _Item(PartialSchema):
     price = fields.Nested(_Price, allow_none=True)
     current_period_end = EpochSeconds(allow_none=True)
 
 
-class _Items(Picked):
+class _Items(PartialSchema):
     data = fields.List(fields.Nested(_Item))
 
 
-class _Billed(Picked):
+class _Billed(PartialSchema):
     """What Stripe's subscriptions and invoices have in common."""
 
     customer = Text(longest=_LONGEST_ID, allow_none=True)
@@ -123,15 +123,16 @@ class _FailedInvoice(_Invoice):
     amount = MinorUnits(required=True, data_key="amount_due")
 
 
-def _event_about(what: type[Picked]) -> type[ma.Schema]:
+def _event_about(what: type[PartialSchema]) -> type[ma.Schema]:
     """The schema of a Stripe event whose object has this one."""
-    return Picked.from_dict(
+    return PartialSchema.from_dict(
         {
             "id": Text(required=True, shortest=1, longest=_LONGEST_ID),
             "type": fields.String(required=True),
             "created": EpochSeconds(required=True),
             "data": fields.Nested(
-                Picked.from_dict({"object": fields.Nested(what, required=True)}), required=True
+                PartialSchema.from_dict({"object": fields.Nested(what, required=True)}),
+                required=True,
             ),
         },
         name=f"Event{what.__name__}",

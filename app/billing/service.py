@@ -13,14 +13,14 @@ from sqlalchemy import select
 from app.account.service import check_plan, set_plan
 from app.auth.tenant import rows_of
 from app.billing.message import Message
-from app.core import clock
-from app.core.clock import format_time, parse_time, shown_time
-from app.core.database import insert_into
-from app.core.errors import Detail, ValidationFailed
-from app.core.ids import is_id
-from app.extensions import db
+from app.db.engines import insert_into
+from app.db.extensions import db
+from app.http.errors import Detail, ValidationFailed
 from app.models import Account, BillingCustomer, BillingEvent, BillingSubscription
-from app.outbox import Origin, emit
+from app.outbox import Actor, emit
+from app.values import clock
+from app.values.clock import format_optional_time, format_time, parse_time
+from app.values.ids import is_id
 
 APPLIED: Final = "applied"
 REPEATED: Final = "repeated"
@@ -119,7 +119,7 @@ def _change_subscription(account: Account, message: Message) -> str:
         "plan": plan or previous,
         "previous_plan": previous,
         "status": message.status or message.default_status,
-        "current_period_end": shown_time(message.current_period_end),
+        "current_period_end": format_optional_time(message.current_period_end),
     }
     emit(message.type, subject, _origin(account), subject_id=account.id)
     if plan is not None and plan != previous:
@@ -144,10 +144,10 @@ def _emit_invoice(account: Account, message: Message) -> None:
         "amount": invoice.amount,
         "currency": invoice.currency,
         "status": invoice.status or message.default_status,
-        "due_at": shown_time(invoice.due_at),
+        "due_at": format_optional_time(invoice.due_at),
     }
     emit(message.type, subject, _origin(account), subject_id=account.id)
 
 
-def _origin(account: Account) -> Origin:
-    return Origin(account.id, account.name)
+def _origin(account: Account) -> Actor:
+    return Actor(account.id, account.name)

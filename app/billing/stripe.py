@@ -10,8 +10,8 @@ from datetime import datetime
 from typing import Any, Final
 
 from app.billing.message import PAYMENT_PROVIDER, Invoice, Message
-from app.core.signatures import is_same, sign
 from app.policy.plans import DEFAULT_PLAN
+from app.security.signatures import is_same, sign
 
 SIGNATURE: Final = "Stripe-Signature"
 TOLERANCE_SECONDS: Final = 300

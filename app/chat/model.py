@@ -26,8 +26,8 @@ from flask import Flask
 
 from app.chat.completion import ModelFailed
 from app.chat.service import EXTENSION, Chat, Message, Slots, late
-from app.core.version import VERSION
 from app.policy import chat as policy
+from app.values.version import VERSION
 from config import Settings
 
 _NO_KEY: Final = "none"  # what is sent to a server that asks for no key; the library wants one

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flask import Blueprint, Response, request
 
-from app.api import web
+from app.api import web_routes
 from app.auth.guard import ANY_CREDENTIAL, identify, require
 from app.chat import service
 from app.chat.schemas import QuestionSchema
@@ -18,8 +18,8 @@ def chat() -> Response:
     """Answer a question about the projects of the account."""
     identify()
     principal = require(ANY_CREDENTIAL) if "Authorization" in request.headers else person_asking()
-    question = web.read_body(QuestionSchema)
-    return web.answer({"reply": service.reply(principal, **question)})
+    question = web_routes.read_body(QuestionSchema)
+    return web_routes.answer({"reply": service.reply(principal, **question)})
 
 
 chat.permission = ANY_CREDENTIAL  # type: ignore[attr-defined]  # for the generated documentation

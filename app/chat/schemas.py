@@ -8,8 +8,8 @@ from typing import Any
 import marshmallow as ma
 from marshmallow import fields, validate, validates_schema
 
-from app.core.schemas import InputSchema, Text
 from app.policy import chat
+from app.values.fields import InputSchema, Text
 
 
 class TurnSchema(InputSchema):

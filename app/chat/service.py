@@ -13,10 +13,10 @@ from flask import current_app
 from app.auth.principal import Principal
 from app.chat import tools
 from app.chat.completion import Completion, ModelFailed, read_completion
-from app.core import clock
-from app.core.errors import ServiceUnavailable
-from app.core.reading import release
+from app.db.queries import release
+from app.http.errors import ServiceUnavailable
 from app.policy import chat as policy
+from app.values import clock
 
 log = logging.getLogger(__name__)
 

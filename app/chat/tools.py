@@ -14,11 +14,10 @@ import marshmallow as ma
 from apispec.ext.marshmallow.openapi import OpenAPIConverter
 from marshmallow import fields, validate
 
+from app.api.fields import Keyword
 from app.assets.service import AssetQuery, list_assets, read_asset, summarize_assets
 from app.auth.principal import Principal
-from app.core.errors import NotFound
-from app.core.schemas import InputSchema, Text, Word
-from app.core.strict_json import Fragment, JsonInvalid, dumps, loads
+from app.http.errors import NotFound
 from app.policy import bounds, chat
 from app.projects.service import (
     ProjectQuery,
@@ -28,6 +27,8 @@ from app.projects.service import (
     summarize_projects,
 )
 from app.usage.service import statistics
+from app.values.fields import InputSchema, Text
+from app.values.strict_json import Fragment, JsonInvalid, dumps, loads
 
 Record = dict[str, Any]
 
@@ -73,8 +74,8 @@ class AssetsArguments(PageArguments, ProjectArguments):
     search = Text(
         longest=bounds.SEARCH_LENGTH, metadata={"description": "Part of the name, in any case."}
     )
-    type = Word(metadata={"description": "Such as " + ", ".join(bounds.ASSET_TYPES) + "."})
-    status = Word(metadata={"description": "Such as " + ", ".join(bounds.ASSET_STATUSES) + "."})
+    type = Keyword(metadata={"description": "Such as " + ", ".join(bounds.ASSET_TYPES) + "."})
+    status = Keyword(metadata={"description": "Such as " + ", ".join(bounds.ASSET_STATUSES) + "."})
 
 
 class AssetArguments(ProjectArguments):

@@ -9,7 +9,7 @@ from app.account.service import create_account, set_plan
 from app.cli.group import in_database
 from app.cli.output import examples, json_option, show_record, show_records
 from app.credentials.service import create_credential
-from app.extensions import db
+from app.db.extensions import db
 from app.policy.bounds import ACCOUNT_TYPES
 from app.policy.plans import DEFAULT_PLAN
 

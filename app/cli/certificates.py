@@ -16,7 +16,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from app.core import clock
+from app.values import clock
 
 FOLDER: Final = "webhook-listen"
 _LIFE: Final = timedelta(days=3650)

@@ -6,8 +6,8 @@ import click
 
 from app.cli.group import in_database
 from app.cli.output import examples, json_option, show_json, show_record
+from app.db.extensions import db
 from app.demo.service import find_demo, make_demo
-from app.extensions import db
 
 
 @click.command("demo")

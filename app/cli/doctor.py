@@ -10,9 +10,9 @@ import click
 
 from app.cli.failures import errors_as_messages
 from app.cli.output import examples, json_option, show_json
-from app.core.snapshots import database_url
+from app.db.snapshots import database_url
 from app.maintenance.counters import Difference, correct
-from app.maintenance.doctor import Finding, examine
+from app.maintenance.doctor import DoctorFinding, examine
 from app.maintenance.results import Status
 from config import load_settings
 
@@ -52,7 +52,7 @@ def _correct_counters(*, quiet: bool) -> list[Difference]:
     return corrected
 
 
-def _show(finding: Finding) -> None:
+def _show(finding: DoctorFinding) -> None:
     """A line, and one below it for what to do."""
     result = finding.result
     word = click.style(f"{result.status:<7}", fg=_COLOURS[result.status])
@@ -61,7 +61,7 @@ def _show(finding: Finding) -> None:
         click.echo(f"{'':{_NAME_WIDTH + 11}}→ {result.advice}")
 
 
-def _document(findings: Sequence[Finding], corrected: Sequence[Difference]) -> dict[str, Any]:
+def _document(findings: Sequence[DoctorFinding], corrected: Sequence[Difference]) -> dict[str, Any]:
     return {
         "ok": not any(finding.is_problem for finding in findings),
         "checks": [

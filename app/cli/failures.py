@@ -7,7 +7,7 @@ from functools import wraps
 from typing import Any, TypeVar
 
 from app.cli.output import Refused
-from app.core.snapshots import DATABASE_ERRORS, reason
+from app.db.snapshots import DATABASE_ERRORS, reason
 from app.maintenance.errors import MaintenanceError
 
 Result = TypeVar("Result")

@@ -7,9 +7,9 @@ from typing import Final
 from sqlalchemy.exc import IntegrityError
 
 from app.account.operator import first_account
-from app.core.strict_json import dumps
+from app.db.extensions import db
 from app.demo.service import EXAMPLE, Demo, make_demo
-from app.extensions import db
+from app.values.strict_json import dumps
 from config import Settings
 
 _GROVE: Final = {

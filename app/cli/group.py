@@ -12,10 +12,10 @@ from sqlalchemy import make_url
 from sqlalchemy.exc import ArgumentError, IntegrityError, SQLAlchemyError
 
 from app.cli.output import Refused, refusal_of
-from app.core import migrations
-from app.core.database import is_outage
-from app.core.errors import ApiError
-from app.core.snapshots import reason
+from app.db import migrations
+from app.db.engines import is_outage
+from app.db.snapshots import reason
+from app.http.errors import ApiError
 from config import SettingsError
 
 Result = TypeVar("Result")

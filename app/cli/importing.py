@@ -15,10 +15,10 @@ from app.account.operator import find_account
 from app.auth.operator import acting_for, first_owner
 from app.cli.group import in_database
 from app.cli.output import Refused, examples, json_option, show_json, show_table, spelled
-from app.core.geometry import Problem
-from app.extensions import db
+from app.db.extensions import db
+from app.geometry import Problem
 from app.projects.feature_text import guess_name_property
-from app.projects.geojson_file import FileInvalid, Survey, no_advance, read_features, survey
+from app.projects.geojson_file import FileInvalid, FileScan, no_advance, read_features, scan_file
 from app.projects.importing import Import, Outcome, batches, prepare
 
 _PROBLEMS_SHOWN: Final = 3
@@ -76,16 +76,16 @@ def import_(
         ctx.exit(1)
 
 
-def _survey(file: BinaryIO, *, quiet: bool) -> Survey:
+def _survey(file: BinaryIO, *, quiet: bool) -> FileScan:
     """Read the file once, before anything is written. Raises FileInvalid."""
     if not file.seekable():
         raise Refused("FILE is read twice and cannot be a pipe; save it first.")
     with _progress(file, "Checking ", quiet=quiet) as advance:
-        return survey(file, advance)
+        return scan_file(file, advance)
 
 
 def _run(
-    job: Import, file: BinaryIO, surveyed: Survey, name_property: str, *, quiet: bool
+    job: Import, file: BinaryIO, surveyed: FileScan, name_property: str, *, quiet: bool
 ) -> list[Outcome]:
     """Import the features, and commit every batch of them."""
     file.seek(0)
@@ -103,7 +103,7 @@ def _run(
     return outcomes
 
 
-def _name_property(surveyed: Survey, given: str | None) -> str:
+def _name_property(surveyed: FileScan, given: str | None) -> str:
     """The property with the names. Raises UsageError when it is not clear which."""
     if not surveyed.properties:
         raise Refused("No feature of the file has properties, and a project needs a name.")

@@ -23,11 +23,11 @@ from app.cli.output import (
     show_records,
     yes_option,
 )
-from app.core.ids import is_id
 from app.credentials.service import create_credential, list_credentials, revoke_credential
-from app.extensions import db
+from app.db.extensions import db
 from app.models import Credential
 from app.policy.permissions import PERMISSIONS
+from app.values.ids import is_id
 
 
 class Kind(NamedTuple):

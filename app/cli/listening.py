@@ -12,7 +12,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from app.webhooks.signing import signatures
+from app.deliveries.signing import signatures
 
 ADDRESS: Final = "127.0.0.1"
 _IDLE_SECONDS: Final = 60.0

@@ -9,13 +9,13 @@ from flask import current_app
 from flask.cli import with_appcontext
 
 from app.cli.output import Refused, examples, json_option, show_record
-from app.core import clock
-from app.core.email import email_fault
-from app.core.ids import new_id
-from app.mail.claims import Claim
-from app.mail.failures import MailFailed
+from app.mail.errors import MailFailed
+from app.mail.leases import LeasedMail
 from app.mail.messages import Envelope, compose
 from app.mail.transport import open_transport
+from app.values import clock
+from app.values.email import email_problem
+from app.values.ids import new_id
 from config import Settings
 
 
@@ -34,10 +34,10 @@ def test(address: str, as_json: bool) -> None:
 
     It goes the way of all mails: to the server at MAIL_URL, or into a file when that is unset.
     """
-    if fault := email_fault(address):
+    if fault := email_problem(address):
         raise click.BadParameter(fault, param_hint="ADDRESS")
     settings: Settings = current_app.config["SETTINGS"]
-    claim = Claim(new_id("mail"), "test", address, None, 1)
+    claim = LeasedMail(new_id("mail"), "test", address, None, 1)
     try:
         message = compose(Envelope(claim.id, address, clock.now()), "test", {}, settings)
         with closing(open_transport(settings)) as transport:

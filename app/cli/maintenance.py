@@ -27,15 +27,16 @@ from app.cli.output import (
     show_table,
     yes_option,
 )
-from app.core import clock, migrations, reading
-from app.core.snapshots import database_url, shown_url
-from app.core.version import VERSION
-from app.extensions import db
+from app.db import migrations, queries
+from app.db.extensions import db
+from app.db.snapshots import database_url, shown_url
 from app.maintenance.archive import Manifest, Reader
 from app.maintenance.backup import NOT_IN_IT, back_up, secret_key_check
 from app.maintenance.copying import Comparison, copy_database
 from app.maintenance.dump import Progress, no_progress
 from app.maintenance.restore import check, restore, rows_now
+from app.values import clock
+from app.values.version import VERSION
 from config import Settings, SettingsError, load_settings
 
 _SHOWN: Final = ("accounts", "projects", "events")  # of what a restore replaces
@@ -213,7 +214,7 @@ def _make_schema(settings: Settings) -> None:
             upgrade()
         finally:
             db.engine.dispose()
-            reading.engine().dispose()
+            queries.engine().dispose()
 
 
 def _comparison(table: Comparison) -> dict[str, Any]:

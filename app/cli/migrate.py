@@ -7,7 +7,7 @@ from flask.cli import with_appcontext
 
 from app.cli.group import upgrade
 from app.cli.output import examples, json_option, show_record
-from app.core.migrations import current_revision
+from app.db.migrations import current_revision
 
 
 @click.command("migrate")

@@ -19,8 +19,7 @@ from app.cli.output import (
     show_records,
     yes_option,
 )
-from app.core.ids import is_id
-from app.extensions import db
+from app.db.extensions import db
 from app.models import OAuthApplication
 from app.oauth.applications import (
     create_application,
@@ -29,6 +28,7 @@ from app.oauth.applications import (
     rotate_secret,
 )
 from app.policy.permissions import SCOPES
+from app.values.ids import is_id
 
 _COLUMNS = ("client_id", "name", "scopes", "public", "redirect_uris", "created_at")
 _account_option = click.option(

@@ -14,7 +14,7 @@ from typing import Any
 import click
 import orjson
 
-from app.core.errors import ApiError
+from app.http.errors import ApiError
 
 Record = Mapping[str, Any]
 

@@ -14,7 +14,7 @@ from flask.cli import with_appcontext
 
 from app.cli.group import in_database
 from app.cli.output import Refused, examples, json_option, show_json
-from app.extensions import db
+from app.db.extensions import db
 from app.maintenance.sealed import SEALED, batches_of
 from config import FORMER_SECRET_KEY_FILE, SECRET_KEY_FILE, Settings
 

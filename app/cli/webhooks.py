@@ -23,14 +23,15 @@ from app.cli.certificates import Certificates, ensure_certificates
 from app.cli.group import in_database
 from app.cli.listening import Listening, Receipt, printable
 from app.cli.output import Refused, examples, json_option, show_record, show_records
-from app.core import clock, reading
-from app.core.errors import NotFound
-from app.core.ids import is_id
-from app.core.strict_json import loads
-from app.extensions import db
+from app.db import queries
+from app.db.extensions import db
+from app.http.errors import NotFound
 from app.models import Webhook
-from app.policy.deliveries import SWEEP_SECONDS, Trouble
+from app.policy.deliveries import SWEEP_SECONDS, FailureReason
 from app.policy.events import ALL_EVENTS, EVENTS, TEST_EVENT
+from app.values import clock
+from app.values.ids import is_id
+from app.values.strict_json import loads
 from app.webhooks.logs.listing import LogQuery, list_logs
 from app.webhooks.service import create_webhook, delete_webhook, list_webhooks, send_test
 from config import Settings
@@ -40,7 +41,7 @@ _DESCRIPTION: Final = "bin/canopy webhook listen"
 _PATIENCE: Final = SWEEP_SECONDS + 10  # seconds until the service should have tried
 _COLUMNS: Final = ("id", "url", "events", "status", "consecutive_failures", "last_success_at")
 # What is mended by starting the service in another way.
-_SETTINGS_AT_FAULT: Final = (Trouble.NOT_ALLOWED, Trouble.UNTRUSTED)
+_SETTINGS_AT_FAULT: Final = (FailureReason.NOT_ALLOWED, FailureReason.UNTRUSTED)
 
 _account_option = click.option(
     "--account", required=True, metavar="ACCOUNT", help="Id or slug of the account."
@@ -228,7 +229,7 @@ def _watch_test(
     deadline = time.monotonic() + _PATIENCE
     while not stop.wait(0.5):
         attempts, _ = list_logs(principal.account_id, webhook_id, LogQuery(event_type=TEST_EVENT))
-        reading.release()
+        queries.release()
         if attempts or time.monotonic() > deadline:
             _explain(attempts[0].get("error") if attempts else None, bool(attempts), certificates)
             return

@@ -6,11 +6,11 @@ from flask import Response
 
 from app.api import envelope
 from app.api.blueprint import ANY_CREDENTIAL, ApiBlueprint
-from app.api.failures import render
+from app.api.error_handlers import render
 from app.auth.principal import Principal
-from app.core.clock import shown_time
-from app.core.errors import Unauthorized
 from app.credentials.schemas import VerificationSchema
+from app.http.errors import Unauthorized
+from app.values.clock import format_optional_time
 
 bp = ApiBlueprint("auth", __name__, url_prefix="/v1/auth", description="Credentials.")
 
@@ -24,7 +24,7 @@ def verify_credential(principal: Principal) -> Response:
             "type": principal.kind,
             "permissions": list(principal.granted),
             "account_id": principal.account_id,
-            "expires_at": shown_time(principal.expires_at),
+            "expires_at": format_optional_time(principal.expires_at),
         }
     )
 

@@ -9,18 +9,19 @@ from typing import Any
 from sqlalchemy import bindparam
 
 from app.auth.tenant import columns_of, rows_of
-from app.core import clock, tokens
-from app.core.clock import shown_time
-from app.core.errors import Detail, ValidationFailed
-from app.core.ids import new_id
-from app.core.reading import Prepared
-from app.core.text import unstorable
-from app.extensions import db
+from app.db.extensions import db
+from app.db.queries import CompiledQuery
+from app.http.errors import Detail, ValidationFailed
 from app.models import Account, Credential, Membership
 from app.policy.bounds import ALLOWLIST_ENTRIES, NAME_LENGTH
 from app.policy.permissions import PERMISSIONS
+from app.security import tokens
+from app.values import clock
+from app.values.clock import format_optional_time
+from app.values.ids import new_id
+from app.values.text import unstorable
 
-_OF_KIND = Prepared(
+_OF_KIND = CompiledQuery(
     columns_of(
         Credential,
         Credential.id,
@@ -111,9 +112,9 @@ def credential_record(credential: Any) -> dict[str, Any]:
         "ip_allowlist": credential.ip_allowlist,
         "ends_with": credential.token_end,
         "created_by": credential.created_by,
-        "created_at": shown_time(credential.created_at),
-        "last_used_at": shown_time(credential.last_used_at),
-        "revoked_at": shown_time(credential.revoked_at),
+        "created_at": format_optional_time(credential.created_at),
+        "last_used_at": format_optional_time(credential.last_used_at),
+        "revoked_at": format_optional_time(credential.revoked_at),
     }
 
 

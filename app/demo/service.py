@@ -11,21 +11,21 @@ from app.account.service import NewAccount, create_account
 from app.assets.service import create_asset
 from app.auth.operator import acting_for
 from app.auth.principal import Principal
-from app.core.geometry import read_boundary, read_point
-from app.core.reading import Prepared
-from app.core.strict_json import dumps, loads
-from app.core.text import slugify
 from app.credentials.service import create_credential
-from app.extensions import db
+from app.db.extensions import db
+from app.db.queries import CompiledQuery
+from app.geometry import read_boundary, read_point
 from app.models import Account
 from app.projects.service import create_project
+from app.values.strict_json import dumps, loads
+from app.values.text import slugify
 
 NAME: Final = "Canopy demo"
 OWNER: Final = "owner@demo.example"
 EXAMPLE: Final = "Cottage Grove Ranger District"  # the one with the shortest boundary
 
 _FOLDER: Final = Path(__file__).parent
-_FOUND: Final = Prepared(
+_FOUND: Final = CompiledQuery(
     select(Account.id, Account.slug).where(Account.slug == bindparam("slug")),
 )
 

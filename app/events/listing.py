@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 from sqlalchemy import Select, bindparam, func
 
 from app.auth.tenant import columns_of
-from app.core import clock
-from app.core.finding import among, page_of
-from app.core.paging import span
-from app.core.reading import Prepared, engine
-from app.core.strict_json import Fragment
+from app.db.paging import span
+from app.db.queries import CompiledQuery, engine
+from app.db.search_index import among, page_of
 from app.models import Event
+from app.values import clock
+from app.values.strict_json import Fragment
 
 
 class EventQuery(NamedTuple):
@@ -56,19 +56,21 @@ def list_events(account_id: str, query: EventQuery) -> tuple[list[Fragment], int
 
 
 @cache
-def _count(filters: _Filters) -> Prepared:
-    return Prepared(_chosen(columns_of(Event).add_columns(func.count().label("total")), filters))
+def _count(filters: _Filters) -> CompiledQuery:
+    return CompiledQuery(
+        _chosen(columns_of(Event).add_columns(func.count().label("total")), filters)
+    )
 
 
 @cache
-def _page(filters: _Filters, backwards: bool) -> Prepared:
+def _page(filters: _Filters, backwards: bool) -> CompiledQuery:
     """The rows of a page. Their keys are found first, and only then are they read whole."""
     order = (Event.created_at, Event.id)
     newest_first = [column.desc() for column in order]
     keys = _chosen(columns_of(Event, Event.id), filters)
     keys = keys.order_by(*(order if backwards else newest_first))
     wanted = among(Event.id.expression, page_of(keys), filters.dialect)
-    return Prepared(columns_of(Event, Event.body).where(wanted).order_by(*newest_first))
+    return CompiledQuery(columns_of(Event, Event.body).where(wanted).order_by(*newest_first))
 
 
 def _chosen(rows: Select[Any], filters: _Filters) -> Select[Any]:

@@ -38,4 +38,4 @@ def read_event(principal: Principal, event_id: str) -> Response:
 @bp.operation("GET", "/event-types", needs=ANY_CREDENTIAL, gives=(200, whole_of(EventTypeSchema)))
 def list_event_types(_: Principal) -> Response:
     """List the types of events, with their schemas."""
-    return envelope.whole(catalogue.event_types())
+    return envelope.complete_list(catalogue.event_types())

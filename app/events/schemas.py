@@ -6,9 +6,10 @@ from typing import Any, ClassVar, Final
 
 from marshmallow import fields, validate
 
+from app.api.fields import PageQuerySchema
 from app.api.schemas import OutputSchema
-from app.core.schemas import Moment, PageQuerySchema
 from app.events.catalogue import TYPES, example_of, schema_of
+from app.values.fields import Timestamp
 
 _FIRST: Final = TYPES[0]
 _DATA: Final = {"description": "As `schema` of the event's type says it (`GET /v1/event-types`)."}
@@ -38,8 +39,8 @@ class EventQuerySchema(PageQuerySchema):
     """Which events; the newest first. Both ends of the time are included."""
 
     type = fields.String(validate=validate.OneOf(TYPES))
-    since = Moment()
-    until = Moment()
+    since = Timestamp()
+    until = Timestamp()
 
 
 class EventTypeSchema(OutputSchema):

@@ -7,13 +7,13 @@ from typing import Any
 from sqlalchemy import bindparam
 
 from app.auth.tenant import columns_of
-from app.core.errors import NotFound
-from app.core.ids import is_id
-from app.core.reading import Prepared
-from app.core.strict_json import Fragment
+from app.db.queries import CompiledQuery
+from app.http.errors import NotFound
 from app.models import Event
+from app.values.ids import is_id
+from app.values.strict_json import Fragment
 
-_ONE = Prepared(columns_of(Event, Event.body).where(Event.id == bindparam("event_id")))
+_ONE = CompiledQuery(columns_of(Event, Event.body).where(Event.id == bindparam("event_id")))
 
 
 def read_event(account_id: str, event_id: str) -> Any:

@@ -17,10 +17,10 @@ from limits import RateLimitItem, RateLimitItemPerMinute
 from limits.strategies import STRATEGIES, FixedWindowRateLimiter
 
 from app.auth.guard import current_principal
-from app.core.errors import RateLimited
-from app.core.plans import plan_of
+from app.http.errors import RateLimited
+from app.limits.plan_file import plan_of
 from app.limits.storage import SCHEME, WindowStorage
-from app.limits.windows import Verdict
+from app.limits.windows import LimitResult
 from app.policy.tiers import (
     DEFAULT_TIER,
     IPV6_NETWORK_BITS,
@@ -36,22 +36,22 @@ _VERDICT: Final = "rate_limit"
 _UNKNOWN: Final = "unknown"  # a client behind a proxy that does not say who it is
 
 
-class Allowance(RateLimitItemPerMinute):
+class RateLimit(RateLimitItemPerMinute):
     """What one request is held against."""
 
     def __init__(self, amount: int) -> None:
         super().__init__(amount, namespace="canopy")
 
-    def hit(self, storage: WindowStorage) -> Verdict | None:
+    def hit(self, storage: WindowStorage) -> LimitResult | None:
         """Count the request; None when the store fails."""
         raise NotImplementedError
 
-    def refusal(self, verdict: Verdict) -> str:
+    def refusal(self, verdict: LimitResult) -> str:
         """What a client is told who came too often."""
         raise NotImplementedError
 
 
-class PlanAllowance(Allowance):
+class PlanRateLimit(RateLimit):
     """The two windows of an account's plan, which its credentials share.
 
     The plan is that of this moment; the windows are the account's, so that another plan does not
@@ -65,10 +65,10 @@ class PlanAllowance(Allowance):
         self.account_id, self.plan = account_id, plan
         self.per_minute, self.per_day = per_minute, per_day
 
-    def hit(self, storage: WindowStorage) -> Verdict | None:
+    def hit(self, storage: WindowStorage) -> LimitResult | None:
         return storage.hit_account(self.account_id, self.per_minute, self.per_day)
 
-    def refusal(self, verdict: Verdict) -> str:
+    def refusal(self, verdict: LimitResult) -> str:
         window = verdict.shown
         assert window is not None
         return (
@@ -77,7 +77,7 @@ class PlanAllowance(Allowance):
         )
 
 
-class ClientAllowance(Allowance):
+class ClientRateLimit(RateLimit):
     """One window of a client who is known by an address only."""
 
     __slots__ = ("key", "told")
@@ -86,23 +86,23 @@ class ClientAllowance(Allowance):
         super().__init__(amount)
         self.key, self.told = key, told
 
-    def hit(self, storage: WindowStorage) -> Verdict | None:
+    def hit(self, storage: WindowStorage) -> LimitResult | None:
         return storage.hit_client(self.key, self.amount)
 
-    def refusal(self, verdict: Verdict) -> str:
+    def refusal(self, verdict: LimitResult) -> str:
         return (
             f"{self.told} {self.amount} requests in {WINDOW_SECONDS} seconds from one client "
             f"address, all of them together. Try again in {seconds(verdict.retry_after())}."
         )
 
 
-class AllowedRequests(FixedWindowRateLimiter):
+class FixedWindowStrategy(FixedWindowRateLimiter):
     """The library's strategy of fixed windows, where an allowance may have several of them."""
 
     storage: WindowStorage
 
     def hit(self, item: RateLimitItem, *identifiers: str, cost: int = 1) -> bool:
-        assert isinstance(item, Allowance)
+        assert isinstance(item, RateLimit)
         verdict = item.hit(self.storage)
         if verdict is not None:
             setattr(g, _VERDICT, (verdict, item))
@@ -124,7 +124,7 @@ class RequestLimiter(Limiter):
             raise RateLimitExceeded(RuntimeLimit(allowance, _client, scope=SCHEME))
 
 
-STRATEGIES[SCHEME] = AllowedRequests
+STRATEGIES[SCHEME] = FixedWindowStrategy
 
 
 def init_app(app: Flask) -> None:
@@ -155,7 +155,7 @@ def count_refusal() -> None:
     if current_app.config["SETTINGS"].rate_limit_disabled:
         return
     told = "Of what it has to refuse, the OAuth server answers"
-    allowance = ClientAllowance(f"oauth:{_client()}", OAUTH_REFUSALS, told)
+    allowance = ClientRateLimit(f"oauth:{_client()}", OAUTH_REFUSALS, told)
     verdict = allowance.hit(WindowStorage())
     if verdict is None:
         return
@@ -174,24 +174,24 @@ def kind_of_limit() -> str | None:
     found = g.get(_VERDICT)
     if found is None:
         return None
-    return "plan" if isinstance(found[1], PlanAllowance) else "client"
+    return "plan" if isinstance(found[1], PlanRateLimit) else "client"
 
 
 def _show(response: Response) -> Response:
-    found: tuple[Verdict, Any] | None = g.get(_VERDICT)
+    found: tuple[LimitResult, Any] | None = g.get(_VERDICT)
     if found is not None and not _is_nobodys(found[1]):
         response.headers.extend(found[0].headers())
     return response
 
 
-def _is_nobodys(allowance: Allowance) -> bool:
+def _is_nobodys(allowance: RateLimit) -> bool:
     """Whether this is an address without anything behind it, and without a valid credential: a
     guess counts there too, and the answer is that of an unknown address."""
     is_unknown = request.routing_exception is not None and request.path.startswith("/v1/")
-    return is_unknown and isinstance(allowance, ClientAllowance)
+    return is_unknown and isinstance(allowance, ClientRateLimit)
 
 
-def _allowance() -> Allowance | None:
+def _allowance() -> RateLimit | None:
     """What this request is held against, or None."""
     path = request.path
     is_disabled: bool = current_app.config["SETTINGS"].rate_limit_disabled
@@ -202,17 +202,17 @@ def _allowance() -> Allowance | None:
             limits = (
                 (None, None) if is_disabled else (plan.requests_per_minute, plan.requests_per_day)
             )
-            return PlanAllowance(principal.account_id, principal.plan, *limits)
+            return PlanRateLimit(principal.account_id, principal.plan, *limits)
         is_guess = "Authorization" in request.headers
         if is_disabled or (request.routing_exception is not None and not is_guess):
             return None
         told = "Without a valid credential the API allows"
-        return ClientAllowance(f"address:{_client()}", WITHOUT_CREDENTIAL, told)
+        return ClientRateLimit(f"address:{_client()}", WITHOUT_CREDENTIAL, told)
     tier = _tier(path)
     amount = None if tier is None or is_disabled else TIERS[tier]
     if amount is None:
         return None
-    return ClientAllowance(f"{tier}:{_client()}", amount, "The routes of this tier allow")
+    return ClientRateLimit(f"{tier}:{_client()}", amount, "The routes of this tier allow")
 
 
 def _tier(path: str) -> str | None:

@@ -10,10 +10,10 @@ from typing import Any, Final
 
 from limits.storage import Storage
 
-from app.core import clock
-from app.core.store import Script, store
-from app.limits.windows import Verdict, Window
-from app.usage import requests
+from app.jobs.valkey import Script, valkey
+from app.limits import request_counts
+from app.limits.windows import LimitResult, Window
+from app.values import clock
 
 SCHEME: Final = "canopy"
 MINUTE_MS: Final = 60_000
@@ -63,44 +63,47 @@ class WindowStorage(Storage):
     STORAGE_SCHEME = [SCHEME]  # noqa: RUF012 - as the library has it
     base_exceptions = ()
 
-    def hit_client(self, key: str, limit: int) -> Verdict | None:
+    def hit_client(self, key: str, limit: int) -> LimitResult | None:
         """One request of a client who is known by an address only."""
-        answer = store().run(_HIT, (_window_key(key),), limit, MINUTE_MS)
+        answer = valkey().run(_HIT, (_window_key(key),), limit, MINUTE_MS)
         if answer is None:
             return None
         allowed, used, left, _ = answer
         moment = clock.now().timestamp()
-        return Verdict(bool(allowed), moment, (_minute(moment, limit, used, left),))
+        return LimitResult(bool(allowed), moment, (_minute(moment, limit, used, left),))
 
     def hit_account(
         self, account_id: str, per_minute: int | None, per_day: int | None
-    ) -> Verdict | None:
+    ) -> LimitResult | None:
         """One request of an account, counted as used when it may pass."""
-        requests.hand_over()
-        was_down, day = store().is_down, requests.today()
+        request_counts.hand_over()
+        was_down, day = valkey().is_down, request_counts.today()
         answer = self._hit_account(account_id, per_minute, per_day, day)
         if answer is None:
             if was_down:  # else the store may have counted it before it failed
-                requests.count_here(account_id)
+                request_counts.count_here(account_id)
             return None
         allowed, used, left, today = answer
         moment, windows = clock.now().timestamp(), []
         if per_minute is not None:
             windows.append(_minute(moment, per_minute, used, left))
         if per_day is not None:
-            windows.append(Window("day", per_day, today, requests.ends_at(day)))
-        return Verdict(bool(allowed), moment, tuple(windows))
+            windows.append(Window("day", per_day, today, request_counts.ends_at(day)))
+        return LimitResult(bool(allowed), moment, tuple(windows))
 
     def _hit_account(
         self, account_id: str, per_minute: int | None, per_day: int | None, day: str
     ) -> list[int] | None:
-        keys, beginning = (_window_key(account_id), requests.day_key(day), requests.CHANGED), ""
+        keys, beginning = (
+            (_window_key(account_id), request_counts.day_key(day), request_counts.CHANGED),
+            "",
+        )
         for _ in range(2):
-            counter = (account_id, per_day or 0, day, beginning, requests.KEPT_SECONDS)
-            answer: Any = store().run(_HIT, keys, per_minute or 0, MINUTE_MS, *counter)
-            if answer is None or answer[0] != requests.UNKNOWN:
+            counter = (account_id, per_day or 0, day, beginning, request_counts.KEPT_SECONDS)
+            answer: Any = valkey().run(_HIT, keys, per_minute or 0, MINUTE_MS, *counter)
+            if answer is None or answer[0] != request_counts.UNKNOWN:
                 break
-            beginning = str(requests.written_on(account_id, day))
+            beginning = str(request_counts.written_on(account_id, day))
         return answer  # type: ignore[no-any-return]
 
     # What the library asks of every storage, one window at a time. Nothing here is asked so.
@@ -115,7 +118,7 @@ class WindowStorage(Storage):
         raise NotImplementedError
 
     def check(self) -> bool:
-        return store().works()
+        return valkey().works()
 
     def reset(self) -> int | None:
         raise NotImplementedError

@@ -19,7 +19,7 @@ class Window(NamedTuple):
         return max(0, self.limit - self.used)
 
 
-class Verdict(NamedTuple):
+class LimitResult(NamedTuple):
     """Whether a request may pass, and the windows that said so."""
 
     allowed: bool

@@ -8,8 +8,8 @@ from email.message import EmailMessage
 from pathlib import Path
 from typing import Final
 
-from app.mail.claims import Claim
-from app.mail.failures import ServerTrouble
+from app.mail.errors import ServerUnavailable
+from app.mail.leases import LeasedMail
 
 NAME: Final = "mails"
 _POLICY: Final = policy.default.clone(utf8=True)  # to be read as it is
@@ -21,12 +21,12 @@ class MailFolder:
     def __init__(self, instance_path: Path) -> None:
         self._folder = instance_path / NAME
 
-    def send(self, claim: Claim, message: EmailMessage) -> str:
+    def send(self, claim: LeasedMail, message: EmailMessage) -> str:
         """Write the mail as ``<time>-<kind>-<id>.eml``; the time is that of its Date, so that a
         second attempt replaces what a first one has written.
 
         Raises:
-            ServerTrouble: the file cannot be written.
+            ServerUnavailable: the file cannot be written.
         """
         moment = message["Date"].datetime
         path = self._folder / f"{moment:%Y%m%dT%H%M%SZ}-{claim.kind}-{claim.id}.eml"
@@ -34,7 +34,7 @@ class MailFolder:
             self._folder.mkdir(mode=0o700, exist_ok=True)
             _write(path, message.as_bytes(policy=_POLICY))
         except OSError:
-            raise ServerTrouble(f"the folder {NAME} cannot be written") from None
+            raise ServerUnavailable(f"the folder {NAME} cannot be written") from None
         return f"written to {path}"
 
     def close(self) -> None:

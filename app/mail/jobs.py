@@ -13,24 +13,25 @@ from flask import current_app
 from rq.timeouts import JobTimeoutException
 from sqlalchemy.exc import DBAPIError
 
-from app.core import clock
-from app.core.database import is_outage
-from app.extensions import db
-from app.mail.claims import (
-    Claim,
+from app.db.engines import is_outage
+from app.db.extensions import db
+from app.jobs.registry import Job
+from app.mail.errors import Delayed, MailFailed, ServerUnavailable, Undeliverable
+from app.mail.leases import (
     Contents,
-    claim_next,
+    LeasedMail,
     keep_contents,
+    lease_next,
     note_dropped,
     note_failed,
     note_sent,
     open_contents,
 )
-from app.mail.failures import Delayed, MailFailed, ServerTrouble, Undeliverable
 from app.mail.messages import Envelope, compose
+from app.mail.resolvers import resolve_mail
 from app.mail.transport import Transport, open_transport
-from app.people.service import resolve_mail
 from app.policy.mails import LINK_LIVES, NOTE_AGAIN_AFTER, RETRY_AFTER, RUN_FOR
+from app.values import clock
 
 log = logging.getLogger(__name__)
 
@@ -48,22 +49,22 @@ def send_mails() -> int:
         while time.monotonic() < end and (claim := _claim()) is not None:
             try:
                 sent += _handle(claim, transport)
-            except ServerTrouble:
+            except ServerUnavailable:
                 break
     return sent
 
 
-def _claim() -> Claim | None:
-    claim = claim_next()
+def _claim() -> LeasedMail | None:
+    claim = lease_next()
     db.session.commit()
     return claim
 
 
-def _handle(claim: Claim, transport: Transport) -> bool:
+def _handle(claim: LeasedMail, transport: Transport) -> bool:
     """Send a mail and note what became of it. Returns whether it was sent.
 
     Raises:
-        ServerTrouble: it was not, and no other mail would be now.
+        ServerUnavailable: it was not, and no other mail would be now.
     """
     contents = None
     try:
@@ -74,7 +75,7 @@ def _handle(claim: Claim, transport: Transport) -> bool:
             told = _send(claim, contents, transport)
     except MailFailed as failure:
         _note_failure(claim, contents, failure)
-        if isinstance(failure, ServerTrouble):
+        if isinstance(failure, ServerUnavailable):
             raise
         return False
     _note_sent(claim)
@@ -82,7 +83,7 @@ def _handle(claim: Claim, transport: Transport) -> bool:
     return True
 
 
-def _note_sent(claim: Claim) -> None:
+def _note_sent(claim: LeasedMail) -> None:
     """Note it also when the database is away for a moment, or the mail is sent once more."""
     for pause in (*NOTE_AGAIN_AFTER, None):
         try:
@@ -97,7 +98,7 @@ def _note_sent(claim: Claim) -> None:
             return
 
 
-def _resolve(claim: Claim) -> tuple[Claim, Contents | None]:
+def _resolve(claim: LeasedMail) -> tuple[LeasedMail, Contents | None]:
     """The mail with what it says for good, found out and kept at the first attempt.
 
     Returns None for the contents when nobody is to get it, or somebody else is sending it.
@@ -125,7 +126,7 @@ def _resolve(claim: Claim) -> tuple[Claim, Contents | None]:
     return claim._replace(kind=kind), contents
 
 
-def _send(claim: Claim, contents: Contents, transport: Transport) -> str:
+def _send(claim: LeasedMail, contents: Contents, transport: Transport) -> str:
     moment = contents.resolved_at
     assert moment is not None
     if _is_link_dead(claim, contents, clock.now()):
@@ -135,7 +136,7 @@ def _send(claim: Claim, contents: Contents, transport: Transport) -> str:
     return transport.send(claim, message)
 
 
-def _note_failure(claim: Claim, contents: Contents | None, failure: MailFailed) -> None:
+def _note_failure(claim: LeasedMail, contents: Contents | None, failure: MailFailed) -> None:
     again_at = None
     if isinstance(failure, Delayed) and claim.attempts < _ATTEMPTS:
         again_at = clock.now() + RETRY_AFTER[claim.attempts - 1]
@@ -150,14 +151,14 @@ def _note_failure(claim: Claim, contents: Contents | None, failure: MailFailed) 
         log.warning("mail %s (%s) failed at attempt %d, and is tried again: %s", *told)
 
 
-def _is_link_dead(claim: Claim, contents: Contents, moment: datetime) -> bool:
+def _is_link_dead(claim: LeasedMail, contents: Contents, moment: datetime) -> bool:
     life = LINK_LIVES.get(claim.kind)
     made_at = contents.resolved_at
     return life is not None and made_at is not None and moment >= made_at + life
 
 
 @contextmanager
-def _errors_as_delays(claim: Claim) -> Iterator[None]:
+def _errors_as_delays(claim: LeasedMail) -> Iterator[None]:
     """A fault in making one mail puts that one off, and keeps no other one waiting."""
     try:
         yield
@@ -169,3 +170,6 @@ def _errors_as_delays(claim: Claim) -> Iterator[None]:
             raise
         log.exception("mail %s (%s) cannot be made", claim.id, claim.kind)
         raise Delayed("a fault of Canopy; its log tells more") from error
+
+
+JOBS: Final = (Job(send_mails, every_seconds=15),)

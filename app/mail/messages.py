@@ -23,9 +23,9 @@ from urllib.parse import urlsplit
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 
-from app.core.clock import parse_time, spelled_span
-from app.mail.failures import Undeliverable
+from app.mail.errors import Undeliverable
 from app.policy.mails import LINK_LIVES, NAME_LENGTH
+from app.values.clock import describe_duration, parse_time
 from config import Settings
 
 SUBJECTS: Final = {
@@ -95,7 +95,7 @@ def compose(
         "subject": subject,
         "site": settings.public_url,
         "recipient": envelope.recipient,
-        "link_life": spelled_span(LINK_LIVES.get(kind, timedelta())),
+        "link_life": describe_duration(LINK_LIVES.get(kind, timedelta())),
     }
     text, html = (
         _TEMPLATES.get_template(f"{kind}.{form}").render(known | shown) for form in ("txt", "html")

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from app.core import clock
-from app.core.database import insert_into
-from app.core.ids import new_id
-from app.core.waking import wake_after_commit
-from app.extensions import db
-from app.mail.claims import Contents
+from app.db.engines import insert_into
+from app.db.extensions import db
+from app.jobs.after_commit import enqueue_after_commit
+from app.mail.leases import Contents
 from app.models import Mail
+from app.values import clock
+from app.values.ids import new_id
 
 SEND: Final = "app.mail.jobs.send_mails"
 
@@ -20,7 +20,7 @@ def queue_mail(kind: str, recipient: str, *, cause: str, values: Mapping[str, An
     """Queue a mail, which is sent after the transaction at hand is committed.
 
     Args:
-        kind: one of ``app.mail.messages``, or one that ``app.people.service.resolve_mail`` knows.
+        kind: one of ``app.mail.messages``, or one that has a resolver (``app.mail.resolvers``).
         recipient: the address alone, without a name.
         cause: why it is sent, unique for it: a second mail for one cause is not queued.
         values: what the message needs, JSON; kept encrypted until it is sent.
@@ -37,4 +37,4 @@ def queue_mail(kind: str, recipient: str, *, cause: str, values: Mapping[str, An
         created_at=moment,
     )
     db.session.execute(row.on_conflict_do_nothing(index_elements=[Mail.cause]))
-    wake_after_commit(SEND)
+    enqueue_after_commit(SEND)

@@ -12,8 +12,8 @@ from email import policy
 from email.message import EmailMessage
 from typing import Any, Final
 
-from app.mail.claims import Claim
-from app.mail.failures import Delayed, MailFailed, ServerTrouble, Undeliverable
+from app.mail.errors import Delayed, MailFailed, ServerUnavailable, Undeliverable
+from app.mail.leases import LeasedMail
 from app.policy.mails import ANSWER_WITHIN, MAILS_A_CONNECTION, SENT_WITHIN, TAKEN_WITHIN
 from config_values import MailServer
 
@@ -54,13 +54,13 @@ class SmtpTransport:
         self._left = 0  # mails that the connection is still good for
         self._is_late = False
 
-    def send(self, claim: Claim, message: EmailMessage) -> str:
+    def send(self, claim: LeasedMail, message: EmailMessage) -> str:
         """Have the server take a mail.
 
         Raises:
             Undeliverable: the server refused it for good.
             Delayed: the server refused it for now.
-            ServerTrouble: there is no server that would take it or another one.
+            ServerUnavailable: there is no server that would take it or another one.
         """
         with self._trouble_told(), self._in_time():
             client = self._ready()
@@ -69,7 +69,7 @@ class SmtpTransport:
         return f"taken by {self._server.host}"
 
     def try_out(self) -> None:
-        """Connect and log in, as before a mail. Raises ServerTrouble."""
+        """Connect and log in, as before a mail. Raises ServerUnavailable."""
         with self._trouble_told(), self._in_time():
             self._ready()
 
@@ -105,7 +105,7 @@ class SmtpTransport:
             client.starttls(context=context)
             client.ehlo_or_helo_if_needed()
         elif server.starttls == "required":
-            raise ServerTrouble("the mail server offers no STARTTLS")
+            raise ServerUnavailable("the mail server offers no STARTTLS")
         if server.user:
             client.login(server.user, server.password)
 
@@ -145,7 +145,7 @@ class SmtpTransport:
             # The library says of an answer that did not come that the connection has ended.
             is_late = self._is_late or isinstance(error.__context__, TimeoutError)
             raise _trouble(TimeoutError() if is_late else error) from None
-        except ServerTrouble:
+        except ServerUnavailable:
             self._drop()
             raise
 
@@ -209,11 +209,11 @@ def _refusal(what: str, code: int, answer: bytes | str) -> MailFailed:
     return kind(f"the mail server refused {what} ({code})", _readable(answer))
 
 
-def _trouble(error: Exception) -> ServerTrouble:
+def _trouble(error: Exception) -> ServerUnavailable:
     said = next(said for kind, said in _TROUBLES if isinstance(error, kind))
     if isinstance(error, smtplib.SMTPResponseException):
-        return ServerTrouble(f"{said} ({error.smtp_code})", _readable(error.smtp_error))
-    return ServerTrouble(said, "" if isinstance(error, TimeoutError) else str(error))
+        return ServerUnavailable(f"{said} ({error.smtp_code})", _readable(error.smtp_error))
+    return ServerUnavailable(said, "" if isinstance(error, TimeoutError) else str(error))
 
 
 def _readable(answer: bytes | str) -> str:

@@ -6,9 +6,9 @@ from contextlib import closing
 from email.message import EmailMessage
 from typing import Protocol
 
-from app.mail.claims import Claim
-from app.mail.failures import ServerTrouble
+from app.mail.errors import ServerUnavailable
 from app.mail.folder import MailFolder
+from app.mail.leases import LeasedMail
 from app.mail.messages import own_host
 from app.mail.smtp import SmtpTransport
 from config import Settings
@@ -17,7 +17,7 @@ from config import Settings
 class Transport(Protocol):
     """Takes mails, one after the other."""
 
-    def send(self, claim: Claim, message: EmailMessage) -> str:
+    def send(self, claim: LeasedMail, message: EmailMessage) -> str:
         """Hand a mail over. Returns what was done with it; raises MailFailed when it was not
         taken."""
 
@@ -32,7 +32,7 @@ def open_transport(settings: Settings) -> Transport:
     return SmtpTransport(settings.mail_url, own_host(settings.public_url))
 
 
-def find_trouble(settings: Settings, *, within: float) -> ServerTrouble | None:
+def find_problem(settings: Settings, *, within: float) -> ServerUnavailable | None:
     """Connect and log in at the mail server, if there is one, and send nothing.
 
     Args:
@@ -47,6 +47,6 @@ def find_trouble(settings: Settings, *, within: float) -> ServerTrouble | None:
     with closing(SmtpTransport(settings.mail_url, own_name, answer_within=within)) as transport:
         try:
             transport.try_out()
-        except ServerTrouble as trouble:
+        except ServerUnavailable as trouble:
             return trouble
     return None

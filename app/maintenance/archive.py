@@ -19,9 +19,9 @@ from typing import IO, Any, Final, Self
 
 import orjson
 
-from app.maintenance.dump import Tally
+from app.maintenance.dump import TableChecksum
 from app.maintenance.errors import MaintenanceError
-from app.maintenance.rows import Layout
+from app.maintenance.rows import TableCodec
 
 FORMAT: Final = 1
 MANIFEST: Final = "manifest.json"
@@ -91,7 +91,7 @@ class Writer:
         with suppress(OSError, ValueError):  # what is wrong is on its way; the file is given up
             self._zip.close()
 
-    def add_table(self, layout: Layout, lines: Iterator[bytes], tally: Tally) -> Table:
+    def add_table(self, layout: TableCodec, lines: Iterator[bytes], tally: TableChecksum) -> Table:
         """Write a table; ``tally`` counts the lines as they come."""
         with self._zip.open(_member(layout.name), "w", force_zip64=True) as member:
             for line in lines:
@@ -136,20 +136,20 @@ class Reader:
         except _ZIP_ERRORS as error:
             raise self._damage(f"{_member(name)}: {error}") from None
 
-    def check_columns(self, layouts: list[Layout]) -> None:
+    def check_columns(self, layouts: list[TableCodec]) -> None:
         """Raises MaintenanceError when the tables are not those of this version."""
         columns = {table.name: table.columns for table in self.manifest.tables}
         if columns != {layout.name: layout.columns for layout in layouts}:
             raise self._damage("its tables are not those of its schema")
 
-    def check_rows(self, layout: Layout) -> Iterator[int]:
+    def check_rows(self, layout: TableCodec) -> Iterator[int]:
         """Compare a table with the manifest, row by row; gives 1 for each.
 
         Raises:
             MaintenanceError: it is not what was written.
         """
         told = self.manifest.table(layout.name)
-        tally = Tally()
+        tally = TableChecksum()
         for line in self.lines(layout.name):
             tally.add(line)
             try:

@@ -10,11 +10,11 @@ from typing import Final, NamedTuple
 
 from sqlalchemy import URL
 
-from app.core import clock
-from app.core.snapshots import snapshot
+from app.db.snapshots import snapshot
 from app.maintenance.archive import FORMAT, Manifest, Writer, new_file
-from app.maintenance.dump import Progress, Tally, count_rows, no_progress, read_lines
+from app.maintenance.dump import Progress, TableChecksum, count_rows, no_progress, read_lines
 from app.maintenance.schema import layouts_of, require_whole
+from app.values import clock
 
 NOT_IN_IT: Final = (
     "SECRET_KEY and the other settings, and the files that they name",
@@ -64,7 +64,7 @@ def back_up(
         with Writer(file) as writer:
             tables = []
             for layout in layouts:
-                tally = Tally()
+                tally = TableChecksum()
                 with closing(read_lines(connection, layout, tally, progress)) as lines:
                     tables.append(writer.add_table(layout, lines, tally))
             manifest = Manifest(

@@ -13,21 +13,21 @@ from dataclasses import dataclass
 
 from sqlalchemy import URL, Connection, column, table
 
-from app.core import clock
-from app.core.snapshots import opened, owned, refresh_statistics, shown_url, snapshot
+from app.db.snapshots import opened, owned, refresh_statistics, shown_url, snapshot
 from app.maintenance.dump import (
     Progress,
-    Tally,
+    TableChecksum,
     batches,
+    checksum_of,
     count_rows,
     no_progress,
     read_lines,
-    tally_of,
 )
 from app.maintenance.errors import MaintenanceError
 from app.maintenance.load import clear, finish, insert
-from app.maintenance.rows import Layout, layouts
+from app.maintenance.rows import TableCodec, table_codecs
 from app.maintenance.schema import MARKER, is_half_copied, require_current, tables_of_others
+from app.values import clock
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ def copy_database(
     """
     if source == target:
         raise MaintenanceError("The source and the target are the same database; name another one.")
-    all_layouts = layouts()
+    all_layouts = table_codecs()
     with snapshot(source) as reading:
         require_current(reading)
         _mark(target, source)
@@ -102,7 +102,7 @@ def _mark(target: URL, source: URL) -> None:
                 f"The database {name} holds tables of something else "
                 f"({', '.join(others[:5])}); name an empty database."
             )
-        if any(count_rows(connection, layouts()).values()):
+        if any(count_rows(connection, table_codecs()).values()):
             raise MaintenanceError(
                 f"The database {name} holds data, which a copy would mix with; "
                 "name an empty database."
@@ -116,14 +116,14 @@ def _mark(target: URL, source: URL) -> None:
 
 
 def _copy(
-    reading: Connection, writing: Connection, all_layouts: list[Layout], progress: Progress
+    reading: Connection, writing: Connection, all_layouts: list[TableCodec], progress: Progress
 ) -> list[Comparison]:
     clear(writing, all_layouts)
     writing.commit()
     read = [_copy_table(reading, writing, layout, progress) for layout in all_layouts]
     finish(writing, all_layouts)
     writing.commit()
-    found = [tally_of(writing, layout, progress) for layout in all_layouts]
+    found = [checksum_of(writing, layout, progress) for layout in all_layouts]
     writing.rollback()
     return [
         Comparison(layout.name, one.rows, other.rows, one.sha256, other.sha256)
@@ -132,9 +132,9 @@ def _copy(
 
 
 def _copy_table(
-    reading: Connection, writing: Connection, layout: Layout, progress: Progress
-) -> Tally:
-    tally = Tally()
+    reading: Connection, writing: Connection, layout: TableCodec, progress: Progress
+) -> TableChecksum:
+    tally = TableChecksum()
     with closing(read_lines(reading, layout, tally)) as lines:
         for batch in batches(lines):
             insert(writing, layout, [layout.row(line) for line in batch])

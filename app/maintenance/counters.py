@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple, cast
 
 from sqlalchemy import URL, Connection, Table, func, select
 
-from app.core.snapshots import alone
+from app.db.snapshots import alone
 from app.models import AccountUsage, Membership, Project
 
 NAMES: Final = ("projects_active", "projects_archived", "projects_draft", "area_m2", "members")

@@ -9,15 +9,8 @@ from typing import Final, NamedTuple
 from redis.exceptions import RedisError
 from sqlalchemy import URL
 
-from app.core.snapshots import (
-    DATABASE_ERRORS,
-    database_url,
-    may_exist,
-    reason,
-    shown_url,
-    snapshot,
-)
-from app.core.store import connect
+from app.db.snapshots import DATABASE_ERRORS, database_url, may_exist, reason, shown_url, snapshot
+from app.jobs.valkey import connect
 from app.maintenance.checks import contents, database, deliveries, host, mail, store
 from app.maintenance.results import Result, Status, problem, warning
 from config import Settings, SettingsError, load_settings, setting_faults
@@ -58,7 +51,7 @@ OF_STORE: Final[dict[str, Check]] = {
 NEEDED: Final = ("database", "schema", "store")
 
 
-class Finding(NamedTuple):
+class DoctorFinding(NamedTuple):
     """What a check found."""
 
     name: str
@@ -69,7 +62,7 @@ class Finding(NamedTuple):
         return self.result.status is Status.PROBLEM
 
 
-def examine(environ: Mapping[str, str]) -> Iterator[Finding]:
+def examine(environ: Mapping[str, str]) -> Iterator[DoctorFinding]:
     """Make every check, and give what each finds as soon as it has.
 
     Args:
@@ -80,7 +73,7 @@ def examine(environ: Mapping[str, str]) -> Iterator[Finding]:
         settings = load_settings(environ)
     except SettingsError as error:
         for sentence in setting_faults(environ) or [str(error)]:
-            yield Finding("settings", problem(sentence, "Change it and run doctor again."))
+            yield DoctorFinding("settings", problem(sentence, "Change it and run doctor again."))
         rest = OF_SETTINGS | OF_DATABASE | OF_STORE
         yield from _passed_over([name for name in rest if name != "settings"], "settings")
         return
@@ -96,19 +89,19 @@ def examine(environ: Mapping[str, str]) -> Iterator[Finding]:
     )
 
 
-def _made(checks: dict[str, Ready]) -> Iterator[Finding]:
+def _made(checks: dict[str, Ready]) -> Iterator[DoctorFinding]:
     for place, (name, check) in enumerate(checks.items()):
-        findings = [Finding(name, result) for result in check()]
+        findings = [DoctorFinding(name, result) for result in check()]
         yield from findings
         if name in NEEDED and any(found.result.advice for found in findings):
             yield from _passed_over(list(checks)[place + 1 :], name)
             return
 
 
-def _passed_over(names: Iterable[str], missing: str) -> Iterator[Finding]:
+def _passed_over(names: Iterable[str], missing: str) -> Iterator[DoctorFinding]:
     for name in names:
         advice = f"First solve what was found about: {missing}."
-        yield Finding(name, warning("not looked at", advice))
+        yield DoctorFinding(name, warning("not looked at", advice))
 
 
 def _in_database(url: URL, check: Check) -> Iterator[Result]:

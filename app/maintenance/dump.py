@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from sqlalchemy import Connection, func, inspect, select
 
-from app.maintenance.rows import Layout
+from app.maintenance.rows import TableCodec
 
 Progress = Callable[[int], None]  # called with the number of rows that were done since
 
@@ -21,7 +21,7 @@ _BATCH_BYTES: Final = 8 * 1024 * 1024
 
 
 @dataclass(slots=True)
-class Tally:
+class TableChecksum:
     """How many lines there were, and the SHA-256 over them."""
 
     rows: int = 0
@@ -42,7 +42,10 @@ def no_progress(_: int) -> None:
 
 
 def read_lines(
-    connection: Connection, layout: Layout, tally: Tally, progress: Progress = no_progress
+    connection: Connection,
+    layout: TableCodec,
+    tally: TableChecksum,
+    progress: Progress = no_progress,
 ) -> Generator[bytes, None, None]:
     """The lines of a table, with memory for a few of them; ``tally`` counts them.
 
@@ -58,9 +61,11 @@ def read_lines(
             progress(1)
 
 
-def tally_of(connection: Connection, layout: Layout, progress: Progress = no_progress) -> Tally:
+def checksum_of(
+    connection: Connection, layout: TableCodec, progress: Progress = no_progress
+) -> TableChecksum:
     """The tally of a table."""
-    tally = Tally()
+    tally = TableChecksum()
     with closing(read_lines(connection, layout, tally, progress)) as lines:
         for _ in lines:
             pass
@@ -81,7 +86,7 @@ def batches(lines: Iterable[bytes]) -> Iterator[list[bytes]]:
         yield batch
 
 
-def count_rows(connection: Connection, layouts: Iterable[Layout]) -> dict[str, int]:
+def count_rows(connection: Connection, layouts: Iterable[TableCodec]) -> dict[str, int]:
     """How many rows each table has, of those that there are."""
     there = set(inspect(connection).get_table_names())
     return {

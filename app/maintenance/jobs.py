@@ -10,10 +10,9 @@ from typing import Any, Final, NamedTuple
 
 from sqlalchemy import ColumnElement, delete, exists, select, true, tuple_
 
-from app.core import clock
-from app.core.ids import first_id
-from app.core.tables import Base
-from app.extensions import db
+from app.db.column_types import Base
+from app.db.extensions import db
+from app.jobs.registry import Job
 from app.models import (
     Delivery,
     DeliveryLog,
@@ -32,6 +31,8 @@ from app.policy.bounds import EVENT_DAYS, IDEMPOTENCY_HOURS
 from app.policy.deliveries import LOG_DAYS
 from app.policy.mails import MAILS_KEPT_FOR
 from app.policy.people import SESSION_IDLE, SESSION_LIFE
+from app.values import clock
+from app.values.ids import first_id
 
 _BATCH_ROWS: Final = 500  # a transaction; on SQLite nobody else writes meanwhile
 # Between two batches: SQLite gives its lock to whoever asks at the right moment, and those who wait
@@ -103,3 +104,6 @@ def _delete_batch(old: _Old, oldest: Any) -> int:
     result: Any = db.session.execute(statement, execution_options={"synchronize_session": False})
     db.session.commit()
     return int(result.rowcount)
+
+
+JOBS: Final = (Job(prune, every_seconds=3600),)

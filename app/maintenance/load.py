@@ -10,10 +10,10 @@ from sqlalchemy import Connection
 
 from app.maintenance.errors import MaintenanceError
 from app.maintenance.indexes import count_faults, empty_indexes, text_faults
-from app.maintenance.rows import Layout, Row
+from app.maintenance.rows import Row, TableCodec
 
 
-def clear(connection: Connection, layouts: Sequence[Layout]) -> None:
+def clear(connection: Connection, layouts: Sequence[TableCodec]) -> None:
     """Delete all rows, in the transaction at hand."""
     if connection.dialect.name == "sqlite":
         _clear_sqlite(connection, layouts)
@@ -23,7 +23,7 @@ def clear(connection: Connection, layouts: Sequence[Layout]) -> None:
         connection.execute(layout.table.delete())
 
 
-def insert(connection: Connection, layout: Layout, rows: Sequence[Row]) -> None:
+def insert(connection: Connection, layout: TableCodec, rows: Sequence[Row]) -> None:
     """Add rows, in the transaction at hand.
 
     Raises:
@@ -44,7 +44,7 @@ def insert(connection: Connection, layout: Layout, rows: Sequence[Row]) -> None:
             copy.write_row(row)
 
 
-def finish(connection: Connection, layouts: Sequence[Layout]) -> None:
+def finish(connection: Connection, layouts: Sequence[TableCodec]) -> None:
     """Bring what depends on the rows in step with them, and check it.
 
     Raises:
@@ -63,7 +63,7 @@ def finish(connection: Connection, layouts: Sequence[Layout]) -> None:
         raise MaintenanceError(f"{faults[0]} after all rows were written.")
 
 
-def _clear_sqlite(connection: Connection, layouts: Sequence[Layout]) -> None:
+def _clear_sqlite(connection: Connection, layouts: Sequence[TableCodec]) -> None:
     """The triggers stand aside: they would take the rows out of the indexes one by one, and fail
     where an index was out of step."""
     triggers = connection.exec_driver_sql(

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 from sqlalchemy import URL
 
-from app.core.migrations import newest_revision
-from app.core.snapshots import alone, may_exist, refresh_statistics, snapshot
+from app.db.migrations import newest_revision
+from app.db.snapshots import alone, may_exist, refresh_statistics, snapshot
 from app.maintenance.archive import Manifest, Reader
-from app.maintenance.dump import Progress, Tally, batches, count_rows, no_progress
+from app.maintenance.dump import Progress, TableChecksum, batches, count_rows, no_progress
 from app.maintenance.errors import MaintenanceError
 from app.maintenance.load import clear, finish, insert
-from app.maintenance.rows import Layout, layouts
+from app.maintenance.rows import TableCodec, table_codecs
 from app.maintenance.schema import require_current
 
 
@@ -24,7 +24,7 @@ def check(backup: Reader, progress: Progress = no_progress) -> None:
     """
     if backup.manifest.schema_revision != newest_revision():
         raise MaintenanceError(_of_another_schema(backup.manifest))
-    all_layouts = layouts()
+    all_layouts = table_codecs()
     backup.check_columns(all_layouts)
     for layout in all_layouts:
         for rows in backup.check_rows(layout):
@@ -36,7 +36,7 @@ def rows_now(url: URL) -> dict[str, int]:
     if not may_exist(url):
         return {}
     with snapshot(url) as connection:
-        return count_rows(connection, layouts())
+        return count_rows(connection, table_codecs())
 
 
 def restore(backup: Reader, url: URL, progress: Progress = no_progress) -> None:
@@ -49,7 +49,7 @@ def restore(backup: Reader, url: URL, progress: Progress = no_progress) -> None:
             was changed.
         sqlalchemy.exc.SQLAlchemyError, psycopg.Error: the same, as the database says it.
     """
-    all_layouts = layouts()
+    all_layouts = table_codecs()
     with snapshot(url) as connection:
         require_current(connection)
     with alone(url, [layout.name for layout in all_layouts]) as connection:
@@ -62,9 +62,9 @@ def restore(backup: Reader, url: URL, progress: Progress = no_progress) -> None:
     refresh_statistics(url)
 
 
-def _checked_again(backup: Reader, layout: Layout) -> Iterator[bytes]:
+def _checked_again(backup: Reader, layout: TableCodec) -> Iterator[bytes]:
     """The file may have been replaced since it was checked."""
-    tally = Tally()
+    tally = TableChecksum()
     for line in backup.lines(layout.name):
         tally.add(line)
         yield line

@@ -39,8 +39,8 @@ from sqlalchemy import (
 )
 
 from app import models
-from app.core.clock import format_time, parse_time
-from app.core.tables import ShownTime, Timestamp
+from app.db.column_types import ApiTimestamp, Timestamp
+from app.values.clock import format_time, parse_time
 
 Value = Any
 Row = tuple[Value, ...]
@@ -56,7 +56,7 @@ class Kind(NamedTuple):
     decode: Callable[[Value], Value] | None = None
 
 
-class Layout:
+class TableCodec:
     """How one table is read from a database and written as lines."""
 
     def __init__(self, table: Table) -> None:
@@ -101,16 +101,16 @@ class Layout:
         return None if column is None else column.name
 
 
-def layouts() -> list[Layout]:
+def table_codecs() -> list[TableCodec]:
     """All tables of the service, each after those that it refers to."""
-    return [Layout(table) for table in models.Project.metadata.sorted_tables]
+    return [TableCodec(table) for table in models.Project.metadata.sorted_tables]
 
 
-def layouts_found(connection: Connection, names: Sequence[str]) -> list[Layout]:
+def table_codecs_found(connection: Connection, names: Sequence[str]) -> list[TableCodec]:
     """The same for tables as they are in a database, whatever version of the service made them."""
     found = MetaData()
     found.reflect(connection, only=names)
-    return [Layout(table) for table in found.sorted_tables]
+    return [TableCodec(table) for table in found.sorted_tables]
 
 
 def _time(value: datetime | str) -> str:
@@ -157,7 +157,7 @@ def _stored_type(column: Column[Any]) -> Any:
 def _raw(column: Column[Any], dialect: str) -> ColumnElement[Any]:
     kept = _stored_type(column)
     if isinstance(kept, Timestamp):
-        return type_coerce(column, ShownTime())
+        return type_coerce(column, ApiTimestamp())
     if isinstance(kept, JSON):
         # As text: so SQL's NULL and the null of JSON stay apart.
         return cast(column, Text) if dialect == "postgresql" else type_coerce(column, Text)

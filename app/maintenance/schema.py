@@ -8,11 +8,11 @@ from typing import Final
 from alembic.runtime.migration import MigrationContext
 from sqlalchemy import Connection, inspect
 
-from app.core.migrations import newest_revision
-from app.core.snapshots import shown_url
+from app.db.migrations import newest_revision
+from app.db.snapshots import shown_url
 from app.maintenance.errors import MaintenanceError
 from app.maintenance.indexes import INDEXED
-from app.maintenance.rows import Layout, layouts, layouts_found
+from app.maintenance.rows import TableCodec, table_codecs, table_codecs_found
 
 MARKER: Final = "canopy_copy"  # the table of a database into which a copy is under way
 
@@ -56,12 +56,12 @@ def require_whole(connection: Connection) -> str:
     return found
 
 
-def layouts_of(connection: Connection) -> list[Layout]:
+def layouts_of(connection: Connection) -> list[TableCodec]:
     """The tables of the database, also when it is of an older or newer version than this."""
     if revision_of(connection) == newest_revision():
-        return layouts()
+        return table_codecs()
     names = set(inspect(connection).get_table_names()) - {"alembic_version"}
-    return layouts_found(connection, sorted(names - set(_tables_of_indexes(names))))
+    return table_codecs_found(connection, sorted(names - set(_tables_of_indexes(names))))
 
 
 def is_half_copied(connection: Connection) -> bool:
@@ -72,7 +72,7 @@ def is_half_copied(connection: Connection) -> bool:
 def tables_of_others(connection: Connection) -> list[str]:
     """Tables that are none of Canopy's."""
     found = set(inspect(connection).get_table_names())
-    ours = {layout.name for layout in layouts()} | {MARKER, "alembic_version"}
+    ours = {layout.name for layout in table_codecs()} | {MARKER, "alembic_version"}
     return sorted(found - ours - set(_tables_of_indexes(found)))
 
 

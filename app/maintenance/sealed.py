@@ -7,10 +7,10 @@ from typing import Any, Final, NamedTuple
 
 from sqlalchemy import ColumnElement, select, true, tuple_, update
 
-from app.core.sealing import reseal
-from app.core.tables import Base
-from app.extensions import db
+from app.db.column_types import Base
+from app.db.extensions import db
 from app.models import IdempotentAnswer, Mail, OAuthToken, Webhook
+from app.security.sealing import reseal
 
 _BATCH_ROWS: Final = 200
 

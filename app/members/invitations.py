@@ -7,26 +7,27 @@ from typing import Any, Final, NamedTuple
 from flask import current_app
 from sqlalchemy import bindparam, func, select, update
 
-from app.auth.people import NotTheirs, find_person
+from app.auth.people import EmailTaken, find_person
 from app.auth.principal import Principal
 from app.auth.tenant import columns_of
-from app.core import clock, tokens
-from app.core.database import insert_into
-from app.core.email import email_fault
-from app.core.errors import Conflict, Detail, Forbidden, ValidationFailed
-from app.core.ids import new_id
-from app.core.plans import plan_of
-from app.core.reading import Prepared
-from app.core.text import fold
-from app.extensions import db
+from app.db.engines import insert_into
+from app.db.extensions import db
+from app.db.queries import CompiledQuery
+from app.http.errors import Conflict, Detail, Forbidden, ValidationFailed
+from app.limits.plan_file import plan_of
 from app.mail.service import queue_mail
 from app.members.locking import Member, begin_change, find_membership, lock_member
 from app.members.record import name_in
 from app.members.rules import INVITED_ROLES, check_manages
 from app.models import Account, Membership, User
-from app.outbox import Origin, emit
+from app.outbox import Actor, emit
 from app.policy.people import INVITATION_LIFE
+from app.security import tokens
 from app.usage.service import count_member
+from app.values import clock
+from app.values.email import email_problem
+from app.values.ids import new_id
+from app.values.text import fold
 
 MAIL: Final = "invitation"
 
@@ -36,7 +37,7 @@ _OPEN = (
     Membership.joined_at.is_(None),
     Membership.invitation_expires_at > bindparam("moment"),
 )
-_BY_LINK = Prepared(
+_BY_LINK = CompiledQuery(
     select(
         Account.id.label("account_id"),
         Account.name.label("account_name"),
@@ -99,7 +100,7 @@ def invite_member(principal: Principal, *, email: str, role: str) -> dict[str, A
     _send_link(principal, account, membership, person)
     db.session.flush()
     record = Member(membership, person).record
-    emit("member.invited", record, Origin.of(principal))
+    emit("member.invited", record, Actor.of(principal))
     if is_new:
         count_member(account.id, 1)
     return record
@@ -131,13 +132,13 @@ def accept_invitation(token: str) -> Joined | None:
     db.session.execute(proved.values(email_verified_at=moment))
     account = db.session.get_one(Account, row.account_id)
     member = lock_member(account.id, row.user_id)
-    emit("member.joined", member.record, Origin(account.id, account.name))
+    emit("member.joined", member.record, Actor(account.id, account.name))
     return Joined(account.id, row.user_id)
 
 
 def _check(email: str, role: str) -> None:
     details = []
-    if fault := email_fault(email):
+    if fault := email_problem(email):
         details.append(Detail("email", fault))
     if role not in INVITED_ROLES:
         details.append(Detail("role", f"Must be one of {', '.join(INVITED_ROLES)}."))
@@ -148,7 +149,7 @@ def _check(email: str, role: str) -> None:
 def _find_person(email: str) -> User | None:
     try:
         return find_person(email)
-    except NotTheirs:
+    except EmailTaken:
         message = "Is too much like the address of somebody else, who is known already."
         raise ValidationFailed(details=[Detail("email", message)]) from None
 

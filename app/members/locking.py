@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 
 from app.auth.principal import Principal
 from app.auth.tenant import rows_of
-from app.core.errors import Forbidden
-from app.core.ids import is_id
-from app.core.strict_json import dumps
-from app.extensions import db
-from app.members.record import absent, member_record
-from app.members.rules import OWNER, Actor
+from app.db.extensions import db
+from app.http.errors import Forbidden
+from app.members.record import member_record, not_found
+from app.members.rules import OWNER, ActingMember
 from app.models import Account, Membership, User
+from app.values.ids import is_id
+from app.values.strict_json import dumps
 
 
 class Member(NamedTuple):
@@ -35,7 +35,7 @@ class Member(NamedTuple):
         return dumps(self.record)
 
 
-def begin_change(principal: Principal) -> tuple[Account, Actor]:
+def begin_change(principal: Principal) -> tuple[Account, ActingMember]:
     """Lock the account for a change of its members, before anything else is locked.
 
     ``FOR NO KEY UPDATE``: events of other changes, which refer to the account's row, do not wait.
@@ -49,14 +49,14 @@ def begin_change(principal: Principal) -> tuple[Account, Actor]:
     lock = {"key_share": True}
     account = db.session.get_one(Account, principal.account_id, with_for_update=lock)
     if principal.kind == "operator":
-        return account, Actor(None, OWNER, True)
+        return account, ActingMember(None, OWNER, True)
     own = rows_of(account.id, Membership).where(
         Membership.user_id == principal.user_id, Membership.joined_at.is_not(None)
     )
     membership = db.session.scalars(own).one_or_none()
     if membership is None:
         raise Forbidden("Whoever this credential acts for does not belong to the account.")
-    return account, Actor(principal.user_id, membership.role, principal.may("admin"))
+    return account, ActingMember(principal.user_id, membership.role, principal.may("admin"))
 
 
 def lock_member(account_id: str, member_id: str) -> Member:
@@ -66,7 +66,7 @@ def lock_member(account_id: str, member_id: str) -> Member:
     """
     membership = find_membership(account_id, member_id) if is_id("user", member_id) else None
     if membership is None:
-        raise absent()
+        raise not_found()
     return Member(membership, db.session.get_one(User, member_id))
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from app.core.clock import shown_time
-from app.core.errors import NotFound
+from app.http.errors import NotFound
 from app.models import Membership, User
 from app.policy.bounds import NAME_LENGTH
 from app.policy.permissions import role_permissions
+from app.values.clock import format_optional_time
 
 COLUMNS: Final = (
     User.id,
@@ -46,8 +46,8 @@ def member_record(membership: Membership, person: User) -> dict[str, Any]:
             person.email,
             person.name,
             membership.role,
-            shown_time(membership.joined_at),
-            shown_time(membership.last_active_at),
+            format_optional_time(membership.joined_at),
+            format_optional_time(membership.last_active_at),
         )
     )
 
@@ -57,6 +57,6 @@ def name_in(email: str) -> str:
     return email.partition("@")[0][:NAME_LENGTH]
 
 
-def absent() -> NotFound:
+def not_found() -> NotFound:
     """The refusal of an id by which the account has no member."""
     return NotFound("There is no such member.")

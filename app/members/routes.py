@@ -10,7 +10,7 @@ from app.api import envelope
 from app.api.blueprint import ApiBlueprint
 from app.api.schemas import single_of, whole_of
 from app.auth.principal import Principal
-from app.core.etags import IfMatch
+from app.http.etags import IfMatch
 from app.members import service
 from app.members.schemas import InvitationSchema, MemberSchema, MemberUpdateSchema
 
@@ -26,7 +26,7 @@ _ONE = "/<member_id>"
 @bp.operation("GET", "", needs="members:read", gives=(200, whole_of(MemberSchema)))
 def list_members(principal: Principal) -> Response:
     """List the members of the account, invited ones too."""
-    return envelope.whole(service.list_members(principal.account_id))
+    return envelope.complete_list(service.list_members(principal.account_id))
 
 
 @bp.operation("GET", _ONE, needs="members:read", gives=(200, single_of(MemberSchema)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from app.core.errors import Forbidden
+from app.http.errors import Forbidden
 from app.policy.permissions import ROLES
 
 OWNER: Final = "owner"
@@ -12,7 +12,7 @@ INVITED_ROLES: Final = tuple(role for role in ROLES if role != OWNER)
 _RANKS: Final = tuple(ROLES)
 
 
-class Actor(NamedTuple):
+class ActingMember(NamedTuple):
     """Who makes a change, and what they may do at this moment."""
 
     user_id: str | None  # None: the operator of the instance, who may do all
@@ -33,13 +33,13 @@ def is_lower(role: str, before: str) -> bool:
     return _RANKS.index(role) < _RANKS.index(before)
 
 
-def check_manages(actor: Actor) -> None:
+def check_manages(actor: ActingMember) -> None:
     """Raises Forbidden when the actor's role is not one that changes members."""
     if not actor.is_operator and "members:write" not in ROLES[actor.role]:
         raise Forbidden(f"A member with the role {actor.role} cannot change members.")
 
 
-def check_role_change(actor: Actor, member_id: str, before: str, after: str) -> None:
+def check_role_change(actor: ActingMember, member_id: str, before: str, after: str) -> None:
     """Raises Forbidden when the actor may not give this member another role."""
     if actor.user_id == member_id:
         raise Forbidden("Nobody changes their own role; another owner or admin can.")
@@ -47,14 +47,14 @@ def check_role_change(actor: Actor, member_id: str, before: str, after: str) -> 
     _check_owners(actor, before, after)
 
 
-def check_removal(actor: Actor, member_id: str, role: str) -> None:
+def check_removal(actor: ActingMember, member_id: str, role: str) -> None:
     """Raises Forbidden when the actor may not remove this member. All may remove themselves."""
     if actor.user_id != member_id:
         check_manages(actor)
     _check_owners(actor, role)
 
 
-def _check_owners(actor: Actor, *roles: str) -> None:
+def _check_owners(actor: ActingMember, *roles: str) -> None:
     if OWNER in roles and not actor.acts_as_owner:
         raise Forbidden(
             "Only an owner makes, changes or removes owners; "

@@ -8,10 +8,10 @@ import marshmallow as ma
 from marshmallow import fields, validate
 
 from app.api.schemas import OutputSchema
-from app.core.email import EMAIL_LENGTH, email_fault
-from app.core.schemas import InputSchema, Text
 from app.members.service import INVITED_ROLES
 from app.policy.permissions import PERMISSIONS, ROLES, role_permissions
+from app.values.email import EMAIL_LENGTH, email_problem
+from app.values.fields import InputSchema, Text
 
 _JOINED = {"description": "null until the invitation is accepted."}
 _NAME = {"description": "Until the person joins, the part of the address before the @."}
@@ -61,7 +61,7 @@ class InvitationSchema(MemberInputSchema):
 
     @ma.validates("email")
     def check_email(self, value: str, data_key: str) -> None:
-        if (fault := email_fault(value)) is not None:
+        if (fault := email_problem(value)) is not None:
             raise ma.ValidationError(fault)
 
 

@@ -7,35 +7,28 @@ from typing import Any
 from sqlalchemy import bindparam
 
 from app.auth.principal import Principal
-from app.auth.tenant import columns_of, own_columns_of
-from app.core.errors import Conflict
-from app.core.etags import ANY, IfMatch
-from app.core.ids import is_id
-from app.core.reading import Prepared
-from app.extensions import db
-from app.members.endings import end_access
+from app.auth.tenant import columns_of
+from app.db.extensions import db
+from app.db.queries import CompiledQuery
+from app.http.errors import Conflict
+from app.http.etags import ANY, IfMatch
+from app.members.access import revoke_access
 from app.members.invitations import Joined as Joined  # these for other rooms
 from app.members.invitations import accept_invitation as accept_invitation
 from app.members.invitations import find_invitation as find_invitation
 from app.members.invitations import invite_member as invite_member
 from app.members.locking import begin_change, is_last_owner, lock_member
-from app.members.record import COLUMNS, absent, row_record
+from app.members.record import COLUMNS, not_found, row_record
 from app.members.rules import INVITED_ROLES as INVITED_ROLES
 from app.members.rules import OWNER, check_removal, check_role_change, is_lower
-from app.models import Account, Membership, User
-from app.outbox import Origin, emit
+from app.models import Membership, User
+from app.outbox import Actor, emit
 from app.usage.service import count_member
+from app.values.ids import is_id
 
 _MEMBERS = columns_of(Membership, *COLUMNS).where(User.id == Membership.user_id)
-_ALL = Prepared(_MEMBERS.order_by(Membership.created_at, Membership.user_id))
-_ONE = Prepared(_MEMBERS.where(Membership.user_id == bindparam("member_id")))
-_ACCOUNTS_OF_PERSON = Prepared(
-    own_columns_of(
-        Membership, Account.id, Account.name, Account.slug, Membership.role, Membership.joined_at
-    )
-    .where(Account.id == Membership.account_id, Membership.joined_at.is_not(None))
-    .order_by(Account.name, Account.id)
-)
+_ALL = CompiledQuery(_MEMBERS.order_by(Membership.created_at, Membership.user_id))
+_ONE = CompiledQuery(_MEMBERS.where(Membership.user_id == bindparam("member_id")))
 
 
 def list_members(account_id: str) -> list[dict[str, Any]]:
@@ -46,22 +39,16 @@ def list_members(account_id: str) -> list[dict[str, Any]]:
 def read_member(account_id: str, member_id: str) -> dict[str, Any]:
     """The record of a member. Raises NotFound."""
     if not is_id("user", member_id):
-        raise absent()
+        raise not_found()
     rows = _ONE.tuples(account_id=account_id, member_id=member_id)
     if not rows:
-        raise absent()
+        raise not_found()
     return row_record(rows[0])
 
 
 def check_member(account_id: str, member_id: str) -> None:
     """Raises NotFound when the account has no such member."""
     read_member(account_id, member_id)
-
-
-def memberships_of(user_id: str) -> list[Any]:
-    """The accounts that a person belongs to, by name: rows with ``id``, ``name`` and ``slug`` of
-    the account, and the person's ``role`` and ``joined_at`` in it."""
-    return _ACCOUNTS_OF_PERSON.all(own_user_id=user_id)
 
 
 def change_role(
@@ -91,9 +78,9 @@ def change_role(
         _check_not_last_owner(account.id, member_id)
     member.membership.role = role
     if is_lower(role, before):
-        end_access(account.id, member_id, role)
+        revoke_access(account.id, member_id, role)
     changes = {"role": {"from": before, "to": role}}
-    emit("member.updated", member.record, Origin.of(principal), changes=changes)
+    emit("member.updated", member.record, Actor.of(principal), changes=changes)
     return member.record
 
 
@@ -113,8 +100,8 @@ def remove_member(principal: Principal, member_id: str, if_match: IfMatch = ANY)
     check_removal(actor, member_id, member.membership.role)
     if member.membership.role == OWNER:
         _check_not_last_owner(account.id, member_id)
-    end_access(account.id, member_id, None)
-    emit("member.removed", member.record, Origin.of(principal))
+    revoke_access(account.id, member_id, None)
+    emit("member.removed", member.record, Actor.of(principal))
     db.session.delete(member.membership)
     count_member(account.id, -1)
 

@@ -7,12 +7,12 @@ from typing import Any
 from flask import Response, request
 
 from app.auth.sessions import switch_account
-from app.extensions import db
+from app.db.extensions import db
 from app.members.forms import JoinForm
 from app.members.service import accept_invitation, find_invitation
 from app.people.service import set_first_password
 from app.policy.people import INVITATION_LIFE
-from app.site.pages import PageBlueprint, page, see
+from app.site.pages import PageBlueprint, page, redirect_to
 from app.site.signed_in import current_person, sign_in
 
 bp = PageBlueprint("invitations", __name__)
@@ -45,18 +45,18 @@ def _join(token: str, found: Any, session_id: str) -> Response:
         return page("members/dead_invitation.html", 404, life=INVITATION_LIFE)
     switch_account(session_id, joined.account_id)
     db.session.commit()
-    return see("/accounts", f"You have joined {found.account_name}.")
+    return redirect_to("/accounts", f"You have joined {found.account_name}.")
 
 
 def _join_new(token: str, found: Any, form: JoinForm) -> Response:
     if not set_first_password(found.user_id, form.name.data, form.password.data):
         db.session.rollback()  # they have one since: then they sign in with it
-        return see(request.path)
+        return redirect_to(request.path)
     joined = accept_invitation(token)  # after it, so that the event tells the name
     if joined is None:
         db.session.rollback()
         return page("members/dead_invitation.html", 404, life=INVITATION_LIFE)
-    answer = see("/accounts", f"Welcome. You have joined {found.account_name}.")
+    answer = redirect_to("/accounts", f"Welcome. You have joined {found.account_name}.")
     sign_in(answer, joined.user_id, joined.account_id)
     db.session.commit()
     return answer

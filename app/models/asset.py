@@ -7,7 +7,7 @@ from datetime import datetime
 from sqlalchemy import Double, ForeignKey, Index, String, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.core.tables import Base, Key, SortableText, Timestamp
+from app.db.column_types import Base, Key, SortableText, Timestamp
 from app.models.project import RowNumber
 
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from sqlalchemy import CheckConstraint, ForeignKey, Index, String, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.core.tables import Base, Key, Timestamp
+from app.db.column_types import Base, Key, Timestamp
 
 # Ids of others. The order of "C" as in ``Key``.
 ExternalId = String(255).with_variant(String(255, collation="C"), "postgresql")

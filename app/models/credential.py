@@ -7,7 +7,7 @@ from datetime import datetime
 from sqlalchemy import JSON, CheckConstraint, ForeignKey, Index, String
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.core.tables import Base, Key, Timestamp
+from app.db.column_types import Base, Key, Timestamp
 
 
 class Credential(Base):

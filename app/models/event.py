@@ -7,7 +7,7 @@ from datetime import datetime
 from sqlalchemy import ForeignKey, Index, String, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.core.tables import Base, Key, Timestamp
+from app.db.column_types import Base, Key, Timestamp
 
 
 class Event(Base):

@@ -7,7 +7,7 @@ from datetime import datetime
 from sqlalchemy import JSON, ForeignKey, Index, SmallInteger, String
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.core.tables import Base, Compressed, Key, Timestamp
+from app.db.column_types import Base, Compressed, Key, Timestamp
 
 
 class IdempotentAnswer(Base):

@@ -7,7 +7,7 @@ from datetime import datetime
 from sqlalchemy import Index, Integer, String, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.core.tables import Base, Key, Timestamp
+from app.db.column_types import Base, Key, Timestamp
 
 
 class Mail(Base):

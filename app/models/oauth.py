@@ -7,7 +7,7 @@ from datetime import datetime
 from sqlalchemy import JSON, CheckConstraint, ForeignKey, ForeignKeyConstraint, Index, String, Text
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.core.tables import Base, Hash, Key, Timestamp
+from app.db.column_types import Base, Hash, Key, Timestamp
 
 
 class OAuthConsent(Base):

@@ -17,7 +17,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.core.tables import Base, Key, SortableText, Timestamp
+from app.db.column_types import Base, Key, SortableText, Timestamp
 
 RowNumber = BigInteger().with_variant(Integer, "sqlite")
 
@@ -27,7 +27,7 @@ class Project(Base):
 
     ``row`` is the database's own number of the row, which the search and box indexes point to; it
     never leaves the service. ``geometry`` is the GeoJSON text as it goes out. ``name_key`` and
-    ``search_text`` are case-folded; the bounds are unwrapped (see ``app.core.geometry``). The
+    ``search_text`` are case-folded; the bounds are unwrapped (see ``app.geometry``). The
     indexes follow the orders in which a list can be asked for; the text and box indexes differ by
     database and stand in the migrations.
     """

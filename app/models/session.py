@@ -7,7 +7,7 @@ from datetime import datetime
 from sqlalchemy import ForeignKey, Index, String
 from sqlalchemy.orm import Mapped, mapped_column
 
-from app.core.tables import Base, Hash, Key, Timestamp
+from app.db.column_types import Base, Hash, Key, Timestamp
 
 
 class Session(Base):

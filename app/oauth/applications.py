@@ -7,19 +7,20 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from app.auth.tenant import columns_of, find_locked, rows_of
-from app.core import clock, tokens
-from app.core.errors import Conflict, Detail, ValidationFailed
-from app.core.ids import new_id
-from app.core.reading import Prepared
-from app.core.text import unstorable
-from app.extensions import db
+from app.db.extensions import db
+from app.db.queries import CompiledQuery
+from app.http.errors import Conflict, Detail, ValidationFailed
 from app.models import Account, OAuthApplication
-from app.oauth.redirect_uris import redirect_uri_fault
+from app.oauth.redirect_uris import redirect_uri_problem
 from app.policy.bounds import NAME_LENGTH
 from app.policy.oauth import REDIRECT_URIS
 from app.policy.permissions import SCOPES
+from app.security import tokens
+from app.values import clock
+from app.values.ids import new_id
+from app.values.text import unstorable
 
-_OF_ACCOUNT = Prepared(
+_OF_ACCOUNT = CompiledQuery(
     columns_of(
         OAuthApplication,
         OAuthApplication.id,
@@ -124,7 +125,7 @@ def application_record(application: Any) -> dict[str, Any]:
         "redirect_uris": application.redirect_uris,
         "scopes": application.scopes,
         "public": application.secret_hash is None,
-        "created_at": clock.shown_time(application.created_at),
+        "created_at": clock.format_optional_time(application.created_at),
     }
 
 
@@ -138,7 +139,7 @@ def _faults(
     if not 1 <= len(redirect_uris) <= REDIRECT_URIS:
         yield Detail("redirect_uris", f"Must be 1 to {REDIRECT_URIS} URIs.")
     for uri in redirect_uris:
-        if fault := redirect_uri_fault(uri):
+        if fault := redirect_uri_problem(uri):
             yield Detail("redirect_uris", f"{uri[:_SHOWN]!r}: {fault}")
     if not scopes or any(scope not in SCOPES for scope in scopes):
         yield Detail("scopes", f"Must be one or more of {', '.join(SCOPES)}.")

@@ -13,14 +13,15 @@ from typing import Any
 from sqlalchemy import bindparam, select, update
 
 from app.auth.tenant import find_locked
-from app.core import clock, tokens
-from app.core.ids import new_id
-from app.core.reading import Prepared
-from app.extensions import db
+from app.db.extensions import db
+from app.db.queries import CompiledQuery
 from app.models import OAuthAuthorization
 from app.policy.oauth import ACCESS_TOKEN_LIFE, AUTHORIZATION_LIFE, CODE_LIFE, OFFLINE_ACCESS
+from app.security import tokens
+from app.values import clock
+from app.values.ids import new_id
 
-_BY_CODE = Prepared(
+_BY_CODE = CompiledQuery(
     select(
         OAuthAuthorization.id,
         OAuthAuthorization.account_id,

@@ -13,18 +13,18 @@ from urllib.parse import unquote_plus
 from authlib.oauth2.rfc6749 import ClientMixin, InvalidClientError, InvalidRequestError
 from sqlalchemy import bindparam, select
 
-from app.core import tokens
-from app.core.ids import is_id
-from app.core.reading import Prepared
+from app.db.queries import CompiledQuery
 from app.models import Account, OAuthApplication
 from app.oauth.redirect_uris import is_registered
 from app.policy.permissions import SCOPES
+from app.security import tokens
+from app.values.ids import is_id
 
 BASIC: Final = "client_secret_basic"
 POST: Final = "client_secret_post"
 NONE: Final = "none"
 
-_BY_ID = Prepared(
+_BY_ID = CompiledQuery(
     select(
         OAuthApplication.id,
         OAuthApplication.account_id,

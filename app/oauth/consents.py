@@ -9,16 +9,16 @@ from sqlalchemy import bindparam, delete, func
 from sqlalchemy.orm import aliased
 
 from app.auth.tenant import columns_of, own_columns_of, rows_of
-from app.core import clock
-from app.core.database import insert_into
-from app.core.errors import Forbidden
-from app.core.ids import is_id
-from app.core.reading import Prepared
-from app.extensions import db
+from app.db.engines import insert_into
+from app.db.extensions import db
+from app.db.queries import CompiledQuery
+from app.http.errors import Forbidden
 from app.models import Account, Membership, OAuthApplication, OAuthAuthorization, OAuthConsent
 from app.policy.permissions import SCOPES
+from app.values import clock
+from app.values.ids import is_id
 
-_REMEMBERED = Prepared(
+_REMEMBERED = CompiledQuery(
     columns_of(OAuthConsent, OAuthConsent.scopes).where(
         OAuthConsent.user_id == bindparam("user_id"),
         OAuthConsent.application_id == bindparam("application_id"),
@@ -34,7 +34,7 @@ _LAST_USE = (
     )
     .scalar_subquery()
 )
-_OF_PERSON = Prepared(
+_OF_PERSON = CompiledQuery(
     own_columns_of(
         OAuthConsent,
         OAuthConsent.account_id,
@@ -95,7 +95,7 @@ def list_consents(user_id: str) -> list[dict[str, Any]]:
     ``last_used_at``, which is None before the first use.
     """
     return [
-        row._asdict() | {"last_used_at": clock.shown_time(row.last_used_at)}
+        row._asdict() | {"last_used_at": clock.format_optional_time(row.last_used_at)}
         for row in _OF_PERSON.all(own_user_id=user_id)
     ]
 

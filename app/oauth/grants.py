@@ -16,10 +16,10 @@ from authlib.oauth2.rfc6749 import (
 from authlib.oauth2.rfc6749.grants import AuthorizationCodeGrant, RefreshTokenGrant
 from authlib.oauth2.rfc7636 import CodeChallenge
 
-from app.core import clock
 from app.oauth import issuing
 from app.oauth.authorizations import claim_code, end_family, find_code
 from app.oauth.clients import BASIC, NONE, POST, Client
+from app.values import clock
 
 ANY_CLIENT: Final = [BASIC, POST, NONE]
 _CHALLENGE: Final = re.compile(r"[A-Za-z0-9_-]{43}")  # a SHA-256 in base64url

@@ -9,11 +9,9 @@ from typing import Any
 from authlib.oauth2.rfc6749 import InvalidGrantError
 from sqlalchemy import bindparam, select, update
 
-from app.core import clock, tokens
-from app.core.reading import Prepared
-from app.core.sealing import seal, unseal
-from app.core.tables import Timestamp
-from app.extensions import db
+from app.db.column_types import Timestamp
+from app.db.extensions import db
+from app.db.queries import CompiledQuery
 from app.models import OAuthAuthorization, OAuthToken
 from app.oauth.authorizations import end_family, lock_family
 from app.policy.oauth import (
@@ -22,8 +20,11 @@ from app.policy.oauth import (
     REFRESH_GRACE,
     REFRESH_TOKEN_IDLE,
 )
+from app.security import tokens
+from app.security.sealing import seal, unseal
+from app.values import clock
 
-_BY_HASH = Prepared(
+_BY_HASH = CompiledQuery(
     select(
         OAuthToken.token_hash,
         OAuthToken.kind,
@@ -42,7 +43,7 @@ _BY_HASH = Prepared(
     .join(OAuthAuthorization, OAuthAuthorization.id == OAuthToken.authorization_id)
     .where(OAuthToken.token_hash == bindparam("token_hash"))
 )
-_KEPT_TOO_LONG = Prepared(
+_KEPT_TOO_LONG = CompiledQuery(
     select(OAuthToken.token_hash)
     .where(
         OAuthToken.sealed_successor.is_not(None),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from app.extensions import db
+from app.db.extensions import db
+from app.jobs.registry import Job
 from app.oauth.issuing import forget_successors
 
 _BATCH_ROWS: Final = 500  # a transaction
@@ -22,3 +23,6 @@ def forget_answers() -> int:
         db.session.commit()
         wiped += number
     return wiped
+
+
+JOBS: Final = (Job(forget_answers, every_seconds=30),)

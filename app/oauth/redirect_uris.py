@@ -29,7 +29,7 @@ _LOOPBACK: Final = re.compile(
 )
 
 
-def redirect_uri_fault(uri: str) -> str | None:
+def redirect_uri_problem(uri: str) -> str | None:
     """Why no application can register this, or None."""
     if not 1 <= len(uri) <= REDIRECT_URI_LENGTH:
         return f"Must have 1 to {REDIRECT_URI_LENGTH:,} characters."

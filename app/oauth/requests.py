@@ -11,7 +11,7 @@ from authlib.oauth2 import OAuth2Error
 from authlib.oauth2.rfc6749 import InvalidRequestError, UnsupportedResponseTypeError
 from flask import current_app
 
-from app.core.errors import BadRequest
+from app.http.errors import BadRequest
 from app.oauth.clients import Client, find_client
 from app.oauth.messages import OAuthRequest, described
 from app.oauth.parameters import Parameters, read_parameters
@@ -27,7 +27,7 @@ class CannotRedirect(BadRequest):
     """An authorization request that may be anybody's, so that nobody is sent anywhere by it."""
 
 
-class SentBack(Exception):
+class RedirectWithError(Exception):
     """An authorization request that is answered by sending the person back, with an error.
 
     Attributes:
@@ -71,7 +71,7 @@ def read_request(query: bytes) -> AuthorizationRequest:
 
     Raises:
         CannotRedirect: the application or the redirect URI is unknown, or nothing can be read.
-        SentBack: anything else is wrong, which the application is told.
+        RedirectWithError: anything else is wrong, which the application is told.
     """
     try:
         parameters = read_parameters(query)
@@ -84,12 +84,12 @@ def read_request(query: bytes) -> AuthorizationRequest:
         scopes = _scopes(parameters)
         prompts = _prompts(values.get("prompt", ""))
     except OAuth2Error as error:
-        raise SentBack(way_back(redirect_uri, described(error), state)) from None
+        raise RedirectWithError(client_redirect(redirect_uri, described(error), state)) from None
     challenge = values.get("code_challenge")
     return AuthorizationRequest(client, redirect_uri, scopes, state, challenge, prompts)
 
 
-def way_back(redirect_uri: str, answer: Mapping[str, str], state: str | None) -> str:
+def client_redirect(redirect_uri: str, answer: Mapping[str, str], state: str | None) -> str:
     """The redirect URI with an answer, the state as it came, and who answers (RFC 9207)."""
     echoed = {} if state is None else {"state": state}
     return with_parameters(redirect_uri, {**answer, **echoed, "iss": issuer()})

@@ -17,11 +17,10 @@ from gunicorn.http.errors import ParseException  # type: ignore[import-untyped]
 from sqlalchemy.exc import SQLAlchemyError
 from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
-from app.api.failures import as_api_error
+from app.api.error_handlers import as_api_error
 from app.api.parsing import whole_body
-from app.core.errors import ApiError, BadRequest, InternalError, PayloadTooLarge
-from app.core.strict_json import dumps
-from app.extensions import db
+from app.db.extensions import db
+from app.http.errors import ApiError, BadRequest, InternalError, PayloadTooLarge
 from app.limits import limiter
 from app.oauth.messages import Answer, OAuthRequest, refusal
 from app.oauth.metadata import server_metadata
@@ -29,6 +28,7 @@ from app.oauth.parameters import read_once
 from app.oauth.server import server
 from app.oauth.service import issuer
 from app.policy.oauth import FORM_BYTES
+from app.values.strict_json import dumps
 
 log = logging.getLogger(__name__)
 

@@ -11,23 +11,23 @@ from app.oauth.requests import (
     UNKNOWN,
     AuthorizationRequest,
     CannotRedirect,
-    SentBack,
+    RedirectWithError,
+    client_redirect,
     issuer,
     read_request,
-    way_back,
 )
 
 __all__ = [
     "AUTHORIZE",
     "AuthorizationRequest",
     "CannotRedirect",
-    "SentBack",
+    "RedirectWithError",
     "consented",
     "deny",
     "grant",
     "issuer",
-    "leads_to",
     "read_request",
+    "redirect_target",
 ]
 
 AUTHORIZE: Final = "/oauth/authorize"
@@ -56,7 +56,7 @@ def grant(request: AuthorizationRequest, user_id: str, account_id: str) -> str:
         redirect_uri=request.redirect_uri,
         code_challenge=request.code_challenge,
     )
-    return way_back(request.redirect_uri, {"code": code}, request.state)
+    return client_redirect(request.redirect_uri, {"code": code}, request.state)
 
 
 def deny(request: AuthorizationRequest, error: str = "access_denied") -> str:
@@ -66,10 +66,10 @@ def deny(request: AuthorizationRequest, error: str = "access_denied") -> str:
         error: ``access_denied``, or what a silent request needs: ``login_required`` or
             ``consent_required`` (OpenID Connect Core, section 3.1.2.6).
     """
-    return way_back(request.redirect_uri, {"error": error}, request.state)
+    return client_redirect(request.redirect_uri, {"error": error}, request.state)
 
 
-def leads_to(address: str) -> str | None:
+def redirect_target(address: str) -> str | None:
     """Where an address of ours sends people on to, if it is that of a good authorization request.
 
     Who signs in on the way to it may be sent on at once, and a browser holds that against the page
@@ -80,5 +80,5 @@ def leads_to(address: str) -> str | None:
         return None
     try:
         return read_request(query.encode()).redirect_uri
-    except (CannotRedirect, SentBack, UnicodeEncodeError):
+    except (CannotRedirect, RedirectWithError, UnicodeEncodeError):
         return None

@@ -7,17 +7,17 @@ from urllib.parse import quote
 
 from flask import Response, request
 
-from app.auth.sessions import SignedIn, note_session_use
-from app.core import clock
-from app.extensions import db
-from app.members.service import memberships_of
+from app.auth.memberships import memberships_of
+from app.auth.sessions import SignedIn, record_session_use
+from app.db.extensions import db
 from app.oauth import service
 from app.oauth.consents import end_consent, list_consents
 from app.oauth.redirect_uris import is_on_this_device, shown_host
-from app.oauth.service import AuthorizationRequest, CannotRedirect, SentBack
+from app.oauth.service import AuthorizationRequest, CannotRedirect, RedirectWithError
 from app.policy.permissions import SCOPES
-from app.site.pages import PageBlueprint, allow_form_action, page, see
+from app.site.pages import PageBlueprint, allow_form_action, page, redirect_to
 from app.site.signed_in import current_person, signed_in, with_person
+from app.values import clock
 
 bp = PageBlueprint("oauth_pages", __name__)
 
@@ -30,14 +30,14 @@ def authorize() -> Response:
         asked = service.read_request(request.query_string)
     except CannotRedirect as refusal:
         return page("oauth/error.html", refusal.status, message=refusal.message)
-    except SentBack as back:
+    except RedirectWithError as back:
         return _lead(back.url)
     person = current_person()
     if person is None:
         if asked.is_silent:
             return _lead(service.deny(asked, "login_required"))
-        return see(f"/login?next={quote(_own_address(), safe='')}")
-    note_session_use(person)
+        return redirect_to(f"/login?next={quote(_own_address(), safe='')}")
+    record_session_use(person)
     accounts = memberships_of(person.user_id)
     if request.method == "POST":
         return _decide(asked, person, accounts)
@@ -62,7 +62,7 @@ def end_application(person: SignedIn) -> Response:
     )
     db.session.commit()
     told = "It has no access any more." if ended else "It had no access."
-    return see("/applications", told)
+    return redirect_to("/applications", told)
 
 
 def _ask(asked: AuthorizationRequest, person: SignedIn, accounts: list[Any]) -> Response:

@@ -7,13 +7,14 @@ from typing import Any, Final
 from flask import current_app
 from sqlalchemy import bindparam, delete, select
 
-from app.auth.people import NotTheirs, find_person
-from app.core import clock, tokens
-from app.core.reading import Prepared
-from app.extensions import db
+from app.auth.people import EmailTaken, find_person
+from app.db.extensions import db
+from app.db.queries import CompiledQuery
 from app.mail.service import queue_mail
 from app.models import MailedLink, User
 from app.policy.people import RESET_LIFE, VERIFICATION_LIFE
+from app.security import tokens
+from app.values import clock
 
 RESET: Final = "reset_password"
 VERIFY: Final = "verify_email"
@@ -21,7 +22,7 @@ FORGOT: Final = "forgot_password"  # the mail of somebody who says so, known or 
 
 _PATHS: Final = {RESET: "reset-password", VERIFY: "verify-email"}
 _LIVES: Final = {RESET: RESET_LIFE, VERIFY: VERIFICATION_LIFE}
-_BY_HASH = Prepared(
+_BY_HASH = CompiledQuery(
     select(User.id, User.email, User.name)
     .join(MailedLink, MailedLink.user_id == User.id)
     .where(
@@ -42,7 +43,7 @@ def mail_of_reset(recipient: str) -> tuple[str, dict[str, Any]] | None:
     """The mail with the link, or None when nobody has the address."""
     try:
         person = find_person(recipient)
-    except NotTheirs:
+    except EmailTaken:
         return None
     if person is None:
         return None

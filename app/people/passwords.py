@@ -7,33 +7,26 @@ else guesses that are made at once would not know of each other.
 from __future__ import annotations
 
 import math
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any, Final, NamedTuple
 
 from sqlalchemy import bindparam, select, update
 
-from app.core import tokens
-from app.core.errors import RateLimited
-from app.core.passwords import hash_password, needs_rehash, verify_password
-from app.core.reading import Prepared
-from app.core.text import fold
-from app.extensions import db
+from app.auth.people import KnownBrowser
+from app.db.extensions import db
+from app.db.queries import CompiledQuery
+from app.http.errors import RateLimited
 from app.models import User
-from app.people.brake import brake_key, count_try, forget_tries
+from app.people.login_throttle import count_attempt, forget_attempts, throttle_key
+from app.security import tokens
+from app.security.passwords import hash_password, needs_rehash, verify_password
+from app.values.text import fold
 
 _COLUMNS = (User.id, User.email, User.password_hash, User.updated_at)
-_BY_EMAIL = Prepared(select(*_COLUMNS).where(User.email_key == bindparam("email_key")))
-_BY_ID = Prepared(select(*_COLUMNS).where(User.id == bindparam("user_id")))
+_BY_EMAIL = CompiledQuery(select(*_COLUMNS).where(User.email_key == bindparam("email_key")))
+_BY_ID = CompiledQuery(select(*_COLUMNS).where(User.id == bindparam("user_id")))
 _SECOND: Final = timedelta(seconds=1)  # cookies are signed to the second
 _OWN: Final = "profile"  # tries of who is signed in count by themselves
-
-
-class KnownBrowser(NamedTuple):
-    """A browser in which somebody was signed in before, as its signed cookie says."""
-
-    user_id: str
-    id: str
-    since: datetime  # the last sign-in
 
 
 class Attempt(NamedTuple):
@@ -55,25 +48,25 @@ def begin_sign_in(email: str, known: KnownBrowser | None) -> Attempt:
         RateLimited: there were too many.
     """
     person = _BY_EMAIL.first(email_key=fold(email))
-    strange = brake_key(email)
+    strange = throttle_key(email)
     if person is None:
         return _count(Attempt(None, None, (strange,)))
     keys: tuple[str, ...] = (strange,)
     if known and known.user_id == person.id and known.since > person.updated_at - _SECOND:
-        keys = (brake_key(email, known.id), strange)
+        keys = (throttle_key(email, known.id), strange)
     return _count(Attempt(person.id, person.password_hash, keys))
 
 
 def begin_own(user_id: str) -> Attempt:
     """Count a try of who is signed in; the caller commits. Raises RateLimited."""
     person = _BY_ID.first(user_id=user_id)
-    return _count(Attempt(user_id, person.password_hash, (brake_key(person.email, _OWN),)))
+    return _count(Attempt(user_id, person.password_hash, (throttle_key(person.email, _OWN),)))
 
 
 def begin_sign_up(token: str, password_hash: str) -> Attempt:
     """Count a try of the password that was chosen when signing up; the caller commits. Raises
     RateLimited."""
-    attempt = Attempt(None, password_hash, (brake_key(tokens.hash_token(token)),))
+    attempt = Attempt(None, password_hash, (throttle_key(tokens.hash_token(token)),))
     return _count(attempt, "for this link", "sign up again")
 
 
@@ -93,7 +86,7 @@ def is_right(attempt: Attempt, password: str) -> bool:
         result: Any = db.session.execute(row.values(password_hash=renewed))
         if result.rowcount == 0:
             return False
-    forget_tries(*attempt.keys)
+    forget_attempts(*attempt.keys)
     return True
 
 
@@ -103,7 +96,7 @@ def _count(
     instead: str = "set a new password by mail",
 ) -> Attempt:
     """Count it by the first of its keys."""
-    wait = count_try(attempt.keys[0])
+    wait = count_attempt(attempt.keys[0])
     if wait is None:
         return attempt
     seconds = max(1, math.ceil(wait.total_seconds()))

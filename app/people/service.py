@@ -9,18 +9,16 @@ from sqlalchemy import update
 
 from app.account.service import open_account
 from app.auth.sessions import end_sessions
-from app.core import clock
-from app.core.clock import format_time
-from app.core.passwords import hash_password
-from app.extensions import db
+from app.db.extensions import db
 from app.mail.service import queue_mail
 from app.models import User
 from app.people import links
-from app.people.brake import brake_key, forget_tries
-from app.people.mails import resolve_mail as resolve_mail  # these for other rooms
-from app.people.passwords import KnownBrowser as KnownBrowser
-from app.people.passwords import begin_own as begin_own
+from app.people.login_throttle import forget_attempts, throttle_key
+from app.people.passwords import begin_own as begin_own  # these for other packages
 from app.people.passwords import is_right as is_right
+from app.security.passwords import hash_password
+from app.values import clock
+from app.values.clock import format_time
 
 
 def reset_password(token: str, found: Any, password: str, address: str) -> bool:
@@ -33,7 +31,7 @@ def reset_password(token: str, found: Any, password: str, address: str) -> bool:
         return False
     set_password(found.id, hashed, address=address)
     verify_address(found.id)
-    forget_tries(brake_key(found.email))
+    forget_attempts(throttle_key(found.email))
     return True
 
 

@@ -14,20 +14,21 @@ from flask import current_app
 from sqlalchemy import bindparam, delete, select
 
 from app.account.service import open_account
-from app.auth.people import NotTheirs, find_person
-from app.core import clock, tokens
-from app.core.ids import new_id
-from app.core.passwords import hash_password
-from app.core.reading import Prepared
-from app.core.text import fold
-from app.extensions import db
+from app.auth.people import EmailTaken, find_person
+from app.db.extensions import db
+from app.db.queries import CompiledQuery
 from app.mail.service import queue_mail
 from app.models import Account, SignUp, User
 from app.policy.people import SIGN_UP_LIFE
+from app.security import tokens
+from app.security.passwords import hash_password
+from app.values import clock
+from app.values.ids import new_id
+from app.values.text import fold
 
 MAIL = "sign_up"
 
-_BY_HASH = Prepared(
+_BY_HASH = CompiledQuery(
     select(SignUp.email, SignUp.name, SignUp.account_name, SignUp.password_hash).where(
         SignUp.token_hash == bindparam("token_hash"), SignUp.expires_at > bindparam("moment")
     )
@@ -67,7 +68,7 @@ def mail_of_sign_up(recipient: str, values: dict[str, Any]) -> tuple[str, dict[s
         return None
     try:
         known = find_person(recipient)
-    except NotTheirs:
+    except EmailTaken:
         return None
     if known is None or known.password_hash is None:
         link = f"{address}/register/confirm/{values['token']}"
@@ -117,7 +118,7 @@ def _become(row: Any, moment: datetime) -> User | None:
     who has."""
     try:
         person = find_person(row.email, lock=True)
-    except NotTheirs:
+    except EmailTaken:
         return None
     if person is None:
         person = User(

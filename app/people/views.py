@@ -7,16 +7,16 @@ from typing import Any
 from flask import Response, request
 from sqlalchemy.exc import IntegrityError
 
+from app.auth.memberships import memberships_of
 from app.auth.sessions import end_session
-from app.core.errors import RateLimited
-from app.extensions import db
-from app.members.service import memberships_of
-from app.oauth.service import leads_to
+from app.db.extensions import db
+from app.http.errors import RateLimited
+from app.oauth.service import redirect_target
 from app.people import links, service, sign_up
 from app.people.forms import ConfirmForm, ForgotForm, LoginForm, RegisterForm, ResetForm
 from app.people.passwords import begin_sign_in, begin_sign_up, is_right
 from app.policy.people import RESET_LIFE, SIGN_UP_LIFE, TRIES
-from app.site.pages import PageBlueprint, allow_form_action, own_path, page, see
+from app.site.pages import PageBlueprint, allow_form_action, own_path, page, redirect_to
 from app.site.signed_in import current_person, known_browser, sign_in, sign_out, with_person
 
 bp = PageBlueprint("people", __name__)
@@ -66,8 +66,8 @@ def login() -> Any:
     target = own_path(request.args.get("next"))
     form = LoginForm()
     if request.method == "GET" and current_person() is not None:
-        return see(target)
-    if address := leads_to(target):
+        return redirect_to(target)
+    if address := redirect_target(target):
         allow_form_action(address)
     if form.validate_on_submit():
         try:
@@ -76,7 +76,9 @@ def login() -> Any:
             return _braked(refusal, "people/login.html", form, target=target)
         db.session.commit()
         if is_right(attempt, form.password.data) and attempt.user_id is not None:
-            return _sign_in(see(target), attempt.user_id, _account_to_begin_in(attempt.user_id))
+            return _sign_in(
+                redirect_to(target), attempt.user_id, _account_to_begin_in(attempt.user_id)
+            )
         form.password.errors = ["The e-mail address or the password is wrong."]
     return page("people/login.html", 422 if form.errors else 200, form=form, target=target)
 
@@ -88,7 +90,7 @@ def logout() -> Response:
     if person is not None:
         end_session(person.user_id, person.session_id)
         db.session.commit()
-    return sign_out(see("/login", "You are signed out."))
+    return sign_out(redirect_to("/login", "You are signed out."))
 
 
 @bp.route("/forgot-password", methods=["GET", "POST"])
@@ -117,7 +119,7 @@ def reset_password(token: str) -> Any:
     if not service.reset_password(token, found, form.password.data, request.remote_addr or ""):
         db.session.rollback()
         return page("people/dead_link.html", 404, kind="reset")
-    answer = see("/", "Your password is changed, and no other browser is signed in.")
+    answer = redirect_to("/", "Your password is changed, and no other browser is signed in.")
     return _sign_in(answer, found.id, _account_to_begin_in(found.id))
 
 
@@ -135,7 +137,7 @@ def verify_email(token: str) -> Any:
         return page("people/dead_link.html", 404, kind="verify")
     service.verify_address(found.id)
     db.session.commit()
-    return see("/profile", "Thank you. Your address is confirmed.")
+    return redirect_to("/profile", "Thank you. Your address is confirmed.")
 
 
 def _finish(token: str) -> Response:
@@ -145,7 +147,9 @@ def _finish(token: str) -> Response:
             if made is None:
                 break
             person, account = made
-            return _sign_in(see("/", "Welcome. Your account is ready."), person.id, account.id)
+            return _sign_in(
+                redirect_to("/", "Welcome. Your account is ready."), person.id, account.id
+            )
         except IntegrityError:  # somebody has just taken the address or the slug
             db.session.rollback()
     db.session.rollback()

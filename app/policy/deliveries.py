@@ -55,7 +55,7 @@ OVERLAP_HOURS_MAX: Final = 168
 LOG_DAYS: Final = 30
 
 
-class Trouble(StrEnum):
+class FailureReason(StrEnum):
     """Why an attempt failed before there was an answer, as the log says it."""
 
     NOT_ALLOWED = "address not allowed"

@@ -8,6 +8,7 @@ from typing import Any
 from flask import Response, request
 from sqlalchemy.exc import IntegrityError
 
+from app.auth.memberships import memberships_of
 from app.auth.sessions import (
     SignedIn,
     end_session,
@@ -16,17 +17,17 @@ from app.auth.sessions import (
     principal_of,
     switch_account,
 )
-from app.core.errors import Conflict, NotFound, RateLimited
-from app.core.ids import is_id
-from app.core.passwords import hash_password
-from app.extensions import db
-from app.members.service import memberships_of, remove_member
+from app.db.extensions import db
+from app.http.errors import Conflict, NotFound, RateLimited
+from app.members.service import remove_member
 from app.people import service
 from app.policy.people import TRIES
 from app.profile.browsers import browser_name
 from app.profile.forms import AccountForm, NameForm, PasswordForm
-from app.site.pages import PageBlueprint, page, see
+from app.security.passwords import hash_password
+from app.site.pages import PageBlueprint, page, redirect_to
 from app.site.signed_in import current_person, sign_in, sign_out, signed_in
+from app.values.ids import is_id
 
 bp = PageBlueprint("profile", __name__)
 
@@ -34,7 +35,7 @@ bp = PageBlueprint("profile", __name__)
 @bp.get("/")
 def home() -> Response:
     """Where one goes on after signing in."""
-    return see("/login" if current_person() is None else "/accounts")
+    return redirect_to("/login" if current_person() is None else "/accounts")
 
 
 @bp.get("/profile")
@@ -53,7 +54,7 @@ def change_name(person: SignedIn) -> Response:
         return _profile(person, form, PasswordForm(formdata=None), 422)
     service.rename_person(person.user_id, form.name.data)
     db.session.commit()
-    return see("/profile", "Your name is changed.")
+    return redirect_to("/profile", "Your name is changed.")
 
 
 @bp.post("/profile/password")
@@ -74,7 +75,9 @@ def change_password(person: SignedIn) -> Response:
         hashed = hash_password(form.new_password.data)
         if service.is_right(attempt, form.password.data):
             service.set_password(person.user_id, hashed, address=request.remote_addr or "")
-            answer = see("/profile", "Your password is changed. You are signed in here only.")
+            answer = redirect_to(
+                "/profile", "Your password is changed. You are signed in here only."
+            )
             sign_in(answer, person.user_id, person.account_id)
             db.session.commit()
             return answer
@@ -89,7 +92,7 @@ def send_verification(person: SignedIn) -> Response:
     if not person.is_verified:
         service.send_verification(person.user_id, person.email, person.name)
         db.session.commit()
-    return see("/profile", f"A mail is on its way to {person.email}.")
+    return redirect_to("/profile", f"A mail is on its way to {person.email}.")
 
 
 @bp.post("/profile/sessions/<session_id>/end")
@@ -97,11 +100,11 @@ def send_verification(person: SignedIn) -> Response:
 def end_one(person: SignedIn, session_id: str) -> Response:
     """End a session, this one or another."""
     if not (is_id("session", session_id) and end_session(person.user_id, session_id)):
-        return see("/profile", "The session had ended already.")
+        return redirect_to("/profile", "The session had ended already.")
     db.session.commit()
     if session_id == person.session_id:
-        return sign_out(see("/login", "You are signed out."))
-    return see("/profile", "The session has ended.")
+        return sign_out(redirect_to("/login", "You are signed out."))
+    return redirect_to("/profile", "The session has ended.")
 
 
 @bp.post("/profile/sessions/end-others")
@@ -110,7 +113,7 @@ def end_others(person: SignedIn) -> Response:
     """End all sessions but this one."""
     end_sessions(person.user_id, but=person.session_id)
     db.session.commit()
-    return see("/profile", "You are signed in here only.")
+    return redirect_to("/profile", "You are signed in here only.")
 
 
 @bp.get("/accounts")
@@ -132,7 +135,7 @@ def open_account(person: SignedIn) -> Response:
         try:
             switch_account(person.session_id, service.open_own_account(person.user_id, name, slug))
             db.session.commit()
-            return see("/accounts", f"The account {name} is ready.")
+            return redirect_to("/accounts", f"The account {name} is ready.")
         except IntegrityError:  # somebody has just taken the slug
             db.session.rollback()
     raise Conflict("Others have just opened accounts of this name. Try again.")
@@ -148,7 +151,7 @@ def switch(person: SignedIn) -> Response:
         raise NotFound("You do not belong to this account.")
     switch_account(person.session_id, wanted)
     db.session.commit()
-    return see("/accounts", f"You work in {known[wanted].name} now.")
+    return redirect_to("/accounts", f"You work in {known[wanted].name} now.")
 
 
 @bp.post("/accounts/leave")
@@ -167,7 +170,7 @@ def leave(person: SignedIn) -> Response:
         switch_account(person.session_id, rest[0] if rest else None)
     remove_member(principal_of(there), person.user_id)
     db.session.commit()
-    return see("/accounts", f"You have left {known[wanted].name}.")
+    return redirect_to("/accounts", f"You have left {known[wanted].name}.")
 
 
 def _name_form(person: SignedIn) -> NameForm:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.core.geometry import Boundary
-from app.core.text import fold, searchable
+from app.geometry import Boundary
 from app.models import Project
+from app.values.text import fold, searchable
 
 
-def place(project: Project, boundary: Boundary | None) -> None:
+def set_geometry(project: Project, boundary: Boundary | None) -> None:
     """Set the boundary and what is derived from it."""
     project.geometry = None if boundary is None else boundary.text
     project.area_m2 = None if boundary is None else boundary.area_m2
@@ -17,7 +17,7 @@ def place(project: Project, boundary: Boundary | None) -> None:
     project.west, project.south, project.east, project.north = bounds
 
 
-def index_text(project: Project) -> None:
+def set_search_text(project: Project) -> None:
     """Set what names are sorted by and what is searched."""
     project.name_key = fold(project.name)
     project.search_text = searchable(project.name, project.description)

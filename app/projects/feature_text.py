@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from app.core.strict_json import dumps
 from app.policy.bounds import DESCRIPTION_LENGTH
-from app.projects.geojson_file import Survey
+from app.projects.geojson_file import FileScan
+from app.values.strict_json import dumps
 
 # What the property with the name is usually called, the likeliest first; in any case, and with
 # "name" behind it or a number ("DISTRICTNAME", "Name_1").
@@ -20,7 +20,7 @@ NAME_WORDS: Final = (
 )  # fmt: skip
 
 
-def guess_name_property(survey: Survey) -> str | None:
+def guess_name_property(survey: FileScan) -> str | None:
     """The property that most likely holds the names, or None when none looks like it.
 
     It has a usual word for its name. Of several the likeliest word wins, where it is filled in at

@@ -2,7 +2,7 @@
 
 A file holds one FeatureCollection, or Features one after the other: newline-delimited, or as a
 GeoJSON text sequence (RFC 8142). Coordinates come as the floats that the file's digits mean, as
-from any JSON reader. A file is read twice: ``survey`` goes through all of it before anything is
+from any JSON reader. A file is read twice: ``scan_file`` goes through all of it before anything is
 done with its features, and refuses what is not whole; ``read_features`` then takes them one by one.
 """
 
@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, Final
 
 import ijson
 
-from app.core.geometry import GeometryInvalid, read_point
+from app.geometry import GeometryInvalid, read_point
 
 Advance = Callable[[int], None]  # called with the number of bytes that were read since
 
@@ -50,7 +50,7 @@ class PropertyUse:
 
 
 @dataclass(slots=True)
-class Survey:
+class FileScan:
     """What a first reading finds: the type of the file's values, and the features' properties."""
 
     type: str = ""
@@ -68,7 +68,7 @@ def no_advance(_: int) -> None:
     """For those who do not watch."""
 
 
-def survey(file: BinaryIO, advance: Advance = no_advance) -> Survey:
+def scan_file(file: BinaryIO, advance: Advance = no_advance) -> FileScan:
     """Read a whole file, from where it stands.
 
     Raises:
@@ -76,7 +76,7 @@ def survey(file: BinaryIO, advance: Advance = no_advance) -> Survey:
             coordinate system than WGS84.
     """
     types: set[str] = set()
-    surveys = {kind: Survey(kind) for kind in _PREFIXES}
+    surveys = {kind: FileScan(kind) for kind in _PREFIXES}
     takers = {
         "type": lambda found: types.add(_checked_type(found)),
         "crs": _check_system,
@@ -92,7 +92,7 @@ def survey(file: BinaryIO, advance: Advance = no_advance) -> Survey:
 
 
 def read_features(
-    file: BinaryIO, surveyed: Survey, advance: Advance = no_advance
+    file: BinaryIO, surveyed: FileScan, advance: Advance = no_advance
 ) -> Iterator[tuple[int, Any]]:
     """Each feature of a surveyed file with its number, the first is 1; one is in memory at a time.
 

@@ -19,14 +19,14 @@ from sqlalchemy.exc import IntegrityError
 
 from app.auth.principal import Principal
 from app.auth.tenant import columns_of
-from app.core.geometry import Boundary, GeometryInvalid, Problem, read_boundary
-from app.core.reading import Prepared
-from app.core.text import fold, slugify, unstorable
-from app.extensions import db
+from app.db.extensions import db
+from app.db.queries import CompiledQuery
+from app.geometry import Boundary, GeometryInvalid, Problem, read_boundary
 from app.models import Project
 from app.policy.bounds import GEOMETRY_POSITIONS, NAME_LENGTH
 from app.projects.feature_text import feature_description, feature_name
 from app.projects.service import create_project
+from app.values.text import fold, slugify, unstorable
 
 BATCH_FEATURES: Final = 50
 BATCH_BYTES: Final = 8 * 1024 * 1024  # of boundaries, which are megabytes at times
@@ -38,7 +38,7 @@ _SAME_BOUNDARY = columns_of(Project, Project.slug, Project.name).where(
 _SAME_SLUG = columns_of(Project, Project.id).where(Project.slug == bindparam("slug"))
 _SAME_NAME = columns_of(Project, Project.id).where(Project.name_key == bindparam("name_key"))
 _READING = {
-    statement: Prepared(statement) for statement in (_SAME_BOUNDARY, _SAME_SLUG, _SAME_NAME)
+    statement: CompiledQuery(statement) for statement in (_SAME_BOUNDARY, _SAME_SLUG, _SAME_NAME)
 }
 
 

@@ -11,7 +11,10 @@ from sqlalchemy import ColumnElement, Select, Table, and_, bindparam, func, sele
 from sqlalchemy.orm import InstrumentedAttribute
 
 from app.auth.tenant import columns_among, columns_of
-from app.core.finding import (
+from app.db.column_types import api_column
+from app.db.paging import is_among_the_first, is_near, span
+from app.db.queries import CompiledQuery, engine
+from app.db.search_index import (
     Lead,
     among,
     as_stored,
@@ -24,10 +27,7 @@ from app.core.finding import (
     page_of,
     text_values,
 )
-from app.core.geometry import Bounds
-from app.core.paging import is_among_the_first, is_near, span
-from app.core.reading import Prepared, engine
-from app.core.tables import shown
+from app.geometry import Bounds
 from app.models import Project
 from app.projects.record import COLUMNS, SUMMARY_COLUMNS, row_record, row_summary
 from app.usage.service import counters, project_total
@@ -101,7 +101,7 @@ def list_projects(account_id: str, query: ProjectQuery) -> tuple[Iterator[dict[s
         statement = _page_in_order(filters, order)
     else:
         statement = _page_of_found(filters, order)
-    chunks = statement.some_at_once(_ROWS, **values, size=wanted.size, skipped=wanted.skipped)
+    chunks = statement.stream(_ROWS, **values, size=wanted.size, skipped=wanted.skipped)
     shape = row_record if query.boundaries else row_summary
     return map(shape, chain.from_iterable(chunks)), total
 
@@ -141,26 +141,26 @@ def _counted(account_id: str, status: str | None) -> int:
 
 
 @cache
-def _count(filters: _Filters) -> Prepared:
+def _count(filters: _Filters) -> CompiledQuery:
     keys, _ = _found(filters)
-    return Prepared(select(func.count().label("total")).select_from(keys.subquery()))
+    return CompiledQuery(select(func.count().label("total")).select_from(keys.subquery()))
 
 
 @cache
-def _count_some(dialect: str) -> Prepared:
+def _count_some(dialect: str) -> CompiledQuery:
     """How many projects the index of texts names, but at most ``most``."""
     some = named_by_text(_TABLE, dialect, "account_id").limit(bindparam("most")).subquery()
-    return Prepared(select(func.count().label("total")).select_from(some))
+    return CompiledQuery(select(func.count().label("total")).select_from(some))
 
 
 @cache
-def _page_of_found(filters: _Filters, order: _Order) -> Prepared:
+def _page_of_found(filters: _Filters, order: _Order) -> CompiledQuery:
     """A page of what an index finds, all of which is sorted for it."""
     return _page(*_found(filters), filters, order)
 
 
 @cache
-def _page_in_order(filters: _Filters, order: _Order) -> Prepared:
+def _page_in_order(filters: _Filters, order: _Order) -> CompiledQuery:
     """A page of the index that has the order; search and box are tested on the way."""
     keys = columns_of(Project, _KEYS[filters.dialect])
     keys = keys.where(*_equal(_TABLE.c, filters), *_tests(filters))
@@ -168,21 +168,21 @@ def _page_in_order(filters: _Filters, order: _Order) -> Prepared:
 
 
 @cache
-def _page_at_once(order: _Order) -> Prepared:
+def _page_at_once(order: _Order) -> CompiledQuery:
     """A page of all projects, read whole on the way: the shorter way where few are skipped."""
     page = columns_of(Project, *_columns(order))
-    return Prepared(page_of(page.order_by(*_sorted(_TABLE.c, order.sort, order.descending))))
+    return CompiledQuery(page_of(page.order_by(*_sorted(_TABLE.c, order.sort, order.descending))))
 
 
-def _page(keys: Select[Any], columns: Any, filters: _Filters, order: _Order) -> Prepared:
+def _page(keys: Select[Any], columns: Any, filters: _Filters, order: _Order) -> CompiledQuery:
     """The rows of a page. Their keys are found first, and only then are they read whole."""
     keys = keys.order_by(*_sorted(columns, order.sort, order.descending != order.backwards))
     rows = fence(
-        [shown(column) for column in (*_columns(order), *_HIDDEN)],
+        [api_column(column) for column in (*_columns(order), *_HIDDEN)],
         among(_KEYS[filters.dialect].expression, page_of(keys), filters.dialect),
     )
     page = columns_among(rows, *(column.key for column in _columns(order)))
-    return Prepared(page.order_by(*_sorted(rows.c, order.sort, order.descending)))
+    return CompiledQuery(page.order_by(*_sorted(rows.c, order.sort, order.descending)))
 
 
 def _columns(order: _Order) -> tuple[InstrumentedAttribute[Any], ...]:

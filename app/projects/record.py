@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from app.core.clock import shown_value
-from app.core.errors import NotFound
-from app.core.strict_json import Fragment, dumps
+from app.http.errors import NotFound
 from app.models import Project
+from app.values.clock import format_value
+from app.values.strict_json import Fragment, dumps
 
 COLUMNS: Final = (
     Project.id,
@@ -67,7 +67,7 @@ def row_summary(row: tuple[Any, ...]) -> dict[str, Any]:
 
 def project_record(project: Project) -> dict[str, Any]:
     """The fields of a project."""
-    return row_record(tuple(shown_value(getattr(project, column.key)) for column in COLUMNS))
+    return row_record(tuple(format_value(getattr(project, column.key)) for column in COLUMNS))
 
 
 def project_data(project: Project) -> bytes:
@@ -75,6 +75,6 @@ def project_data(project: Project) -> bytes:
     return dumps(project_record(project))
 
 
-def absent() -> NotFound:
+def not_found() -> NotFound:
     """The refusal of an id by which the account has no project."""
     return NotFound("There is no such project.")

@@ -10,7 +10,7 @@ from app.api import envelope
 from app.api.blueprint import ApiBlueprint
 from app.api.schemas import page_of, single_of
 from app.auth.principal import Principal
-from app.core.etags import IfMatch
+from app.http.etags import IfMatch
 from app.projects import listing, service
 from app.projects.listing import ProjectQuery
 from app.projects.record import project_record

@@ -6,11 +6,12 @@ from typing import Any, ClassVar
 
 from marshmallow import fields, pre_load, validate
 
+from app.api.fields import BoundingBox, Geometry, PageQuerySchema
 from app.api.schemas import OutputSchema
-from app.core.geometry import PROBLEM_CODES
-from app.core.schemas import Box, Geometry, InputSchema, NotHere, PageQuerySchema, Text
+from app.geometry import PROBLEM_CODES
 from app.policy import bounds
 from app.projects import examples
+from app.values.fields import InputSchema, ReadOnlyHere, Text
 
 
 class ProjectSchema(OutputSchema):
@@ -49,7 +50,7 @@ class ProjectCreateSchema(ProjectInputSchema):
     name = Text(shortest=1, longest=bounds.NAME_LENGTH, required=True)
     description = Text(longest=bounds.DESCRIPTION_LENGTH, allow_none=True)
     geometry = Geometry(allow_none=True)
-    status = NotHere("A new project is active; leave `status` out, and change it afterwards.")
+    status = ReadOnlyHere("A new project is active; leave `status` out, and change it afterwards.")
 
 
 class ProjectUpdateSchema(ProjectInputSchema):
@@ -76,7 +77,7 @@ class ProjectQuerySchema(PageQuerySchema):
         validate=validate.OneOf(("asc", "desc")),
         metadata={"description": "Without it: newest first by `created_at`, else ascending."},
     )
-    bbox = Box()
+    bbox = BoundingBox()
 
 
 class GeometryCheckSchema(InputSchema):

@@ -8,43 +8,45 @@ from sqlalchemy import bindparam
 
 from app.auth.principal import Principal
 from app.auth.tenant import columns_of, find_locked
-from app.core import clock
-from app.core.errors import Conflict
-from app.core.etags import ANY, IfMatch
-from app.core.geometry import Boundary
-from app.core.ids import is_id, new_id
-from app.core.reading import Prepared
-from app.core.text import slugify
-from app.extensions import db
+from app.db.extensions import db
+from app.db.queries import CompiledQuery
+from app.geometry import Boundary
+from app.http.errors import Conflict
+from app.http.etags import ANY, IfMatch
 from app.models import Project
-from app.outbox import Origin, emit
-from app.projects.derived import changes_of, index_text, place
+from app.outbox import Actor, emit
+from app.projects.derived import changes_of, set_geometry, set_search_text
 from app.projects.listing import ProjectQuery as ProjectQuery  # these for other rooms
 from app.projects.listing import list_projects as list_projects
-from app.projects.record import COLUMNS, absent, project_data, project_record, row_record
+from app.projects.record import COLUMNS, not_found, project_data, project_record, row_record
 from app.projects.summaries import summarize_project as summarize_project
 from app.projects.summaries import summarize_projects as summarize_projects
-from app.usage.service import Counted, count_project
+from app.usage.service import ProjectContribution, count_project
+from app.values import clock
+from app.values.ids import is_id, new_id
+from app.values.text import slugify
 
-_ONE = Prepared(columns_of(Project, *COLUMNS).where(Project.id == bindparam("project_id")))
-_EXISTS = Prepared(columns_of(Project, Project.id).where(Project.id == bindparam("project_id")))
+_ONE = CompiledQuery(columns_of(Project, *COLUMNS).where(Project.id == bindparam("project_id")))
+_EXISTS = CompiledQuery(
+    columns_of(Project, Project.id).where(Project.id == bindparam("project_id"))
+)
 
 
 def check_project(account_id: str, project_id: str, **_: str) -> None:
     """Raises NotFound when the account has no such project."""
     if not is_id("project", project_id):
-        raise absent()
+        raise not_found()
     if _EXISTS.first(account_id=account_id, project_id=project_id) is None:
-        raise absent()
+        raise not_found()
 
 
 def read_project(account_id: str, project_id: str) -> dict[str, Any]:
     """The record of a project. Raises NotFound."""
     if not is_id("project", project_id):
-        raise absent()
+        raise not_found()
     row = _ONE.first(account_id=account_id, project_id=project_id)
     if row is None:
-        raise absent()
+        raise not_found()
     return row_record(row)
 
 
@@ -52,7 +54,7 @@ def lock_project(account_id: str, project_id: str) -> Project:
     """The project, kept from being deleted until the end of the transaction. Raises NotFound."""
     project = find_locked(account_id, Project, project_id) if is_id("project", project_id) else None
     if project is None:
-        raise absent()
+        raise not_found()
     return project
 
 
@@ -80,8 +82,8 @@ def create_project(
         created_at=moment,
         updated_at=moment,
     )
-    index_text(project)
-    place(project, geometry)
+    set_search_text(project)
+    set_geometry(project, geometry)
     db.session.add(project)
     db.session.flush()
     _emit("project.created", project, principal)
@@ -104,11 +106,11 @@ def update_project(
     for name in values.keys() & {"name", "description", "status"}:
         setattr(project, name, values[name])
     if "geometry" in values:
-        place(project, values["geometry"])
+        set_geometry(project, values["geometry"])
     changes = changes_of(before, project_record(project), project.geometry != boundary)
     if not changes:
         return project
-    index_text(project)
+    set_search_text(project)
     project.updated_at = clock.now()
     _emit("project.updated", project, principal, changes=changes)
     count_project(project.account_id, counted, _counted(project))
@@ -159,9 +161,9 @@ def _move(project: Project, status: str, event_type: str, principal: Principal) 
     return project
 
 
-def _counted(project: Project) -> Counted:
-    return Counted(project.status, project.area_m2)
+def _counted(project: Project) -> ProjectContribution:
+    return ProjectContribution(project.status, project.area_m2)
 
 
 def _emit(event_type: str, project: Project, principal: Principal, **extra: Any) -> None:
-    emit(event_type, project_record(project), Origin.of(principal), **extra)
+    emit(event_type, project_record(project), Actor.of(principal), **extra)

@@ -7,14 +7,16 @@ from typing import Any
 from sqlalchemy import bindparam, func
 
 from app.auth.tenant import columns_of
-from app.core.ids import is_id
-from app.core.reading import Prepared
+from app.db.queries import CompiledQuery
 from app.models import Project
 from app.policy.bounds import PROJECT_STATUSES
-from app.projects.record import SUMMARY_COLUMNS, absent, row_summary
+from app.projects.record import SUMMARY_COLUMNS, not_found, row_summary
+from app.values.ids import is_id
 
-_ONE = Prepared(columns_of(Project, *SUMMARY_COLUMNS).where(Project.id == bindparam("project_id")))
-_BY_STATUS = Prepared(
+_ONE = CompiledQuery(
+    columns_of(Project, *SUMMARY_COLUMNS).where(Project.id == bindparam("project_id"))
+)
+_BY_STATUS = CompiledQuery(
     columns_of(Project, Project.status)
     .add_columns(func.count().label("projects"), func.sum(Project.area_m2).label("area_m2"))
     .group_by(Project.status)
@@ -26,7 +28,7 @@ def summarize_project(account_id: str, project_id: str) -> dict[str, Any]:
     known = is_id("project", project_id)
     rows = _ONE.tuples(account_id=account_id, project_id=project_id) if known else []
     if not rows:
-        raise absent()
+        raise not_found()
     return row_summary(rows[0])
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from app.core.geometry import GeometryInvalid, read_boundary
+from app.geometry import GeometryInvalid, read_boundary
 from app.policy.bounds import GEOMETRY_POSITIONS
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, Final, NamedTuple
 
-from app.core.clock import format_time
+from app.values.clock import format_time
 
 TYPES: Final = ("INSERT", "UPDATE", "DELETE")
 

@@ -7,27 +7,27 @@ from typing import Any, ClassVar, Final
 from sqlalchemy import bindparam
 
 from app.auth.tenant import columns_of
-from app.core.geometry import Boundary, read_boundary
-from app.core.reading import Prepared
-from app.core.schemas import Text
-from app.core.text import SLUG_LENGTH
+from app.db.queries import CompiledQuery
+from app.geometry import Boundary, read_boundary
 from app.models import Project
 from app.policy.bounds import DESCRIPTION_LENGTH, GEOMETRY_POSITIONS, NAME_LENGTH, PROJECT_STATUSES
-from app.projects.derived import index_text, place
+from app.projects.derived import set_geometry, set_search_text
 from app.projects.record import project_record
 from app.row_changes.change import Columns, texts, times
-from app.row_changes.judge import Judge
-from app.row_changes.rows import Boundaries, Rows
+from app.row_changes.row_validator import RowValidator
+from app.row_changes.table_adapter import Boundaries, TableAdapter
+from app.values.fields import Text
+from app.values.text import SLUG_LENGTH
 
 _NAME: Final = Text(shortest=1, longest=NAME_LENGTH)
 _SLUG: Final = Text(shortest=1, longest=SLUG_LENGTH)
 _DESCRIPTION: Final = Text(longest=DESCRIPTION_LENGTH, allow_none=True)
-_GEOMETRY = Prepared(
+_GEOMETRY = CompiledQuery(
     columns_of(Project, Project.geometry).where(Project.id == bindparam("project_id"))
 )
 
 
-class ProjectRows(Rows):
+class ProjectAdapter(TableAdapter):
     name: ClassVar = "project"
     model: ClassVar = Project
 
@@ -36,11 +36,11 @@ class ProjectRows(Rows):
         boundary = None if row is None else _boundary(row.geometry)
         return {} if boundary is None else {row.geometry: boundary}
 
-    def mend(self, row: Project, looked_at: Boundaries) -> tuple[bool, bool]:
+    def recompute_derived(self, row: Project, looked_at: Boundaries) -> tuple[bool, bool]:
         """Whatever the service writes has its box, and its text the form of the service: where they
         are not so, somebody else has written the boundary."""
         before, placed_before = _derived(row), _placed(row)
-        judge = Judge()
+        judge = RowValidator()
         judge.value("name", _NAME, row.name)
         judge.value("slug", _SLUG, row.slug)
         judge.value("description", _DESCRIPTION, row.description)
@@ -48,8 +48,8 @@ class ProjectRows(Rows):
         if boundary is None:
             boundary = judge.document("geometry", row.geometry, _read)
         judge.finish()
-        index_text(row)
-        place(row, boundary)
+        set_search_text(row)
+        set_geometry(row, boundary)
         return _derived(row) != before, _placed(row) != placed_before
 
     def record(self, row: Project) -> dict[str, Any]:
@@ -78,7 +78,7 @@ class ProjectRows(Rows):
 
 def _boundary(text: str | None) -> Boundary | None:
     """The boundary that a text holds, or None when it holds no valid one."""
-    return Judge().document("geometry", text, _read)
+    return RowValidator().document("geometry", text, _read)
 
 
 def _read(value: Any) -> Boundary:

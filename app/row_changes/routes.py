@@ -5,9 +5,9 @@ from __future__ import annotations
 from flask import Blueprint, Response, current_app
 from sqlalchemy.exc import SQLAlchemyError
 
-from app.api import web
-from app.core.errors import ApiError
-from app.extensions import db
+from app.api import web_routes
+from app.db.extensions import db
+from app.http.errors import ApiError
 from app.row_changes import service
 from app.row_changes.change import Change
 from app.row_changes.schemas import RowChangeSchema
@@ -18,12 +18,14 @@ bp = Blueprint("row_changes", __name__, url_prefix="/api/db")
 @bp.post("/webhook")
 def receive_row_change() -> Response:
     """Takes a change of a row that was made with SQL, signed with DB_WEBHOOK_SECRET."""
-    web.verify_signature(current_app.config["SETTINGS"].db_webhook_secret, "DB_WEBHOOK_SECRET")
-    change = Change(**web.read_body(RowChangeSchema))
+    web_routes.verify_signature(
+        current_app.config["SETTINGS"].db_webhook_secret, "DB_WEBHOOK_SECRET"
+    )
+    change = Change(**web_routes.read_body(RowChangeSchema))
     try:
         result = service.take(change)
         db.session.commit()
     except (ApiError, SQLAlchemyError):
         db.session.rollback()
         raise
-    return web.answer({"received": True, "result": result})
+    return web_routes.answer({"received": True, "result": result})

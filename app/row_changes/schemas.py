@@ -7,11 +7,11 @@ from typing import Any
 import marshmallow as ma
 from marshmallow import fields, validate
 
-from app.core.schemas import Picked
 from app.row_changes.change import TYPES
+from app.values.fields import PartialSchema
 
 
-class RowChangeSchema(Picked):
+class RowChangeSchema(PartialSchema):
     """A change of a row. What else its sender writes beside these is passed over."""
 
     type = fields.String(required=True, validate=validate.OneOf(TYPES))

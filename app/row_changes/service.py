@@ -17,25 +17,25 @@ from sqlalchemy.orm.attributes import flag_modified
 
 from app.auth.operator import acting_for, first_owner
 from app.auth.tenant import account_of, find_locked
-from app.core import clock
-from app.core.errors import Detail, ValidationFailed
-from app.core.ids import is_id
-from app.core.strict_json import dumps, loads
-from app.extensions import db
+from app.db.extensions import db
+from app.http.errors import Detail, ValidationFailed
 from app.models import Account, Project
-from app.outbox import Origin, emit
+from app.outbox import Actor, emit
 from app.policy.events import EVENTS
-from app.row_changes import announced
-from app.row_changes.assets import AssetRows
+from app.row_changes import last_published
+from app.row_changes.assets import AssetAdapter
 from app.row_changes.change import Change, in_utc
-from app.row_changes.projects import ProjectRows
-from app.row_changes.rows import Rows
+from app.row_changes.projects import ProjectAdapter
+from app.row_changes.table_adapter import TableAdapter
 from app.usage.service import lock_counters, recount
+from app.values import clock
+from app.values.ids import is_id
+from app.values.strict_json import dumps, loads
 
 APPLIED: Final = "applied"
 IGNORED: Final = "ignored"
 
-_TABLES: Final[dict[str, Rows]] = {"projects": ProjectRows(), "assets": AssetRows()}
+_TABLES: Final[dict[str, TableAdapter]] = {"projects": ProjectAdapter(), "assets": AssetAdapter()}
 _NOT_COMPARED: Final = ("id", "area_hectares", "updated_at")
 _NULLS: Final = dict.fromkeys(("description", "area_hectares", "location", "metadata"))
 
@@ -53,7 +53,7 @@ def take(change: Change) -> str:
     return APPLIED if done else IGNORED
 
 
-def _take_over(rows: Rows, change: Change) -> bool:
+def _take_over(rows: TableAdapter, change: Change) -> bool:
     """Mend a row and announce how it differs from what was announced. False when all is right."""
     account_id = account_of(rows.model, change.row_id)
     if account_id is None:
@@ -64,14 +64,14 @@ def _take_over(rows: Rows, change: Change) -> bool:
     if origin is None or locked is None:
         return False
     row, created_at = locked
-    known = announced.last(account_id, change.row_id)
-    mended, moved = rows.mend(row, looked_at)
+    known = last_published.last(account_id, change.row_id)
+    mended, moved = rows.recompute_derived(row, looked_at)
     if row.created_at.tzinfo is None or row.created_at != created_at:
         row.created_at, mended = created_at, True
     record: dict[str, Any] = loads(dumps(rows.record(row)))
     is_new = known.is_deleted if known is not None else False
     if change.type == "INSERT":  # the service may have changed it since, before this was told
-        is_new = is_new or not announced.was_created(rows, account_id, change.row_id)
+        is_new = is_new or not last_published.was_created(rows, account_id, change.row_id)
     if known is None:
         before = rows.shown(change.old_record)
         moved = moved or rows.has_moved(change.old_record, row)
@@ -91,15 +91,15 @@ def _take_over(rows: Rows, change: Change) -> bool:
     return True
 
 
-def _take_away(rows: Rows, change: Change) -> bool:
+def _take_away(rows: TableAdapter, change: Change) -> bool:
     """Announce that a row is gone. False when it is there, or that was announced before."""
     row_id = change.row_id
-    last = announced.account_of_subject(row_id)
+    last = last_published.account_of_subject(row_id)
     origin = _origin(change.old_record.get("account_id") if last is None else last.account_id)
     if origin is None:
         return False
     lock_counters(origin.account_id)  # there is no row to wait at for who tells of the same
-    known = announced.last(origin.account_id, row_id)
+    known = last_published.last(origin.account_id, row_id)
     if account_of(rows.model, row_id) is not None or (known and known.is_deleted):
         return False
     state: dict[str, Any] = _NULLS | (known.data if known else {}) | rows.shown(change.old_record)
@@ -117,17 +117,17 @@ def _has_project(project_id: str) -> bool:
     return is_id("project", project_id) and account_of(Project, project_id) is not None
 
 
-def _origin(account_id: object) -> Origin | None:
+def _origin(account_id: object) -> Actor | None:
     """The account, whose plan cannot change from here on, and the owner as who changed the row."""
     if not isinstance(account_id, str) or not is_id("account", account_id):
         return None
     shared = {"read": True, "key_share": True}
     account = db.session.get(Account, account_id, with_for_update=shared)
     owner = None if account is None else first_owner(account_id)
-    return None if owner is None else Origin.of(acting_for(account, owner))
+    return None if owner is None else Actor.of(acting_for(account, owner))
 
 
-def _lock(rows: Rows, account_id: str, row_id: str) -> tuple[Any, datetime] | None:
+def _lock(rows: TableAdapter, account_id: str, row_id: str) -> tuple[Any, datetime] | None:
     """The row with all its columns, locked, and when it was created, in UTC; or None.
 
     Raises ValidationFailed for a moment that is none: SQLite keeps any text, and PostgreSQL has
@@ -159,9 +159,9 @@ def _changes(
 
 
 def _announce(
-    rows: Rows,
+    rows: TableAdapter,
     record: dict[str, Any],
-    origin: Origin,
+    origin: Actor,
     changes: dict[str, dict[str, Any]],
     *,
     is_new: bool,
@@ -175,7 +175,7 @@ def _announce(
             emit("asset.status_changed", record, origin, previous_status=previous)
 
 
-def _count(rows: Rows, account_id: str) -> None:
+def _count(rows: TableAdapter, account_id: str) -> None:
     """Count anew after the event; assets are not counted."""
     if rows.name == "project":
         recount(account_id)

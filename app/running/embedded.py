@@ -1,8 +1,8 @@
 """The instance's own Valkey, for those who bring none: on a private socket, for its users only.
 
 ``ensure`` returns the server's URL and starts it when nobody has. The calling process counts as a
-user until it ends, as do processes that it forks; with the last user the server ends (``keeper``
-tells how). Nothing listens on the network.
+user until it ends, as do processes that it forks; with the last user the server ends
+(``valkey_watchdog`` says how). Nothing listens on the network.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
-from app.running import keeper
+from app.running import valkey_watchdog
 from config import Settings
 
 STARTING = "valkey.start"  # locked by whoever is starting the server
@@ -89,7 +89,7 @@ def release(instance_path: Path) -> None:
 def recorded(instance_path: Path) -> Server | None:
     """The server that runs, or the last one that ran."""
     try:
-        state = json.loads((instance_path / keeper.LOCK).read_bytes())
+        state = json.loads((instance_path / valkey_watchdog.LOCK).read_bytes())
         previous = state["previous"]
         return Server(
             state["server"],
@@ -114,7 +114,10 @@ def end_of(instance_path: Path, pid: int) -> str | None:
 
 def is_running(instance_path: Path) -> bool:
     """Whether the server or its keeper is alive; it may still be starting or just ending."""
-    with contextlib.suppress(FileNotFoundError), _opened(instance_path / keeper.LOCK) as lock:
+    with (
+        contextlib.suppress(FileNotFoundError),
+        _opened(instance_path / valkey_watchdog.LOCK) as lock,
+    ):
         return not _try_lock(lock, fcntl.LOCK_SH)
     return False
 
@@ -123,7 +126,7 @@ def _become_user(folder: Path) -> None:
     """Hold the shared lock for good. It is refused while a keeper is ending its server."""
     if folder in _held:
         return
-    descriptor = os.open(folder / keeper.USERS, os.O_RDWR | os.O_CREAT, 0o600)
+    descriptor = os.open(folder / valkey_watchdog.USERS, os.O_RDWR | os.O_CREAT, 0o600)
     _lock(descriptor, fcntl.LOCK_SH)
     if _held.setdefault(folder, descriptor) != descriptor:
         os.close(descriptor)  # another thread was first
@@ -185,7 +188,7 @@ def _start(folder: Path) -> str:
     address = str(_socket_path(folder))
     # -I and -S: nothing of the caller's environment, and no packages, in a process that is to be
     # small. A session of its own: Ctrl-C in the user's terminal is not for the server.
-    script = [sys.executable, "-I", "-S", str(Path(keeper.__file__).resolve())]
+    script = [sys.executable, "-I", "-S", str(Path(valkey_watchdog.__file__).resolve())]
     started = subprocess.run(  # noqa: S603 - our own script
         [*script, str(folder), str(_binary()), address],
         stdin=subprocess.DEVNULL,
@@ -212,7 +215,7 @@ def _answer_of(folder: Path) -> str:
         time.sleep(0.01)
     server = recorded(folder)
     how = f"ended with {server.ended}" if server and server.ended else "does not answer"
-    raise EmbeddedError(f"The Valkey of {folder} {how}; its log is {folder / keeper.LOG}.")
+    raise EmbeddedError(f"The Valkey of {folder} {how}; its log is {folder / valkey_watchdog.LOG}.")
 
 
 def _binary() -> Path:

@@ -17,10 +17,10 @@ from typing import Any, Final
 from gunicorn import util  # type: ignore[import-untyped]
 from gunicorn.http import errors, wsgi  # type: ignore[import-untyped]
 
-from app.core.edge import SECURITY_HEADERS
-from app.core.ids import new_id
-from app.core.strict_json import dumps
+from app.http.middleware import SECURITY_HEADERS
 from app.running.slow_clients import SlowClientsWorker
+from app.values.ids import new_id
+from app.values.strict_json import dumps
 
 log = logging.getLogger(__name__)
 

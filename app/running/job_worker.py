@@ -16,9 +16,11 @@ from redis.exceptions import RedisError
 from rq import Queue, Worker
 from rq.job import Job
 
-from app.core import connections, stopping
-from app.core.queue import OwnJob, job_queue
-from app.running.lifeline import Lifeline
+from app.db import connections
+from app.jobs import shutdown
+from app.jobs.queue import job_queue
+from app.jobs.registry import RegisteredJob
+from app.running.parent_pipe import ParentPipe
 
 log = logging.getLogger(__name__)
 
@@ -38,7 +40,7 @@ class JobWorker(Worker):
 
     max_connection_wait_time = 5.0  # seconds; RQ's minute is long after a short outage
     is_stopping = False
-    _lifeline: Lifeline | None = None  # of the running job's process
+    _lifeline: ParentPipe | None = None  # of the running job's process
 
     def _install_signal_handlers(self) -> None:
         signal.signal(signal.SIGTERM, self.request_stop)
@@ -56,7 +58,7 @@ class JobWorker(Worker):
         """It is stopping already; whoever has no time for that kills it."""
 
     def fork_work_horse(self, job: Job, queue: Queue) -> None:
-        lifeline = self._lifeline = Lifeline()
+        lifeline = self._lifeline = ParentPipe()
         if self.is_stopping:  # since the job was taken from the queue
             self._tell_horse()
         super().fork_work_horse(job, queue)
@@ -74,7 +76,7 @@ class JobWorker(Worker):
         """The job's process: it goes when the worker is killed, learns when the worker is asked to
         stop, and has its own connections."""
         assert self._lifeline is not None
-        self._lifeline.follow(_kill_own_group, told=stopping.asked.set)
+        self._lifeline.follow(_kill_own_group, told=shutdown.requested.set)
         connections.forget_all()
         super().main_work_horse(job, queue)
 
@@ -122,7 +124,7 @@ def _work(name: str, url: str, *, debug: bool) -> bool:
     worker = JobWorker(
         [queue],
         connection=connection,
-        job_class=OwnJob,
+        job_class=RegisteredJob,
         serializer=queue.serializer,
         log_job_description=False,
         worker_ttl=WORKER_TTL,

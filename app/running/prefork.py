@@ -20,8 +20,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final, NoReturn
 
-from app.running.lifeline import Lifeline, of_supervisor
-from app.running.parts import how_ended
+from app.running.child_process import describe_exit
+from app.running.parent_pipe import ParentPipe, supervisor_pipe
 
 log = logging.getLogger(__name__)
 
@@ -55,8 +55,8 @@ class Parent:
     def __init__(self, tasks: Mapping[str, Callable[[], None]], *, end_within: float) -> None:
         self._children = [Child(name, task) for name, task in tasks.items()]
         self._end_within = end_within
-        self._lifeline = Lifeline()
-        self._supervisor = of_supervisor()
+        self._lifeline = ParentPipe()
+        self._supervisor = supervisor_pipe()
         self._woken, self._waker = os.pipe()
         self._asked_at: float | None = None
         self._is_hastened = False
@@ -70,7 +70,7 @@ class Parent:
                 if not child.pid and child.due_at <= time.monotonic() and self._asked_at is None:
                     self._fork(child)
             self._wait(self._until_next())
-            self._bury()
+            self._reap()
         self._end(self._asked_at + self._end_within)
 
     def _handle_signals(self) -> None:
@@ -105,7 +105,7 @@ class Parent:
             if self._asked_at is None:
                 self._asked_at = time.monotonic()
 
-    def _bury(self) -> None:
+    def _reap(self) -> None:
         """Note who died. As process 1 of a container this one buries strangers too."""
         with contextlib.suppress(ChildProcessError):
             while (found := os.waitpid(-1, os.WNOHANG))[0]:
@@ -122,7 +122,7 @@ class Parent:
         lived_long = moment - child.born_at > LONG_LIFE
         child.pause = 0.0 if lived_long else min(max(2 * child.pause, FIRST_PAUSE), LONGEST_PAUSE)
         child.due_at = moment + child.pause
-        told = (child.name, how_ended(status), child.pause)
+        told = (child.name, describe_exit(status), child.pause)
         log.error("the process of %s died (%s); it is started again in %.1f s", *told)
 
     def _fork(self, child: Child) -> None:
@@ -172,7 +172,7 @@ class Parent:
             if left <= 0:
                 break
             self._wait(left)
-            self._bury()
+            self._reap()
         self._signal_all(signal.SIGKILL)
         for child in self._children:
             if child.pid:

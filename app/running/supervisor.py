@@ -11,10 +11,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import fields
 from pathlib import Path
 
-from app.running import embedded, keeper, lifeline
-from app.running.lifeline import Lifeline
+from app.running import embedded, parent_pipe, valkey_watchdog
+from app.running.child_process import ChildProcess, ExitStatus
 from app.running.logfiles import Mirror, last_lines, rotate
-from app.running.parts import Death, Part
+from app.running.parent_pipe import ParentPipe
 from config import Settings
 
 LOOK_EVERY = 0.2  # seconds
@@ -36,14 +36,14 @@ class Supervisor:
         descriptors: Sequence[int],
         stop: Callable[[], int],
     ) -> None:
-        self.death: Death | None = None
+        self.exit_status: ExitStatus | None = None
         self._settings = settings
         self._root = root
         self._descriptors = descriptors
         self._stop = stop
         self._instance = settings.instance_path
-        self._lifeline = Lifeline()
-        self._parts: list[Part] = []
+        self._lifeline = ParentPipe()
+        self._parts: list[ChildProcess] = []
         self._valkey: embedded.Server | None = None
         self._mirror: Mirror | None = None
         self._rotated = time.monotonic()
@@ -68,7 +68,9 @@ class Supervisor:
                 return not self._stop()
             if time.monotonic() > deadline:
                 web = self._parts[0]
-                self.death = Death(web.name, f"no answer in {READY_WITHIN:.0f} s", web.log)
+                self.exit_status = ExitStatus(
+                    web.name, f"no answer in {READY_WITHIN:.0f} s", web.log
+                )
             time.sleep(LOOK_EVERY)
         return False
 
@@ -99,8 +101,8 @@ class Supervisor:
 
     def report(self) -> str:
         """The end of the dead part's log, and as last line what died."""
-        assert self.death is not None
-        return f"{last_lines(self.death.log)}{self.death}\n"
+        assert self.exit_status is not None
+        return f"{last_lines(self.exit_status.log)}{self.exit_status}\n"
 
     def _start_part(self, name: str, command: list[str], log: str, *descriptors: int) -> None:
         paths = {
@@ -116,12 +118,12 @@ class Supervisor:
             # Large buffers go back to the system, instead of to each thread's own reserve.
             "MALLOC_MMAP_THRESHOLD_": "1048576",
             "MALLOC_TRIM_THRESHOLD_": "1048576",
-            lifeline.VARIABLE: str(self._lifeline.reading),
+            parent_pipe.VARIABLE: str(self._lifeline.reading),
         }
         if self._settings.log_format == "auto" and sys.stdout.isatty():
             environment["LOG_FORMAT"] = "text"  # as they are shown there
         self._parts.append(
-            Part(
+            ChildProcess(
                 name,
                 [sys.executable, *command],
                 self._instance / "logs" / log,
@@ -132,25 +134,25 @@ class Supervisor:
         )
 
     def _must_end(self) -> bool:
-        if self.death is None and not self._stop():
-            self.death = self._find_death()
+        if self.exit_status is None and not self._stop():
+            self.exit_status = self._find_exit()
             # One signal to all processes at once, as from systemd, may reach a part first.
-            if self.death is not None:
+            if self.exit_status is not None:
                 time.sleep(LOOK_EVERY)
-                self.death = None if self._stop() else self.death
-        return self.death is not None or self._stop() > 0
+                self.exit_status = None if self._stop() else self.exit_status
+        return self.exit_status is not None or self._stop() > 0
 
-    def _find_death(self) -> Death | None:
+    def _find_exit(self) -> ExitStatus | None:
         for part in self._parts:
-            if death := part.death():
+            if death := part.exit_status():
                 return death
-        return self._death_of_valkey()
+        return self._valkey_exit()
 
-    def _death_of_valkey(self) -> Death | None:
+    def _valkey_exit(self) -> ExitStatus | None:
         if self._valkey is None:
             return None
         how = embedded.end_of(self._instance, self._valkey.pid)
-        return Death("Valkey", how, self._instance / keeper.LOG) if how else None
+        return ExitStatus("Valkey", how, self._instance / valkey_watchdog.LOG) if how else None
 
     def _leave_valkey(self) -> None:
         """It ends with its last user, which may be somebody else's."""

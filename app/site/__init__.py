@@ -1,1 +1,1 @@
-"""What the service shows besides /v1: its state, its metrics, its reference page."""
+"""What all pages share: the frame, forms, who is signed in, static files."""

@@ -6,7 +6,7 @@ from typing import Final
 
 from flask import Response, g, request
 
-from app.core.errors import ApiError
+from app.http.errors import ApiError
 from app.site.pages import page
 
 # What only programs ask for.

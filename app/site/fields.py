@@ -9,11 +9,11 @@ from flask_wtf import FlaskForm
 from wtforms import PasswordField, StringField, ValidationError
 from wtforms.validators import InputRequired
 
-from app.core.email import email_fault
-from app.core.passwords import password_fault
-from app.core.text import slugify, unstorable
 from app.policy.bounds import NAME_LENGTH, RESERVED_SLUGS
 from app.policy.people import PASSWORD_LENGTH
+from app.security.passwords import password_problem
+from app.values.email import email_problem
+from app.values.text import slugify, unstorable
 
 Validator = Callable[[FlaskForm, Any], None]
 
@@ -80,7 +80,7 @@ def new_password_field(label: str, *about: str) -> PasswordField:
 
     def check(form: FlaskForm, field: Any) -> None:
         known = [str(form[name].data or "") for name in about]
-        if fault := password_fault(field.data or "", [*known, *getattr(form, "known", ())]):
+        if fault := password_problem(field.data or "", [*known, *getattr(form, "known", ())]):
             raise ValidationError(fault)
 
     return PasswordField(
@@ -108,7 +108,7 @@ def _storable(_: FlaskForm, field: Any) -> None:
 
 
 def _email(_: FlaskForm, field: Any) -> None:
-    if fault := email_fault(field.data or ""):
+    if fault := email_problem(field.data or ""):
         raise ValidationError(fault)
 
 

@@ -9,19 +9,30 @@ from urllib.parse import urlsplit
 from flask import Blueprint, Flask, Response, flash, g, redirect, request
 from flask import render_template as render
 
-from app.core.clock import shown_time, spelled_span
-from app.core.edge import FORM_ACTION
+from app.http.middleware import FORM_ACTION
 from app.site import protection
+from app.values.clock import describe_duration, format_optional_time
 from config import Settings
 
 _LONGEST_PATH: Final = 8_000  # characters; an authorization request of an application is long
 
 
+bp = Blueprint(  # the templates and files that all pages share
+    "site",
+    __name__,
+    template_folder="templates",
+    static_folder="static",
+    static_url_path="/static/site",
+)
+
+
 def init_app(app: Flask, settings: Settings) -> None:
+    """Give pages their templates, static files, filters and protection against forged posts."""
+    app.register_blueprint(bp)
     protection.init_app(app, settings)
     app.context_processor(lambda: {"person": g.get("person"), "csrf_field": protection.csrf_field})
     app.add_template_filter(_moment, "moment")
-    app.add_template_filter(spelled_span, "span")
+    app.add_template_filter(describe_duration, "span")
     app.add_template_filter(lambda role: "an" if role[0] in "aeo" else "a", "article")
 
 
@@ -40,7 +51,7 @@ def page(template: str, status: int = 200, **values: Any) -> Response:
     return response
 
 
-def see(path: str, message: str = "") -> Response:
+def redirect_to(path: str, message: str = "") -> Response:
     """Lead on to another page of ours, which shows the message."""
     if message:
         flash(message)
@@ -70,5 +81,5 @@ def own_path(target: str | None) -> str:
 
 def _moment(value: datetime | str) -> str:
     """A moment for people: ``2026-01-31, 14:05 UTC``."""
-    shown = str(shown_time(value))
+    shown = str(format_optional_time(value))
     return f"{shown[:10]}, {shown[11:16]} UTC"

@@ -12,7 +12,7 @@ from flask_wtf.csrf import CSRFError, CSRFProtect, generate_csrf
 from markupsafe import Markup
 from werkzeug.exceptions import RequestEntityTooLarge
 
-from app.core.errors import BadRequest, Forbidden, PayloadTooLarge
+from app.http.errors import BadRequest, Forbidden, PayloadTooLarge
 from app.policy.people import FORM_BYTES, FORM_LIFE
 from app.site.cookies import cookie_name
 from config import Settings

@@ -11,20 +11,20 @@ from urllib.parse import quote
 from flask import Response, current_app, g, request
 from itsdangerous import BadSignature, URLSafeTimedSerializer
 
+from app.auth.people import KnownBrowser
 from app.auth.principal import Principal
 from app.auth.sessions import (
     SignedIn,
     end_session,
     find_session,
-    note_session_use,
     principal_of,
+    record_session_use,
     start_session,
 )
-from app.core.errors import Unauthorized
-from app.people.service import KnownBrowser
+from app.http.errors import Unauthorized
 from app.policy.people import KNOWN_BROWSER_LIFE, SESSION_LIFE
 from app.site.cookies import read_cookie, set_cookie
-from app.site.pages import see
+from app.site.pages import redirect_to
 from app.site.protection import check_origin, new_forms
 
 View = Callable[..., Any]
@@ -50,8 +50,8 @@ def signed_in(view: View) -> View:
         person = current_person()
         if person is None:
             target = request.full_path.rstrip("?") if request.method == "GET" else "/"
-            return see(f"/login?next={quote(target, safe='')}")
-        note_session_use(person)
+            return redirect_to(f"/login?next={quote(target, safe='')}")
+        record_session_use(person)
         return view(person, **arguments)
 
     run.is_for_signed_in = True  # type: ignore[attr-defined]  # for the generated documentation
@@ -81,7 +81,7 @@ def person_asking() -> Principal:
         raise Unauthorized
     g.principal = principal = principal_of(person)
     check_origin()
-    note_session_use(person)
+    record_session_use(person)
     return principal
 
 

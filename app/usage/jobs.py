@@ -10,11 +10,12 @@ from typing import Final, cast
 from redis import Redis
 from sqlalchemy import literal, select
 
-from app.core.database import insert_into
-from app.core.store import store
-from app.extensions import db
+from app.db.engines import insert_into
+from app.db.extensions import db
+from app.jobs.registry import Job
+from app.jobs.valkey import valkey
+from app.limits.request_counts import CHANGED, day_key
 from app.models import Account, RequestCount
-from app.usage.requests import CHANGED, day_key
 from app.usage.thresholds import note_requests
 
 _CHUNK: Final = 500  # accounts a transaction; on SQLite nobody else writes meanwhile
@@ -33,7 +34,7 @@ Counted = tuple[str, str, int]  # account, day, requests
 
 def write_counts() -> int:
     """Copy the counters that changed since the last run. Returns how many they were."""
-    client = store().client
+    client = valkey().client
     copied = 0
     members = cast("set[bytes]", client.smembers(CHANGED))
     for chunk in _chunks(sorted(member.decode() for member in members)):
@@ -84,3 +85,6 @@ def _note_copied(client: Redis, counts: list[Counted]) -> None:
     for account_id, day, number in counts:
         pipeline.eval(_COPIED, 1, day_key(day), f"{account_id} {day}", account_id, str(number))
     pipeline.execute()
+
+
+JOBS: Final = (Job(write_counts, every_seconds=15),)

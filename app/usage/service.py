@@ -9,12 +9,11 @@ from typing import Any, NamedTuple, cast
 from sqlalchemy import Table, bindparam, func, select, update
 
 from app.auth.tenant import columns_of
-from app.core import clock
-from app.core.plans import plan_of
-from app.core.reading import Prepared
-from app.extensions import db
+from app.db.extensions import db
+from app.db.queries import CompiledQuery
+from app.limits.plan_file import plan_of
+from app.limits.request_counts import requests_on
 from app.models import Account, AccountUsage, Membership, Project
-from app.usage.requests import requests_on
 from app.usage.thresholds import (
     SQUARE_METRES,
     note_requests,
@@ -22,8 +21,9 @@ from app.usage.thresholds import (
     request_limit,
     tell_counted,
 )
+from app.values import clock
 
-_COUNTERS = Prepared(
+_COUNTERS = CompiledQuery(
     columns_of(
         AccountUsage,
         AccountUsage.projects_active,
@@ -55,14 +55,16 @@ _PROJECTS = (
 _MEMBERS = columns_of(Membership).add_columns(func.count())
 
 
-class Counted(NamedTuple):
+class ProjectContribution(NamedTuple):
     """What the counters need to know of a project."""
 
     status: str
     area_m2: int | None
 
 
-def count_project(account_id: str, before: Counted | None, after: Counted | None) -> None:
+def count_project(
+    account_id: str, before: ProjectContribution | None, after: ProjectContribution | None
+) -> None:
     """Count a project out as it was and in as it is, in the transaction at hand; None is a project
     that was not there, or is no more.
 

@@ -14,16 +14,16 @@ from typing import Any, Final, NamedTuple, cast
 
 from sqlalchemy import Table, bindparam, func, select, update
 
-from app.core.plans import plan_of
-from app.extensions import db
+from app.db.extensions import db
+from app.limits.plan_file import plan_of
 from app.models import Account, AccountUsage, RequestCount
-from app.outbox import Origin, emit
+from app.outbox import Actor, emit
 from app.policy.plans import USAGE_THRESHOLDS, Plan
 
 SQUARE_METRES: Final = 10_000  # of a hectare
 
 
-class Rung(NamedTuple):
+class Threshold(NamedTuple):
     """What is told when this much of a limit, in percent, is reached or passed."""
 
     event_type: str
@@ -31,8 +31,8 @@ class Rung(NamedTuple):
 
 
 LADDER: Final = (
-    *(Rung("usage.threshold_reached", percent) for percent in USAGE_THRESHOLDS),
-    Rung("usage.limit_exceeded", 100),
+    *(Threshold("usage.threshold_reached", percent) for percent in USAGE_THRESHOLDS),
+    Threshold("usage.limit_exceeded", 100),
 )
 
 _USAGE: Final = cast("Table", AccountUsage.__table__)
@@ -58,7 +58,7 @@ _REQUESTS: Final = (
 )
 
 
-def level_of(current: int, limit: int | None) -> int:
+def usage_level(current: int, limit: int | None) -> int:
     """How many rungs of the ladder are reached: 0 without a limit, 4 above it.
 
     Args:
@@ -70,13 +70,13 @@ def level_of(current: int, limit: int | None) -> int:
     return reached + (current > limit)
 
 
-def climb(current: int, limit: int | None, level: int) -> tuple[tuple[Rung, ...], int]:
+def crossed(current: int, limit: int | None, level: int) -> tuple[tuple[Threshold, ...], int]:
     """The rungs to tell of now, from the lowest, and the new level.
 
     Args:
         level: the one before.
     """
-    reached = level_of(current, limit)
+    reached = usage_level(current, limit)
     return LADDER[level:reached], reached
 
 
@@ -94,11 +94,11 @@ def tell_counted(account_id: str, row: Any) -> None:
     """
     plan = plan_of(row.plan)
     area_limit = None if plan.hectares is None else plan.hectares * SQUARE_METRES
-    rungs, level = climb(row.area_m2, area_limit, row.hectares_level)
+    rungs, level = crossed(row.area_m2, area_limit, row.hectares_level)
     if level != row.hectares_level:
         _set(account_id, hectares_level=level)
         _tell(account_id, row.name, "hectares", rungs, row.area_m2 / SQUARE_METRES, plan.hectares)
-    rungs, level = climb(row.members, plan.members, row.members_level)
+    rungs, level = crossed(row.members, plan.members, row.members_level)
     if level != row.members_level:
         _set(account_id, members_level=level)
         _tell(account_id, row.name, "members", rungs, row.members, plan.members)
@@ -130,7 +130,7 @@ class _Due(NamedTuple):
 
     name: str  # of the account
     level: int
-    rungs: tuple[Rung, ...]
+    rungs: tuple[Threshold, ...]
     current: int
     limit: int | None
 
@@ -147,7 +147,7 @@ def _due(account_id: str, now: datetime) -> _Due | None:
     limit = request_limit(plan_of(row.plan), days)
     before = row.requests_level if row.requests_period == period else 0
     current = int(row.requests)
-    rungs, level = climb(current, limit, before)
+    rungs, level = crossed(current, limit, before)
     return None if level == before else _Due(row.name, level, rungs, current, limit)
 
 
@@ -169,7 +169,7 @@ def _tell(
     account_id: str,
     account_name: str,
     metric: str,
-    rungs: tuple[Rung, ...],
+    rungs: tuple[Threshold, ...],
     current: float,
     limit: int | None,
 ) -> None:
@@ -182,4 +182,4 @@ def _tell(
             "limit": limit,
             "percentage": percentage(current, limit),
         }
-        emit(rung.event_type, usage, Origin(account_id, account_name))
+        emit(rung.event_type, usage, Actor(account_id, account_name))

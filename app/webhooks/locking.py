@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from app.auth.principal import Principal
 from app.auth.tenant import find_locked, rows_of
-from app.core.errors import Conflict
-from app.core.ids import is_id
-from app.extensions import db
+from app.db.extensions import db
+from app.http.errors import Conflict
 from app.models import Webhook
-from app.webhooks.record import absent
+from app.values.ids import is_id
+from app.webhooks.record import not_found
 
 
 def lock_webhook(principal: Principal, webhook_id: str) -> Webhook:
@@ -20,7 +20,7 @@ def lock_webhook(principal: Principal, webhook_id: str) -> Webhook:
     found = is_id("webhook", webhook_id)
     webhook = find_locked(principal.account_id, Webhook, webhook_id) if found else None
     if webhook is None or webhook.deleted_at is not None:
-        raise absent()
+        raise not_found()
     return webhook
 
 
@@ -33,7 +33,7 @@ def hold_webhook(principal: Principal, webhook_id: str) -> Webhook:
     found = is_id("webhook", webhook_id)
     held = db.session.scalars(own.with_for_update(read=True)).one_or_none() if found else None
     if held is None:
-        raise absent()
+        raise not_found()
     return held
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from app.core.clock import shown_value
-from app.core.errors import NotFound
+from app.http.errors import NotFound
 from app.models import Webhook
+from app.values.clock import format_value
 
 COLUMNS: Final = (
     Webhook.id,
@@ -43,10 +43,10 @@ def row_record(row: tuple[Any, ...]) -> dict[str, Any]:
 
 def webhook_record(webhook: Webhook) -> dict[str, Any]:
     """The fields of a webhook."""
-    return row_record(tuple(shown_value(getattr(webhook, column.key)) for column in COLUMNS))
+    return row_record(tuple(format_value(getattr(webhook, column.key)) for column in COLUMNS))
 
 
-def absent() -> NotFound:
+def not_found() -> NotFound:
     """The refusal of an id by which the account has no webhook."""
     return NotFound("There is no such webhook.")
 

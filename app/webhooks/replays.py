@@ -14,13 +14,14 @@ from sqlalchemy import Select, func, select
 
 from app.auth.principal import Principal
 from app.auth.tenant import rows_of
-from app.core import clock, reading
-from app.core.errors import Conflict
-from app.core.ids import new_id
-from app.core.waking import wake_after_commit
-from app.extensions import db
+from app.db import queries
+from app.db.extensions import db
+from app.http.errors import Conflict
+from app.jobs.after_commit import enqueue_after_commit
 from app.models import Delivery, Event, Replay
 from app.policy.events import ALL_EVENTS, EVENTS
+from app.values import clock
+from app.values.ids import new_id
 from app.webhooks.locking import check_enabled, lock_webhook
 from app.webhooks.service import read_webhook
 
@@ -70,7 +71,7 @@ def start_replay(
         check_enabled(lock_webhook(principal, webhook_id).enabled, _REFUSAL)
         _check_first(principal.account_id, webhook_id)
         db.session.add(replay)
-        wake_after_commit(_QUEUE)
+        enqueue_after_commit(_QUEUE)
     return {"replayed": number, "replay_id": replay.id if number else None}
 
 
@@ -99,8 +100,8 @@ def select_events(replay: Replay) -> Select[Any]:
 def _count(replay: Replay) -> int:
     """How many events there are to send. It is asked before the transaction of the change, in which
     nobody else could write to SQLite."""
-    reading.release()  # a thread that held one and waited for another could wait for itself
-    with reading.connect() as connection:
+    queries.release()  # a thread that held one and waited for another could wait for itself
+    with queries.connect() as connection:
         return int(
             connection.execute(
                 select(func.count()).select_from(select_events(replay).subquery())

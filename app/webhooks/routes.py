@@ -10,9 +10,9 @@ from app.api import envelope
 from app.api.blueprint import ApiBlueprint
 from app.api.schemas import single_of, whole_of
 from app.auth.principal import Principal
-from app.core.etags import entity_tag
-from app.core.strict_json import dumps
+from app.http.etags import entity_tag
 from app.policy.events import TEST_EVENT
+from app.values.strict_json import dumps
 from app.webhooks import replays, service
 from app.webhooks.schemas import (
     QueuedTestSchema,
@@ -40,7 +40,7 @@ _ANSWER = (200, single_of(WebhookSchema))
 @bp.operation("GET", "", needs="admin", gives=(200, whole_of(WebhookSchema)))
 def list_webhooks(principal: Principal) -> Response:
     """List the webhooks of the account."""
-    return envelope.whole(service.list_webhooks(principal.account_id))
+    return envelope.complete_list(service.list_webhooks(principal.account_id))
 
 
 @bp.operation("GET", _ONE, needs="admin", gives=_ANSWER)

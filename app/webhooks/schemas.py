@@ -8,8 +8,7 @@ import marshmallow as ma
 from marshmallow import fields, validate
 
 from app.api.schemas import OutputSchema
-from app.core.egress import parse_target
-from app.core.schemas import Flag, InputSchema, Moment, NotHere, Text, WholeNumber
+from app.egress import parse_target
 from app.policy.deliveries import (
     DESCRIPTION_LENGTH,
     OVERLAP_HOURS_DEFAULT,
@@ -18,6 +17,14 @@ from app.policy.deliveries import (
     URL_LENGTH,
 )
 from app.policy.events import ALL_EVENTS, EVENTS, TEST_EVENT
+from app.values.fields import (
+    InputSchema,
+    ReadOnlyHere,
+    StrictBoolean,
+    StrictInteger,
+    Text,
+    Timestamp,
+)
 from app.webhooks import examples
 from app.webhooks.record import STATUSES
 
@@ -146,7 +153,7 @@ class WebhookCreateSchema(WebhookInputSchema):
     events = EventTypes(required=True)
     secret = Secret()
     description = Text(longest=DESCRIPTION_LENGTH, allow_none=True)
-    enabled = Flag()
+    enabled = StrictBoolean()
 
 
 class WebhookUpdateSchema(WebhookInputSchema):
@@ -157,9 +164,9 @@ class WebhookUpdateSchema(WebhookInputSchema):
 
     url = Url()
     events = EventTypes()
-    secret = NotHere("A secret is not changed here; use rotate-secret, which makes a new one.")
+    secret = ReadOnlyHere("A secret is not changed here; use rotate-secret, which makes a new one.")
     description = Text(longest=DESCRIPTION_LENGTH, allow_none=True)
-    enabled = Flag()
+    enabled = StrictBoolean()
 
 
 class RotationInputSchema(InputSchema):
@@ -168,7 +175,7 @@ class RotationInputSchema(InputSchema):
     may_be_absent: ClassVar = True
     example: ClassVar = examples.ROTATION_BODY
 
-    overlap_hours = WholeNumber(low=0, high=OVERLAP_HOURS_MAX, load_default=OVERLAP_HOURS_DEFAULT)
+    overlap_hours = StrictInteger(low=0, high=OVERLAP_HOURS_MAX, load_default=OVERLAP_HOURS_DEFAULT)
 
 
 class QueuedTestSchema(OutputSchema):
@@ -186,10 +193,10 @@ class ReplayInputSchema(InputSchema):
 
     example: ClassVar = examples.REPLAY_BODY
 
-    since = Moment(required=True)
-    until = Moment(metadata={"description": "Now, when it is left out."})
+    since = Timestamp(required=True)
+    until = Timestamp(metadata={"description": "Now, when it is left out."})
     event_types = EventTypes()
-    only_failed = Flag(
+    only_failed = StrictBoolean(
         load_default=False,
         metadata={"description": "Only what this webhook never received, and is not pending."},
     )

@@ -10,28 +10,26 @@ from sqlalchemy import bindparam, func
 
 from app.auth.principal import Principal
 from app.auth.tenant import columns_of
-from app.core import clock
-from app.core.bells import DELIVERIES_BELL
-from app.core.errors import Detail, Forbidden
-from app.core.ids import is_id, new_id
-from app.core.reading import Prepared
-from app.core.sealing import seal
-from app.core.waking import ring_after_commit
-from app.extensions import db
+from app.db.extensions import db
+from app.db.queries import CompiledQuery
+from app.deliveries.service import cancel_pending, new_secret
+from app.http.errors import Detail, Forbidden
+from app.jobs.after_commit import notify_after_commit
 from app.models import Account, Webhook
-from app.outbox import Origin, emit_test
+from app.outbox import NEW_DELIVERIES, Actor, emit_test
 from app.policy.deliveries import OVERLAP_HOURS_DEFAULT, WEBHOOKS_PER_ACCOUNT
-from app.webhooks.canceling import cancel_pending
+from app.security.sealing import seal
+from app.values import clock
+from app.values.ids import is_id, new_id
 from app.webhooks.locking import hold_webhook, lock_webhook
-from app.webhooks.record import COLUMNS, absent, row_record, webhook_record
-from app.webhooks.signing import new_secret
-from app.webhooks.turns import before_all_pending
+from app.webhooks.ordering import before_all_pending
+from app.webhooks.record import COLUMNS, not_found, row_record, webhook_record
 
 MANUAL: Final = "manual"
 
 _LIVE = columns_of(Webhook, *COLUMNS).where(Webhook.deleted_at.is_(None))
-_ALL = Prepared(_LIVE.order_by(Webhook.id))
-_ONE = Prepared(_LIVE.where(Webhook.id == bindparam("webhook_id")))
+_ALL = CompiledQuery(_LIVE.order_by(Webhook.id))
+_ONE = CompiledQuery(_LIVE.where(Webhook.id == bindparam("webhook_id")))
 _NUMBER = columns_of(Webhook).add_columns(func.count()).where(Webhook.deleted_at.is_(None))
 
 
@@ -52,7 +50,7 @@ def read_webhook(account_id: str, webhook_id: str) -> dict[str, Any]:
     known = is_id("webhook", webhook_id)
     rows = _ONE.tuples(account_id=account_id, webhook_id=webhook_id) if known else []
     if not rows:
-        raise absent()
+        raise not_found()
     return row_record(rows[0])
 
 
@@ -105,7 +103,7 @@ def update_webhook(
     if not changed:
         return webhook_record(webhook)
     webhook.updated_at = clock.now()
-    ring_after_commit(DELIVERIES_BELL)  # it holds for what is in hand, too
+    notify_after_commit(NEW_DELIVERIES)  # it holds for what is in hand, too
     if "enabled" in changed:
         webhook.disabled_reason = None if webhook.enabled else MANUAL
         if not webhook.enabled:
@@ -128,7 +126,7 @@ def send_test(principal: Principal, webhook_id: str) -> str:
     """Have a test event sent to a webhook, disabled or not. Gives its id. Raises NotFound."""
     webhook = hold_webhook(principal, webhook_id)
     due_at = before_all_pending(webhook.account_id, webhook.id)
-    return emit_test(webhook.id, Origin.of(principal), due_at)
+    return emit_test(webhook.id, Actor.of(principal), due_at)
 
 
 def rotate_secret(
@@ -146,8 +144,8 @@ def rotate_secret(
     webhook.former_secret_until = until
     webhook.sealed_secret = seal(secret)
     webhook.updated_at = moment
-    ring_after_commit(DELIVERIES_BELL)
-    record = webhook_record(webhook) | {"former_secret_until": clock.shown_time(until)}
+    notify_after_commit(NEW_DELIVERIES)
+    record = webhook_record(webhook) | {"former_secret_until": clock.format_optional_time(until)}
     return WithSecret(record, secret)
 
 

@@ -9,8 +9,8 @@ import pytest
 from flask import Flask
 
 from app.account.service import create_account, set_plan
-from app.core.errors import Conflict, ValidationFailed
-from app.extensions import db
+from app.db.extensions import db
+from app.http.errors import Conflict, ValidationFailed
 from tests.make import Client, event_types, make_account, make_key, make_project, square
 
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from app.core import tokens
 from app.policy.permissions import PERMISSIONS
+from app.security import tokens
 from tests.make import Client, make_key, make_service_token
 
 Maker = Callable[..., Client]

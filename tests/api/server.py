@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from app import create_app
-from app.core.connections import close_all
-from app.core.migrations import upgrade
+from app.db.connections import close_all
+from app.db.migrations import upgrade
 from config import ROOT, load_settings
 from tests.make import Client, make_account
 

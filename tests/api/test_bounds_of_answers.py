@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from app.core.geometry import read_bbox
-from app.core.strict_json import MOST_CONTAINERS, JsonInvalid, loads
+from app.geometry import read_bbox
+from app.values.strict_json import MOST_CONTAINERS, JsonInvalid, loads
 from tests.make import Client
 
 

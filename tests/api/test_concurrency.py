@@ -10,8 +10,8 @@ import pytest
 from sqlalchemy import text
 from werkzeug.test import TestResponse
 
-from app.api.idempotency import Repeatable
-from app.extensions import db
+from app.api.idempotency import IdempotentRequest
+from app.db.extensions import db
 from tests.make import (
     Client,
     event_types,
@@ -56,7 +56,7 @@ def test_on_postgresql_a_key_whose_first_request_runs_is_a_conflict(client: Clie
         pytest.skip("a repeat waits for the first")
     key = f"running {next(_numbers)}"
     with client.app.app_context():
-        assert Repeatable(client.account_id, key, "x" * 64).claim()
+        assert IdempotentRequest(client.account_id, key, "x" * 64).claim()
         answer = client.post("/v1/projects", json={"name": "A"}, headers={"Idempotency-Key": key})
         db.session.rollback()
     assert answer.status_code == 409

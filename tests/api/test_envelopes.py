@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from app.core import clock
-from app.extensions import db
+from app.db.extensions import db
+from app.values import clock
 from tests.make import Client, make_account, make_asset, make_project
 
 TIME = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"

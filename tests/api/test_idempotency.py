@@ -12,10 +12,10 @@ from sqlalchemy import func, select
 from sqlalchemy.exc import OperationalError
 from werkzeug.test import TestResponse
 
-from app.core import clock
 from app.credentials.service import revoke_credential
-from app.extensions import db
+from app.db.extensions import db
 from app.models import IdempotentAnswer
+from app.values import clock
 from tests.make import (
     Client,
     event_types,

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from app.credentials.service import revoke_credential
-from app.extensions import db
+from app.db.extensions import db
 from tests.api.server import Server, gunicorn
 from tests.make import make_key
 

@@ -14,9 +14,9 @@ import pytest
 from sqlalchemy.exc import OperationalError
 from werkzeug.test import TestResponse
 
-from app.api.idempotency import Repeatable, StillRunning
+from app.api.idempotency import IdempotentRequest, StillRunning
 from app.auth.guard import PROFILE
-from app.core import reading
+from app.db import queries
 from tests.api.operations import (
     Operation,
     absent_ids,
@@ -76,7 +76,7 @@ def _fails_with(error: Exception) -> Callable[[Asked], None]:
         def fail(*_: Any) -> None:
             raise error
 
-        PATCH.setattr(reading, "engine", fail)
+        PATCH.setattr(queries, "engine", fail)
 
     return make_fail
 
@@ -88,10 +88,10 @@ def _still_runs(asked: Asked) -> None:
     if asked.operation.method == "DELETE":
         return
 
-    def claim(_: Repeatable) -> bool:
+    def claim(_: IdempotentRequest) -> bool:
         raise StillRunning
 
-    PATCH.setattr(Repeatable, "claim", claim)
+    PATCH.setattr(IdempotentRequest, "claim", claim)
     asked.headers["Idempotency-Key"] = f"key {next(_numbers)}"
 
 

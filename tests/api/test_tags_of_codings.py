@@ -11,7 +11,7 @@ from flask import Flask
 from sqlalchemy import text
 from werkzeug.test import TestResponse
 
-from app.core import reading
+from app.db import queries
 from bench.instance import polygon
 from tests.contract import decoded
 from tests.make import Client, make_account, make_project
@@ -130,7 +130,7 @@ def test_a_kept_answer_is_kept_plain(app: Flask, client: Client, coding: str) ->
     body = {"name": "A", "geometry": polygon(100)}
     first = client.post("/v1/projects", json=body, headers=headers)
     query = text("SELECT body, headers FROM idempotent_answers WHERE account_id = :account_id")
-    with app.app_context(), reading.connect() as connection:
+    with app.app_context(), queries.connect() as connection:
         kept, named = connection.execute(query, {"account_id": client.account_id}).one()
     assert coding not in str(named)
     assert "Encoding" not in str(named)

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from app.core import clock
 from app.policy import bounds
+from app.values import clock
 from tests.make import Client, event_types, make_asset, make_project, point
 
 FIELDS = [

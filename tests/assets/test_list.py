@@ -13,7 +13,7 @@ from flask import Flask
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.core import clock
+from app.values import clock
 from tests.make import Client, make_account, make_asset, make_project
 from tests.make.properties import examples
 

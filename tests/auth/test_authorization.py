@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from app.auth.guard import ANY_CREDENTIAL, PROFILE
-from app.core import tokens
 from app.credentials.service import revoke_credential
-from app.extensions import db
+from app.db.extensions import db
+from app.security import tokens
 from tests.api.operations import operations
 from tests.make import (
     Client,

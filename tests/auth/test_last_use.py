@@ -6,8 +6,8 @@ from datetime import timedelta
 
 import pytest
 
-from app.core import clock
 from app.credentials.service import list_credentials
+from app.values import clock
 from tests.make import Client, make_key
 
 

@@ -8,7 +8,7 @@ import pytest
 from flask import Flask
 
 from app.auth.sessions import start_session
-from app.extensions import db
+from app.db.extensions import db
 from app.policy.permissions import ROLES, SCOPES
 from docs.access import CHAT, KINDS, opens
 from tests.api.operations import Operation, example_body, fill, operations, prepare

@@ -11,9 +11,9 @@ import stripe
 from werkzeug.test import TestResponse
 
 from app.auth.tenant import rows_of
-from app.core.signatures import signature_header
-from app.extensions import db
+from app.db.extensions import db
 from app.models import Account, BillingCustomer, BillingEvent, BillingSubscription
+from app.security.signatures import signature_header
 from tests.contract import check_contract
 from tests.make import Client
 

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 import stripe
 
-from app.core.connections import close_all
-from app.core.signatures import signature_header
+from app.db.connections import close_all
+from app.security.signatures import signature_header
 from tests.api.server import Server, gunicorn
 from tests.billing.sending import (
     SECRET,

@@ -13,8 +13,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from app.billing.stripe import is_signed
-from app.core import clock
-from app.core.signatures import sign
+from app.security.signatures import sign
+from app.values import clock
 from tests.billing.sending import (
     NOW,
     STRIPE_SECRET,

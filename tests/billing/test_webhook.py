@@ -9,9 +9,9 @@ import pytest
 from flask import Flask
 from sqlalchemy.exc import OperationalError
 
-from app.core import clock
-from app.core.signatures import signature_header
-from app.extensions import db
+from app.db.extensions import db
+from app.security.signatures import signature_header
+from app.values import clock
 from tests.billing.sending import (
     SECRET,
     STRIPE_WEBHOOK,

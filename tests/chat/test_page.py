@@ -6,7 +6,7 @@ import pytest
 
 from app.chat.tools import TOOLS
 from app.policy import chat
-from tests.house.documents import documents
+from tests.architecture.documents import documents
 
 PAGE = documents()["docs/chat.md"]
 ROWS = {

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from app.core.version import VERSION
+from app.values.version import VERSION
 from tests.chat.conftest import KEY, ask, reply
 from tests.chat.server import ModelServer, says
 from tests.make import Client, make_account, make_service_token, second_app

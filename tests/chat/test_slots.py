@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from app.core import reading
-from app.extensions import db
+from app.db import queries
+from app.db.extensions import db
 from config import ROOT
 from tests.chat.conftest import ask, reply
 from tests.chat.server import ModelServer, Step, closes, says, waits_for, wants
@@ -106,7 +106,7 @@ def test_no_connection_of_the_database_waits_for_the_model(
     def counts(then: Step) -> Step:
         def step(*args: Any) -> None:
             with app.app_context():
-                for engine in (reading.engine(), db.engine):
+                for engine in (queries.engine(), db.engine):
                     held.append(engine.pool.checkedout())  # type: ignore[attr-defined]
             then(*args)
 

@@ -12,8 +12,8 @@ from flask.cli import ScriptInfo
 
 from app import create_app
 from app.cli import canopy
-from app.core import reading
-from app.extensions import db
+from app.db import queries
+from app.db.extensions import db
 from config import load_settings
 from tests.conftest import DATABASES
 
@@ -45,4 +45,4 @@ def empty_app(request: pytest.FixtureRequest, tmp_path: Path, valkey_url: str) -
     yield made
     with made.app_context():
         db.engine.dispose()
-        reading.engine().dispose()
+        queries.engine().dispose()

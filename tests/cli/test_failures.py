@@ -16,8 +16,8 @@ from sqlalchemy import text
 
 from app import create_app
 from app.cli import canopy
-from app.core.migrations import is_current, newest_revision, upgrade
-from app.extensions import db
+from app.db.extensions import db
+from app.db.migrations import is_current, newest_revision, upgrade
 from config import load_settings
 from tests.cli.conftest import Run, runner
 

@@ -13,8 +13,8 @@ from flask import Flask
 from app.account.operator import first_account, list_accounts
 from app.account.service import create_account
 from app.cli.first_start import welcome
-from app.core.migrations import upgrade
-from app.extensions import db
+from app.db.extensions import db
+from app.db.migrations import upgrade
 from tests.cli.conftest import runner
 from tests.make import Client
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from app.extensions import db
+from app.db.extensions import db
 from app.projects import importing
 from tests.cli.conftest import Run
 from tests.cli.features import features_file, imported, projects

@@ -13,7 +13,7 @@ import pytest
 
 from app.cli.certificates import ensure_certificates
 from app.cli.listening import Listening, Receipt
-from app.webhooks.signing import new_secret, request_headers, signatures
+from app.deliveries.signing import new_secret, request_headers, signatures
 
 BODY = b'{"type":"project.created"}'
 BOTH = ("X-Service-Signature", "webhook-signature")

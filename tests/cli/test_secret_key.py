@@ -11,13 +11,13 @@ import pytest
 from flask import Flask
 
 from app import create_app
-from app.core import clock
-from app.core.connections import close_all
-from app.core.migrations import upgrade
-from app.core.sealing import reseal, seal, unseal
-from app.extensions import db
-from app.mail.claims import Contents
+from app.db.connections import close_all
+from app.db.extensions import db
+from app.db.migrations import upgrade
+from app.mail.leases import Contents
 from app.models import Mail, Webhook
+from app.security.sealing import reseal, seal, unseal
+from app.values import clock
 from config import load_settings
 from tests.cli.conftest import runner
 from tests.make import Client, make_account, second_app

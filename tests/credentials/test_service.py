@@ -10,9 +10,9 @@ import pytest
 from flask import Flask
 from sqlalchemy import text
 
-from app.core.errors import ValidationFailed
 from app.credentials.service import create_credential, list_credentials, revoke_credential
-from app.extensions import db
+from app.db.extensions import db
+from app.http.errors import ValidationFailed
 from app.policy.permissions import PERMISSIONS
 from tests.make import Client, make_key, make_service_token
 

@@ -12,9 +12,9 @@ import shapely.geometry
 from flask import Flask
 
 from app import demo
-from app.core.migrations import upgrade
+from app.db.extensions import db
+from app.db.migrations import upgrade
 from app.demo.service import EXAMPLE, Demo, find_demo, make_demo
-from app.extensions import db
 from app.policy.bounds import ASSET_STATUSES, ASSET_TYPES
 from tests.cli.conftest import empty_app  # noqa: F401 - a fixture
 from tests.make import Client

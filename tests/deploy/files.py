@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import yaml
 
 from config import setting_docs
-from tests.house.sources import ROOT
+from tests.architecture.sources import ROOT
 
 SETTINGS = {setting.name for setting in setting_docs()}
 DEFAULTS = {setting.name: setting.default for setting in setting_docs()}

@@ -13,6 +13,7 @@ import pytest
 import yaml
 
 from config import load_settings
+from tests.architecture.sources import ROOT
 from tests.deploy.files import (
     DEFAULTS,
     SETTINGS,
@@ -26,7 +27,6 @@ from tests.deploy.files import (
     tool,
     variables,
 )
-from tests.house.sources import ROOT
 
 SERVICES: dict[str, dict[str, Any]] = compose()["services"]
 OURS = ["migrate", "web", "worker"]

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.architecture.sources import ROOT
 from tests.deploy.files import (
     PYTHONS,
     SETTINGS,
@@ -24,7 +25,6 @@ from tests.deploy.files import (
     text,
     tool,
 )
-from tests.house.sources import ROOT
 
 DOCKERFILE = text("Dockerfile")
 LAST = [
@@ -87,7 +87,7 @@ def test_what_is_copied_exists() -> None:
 
 def test_what_is_copied_gets_into_the_context() -> None:
     assert [source for source in copied(DOCKERFILE) if is_ignored(source)] == []
-    assert not is_ignored("app/core/ids.py")
+    assert not is_ignored("app/values/ids.py")
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,9 @@ import pytest
 from flask import Flask
 from prometheus_client import REGISTRY
 
-from app.core.logging import JsonFormatter
+from app.http.logging import JsonFormatter
+from app.monitoring.delivery_metrics import delivery_registry
 from app.running import gunicorn_worker
-from app.site.delivery_metrics import delivery_registry
 from tests.deploy.files import text
 from tests.make import Client
 

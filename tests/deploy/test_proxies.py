@@ -9,14 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from app.core.errors import (
-    ApiError,
-    PayloadTooLarge,
-    RateLimited,
-    ServiceUnavailable,
-)
+from app.http.errors import ApiError, PayloadTooLarge, RateLimited, ServiceUnavailable
+from tests.architecture.sources import ROOT
 from tests.deploy.files import DEFAULTS, assignments, text, tool
-from tests.house.sources import ROOT
 
 NGINX, CADDY = text("deploy/nginx.conf"), text("deploy/Caddyfile")
 KINDS = {kind.code: kind for kind in (PayloadTooLarge, RateLimited, ServiceUnavailable)}

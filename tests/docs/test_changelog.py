@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from app.core.version import VERSION
-from tests.house.documents import documents
+from app.values.version import VERSION
+from tests.architecture.documents import documents
 
 _RELEASE = re.compile(r"^## (\d+\.\d+\.\d+) - \d{4}-\d\d-\d\d$", re.MULTILINE)
 

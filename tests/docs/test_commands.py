@@ -10,9 +10,9 @@ import pytest
 from click.testing import CliRunner
 
 from app.cli import canopy
+from tests.architecture.documents import documents
+from tests.architecture.sources import ROOT
 from tests.docs.pages import commands, mentioned_commands
-from tests.house.documents import documents
-from tests.house.sources import ROOT
 
 PAGES = documents()
 SHOWN = sorted({tuple(words) for page in PAGES.values() for words in commands(page)})

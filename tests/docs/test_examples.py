@@ -13,14 +13,14 @@ from flask import Flask
 from werkzeug.test import TestResponse
 
 from app import create_app
-from app.core import connections
-from app.core.migrations import upgrade
-from app.core.strict_json import loads
+from app.db import connections
+from app.db.extensions import db
+from app.db.migrations import upgrade
 from app.demo.service import make_demo
-from app.extensions import db
+from app.values.strict_json import loads
 from config import load_settings
+from tests.architecture.documents import documents
 from tests.docs.pages import blocks, commands
-from tests.house.documents import documents
 from tests.make import Client
 
 PAGES = ("README.md", "docs/api-conventions.md", "docs/tour.md")

@@ -6,7 +6,7 @@ import pytest
 
 from app.policy import bounds
 from docs import generate
-from tests.house.documents import documents
+from tests.architecture.documents import documents
 
 PAGES = {name: text for name, text in documents().items() if generate.tables_of(text)}
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.architecture.documents import documents
+from tests.architecture.sources import ROOT
 from tests.docs.pages import anchors, blocks, links, paths
-from tests.house.documents import documents
-from tests.house.sources import ROOT
 
 PAGES = documents()
 

@@ -16,13 +16,13 @@ import pytest
 from sqlalchemy.exc import OperationalError
 from werkzeug.test import TestResponse
 
-from app.core.strict_json import loads
-from app.oauth.redirect_uris import redirect_uri_fault
+from app.oauth.redirect_uris import redirect_uri_problem
 from app.policy import oauth as policy
 from app.policy.permissions import ROLES, SCOPES
 from app.policy.tiers import OAUTH_REFUSALS, WINDOW_SECONDS
+from app.values.strict_json import loads
+from tests.architecture.documents import documents
 from tests.docs.pages import blocks, commands
-from tests.house.documents import documents
 from tests.make import Application, Browser, Client, make_application
 from tests.make.oauth import BACK, ask_token, exchange, refresh
 from tests.oauth.support import address_of, browser_of, code_of, sent_back, tokens_of
@@ -196,7 +196,7 @@ def test_limits_are_the_policys() -> None:
 def test_the_redirect_uris_can_be_registered() -> None:
     shown = [row[0].strip("`") for row in tables(section("Registering"))]
     assert len(shown) == 3
-    assert [redirect_uri_fault(uri) for uri in shown] == [None, None, None]
+    assert [redirect_uri_problem(uri) for uri in shown] == [None, None, None]
 
 
 # Errors, each as it comes.

@@ -14,21 +14,21 @@ import pytest
 from jsonschema import Draft202012Validator
 from werkzeug.test import TestResponse
 
-from app.core.strict_json import loads
+from app.deliveries.sender_pool import fault_of
+from app.deliveries.signing import request_headers, signatures
 from app.events.catalogue import schema_of
 from app.policy import deliveries as policy
 from app.policy.bounds import EVENT_DAYS
-from app.policy.deliveries import Trouble
-from app.webhooks.delivery.senders import fault_of
+from app.policy.deliveries import FailureReason
+from app.values.strict_json import loads
 from app.webhooks.record import STATUSES
 from app.webhooks.schemas import REASONS
-from app.webhooks.signing import request_headers, signatures
+from tests.architecture.documents import documents
+from tests.deliveries.makers import MOMENT
 from tests.docs.pages import blocks, commands
 from tests.docs.test_oauth import fits, in_words, tables
-from tests.house.documents import documents
 from tests.make import Client
 from tests.make.webhooks import make_log
-from tests.webhooks.delivery.makers import MOMENT
 
 PAGE = documents()["docs/webhooks.md"]
 ADDRESS = "http://127.0.0.1:8000"
@@ -144,7 +144,7 @@ def test_every_error_is_explained() -> None:
     texts = [re.findall(r"`([^`]+)`", row[0])[0] for row in rows]
     answers = [fault_of(status) for status in (500, 301, 410)]
     ours = "a fault of the service"
-    assert texts == [*answers, *(trouble.value for trouble in Trouble), ours]
+    assert texts == [*answers, *(trouble.value for trouble in FailureReason), ours]
     assert all(row[1] for row in rows)
 
 

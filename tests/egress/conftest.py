@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from app.core.egress import Egress
+from app.egress import Egress
 from tests.egress.receivers import Authority, Receiver, make_authority
 
 LOOPBACK = (ip_network("127.0.0.0/8"), ip_network("::1/128"))

@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from app.core.egress import Egress, Failed, Network, client
-from app.core.egress.addresses import is_allowed
-from app.core.egress.resolving import resolve_name
-from app.policy.deliveries import Trouble
+from app.egress import Egress, EgressError, Network, client
+from app.egress.addresses import is_allowed
+from app.egress.resolving import resolve_name
+from app.policy.deliveries import FailureReason
 
 CALLED = "called"
-SHUT = Trouble.NOT_ALLOWED.value
-BAD = Trouble.BAD_URL.value
-UNKNOWN = Trouble.UNKNOWN_NAME.value
+SHUT = FailureReason.NOT_ALLOWED.value
+BAD = FailureReason.BAD_URL.value
+UNKNOWN = FailureReason.UNKNOWN_NAME.value
 
 # What is written as the host, and what becomes of it.
 WRITTEN = {
@@ -187,17 +187,17 @@ def _outcome(monkeypatch: pytest.MonkeyPatch, host: str, **options: Any) -> str:
 
     def connect(addresses: Sequence[object], port: int, attempt: object) -> object:
         assert addresses
-        raise Failed(Trouble.REFUSED)
+        raise EgressError(FailureReason.REFUSED)
 
     monkeypatch.setattr(client, "connect", connect)
     egress = Egress(**options)
     try:
-        with pytest.raises(Failed) as failed:
+        with pytest.raises(EgressError) as failed:
             egress.post(f"https://{host}/hook", b"{}", {})
     finally:
         egress.close()
     assert not any(character.isdigit() for character in str(failed.value))
-    return CALLED if failed.value.trouble is Trouble.REFUSED else str(failed.value)
+    return CALLED if failed.value.trouble is FailureReason.REFUSED else str(failed.value)
 
 
 @pytest.mark.parametrize("host", WRITTEN)

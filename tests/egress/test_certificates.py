@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from app.core.egress import Egress, Failed
-from app.policy.deliveries import Trouble
+from app.egress import Egress, EgressError
+from app.policy.deliveries import FailureReason
 from tests.egress.conftest import MakeEgress, MakeReceiver
 from tests.egress.receivers import Authority, Receiver
 
 
-def _trouble(egress: Egress, url: str) -> Trouble:
-    with pytest.raises(Failed) as failed:
+def _trouble(egress: Egress, url: str) -> FailureReason:
+    with pytest.raises(EgressError) as failed:
         egress.post(url, b"{}", {}, seconds=2)
     assert failed.value.timing.wait_ms is None
     return failed.value.trouble
@@ -23,13 +23,13 @@ def _trouble(egress: Egress, url: str) -> Trouble:
 @pytest.mark.parametrize(
     ("names", "options", "host", "trouble"),
     [
-        (["other.example"], {}, "hook.example", Trouble.WRONG_NAME),
-        (["*.example"], {}, "a.hook.example", Trouble.WRONG_NAME),
-        (["hook.example"], {}, "127.0.0.1", Trouble.WRONG_NAME),
-        ([], {"common_name": "hook.example"}, "hook.example", Trouble.WRONG_NAME),
-        (["hook.example"], {"days": (-2, -1)}, "hook.example", Trouble.EXPIRED),
-        (["hook.example"], {"days": (1, 2)}, "hook.example", Trouble.EXPIRED),
-        (["hook.example"], {"self_signed": True}, "hook.example", Trouble.UNTRUSTED),
+        (["other.example"], {}, "hook.example", FailureReason.WRONG_NAME),
+        (["*.example"], {}, "a.hook.example", FailureReason.WRONG_NAME),
+        (["hook.example"], {}, "127.0.0.1", FailureReason.WRONG_NAME),
+        ([], {"common_name": "hook.example"}, "hook.example", FailureReason.WRONG_NAME),
+        (["hook.example"], {"days": (-2, -1)}, "hook.example", FailureReason.EXPIRED),
+        (["hook.example"], {"days": (1, 2)}, "hook.example", FailureReason.EXPIRED),
+        (["hook.example"], {"self_signed": True}, "hook.example", FailureReason.UNTRUSTED),
     ],
 )
 def test_a_bad_certificate(
@@ -39,7 +39,7 @@ def test_a_bad_certificate(
     names: list[str],
     options: dict[str, object],
     host: str,
-    trouble: Trouble,
+    trouble: FailureReason,
 ) -> None:
     certificate = authority.certificate_for(names, **options)  # type: ignore[arg-type]
     receiver = make_receiver(certificate)
@@ -51,7 +51,7 @@ def test_a_certificate_of_an_authority_that_is_not_known(
     egress: Egress, make_receiver: MakeReceiver, tmp_path: Path
 ) -> None:
     receiver = make_receiver(Authority(tmp_path).certificate_for(["localhost"]))
-    assert _trouble(egress, receiver.url()) is Trouble.UNTRUSTED
+    assert _trouble(egress, receiver.url()) is FailureReason.UNTRUSTED
 
 
 def test_a_wildcard_of_one_label_is_good(
@@ -65,7 +65,7 @@ def test_authorities_of_the_system_are_those_without_a_file(
     make_egress: MakeEgress, receiver: Receiver
 ) -> None:
     egress = make_egress(ca_bundle=None)
-    assert _trouble(egress, receiver.url()) is Trouble.UNTRUSTED
+    assert _trouble(egress, receiver.url()) is FailureReason.UNTRUSTED
 
 
 def test_a_file_of_authorities_that_is_none(make_egress: MakeEgress, tmp_path: Path) -> None:

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from app.core.egress import Answer, Egress, Failed, Timing
-from app.policy.deliveries import Trouble
+from app.egress import Answer, Egress, EgressError, Timing
+from app.policy.deliveries import FailureReason
 from tests.egress.conftest import MakeEgress, MakeReceiver
 from tests.egress.receivers import (
     Listener,
@@ -153,18 +153,18 @@ def test_a_kept_connection_that_closes_on_the_request_is_tried_once_more(
 def test_and_only_once(egress: Egress, receiver: Receiver) -> None:
     receiver.answer = in_turn(answering(), closing_at_once())
     _post(egress, receiver)
-    with pytest.raises(Failed) as failed:
+    with pytest.raises(EgressError) as failed:
         _post(egress, receiver)
-    assert failed.value.trouble is Trouble.CLOSED
+    assert failed.value.trouble is FailureReason.CLOSED
     assert len(receiver.requests) == 3
 
 
 def test_and_not_when_it_had_begun_to_answer(egress: Egress, receiver: Receiver) -> None:
     receiver.answer = in_turn(answering(), saying(b"HTTP/1.1 2"), answering())
     _post(egress, receiver)
-    with pytest.raises(Failed) as failed:
+    with pytest.raises(EgressError) as failed:
         _post(egress, receiver)
-    assert failed.value.trouble is Trouble.CLOSED
+    assert failed.value.trouble is FailureReason.CLOSED
     assert len(receiver.requests) == 2
 
 
@@ -172,7 +172,7 @@ def test_a_new_connection_that_closes_is_not_tried_again(
     egress: Egress, receiver: Receiver
 ) -> None:
     receiver.answer = in_turn(closing_at_once(), answering())
-    with pytest.raises(Failed):
+    with pytest.raises(EgressError):
         _post(egress, receiver)
     assert len(receiver.requests) == 1
 

@@ -7,9 +7,9 @@ from ipaddress import IPv4Network, ip_address, ip_network
 
 import pytest
 
-from app.core.egress import Failed, addresses, connecting
-from app.core.egress.connecting import is_own
-from app.policy.deliveries import Trouble
+from app.egress import EgressError, addresses, connecting
+from app.egress.connecting import is_own
+from app.policy.deliveries import FailureReason
 from tests.egress.conftest import LOOPBACK, MakeEgress
 from tests.egress.receivers import Receiver
 
@@ -29,9 +29,9 @@ def test_this_machine_is_not_called(
     make_egress: MakeEgress, receiver: Receiver, address: str, found: list[str]
 ) -> None:
     egress = make_egress(resolve=lambda host: [address, *found], allowed_networks=())
-    with pytest.raises(Failed) as failed:
+    with pytest.raises(EgressError) as failed:
         egress.post(receiver.url(), b"{}", {})
-    assert failed.value.trouble is Trouble.NOT_ALLOWED
+    assert failed.value.trouble is FailureReason.NOT_ALLOWED
     assert receiver.connections == 0
 
 

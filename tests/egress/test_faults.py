@@ -12,8 +12,8 @@ from ipaddress import ip_network
 
 import pytest
 
-from app.core.egress import Egress, Failed, Timing
-from app.policy.deliveries import ATTEMPT_SECONDS, Trouble
+from app.egress import Egress, EgressError, Timing
+from app.policy.deliveries import ATTEMPT_SECONDS, FailureReason
 from app.policy.egress import HEAD_BYTES
 from tests.egress.conftest import MakeEgress, MakeReceiver
 from tests.egress.receivers import (
@@ -34,40 +34,43 @@ SECONDS = 0.5
 _ALL = (ip_network("0.0.0.0/0"),)
 OK = head(200, {"Content-Length": "0"})
 
-ANSWERS: dict[str, tuple[Answering, Trouble]] = {
-    "no answer": (answering(delay=60), Trouble.SLOW_ANSWER),
-    "a status that drips": (dripping(b"", OK, 0.1), Trouble.SLOW_ANSWER),
-    "headers that drip": (dripping(OK[:20], OK[20:], 0.1), Trouble.SLOW_ANSWER),
+ANSWERS: dict[str, tuple[Answering, FailureReason]] = {
+    "no answer": (answering(delay=60), FailureReason.SLOW_ANSWER),
+    "a status that drips": (dripping(b"", OK, 0.1), FailureReason.SLOW_ANSWER),
+    "headers that drip": (dripping(OK[:20], OK[20:], 0.1), FailureReason.SLOW_ANSWER),
     "interim answers that drip": (
         dripping(b"", head(103) * 9, 0.1),
-        Trouble.SLOW_ANSWER,
+        FailureReason.SLOW_ANSWER,
     ),
-    "interim answers without end": (repeating(b"", head(100), 10_000_000), Trouble.NOT_HTTP),
-    "others of them": (repeating(b"", head(103), 10_000_000), Trouble.NOT_HTTP),
-    "no end of headers": (repeating(OK[:-2], b"X-A: b\r\n", 10_000_000), Trouble.NOT_HTTP),
-    "huge headers": (repeating(OK[:-2] + b"X-A: ", b"x" * 9_999, 1_000), Trouble.NOT_HTTP),
+    "interim answers without end": (repeating(b"", head(100), 10_000_000), FailureReason.NOT_HTTP),
+    "others of them": (repeating(b"", head(103), 10_000_000), FailureReason.NOT_HTTP),
+    "no end of headers": (repeating(OK[:-2], b"X-A: b\r\n", 10_000_000), FailureReason.NOT_HTTP),
+    "huge headers": (repeating(OK[:-2] + b"X-A: ", b"x" * 9_999, 1_000), FailureReason.NOT_HTTP),
     "headers of the size of two answers": (
         saying(OK[:-2] + 9 * (b"X-A: " + b"x" * 16_000 + b"\r\n") + b"\r\n"),
-        Trouble.NOT_HTTP,
+        FailureReason.NOT_HTTP,
     ),
-    "a status without end": (repeating(b"HTTP/1.1 200 ", b"x" * 9_999, 1_000), Trouble.NOT_HTTP),
-    "the end at once": (closing_at_once(), Trouble.CLOSED),
-    "the end in the status": (saying(b"HTTP/1.1 200"), Trouble.CLOSED),
-    "the end in the headers": (saying(b"HTTP/1.1 200 OK\r\nContent-Le"), Trouble.CLOSED),
-    "the end before the empty line": (saying(OK[:-2]), Trouble.CLOSED),
-    "another protocol": (saying(b"SSH-2.0-OpenSSH_9.2\r\n"), Trouble.NOT_HTTP),
-    "HTTP/2": (saying(b"HTTP/2 200 OK\r\n\r\n"), Trouble.NOT_HTTP),
-    "no number": (saying(b"HTTP/1.1 abc OK\r\n\r\n"), Trouble.NOT_HTTP),
-    "a number with four digits": (saying(b"HTTP/1.1 2000 OK\r\n\r\n"), Trouble.NOT_HTTP),
-    "empty lines": (saying(b"\r\n\r\n"), Trouble.NOT_HTTP),
-    "zeros": (saying(bytes(99_999)), Trouble.NOT_HTTP),
+    "a status without end": (
+        repeating(b"HTTP/1.1 200 ", b"x" * 9_999, 1_000),
+        FailureReason.NOT_HTTP,
+    ),
+    "the end at once": (closing_at_once(), FailureReason.CLOSED),
+    "the end in the status": (saying(b"HTTP/1.1 200"), FailureReason.CLOSED),
+    "the end in the headers": (saying(b"HTTP/1.1 200 OK\r\nContent-Le"), FailureReason.CLOSED),
+    "the end before the empty line": (saying(OK[:-2]), FailureReason.CLOSED),
+    "another protocol": (saying(b"SSH-2.0-OpenSSH_9.2\r\n"), FailureReason.NOT_HTTP),
+    "HTTP/2": (saying(b"HTTP/2 200 OK\r\n\r\n"), FailureReason.NOT_HTTP),
+    "no number": (saying(b"HTTP/1.1 abc OK\r\n\r\n"), FailureReason.NOT_HTTP),
+    "a number with four digits": (saying(b"HTTP/1.1 2000 OK\r\n\r\n"), FailureReason.NOT_HTTP),
+    "empty lines": (saying(b"\r\n\r\n"), FailureReason.NOT_HTTP),
+    "zeros": (saying(bytes(99_999)), FailureReason.NOT_HTTP),
 }
 
 
-def _fail(egress: Egress, url: str, seconds: float = SECONDS) -> Failed:
+def _fail(egress: Egress, url: str, seconds: float = SECONDS) -> EgressError:
     """How a post fails, which it does in time."""
     begun = time.monotonic()
-    with pytest.raises(Failed) as failed:
+    with pytest.raises(EgressError) as failed:
         egress.post(url, b"{}", {}, seconds=seconds)
     assert time.monotonic() - begun < seconds + 0.4
     return failed.value
@@ -131,9 +134,9 @@ def test_a_flood_is_not_read(egress: Egress, receiver: Receiver, begins: bytes) 
 def test_a_real_attempt_has_five_seconds(egress: Egress, receiver: Receiver) -> None:
     receiver.answer = dripping(b"HTTP/1.1 200 OK\r\nX-A: ", b"x" * 60)
     begun = time.monotonic()
-    with pytest.raises(Failed) as failed:
+    with pytest.raises(EgressError) as failed:
         egress.post(receiver.url(), b"{}", {})
-    assert failed.value.trouble is Trouble.SLOW_ANSWER
+    assert failed.value.trouble is FailureReason.SLOW_ANSWER
     assert ATTEMPT_SECONDS - 0.1 <= time.monotonic() - begun <= ATTEMPT_SECONDS + 0.5
 
 
@@ -143,7 +146,7 @@ def test_a_kept_connection_has_no_more_time(
 ) -> None:
     egress.post(receiver.url(), b"{}", {})
     receiver.answer = answer
-    assert _fail(egress, receiver.url()).trouble is Trouble.SLOW_ANSWER
+    assert _fail(egress, receiver.url()).trouble is FailureReason.SLOW_ANSWER
     assert receiver.connections == 1
 
 
@@ -161,17 +164,17 @@ def test_a_receiver_that_reads_no_more_or_slowly(
     with Listener(read) as listener:
         egress.post(listener.url(), b"", {})
         begun = time.monotonic()
-        with pytest.raises(Failed) as failed:
+        with pytest.raises(EgressError) as failed:
             egress.post(listener.url(), b"x" * 20_000_000, {}, seconds=SECONDS)
         assert SECONDS - 0.05 < time.monotonic() - begun < SECONDS + 0.4
         assert listener.connections == 1
-    assert failed.value.trouble is Trouble.SLOW_ANSWER
+    assert failed.value.trouble is FailureReason.SLOW_ANSWER
 
 
 def test_tls_that_hangs(egress: Egress) -> None:
     with Listener() as listener:
         failed = _fail(egress, listener.url())
-    assert failed.trouble is Trouble.SLOW_TLS
+    assert failed.trouble is FailureReason.SLOW_TLS
     assert failed.timing.tls_ms is not None
     assert failed.timing.tls_ms >= SECONDS * 900
     assert failed.timing.wait_ms is None
@@ -184,7 +187,7 @@ def test_tls_that_drips(egress: Egress) -> None:
             listener.pause(0.1)
 
     with Listener(drip) as listener:
-        assert _fail(egress, listener.url()).trouble is Trouble.SLOW_TLS
+        assert _fail(egress, listener.url()).trouble is FailureReason.SLOW_TLS
 
 
 @pytest.mark.parametrize("said", [b"", b"HTTP/1.1 400 Bad Request\r\n\r\n", b"\x15\x03\x01\0\2\2("])
@@ -194,7 +197,7 @@ def test_no_tls(egress: Egress, said: bytes) -> None:
         connection.sendall(said)
 
     with Listener(say) as listener:
-        assert _fail(egress, listener.url()).trouble is Trouble.TLS
+        assert _fail(egress, listener.url()).trouble is FailureReason.TLS
 
 
 def test_a_receiver_that_asks_for_our_certificate(
@@ -202,7 +205,7 @@ def test_a_receiver_that_asks_for_our_certificate(
 ) -> None:
     receiver.context.verify_mode = receiver.context.verify_mode.CERT_REQUIRED
     receiver.context.load_verify_locations(authority.ca_path)
-    assert _fail(egress, receiver.url()).trouble is Trouble.TLS
+    assert _fail(egress, receiver.url()).trouble is FailureReason.TLS
     assert receiver.requests == []
 
 
@@ -223,7 +226,7 @@ def _full_backlog() -> Iterator[int]:
 def test_a_connection_that_hangs(egress: Egress) -> None:
     with _full_backlog() as port:
         failed = _fail(egress, f"https://localhost:{port}/")
-    assert failed.trouble is Trouble.SLOW_CONNECT
+    assert failed.trouble is FailureReason.SLOW_CONNECT
     assert failed.timing[2:] == (None, None)
 
 
@@ -241,18 +244,18 @@ def test_an_address_that_hangs_has_its_share_only(
 def test_many_addresses_that_hang(make_egress: MakeEgress) -> None:
     with _full_backlog() as port:
         egress = make_egress(resolve=lambda host: ["127.0.0.1"] * 500)
-        assert _fail(egress, f"https://localhost:{port}/").trouble is Trouble.SLOW_CONNECT
+        assert _fail(egress, f"https://localhost:{port}/").trouble is FailureReason.SLOW_CONNECT
 
 
 def test_nobody_listens(egress: Egress) -> None:
     with Listener() as listener:
         pass
-    assert _fail(egress, listener.url()).trouble is Trouble.REFUSED
+    assert _fail(egress, listener.url()).trouble is FailureReason.REFUSED
 
 
 def test_no_way_there(make_egress: MakeEgress, receiver: Receiver) -> None:
     egress = make_egress(resolve=lambda host: ["255.255.255.255"], allowed_networks=_ALL)
-    assert _fail(egress, receiver.url()).trouble is Trouble.UNREACHABLE
+    assert _fail(egress, receiver.url()).trouble is FailureReason.UNREACHABLE
 
 
 def test_a_name_that_hangs(make_egress: MakeEgress, receiver: Receiver) -> None:
@@ -264,7 +267,7 @@ def test_a_name_that_hangs(make_egress: MakeEgress, receiver: Receiver) -> None:
 
     failed = _fail(make_egress(resolve=hang), receiver.url())
     released.set()
-    assert failed.trouble is Trouble.SLOW_NAME
+    assert failed.trouble is FailureReason.SLOW_NAME
     assert failed.timing.resolve_ms is not None
     assert failed.timing.resolve_ms >= SECONDS * 900
     assert failed.timing[1:] == (None, None, None)
@@ -274,14 +277,16 @@ def test_a_name_that_is_not_known(make_egress: MakeEgress) -> None:
     def refuse(host: str) -> list[str]:
         raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
 
-    assert _fail(make_egress(resolve=refuse), "https://a.test").trouble is Trouble.UNKNOWN_NAME
+    assert (
+        _fail(make_egress(resolve=refuse), "https://a.test").trouble is FailureReason.UNKNOWN_NAME
+    )
     egress = make_egress(resolve=lambda host: [])
-    assert _fail(egress, "https://a.test").trouble is Trouble.UNKNOWN_NAME
+    assert _fail(egress, "https://a.test").trouble is FailureReason.UNKNOWN_NAME
 
 
 def test_an_url_that_is_none(egress: Egress) -> None:
     failed = _fail(egress, "http://localhost/")
-    assert (failed.trouble, failed.timing) == (Trouble.BAD_URL, Timing())
+    assert (failed.trouble, failed.timing) == (FailureReason.BAD_URL, Timing())
 
 
 def test_a_head_may_be_as_long_as_it_may(egress: Egress, receiver: Receiver) -> None:

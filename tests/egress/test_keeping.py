@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from app.core.egress import Egress, keeping
-from app.core.egress.keeping import KeptConnections
+from app.egress import Egress, keeping
+from app.egress.keeping import KeptConnections
 from app.policy.egress import KEPT_IDLE, KEPT_LIFE
 from tests.egress.conftest import MakeReceiver
 from tests.egress.receivers import Exchange, Receiver, answering, in_turn

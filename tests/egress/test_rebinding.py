@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from app.core.egress import Egress, Failed, Resolve
-from app.policy.deliveries import Trouble
+from app.egress import Egress, EgressError, Resolve
+from app.policy.deliveries import FailureReason
 from tests.egress.conftest import MakeEgress, MakeReceiver
 from tests.egress.receivers import Listener, Receiver, answering
 
@@ -38,10 +38,10 @@ def _in_turn(*answers: list[str]) -> Resolve:
 
 
 def _refused(egress: Egress, url: str) -> bool:
-    with pytest.raises(Failed) as failed:
+    with pytest.raises(EgressError) as failed:
         egress.post(url, b"{}", {}, seconds=1)
     assert str(failed.value) == "address not allowed"
-    return failed.value.trouble is Trouble.NOT_ALLOWED
+    return failed.value.trouble is FailureReason.NOT_ALLOWED
 
 
 def test_the_address_that_was_judged_is_the_one_that_is_called(
@@ -90,9 +90,9 @@ def test_the_public_address_that_refuses_is_not_followed_by_another_look(
     make_egress: MakeEgress, inside: Listener
 ) -> None:
     egress = make_egress(resolve=_in_turn([PUBLIC], [PRIVATE]), allowed_networks=ALLOWED)
-    with pytest.raises(Failed) as failed:
+    with pytest.raises(EgressError) as failed:
         egress.post(inside.url(), b"{}", {})
-    assert failed.value.trouble is Trouble.REFUSED
+    assert failed.value.trouble is FailureReason.REFUSED
     assert inside.connections == 0
 
 
@@ -111,7 +111,7 @@ def test_another_peer_than_the_one_that_was_judged_gets_nothing(
     """Something between, such as a library that sends connections through a proxy."""
     monkeypatch.setattr(socket.socket, "getpeername", lambda self: (PRIVATE, 443), raising=False)
     egress = make_egress(resolve=lambda host: [PUBLIC], allowed_networks=ALLOWED)
-    with pytest.raises(Failed) as failed:
+    with pytest.raises(EgressError) as failed:
         egress.post(outside.url(), b"{}", {})
-    assert failed.value.trouble is Trouble.UNREACHABLE
+    assert failed.value.trouble is FailureReason.UNREACHABLE
     assert outside.requests == []

@@ -10,9 +10,9 @@ from functools import partial
 
 import pytest
 
-from app.core.egress import Failed, resolving
-from app.core.egress.resolving import Lookups
-from app.policy.deliveries import Trouble
+from app.egress import EgressError, resolving
+from app.egress.resolving import Lookups
+from app.policy.deliveries import FailureReason
 
 
 class NameServer:
@@ -50,8 +50,8 @@ def lookups(server: NameServer) -> Iterator[Lookups]:
     made.close()
 
 
-def _trouble(lookups: Lookups, host: str, seconds: float = 0.1) -> Trouble:
-    with pytest.raises(Failed) as failed:
+def _trouble(lookups: Lookups, host: str, seconds: float = 0.1) -> FailureReason:
+    with pytest.raises(EgressError) as failed:
         lookups.find(host, time.monotonic() + seconds)
     return failed.value.trouble
 
@@ -73,7 +73,7 @@ def test_and_anew_the_next_time(lookups: Lookups, server: NameServer) -> None:
 
 def test_one_that_hangs_takes_one_thread(lookups: Lookups, server: NameServer) -> None:
     _hang(lookups, server, "slow")
-    assert [_trouble(lookups, "slow", 0.01) for _ in range(5)] == [Trouble.SLOW_NAME] * 5
+    assert [_trouble(lookups, "slow", 0.01) for _ in range(5)] == [FailureReason.SLOW_NAME] * 5
     assert lookups.find("quick", time.monotonic() + 5) == ["address of quick"]
     assert server.asked == ["slow", "quick"]
 
@@ -82,7 +82,7 @@ def test_with_all_threads_taken_others_fail_in_time(lookups: Lookups, server: Na
     before = set(threading.enumerate())
     _hang(lookups, server, "slow 1", "slow 2", "slow 3")
     begun = time.monotonic()
-    assert _trouble(lookups, "quick") is Trouble.SLOW_NAME
+    assert _trouble(lookups, "quick") is FailureReason.SLOW_NAME
     assert time.monotonic() - begun < 0.5
     assert _threads(before) == 3
 
@@ -101,7 +101,7 @@ def hung(lookups: Lookups, server: NameServer, monkeypatch: pytest.MonkeyPatch) 
     names = ["slow 1", "slow 2", "slow 3"]
     monkeypatch.setattr(resolving, "LOOKUP_HANGS", 0.05)
     with ThreadPoolExecutor(3) as threads:
-        assert set(threads.map(partial(_trouble, lookups), names)) == {Trouble.SLOW_NAME}
+        assert set(threads.map(partial(_trouble, lookups), names)) == {FailureReason.SLOW_NAME}
     server.release()
     _await(lambda: not lookups._running)
     server.asked.clear()
@@ -148,8 +148,8 @@ def test_a_thread_of_a_name_that_begins_to_hang_counts_at_once(
     lookups: Lookups, server: NameServer, hung: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(resolving, "LOOKUP_HANGS", 0.05)
-    assert _trouble(lookups, "slow and new") is Trouble.SLOW_NAME
-    assert _trouble(lookups, hung[0]) is Trouble.SLOW_NAME
+    assert _trouble(lookups, "slow and new") is FailureReason.SLOW_NAME
+    assert _trouble(lookups, hung[0]) is FailureReason.SLOW_NAME
     assert server.asked == ["slow and new"]
 
 
@@ -158,8 +158,8 @@ def test_one_that_waited_for_a_thread_has_not_hung(
 ) -> None:
     monkeypatch.setattr(resolving, "LOOKUP_HANGS", 0.05)
     _hang(lookups, server, "slow 1", "slow 2", "slow 3")
-    assert _trouble(lookups, "quick") is Trouble.SLOW_NAME
-    assert _trouble(lookups, "slow 1") is Trouble.SLOW_NAME
+    assert _trouble(lookups, "quick") is FailureReason.SLOW_NAME
+    assert _trouble(lookups, "slow 1") is FailureReason.SLOW_NAME
     assert list(lookups._hung) == ["slow 1"]
 
 
@@ -175,7 +175,7 @@ def test_whoever_waits_longest_decides_until_when(lookups: Lookups, server: Name
 
 def test_an_error_of_the_system_is_an_unknown_name() -> None:
     lookups = Lookups(_fail)
-    assert [_trouble(lookups, "host", 5) for _ in range(2)] == [Trouble.UNKNOWN_NAME] * 2
+    assert [_trouble(lookups, "host", 5) for _ in range(2)] == [FailureReason.UNKNOWN_NAME] * 2
     lookups.close()
 
 

@@ -7,17 +7,17 @@ import time
 
 import pytest
 
-from app.core.egress import Egress, Failed, securing
-from app.policy.deliveries import Trouble
+from app.egress import Egress, EgressError, securing
+from app.policy.deliveries import FailureReason
 from tests.egress.receivers import Receiver
 
 SECONDS = 0.5
 
 
-def _trouble(egress: Egress, url: str, seconds: float = SECONDS) -> Trouble:
+def _trouble(egress: Egress, url: str, seconds: float = SECONDS) -> FailureReason:
     """How a post fails, which it does in time."""
     begun = time.monotonic()
-    with pytest.raises(Failed) as failed:
+    with pytest.raises(EgressError) as failed:
         egress.post(url, b"{}", {}, seconds=seconds)
     assert time.monotonic() - begun < seconds + 0.4
     return failed.value.trouble
@@ -26,7 +26,7 @@ def _trouble(egress: Egress, url: str, seconds: float = SECONDS) -> Trouble:
 def test_session_tickets_without_end(egress: Egress, receiver: Receiver) -> None:
     """OpenSSL takes any number of them before it gives the reader a byte."""
     receiver.context.num_tickets = 10_000_000
-    assert _trouble(egress, receiver.url(), 5) is Trouble.NOT_HTTP
+    assert _trouble(egress, receiver.url(), 5) is FailureReason.NOT_HTTP
     assert receiver.requests == []
 
 
@@ -36,7 +36,7 @@ def test_session_tickets_until_the_deadline(
     monkeypatch.setattr(securing, "TLS_BYTES", math.inf)
     receiver.context.num_tickets = 10_000_000
     begun = time.monotonic()
-    assert _trouble(egress, receiver.url()) is Trouble.SLOW_ANSWER
+    assert _trouble(egress, receiver.url()) is FailureReason.SLOW_ANSWER
     assert time.monotonic() - begun > SECONDS - 0.05
 
 
@@ -49,4 +49,4 @@ def test_a_handshake_that_is_too_long(
     egress: Egress, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(securing, "TLS_BYTES", 500)
-    assert _trouble(egress, receiver.url()) is Trouble.TLS
+    assert _trouble(egress, receiver.url()) is FailureReason.TLS

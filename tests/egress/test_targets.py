@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from app.core.egress import Target, parse_target
+from app.egress import Target, parse_target
 from app.policy.deliveries import URL_LENGTH
 
 GOOD = {

@@ -9,12 +9,12 @@ import pytest
 from flask import Flask
 from jsonschema import Draft202012Validator
 
-from app.core.strict_json import dumps
+from app.db.extensions import db
 from app.events import catalogue
 from app.events.catalogue import DIALECT, TYPES, example_of, schema_of
-from app.extensions import db
-from app.outbox import Origin, emit
+from app.outbox import Actor, emit
 from app.policy.events import EVENTS, PROJECT_FIELDS, EventKind
+from app.values.strict_json import dumps
 from tests import watch
 from tests.make import Client, make_account, make_project
 
@@ -119,7 +119,7 @@ def test_every_event_of_the_tests_is_judged(app: Flask, client: Client) -> None:
     make_project(client)
     assert watch.found() == []
     stranger = make_account(app)
-    origin = Origin(stranger.account_id, "A", stranger.owner_id, "owner@example.org")
+    origin = Actor(stranger.account_id, "A", stranger.owner_id, "owner@example.org")
     with app.app_context():
         emit("project.created", _PROJECT | {"area_hectares": "7"}, origin)
         db.session.rollback()

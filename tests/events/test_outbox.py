@@ -8,8 +8,8 @@ import pytest
 from flask import Flask
 from sqlalchemy.exc import OperationalError
 
-from app.extensions import db
-from app.outbox import Origin, emit
+from app.db.extensions import db
+from app.outbox import Actor, emit
 from app.policy.events import EVENTS, PROJECT_FIELDS
 from tests.make import Client, event_types, events, make_account, make_asset, make_project
 
@@ -98,7 +98,7 @@ def test_an_event_that_the_catalogue_does_not_have_is_a_mistake(
     app: Flask, kind: str, subject: tuple[str, ...], extra: dict[str, Any], error: type[Exception]
 ) -> None:
     client = make_account(app)
-    origin = Origin(client.account_id, "Account", client.owner_id, "owner@example.org")
+    origin = Actor(client.account_id, "Account", client.owner_id, "owner@example.org")
     with app.app_context():
         with pytest.raises(error):
             emit(kind, dict.fromkeys(subject, "x"), origin, **extra)
@@ -110,5 +110,5 @@ def test_an_event_of_somebody_needs_an_actor(app: Flask) -> None:
     client = make_account(app)
     with app.app_context():
         with pytest.raises(ValueError, match="actor"):
-            emit("project.created", dict.fromkeys(PROJECT_FIELDS), Origin(client.account_id, "A"))
+            emit("project.created", dict.fromkeys(PROJECT_FIELDS), Actor(client.account_id, "A"))
         db.session.rollback()

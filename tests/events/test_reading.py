@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from app.auth.tenant import rows_of
-from app.core import clock
-from app.extensions import db
+from app.db.extensions import db
 from app.models import Event
+from app.values import clock
 from tests.make import Client, events, make_asset, make_key, make_member, make_project, make_webhook
 
 PATH = "/v1/events"

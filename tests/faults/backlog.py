@@ -9,10 +9,10 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from app.core import clock
-from app.core.ids import first_id, new_id
-from app.extensions import db
+from app.db.extensions import db
 from app.models import Delivery, DeliveryLog, Event
+from app.values import clock
+from app.values.ids import first_id, new_id
 from tests.egress.receivers import answering
 from tests.faults.delivering import Service
 from tests.faults.hostile import judge_healthy

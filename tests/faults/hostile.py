@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from app.auth.tenant import rows_of
-from app.extensions import db
+from app.db.extensions import db
 from app.models import DeliveryLog
-from app.policy.deliveries import Trouble
+from app.policy.deliveries import FailureReason
 from tests.egress.receivers import (
     Answering,
     Listener,
@@ -46,27 +46,27 @@ class Hostile(NamedTuple):
 
 
 RECEIVERS = {
-    "drips": Hostile(dripping(b"", OK, 1.0), (Trouble.SLOW_ANSWER,)),
+    "drips": Hostile(dripping(b"", OK, 1.0), (FailureReason.SLOW_ANSWER,)),
     "drips-body": Hostile(dripping(head(200, {"Content-Length": "99"}), b"x" * 99), (None,)),
     "floods": Hostile(
         repeating(head(200, {"Content-Length": "10000000"}), b"x" * 100_000, 100), (None,)
     ),
     "floods-headers": Hostile(
-        repeating(OK[:-2] + b"X-A: ", b"x" * 100_000, 100), (Trouble.NOT_HTTP,)
+        repeating(OK[:-2] + b"X-A: ", b"x" * 100_000, 100), (FailureReason.NOT_HTTP,)
     ),
-    "closes": Hostile(closing_at_once(), (Trouble.CLOSED,)),
-    "hangs": Hostile(answering(delay=60), (Trouble.SLOW_ANSWER,)),
-    "wrong-name": Hostile(expected=(Trouble.WRONG_NAME,), names=("other.example",)),
-    "expired": Hostile(expected=(Trouble.EXPIRED,), options={"days": (-2, -1)}),
-    "self-signed": Hostile(expected=(Trouble.UNTRUSTED,), options={"self_signed": True}),
+    "closes": Hostile(closing_at_once(), (FailureReason.CLOSED,)),
+    "hangs": Hostile(answering(delay=60), (FailureReason.SLOW_ANSWER,)),
+    "wrong-name": Hostile(expected=(FailureReason.WRONG_NAME,), names=("other.example",)),
+    "expired": Hostile(expected=(FailureReason.EXPIRED,), options={"days": (-2, -1)}),
+    "self-signed": Hostile(expected=(FailureReason.UNTRUSTED,), options={"self_signed": True}),
     "rebinds": Hostile(
         answering(headers={"Connection": "close"}),
-        (None, Trouble.NOT_ALLOWED),
+        (None, FailureReason.NOT_ALLOWED),
         addresses=((OUTSIDE,), (INSIDE,)),
         leads_inside=True,
     ),
     "two-addresses": Hostile(
-        expected=(Trouble.NOT_ALLOWED,), addresses=((OUTSIDE, INSIDE), (INSIDE, OUTSIDE))
+        expected=(FailureReason.NOT_ALLOWED,), addresses=((OUTSIDE, INSIDE), (INSIDE, OUTSIDE))
     ),
     "redirects": Hostile(expected=("answered 307; redirects are not followed",)),
 }
@@ -134,12 +134,12 @@ def _make(
         certificate = service.authority.certificate_for(names, **hostile.options)
         port = _start(service, certificate, hostile, inside)
         made[name] = (_webhook(client, f"https://{host}:{port}/"), hostile.expected)
-    refused = (Trouble.NOT_ALLOWED,)
+    refused = (FailureReason.NOT_ALLOWED,)
     made["inside"] = (_webhook(client, inside.url(host=INSIDE)), refused)
     made["metadata"] = (_webhook(client, "https://169.254.169.254/latest"), refused)
     tls = Listener(address=OUTSIDE)
     service.stack.callback(tls.close)
-    made["hangs-in-tls"] = (_webhook(client, tls.url(host=OUTSIDE)), (Trouble.SLOW_TLS,))
+    made["hangs-in-tls"] = (_webhook(client, tls.url(host=OUTSIDE)), (FailureReason.SLOW_TLS,))
     return made
 
 

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from app.auth.tenant import rows_of
-from app.extensions import db
+from app.db.extensions import db
 from app.models import Delivery, DeliveryLog
 from tests.egress.receivers import answering
 from tests.faults.delivering import Service

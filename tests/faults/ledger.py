@@ -18,10 +18,10 @@ from typing import Any, NamedTuple
 from flask import Flask
 
 from app.auth.tenant import rows_of
-from app.core.connections import close_all
-from app.extensions import db
+from app.db.connections import close_all
+from app.db.extensions import db
+from app.deliveries.signing import signatures
 from app.models import Delivery, DeliveryLog, Event
-from app.webhooks.signing import signatures
 from tests.egress.receivers import Answering, Exchange, Received, Receiver, answering
 from tests.make import Client
 

@@ -17,7 +17,7 @@ from typing import Any
 from flask import Flask
 
 from app import create_app
-from app.core.connections import close_all
+from app.db.connections import close_all
 from config import load_settings
 from tests.api.server import Server, gunicorn
 from tests.faults.valkey import Fault, Valkey, valkey

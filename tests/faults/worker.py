@@ -19,10 +19,9 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import worker
-from app.core.egress import Egress
-from app.webhooks import jobs
-from app.webhooks.delivery import claims, drain
-from app.webhooks.delivery.drain import Drain
+from app.deliveries import dispatcher, jobs, leases
+from app.deliveries.dispatcher import Dispatcher
+from app.egress import Egress
 
 POINTS = (
     "after the claim",
@@ -37,8 +36,12 @@ FOLDER = "FAULTS_FOLDER"  # where it finds "armed", and leaves "kills" and "job"
 CLAIMED_FOR = "FAULTS_CLAIMED_FOR"  # seconds
 NAMES = "FAULTS_NAMES"  # JSON: for each name, what is found in turn: lists of addresses
 
-_real_settle, _real_claim, _real_transaction = drain.settle, claims.claim, jobs.transaction
-_real_post, _real_run, _real_look_up = Egress.post, Drain.run, socket.getaddrinfo
+_real_record_outcomes, _real_claim, _real_transaction = (
+    dispatcher.record_outcomes,
+    leases.claim,
+    jobs.transaction,
+)
+_real_post, _real_run, _real_look_up = Egress.post, Dispatcher.run, socket.getaddrinfo
 _worker_pid = os.getpid()
 
 
@@ -116,13 +119,13 @@ def _have_faults(killer: Killer) -> None:
         killer.passes(SENT)
         return answer
 
-    def run(self: Drain, **options: Any) -> int:
+    def run(self: Dispatcher, **options: Any) -> int:
         killer.begin()
         return _real_run(self, **options)
 
-    jobs.transaction, claims.claim = transaction, noting(CLAIMED, _real_claim)
-    drain.settle = noting(UNWRITTEN, _real_settle)
-    Egress.post, Drain.run = post, run  # type: ignore[method-assign]
+    jobs.transaction, leases.claim = transaction, noting(CLAIMED, _real_claim)
+    dispatcher.record_outcomes = noting(UNWRITTEN, _real_record_outcomes)
+    Egress.post, Dispatcher.run = post, run  # type: ignore[method-assign]
 
 
 def _know(names: dict[str, list[list[str]]]) -> None:
@@ -144,7 +147,7 @@ def main() -> int:
     _have_faults(Killer(Path(os.environ[FOLDER])))
     _know(json.loads(os.environ.get(NAMES, "{}")))
     if seconds := os.environ.get(CLAIMED_FOR):
-        claims.CLAIMED_FOR = timedelta(seconds=float(seconds))  # type: ignore[misc]
+        leases.CLAIMED_FOR = timedelta(seconds=float(seconds))  # type: ignore[misc]
     return worker.main([])
 
 

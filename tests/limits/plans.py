@@ -5,7 +5,7 @@ from __future__ import annotations
 from werkzeug.test import TestResponse
 
 from app.account.service import set_plan
-from app.extensions import db
+from app.db.extensions import db
 from tests.make import Client
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from app.extensions import db
-from app.usage import requests
+from app.db.extensions import db
+from app.limits import request_counts
 from tests.limits.plans import put_on, shown, use_up
 from tests.make import make_account, make_key, second_app
 
@@ -37,7 +37,7 @@ def test_every_answer_shows_its_limit_and_counts(
         response = client.send(method, path, **options)
         assert (response.status_code, shown(response)) == (status, (3, 2))
         with made.app_context():
-            assert requests.requests_on(client.account_id, [requests.today()]) == 1
+            assert request_counts.requests_on(client.account_id, [request_counts.today()]) == 1
 
 
 def test_a_refusal_for_lack_of_permission_shows_its_limit(limited: Flask) -> None:

@@ -9,11 +9,11 @@ import pytest
 from flask import Flask
 from redis import Redis
 
-from app.core import clock
-from app.core.store import store
+from app.jobs.valkey import valkey
+from app.limits import request_counts
 from app.policy.plans import PLANS
-from app.usage import requests
 from app.usage.jobs import write_counts
+from app.values import clock
 from tests.limits.plans import put_on, shown, use_up
 from tests.make import Client, make_account, make_key, make_service_token
 
@@ -101,7 +101,7 @@ def test_retry_after_is_never_zero(limited: Flask) -> None:
     client = make_account(limited, plan="few")
     use_up(client, 3)
     with limited.app_context():
-        store().client.pexpire(f"canopy:window:{client.account_id}", 90)
+        valkey().client.pexpire(f"canopy:window:{client.account_id}", 90)
     refused = client.get("/v1/account")
     assert (refused.status_code, refused.headers["Retry-After"]) == (429, "1")
     time.sleep(0.1)
@@ -133,7 +133,7 @@ def test_a_plan_without_limits_has_no_headers_and_counts(limited: Flask) -> None
     assert response.status_code == 200
     assert not [name for name, _ in response.headers if name.startswith("X-RateLimit")]
     with limited.app_context():
-        assert requests.requests_on(client.account_id, [requests.today()]) == 1
+        assert request_counts.requests_on(client.account_id, [request_counts.today()]) == 1
 
 
 def test_refused_requests_do_not_shorten_the_day(limited: Flask) -> None:
@@ -142,7 +142,7 @@ def test_refused_requests_do_not_shorten_the_day(limited: Flask) -> None:
     for _ in range(10):
         assert client.get("/v1/account").status_code == 429
     with limited.app_context():
-        assert requests.requests_on(client.account_id, [requests.today()]) == 3
+        assert request_counts.requests_on(client.account_id, [request_counts.today()]) == 3
 
 
 def test_the_day_survives_a_store_that_forgets(limited: Flask) -> None:
@@ -150,7 +150,7 @@ def test_the_day_survives_a_store_that_forgets(limited: Flask) -> None:
     use_up(client, 3)
     with limited.app_context():
         write_counts()
-        store().client.flushall()
+        valkey().client.flushall()
     assert shown(client.get("/v1/account")) == (4, 0)
     for _ in range(2):
         assert client.get("/v1/account").status_code == 429
@@ -160,7 +160,7 @@ def test_the_minute_begins_anew_in_a_store_that_forgets(limited: Flask) -> None:
     client = make_account(limited, plan="few")
     use_up(client, 3)
     with limited.app_context():
-        store().client.flushall()
+        valkey().client.flushall()
     assert shown(client.get("/v1/account")) == (3, 2)
 
 
@@ -169,10 +169,10 @@ def test_a_window_that_lost_its_end_begins_anew(limited: Flask) -> None:
     client = make_account(limited, plan="few")
     use_up(client, 3)
     with limited.app_context():
-        store().client.persist(f"canopy:window:{client.account_id}")
+        valkey().client.persist(f"canopy:window:{client.account_id}")
     assert shown(client.get("/v1/account")) == (3, 2)
     with limited.app_context():
-        assert store().client.pttl(f"canopy:window:{client.account_id}") > 0
+        assert valkey().client.pttl(f"canopy:window:{client.account_id}") > 0
 
 
 def test_one_request_asks_the_store_once(limited: Flask) -> None:

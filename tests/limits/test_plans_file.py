@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from flask import Flask
 
-from app.core.plans import read_plans
+from app.limits.plan_file import read_plans
 from app.policy.plans import PLANS, Plan
 from config import ROOT, SettingsError
 from tests.make import make_account, second_app

@@ -9,7 +9,7 @@ import pytest
 from flask import Flask
 from werkzeug.test import TestResponse
 
-from app.core.store import store
+from app.jobs.valkey import valkey
 from app.limits.limiter import client_of
 from app.policy.tiers import ROUTES, TIERS
 from tests.make import make_account, second_app
@@ -83,14 +83,14 @@ def test_after_the_window_the_count_begins_anew(app: Flask, path: str) -> None:
     for _ in range(limit):
         call(visitor, path)
     with app.app_context():
-        store().client.pexpire(_key(visitor, path), 1200)
+        valkey().client.pexpire(_key(visitor, path), 1200)
     refused = call(visitor, path)
     assert (refused.status_code, refused.headers["Retry-After"]) == (429, "2")
     time.sleep(1.25)
     response = call(visitor, path)
     assert (response.status_code, left(response)) == (200, limit - 1)
     with app.app_context():
-        assert 59_000 < store().client.pttl(_key(visitor, path)) <= 60_000
+        assert 59_000 < valkey().client.pttl(_key(visitor, path)) <= 60_000
 
 
 def _key(visitor: Any, path: str) -> str:
@@ -102,7 +102,7 @@ def test_refused_requests_do_not_make_the_window_longer(app: Flask) -> None:
     for _ in range(5):
         call(visitor, STRICT)
     with app.app_context():
-        store().client.pexpire(_key(visitor, STRICT), 500)
+        valkey().client.pexpire(_key(visitor, STRICT), 500)
     until = time.monotonic() + 2
     while call(visitor, STRICT).status_code == 429:
         assert time.monotonic() < until

@@ -12,13 +12,13 @@ import pytest
 from flask import Flask
 from sqlalchemy import delete, select
 
-from app.core import clock
-from app.extensions import db
+from app.db.extensions import db
 from app.mail import jobs
 from app.mail.folder import MailFolder
 from app.mail.jobs import send_mails
 from app.mail.service import queue_mail
 from app.models import Mail
+from app.values import clock
 from config_values import mail_server
 from tests.mail.servers import Authority, Inbox, smtp_server
 from tests.make import second_app

@@ -7,7 +7,7 @@ import logging
 import pytest
 from flask import Flask
 
-from app.mail.transport import find_trouble
+from app.mail.transport import find_problem
 from config_values import mail_server
 from tests.mail.conftest import Connected, only_row, queue, send
 from tests.mail.servers import PASSWORD, QUOTED, Authority
@@ -121,14 +121,14 @@ class TestLoggingIn:
 def test_trying_a_server_out_sends_nothing(connected: Connected, authority: Authority) -> None:
     options = f"?ca={authority.file}"
     app, inbox = connected(options, QUOTED, starttls=authority.context, auth=True)
-    assert find_trouble(app.config["SETTINGS"], within=5) is None
+    assert find_problem(app.config["SETTINGS"], within=5) is None
     assert (inbox.senders, inbox.connections) == ([], 1)
 
 
 def test_trying_a_server_out_tells_what_it_said(connected: Connected, authority: Authority) -> None:
     options = f"?ca={authority.file}"
     app, _ = connected(options, f"canopy:not{PASSWORD[:4]}", starttls=authority.context, auth=True)
-    trouble = find_trouble(app.config["SETTINGS"], within=5)
+    trouble = find_problem(app.config["SETTINGS"], within=5)
     assert trouble is not None
     assert "535" in trouble.reason
     assert "invalid" in trouble.answer

@@ -10,12 +10,12 @@ import pytest
 from flask import Flask
 from sqlalchemy.exc import OperationalError
 
-from app.core import clock
-from app.extensions import db
+from app.db.extensions import db
 from app.mail import jobs
-from app.mail.failures import Delayed, ServerTrouble, Undeliverable
+from app.mail.errors import Delayed, ServerUnavailable, Undeliverable
 from app.mail.jobs import send_mails
 from app.policy.mails import LEASE, RETRY_AFTER
+from app.values import clock
 from tests.mail.conftest import (
     LINK,
     RECIPIENT,
@@ -103,7 +103,7 @@ def test_what_cannot_be_delivered_is_given_up_at_once(
 def test_when_the_server_cannot_be_used_the_others_keep_their_attempts(
     outbox: Flask, failing: Fail
 ) -> None:
-    failing(ServerTrouble("no server"))
+    failing(ServerUnavailable("no server"))
     for name in ("first@example.org", "second@example.org"):
         queue(outbox, name)
     send(outbox)
@@ -240,7 +240,7 @@ def test_a_run_ends_in_time(outbox: Flask, monkeypatch: pytest.MonkeyPatch) -> N
 def test_a_worker_that_comes_back_late_changes_nothing(outbox: Flask, later: Later) -> None:
     queue(outbox)
     with outbox.app_context():
-        late = jobs.claim_next()
+        late = jobs.lease_next()
         db.session.commit()
         later(LEASE)
         assert send_mails() == 1
@@ -254,10 +254,10 @@ def test_a_worker_that_comes_back_late_changes_nothing(outbox: Flask, later: Lat
 def test_what_a_late_worker_has_sent_is_not_sent_again(outbox: Flask, later: Later) -> None:
     queue(outbox)
     with outbox.app_context():
-        late = jobs.claim_next()
+        late = jobs.lease_next()
         db.session.commit()
         later(LEASE)
-        other = jobs.claim_next()
+        other = jobs.lease_next()
         db.session.commit()
         assert late is not None
         assert other is not None
@@ -274,7 +274,7 @@ def test_a_mail_that_was_taken_is_left_alone_until_its_lease_is_over(
 ) -> None:
     queue(outbox)
     with outbox.app_context():
-        assert jobs.claim_next() is not None
+        assert jobs.lease_next() is not None
         db.session.commit()
     later(LEASE - timedelta(seconds=5))
     assert send(outbox) == 0

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from jinja2 import UndefinedError
 
-from app.mail.failures import Undeliverable
+from app.mail.errors import Undeliverable
 from app.mail.messages import SUBJECTS, Envelope, compose, own_host
 from app.mail.smtp import _SEVEN_BIT
 from config import Settings, load_settings

@@ -16,10 +16,11 @@ from flask import Flask
 from redis import Redis
 from rq import SimpleWorker
 
-from app.core.queue import OwnJob, job_queue
+from app.jobs.queue import job_queue
+from app.jobs.registry import RegisteredJob
+from app.jobs.scheduler import Scheduler
+from app.mail.jobs import JOBS
 from app.policy.mails import LEASE
-from app.policy.schedule import PERIODIC
-from app.running.ticker import Ticker
 from tests.mail.conftest import LINK, RECIPIENT, Connected, Later, only_row, queue, rows, send
 from tests.make import link_in, second_app
 
@@ -59,7 +60,7 @@ def _work(app: Flask, client: Redis) -> None:
     queue = job_queue(client)
     with app.app_context(), _own_signals():
         worker = SimpleWorker(
-            [queue], connection=client, job_class=OwnJob, serializer=queue.serializer
+            [queue], connection=client, job_class=RegisteredJob, serializer=queue.serializer
         )
         worker.work(burst=True, logging_level="ERROR")
 
@@ -74,8 +75,7 @@ def test_what_the_store_forgets_is_sent_by_the_next_periodic_run(
         own_store.flushdb()
         _work(app, own_store)
         assert inbox.mails == []
-        periodic = [job for job in PERIODIC if job.name == "send-mails"]
-        Ticker(lambda: own_store, periodic).tick()
+        Scheduler(lambda: own_store, JOBS).check()
         _work(app, own_store)
     (mail,) = inbox.to(RECIPIENT)
     assert link_in(mail) == LINK

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from app.core import clock
-from app.extensions import db
+from app.db.extensions import db
 from app.mail import jobs
-from app.mail.failures import Delayed
+from app.mail.errors import Delayed
 from app.models import MailedLink
 from app.policy.mails import RETRY_AFTER
+from app.values import clock
 from tests.mail.conftest import (
     RECIPIENT,
     Fail,

@@ -6,9 +6,9 @@ import pytest
 from flask import Flask
 from redis import Redis
 
-from app.core.queue import job_queue
-from app.core.store import store
-from app.extensions import db
+from app.db.extensions import db
+from app.jobs.queue import job_queue
+from app.jobs.valkey import valkey
 from app.mail.service import SEND, queue_mail
 from tests.mail.conftest import LINK, RECIPIENT, only_row, queue, rows, send
 
@@ -18,7 +18,7 @@ VALUES = {"name": "Jo", "link": LINK}
 def _woken(app: Flask) -> list[str]:
     """The jobs that wait in the queue, which is emptied."""
     with app.app_context():
-        client = store().client
+        client = valkey().client
         assert isinstance(client, Redis)
         queue = job_queue(client)
         found = [job.func_name for job in queue.jobs]

@@ -11,9 +11,9 @@ from flask import Flask
 from sqlalchemy import text
 
 from app import create_app
-from app.core import migrations, reading
-from app.core.tables import metadata
-from app.extensions import db
+from app.db import migrations, queries
+from app.db.column_types import metadata
+from app.db.extensions import db
 from config import load_settings
 from tests.conftest import DATABASES
 
@@ -83,7 +83,7 @@ def close(app: Flask) -> None:
     """End the connections of an application."""
     with app.app_context():
         db.engine.dispose()
-        reading.engine().dispose()
+        queries.engine().dispose()
 
 
 def _empty(app: Flask) -> None:

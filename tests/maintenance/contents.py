@@ -7,13 +7,13 @@ from typing import Any
 from flask import Flask
 from sqlalchemy import URL, func, select
 
-from app.core import clock
-from app.core.ids import new_id
-from app.core.snapshots import database_url, snapshot
-from app.extensions import db
-from app.maintenance.dump import tally_of
-from app.maintenance.rows import layouts
+from app.db.extensions import db
+from app.db.snapshots import database_url, snapshot
+from app.maintenance.dump import checksum_of
+from app.maintenance.rows import table_codecs
 from app.models import AccountUsage, IdempotentAnswer, Project, RequestCount
+from app.values import clock
+from app.values.ids import new_id
 from tests.make import Client, make_account, make_asset, make_project, multi_square, point, square
 
 
@@ -25,7 +25,7 @@ def url_of(app: Flask) -> URL:
 def checksums(app: Flask) -> dict[str, tuple[int, str]]:
     """Rows and checksum of each table."""
     with snapshot(url_of(app)) as connection:
-        tallies = {layout.name: tally_of(connection, layout) for layout in layouts()}
+        tallies = {layout.name: checksum_of(connection, layout) for layout in table_codecs()}
     return {name: (tally.rows, tally.sha256) for name, tally in tallies.items()}
 
 

@@ -13,8 +13,8 @@ import pytest
 from flask import Flask
 from sqlalchemy import text
 
-from app.core.snapshots import snapshot
-from app.extensions import db
+from app.db.extensions import db
+from app.db.snapshots import snapshot
 from app.maintenance.archive import Reader
 from app.maintenance.backup import Backup, back_up, secret_key_check
 from app.maintenance.counters import differences

@@ -12,12 +12,12 @@ import pytest
 from redis import Redis
 from rq import Worker
 
-from app.core import clock
-from app.core.queue import DELIVERIES, job_queue
+from app.jobs.queue import DELIVERIES, job_queue
+from app.limits.request_counts import CHANGED
 from app.maintenance.checks import host, store
 from app.maintenance.checks.database import compared_clock
 from app.maintenance.results import Status
-from app.usage.requests import CHANGED
+from app.values import clock
 from config import load_settings
 from tests.maintenance.conftest import MakeInstance
 from tests.maintenance.test_doctor import environ_of, examined

@@ -10,7 +10,7 @@ import pytest
 from click.testing import Result
 from flask import Flask
 
-from app.core.snapshots import snapshot
+from app.db.snapshots import snapshot
 from app.maintenance.counters import differences
 from app.models import Project
 from tests.cli.conftest import runner

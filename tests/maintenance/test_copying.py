@@ -13,9 +13,9 @@ import pytest
 from flask import Flask
 from sqlalchemy import text
 
-from app.core import migrations
-from app.core.snapshots import opened, owned, snapshot
-from app.extensions import db
+from app.db import migrations
+from app.db.extensions import db
+from app.db.snapshots import opened, owned, snapshot
 from app.maintenance import copying
 from app.maintenance.copying import Comparison, copy_database
 from app.maintenance.errors import MaintenanceError

@@ -8,8 +8,8 @@ import time
 from flask import Flask
 from sqlalchemy import delete, update
 
-from app.core.snapshots import snapshot
-from app.extensions import db
+from app.db.extensions import db
+from app.db.snapshots import snapshot
 from app.maintenance import counters
 from app.maintenance.counters import Difference, correct, differences
 from app.models import AccountUsage

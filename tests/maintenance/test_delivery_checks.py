@@ -7,8 +7,8 @@ from datetime import timedelta
 import pytest
 from flask import Flask
 
-from app.core import clock
 from app.maintenance.results import Status
+from app.values import clock
 from tests.conftest import DATABASES
 from tests.maintenance.conftest import MakeInstance
 from tests.maintenance.test_doctor import environ_of, examined

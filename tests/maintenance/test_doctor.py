@@ -12,8 +12,15 @@ import pytest
 from flask import Flask
 from sqlalchemy import text
 
-from app.extensions import db
-from app.maintenance.doctor import OF_DATABASE, OF_HOST, OF_SETTINGS, OF_STORE, Finding, examine
+from app.db.extensions import db
+from app.maintenance.doctor import (
+    OF_DATABASE,
+    OF_HOST,
+    OF_SETTINGS,
+    OF_STORE,
+    DoctorFinding,
+    examine,
+)
 from app.maintenance.results import Status
 from tests.maintenance.conftest import MakeInstance, close
 from tests.maintenance.contents import fill, url_of
@@ -32,9 +39,9 @@ def environ_of(app: Flask) -> dict[str, str]:
     }
 
 
-def examined(environ: Mapping[str, str]) -> dict[str, Finding]:
+def examined(environ: Mapping[str, str]) -> dict[str, DoctorFinding]:
     """What each check finds; of several results the worst."""
-    findings: dict[str, Finding] = {}
+    findings: dict[str, DoctorFinding] = {}
     for finding in examine(environ):
         known = findings.get(finding.name)
         if known is None or not (known.result.advice and not finding.is_problem):
@@ -43,7 +50,7 @@ def examined(environ: Mapping[str, str]) -> dict[str, Finding]:
     return findings
 
 
-def problems(findings: Mapping[str, Finding]) -> set[str]:
+def problems(findings: Mapping[str, DoctorFinding]) -> set[str]:
     return {name for name, finding in findings.items() if finding.is_problem}
 
 

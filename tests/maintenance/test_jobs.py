@@ -9,12 +9,12 @@ import pytest
 from flask import Flask
 from sqlalchemy import event, insert, select
 
-from app.core import clock
-from app.core.ids import new_id
-from app.extensions import db
+from app.db.extensions import db
 from app.maintenance import jobs
 from app.models import Event, IdempotentAnswer, Project
 from app.policy.bounds import EVENT_DAYS, IDEMPOTENCY_HOURS
+from app.values import clock
+from app.values.ids import new_id
 from tests.make import Client, make_project
 
 

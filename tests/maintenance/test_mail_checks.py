@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from app.core import clock
-from app.core.ids import new_id
-from app.extensions import db
+from app.db.extensions import db
 from app.maintenance.checks import mail
 from app.maintenance.results import Result, Status
 from app.models import Mail
+from app.values import clock
+from app.values.ids import new_id
 from config import load_settings
 from tests.mail.servers import free_port, smtp_server
 from tests.maintenance.conftest import MakeInstance

@@ -10,9 +10,7 @@ import pytest
 from flask import Flask
 from sqlalchemy import delete, func, insert, select
 
-from app.core import clock
-from app.core.ids import new_id
-from app.extensions import db
+from app.db.extensions import db
 from app.maintenance import jobs
 from app.models import (
     Mail,
@@ -27,6 +25,8 @@ from app.models import (
 )
 from app.policy.mails import MAILS_KEPT_FOR
 from app.policy.people import SESSION_IDLE, SESSION_LIFE
+from app.values import clock
+from app.values.ids import new_id
 from tests.make import Client, make_account
 
 MINUTE, DAY = timedelta(minutes=1), timedelta(days=1)

@@ -10,12 +10,12 @@ import pytest
 from flask import Flask
 from sqlalchemy import select, text
 
-from app.core.snapshots import DATABASE_ERRORS, alone, snapshot
-from app.core.tables import metadata
-from app.extensions import db
+from app.db.column_types import metadata
+from app.db.extensions import db
+from app.db.snapshots import DATABASE_ERRORS, alone, snapshot
 from app.maintenance import restore as restoring
 from app.maintenance.archive import Reader
-from app.maintenance.dump import Tally
+from app.maintenance.dump import TableChecksum
 from app.maintenance.errors import MaintenanceError
 from app.maintenance.indexes import count_faults, text_faults
 from app.maintenance.restore import check, restore
@@ -52,7 +52,7 @@ def _dangle(members: Members) -> None:
     members["tables/accounts.jsonl"] = b""
 
     def tell(manifest: dict) -> None:
-        table_of(manifest, "accounts").update(rows=0, sha256=Tally().sha256)
+        table_of(manifest, "accounts").update(rows=0, sha256=TableChecksum().sha256)
 
     change_manifest(members, tell)
 

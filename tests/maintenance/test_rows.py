@@ -23,8 +23,8 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects import postgresql
 
-from app.core.tables import Timestamp
-from app.maintenance.rows import Layout, layouts
+from app.db.column_types import Timestamp
+from app.maintenance.rows import TableCodec, table_codecs
 
 
 class Wrapped(TypeDecorator[str]):
@@ -47,7 +47,7 @@ TABLE = Table(
     Column("wrapped", Wrapped),
     Column("other_time", DateTime(timezone=True)),
 )
-LAYOUT = Layout(TABLE)
+LAYOUT = TableCodec(TABLE)
 EMPTY: dict[str, Any] = dict.fromkeys(LAYOUT.columns)
 
 
@@ -122,7 +122,7 @@ def test_what_is_no_line_is_refused(text: bytes) -> None:
 def test_a_type_without_a_form_is_refused() -> None:
     table = Table("odd", MetaData(), Column("id", Integer, primary_key=True), Column("x", Numeric))
     with pytest.raises(TypeError, match=r"odd\.x"):
-        Layout(table)
+        TableCodec(table)
 
 
 def test_keys_sort_by_code_point_on_postgresql() -> None:
@@ -134,7 +134,7 @@ def test_keys_sort_by_code_point_on_postgresql() -> None:
 def test_every_table_of_the_service_has_a_form_and_comes_after_its_parents() -> None:
     """On PostgreSQL a row cannot be written before the one that it refers to."""
     seen: set[str] = set()
-    for layout in layouts():
+    for layout in table_codecs():
         parents = {key.column.table.name for key in layout.table.foreign_keys}
         assert parents <= seen, f"{layout.name} refers to a table that comes later, or to itself"
         seen.add(layout.name)

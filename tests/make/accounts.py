@@ -11,9 +11,9 @@ from flask import Flask
 from werkzeug.test import TestResponse
 
 from app.account.service import create_account
-from app.core.store import store
 from app.credentials.service import create_credential
-from app.extensions import db
+from app.db.extensions import db
+from app.jobs.valkey import valkey
 from app.policy.permissions import PERMISSIONS
 from tests.contract import check_contract
 
@@ -83,7 +83,7 @@ def make_account(
 def use_up_minute(client: Client) -> None:
     """Leave the account no request of this minute, whatever its plan."""
     with client.app.app_context():
-        store().client.set(f"canopy:window:{client.account_id}", 1_000_000, px=60_000)
+        valkey().client.set(f"canopy:window:{client.account_id}", 1_000_000, px=60_000)
 
 
 def make_key(client: Client, *, permissions: Sequence[str] = tuple(PERMISSIONS)) -> Client:

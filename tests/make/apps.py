@@ -11,8 +11,8 @@ from typing import Any
 from flask import Flask
 
 from app import create_app
-from app.core.connections import close_all
-from app.core.migrations import upgrade
+from app.db.connections import close_all
+from app.db.migrations import upgrade
 from config import load_settings
 
 

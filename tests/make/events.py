@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from app.auth.tenant import rows_of
-from app.core.strict_json import loads
-from app.extensions import db
+from app.db.extensions import db
 from app.models import Event
+from app.values.strict_json import loads
 from tests.make.accounts import Client
 
 

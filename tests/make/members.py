@@ -10,8 +10,8 @@ from app.account.operator import find_account
 from app.auth.operator import acting_for, first_owner
 from app.auth.principal import Principal
 from app.credentials.service import create_credential
-from app.extensions import db
-from app.mail.claims import open_contents
+from app.db.extensions import db
+from app.mail.leases import open_contents
 from app.members.service import accept_invitation, change_role, invite_member
 from app.models import Mail
 from app.policy.permissions import role_permissions

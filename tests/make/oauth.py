@@ -12,7 +12,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 from flask import Flask
 from werkzeug.test import TestResponse
 
-from app.extensions import db
+from app.db.extensions import db
 from app.oauth import service
 from app.oauth.applications import create_application
 from app.policy.permissions import SCOPES

@@ -9,11 +9,11 @@ from typing import Any
 from sqlalchemy import delete
 
 from app.auth.tenant import rows_of
-from app.core import clock
-from app.core.ids import new_id
-from app.extensions import db
+from app.db.extensions import db
+from app.deliveries import cancellation
 from app.models import Delivery, DeliveryLog, Event, Replay, Webhook
-from app.webhooks import canceling
+from app.values import clock
+from app.values.ids import new_id
 from tests.make.accounts import Client
 
 _numbers = itertools.count(1)
@@ -80,7 +80,7 @@ def forget_webhooks(client: Client) -> None:
 def end_replays(client: Client, webhook_id: str) -> None:
     """Have the replays of a webhook done."""
     with client.app.app_context():
-        canceling.end_replays(client.account_id, webhook_id)
+        cancellation.end_replays(client.account_id, webhook_id)
         db.session.commit()
 
 

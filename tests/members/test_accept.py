@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
-from app.core import clock, tokens
-from app.extensions import db
+from app.db.extensions import db
 from app.members.service import accept_invitation, find_invitation
 from app.models import Membership, User
+from app.security import tokens
+from app.values import clock
 from tests.make import (
     Client,
     event_types,

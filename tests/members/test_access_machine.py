@@ -12,9 +12,9 @@ from hypothesis.stateful import run_state_machine_as_test as run_machine
 
 from app.auth.credentials import authenticate
 from app.auth.sessions import find_session, principal_of, start_session
-from app.core.errors import Unauthorized
 from app.credentials.service import revoke_credential
-from app.extensions import db
+from app.db.extensions import db
+from app.http.errors import Unauthorized
 from app.members.service import accept_invitation, change_role, invite_member, remove_member
 from app.oauth.consents import end_consent
 from app.policy.permissions import PERMISSIONS, ROLES, SCOPES, expand

@@ -8,16 +8,16 @@ from typing import Any
 import pytest
 
 from app.auth.sessions import find_session, start_session
-from app.core import clock
-from app.core.ids import new_id
 from app.credentials.service import create_credential, list_credentials
-from app.extensions import db
+from app.db.extensions import db
 from app.models import (
     OAuthApplication,
     OAuthAuthorization,
     OAuthConsent,
     OAuthToken,
 )
+from app.values import clock
+from app.values.ids import new_id
 from tests.make import Client, Member, make_member, new_email, second_app
 
 PATH = "/v1/account/members"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.extensions import db
+from app.db.extensions import db
 from app.members.service import find_invitation
 from app.models import Mail, Membership
 from tests.make import (

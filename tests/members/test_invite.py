@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from app.core.errors import Forbidden, ValidationFailed
-from app.extensions import db
+from app.db.extensions import db
+from app.http.errors import Forbidden, ValidationFailed
 from app.members.service import find_invitation, invite_member
 from tests.make import (
     Client,

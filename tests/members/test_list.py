@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.extensions import db
+from app.db.extensions import db
 from app.members.schemas import InvitationSchema, MemberSchema, MemberUpdateSchema
 from app.models import User
 from app.policy.permissions import ROLES

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from app.account.service import set_plan
-from app.extensions import db
+from app.db.extensions import db
 from app.members.locking import begin_change
 from tests.make import (
     Client,

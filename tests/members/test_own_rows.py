@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from app.members.service import memberships_of
-from tests.house.tenancy import around_the_filter
+from app.auth.memberships import memberships_of
+from tests.architecture.tenancy import around_the_filter
 from tests.leaks import PERSONAL_TABLES, leaks
 from tests.make import Client, make_account, make_invited, make_member, new_email
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from app.core.strict_json import loads
 from app.policy.permissions import ROLES
+from app.values.strict_json import loads
+from tests.architecture.documents import documents
 from tests.docs.pages import blocks, commands
 from tests.docs.test_examples import demo as demo  # a fixture
 from tests.docs.test_examples import differences, send
-from tests.house.documents import documents
 from tests.make import Client
 
 PAGE: Final = documents()["docs/members.md"]

@@ -6,8 +6,8 @@ import dataclasses
 
 import pytest
 
-from app.core.errors import Conflict
-from app.extensions import db
+from app.db.extensions import db
+from app.http.errors import Conflict
 from app.members.service import remove_member
 from tests.make import (
     Client,

@@ -6,16 +6,22 @@ import itertools
 
 import pytest
 
-from app.core.errors import Forbidden
-from app.members.rules import Actor, check_manages, check_removal, check_role_change, is_lower
+from app.http.errors import Forbidden
+from app.members.rules import (
+    ActingMember,
+    check_manages,
+    check_removal,
+    check_role_change,
+    is_lower,
+)
 from app.policy.permissions import ROLES
 
-OWNER = Actor("user_me", "owner", holds_admin=True)
-OWNERS_KEY = Actor("user_me", "owner", holds_admin=False)
-ADMIN = Actor("user_me", "admin", holds_admin=True)
-EDITOR = Actor("user_me", "editor", holds_admin=True)
-VIEWER = Actor("user_me", "viewer", holds_admin=True)
-OPERATOR = Actor(None, "owner", holds_admin=True)
+OWNER = ActingMember("user_me", "owner", holds_admin=True)
+OWNERS_KEY = ActingMember("user_me", "owner", holds_admin=False)
+ADMIN = ActingMember("user_me", "admin", holds_admin=True)
+EDITOR = ActingMember("user_me", "editor", holds_admin=True)
+VIEWER = ActingMember("user_me", "viewer", holds_admin=True)
+OPERATOR = ActingMember(None, "owner", holds_admin=True)
 
 ALL = frozenset(ROLES)
 NO_OWNERS = ALL - {"owner"}
@@ -32,7 +38,7 @@ def _passes(check: object, *args: object) -> bool:
 
 
 @pytest.mark.parametrize("actor", [OWNER, OWNERS_KEY, ADMIN, EDITOR, VIEWER, OPERATOR])
-def test_who_may_give_which_role_to_whom(actor: Actor) -> None:
+def test_who_may_give_which_role_to_whom(actor: ActingMember) -> None:
     reach = REACH.get(actor, frozenset())
     for before, after in itertools.product(ROLES, ROLES):
         allowed = {before, after} <= reach
@@ -40,14 +46,14 @@ def test_who_may_give_which_role_to_whom(actor: Actor) -> None:
 
 
 @pytest.mark.parametrize("actor", [OWNER, OWNERS_KEY, ADMIN, EDITOR, VIEWER])
-def test_nobody_changes_their_own_role(actor: Actor) -> None:
+def test_nobody_changes_their_own_role(actor: ActingMember) -> None:
     for after in ROLES:
         with pytest.raises(Forbidden, match="own role"):
             check_role_change(actor, "user_me", actor.role, after)
 
 
 @pytest.mark.parametrize("actor", [OWNER, OWNERS_KEY, ADMIN, EDITOR, VIEWER, OPERATOR])
-def test_who_may_remove_whom(actor: Actor) -> None:
+def test_who_may_remove_whom(actor: ActingMember) -> None:
     reach = REACH.get(actor, frozenset())
     for role in ROLES:
         assert _passes(check_removal, actor, "user_other", role) is (role in reach)

@@ -8,9 +8,9 @@ import pytest
 from flask import Flask
 
 from app.account.service import set_plan
-from app.core.text import fold
-from app.extensions import db
+from app.db.extensions import db
 from app.models import User
+from app.values.text import fold
 from tests.make import (
     Client,
     event_types,

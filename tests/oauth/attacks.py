@@ -12,11 +12,12 @@ from typing import Any, NamedTuple
 import pytest
 from werkzeug.test import TestResponse
 
-from app.core import clock, tokens
-from app.extensions import db
+from app.db.extensions import db
 from app.members.service import remove_member
 from app.oauth.applications import delete_application, rotate_secret
 from app.policy.oauth import CODE_LIFE
+from app.security import tokens
+from app.values import clock
 from tests.make import Application, Client, make_application, make_member, operator_of
 from tests.make.oauth import (
     BACK,

@@ -10,10 +10,10 @@ import pytest
 from sqlalchemy import text
 from werkzeug.test import TestResponse
 
-from app.core import clock
-from app.core.passwords import hash_password
-from app.extensions import db
+from app.db.extensions import db
 from app.models import User
+from app.security.passwords import hash_password
+from app.values import clock
 from tests.make import Application, Browser, Client, bearer, grant_tokens, sign_in
 from tests.make.browser import PASSWORD, Page
 from tests.make.oauth import BACK, grant_code, request_of

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from app.core.errors import Conflict, ValidationFailed
-from app.extensions import db
+from app.db.extensions import db
+from app.http.errors import Conflict, ValidationFailed
 from app.oauth.applications import (
     create_application,
     delete_application,

@@ -7,8 +7,8 @@ from urllib.parse import quote
 
 import pytest
 
-from app.core import clock
 from app.policy.permissions import SCOPES
+from app.values import clock
 from tests.make import (
     Application,
     Browser,

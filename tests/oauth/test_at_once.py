@@ -6,9 +6,9 @@ from collections import Counter
 
 import pytest
 
-from app.core import clock
-from app.extensions import db
+from app.db.extensions import db
 from app.policy.oauth import REFRESH_GRACE
+from app.values import clock
 from tests.make import Application, Client, together
 from tests.make.oauth import BACK, VERIFIER, exchange, refresh
 from tests.oauth.at_once import send_at_once

@@ -6,12 +6,13 @@ from datetime import timedelta
 
 import pytest
 
-from app.core import clock, tokens
-from app.extensions import db
+from app.db.extensions import db
 from app.members.service import change_role, remove_member
 from app.oauth.applications import delete_application
 from app.oauth.consents import end_consent
 from app.policy.permissions import ROLES, SCOPES, expand
+from app.security import tokens
+from app.values import clock
 from tests.make import (
     Application,
     Client,
@@ -261,7 +262,7 @@ def _noted(client: Client) -> list[str]:
         "SELECT last_active_at FROM memberships WHERE account_id = :id AND user_id = :user",
     )
     moments = [rows(client, statement, **values)[0][0] for statement in of_both]
-    return [clock.shown_time(moment) or "" for moment in moments]
+    return [clock.format_optional_time(moment) or "" for moment in moments]
 
 
 def test_a_busy_database_holds_up_no_request(client: Client, application: Application) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import text
 
-from app.extensions import db
+from app.db.extensions import db
 from app.members.service import remove_member
 from app.oauth.applications import delete_application
-from app.oauth.service import CannotRedirect, grant, leads_to, read_request
+from app.oauth.service import CannotRedirect, grant, read_request, redirect_target
 from tests.make import (
     Application,
     Client,
@@ -154,7 +154,7 @@ def test_an_application_leads_where_a_sign_in_may_end(
     client: Client, application: Application
 ) -> None:
     with client.app.app_context():
-        assert leads_to(address_of(application)) == application.redirect_uri
+        assert redirect_target(address_of(application)) == application.redirect_uri
         for address in (
             *("/", "/oauth/authorize", "/oauth/authorize?x", "/oauth/token", "\ud800"),
             address_of(application, redirect_uri="https://evil.example/"),
@@ -162,4 +162,4 @@ def test_an_application_leads_where_a_sign_in_may_end(
             "/oauth/authorize?\ud800",
             f"/accounts?{address_of(application)}",
         ):
-            assert leads_to(address) is None
+            assert redirect_target(address) is None

@@ -6,9 +6,9 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from app.core import clock
 from app.policy.oauth import ACCESS_TOKEN_LIFE, AUTHORIZATION_LIFE
 from app.policy.permissions import SCOPES
+from app.values import clock
 from tests.make import (
     Application,
     Browser,

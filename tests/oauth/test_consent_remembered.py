@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import text
 
-from app.extensions import db
+from app.db.extensions import db
 from app.policy.permissions import SCOPES
 from tests.make import (
     Application,

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import select
 
-from app.core import clock
-from app.core.tokens import hash_token
-from app.extensions import db
+from app.db.extensions import db
 from app.models import OAuthToken
 from app.oauth.jobs import forget_answers
 from app.policy.oauth import REFRESH_GRACE
+from app.security.tokens import hash_token
+from app.values import clock
 from tests.make import Client
 from tests.make.oauth import grant_tokens, make_application, refresh
 

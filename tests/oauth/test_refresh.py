@@ -6,14 +6,14 @@ from datetime import timedelta
 
 import pytest
 
-from app.core import clock
-from app.extensions import db
+from app.db.extensions import db
 from app.oauth.issuing import find_token, forget_successors
 from app.policy.oauth import (
     AUTHORIZATION_LIFE,
     REFRESH_GRACE,
     REFRESH_TOKEN_IDLE,
 )
+from app.values import clock
 from tests.make import Application, Client
 from tests.make.oauth import refresh
 from tests.oauth.support import (

@@ -6,13 +6,8 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
-from app.core.errors import ValidationFailed
-from app.oauth.redirect_uris import (
-    is_registered,
-    redirect_uri_fault,
-    shown_host,
-    with_parameters,
-)
+from app.http.errors import ValidationFailed
+from app.oauth.redirect_uris import is_registered, redirect_uri_problem, shown_host, with_parameters
 from tests.make import Client, make_application
 from tests.make.oauth import BACK, exchange, grant_code
 
@@ -122,14 +117,14 @@ BAD = [
 
 @pytest.mark.parametrize("uri", GOOD)
 def test_what_can_be_registered(uri: str) -> None:
-    assert redirect_uri_fault(uri) is None
+    assert redirect_uri_problem(uri) is None
     assert is_registered(uri, [uri])
     assert shown_host(uri)
 
 
 @pytest.mark.parametrize("uri", BAD)
 def test_what_cannot_be_registered(uri: str) -> None:
-    assert redirect_uri_fault(uri) is not None
+    assert redirect_uri_problem(uri) is not None
 
 
 @pytest.mark.parametrize("uris", [[], [BACK] * 21, [BACK, "http://client.example/"]])

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from app.core import tokens
+from app.security import tokens
 from tests.make import Application, Client, bearer, make_application
 from tests.make.oauth import ask_token, exchange, refresh
 from tests.oauth.support import code_of, later, refused, status_with, tokens_of

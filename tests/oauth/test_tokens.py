@@ -6,11 +6,11 @@ from datetime import timedelta
 
 import pytest
 
-from app.core import clock
 from app.policy.oauth import (
     ACCESS_TOKEN_LIFE,
     CODE_LIFE,
 )
+from app.values import clock
 from tests.make import Application, Client, bearer, make_project
 from tests.make.oauth import exchange, refresh
 from tests.oauth.support import (

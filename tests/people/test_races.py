@@ -11,11 +11,11 @@ import pytest
 from flask import Flask
 from sqlalchemy import select
 
-from app.core.passwords import hash_password, password_fault
-from app.core.store import store
-from app.extensions import db
+from app.db.extensions import db
+from app.jobs.valkey import valkey
 from app.models import SignUp, User
 from app.people import service
+from app.security.passwords import hash_password, password_problem
 from tests.make import Browser, link_in, mails_to, sign_in, together
 from tests.make.browser import PASSWORD
 
@@ -35,7 +35,7 @@ def while_compared(
     monkeypatch: pytest.MonkeyPatch, module: str, change: Callable[[], None]
 ) -> None:
     """Have something happen after a password was compared, before anything is done about it."""
-    from app.core import passwords
+    from app.security import passwords
 
     def verify(known: str | None, password: str) -> bool:
         right = passwords.verify_password(known, password)
@@ -127,7 +127,7 @@ def test_signing_up_with_an_address_does_not_use_up_its_resets(app: Flask, email
 
 def test_no_password_takes_long_to_judge() -> None:
     began = time.process_time()
-    password_fault(("4@8({[<3691!|70$5+%2" * 5)[:128], ["a" * 200, "b c d " * 30])
+    password_problem(("4@8({[<3691!|70$5+%2" * 5)[:128], ["a" * 200, "b c d " * 30])
     assert time.process_time() - began < 1
 
 
@@ -141,7 +141,7 @@ def test_posts_that_cost_are_strict(app: Flask, path: str) -> None:
 
 def store_works(app: Flask) -> bool:
     with app.app_context():
-        return store().works()
+        return valkey().works()
 
 
 def test_sign_ups_of_one_address_that_finish_at_once_make_one_person(app: Flask) -> None:

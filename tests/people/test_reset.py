@@ -7,8 +7,8 @@ import itertools
 import pytest
 from flask import Flask
 
-from app.core import clock
 from app.policy.people import RESET_LIFE, WRONG_PASSWORDS
+from app.values import clock
 from tests.make import link_in, mails_to, sign_in
 from tests.make.browser import PASSWORD, Browser
 from tests.make.mails import text_of

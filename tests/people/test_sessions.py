@@ -9,10 +9,10 @@ import pytest
 from flask import Flask
 from sqlalchemy import select, update
 
-from app.core import clock
-from app.extensions import db
+from app.db.extensions import db
 from app.models import Session, User
 from app.policy.people import SESSION_IDLE, SESSION_LIFE
+from app.values import clock
 from tests.make import second_app, sign_in
 from tests.make.browser import PASSWORD, Browser
 from tests.people.test_sign_in import attempt

@@ -8,13 +8,13 @@ import pytest
 from flask import Flask
 from sqlalchemy import select
 
-from app.core import clock
-from app.extensions import db
+from app.db.extensions import db
 from app.models import User
 from app.policy.people import (
     WRONG_PASSWORDS,
     WRONG_PASSWORDS_WINDOW,
 )
+from app.values import clock
 from tests.make import second_app, sign_in, sign_up
 from tests.make.browser import PASSWORD, Browser
 

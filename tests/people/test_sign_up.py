@@ -9,10 +9,10 @@ import pytest
 from flask import Flask
 from sqlalchemy import func, select
 
-from app.core import clock
-from app.extensions import db
+from app.db.extensions import db
 from app.models import Account, SignUp, User
 from app.policy.people import SIGN_UP_LIFE, WRONG_PASSWORDS
+from app.values import clock
 from tests.make import link_in, mails_to, sign_in, sign_up
 from tests.make.browser import PASSWORD, Browser
 from tests.make.mails import text_of

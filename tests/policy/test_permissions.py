@@ -23,9 +23,9 @@ def test_scopes_are_those_that_clients_know() -> None:
     }
 
 
-@pytest.mark.parametrize("room", ["projects", "assets", "members"])
-def test_write_includes_read(room: str) -> None:
-    assert expand([f"{room}:write"]) == {f"{room}:write", f"{room}:read"}
+@pytest.mark.parametrize("resource", ["projects", "assets", "members"])
+def test_write_includes_read(resource: str) -> None:
+    assert expand([f"{resource}:write"]) == {f"{resource}:write", f"{resource}:read"}
 
 
 @pytest.mark.parametrize("name", [name for name in PROMISED if name.endswith(":read")])

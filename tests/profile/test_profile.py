@@ -9,10 +9,10 @@ import pytest
 from flask import Flask
 from sqlalchemy import select
 
-from app.core import clock
-from app.extensions import db
+from app.db.extensions import db
 from app.models import Membership, Session, User
 from app.policy.people import WRONG_PASSWORDS
+from app.values import clock
 from tests.make import (
     Browser,
     event_types,
@@ -126,7 +126,7 @@ def test_sessions_are_shown_with_their_place_and_ended_one_by_one(
 
 
 def _id(app: Flask, browser: Browser) -> str:
-    from app.core.tokens import hash_token
+    from app.security.tokens import hash_token
 
     cookie = browser.client.get_cookie("canopy_session")
     assert cookie is not None

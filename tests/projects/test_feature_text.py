@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from app.projects.feature_text import feature_description, feature_name, guess_name_property
-from app.projects.geojson_file import Survey, survey
+from app.projects.geojson_file import FileScan, scan_file
 from tests.make.features import collection, feature
 
 
-def surveyed(*properties: dict[str, Any]) -> Survey:
-    return survey(io.BytesIO(collection(*(feature(**one) for one in properties))))
+def surveyed(*properties: dict[str, Any]) -> FileScan:
+    return scan_file(io.BytesIO(collection(*(feature(**one) for one in properties))))
 
 
 @pytest.mark.parametrize(

@@ -12,14 +12,14 @@ from typing import Any
 
 import pytest
 
-from app.projects.geojson_file import FileInvalid, read_features, survey
+from app.projects.geojson_file import FileInvalid, read_features, scan_file
 from tests.make import square
 from tests.make.features import DISTRICTS, collection, feature
 
 
 def read(content: bytes) -> list[tuple[int, Any]]:
     file = io.BytesIO(content)
-    surveyed = survey(file)
+    surveyed = scan_file(file)
     file.seek(0)
     return list(read_features(file, surveyed))
 
@@ -79,7 +79,7 @@ def test_memory_stays_flat() -> None:
 
         tracemalloc.start()
         try:
-            whole = survey(Endless())  # type: ignore[arg-type]
+            whole = scan_file(Endless())  # type: ignore[arg-type]
             features = sum(1 for _ in read_features(Endless(), whole))  # type: ignore[arg-type]
             assert features == count + 1
             return tracemalloc.get_traced_memory()[1] / 1e6
@@ -91,7 +91,7 @@ def test_memory_stays_flat() -> None:
 
 def test_bytes_are_counted_on_the_way() -> None:
     content, counted = DISTRICTS.read_bytes(), []
-    survey(io.BytesIO(content), counted.append)
+    scan_file(io.BytesIO(content), counted.append)
     assert sum(counted) == len(content)
 
 
@@ -114,7 +114,7 @@ def test_bytes_are_counted_on_the_way() -> None:
 )
 def test_a_file_that_cannot_be_used(content: bytes, told: str) -> None:
     with pytest.raises(FileInvalid, match=told):
-        survey(io.BytesIO(content))
+        scan_file(io.BytesIO(content))
 
 
 def test_the_coordinate_system_of_old_files_may_be_wgs84() -> None:
@@ -123,6 +123,6 @@ def test_the_coordinate_system_of_old_files_may_be_wgs84() -> None:
 
 
 def test_a_file_that_breaks_after_its_survey() -> None:
-    whole = survey(io.BytesIO(collection(feature(name="a"))))
+    whole = scan_file(io.BytesIO(collection(feature(name="a"))))
     with pytest.raises(FileInvalid, match="cut off"):
         list(read_features(io.BytesIO(collection(feature(name="a"))[:-2]), whole))

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from app.core.text import slugify
 from app.projects.importing import (
     Candidate,
     Outcome,
@@ -16,6 +15,7 @@ from app.projects.importing import (
     numbered,
     prepare,
 )
+from app.values.text import slugify
 from tests.make import multi_square, square
 from tests.make.features import DISTRICTS, feature
 from tests.projects import equal_area

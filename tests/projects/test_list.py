@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from app.core import clock
+from app.values import clock
 from tests.make import Client, make_project, square
 
 

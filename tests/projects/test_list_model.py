@@ -13,9 +13,9 @@ from flask import Flask
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from app.core import clock
-from app.core.text import fold, searchable
 from app.policy.bounds import PROJECT_SORTS, PROJECT_STATUSES
+from app.values import clock
+from app.values.text import fold, searchable
 from tests.make import Client, make_account, make_project, square
 from tests.make.properties import examples
 

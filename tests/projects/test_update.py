@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from app.core import clock
+from app.values import clock
 from tests.make import Client, event_types, make_project, square
 
 

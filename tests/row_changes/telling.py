@@ -8,9 +8,9 @@ from typing import Any, Final
 
 from werkzeug.test import TestResponse
 
-from app.core.ids import new_id
-from app.core.signatures import signature_header
-from app.extensions import db
+from app.db.extensions import db
+from app.security.signatures import signature_header
+from app.values.ids import new_id
 from tests.contract import check_contract
 from tests.make import Client, square
 

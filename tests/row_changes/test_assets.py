@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from app.core.text import searchable
+from app.values.text import searchable
 from tests.make import Client, event_types, events, make_asset, make_project, point
 from tests.row_changes.telling import change, delete, insert, result, row_of, sql, tell, told
 

@@ -15,9 +15,9 @@ from flask import Flask
 from sqlalchemy import make_url
 from werkzeug.serving import make_server
 
-from app.extensions import db
+from app.db.extensions import db
+from tests.architecture.documents import documents
 from tests.docs.pages import blocks
-from tests.house.documents import documents
 from tests.make import Client, event_types, make_asset, make_project, square
 from tests.row_changes.telling import SECRET, sql
 

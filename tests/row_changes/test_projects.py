@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from app.core.geometry import read_boundary
-from app.core.text import fold, searchable
-from app.extensions import db
+from app.db.extensions import db
+from app.geometry import read_boundary
 from app.models import AccountUsage
+from app.values.text import fold, searchable
 from tests.make import Client, event_types, events, make_project, square, together
 from tests.row_changes.telling import (
     boundary,

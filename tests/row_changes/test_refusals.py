@@ -10,8 +10,8 @@ from flask import Flask
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.core.ids import new_id
-from app.core.signatures import signature_header
+from app.security.signatures import signature_header
+from app.values.ids import new_id
 from tests.make import Client, event_types, events, make_account, make_asset, make_project
 from tests.make.properties import examples
 from tests.row_changes.telling import (

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from sqlalchemy.exc import DataError
 
-from app.core.ids import new_id
-from app.extensions import db
+from app.db.extensions import db
+from app.values.ids import new_id
 from tests.make import Client, event_types, events, make_asset, make_project, square
 from tests.row_changes.telling import (
     boundary,

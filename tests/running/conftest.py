@@ -23,16 +23,18 @@ REAL = (
     *("config.py", "config_values.py", "gunicorn.conf.py", "worker.py", "wsgi.py"),
     "app/serve.py",
 )
-REAL_FOLDERS = ("app/core", "app/running", "app/policy")
+REAL_FOLDERS = (
+    *("app/db", "app/geometry", "app/http", "app/jobs", "app/policy", "app/running"),
+    *("app/security", "app/values"),
+)
 STOOD_IN = {
     "application.py": "app/__init__.py",
-    "extensions.py": "app/extensions.py",
-    "connections.py": "app/core/connections.py",
-    "migrations.py": "app/core/migrations.py",
+    "extensions.py": "app/db/extensions.py",
+    "connections.py": "app/db/connections.py",
+    "migrations.py": "app/db/migrations.py",
     "first_start.py": "app/cli/first_start.py",
-    "jobs.py": "app/jobs.py",
-    "deliver.py": "app/webhooks/jobs.py",
-    "schedule.py": "app/policy/schedule.py",
+    "jobs.py": "app/stand_in/jobs.py",
+    "deliver.py": "app/stand_in/deliver.py",
 }
 
 

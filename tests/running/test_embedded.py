@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from redis import Redis
 
-from app.running import embedded, keeper
+from app.running import embedded, valkey_watchdog
 from app.running.embedded import EmbeddedError, is_running, recorded
 from tests.running.instances import Marked, wait_for
 
@@ -242,10 +242,10 @@ def test_a_platform_without_a_server(folder: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_a_large_log_is_put_aside(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    log = folder / keeper.LOG
+    log = folder / valkey_watchdog.LOG
     log.parent.mkdir(parents=True)
     with log.open("wb") as file:
-        file.truncate(keeper.LOG_LIMIT + 1)
+        file.truncate(valkey_watchdog.LOG_LIMIT + 1)
     embedded.ensure(folder)
-    assert log.stat().st_size < keeper.LOG_LIMIT
-    assert Path(f"{log}.1").stat().st_size > keeper.LOG_LIMIT
+    assert log.stat().st_size < valkey_watchdog.LOG_LIMIT
+    assert Path(f"{log}.1").stat().st_size > valkey_watchdog.LOG_LIMIT

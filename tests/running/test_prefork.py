@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from app.running.lifeline import VARIABLE, Lifeline
+from app.running.parent_pipe import VARIABLE, ParentPipe
 from tests.running.instances import Marked, wait_for
 
 _SCRIPT = """
@@ -166,7 +166,7 @@ def test_nothing_outlives_a_killed_parent(start: Start, marked: Marked) -> None:
 
 
 def test_it_ends_when_its_supervisor_is_gone(start: Start) -> None:
-    lifeline = Lifeline()
+    lifeline = ParentPipe()
     process = start("work", **{VARIABLE: str(lifeline.reading)})
     os.close(lifeline.reading)
     _line(process)

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from app.core.edge import SECURITY_HEADERS
+from app.http.middleware import SECURITY_HEADERS
 from config import ROOT
 
 SECRET = "canopy_key_not_for_the_log"

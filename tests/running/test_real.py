@@ -12,7 +12,7 @@ from urllib.error import URLError
 
 import pytest
 
-from app.core.queue import QUEUES
+from app.jobs.queue import QUEUES
 from tests.running.instances import Instance, Marked, fetch, wait_for
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 from redis import Redis
 
-from app.core.queue import DELIVERIES
+from app.jobs.queue import DELIVERIES
 from app.running import embedded
-from app.running.lifeline import Lifeline
+from app.running.parent_pipe import ParentPipe
 from tests.running.instances import Instance, Marked, start_job, wait_for
 
 Start = Callable[..., "subprocess.Popen[bytes]"]
@@ -115,7 +115,7 @@ def test_goes_on_after_an_outage(
 
 def test_a_queue_waits_for_no_job_of_the_other(instance: Instance, deliveries: Deliveries) -> None:
     start_job(instance, 30)
-    wait_for(lambda: deliveries("begun"))  # rung by the ticker
+    wait_for(lambda: deliveries("begun"))  # started by the scheduler
     time.sleep(0.5)
     before = len(deliveries("begun"))
     moment = time.time()
@@ -144,7 +144,7 @@ def test_it_works_on_the_queues_that_are_named(
     general = start_worker("--queue", "canopy")
     with Redis(unix_socket_path=str(Path(environment["INSTANCE_PATH"]) / "valkey.sock")) as client:
         bell = f"rq:queue:{DELIVERIES}"
-        wait_for(lambda: marked.pids("unixsocket:") and client.exists(bell))  # by the ticker
+        wait_for(lambda: marked.pids("unixsocket:") and client.exists(bell))  # by the scheduler
         assert len(_children(general.pid)) == 1
         assert deliveries("begun") == []
         start_worker("--queue", "canopy-deliveries")
@@ -208,7 +208,7 @@ def test_a_job_learns_that_it_has_to_end(instance: Instance) -> None:
 
 def test_one_that_begins_in_that_moment_learns_of_it_too() -> None:
     """The word waits in the pipe until the job's process listens."""
-    lifeline, told, gone = Lifeline(), threading.Event(), threading.Event()
+    lifeline, told, gone = ParentPipe(), threading.Event(), threading.Event()
     writing = os.dup(lifeline.writing)
     lifeline.tell()
     lifeline.follow(gone.set, told.set)
@@ -224,7 +224,7 @@ def test_ctrl_c_of_a_terminal_reaches_all_processes_and_is_heard_once(
     folder = Path(environment["INSTANCE_PATH"])
     worker = start_worker()
     children = wait_for(lambda: len(found := _children(worker.pid)) == 2 and found)
-    enqueue = "import sys; from redis import Redis; from app.core.queue import job_queue; "
+    enqueue = "import sys; from redis import Redis; from app.jobs.queue import job_queue; "
     enqueue += "job_queue(Redis(unix_socket_path=sys.argv[1])).enqueue('app.jobs.sleep', 2)"
     command = [sys.executable, "-c", enqueue, str(folder / "valkey.sock")]
     subprocess.run(command, cwd=tree, env=environment, check=True)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from app.extensions import db
+from app.db.extensions import db
 from app.models import Account, Project, User
 from app.policy.bounds import RESERVED_SLUGS
 from tests.make import Client, make_project
@@ -61,7 +61,7 @@ def test_nothing_is_looked_up(app: Flask, path: str, monkeypatch: pytest.MonkeyP
     def fail(*_: Any, **__: Any) -> None:
         raise AssertionError("the database is asked")
 
-    monkeypatch.setattr("app.core.reading._execute", fail)
+    monkeypatch.setattr("app.db.queries._execute", fail)
     monkeypatch.setattr(db.session, "connection", fail)
     monkeypatch.setattr(db.session, "execute", fail)
     body = {"email": "jo@example.org"} if path in EMAIL_ROUTES else {"slug": "green-woods"}

@@ -11,8 +11,8 @@ from redis import Redis
 from rq import Worker
 
 from app.api.openapi import description
-from app.core.queue import QUEUES, job_queue
-from app.site.reference import groups
+from app.jobs.queue import QUEUES, job_queue
+from app.reference.document import groups
 from tests.make import Client, make_account, second_app
 
 DEAD = "redis://127.0.0.1:9/0"

@@ -170,7 +170,7 @@ def test_without_the_database_a_browser_is_told_to_come_back(app: Flask) -> None
 
 
 def _token() -> str:
-    from app.core import tokens
+    from app.security import tokens
 
     return tokens.new_token(tokens.SESSION)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import update
 
-from app.extensions import db
+from app.db.extensions import db
 from app.models import AccountUsage
 from tests.make import Client, events
 

@@ -8,8 +8,8 @@ import pytest
 from flask import Flask
 from sqlalchemy.exc import OperationalError
 
-from app.core.store import Store, store
-from app.usage import requests
+from app.jobs.valkey import Valkey, valkey
+from app.limits import request_counts
 from app.usage.jobs import write_counts
 from tests.make import Client, make_account, second_app
 
@@ -19,7 +19,7 @@ DEAD = "redis://127.0.0.1:9/0"
 def _current(client: Client) -> int:
     """What has been counted, without a request that would count."""
     with client.app.app_context():
-        return requests.requests_on(client.account_id, [requests.today()])
+        return request_counts.requests_on(client.account_id, [request_counts.today()])
 
 
 def test_while_the_store_is_down_requests_pass_and_are_counted_later(app: Flask) -> None:
@@ -29,11 +29,13 @@ def test_while_the_store_is_down_requests_pass_and_are_counted_later(app: Flask)
         for _ in range(4):
             assert client.get("/v1/account").status_code == 200
         assert _current(client) == 3
-        cut_off.extensions["canopy_store"] = Store(lambda: app.config["SETTINGS"].redis_url)
+        cut_off.extensions["canopy_store"] = Valkey(lambda: app.config["SETTINGS"].redis_url)
         client.get("/v1/account")
         assert _current(client) == 4
         with app.app_context():
-            kept = store().client.hget(requests.day_key(requests.today()), client.account_id)
+            kept = valkey().client.hget(
+                request_counts.day_key(request_counts.today()), client.account_id
+            )
         assert int(kept) == 4
 
 
@@ -44,10 +46,10 @@ def test_what_was_counted_without_the_store_is_added_to_what_the_database_has(
     with client.app.app_context():
         write_counts()
     with client.app.app_context():
-        store().client.flushdb()
-        requests.count_here(client.account_id)
-        requests.hand_over()
-        assert requests.requests_on(client.account_id, [requests.today()]) == 2
+        valkey().client.flushdb()
+        request_counts.count_here(client.account_id)
+        request_counts.hand_over()
+        assert request_counts.requests_on(client.account_id, [request_counts.today()]) == 2
 
 
 def test_what_may_have_been_handed_over_is_not_handed_over_again(
@@ -57,13 +59,13 @@ def test_what_may_have_been_handed_over_is_not_handed_over_again(
     names = {client.account_id, stranger.account_id}
     with second_app(client.app) as made, made.app_context():
         for account_id in names:
-            requests.count_here(account_id)
+            request_counts.count_here(account_id)
         with monkeypatch.context() as patch:
-            patch.setattr(Store, "_on_own_connection", _times_out)
-            requests.hand_over()
-        left = {account_id for account_id, _ in requests._unsent}
+            patch.setattr(Valkey, "_on_own_connection", _times_out)
+            request_counts.hand_over()
+        left = {account_id for account_id, _ in request_counts._unsent}
         assert len(left & names) == 1
-        requests._unsent.clear()
+        request_counts._unsent.clear()
 
 
 def _times_out(*_: Any) -> None:
@@ -77,12 +79,12 @@ def test_without_the_database_nothing_that_was_counted_here_is_lost(
         raise OperationalError("SELECT", {}, Exception("gone"))
 
     with client.app.app_context():
-        requests.count_here(client.account_id)
+        request_counts.count_here(client.account_id)
         with monkeypatch.context() as patch:
-            patch.setattr(requests, "written_on", gone)
+            patch.setattr(request_counts, "written_on", gone)
             with pytest.raises(OperationalError):
-                requests.hand_over()
-        requests.hand_over()
+                request_counts.hand_over()
+        request_counts.hand_over()
     assert _current(client) == 1
 
 
@@ -90,11 +92,13 @@ def test_one_request_does_not_hand_over_for_thousands_of_accounts(client: Client
     names = [f"acct_{number}" for number in range(25)]
     with client.app.app_context():
         for name in names:
-            requests.count_here(name)
+            request_counts.count_here(name)
         left = []
         for _ in range(3):
-            requests.hand_over()
-            left.append(len(requests._unsent))
+            request_counts.hand_over()
+            left.append(len(request_counts._unsent))
         assert left == [15, 5, 0]
-        store().client.hdel(requests.day_key(requests.today()), *names)
-        store().client.srem(requests.CHANGED, *(f"{name} {requests.today()}" for name in names))
+        valkey().client.hdel(request_counts.day_key(request_counts.today()), *names)
+        valkey().client.srem(
+            request_counts.CHANGED, *(f"{name} {request_counts.today()}" for name in names)
+        )

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.usage import thresholds
-from app.usage.thresholds import climb, percentage
+from app.usage.thresholds import crossed, percentage
 
 
 @pytest.mark.parametrize(
@@ -15,24 +15,24 @@ from app.usage.thresholds import climb, percentage
     [(0, 0), (749, 0), (750, 1), (899, 1), (900, 2), (999, 2), (1000, 3), (1001, 4), (9999, 4)],
 )
 def test_edges_are_exact(current: int, reached: int) -> None:
-    assert climb(current, 1000, 0)[1] == reached
+    assert crossed(current, 1000, 0)[1] == reached
 
 
 @pytest.mark.parametrize(("current", "reached"), [(2, 0), (3, 3), (4, 4)])
 def test_a_small_limit_is_climbed_at_once(current: int, reached: int) -> None:
-    assert climb(current, 3, 0)[1] == reached
+    assert crossed(current, 3, 0)[1] == reached
 
 
 def test_areas_are_compared_as_integers() -> None:
     """0.75 times this limit is no whole number, and a float would be off by one here."""
     limit = 3 * 10**17 + 1
     exact = -(-75 * limit // 100)
-    assert climb(exact, limit, 0)[1] == 1
-    assert climb(exact - 1, limit, 0)[1] == 0
+    assert crossed(exact, limit, 0)[1] == 1
+    assert crossed(exact - 1, limit, 0)[1] == 0
 
 
 def test_the_rungs_come_in_their_order() -> None:
-    rungs, level = climb(2000, 1000, 0)
+    rungs, level = crossed(2000, 1000, 0)
     assert [(rung.event_type, rung.threshold) for rung in rungs] == [
         ("usage.threshold_reached", 75),
         ("usage.threshold_reached", 90),
@@ -51,13 +51,13 @@ def test_each_rung_is_told_of_once_for_each_climb(walk: list[int]) -> None:
     ]
     before, level = 0, 0
     for now in walk:
-        rungs, level = climb(now, 1000, level)
+        rungs, level = crossed(now, 1000, level)
         new = [place for place, rung in enumerate(holds) if rung(now) and not rung(before)]
         assert rungs == tuple(thresholds.LADDER[place] for place in new)
         before = now
 
 
 def test_without_a_limit_there_is_no_ladder() -> None:
-    assert climb(10**15, None, 0) == ((), 0)
-    assert climb(10**15, None, 4) == ((), 0)
+    assert crossed(10**15, None, 0) == ((), 0)
+    assert crossed(10**15, None, 4) == ((), 0)
     assert percentage(10**15, None) is None

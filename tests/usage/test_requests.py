@@ -10,11 +10,12 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from app.core import clock
-from app.core.store import store
-from app.extensions import db
-from app.usage import jobs, requests
+from app.db.extensions import db
+from app.jobs.valkey import valkey
+from app.limits import request_counts
+from app.usage import jobs
 from app.usage.jobs import write_counts
+from app.values import clock
 from tests.make import Client, make_key, together
 
 DEAD = "redis://127.0.0.1:9/0"
@@ -23,7 +24,7 @@ DEAD = "redis://127.0.0.1:9/0"
 def _current(client: Client) -> int:
     """What has been counted, without a request that would count."""
     with client.app.app_context():
-        return requests.requests_on(client.account_id, [requests.today()])
+        return request_counts.requests_on(client.account_id, [request_counts.today()])
 
 
 def _write(app: Flask) -> int:
@@ -116,7 +117,7 @@ def test_days_are_counted_apart_and_months_together(
 def _rows(client: Client) -> int:
     """What the database has of today."""
     with client.app.app_context():
-        return requests.written_on(client.account_id, requests.today())
+        return request_counts.written_on(client.account_id, request_counts.today())
 
 
 @pytest.mark.usefixtures("_nothing_pending")
@@ -198,14 +199,14 @@ def test_a_request_while_the_job_runs_is_copied_by_the_next_one(
 @pytest.mark.usefixtures("_nothing_pending")
 def test_counts_of_an_account_that_is_gone_do_not_hold_up_the_others(client: Client) -> None:
     with client.app.app_context():
-        store().client.hset(requests.day_key(requests.today()), "acct_gone", 5)
-        store().client.sadd(requests.CHANGED, f"acct_gone {requests.today()}")
-        store().client.sadd(requests.CHANGED, "acct_gone 2026-01-01")  # forgotten by now
+        valkey().client.hset(request_counts.day_key(request_counts.today()), "acct_gone", 5)
+        valkey().client.sadd(request_counts.CHANGED, f"acct_gone {request_counts.today()}")
+        valkey().client.sadd(request_counts.CHANGED, "acct_gone 2026-01-01")  # forgotten by now
     client.get("/v1/account")
     _write(client.app)
     assert _current(client) == _rows(client) == 1
     with client.app.app_context():
-        assert store().client.exists(requests.CHANGED) == 0
+        assert valkey().client.exists(request_counts.CHANGED) == 0
 
 
 @pytest.mark.usefixtures("_nothing_pending")
@@ -226,7 +227,7 @@ def test_a_store_that_forgets_loses_what_was_pending_and_no_more(client: Client)
     _write(client.app)
     client.get("/v1/account")
     with client.app.app_context():
-        store().client.flushdb()
+        valkey().client.flushdb()
     assert _current(client) == 3
     client.get("/v1/account")
     _write(client.app)
@@ -243,11 +244,11 @@ def test_a_clock_that_is_days_behind_loses_no_count(
         client.get("/v1/account")
     assert _current(client) == 3
     with client.app.app_context():
-        assert store().client.ttl(requests.day_key(requests.today())) > 0
+        assert valkey().client.ttl(request_counts.day_key(request_counts.today())) > 0
 
 
 def test_the_store_forgets_a_day_after_three(client: Client) -> None:
     client.get("/v1/account")
     with client.app.app_context():
-        left = store().client.ttl(requests.day_key(requests.today()))
+        left = valkey().client.ttl(request_counts.day_key(request_counts.today()))
     assert timedelta(days=2) <= timedelta(seconds=left) <= timedelta(days=3)

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from app.core import clock
 from app.policy.plans import PLANS
+from app.values import clock
 from tests.make import Client, make_account, make_project, square
 
 

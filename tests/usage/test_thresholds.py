@@ -12,8 +12,8 @@ from sqlalchemy import event
 
 from app.account.operator import find_account
 from app.auth.operator import acting_for, first_owner
-from app.core.geometry import read_boundary
-from app.extensions import db
+from app.db.extensions import db
+from app.geometry import read_boundary
 from app.projects.importing import Candidate, Import
 from tests.make import Client, events, make_account, make_project, multi_square, square, together
 from tests.usage.telling import ALL, do, hold, levels, told

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from flask import Flask
 
-from app.core.plans import plans
-from app.extensions import db
+from app.db.extensions import db
+from app.limits.plan_file import plans
 from app.policy.plans import Plan
 from app.usage import service
 from tests.make import Client, events, make_account

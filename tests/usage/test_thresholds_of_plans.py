@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.account.service import set_plan
-from app.extensions import db
+from app.db.extensions import db
 from app.usage import service
-from app.usage.thresholds import climb
+from app.usage.thresholds import crossed
 from tests.make import Client, make_account, make_project, square, together
 from tests.make.properties import examples
 from tests.usage.telling import ALL, do, levels, told
@@ -116,4 +116,4 @@ def test_the_level_is_that_of_the_counters_after_any_changes(app: Flask, plan: l
             client.post(f"{made[value % len(made)]}/{step}")
     shown = client.get("/v1/account/usage").json["data"]["hectares"]
     limit = None if shown["limit"] is None else shown["limit"] * 10_000
-    assert levels(client)[0] == climb(round(shown["current"] * 10_000), limit, 0)[1]
+    assert levels(client)[0] == crossed(round(shown["current"] * 10_000), limit, 0)[1]

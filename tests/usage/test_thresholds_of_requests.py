@@ -8,11 +8,11 @@ import pytest
 from flask import Flask
 
 from app.account.service import set_plan
-from app.core import clock
-from app.extensions import db
+from app.db.extensions import db
 from app.models import RequestCount
 from app.usage.jobs import write_counts
 from app.usage.thresholds import note_requests
+from app.values import clock
 from tests.make import Client, events, make_account, together
 from tests.usage.telling import ALL, do, hold, told
 

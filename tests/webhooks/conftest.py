@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from app.core import clock
+from app.values import clock
 from tests.egress.conftest import LOOPBACK, NAMES
 from tests.egress.receivers import Authority, Receiver, make_authority
 from tests.make import Client, make_account

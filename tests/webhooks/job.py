@@ -9,10 +9,11 @@ from typing import Any
 from flask import Flask
 from sqlalchemy import delete
 
-from app.extensions import db
+from app.db.extensions import db
+from app.db.transactions import transaction
+from app.deliveries.dispatcher import Dispatcher
+from app.deliveries.jobs import open_egress
 from app.models import Delivery, Replay
-from app.webhooks.delivery.drain import Drain
-from app.webhooks.jobs import open_egress, transaction
 from tests.make import second_app
 
 
@@ -38,4 +39,4 @@ def deliver_due(
 ) -> int:
     """Run the delivery job until nothing is due. Returns how many were received."""
     with app.app_context(), closing(open_egress(app.config["SETTINGS"])) as egress:
-        return Drain(egress, transaction, is_stopping).run(linger=linger)
+        return Dispatcher(egress, transaction, is_stopping).run(linger=linger)

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from app.auth.tenant import rows_of
-from app.core import clock
-from app.core.ids import new_id
-from app.extensions import db
+from app.db.extensions import db
 from app.models import Delivery, Event, Replay
 from app.policy.events import EVENTS
+from app.values import clock
+from app.values.ids import new_id
 from app.webhooks.replays import select_events
 from tests.make import Client, deliveries, events, make_asset, make_project, make_webhook
 from tests.make.webhooks import end_replays, replays, set_deliveries, set_webhook

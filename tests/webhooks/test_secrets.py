@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from app.core import clock, sealing
-from app.core.sealing import unseal
-from app.extensions import db
+from app.db.extensions import db
 from app.models import IdempotentAnswer, Webhook
+from app.security import sealing
+from app.security.sealing import unseal
+from app.values import clock
 from tests.make import Client, events, make_log, make_project, make_webhook, second_app
 from tests.make.webhooks import webhook_row
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from app.core import clock
-from app.webhooks import canceling
+from app.deliveries import cancellation
+from app.values import clock
 from tests.make import Client, deliveries, make_project, make_webhook, together
 from tests.make.webhooks import set_webhook, webhook_row
 
@@ -29,7 +29,7 @@ def webhook(client: Client) -> dict[str, Any]:
 def rings(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The bells that are rung."""
     found: list[str] = []
-    monkeypatch.setattr(canceling, "ring_after_commit", lambda bell: found.append(bell.name))
+    monkeypatch.setattr(cancellation, "notify_after_commit", lambda bell: found.append(bell.name))
     return found
 
 

@@ -9,11 +9,11 @@ from typing import Any, Final, cast
 import orjson
 from sqlalchemy import Connection, Table, func, select
 
-from app.core.geometry import GeometryInvalid, read_boundary
-from app.core.text import fold, searchable
+from app.geometry import GeometryInvalid, read_boundary
 from app.maintenance.counters import Difference, differences
 from app.maintenance.results import Result, ok, problem
 from app.models import Project
+from app.values.text import fold, searchable
 
 SAMPLE: Final = 200  # projects; all of them when there are no more
 _SHOWN: Final = 3

@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from sqlalchemy import Connection
 
-from app.core.migrations import newest_revision
-from app.core.snapshots import shown_url
+from app.db.migrations import newest_revision
+from app.db.snapshots import shown_url
 from app.maintenance.indexes import count_faults
 from app.maintenance.results import Result, ok, problem, warning
 from app.maintenance.schema import is_half_copied, revision_of

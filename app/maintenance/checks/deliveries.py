@@ -8,9 +8,9 @@ from typing import Final, cast
 
 from sqlalchemy import Connection, Table, func, select
 
-from app.core import clock
 from app.maintenance.results import Result, ok, problem
 from app.models import Delivery, Webhook
+from app.values import clock
 
 _LATE: Final = timedelta(minutes=2)
 _DELIVERIES: Final = cast("Table", Delivery.__table__)

@@ -11,7 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Final
 
-from app.core.plans import read_plans
+from app.limits.plan_file import read_plans
 from app.maintenance.results import Result, ok, problem, warning
 from config import ROOT, Settings, SettingsError
 

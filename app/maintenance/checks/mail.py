@@ -8,10 +8,10 @@ from typing import Final, cast
 
 from sqlalchemy import Connection, Table, func, select
 
-from app.core import clock
-from app.mail.transport import find_trouble
+from app.mail.transport import find_problem
 from app.maintenance.results import Result, ok, problem, warning
 from app.models import Mail
+from app.values import clock
 from config import Settings
 
 _WITHIN: Final = 5.0  # seconds, for each answer of the server
@@ -36,7 +36,7 @@ def server(settings: Settings) -> Iterator[Result]:
     if settings.mail_url is None:
         yield _without_server(settings)
         return
-    trouble = find_trouble(settings, within=_WITHIN)
+    trouble = find_problem(settings, within=_WITHIN)
     name = f"{settings.mail_url.host}:{settings.mail_url.port}"
     if trouble is None:
         yield ok(f"{name} takes mails from {settings.mail_from.address}")

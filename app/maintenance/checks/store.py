@@ -8,13 +8,13 @@ from typing import Any, Final, cast
 
 from redis import Redis
 
-from app.core import clock
-from app.core.queue import DELIVERIES, GENERAL, job_queue
+from app.jobs.queue import DELIVERIES, GENERAL, job_queue
+from app.limits.request_counts import CHANGED
 from app.maintenance.checks.database import compared_clock
 from app.maintenance.results import Result, ok, problem, warning
 from app.running import embedded
-from app.running.presence import count_workers
-from app.usage.requests import CHANGED
+from app.running.worker_registry import count_workers
+from app.values import clock
 from config import Settings
 
 _MANY_JOBS: Final = 1000

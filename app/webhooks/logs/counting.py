@@ -14,11 +14,11 @@ from typing import Any, Final, NamedTuple
 
 from sqlalchemy import bindparam, func
 
-from app.core import clock
-from app.core.ids import first_id
-from app.core.reading import Prepared
+from app.db.queries import CompiledQuery
 from app.models import DeliveryLog
-from app.webhooks.logs.chosen import Filters, chosen
+from app.values import clock
+from app.values.ids import first_id
+from app.webhooks.logs.filters import Filters, chosen
 
 LONG: Final = 20_000  # entries; fewer are counted each time
 _SETTLED: Final = timedelta(seconds=20)  # after it no entry comes whose id was made before
@@ -29,7 +29,7 @@ _ALL: Final = Filters(False, False)
 _TOTAL: Final = func.count().label("total")
 
 
-class _Counted(NamedTuple):
+class CachedCount(NamedTuple):
     """So many entries from the ``first`` of the log to the id ``upto``."""
 
     first: str
@@ -38,7 +38,7 @@ class _Counted(NamedTuple):
     counted_at: float
 
 
-_counted: dict[tuple[str, str | None, str | None], _Counted] = {}
+_counted: dict[tuple[str, str | None, str | None], CachedCount] = {}
 
 
 def count(values: dict[str, Any]) -> int:
@@ -59,11 +59,11 @@ def count(values: dict[str, Any]) -> int:
     if total >= LONG or (key[0], None, None) in _counted:  # of a long log also what is seldom in it
         if len(_counted) >= _MOST:
             _counted.clear()
-        _counted[key] = _Counted(_first_of(values), upto, number, time.monotonic())
+        _counted[key] = CachedCount(_first_of(values), upto, number, time.monotonic())
     return total
 
 
-def _is_good(known: _Counted, values: dict[str, Any]) -> bool:
+def _is_good(known: CachedCount, values: dict[str, Any]) -> bool:
     """Whether no entry was deleted since: the oldest are, once they are old enough."""
     is_fresh = time.monotonic() < known.counted_at + _GOOD_FOR
     return is_fresh and _first_of(values) == known.first
@@ -75,15 +75,15 @@ def _first_of(values: dict[str, Any]) -> str:
 
 
 @cache
-def _before(filters: Filters) -> Prepared:
-    return Prepared(chosen(_TOTAL, filters).where(DeliveryLog.id <= bindparam("upto")))
+def _before(filters: Filters) -> CompiledQuery:
+    return CompiledQuery(chosen(_TOTAL, filters).where(DeliveryLog.id <= bindparam("upto")))
 
 
 @cache
-def _after(filters: Filters) -> Prepared:
-    return Prepared(chosen(_TOTAL, filters).where(DeliveryLog.id > bindparam("upto")))
+def _after(filters: Filters) -> CompiledQuery:
+    return CompiledQuery(chosen(_TOTAL, filters).where(DeliveryLog.id > bindparam("upto")))
 
 
 @cache
-def _first() -> Prepared:
-    return Prepared(chosen(func.min(DeliveryLog.id).label("first"), _ALL))
+def _first() -> CompiledQuery:
+    return CompiledQuery(chosen(func.min(DeliveryLog.id).label("first"), _ALL))

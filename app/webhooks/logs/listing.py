@@ -10,12 +10,12 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from app.auth.tenant import columns_of
-from app.core.finding import among, page_of
-from app.core.paging import span
-from app.core.reading import Prepared, engine
+from app.db.paging import span
+from app.db.queries import CompiledQuery, engine
+from app.db.search_index import among, page_of
 from app.models import DeliveryLog
-from app.webhooks.logs.chosen import Filters, chosen
 from app.webhooks.logs.counting import count
+from app.webhooks.logs.filters import Filters, chosen
 from app.webhooks.logs.record import COLUMNS, row_record
 
 
@@ -46,8 +46,8 @@ def list_logs(
 
 
 @cache
-def _page(dialect: str, filters: Filters, backwards: bool) -> Prepared:
+def _page(dialect: str, filters: Filters, backwards: bool) -> CompiledQuery:
     key = DeliveryLog.id.expression
     keys = chosen(key, filters).order_by(key.asc() if backwards else key.desc())
     rows = columns_of(DeliveryLog, *COLUMNS).where(among(key, page_of(keys), dialect))
-    return Prepared(rows.order_by(key.desc()))
+    return CompiledQuery(rows.order_by(key.desc()))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from app.core.clock import parse_time
-from app.core.strict_json import Fragment
+from app.deliveries.service import request_headers
 from app.models import DeliveryLog
-from app.webhooks.signing import request_headers
+from app.values.clock import parse_time
+from app.values.strict_json import Fragment
 
 COLUMNS: Final = (
     DeliveryLog.id,

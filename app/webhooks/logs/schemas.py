@@ -6,8 +6,8 @@ from typing import ClassVar, Final
 
 from marshmallow import fields, validate
 
+from app.api.fields import PageQuerySchema
 from app.api.schemas import OutputSchema
-from app.core.schemas import PageQuerySchema
 from app.policy.events import EVENTS, TEST_EVENT
 from app.webhooks import examples
 

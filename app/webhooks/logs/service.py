@@ -8,23 +8,23 @@ from sqlalchemy import bindparam
 
 from app.auth.principal import Principal
 from app.auth.tenant import columns_of, rows_of
-from app.core.errors import Conflict, NotFound
-from app.core.ids import is_id
-from app.core.reading import Prepared
-from app.extensions import db
+from app.db.extensions import db
+from app.db.queries import CompiledQuery
+from app.http.errors import Conflict, NotFound
 from app.models import DeliveryLog, Event
 from app.outbox import queue_deliveries
+from app.values.ids import is_id
 from app.webhooks.locking import check_enabled, hold_webhook
 from app.webhooks.logs.record import COLUMNS, DETAILS, detailed_record
+from app.webhooks.ordering import before_all_pending
 from app.webhooks.service import check_webhook
-from app.webhooks.turns import before_all_pending
 
-_ONE = Prepared(
+_ONE = CompiledQuery(
     columns_of(DeliveryLog, *COLUMNS, *DETAILS).where(
         DeliveryLog.id == bindparam("log_id"), DeliveryLog.webhook_id == bindparam("webhook_id")
     )
 )
-_BODY = Prepared(columns_of(Event, Event.body).where(Event.id == bindparam("event_id")))
+_BODY = CompiledQuery(columns_of(Event, Event.body).where(Event.id == bindparam("event_id")))
 
 
 def read_log(account_id: str, webhook_id: str, log_id: str) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.core.tokens import ACCESS_TOKEN, API_KEY, SERVICE_TOKEN
+from app.security.tokens import ACCESS_TOKEN, API_KEY, SERVICE_TOKEN
 from tests.api.corpus.case import JSON, PROJECT, PROJECTS, Bad
 
 GOOD = b'{"name": "A"}'

@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 import requests
 
 from app import create_app
-from app.core.connections import close_all
+from app.db.connections import close_all
 from config import load_settings
 from tests.browser.conftest import Instance, Visitor
 from tests.browser.oauth.running import SECONDS, Loopback

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import time
 
+from app.stand_in.deliver import NEW_DELIVERIES
+from app.stand_in.jobs import JOBS
 from flask import Flask
 from rq.serializers import JSONSerializer
 
-from app.core import edge, logging, store
-from app.core.bells import DELIVERIES_BELL
-from app.core.queue import job_queue
+from app.http import logging, middleware
+from app.jobs import registry, valkey
+from app.jobs.queue import job_queue
 from app.running.embedded import redis_url
 from config import Settings
 
@@ -18,9 +20,10 @@ from config import Settings
 def create_app(settings: Settings) -> Flask:
     app = Flask(__name__, static_folder=None)
     app.config["SETTINGS"] = settings
-    edge.init_app(app)
+    registry.register(JOBS)
+    middleware.init_app(app)
     logging.init_app(app)
-    store.init_app(app, settings, lambda: redis_url(settings))
+    valkey.init_app(app, settings, lambda: redis_url(settings))
 
     @app.get("/healthz")
     def healthz() -> str:
@@ -37,16 +40,16 @@ def create_app(settings: Settings) -> Flask:
 
     @app.post("/jobs/<int:seconds>")
     def job(seconds: int) -> str:
-        queue = job_queue(store.store().client)
+        queue = job_queue(valkey.valkey().client)
         assert queue.serializer is JSONSerializer
-        return queue.enqueue("app.jobs.sleep", seconds).id
+        return queue.enqueue("app.stand_in.jobs.sleep", seconds).id
 
     @app.post("/wait")
     def wait() -> str:
-        return job_queue(store.store().client).enqueue("app.jobs.wait").id
+        return job_queue(valkey.valkey().client).enqueue("app.stand_in.jobs.wait").id
 
     @app.post("/ring")
     def ring() -> str:
-        return str(DELIVERIES_BELL.ring(store.store().client))
+        return str(NEW_DELIVERIES.notify(valkey.valkey().client))
 
     return app

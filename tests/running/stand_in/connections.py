@@ -1,4 +1,4 @@
-"""Stands in for ``app/core/connections.py``."""
+"""Stands in for ``app/db/connections.py``."""
 
 from __future__ import annotations
 

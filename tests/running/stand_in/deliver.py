@@ -1,4 +1,4 @@
-"""Stands in for ``app/webhooks/jobs.py``: a job that lingers until nobody has rung for a while."""
+"""Stands in for ``app/deliveries/jobs.py``: a job that ends when no signal has come for a while."""
 
 from __future__ import annotations
 
@@ -6,20 +6,22 @@ import os
 import time
 from pathlib import Path
 
-from app.core import stopping
-from app.core.bells import DELIVERIES_BELL
-from app.core.store import store
+from app.jobs import shutdown
+from app.jobs.queue import DELIVERIES
+from app.jobs.valkey import valkey
+from app.jobs.wake_signals import WakeSignal
 
+NEW_DELIVERIES = WakeSignal("deliveries", DELIVERIES, 60)
 TRACES = Path(os.environ["INSTANCE_PATH"])
 
 
 def deliver() -> None:
-    client = store().client
-    DELIVERIES_BELL.begin(client)
+    client = valkey().client
+    NEW_DELIVERIES.begin(client)
     _note("begun")
-    while DELIVERIES_BELL.wait(client, float(os.environ.get("LINGER", "0.3"))):
+    while NEW_DELIVERIES.wait(client, float(os.environ.get("LINGER", "0.3"))):
         _note("woken")
-    if stopping.is_asked():
+    if shutdown.is_requested():
         _note("asked")
 
 

@@ -1,4 +1,4 @@
-"""Stands in for ``app/extensions.py``: a database that is not there."""
+"""Stands in for ``app/db/extensions.py``: a database that is not there."""
 
 from __future__ import annotations
 

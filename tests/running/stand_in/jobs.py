@@ -6,7 +6,10 @@ import os
 import time
 from pathlib import Path
 
-from app.core import stopping
+from app.stand_in.deliver import NEW_DELIVERIES, deliver
+
+from app.jobs import shutdown
+from app.jobs.registry import Job
 
 TRACES = Path(os.environ["INSTANCE_PATH"])
 
@@ -20,7 +23,7 @@ def sleep(seconds: int) -> None:
 def wait() -> None:
     """Goes on until it is asked to stop."""
     (TRACES / "job.started").write_text(str(os.getpid()))
-    assert stopping.asked.wait(30)
+    assert shutdown.requested.wait(30)
     (TRACES / "job.asked").touch()
 
 
@@ -33,3 +36,9 @@ def fail() -> None:
     with (TRACES / "failures").open("a") as file:
         file.write(f"{time.time()}\n")
     raise RuntimeError("meant to fail")
+
+
+JOBS = (
+    *(Job(sleep), Job(wait), Job(fail), Job(tick, every_seconds=2)),
+    Job(deliver, every_seconds=60, signal=NEW_DELIVERIES),
+)

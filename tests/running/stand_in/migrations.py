@@ -1,4 +1,4 @@
-"""Stands in for ``app/core/migrations.py``."""
+"""Stands in for ``app/db/migrations.py``."""
 
 from __future__ import annotations
 

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 from standardwebhooks import Webhook, WebhookVerificationError
 
+from tests.architecture.documents import documents
 from tests.docs.pages import blocks
 from tests.egress.receivers import Received, Receiver
-from tests.house.documents import documents
 from tests.make import Client, events, make_project
 from tests.make.webhooks import make_webhook
 from tests.webhooks.clients.running import run_script

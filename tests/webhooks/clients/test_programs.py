@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from app.core import clock
-from app.webhooks.signing import new_secret, request_headers, signatures
+from app.deliveries.signing import new_secret, request_headers, signatures
+from app.values import clock
 from tests.egress.receivers import Authority
 from tests.make import Client, events, make_project
 from tests.make.webhooks import make_webhook

@@ -12,11 +12,11 @@ import pytest
 from flask import Flask
 
 from app.auth.tenant import rows_of
-from app.core import clock
-from app.core.ids import first_id, new_id
-from app.core.reading import engine
-from app.extensions import db
+from app.db.extensions import db
+from app.db.queries import engine
 from app.models import DeliveryLog
+from app.values import clock
+from app.values.ids import first_id, new_id
 from app.webhooks.logs import counting
 from tests.make import Client, make_account, make_log, make_webhook
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from app.core import clock
+from app.values import clock
 from tests.egress.receivers import Receiver, answering
 from tests.make import Client, make_log, make_project, make_webhook
 from tests.webhooks.conftest import Deliver

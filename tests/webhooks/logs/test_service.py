@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from app.auth.tenant import rows_of
-from app.core import clock
-from app.extensions import db
+from app.db.extensions import db
 from app.models import Event
+from app.values import clock
 from tests.make import Client, deliveries, events, make_log, make_project, make_webhook
 from tests.make.webhooks import set_deliveries, set_webhook
 

@@ -1,0 +1,135 @@
+"""The one renderer of refusals: whatever was raised becomes the envelope of an error."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import Any, Final
+
+from flask import Flask, Response, current_app
+from flask_limiter.errors import RateLimitExceeded
+from gunicorn.http.errors import NoMoreData, ParseException  # type: ignore[import-untyped]
+from sqlalchemy.exc import IntegrityError, SQLAlchemyError
+from werkzeug.exceptions import HTTPException
+
+from app.api.requests import early_error, request_id
+from app.db.engines import is_outage
+from app.http import errors
+from app.http.errors import ApiError, Detail
+from app.limits import limiter
+from app.values.strict_json import dumps
+
+log = logging.getLogger(__name__)
+
+_BY_STATUS: Final[dict[int, type[ApiError]]] = {
+    kind.status: kind
+    for kind in (
+        errors.BadRequest,
+        errors.NotFound,
+        errors.MethodNotAllowed,
+        errors.PayloadTooLarge,
+        errors.UnsupportedMediaType,
+    )
+}
+
+# Constraints whose violation is the client's to mend: what it is called, and what is said.
+_CONFLICTS: Final = {
+    "uq_projects_account_id_slug": Detail(
+        "slug", "Another project of this account has a name that gives the same slug."
+    ),
+}
+_SQLITE_NAMES: Final = {"projects.account_id, projects.slug": "uq_projects_account_id_slug"}
+
+
+_PAGE: Final = "canopy_error_page"
+
+ErrorPage = Callable[[ApiError, str], Response | None]
+
+
+def init_app(app: Flask, page: ErrorPage) -> None:
+    """Turn whatever is raised into an answer.
+
+    Args:
+        page: gives the page of a refusal, or None for a request that a program made.
+    """
+    app.extensions[_PAGE] = page
+    app.register_error_handler(ApiError, render)
+    app.register_error_handler(HTTPException, _render_http)
+    app.register_error_handler(RateLimitExceeded, _render_limited)
+    for kind in (NoMoreData, ParseException):  # raised by the web server where a body is read
+        app.register_error_handler(kind, _render_broken_body)
+    app.register_error_handler(SQLAlchemyError, _render_database)
+    app.register_error_handler(Exception, _render_unknown)
+
+
+def render(error: ApiError, **extra: Any) -> Response:
+    """The error envelope, with the error's own status and headers, and ``extra`` members; or the
+    page of it, for a browser."""
+    response = current_app.extensions[_PAGE](error, request_id()) or _envelope(error, extra)
+    response.headers.update(error.headers)
+    return response
+
+
+def _envelope(error: ApiError, extra: dict[str, Any]) -> Response:
+    body = {
+        **extra,
+        "error": {
+            "code": error.code,
+            "message": error.message,
+            "details": [{"field": item.field, "message": item.message} for item in error.details],
+        },
+        "meta": {"request_id": request_id()},
+    }
+    return Response(dumps(body), status=error.status, content_type="application/json")
+
+
+def as_api_error(error: SQLAlchemyError) -> ApiError | None:
+    """The refusal that a failure of the database amounts to, or None when it is a fault of ours."""
+    if isinstance(error, IntegrityError) and (detail := _conflict(error)):
+        return errors.Conflict("The resource conflicts with another one.", details=[detail])
+    if is_outage(error):
+        log.warning("the database is unavailable: %s", getattr(error, "orig", None) or error)
+        return errors.ServiceUnavailable()
+    return None
+
+
+def _conflict(error: IntegrityError) -> Detail | None:
+    diagnosis = getattr(error.orig, "diag", None)
+    name = diagnosis.constraint_name if diagnosis is not None else None
+    if name is None:
+        columns = str(error.orig).partition("UNIQUE constraint failed: ")[2]
+        name = _SQLITE_NAMES.get(columns)
+    return _CONFLICTS.get(name or "")
+
+
+def _render_http(error: HTTPException) -> Response:
+    """Werkzeug's own refusals (an unknown route, a wrong method), keeping their headers."""
+    known = _BY_STATUS.get(error.code or 500)
+    if known is None:
+        if (error.code or 500) >= 500:
+            return render(errors.InternalError())
+        known = errors.BadRequest
+    kept = {name: value for name, value in error.get_headers() if name == "Allow"}
+    return render(known(headers=kept))
+
+
+def _render_limited(_: RateLimitExceeded) -> Response:
+    """One request too many; but what is wrong with it in any case is told first."""
+    earlier = early_error()
+    if isinstance(earlier, HTTPException):
+        return _render_http(earlier)
+    return render(earlier if isinstance(earlier, ApiError) else limiter.refusal())
+
+
+def _render_broken_body(_: Exception) -> Response:
+    return render(errors.BadRequest("The chunks of the body are malformed, or end too early."))
+
+
+def _render_database(error: SQLAlchemyError) -> Response:
+    refusal = as_api_error(error)
+    return render(refusal) if refusal is not None else _render_unknown(error)
+
+
+def _render_unknown(error: Exception) -> Response:
+    log.error("unhandled error", exc_info=error)
+    return render(errors.InternalError())

@@ -1,0 +1,123 @@
+"""Fields of bodies and query strings of /v1: geometries, bounding boxes, keywords, pages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import marshmallow as ma
+from marshmallow import fields, validate
+
+from app.geometry import GeometryInvalid, Problem, read_bbox, read_boundary, read_point
+from app.policy import bounds
+from app.values.fields import QueryInteger, QuerySchema, Text
+from app.values.strict_json import dumps
+
+
+class Keyword(Text):
+    """A word of an open vocabulary, such as the type of an asset."""
+
+    def __init__(self, **options: Any) -> None:
+        pattern = {"pattern": f"^{bounds.VOCABULARY_PATTERN}$"}
+        metadata = pattern | options.pop("metadata", {})
+        super().__init__(longest=50, metadata=metadata, **options)
+        message = "Must be lower case, begin with a letter, and hold letters, digits, _ and - only."
+        self.validators = [validate.Regexp(f"^{bounds.VOCABULARY_PATTERN}\\Z", error=message)]
+
+
+class BoundingBox(fields.Field[Any]):
+    """``minLon,minLat,maxLon,maxLat`` of a query string, as unwrapped ``Bounds``."""
+
+    def __init__(self, **options: Any) -> None:
+        shape = {
+            "type": "string",
+            "description": "`minLon,minLat,maxLon,maxLat`; west may exceed east.",
+            "examples": ["-123,43,-122,44"],
+        }
+        super().__init__(metadata=shape, **options)
+
+    def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> Any:
+        try:
+            return read_bbox(value)
+        except ValueError as error:
+            raise ma.ValidationError(str(error)) from None
+
+
+class Geometry(fields.Field[Any]):
+    """A GeoJSON Polygon or MultiPolygon, as a ``Boundary``."""
+
+    def __init__(self, *, allow_none: bool = False, **options: Any) -> None:
+        shape = _one_of("Polygon", "MultiPolygon", allow_none=allow_none)
+        super().__init__(allow_none=allow_none, metadata=shape, **options)
+
+    def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> Any:
+        try:
+            return read_boundary(value, max_positions=bounds.GEOMETRY_POSITIONS)
+        except GeometryInvalid as error:
+            raise ma.ValidationError(_by_member(error.problems)) from None
+
+
+class Location(fields.Field[Any]):
+    """A GeoJSON Point, as a ``Point``."""
+
+    def __init__(self, *, allow_none: bool = False, **options: Any) -> None:
+        shape = _one_of("Point", allow_none=allow_none)
+        super().__init__(allow_none=allow_none, metadata=shape, **options)
+
+    def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> Any:
+        try:
+            return read_point(value)
+        except GeometryInvalid as error:
+            raise ma.ValidationError(_by_member(error.problems)) from None
+
+
+class JsonObject(fields.Field[Any]):
+    """A JSON object of the client's own, bounded in size, as its compact text."""
+
+    def __init__(self, *, allow_none: bool = False, **options: Any) -> None:
+        shape = {"type": "object", "maxProperties": bounds.METADATA_KEYS}
+        super().__init__(allow_none=allow_none, metadata=shape, **options)
+
+    def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> str:
+        if not isinstance(value, dict):
+            raise ma.ValidationError("Must be a JSON object.")
+        if len(value) > bounds.METADATA_KEYS:
+            raise ma.ValidationError(f"Must have at most {bounds.METADATA_KEYS} keys.")
+        try:
+            text = dumps(value)
+        except TypeError:  # orjson writes 254 levels, and reads more
+            raise ma.ValidationError("Must be nested at most 250 levels deep.") from None
+        if len(text) > bounds.METADATA_BYTES:
+            raise ma.ValidationError(f"Must be at most {bounds.METADATA_BYTES:,} bytes as JSON.")
+        if b"\\u0000" in text and _has_nul(value):
+            raise ma.ValidationError("Must not contain the NUL character.")
+        return text.decode()
+
+
+class PageQuerySchema(QuerySchema):
+    """Which page of a list."""
+
+    page = QueryInteger(low=1, high=bounds.PAGE_MAX, load_default=1)
+    per_page = QueryInteger(low=1, high=bounds.PER_PAGE_MAX, load_default=bounds.PER_PAGE_DEFAULT)
+
+
+def _one_of(*kinds: str, allow_none: bool) -> dict[str, Any]:
+    """How a field is described that holds one of these GeoJSON objects."""
+    choices: list[dict[str, str]] = [{"$ref": f"#/components/schemas/{kind}"} for kind in kinds]
+    return {"oneOf": choices + ([{"type": "null"}] if allow_none else [])}
+
+
+def _by_member(problems: list[Problem]) -> dict[str, list[str]]:
+    """The messages of problems, by the member of the object that each is about."""
+    messages: dict[str, list[str]] = {}
+    for problem in problems:
+        member = problem.field.partition(".")[2] or "_schema"
+        messages.setdefault(member, []).append(problem.message)
+    return messages
+
+
+def _has_nul(value: Any) -> bool:
+    if isinstance(value, str):
+        return "\x00" in value
+    if isinstance(value, dict):
+        return any("\x00" in name or _has_nul(inner) for name, inner in value.items())
+    return isinstance(value, list) and any(map(_has_nul, value))

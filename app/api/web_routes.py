@@ -1,0 +1,82 @@
+"""The routes below /api, for the web application and for providers that call in.
+
+Their bodies are read as strictly as those of /v1 and refusals look the same. An answer carries no
+time, so that two equal ones are equal to the byte but for the id of the request.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import marshmallow as ma
+from flask import Response, request
+
+from app.api.envelope import JSON
+from app.api.parsing import PARSER, refuse_parameters, whole_body
+from app.api.requests import request_id
+from app.http.errors import ServiceUnavailable, Unauthorized
+from app.security.signatures import is_signed
+from app.values.strict_json import dumps
+
+SIGNATURE = "X-Service-Signature"
+
+
+def answer(data: Mapping[str, Any]) -> Response:
+    """200 with ``{data, meta: {request_id}}``."""
+    body = {"data": data, "meta": {"request_id": request_id()}}
+    response = Response(dumps(body), content_type=JSON)
+    response.headers["Cache-Control"] = "no-store"
+    return response
+
+
+def read_body(schema: type[ma.Schema]) -> dict[str, Any]:
+    """What the body of this request holds.
+
+    Raises:
+        BadRequest: it is not JSON, or the address has parameters.
+        ValidationFailed: a field is wrong.
+    """
+    refuse_parameters(request)
+    loaded: dict[str, Any] = PARSER.parse(schema(), request, location="json")
+    return loaded
+
+
+def verify_signature(secret: str | None, setting: str) -> None:
+    """Hold the raw body of this request against its ``X-Service-Signature``, before it is parsed.
+
+    Args:
+        secret: what the sender signs with, or None when the instance has none.
+        setting: the setting that holds the secret.
+
+    Raises:
+        ServiceUnavailable: there is no secret.
+        Unauthorized: the signature is missing or wrong.
+    """
+    body = signed_body(secret, setting)
+    if not is_signed(secret or "", body, request.headers.get(SIGNATURE)):
+        raise bad_signature(
+            SIGNATURE,
+            f"Send sha256= and the HMAC-SHA256 of the body as sent, keyed with {setting}.",
+        )
+
+
+def signed_body(secret: str | None, setting: str) -> bytes:
+    """The raw body of a request that must be signed.
+
+    Raises:
+        ServiceUnavailable: the instance has no secret to check it with.
+    """
+    if not secret:
+        raise ServiceUnavailable(
+            f"This route is closed: {setting} is not set on this instance.", retry_after=3600
+        )
+    return whole_body(request)
+
+
+def bad_signature(header: str, advice: str) -> Unauthorized:
+    """The refusal of a request whose signature is missing or wrong."""
+    return Unauthorized(
+        f"The signature in {header} is missing or is not that of this body. {advice}",
+        scheme=f'Signature header="{header}"',
+    )

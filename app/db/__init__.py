@@ -1,0 +1,1 @@
+"""Database access: engines, compiled queries, the search index, column types, migrations."""

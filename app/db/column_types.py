@@ -1,0 +1,121 @@
+"""The base of all tables: names of constraints, and the column types both databases agree on."""
+
+from __future__ import annotations
+
+import zlib
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, DateTime, LargeBinary, MetaData, String, Text
+from sqlalchemy.engine import Dialect
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.orm import DeclarativeBase, InstrumentedAttribute
+from sqlalchemy.sql.compiler import SQLCompiler
+from sqlalchemy.sql.functions import FunctionElement
+from sqlalchemy.types import TypeDecorator
+
+from app.values.clock import format_time, parse_time
+
+# Constraints have names, so that a migration can find them and a violation can be told apart.
+metadata = MetaData(
+    naming_convention={
+        "pk": "pk_%(table_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_name)s_%(referred_table_name)s",
+        "ck": "ck_%(table_name)s_%(constraint_name)s",
+    }
+)
+
+
+class Base(DeclarativeBase):
+    """What every model is."""
+
+    metadata = metadata
+
+
+# PostgreSQL compares text by the collation of the database; "C" is SQLite's order (by code point),
+# so that pages and ties fall the same way on both.
+Key = String(40).with_variant(String(40, collation="C"), "postgresql")
+Hash = String(64).with_variant(String(64, collation="C"), "postgresql")  # SHA-256, hexadecimal
+SortableText = Text().with_variant(Text(collation="C"), "postgresql")
+
+
+class Compressed(TypeDecorator[bytes]):
+    """Bytes, kept by zlib at its fastest: a third of the room for boundaries."""
+
+    impl = LargeBinary
+    cache_ok = True
+
+    def process_bind_param(self, value: bytes | None, dialect: Dialect) -> bytes | None:
+        return None if value is None else zlib.compress(value, 1)
+
+    def process_result_value(self, value: bytes | None, dialect: Dialect) -> bytes | None:
+        return None if value is None else zlib.decompress(value)
+
+
+class Timestamp(TypeDecorator[datetime]):
+    """A moment in UTC, to the millisecond.
+
+    ``timestamptz`` on PostgreSQL. SQLite has no such type: there it is text in the form that the
+    service shows, whose order is the order of time.
+    """
+
+    impl = DateTime
+    cache_ok = True
+
+    def load_dialect_impl(self, dialect: Dialect) -> Any:
+        if dialect.name == "sqlite":
+            return dialect.type_descriptor(String(24))
+        return dialect.type_descriptor(DateTime(timezone=True))
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> Any:
+        if value is None or dialect.name != "sqlite":
+            return value
+        return format_time(value)
+
+    def process_result_value(self, value: Any, dialect: Dialect) -> datetime | None:
+        if value is None:
+            return None
+        if dialect.name == "sqlite":
+            return parse_time(value)
+        moment: datetime = value
+        return moment.astimezone(UTC)
+
+
+class ApiTimestamp(Timestamp):
+    """A moment read as the text that the service shows, which SQLite keeps as it is."""
+
+    cache_ok = True
+
+    def result_processor(self, dialect: Dialect, coltype: object) -> Any:
+        if dialect.name == "sqlite":
+            return None
+        return lambda value: None if value is None else format_time(value)
+
+
+class RawTimestamp(FunctionElement[str]):
+    """A moment as the text that the service shows. SQLite keeps it so; PostgreSQL writes it, which
+    takes less than doing it here for every row of a list."""
+
+    inherit_cache = True
+    type = String()
+
+
+@compiles(RawTimestamp)
+def _kept_text(element: RawTimestamp, compiler: SQLCompiler, **options: Any) -> str:
+    return compiler.process(element.clauses, **options)
+
+
+@compiles(RawTimestamp, "postgresql")
+def _written_text(element: RawTimestamp, compiler: SQLCompiler, **options: Any) -> str:
+    moment = compiler.process(element.clauses, **options)
+    return f"to_char({moment} AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"')"
+
+
+def api_column(column: InstrumentedAttribute[Any]) -> ColumnElement[Any]:
+    """The column of an attribute, for a statement that reads plain columns under their names."""
+    source = column.expression
+    if isinstance(source.type, Timestamp):
+        return RawTimestamp(source).label(column.key)
+    return source.label(column.key)

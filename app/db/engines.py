@@ -1,0 +1,139 @@
+"""How the service talks to its database, SQLite or PostgreSQL.
+
+``db.session`` is for changes: one transaction, which the edge (route, job, command) commits. On
+SQLite it begins with ``BEGIN IMMEDIATE``: whoever is going to write waits for the lock at the
+beginning, where waiting works, and not in the middle, where SQLite can only give up. Reading
+outside a change goes another way: ``app.db.queries``.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
+from flask import Flask, current_app
+from sqlalchemy import Connection, event
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.exc import DBAPIError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+
+from app.db import queries
+from app.db.column_types import Base
+from app.db.extensions import db
+from config import Settings
+
+# PostgreSQL: connection, resources, a lock not had, stopped by somebody, a deadlock, read-only.
+_OUTAGE_STATES: Final = ("08", "53", "55", "57", "40", "25006")
+# SQLite's primary result codes (https://www.sqlite.org/rescode.html): its file, disk or lock.
+_OUTAGE_CODES: Final = frozenset(
+    {
+        sqlite3.SQLITE_BUSY,
+        sqlite3.SQLITE_LOCKED,
+        sqlite3.SQLITE_NOMEM,
+        sqlite3.SQLITE_READONLY,
+        sqlite3.SQLITE_INTERRUPT,
+        sqlite3.SQLITE_IOERR,
+        sqlite3.SQLITE_FULL,
+        sqlite3.SQLITE_CANTOPEN,
+        sqlite3.SQLITE_PROTOCOL,
+    }
+)
+
+
+def engine_options(settings: Settings) -> dict[str, Any]:
+    """Options of both engines, for changes and for reading.
+
+    A thread holds one connection of each at most. PostgreSQL compiles no statement, as ours are
+    shorter than that would take, and has room to note down each row that an index of texts finds
+    (docs/adr/0004-search.md). Errors are logged, and do not name what was written: parameters are
+    hidden.
+    """
+    if settings.uses_sqlite:
+        return {
+            "hide_parameters": True,
+            "pool_size": settings.web_threads + 1,
+            "connect_args": {"timeout": settings.database_timeout_ms / 1000},
+        }
+    return {
+        "hide_parameters": True,
+        "pool_size": settings.database_pool_size,
+        "max_overflow": 0,
+        "pool_timeout": settings.database_timeout_ms / 1000,
+        "connect_args": {
+            "connect_timeout": 3,
+            "options": f"-c statement_timeout={settings.database_timeout_ms}"
+            f" -c lock_timeout={settings.database_timeout_ms} -c timezone=UTC"
+            " -c jit=off -c work_mem=32MB",
+            "prepare_threshold": 2,
+        },
+    }
+
+
+def init_app(app: Flask) -> None:
+    """Bind the session and the reading connections to ``app``, by the rules above."""
+    db.init_app(app)
+    settings: Settings = app.config["SETTINGS"]
+    reading_engine = queries.init_app(app, settings.database_url, engine_options(settings))
+    with app.app_context():
+        if db.engine.dialect.name == "sqlite":
+            event.listen(db.engine, "connect", _prepare_sqlite)
+            event.listen(db.engine, "begin", _begin_immediately)
+            event.listen(reading_engine, "connect", _prepare_sqlite)
+
+
+@contextmanager
+def without_waiting() -> Iterator[Connection]:
+    """A connection for a small write that may as well not happen.
+
+    A statement that finds the database, or its table, locked fails at once, with OperationalError.
+    """
+    queries.release()  # a thread that held one and waited for another could wait for itself
+    with queries.connect() as connection:
+        sqlite = connection.dialect.name == "sqlite"
+        wait = "PRAGMA busy_timeout=%d" if sqlite else "SET lock_timeout=%d"
+        connection.exec_driver_sql(wait % (0 if sqlite else 1))  # PostgreSQL's 0 is no limit
+        try:
+            yield connection
+        finally:
+            if not connection.invalidated:
+                timeout = current_app.config["SETTINGS"].database_timeout_ms
+                connection.exec_driver_sql(wait % timeout)
+
+
+def is_outage(error: BaseException) -> bool:
+    """Whether the database is gone, locked or overloaded, rather than the statement wrong."""
+    if isinstance(error, PoolTimeout):
+        return True
+    if not isinstance(error, DBAPIError):
+        return False
+    if error.connection_invalidated:
+        return True
+    if state := getattr(error.orig, "sqlstate", None):
+        return bool(state.startswith(_OUTAGE_STATES))
+    if code := getattr(error.orig, "sqlite_errorcode", None):
+        return code & 0xFF in _OUTAGE_CODES
+    return isinstance(error, OperationalError)  # there was no connection to answer with a code
+
+
+def _prepare_sqlite(connection: sqlite3.Connection, _: object) -> None:
+    connection.isolation_level = None  # this module begins transactions, not the driver
+    cursor = connection.cursor()
+    cursor.execute("PRAGMA journal_mode=WAL")
+    cursor.execute("PRAGMA synchronous=NORMAL")
+    cursor.execute("PRAGMA foreign_keys=ON")
+    cursor.execute("PRAGMA recursive_triggers=ON")
+    cursor.execute("PRAGMA cache_size=-16000")
+    cursor.execute("PRAGMA journal_size_limit=67108864")  # what a busy hour leaves of the log
+    cursor.close()
+
+
+def _begin_immediately(connection: Connection) -> None:
+    connection.exec_driver_sql("BEGIN IMMEDIATE")
+
+
+def insert_into(model: type[Base]) -> Any:
+    """An INSERT that can have an ON CONFLICT: each database has its own."""
+    dialect: Any = postgresql if db.engine.dialect.name == "postgresql" else sqlite
+    return dialect.insert(model)

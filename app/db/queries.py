@@ -1,0 +1,228 @@
+"""Reading outside a change: statements built once, run on a connection of the request's own.
+
+SQLAlchemy's own execution of a statement costs several times what the database takes for a row. A
+``CompiledQuery`` keeps the compiled text and hands it to the driver itself. Each statement stands
+alone (autocommit): there is no transaction to begin or to end, and on SQLite no lock that a writer
+would wait for. ``docs/adr/0003-reading.md`` has the measurements.
+"""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from typing import Any, Final
+
+from flask import Flask, current_app, g
+from sqlalchemy import Connection, Engine, Executable, Float, create_engine
+from sqlalchemy.dialects.sqlite import dialect as SQLiteDialect
+from sqlalchemy.engine.interfaces import Dialect
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.pool import PoolProxiedConnection
+from sqlalchemy.sql.compiler import SQLCompiler
+
+_ENGINE: Final = "canopy_reading_engine"
+_CONNECTION: Final = "canopy_reader"
+_CURSORS: Final = "canopy_reading_cursors"
+_TIMES_TRIED: Final = 2  # a connection that the server has closed meanwhile is replaced once
+
+Convert = Callable[[Any], Any]
+
+
+def init_app(app: Flask, url: str, options: Mapping[str, Any]) -> Engine:
+    """Give ``app`` an engine of its own for reading, and end each request's connection."""
+    autocommit = {} if url.startswith("sqlite") else {"isolation_level": "AUTOCOMMIT"}
+    # Where each statement stands alone there is nothing to roll back.
+    engine = create_engine(url, **options, **autocommit, pool_reset_on_return=None)
+    app.extensions[_ENGINE] = engine
+    app.teardown_appcontext(lambda _: release())
+    return engine
+
+
+def engine() -> Engine:
+    """The application's engine for reading."""
+    found: Engine = current_app.extensions[_ENGINE]
+    return found
+
+
+def release() -> None:
+    """Give the request's connection back, before a change opens its own."""
+    for cursor in g.pop(_CURSORS, ()):  # unread, it would hold SQLite to the moment of its reading
+        with suppress(engine().dialect.loaded_dbapi.Error):  # its connection is gone
+            cursor.close()
+    connection: PoolProxiedConnection | None = g.pop(_CONNECTION, None)
+    if connection is not None:
+        connection.close()
+
+
+def connect() -> Connection:
+    """A connection for statements that are seldom asked. Use it in a ``with``."""
+    return engine().connect()
+
+
+class CompiledQuery:
+    """A SELECT with named parameters, compiled once for each kind of database."""
+
+    def __init__(self, statement: Executable) -> None:
+        self._statement = statement
+        self._compiled: dict[str, _Compiled] = {}
+
+    def all(self, **values: Any) -> list[Any]:
+        """All rows, as named tuples."""
+        compiled, rows = self._run(values)
+        return compiled.rows(rows)
+
+    def tuples(self, **values: Any) -> list[tuple[Any, ...]]:
+        """All rows, as plain tuples: for lists, where names would be looked up for every row."""
+        compiled, rows = self._run(values)
+        return compiled.converted(rows)
+
+    def stream(self, number: int, **values: Any) -> Iterator[list[tuple[Any, ...]]]:
+        """All rows as in ``tuples``, so many at once: for rows that may be megabytes each.
+
+        The statement runs before this returns; PostgreSQL's driver holds what it answered.
+        """
+        source = engine()
+        compiled = self._compiled_for(source)
+        cursor, rows = _execute(source, compiled.text, compiled.bind(values), number)
+        g.setdefault(_CURSORS, []).append(cursor)
+        return compiled.chunks(source, cursor, rows, number)
+
+    def first(self, **values: Any) -> Any:
+        """The first row, or None."""
+        compiled, rows = self._run(values)
+        return compiled.rows(rows[:1])[0] if rows else None
+
+    def scalar(self, **values: Any) -> Any:
+        """The first column of the one row."""
+        return self.all(**values)[0][0]
+
+    def _run(self, values: dict[str, Any]) -> tuple[_Compiled, list[Any]]:
+        source = engine()
+        compiled = self._compiled_for(source)
+        cursor, rows = _execute(source, compiled.text, compiled.bind(values))
+        cursor.close()
+        return compiled, rows
+
+    def _compiled_for(self, source: Engine) -> _Compiled:
+        compiled = self._compiled.get(source.dialect.name)
+        if compiled is None:
+            compiled = _Compiled(self._statement, source.dialect)
+            self._compiled[source.dialect.name] = compiled
+        return compiled
+
+
+class _Compiled:
+    """The text for one kind of database, and what its driver needs converted."""
+
+    def __init__(self, statement: Executable, dialect: Dialect) -> None:
+        compiled = statement.compile(dialect=_with_named_parameters(dialect))  # type: ignore[attr-defined]
+        assert isinstance(compiled, SQLCompiler)
+        self.text = str(compiled)
+        self._fixed = {name: value for name, value in compiled.params.items() if value is not None}
+        self._to_driver = _converters(
+            (name, bound.type.dialect_impl(dialect).bind_processor(dialect))
+            for name, bound in compiled.binds.items()
+        )
+        columns = [entry.keyname for entry in compiled._result_columns]
+        row: Any = namedtuple("Row", columns)  # type: ignore[misc]
+        self._make_row: Callable[[Any], Any] = row._make
+        self._from_driver = _converters(
+            (place, entry.type.dialect_impl(dialect).result_processor(dialect, None))
+            for place, entry in enumerate(compiled._result_columns)
+            if not isinstance(entry.type, Float)  # drivers give floats as they are
+        )
+
+    def bind(self, values: dict[str, Any]) -> dict[str, Any]:
+        """The parameters as the driver takes them."""
+        bound = self._fixed | values
+        for name, convert in self._to_driver:
+            bound[name] = convert(bound[name])
+        return bound
+
+    def rows(self, found: list[Any]) -> list[Any]:
+        """The driver's rows as named tuples of Python's values."""
+        return list(map(self._make_row, self.converted(found)))
+
+    def chunks(
+        self, source: Engine, cursor: Any, rows: list[Any], number: int
+    ) -> Iterator[list[Any]]:
+        """These rows and all that the cursor has after them, so many at once."""
+        try:
+            while rows:
+                yield self.converted(rows)
+                rows = cursor.fetchmany(number)
+        except source.dialect.loaded_dbapi.Error as error:
+            raise _wrapped(error, self.text, source, gone=False) from error
+        finally:
+            cursor.close()
+
+    def converted(self, found: list[Any]) -> list[Any]:
+        """The driver's rows with Python's values."""
+        if not self._from_driver:
+            return found
+        converted = []
+        for row in found:
+            cells = list(row)
+            for place, convert in self._from_driver:
+                cells[place] = convert(cells[place])
+            converted.append(tuple(cells))
+        return converted
+
+
+def _with_named_parameters(dialect: Dialect) -> Dialect:
+    """psycopg has names of itself; SQLite's dialect counts its parameters unless told."""
+    return SQLiteDialect(paramstyle="named") if dialect.name == "sqlite" else dialect
+
+
+def _converters(pairs: Any) -> list[tuple[Any, Convert]]:
+    return [(key, convert) for key, convert in pairs if convert is not None]
+
+
+def _execute(
+    source: Engine, text: str, values: dict[str, Any], number: int | None = None
+) -> tuple[Any, list[Any]]:
+    """Run a statement. A reading that failed because the connection was gone is done again.
+
+    Returns the cursor and its rows: the first ``number`` of them, or all.
+    """
+    for tries_left in reversed(range(_TIMES_TRIED)):
+        connection: Any = g.get(_CONNECTION) or _open(source)
+        cursor = None
+        try:
+            cursor = connection.cursor()
+            cursor.execute(text, values)
+            rows = cursor.fetchall() if number is None else cursor.fetchmany(number)
+        except source.dialect.loaded_dbapi.Error as error:
+            gone = source.dialect.is_disconnect(error, connection.dbapi_connection, cursor)
+            if gone:
+                g.pop(_CONNECTION).invalidate(error)
+                source.dispose()
+            if not (gone and tries_left):
+                raise _wrapped(error, text, source, gone) from error
+        else:
+            return cursor, rows
+    raise AssertionError("the last try returns or raises")
+
+
+def _open(source: Engine) -> PoolProxiedConnection:
+    """The request's connection, anew. A pool lets the driver's errors through as they are."""
+    try:
+        connection = source.raw_connection()
+    except source.dialect.loaded_dbapi.Error as error:
+        raise _wrapped(error, "", source, gone=True) from error
+    setattr(g, _CONNECTION, connection)
+    return connection
+
+
+def _wrapped(error: Exception, text: str, source: Engine, gone: bool) -> BaseException:
+    """The driver's error as SQLAlchemy's, which everything above knows."""
+    return DBAPIError.instance(
+        text,
+        {},
+        error,
+        source.dialect.loaded_dbapi.Error,
+        hide_parameters=True,
+        connection_invalidated=gone,
+        dialect=source.dialect,
+    )

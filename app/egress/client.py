@@ -1,0 +1,130 @@
+"""Posting to addresses that customers gave."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from app.egress.addresses import Address, Network, all_allowed, is_address, is_opened
+from app.egress.attempt import Attempt, EgressError, Timing
+from app.egress.connecting import connect, is_own
+from app.egress.exchange import compose, exchange
+from app.egress.keeping import KeptConnections
+from app.egress.resolving import Lookups, Resolve, resolve_name
+from app.egress.securing import SecureConnection, secure, tls_context
+from app.egress.targets import Target, parse_target
+from app.policy.deliveries import ATTEMPT_SECONDS, FailureReason
+from app.policy.egress import KEPT_PER_HOST
+
+
+class Answer(NamedTuple):
+    """What an address answered. Any status is an answer, a redirect too."""
+
+    status: int
+    timing: Timing
+
+
+class Egress:
+    """Posts to addresses that customers gave. One for a process; threads share it."""
+
+    def __init__(
+        self,
+        *,
+        allowed_networks: Sequence[Network] = (),
+        ca_bundle: Path | None = None,
+        resolve: Resolve = resolve_name,
+        connections_per_host: int = KEPT_PER_HOST,
+    ) -> None:
+        """
+        Args:
+            allowed_networks: may be called though they are not public.
+            ca_bundle: a file of authorities that are trusted instead of those of the system.
+            connections_per_host: kept at most, for the next requests. More can be in use.
+
+        Raises:
+            OSError: the file of authorities cannot be used.
+        """
+        self._allowed = tuple(allowed_networks)
+        self._context = tls_context(ca_bundle)
+        self._lookups = Lookups(resolve)
+        self._kept = KeptConnections(connections_per_host)
+
+    def post(
+        self,
+        url: str,
+        body: bytes,
+        headers: Mapping[str, str],
+        *,
+        seconds: float = ATTEMPT_SECONDS,
+    ) -> Answer:
+        """Post a body once; twice only when the peer gave up a kept connection without a word.
+
+        Args:
+            headers: sent as they are, besides Host, Accept and Content-Length.
+            seconds: wall clock, from the name until the status of the answer.
+
+        Raises:
+            Failed: there was no answer in time, or the address may not be called.
+            ValueError: a header cannot be sent.
+        """
+        attempt = Attempt(seconds)
+        try:
+            status = self._post(url, body, headers, attempt)
+        except EgressError as failure:
+            failure.timing = attempt.timing()
+            raise
+        return Answer(status, attempt.timing())
+
+    def close(self) -> None:
+        """Close the connections that are kept. A request that runs is not disturbed."""
+        self._kept.close()
+        self._lookups.close()
+
+    def _post(self, url: str, body: bytes, headers: Mapping[str, str], attempt: Attempt) -> int:
+        try:
+            target = parse_target(url)
+        except ValueError:
+            raise EgressError(FailureReason.BAD_URL) from None
+        request = compose(target, body, headers)
+        kept = self._kept.take((target.host, target.port))
+        if kept is not None:
+            try:
+                return self._exchange(kept, target, request, attempt)
+            except EgressError as failure:
+                if failure.trouble is not FailureReason.CLOSED or kept.has_answered:
+                    raise
+        return self._exchange(self._open(target, attempt), target, request, attempt)
+
+    def _exchange(
+        self, connection: SecureConnection, target: Target, request: bytes, attempt: Attempt
+    ) -> int:
+        can_be_kept = False
+        try:
+            status, can_be_kept = exchange(connection, request, attempt)
+            return status
+        finally:
+            if can_be_kept:
+                self._kept.keep((target.host, target.port), connection)
+            else:
+                connection.close()
+
+    def _open(self, target: Target, attempt: Attempt) -> SecureConnection:
+        with attempt.phase("resolve_ms"):
+            addresses = self._find(target.host, attempt)
+        with attempt.phase("connect_ms"):
+            connection = connect(addresses, target.port, attempt)
+        with attempt.phase("tls_ms"):
+            return secure(connection, target.host, self._context, attempt)
+
+    def _find(self, host: str, attempt: Attempt) -> list[Address]:
+        """The addresses of a host, all of them judged."""
+        is_name = not is_address(host)
+        found = self._lookups.find(host, attempt.deadline) if is_name else [host]
+        try:
+            addresses = all_allowed(found, self._allowed)
+        except ValueError:
+            raise EgressError(FailureReason.NOT_ALLOWED) from None
+        if any(is_own(one) and not is_opened(one, self._allowed) for one in addresses):
+            raise EgressError(FailureReason.NOT_ALLOWED)
+        return addresses

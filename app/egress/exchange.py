@@ -1,0 +1,108 @@
+"""One request over a connection, and what is read of its answer."""
+
+from __future__ import annotations
+
+import ssl
+import time
+from collections.abc import Mapping
+from contextlib import closing, suppress
+from http.client import HTTPException, HTTPResponse
+from typing import Any, Final, NamedTuple
+
+from app.egress.attempt import Attempt, EgressError
+from app.egress.securing import SecureConnection, TooLong
+from app.egress.targets import Target
+from app.policy.deliveries import ANSWER_BYTES, FailureReason
+from app.policy.egress import BODY_SECONDS, HEAD_BYTES
+
+_PIECE: Final = 16 * 1024
+_SWITCHING_PROTOCOLS: Final = 101
+# What goes wrong while an answer is awaited, the first that fits.
+_TROUBLES: Final[tuple[tuple[type[Exception], FailureReason], ...]] = (
+    (TimeoutError, FailureReason.SLOW_ANSWER),
+    (TooLong, FailureReason.NOT_HTTP),
+    (ConnectionError, FailureReason.CLOSED),  # and http.client's RemoteDisconnected
+    (ssl.SSLEOFError, FailureReason.CLOSED),
+    (ssl.SSLZeroReturnError, FailureReason.CLOSED),
+    (ssl.SSLError, FailureReason.TLS),  # such as a demand for a certificate of ours
+    (OSError, FailureReason.CLOSED),
+    (HTTPException, FailureReason.NOT_HTTP),
+)
+
+
+class Exchanged(NamedTuple):
+    """The answer to a request, and whether the connection can take another one."""
+
+    status: int
+    can_be_kept: bool
+
+
+def compose(target: Target, body: bytes, headers: Mapping[str, str]) -> bytes:
+    """The bytes of a POST; one piece, so that it is sent as one.
+
+    Raises:
+        ValueError: a header cannot be sent.
+    """
+    lines = [
+        f"POST {target.request_target} HTTP/1.1",
+        f"Host: {target.authority}",
+        "Accept: */*",
+        *(f"{name}: {value}" for name, value in headers.items()),
+        f"Content-Length: {len(body)}",
+    ]
+    head = "\r\n".join(lines)
+    if not head.count("\r") == head.count("\n") == len(lines) - 1:
+        raise ValueError("A header must not contain a line break.")
+    return f"{head}\r\n\r\n".encode("latin-1") + body
+
+
+def exchange(connection: SecureConnection, request: bytes, attempt: Attempt) -> Exchanged:
+    """Send a request, and read its answer as far as it is read.
+
+    Raises:
+        Failed: there was no status in time. The connection is of no use any more.
+    """
+    connection.begin(attempt.deadline, HEAD_BYTES)
+    readable: Any = connection  # all that it is asked for is ``makefile``
+    with closing(HTTPResponse(readable, method="POST")) as response:
+        try:
+            with attempt.phase("wait_ms"):
+                _send(connection, request)
+                _read_head(connection, response)
+        except (OSError, HTTPException) as error:
+            raise EgressError(_trouble(error, connection)) from None
+        return Exchanged(response.status, _read_body(connection, response))
+
+
+def _send(connection: SecureConnection, request: bytes) -> None:
+    # A peer may refuse a request before it has read it all, and close; its answer still counts.
+    with suppress(ConnectionError, ssl.SSLEOFError):
+        connection.sendall(request)
+
+
+def _read_head(connection: SecureConnection, response: HTTPResponse) -> None:
+    response.begin()
+    while 100 <= response.status < 200 and response.status != _SWITCHING_PROTOCOLS:
+        response.headers = None  # type: ignore[assignment]  # http.client takes 103 as an answer
+        response.begin()
+    if connection.has_ended:  # http.client takes the end for that of the head
+        raise ConnectionError
+
+
+def _trouble(error: Exception, connection: SecureConnection) -> FailureReason:
+    if connection.has_ended:  # whatever http.client made of half a line
+        return FailureReason.CLOSED
+    return next(trouble for kind, trouble in _TROUBLES if isinstance(error, kind))
+
+
+def _read_body(connection: SecureConnection, response: HTTPResponse) -> bool:
+    """Read on to where the next answer would begin. Returns whether it came to that."""
+    connection.deadline = min(connection.deadline, time.monotonic() + BODY_SECONDS)
+    connection.allowance = left = ANSWER_BYTES
+    try:
+        while left and (piece := response.read(min(left, _PIECE))):
+            left -= len(piece)
+    except (OSError, HTTPException, ValueError):
+        return False
+    is_over = response.status == _SWITCHING_PROTOCOLS or response.will_close
+    return response.isclosed() and not (is_over or connection.has_ended)

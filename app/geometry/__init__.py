@@ -1,0 +1,27 @@
+"""Boundaries and locations as GeoJSON: what is valid, how large it is, and where. No I/O.
+
+``read_boundary`` and ``read_point`` check a parsed value and raise ``GeometryInvalid`` with every
+``Problem``; ``read_bbox`` reads the box of a query, and ``overlaps`` says what is in it.
+"""
+
+from app.geometry.area import geodesic_area, multipart_area
+from app.geometry.boundary import Boundary, read_boundary
+from app.geometry.bounds import Bounds, overlaps, read_bbox
+from app.geometry.point import Point, read_point
+from app.geometry.problems import MAX_PROBLEMS, PROBLEM_CODES, GeometryInvalid, Problem
+
+__all__ = [
+    "MAX_PROBLEMS",
+    "PROBLEM_CODES",
+    "Boundary",
+    "Bounds",
+    "GeometryInvalid",
+    "Point",
+    "Problem",
+    "geodesic_area",
+    "multipart_area",
+    "overlaps",
+    "read_bbox",
+    "read_boundary",
+    "read_point",
+]

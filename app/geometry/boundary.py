@@ -1,0 +1,100 @@
+"""A project's boundary: a GeoJSON Polygon or MultiPolygon, checked and measured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import chain, islice
+from typing import Any
+
+import numpy as np
+import orjson
+import shapely
+
+from app.geometry.area import boundary_area, covers_over_half_earth
+from app.geometry.bounds import Bounds, boundary_bounds
+from app.geometry.complexity import complexity_problem
+from app.geometry.edges import edge_problems
+from app.geometry.faults import fault_problems
+from app.geometry.members import read_members
+from app.geometry.problems import MAX_PROBLEMS, GeometryInvalid, Problem, refuse
+from app.geometry.rings import Booleans, Rings, read_rings
+from app.geometry.structure import structure_problems
+from app.geometry.validity import build_polygons, wrongly_wound
+
+
+@dataclass(frozen=True, slots=True)
+class Boundary:
+    """A valid boundary.
+
+    ``type`` is "Polygon" or "MultiPolygon". ``text`` is the GeoJSON to store and send:
+    ``{"type":…,"coordinates":…}`` with the numbers as they were sent, each ring wound by RFC 7946.
+    ``area_m2`` is the geodesic area on WGS84 in whole m² (1 m² is 0.0001 ha). ``positions`` counts
+    all, the closing ones too.
+    """
+
+    type: str
+    text: str
+    area_m2: int
+    bounds: Bounds
+    positions: int
+
+
+def read_boundary(value: object, *, max_positions: int = 100_000) -> Boundary:
+    """Check and measure a parsed GeoJSON Polygon or MultiPolygon (RFC 7946).
+
+    Nothing is repaired but the winding: a ring may be reversed, its start stays. Raises
+    GeometryInvalid with every problem found: of the structure first, then of edges around the
+    globe, then of planar validity, as each can only be looked at when those before it are sound.
+    ``value`` is not changed.
+    """
+    kind, coordinates, problems = read_members(value, ("Polygon", "MultiPolygon"), "geometry")
+    multi = kind == "MultiPolygon"
+    rings = read_rings(coordinates, multi=multi, max_positions=max_positions)
+    if rings is None:
+        faults = structure_problems(kind, coordinates, max_positions)
+        raise GeometryInvalid(chain(problems, faults))
+    if too_complex := complexity_problem(rings):
+        refuse([*problems, too_complex])
+    polygons = build_polygons(rings)
+    refuse(chain(problems, _drawing_problems(rings, polygons)))
+    return Boundary(
+        type=kind,
+        text=_geojson(kind, coordinates, rings, wrongly_wound(rings, polygons)),
+        # Holes whose geodesic edges run outside of the exterior's could make it negative.
+        area_m2=max(0, round(boundary_area(rings))),
+        bounds=boundary_bounds(rings),
+        positions=len(rings.lon),
+    )
+
+
+def _drawing_problems(rings: Rings, polygons: Any) -> Iterator[Problem]:
+    """Yield the faults of a boundary with a sound structure, as the rules depend on each other."""
+    wide = np.ptp(rings.lon) >= 180
+    unclear = list(islice(edge_problems(rings), MAX_PROBLEMS)) if wide else []
+    if unclear:
+        yield from unclear
+    elif not shapely.is_valid(polygons):
+        yield from fault_problems(rings, polygons)
+    elif wide:
+        yield from _oversize_problems(rings)
+
+
+def _oversize_problems(rings: Rings) -> Iterator[Problem]:
+    """Yield a problem for each part whose area would be that of the rest of the Earth."""
+    for ring in rings.exteriors:
+        span = rings.span(ring)
+        if covers_over_half_earth(rings.lon[span], rings.lat[span]):
+            told = "covers more than half of the Earth. Send a smaller boundary, or split it."
+            yield rings.place(ring).problem("too_large", told)
+
+
+def _geojson(kind: str, coordinates: Any, rings: Rings, reverse: Booleans) -> str:
+    """Return the GeoJSON text, with those rings reversed that are to be, counted over all parts."""
+    json = rings.json
+    if reverse.any():
+        turn = iter(reverse.tolist())
+        parts = coordinates if rings.multi else [coordinates]
+        wound = [[ring[::-1] if next(turn) else ring for ring in part] for part in parts]
+        json = orjson.dumps(wound if rings.multi else wound[0])
+    return f'{{"type":"{kind}","coordinates":{json.decode()}}}'

@@ -1,0 +1,88 @@
+"""Bounding boxes that may cross the antimeridian, and the one rule by which two of them overlap."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+import numpy as np
+
+from app.geometry.rings import Rings
+
+_NUMBER = re.compile(r"[+-]?(\d++(\.\d*+)?|\.\d++)([eE][+-]?\d++)?", re.ASCII)
+
+
+class Bounds(NamedTuple):
+    """A box in degrees, unwrapped: ``west`` is within ±180, and never past ``east``.
+
+    A box that crosses the antimeridian has ``east`` past 180: from 170°E to 170°W is west=170,
+    east=190. The full circle is west=-180, east=180. Two boxes overlap by ``overlaps``; a database
+    query must say the same.
+    """
+
+    west: float
+    south: float
+    east: float
+    north: float
+
+
+def overlaps(a: Bounds, b: Bounds) -> bool:
+    """Tell whether two boxes have a point in common; a shared edge or corner is enough.
+
+    This is the reference for the query in the database: closed intervals, ``b`` as it is and
+    shifted by -360 and by +360 degrees of longitude.
+    """
+    return (
+        a.south <= b.north
+        and b.south <= a.north
+        and any(a.west <= b.east + k and b.west + k <= a.east for k in (-360, 0, 360))
+    )
+
+
+def read_bbox(text: str) -> Bounds:
+    """Read "minLon,minLat,maxLon,maxLat" in degrees.
+
+    A minLon past maxLon means a box that crosses the antimeridian (RFC 7946 section 5.2); it is
+    returned unwrapped. Raises ValueError with one clear sentence.
+    """
+    words = text.split(",")
+    if len(words) != 4:
+        raise ValueError('A bbox is four numbers, "minLon,minLat,maxLon,maxLat".')
+    for word in words:
+        if not _NUMBER.fullmatch(word):
+            raise ValueError(f'A bbox is four numbers with commas between; "{word[:40]}" is none.')
+    west, south, east, north = map(float, words)
+    if max(abs(west), abs(east)) > 180:
+        raise ValueError("The longitudes of a bbox, its first and third number, are within ±180.")
+    if max(abs(south), abs(north)) > 90:
+        raise ValueError("The latitudes of a bbox, its second and fourth number, are within ±90.")
+    if south > north:
+        raise ValueError("A bbox has its southern latitude second and its northern one fourth.")
+    return Bounds(west, south, east + 360 if west > east else east, north)
+
+
+def boundary_bounds(rings: Rings) -> Bounds:
+    """Return the smallest box around a boundary, across the antimeridian if that is smaller."""
+    firsts = [rings.starts[ring] for ring in rings.exteriors]
+    intervals = zip(
+        np.minimum.reduceat(rings.lon, firsts).tolist(),
+        np.maximum.reduceat(rings.lon, firsts).tolist(),
+        strict=True,
+    )
+    west, east = _tightest(sorted(intervals))
+    return Bounds(west, float(rings.lat.min()), east, float(rings.lat.max()))
+
+
+def _tightest(intervals: list[tuple[float, float]]) -> tuple[float, float]:
+    """Return the smallest interval of the circle around all intervals, given sorted by west.
+
+    It is what the largest gap leaves. On a tie the gap at the antimeridian is taken, so that a box
+    only crosses it where that makes the box smaller.
+    """
+    first, reach = intervals[0]
+    gaps = []
+    for west, east in intervals[1:]:
+        gaps.append((west - reach, west, reach))
+        reach = max(reach, east)
+    widest, west, east = max(gaps, default=(0.0, first, reach), key=lambda gap: gap[0])
+    return (west, east + 360) if widest > first + 360 - reach else (first, reach)

@@ -1,0 +1,57 @@
+"""Edges that longitude and latitude alone do not tell the way of (RFC 7946 section 3.1.9).
+
+The planar rules of validity and the geodesic area must mean the same edge. They do as long as an
+edge spans less than 180° of longitude:
+
+- More than 180° (360° too, from -180 to 180): the shortest line goes the other way round, over the
+  antimeridian. Refused as ``antimeridian``.
+- Exactly 180°: the shortest line goes over a pole, and east is as short as west. Refused as
+  ``ambiguous_edge``, unless an end of the edge is a pole: there every longitude is the same point,
+  the line is the meridian of the other end, and its area is right.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator
+
+import numpy as np
+
+from app.geometry.problems import Problem, described
+from app.geometry.rings import Rings
+
+
+def edge_problems(rings: Rings) -> Iterator[Problem]:
+    """Yield a problem for each edge that spans 180° of longitude or more."""
+    spans = np.abs(np.diff(rings.lon))
+    spans[np.array(rings.starts[1:-1], int) - 1] = 0  # from a ring's end to the next one's start
+    at_pole = np.abs(rings.lat) == 90
+    ambiguous = (spans == 180) & ~(at_pole[:-1] | at_pole[1:])
+    for index in np.flatnonzero((spans > 180) | ambiguous).tolist():
+        yield _edge_problem(rings, index, spans[index] == 180)
+
+
+def _edge_problem(rings: Rings, start: int, ambiguous: bool) -> Problem:
+    """Make the problem of the edge from position ``start`` (of all) to the next."""
+    ring = bisect_right(rings.starts, start) - 1
+    place = rings.place(ring).at(start - rings.starts[ring])
+    (west, east), (lat, to_lat) = rings.lon[start : start + 2], rings.lat[start : start + 2]
+    told = f"starts an edge from longitude {described(float(west))} to {described(float(east))}"
+    if ambiguous:
+        told = f"{told}, exactly half way round, so that the shortest line is not east or west"
+        coordinates = [float(west), float(lat)]
+        return place.problem("ambiguous_edge", f"{told}. Add a position between.", coordinates)
+    told = (
+        f"{told}, more than half way round, so it crosses the antimeridian. Split the boundary "
+        "there into a MultiPolygon with a part on each side; or, if the edge is to go the long "
+        "way, add positions between."
+    )
+    return place.problem("antimeridian", told, _crossing(west, lat, east, to_lat))
+
+
+def _crossing(lon: float, lat: float, to_lon: float, to_lat: float) -> list[float]:
+    """Return where an edge meets the antimeridian, in the plane, on the side where it starts."""
+    side = 180.0 if lon > 0 else -180.0
+    before, after = 180 - abs(lon), 180 - abs(to_lon)
+    share = before / (before + after) if before + after else 0.0
+    return [side, float(lat + share * (to_lat - lat))]

@@ -1,0 +1,89 @@
+"""The members of a GeoJSON object: its type, its coordinate system, what does not belong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from app.geometry.problems import GeometryInvalid, Problem, described, whole_problem
+
+# RFC 7946 section 5 allows `bbox`; `crs` is from the GeoJSON of 2008 and has its own rule.
+_KNOWN = frozenset({"type", "coordinates", "bbox", "crs"})
+
+_WGS84_NAMES = frozenset(
+    {
+        "crs84",
+        "ogc:crs84",
+        "epsg:4326",
+        "urn:ogc:def:crs:ogc:1.3:crs84",
+        "urn:ogc:def:crs:ogc::crs84",
+        "urn:ogc:def:crs:epsg::4326",
+        "http://www.opengis.net/def/crs/ogc/1.3/crs84",
+        "https://www.opengis.net/def/crs/ogc/1.3/crs84",
+        "http://www.opengis.net/def/crs/epsg/0/4326",
+        "https://www.opengis.net/def/crs/epsg/0/4326",
+    }
+)
+
+_TYPE_HINTS = {
+    "Feature": "Send the geometry of the Feature, not the Feature.",
+    "FeatureCollection": "Send the geometry of one of its Features.",
+    "GeometryCollection": "Send one geometry of the collection.",
+}
+
+
+def read_members(
+    value: object, types: tuple[str, ...], field: str
+) -> tuple[str, object, list[Problem]]:
+    """Take a geometry object apart: its type, its coordinates, and problems beside them.
+
+    Raises GeometryInvalid where the type is not one of ``types`` or there are no coordinates, so
+    that nothing is left to look at. The members of another type are not judged: those of a Feature
+    are not unknown, they are another object's.
+    """
+    if not isinstance(value, dict):
+        told = f"{field} must be a GeoJSON object, not {described(value)}."
+        raise GeometryInvalid([whole_problem("not_an_object", told, field)])
+    if "type" not in value:
+        told = f"{field} has no `type`; send {_choice(types)}."
+        raise GeometryInvalid([whole_problem("missing_member", told, f"{field}.type")])
+    if value["type"] not in types:
+        raise GeometryInvalid([_wrong_type(value["type"], types, field)])
+    problems = list(_other_problems(value, field))
+    if "coordinates" not in value:
+        told = f"{field} has no `coordinates`."
+        missing = whole_problem("missing_member", told, f"{field}.coordinates")
+        raise GeometryInvalid([missing, *problems])
+    return value["type"], value["coordinates"], problems
+
+
+def _other_problems(value: dict[object, object], field: str) -> Iterator[Problem]:
+    """Yield the problems of ``crs`` and of the members that do not belong."""
+    if "crs" in value and not _is_wgs84(value["crs"]):
+        told = f"{field}.crs names another system than WGS84. Send longitude and latitude on WGS84"
+        yield whole_problem("wrong_crs", f"{told} (CRS84) and leave `crs` out.", f"{field}.crs")
+    for name in value:
+        if name not in _KNOWN:
+            told = f"A GeoJSON geometry has no member {described(name)}. Leave it out."
+            yield whole_problem("unknown_member", told, f"{field}.{str(name)[:64]}")
+
+
+def _wrong_type(sent: object, types: tuple[str, ...], field: str) -> Problem:
+    """Make the problem of a ``type`` that is not taken, with what to send instead."""
+    told = f"{field}.type must be {_choice(types)}, not {described(sent)}."
+    if isinstance(sent, str):
+        same = [name for name in types if name.lower() == sent.strip().lower()]
+        hint = f'Write it "{same[0]}".' if same else _TYPE_HINTS.get(sent, "")
+        told = f"{told} {hint}".rstrip()
+    return whole_problem("wrong_type", told, f"{field}.type")
+
+
+def _choice(types: tuple[str, ...]) -> str:
+    return " or ".join(f'"{name}"' for name in types)
+
+
+def _is_wgs84(crs: object) -> bool:
+    """Tell whether a ``crs`` member is WGS84: a name, or the named CRS object of GeoJSON 2008."""
+    if isinstance(crs, dict) and crs.get("type") == "name":
+        properties = crs.get("properties")
+        crs = properties.get("name") if isinstance(properties, dict) else None
+    return isinstance(crs, str) and crs.strip().lower() in _WGS84_NAMES

@@ -1,0 +1,127 @@
+"""GeoJSON coordinates as flat numpy arrays: the way of a boundary without structural faults.
+
+Whether there are any is decided here, for a whole boundary at once and without Python code per
+position; ``structure`` finds where they are.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate, chain
+from operator import itemgetter
+from typing import Any, TypeAlias
+
+import numpy as np
+import orjson
+from numpy.typing import NDArray
+
+from app.geometry.problems import Place
+from app.geometry.structure import MAX_HEIGHT, MIN_POSITIONS
+
+Floats: TypeAlias = NDArray[np.float64]
+Integers: TypeAlias = NDArray[np.intp]
+Booleans: TypeAlias = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Rings:
+    """All rings of a boundary, one after the other.
+
+    ``lon``, ``lat``: degrees, one for each position. ``starts``: the index of each ring's first
+    position, then the count of positions. ``part_starts``: the index of each part's first ring,
+    the exterior one (RFC 7946 section 3.1.6), then the count of rings. ``multi``: whether it is a
+    MultiPolygon. ``json``: the coordinates as they were sent.
+    """
+
+    lon: Floats
+    lat: Floats
+    starts: list[int]
+    part_starts: list[int]
+    multi: bool
+    json: bytes
+
+    @property
+    def exteriors(self) -> list[int]:
+        """The index of each part's exterior ring."""
+        return self.part_starts[:-1]
+
+    @property
+    def of_position(self) -> Integers:
+        """The ring of each position."""
+        return np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
+
+    def span(self, ring: int) -> slice:
+        """Return where the positions of a ring are in ``lon`` and ``lat``."""
+        return slice(self.starts[ring], self.starts[ring + 1])
+
+    def part_of(self, ring: int) -> int:
+        """Return the part that a ring belongs to."""
+        return bisect_right(self.part_starts, ring) - 1
+
+    def place(self, ring: int) -> Place:
+        """Return the indices by which the sender knows a ring."""
+        part = self.part_of(ring)
+        return Place(part if self.multi else None, ring - self.part_starts[part])
+
+
+def read_rings(coordinates: object, *, multi: bool, max_positions: int) -> Rings | None:
+    """Read the coordinates of a Polygon or MultiPolygon; None when their structure is at fault."""
+    parts: Any = coordinates if multi else [coordinates]
+    if not _are_lists(parts):
+        return None
+    rings = list(chain.from_iterable(parts))
+    if not all(parts) or not _are_lists(rings):
+        return None
+    counts = list(map(len, rings))
+    if min(counts) < MIN_POSITIONS or sum(counts) > max_positions:
+        return None
+    json = _json_of_numbers(coordinates)
+    positions = list(chain.from_iterable(rings))
+    if json is None or not _are_lists(positions):
+        return None
+    ordinates = _ordinates(positions)
+    if ordinates is None or any(ring[0] != ring[-1] for ring in rings):
+        return None
+    starts = list(accumulate(counts, initial=0))
+    return Rings(*ordinates, starts, list(accumulate(map(len, parts), initial=0)), multi, json)
+
+
+def _are_lists(values: Sequence[object]) -> bool:
+    """Tell whether there are values and all are lists; neither tuples nor strings are."""
+    return isinstance(values, list) and set(map(type, values)) == {list}
+
+
+def _json_of_numbers(coordinates: object) -> bytes | None:
+    """Return the coordinates as JSON, or None when there are strings, objects, true or false in it.
+
+    numpy would take "5" and true for numbers. A look at the type of each ordinate takes longer than
+    its JSON, which is needed anyhow, and in which they show by bytes that numbers do not have.
+    """
+    try:
+        json = orjson.dumps(coordinates)
+    except orjson.JSONEncodeError:  # no JSON value, an integer past 64 bits, or nested too deep
+        return None
+    return None if any(byte in json for byte in b'"tf') else json
+
+
+def _ordinates(positions: list[list[Any]]) -> tuple[Floats, Floats] | None:
+    """Return longitudes and latitudes; None for positions of wrong length or out of range."""
+    count, sizes = len(positions), set(map(len, positions))
+    if not sizes <= {2, 3}:
+        return None
+    try:
+        lon = np.fromiter(map(itemgetter(0), positions), float, count)
+        lat = np.fromiter(map(itemgetter(1), positions), float, count)
+        # The last ordinate is the height, or once more the latitude.
+        last = np.fromiter(map(itemgetter(-1), positions), float, count) if 3 in sizes else lat
+    except (TypeError, ValueError):  # an array, object or null where a number should be
+        return None
+    ranged = _within(lon, 180) and _within(lat, 90) and (last is lat or _within(last, MAX_HEIGHT))
+    return (lon, lat) if ranged else None
+
+
+def _within(ordinates: Floats, limit: float) -> bool:
+    """Tell whether all are within ±limit; NaN is not."""
+    return bool(-limit <= ordinates.min() and ordinates.max() <= limit)

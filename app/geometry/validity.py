@@ -1,0 +1,39 @@
+"""Polygons from rings, for the planar rules and for the winding.
+
+Validity is that of OGC Simple Features 1.2.1, section 6.1.11, in the plane of longitude and
+latitude: one check of the whole boundary; ``faults`` only looks at what fails it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import shapely
+
+from app.geometry.rings import Booleans, Rings
+
+
+def build_polygons(rings: Rings) -> Any:
+    """Build shapely's Polygon or MultiPolygon of a boundary. Third ordinates play no role."""
+    kind = shapely.GeometryType.MULTIPOLYGON if rings.multi else shapely.GeometryType.POLYGON
+    offsets = [np.array(rings.starts), np.array(rings.part_starts)]
+    if rings.multi:
+        offsets.append(np.array([0, len(rings.exteriors)]))
+    positions = np.column_stack((rings.lon, rings.lat))
+    return shapely.from_ragged_array(kind, positions, tuple(offsets))[0]
+
+
+def linear_rings(polygons: Any) -> Any:
+    """Return the rings of a Polygon or MultiPolygon as an array of shapely's LinearRings."""
+    return shapely.get_rings(shapely.get_parts(polygons))
+
+
+def wrongly_wound(rings: Rings, polygons: Any) -> Booleans:
+    """Tell for each ring whether it goes against RFC 7946 section 3.1.6; they must be valid.
+
+    By it exteriors are counter-clockwise and holes clockwise.
+    """
+    wrong: Booleans = shapely.is_ccw(linear_rings(polygons))
+    wrong[rings.exteriors] = ~wrong[rings.exteriors]
+    return wrong

@@ -1,0 +1,1 @@
+"""Middleware that every request passes: ids, headers, CORS, compression, entity tags, errors."""

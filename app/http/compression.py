@@ -1,0 +1,149 @@
+"""Answers in fewer bytes, for clients that ask with ``Accept-Encoding`` (RFC 9110, 12.5.3).
+
+Each coding of a representation has a strong entity tag of its own: the plain one with the coding at
+its end. A client may send either back, for both mean the same state of the resource; so the coding
+is taken off before anything compares tags.
+"""
+
+from __future__ import annotations
+
+import sys
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+from typing import Any, Final
+
+from flask import Flask, Response, request
+from werkzeug.http import parse_accept_header
+
+from app.http.etags import with_coding, without_coding
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+CODINGS: Final = ("zstd", "gzip")  # the first of those that a client likes best
+
+_TYPES: Final = frozenset(
+    {
+        "application/geo+json",
+        "application/javascript",
+        "application/json",
+        "image/svg+xml",
+        "text/css",
+        "text/html",
+        "text/javascript",
+        "text/plain",
+    }
+)
+_SMALL: Final = 1024  # bytes, up to which it is not worth the while
+_LEVEL: Final = 1  # of both: those above take more time than they save bytes in coordinates
+
+
+def init_app(app: Flask) -> None:
+    """Compress what ``app`` answers. To be called after what reads the body of an answer."""
+    app.before_request(_read_tags)
+    app.after_request(_compress)
+
+
+@lru_cache(maxsize=256)
+def choose(accepted: str, *, small: bool) -> str | None:
+    """The coding of an answer, or None for none.
+
+    Args:
+        accepted: the header ``Accept-Encoding``.
+        small: whether the answer is compressed only if the client refuses it as it is.
+
+    Where a client takes nothing that there is, the answer goes out as it is.
+    """
+    weights = parse_accept_header(accepted.lower())
+    named = set(weights.values())
+    # Whoever takes anything ("*") is given gzip, which is known best.
+    best = max(CODINGS, key=lambda each: (weights.quality(each), each == "gzip" or each in named))
+    plain = weights.quality("identity")  # 0 where it is not named, which refuses nothing
+    if weights.quality(best) == 0 or weights.quality(best) < plain:
+        return None
+    refused = weights.find("identity") >= 0 and plain == 0
+    return best if refused or not small else None
+
+
+def _read_tags() -> None:
+    """Take the codings off the tags that this request sends. ``If-Range`` keeps them: only whole
+    answers are compressed."""
+    environ = request.environ
+    for name in ("HTTP_IF_NONE_MATCH", "HTTP_IF_MATCH"):
+        if name in environ:
+            environ[name] = without_coding(environ[name], CODINGS)
+
+
+def _compress(response: Response) -> Response:
+    """The answer in the coding that the client likes best.
+
+    A 304 has the type and the length of what it stands for, which are not sent, so that it gets
+    the tag which that would have had.
+    """
+    headers = {name.lower(): value for name, value in response.headers}
+    if not _is_compressible(response.status_code, headers):
+        return response
+    if "vary" in headers:
+        response.headers["Vary"] = f"{headers['vary']}, Accept-Encoding"
+    else:
+        response.headers.add("Vary", "Accept-Encoding")
+    accepted = request.environ.get("HTTP_ACCEPT_ENCODING")
+    if accepted is None:
+        return response
+    length = response.content_length  # None of a stream whose end is not known
+    coding = choose(accepted, small=length is not None and length <= _SMALL)
+    if coding is None:
+        return response
+    tag = headers.get("etag", "")
+    if tag.startswith('"'):
+        response.headers["ETag"] = with_coding(tag, coding)
+    if response.status_code != 304:
+        _encode(response, coding)
+    return response
+
+
+def _is_compressible(status: int, headers: Mapping[str, str]) -> bool:
+    """Whether a client could have got the answer compressed.
+
+    Not what must not be stored: it may hold a secret, and the length of a compressed text tells
+    something of what stands in it.
+    """
+    return (
+        headers.get("content-type", "").partition(";")[0] in _TYPES
+        and status not in (204, 206)
+        and "content-encoding" not in headers
+        and "no-store" not in headers.get("cache-control", "")
+    )
+
+
+def _encode(response: Response, coding: str) -> None:
+    """Compress the body: at once what is in memory, else each piece when it is sent."""
+    body = response.response
+    response.direct_passthrough = False
+    if response.is_sequence:
+        pieces = list(response.iter_encoded())
+        response.set_data(b"".join(_encoded(pieces, coding, sum(map(len, pieces)))))
+    else:
+        response.response = _encoded(response.iter_encoded(), coding, None)
+        response.headers.pop("Content-Length", None)
+        if hasattr(body, "close"):
+            response.call_on_close(body.close)
+    response.headers.pop("Accept-Ranges", None)  # parts are taken from what is not compressed
+    response.headers["Content-Encoding"] = coding
+
+
+def _encoded(pieces: Iterable[bytes], coding: str, length: int | None) -> Iterator[bytes]:
+    compressor: Any
+    if coding == "gzip":
+        compressor = zlib.compressobj(_LEVEL, wbits=zlib.MAX_WBITS | 16)
+    else:
+        compressor = zstd.ZstdCompressor(level=_LEVEL)
+        if length is not None:  # then it takes less room and time for a short text
+            compressor.set_pledged_input_size(length)
+    for piece in pieces:
+        if some := compressor.compress(piece):
+            yield some
+    yield compressor.flush()

@@ -1,0 +1,153 @@
+"""Every way in which a request can be refused.
+
+::
+
+    ApiError                     status  code
+    ├── BadRequest                  400  VALIDATION_ERROR     cannot be parsed; a query parameter
+    ├── Unauthorized                401  UNAUTHORIZED         no valid credential
+    ├── Forbidden                   403  FORBIDDEN            a permission or a seat is lacking
+    ├── NotFound                    404  NOT_FOUND            absent, or of another account
+    ├── MethodNotAllowed            405  METHOD_NOT_ALLOWED
+    ├── Conflict                    409  CONFLICT             a state or a name stands against it
+    ├── PreconditionFailed          412  PRECONDITION_FAILED  If-Match does not hold
+    ├── PayloadTooLarge             413  PAYLOAD_TOO_LARGE
+    ├── UnsupportedMediaType        415  UNSUPPORTED_MEDIA_TYPE
+    ├── ValidationFailed            422  VALIDATION_ERROR     a field is wrong
+    ├── RateLimited                 429  RATE_LIMITED
+    ├── InternalError               500  INTERNAL_ERROR
+    └── ServiceUnavailable          503  SERVICE_UNAVAILABLE  the database is gone or locked
+
+Raised anywhere below the routes; ``app.api.error_handlers`` turns them into the envelope.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+
+@dataclass(frozen=True, slots=True)
+class Detail:
+    """One problem of one field; ``field`` is a dotted path such as ``geometry.coordinates``."""
+
+    field: str
+    message: str
+
+
+class ApiError(Exception):
+    """A refusal with its status, its code and what the client can do about it."""
+
+    status: ClassVar[int] = 500
+    code: ClassVar[str] = "INTERNAL_ERROR"
+    default_message: ClassVar[str] = "The service failed to answer this request."
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        details: Iterable[Detail] = (),
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        self.message = message or self.default_message
+        self.details = list(details)
+        self.headers = dict(headers or {})
+        super().__init__(self.message)
+
+
+class BadRequest(ApiError):
+    status = 400
+    code = "VALIDATION_ERROR"
+    default_message = "The request cannot be understood."
+
+
+class Unauthorized(ApiError):
+    """Every 401 says how to authenticate (RFC 9110, section 11.6.1; RFC 6750, section 3)."""
+
+    status = 401
+    code = "UNAUTHORIZED"
+    default_message = (
+        "Authentication is required: send 'Authorization: Bearer <token>' with an API key, "
+        "an OAuth access token or a service token."
+    )
+
+    def __init__(
+        self,
+        message: str | None = None,
+        *,
+        challenge: str = "",
+        scheme: str = 'Bearer realm="canopy"',
+    ) -> None:
+        value = f'{scheme}, error="{challenge}"' if challenge else scheme
+        super().__init__(message, headers={"WWW-Authenticate": value})
+
+
+class Forbidden(ApiError):
+    status = 403
+    code = "FORBIDDEN"
+    default_message = "The credential may not do this."
+
+
+class NotFound(ApiError):
+    status = 404
+    code = "NOT_FOUND"
+    default_message = "There is nothing at this address."
+
+
+class MethodNotAllowed(ApiError):
+    status = 405
+    code = "METHOD_NOT_ALLOWED"
+    default_message = (
+        "This address does not take this method; the Allow header names those it does."
+    )
+
+
+class Conflict(ApiError):
+    status = 409
+    code = "CONFLICT"
+    default_message = "The state of the resource does not allow this."
+
+
+class PreconditionFailed(ApiError):
+    status = 412
+    code = "PRECONDITION_FAILED"
+    default_message = (
+        "The resource is no longer as If-Match names it. Read it again and repeat the change."
+    )
+
+
+class PayloadTooLarge(ApiError):
+    status = 413
+    code = "PAYLOAD_TOO_LARGE"
+    default_message = "The body is larger than this service takes."
+
+
+class UnsupportedMediaType(ApiError):
+    status = 415
+    code = "UNSUPPORTED_MEDIA_TYPE"
+    default_message = "Send the body as JSON, with 'Content-Type: application/json'."
+
+
+class ValidationFailed(ApiError):
+    status = 422
+    code = "VALIDATION_ERROR"
+    default_message = "The request has fields that are not valid; details names each."
+
+
+class RateLimited(ApiError):
+    status = 429
+    code = "RATE_LIMITED"
+    default_message = "Too many requests. Wait for as long as Retry-After says."
+
+
+class InternalError(ApiError):
+    pass
+
+
+class ServiceUnavailable(ApiError):
+    status = 503
+    code = "SERVICE_UNAVAILABLE"
+    default_message = "The database cannot be reached at the moment. Try again shortly."
+
+    def __init__(self, message: str | None = None, *, retry_after: int = 2) -> None:
+        super().__init__(message, headers={"Retry-After": str(retry_after)})

@@ -1,0 +1,87 @@
+"""Log lines: JSON for machines, plain text on a terminal, one line a request.
+
+A line never holds a secret, a body, or the value of a query parameter.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+import time
+from datetime import UTC, datetime
+from typing import Final
+
+import orjson
+from flask import Flask, Response, g, request
+
+from app.http.middleware import REQUEST_ID, STARTED
+from app.values.clock import format_time
+from config import Settings
+
+log = logging.getLogger("canopy.request")
+
+_LINE: Final = "%(method)s %(route)s %(status)d %(duration_ms).1f ms"
+_QUIET: Final = ("werkzeug", "alembic", "rq", "redis")
+
+
+class JsonFormatter(logging.Formatter):
+    """One JSON object a line; ``record.fields`` are members of it."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        line = {
+            "time": format_time(datetime.fromtimestamp(record.created, UTC)),
+            "level": record.levelname,
+            "logger": record.name,
+            "message": record.getMessage(),
+        }
+        line |= getattr(record, "fields", {})
+        if record.exc_info:
+            line["exception"] = self.formatException(record.exc_info)
+        return orjson.dumps(line, default=str).decode()
+
+
+class TextFormatter(logging.Formatter):
+    """A line for people; the fields of a request come after the message."""
+
+    def __init__(self) -> None:
+        super().__init__("%(asctime)s %(levelname)-7s %(message)s", "%H:%M:%S")
+
+
+def configure(settings: Settings) -> None:
+    """Set up the root logger, once for each process."""
+    as_json = settings.log_format == "json"
+    if settings.log_format == "auto":
+        as_json = not sys.stderr.isatty()
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(JsonFormatter() if as_json else TextFormatter())
+    # What a line does not show is not looked up (the standard library's chapter on optimization).
+    logging.logThreads = logging.logMultiprocessing = False
+    logging._srcfile = None
+    root = logging.getLogger()
+    root.handlers = [handler]
+    root.setLevel(settings.log_level.upper())
+    for name in _QUIET:
+        logging.getLogger(name).setLevel(logging.WARNING)
+
+
+def init_app(app: Flask) -> None:
+    """Write one line a request, after it was answered."""
+    app.after_request(_log_request)
+
+
+def _log_request(response: Response) -> Response:
+    if not log.isEnabledFor(logging.INFO):
+        return response
+    environ, rule, principal = request.environ, request.url_rule, g.get("principal")
+    seconds = time.perf_counter() - environ[STARTED]
+    fields = {
+        "request_id": environ[REQUEST_ID],
+        "method": environ["REQUEST_METHOD"],
+        "route": rule.rule if rule is not None else None,
+        "status": response.status_code,
+        "duration_ms": round(seconds * 1000, 2),
+        "account": principal.account_id if principal else None,
+        "credential": principal.credential_id if principal else None,
+    }
+    log.info(_LINE, fields, extra={"fields": fields})
+    return response

@@ -1,0 +1,73 @@
+"""The outermost layer of the application: what holds for every request, whoever answers it.
+
+WSGI middleware, so that it also holds for what Flask itself refuses: each request has an id and a
+time of arrival, and each response carries the id and the security headers.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+
+from flask import Flask
+
+from app.values.ids import new_id
+
+REQUEST_ID: Final = "canopy.request_id"
+STARTED: Final = "canopy.started"  # on the clock of time.perf_counter
+
+_KEPT_ID: Final = re.compile(r"[A-Za-z0-9_-]{8,64}")
+FORM_ACTION: Final = "canopy.form_action"  # an origin that the forms of a page may lead to
+
+_POLICY: Final = (
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; "
+    "connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'self'; "
+    "frame-ancestors 'none'"
+)
+SECURITY_HEADERS: Final = [
+    ("X-Frame-Options", "DENY"),
+    ("X-Content-Type-Options", "nosniff"),
+    ("Referrer-Policy", "strict-origin-when-cross-origin"),
+    ("Cross-Origin-Opener-Policy", "same-origin"),
+    ("Permissions-Policy", "camera=(), geolocation=(), microphone=(), payment=(), usb=()"),
+    ("Content-Security-Policy", _POLICY),
+]
+_ON_HTTPS: Final = [
+    *SECURITY_HEADERS,
+    ("Strict-Transport-Security", "max-age=31536000; includeSubDomains"),
+]
+
+
+class RequestMiddleware:
+    """The middleware around the application."""
+
+    def __init__(self, application: Callable[..., Iterable[bytes]]) -> None:
+        self._application = application
+
+    def __call__(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
+        environ[STARTED] = time.perf_counter()
+        sent = environ.get("HTTP_X_REQUEST_ID", "")
+        request_id = sent if _KEPT_ID.fullmatch(sent) else new_id("request")
+        environ[REQUEST_ID] = request_id
+        added = _ON_HTTPS if environ["wsgi.url_scheme"] == "https" else SECURITY_HEADERS
+
+        def start(status: str, headers: list[tuple[str, str]], *exc_info: Any) -> Any:
+            security = _leading_to(environ[FORM_ACTION], added) if FORM_ACTION in environ else added
+            return start_response(
+                status, [*headers, ("X-Request-Id", request_id), *security], *exc_info
+            )
+
+        return self._application(environ, start)
+
+
+def _leading_to(origin: str, headers: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """The headers of a page whose forms may lead to another origin besides."""
+    wider = _POLICY.replace("form-action 'self'", f"form-action 'self' {origin}")
+    return [(name, wider if value is _POLICY else value) for name, value in headers]
+
+
+def init_app(app: Flask) -> None:
+    """Wrap the application. Inside ProxyFix, which says whether the client came by https."""
+    app.wsgi_app = RequestMiddleware(app.wsgi_app)  # type: ignore[method-assign]

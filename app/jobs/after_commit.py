@@ -1,0 +1,55 @@
+"""Starting jobs once a change is committed.
+
+What has to be done is in the database, and a periodic job looks for it; this only makes it happen
+at once. So while Valkey is down nothing is lost, and nobody is told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from redis import Redis
+from sqlalchemy import event
+
+from app.db.extensions import db
+from app.jobs.queue import enqueue_once
+from app.jobs.valkey import valkey
+from app.jobs.wake_signals import WakeSignal
+
+_CALLS: Final = "canopy_calls_after_commit"
+_TTL: Final = 600  # seconds in the queue; the periodic job does what a lost one would have
+
+
+def enqueue_after_commit(job: str) -> None:
+    """Have a job run as soon as the open transaction is committed.
+
+    Args:
+        job: its dotted path, such as ``app.mail.jobs.send_mails``. It takes no arguments, and
+            waits in the queue once at most.
+    """
+
+    def enqueue(client: Redis) -> None:
+        enqueue_once(client, job, job_id=f"woken-{job.replace('.', '-')}", ttl=_TTL)
+
+    _call_after_commit(job, enqueue)
+
+
+def notify_after_commit(signal: WakeSignal) -> None:
+    """Send a signal as soon as the open transaction is committed, once for all of it."""
+    _call_after_commit(signal.name, signal.notify)
+
+
+def _call_after_commit(name: str, call: Callable[[Redis], object]) -> None:
+    db.session.info.setdefault(_CALLS, {})[name] = call
+
+
+@event.listens_for(db.session, "after_commit")
+def _make_calls(session: Any) -> None:
+    for _, call in sorted(session.info.pop(_CALLS, {}).items()):
+        valkey().attempt(call)
+
+
+@event.listens_for(db.session, "after_soft_rollback")
+def _forget_calls(session: Any, _: Any) -> None:
+    session.info.pop(_CALLS, None)

@@ -1,0 +1,47 @@
+"""The job queues. Each has a worker process of its own, which takes jobs in the order in which they
+came: so deliveries of events wait for no other job."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Final
+
+from redis import Redis
+from rq import Queue
+from rq.exceptions import DuplicateJobError
+from rq.serializers import JSONSerializer
+
+GENERAL: Final = "canopy"
+DELIVERIES: Final = "canopy-deliveries"
+QUEUES: Final = (GENERAL, DELIVERIES)
+
+RESULT_TTL: Final = 0  # seconds
+FAILURE_TTL: Final = 5  # seconds; a failed job keeps its id, and with it the next one away, so long
+
+
+def job_queue(connection: Redis, name: str = GENERAL) -> Queue:
+    """The queue of a name behind a connection. Arguments of jobs are JSON, which holds no code, as
+    the pickles of RQ's default do."""
+    return Queue(name, connection=connection, serializer=JSONSerializer)
+
+
+def enqueue_once(client: Redis, path: str, *, job_id: str, ttl: int) -> None:
+    """Put a job on the general queue, unless one with this id waits or runs.
+
+    Args:
+        path: its dotted path.
+        job_id: letters, digits, ``-`` and ``_``.
+        ttl: seconds for which it waits in the queue; then it is dropped.
+
+    Raises:
+        RedisError, OSError: Valkey is gone, or does not answer in time.
+    """
+    with suppress(DuplicateJobError):
+        job_queue(client).enqueue(
+            path,
+            job_id=job_id,
+            unique=True,
+            result_ttl=RESULT_TTL,
+            failure_ttl=FAILURE_TTL,
+            ttl=ttl,
+        )

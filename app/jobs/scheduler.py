@@ -1,0 +1,68 @@
+"""Starts the periodic jobs, each once a period for all workers together."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterable
+from typing import Final
+
+from redis import Redis
+from redis.exceptions import RedisError
+
+from app.jobs.queue import enqueue_once
+from app.jobs.registry import Job, periodic_jobs
+
+log = logging.getLogger(__name__)
+
+CHECK_EVERY: Final = 1.0  # seconds
+_LEAST_TTL: Final = 600  # seconds for which a job waits in the queue
+
+
+class Scheduler:
+    """A thread that survives whatever happens to Valkey, and logs an outage once."""
+
+    def __init__(self, connect: Callable[[], Redis], jobs: Iterable[Job] | None = None) -> None:
+        self._connect = connect
+        self._jobs = periodic_jobs() if jobs is None else tuple(jobs)
+        self._connection: Redis | None = None
+        self._is_down = False
+
+    def start(self) -> None:
+        """Start the thread."""
+        threading.Thread(target=self._run, name="scheduler", daemon=True).start()
+
+    def check(self) -> None:
+        """Start the jobs whose period is over. After a failure the next check tries again."""
+        try:
+            if self._connection is None:
+                self._connection = self._connect()
+            for job in self._jobs:
+                _start_when_due(self._connection, job)
+        except (RedisError, OSError) as error:
+            self._connection = None
+            if not self._is_down:
+                log.error("Valkey unavailable, periodic jobs wait: %s", error)
+            self._is_down = True
+        else:
+            if self._is_down:
+                log.warning("Valkey is back, periodic jobs continue")
+            self._is_down = False
+
+    def _run(self) -> None:
+        pause = threading.Event()
+        while True:
+            self.check()
+            pause.wait(CHECK_EVERY)
+
+
+def _start_when_due(client: Redis, job: Job) -> None:
+    """The first worker to find the period's key expired sets it, and starts the job."""
+    assert job.every_seconds is not None
+    if not client.set(f"canopy:periodic:{job.name}", "1", nx=True, ex=job.every_seconds):
+        return
+    if job.signal is not None:
+        job.signal.notify(client)
+        return
+    ttl = max(_LEAST_TTL, job.every_seconds)
+    enqueue_once(client, job.path, job_id=f"periodic-{job.name}", ttl=ttl)

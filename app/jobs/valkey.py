@@ -1,0 +1,262 @@
+"""The shared store (Valkey or Redis): counters that all processes agree on, and the job queue.
+
+The service goes on without it. ``attempt`` runs a command and answers None when the store fails.
+After a failure no request asks it again, until a thread that looks every half second has written
+something to it: so a store that hangs costs each thread one short wait an outage, and one that
+answers and cannot be written to (full, or read-only) is as good as none. One line is logged when an
+outage begins and one when it ends.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import threading
+import time
+import weakref
+from collections.abc import Callable
+from typing import Any, Final, TypeVar
+
+from flask import Flask, current_app
+from prometheus_client import Counter
+from redis import Redis
+from redis.backoff import NoBackoff
+from redis.exceptions import ConnectionError as RedisConnectionError
+from redis.exceptions import NoScriptError, RedisError
+from redis.exceptions import TimeoutError as RedisTimeout
+from redis.retry import Retry
+
+from config import Settings, SettingsError
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+TIMEOUT_SECONDS: Final = 0.25
+LOOK_EVERY_SECONDS: Final = 0.5
+_OUTAGES: Final = Counter("canopy_store_outages_total", "Outages of the store that began")
+_PROBE: Final = "canopy:probe"
+_PROBE_SECONDS: Final = 60  # for which the probe's key stays
+
+
+class Script:
+    """A Lua script, which the store keeps under its SHA-1."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.digest = _digest(text)
+
+
+class Valkey:
+    """A client that never makes a request fail, and seldom makes it wait."""
+
+    def __init__(self, resolve_url: Callable[[], str]) -> None:
+        self._resolve_url = resolve_url
+        self._client: Redis | None = None
+        self._down_since: float | None = None
+        self.outages = 0  # that have begun
+        self._watched_by: int | None = None  # the process whose thread looks for its end
+        self._lock = threading.Lock()
+        self._own = threading.local()
+
+    @property
+    def client(self) -> Redis:
+        """The client itself, for jobs, which may fail and be tried again."""
+        client = self._client  # looked at once: another thread may drop it meanwhile
+        if client is None:
+            client = self._client = connect(self._resolve_url())
+        return client
+
+    def find(self) -> None:
+        """Find out where it is, which may start it; whether it answers is not asked.
+
+        Raises:
+            OSError: it has no address yet, and cannot be given one.
+        """
+        self._client = connect(self._resolve_url())
+
+    @property
+    def is_down(self) -> bool:
+        return self._down_since is not None
+
+    def ask(self, *command: Any) -> Any:
+        """The answer to one command, or None as in ``attempt``; for what every request asks.
+
+        Each thread has a connection of its own: the client's pool and its retries cost as much as
+        the command.
+        """
+        return self.attempt(lambda client: self._on_own_connection(client, command))
+
+    def run(self, script: Script, keys: tuple[str, ...], *values: Any) -> Any:
+        """The answer of a script, or None as in ``attempt``; likewise on the thread's connection.
+
+        It is one round trip, and two when the store does not know the script yet.
+        """
+
+        def evaluate(client: Redis) -> Any:
+            arguments = (len(keys), *keys, *values)
+            try:
+                return self._on_own_connection(client, ("EVALSHA", script.digest, *arguments))
+            except NoScriptError:
+                return self._on_own_connection(client, ("EVAL", script.text, *arguments))
+
+        return self.attempt(evaluate)
+
+    def attempt(self, command: Callable[[Redis], T]) -> T | None:
+        """The result of ``command``, or None when the store fails or is known to be down."""
+        if self._down_since is not None:
+            if self._watched_by != os.getpid():  # forked in the middle of an outage
+                self._watch()
+            return None
+        try:
+            return command(self.client)
+        except (RedisError, OSError) as error:
+            self._failed(error)
+            return None
+
+    def works(self) -> bool:
+        """Whether it can be written to, asked anew."""
+        return self.attempt(_write_probe) is not None
+
+    def look(self) -> bool:
+        """Find out whether an outage is over. Only the thread that watches calls this.
+
+        A server that hangs is there; one that is gone may have another address by now, and the
+        embedded one may have to be started.
+        """
+        try:
+            _write_probe(self.client)
+        except RedisTimeout:
+            return False
+        except (RedisError, OSError):
+            self._client = None
+            return False
+        began, self._down_since = self._down_since, None
+        if began is not None:
+            log.warning("the store is back after %.1f s", time.monotonic() - began)
+        return True
+
+    def _on_own_connection(self, client: Redis, command: tuple[Any, ...]) -> Any:
+        own, fresh = self._own, False
+        if getattr(own, "known", None) != (os.getpid(), self.outages):
+            own.connection = _new_connection(client)
+            own.known, fresh = (os.getpid(), self.outages), True
+        try:
+            return _exchange(own.connection, command)
+        except RedisConnectionError:
+            if fresh:
+                raise
+        # A server, or what is between, may have closed it for being idle: that is no outage.
+        return _exchange(own.connection, command)
+
+    def _failed(self, error: Exception) -> None:
+        with self._lock:
+            if self._down_since is not None:
+                return
+            self._down_since = time.monotonic()
+            self.outages += 1
+        _OUTAGES.inc()
+        log.error("the store is down: %s: %s", type(error).__name__, error)
+        self._watch()
+
+    def _watch(self) -> None:
+        with self._lock:
+            if self._watched_by == os.getpid():
+                return
+            self._watched_by = os.getpid()
+        watch = threading.Thread(
+            target=_look_until_back, args=(weakref.ref(self),), name="store", daemon=True
+        )
+        try:
+            watch.start()
+        except RuntimeError as error:  # there is no room for another; the next request tries again
+            log.error("nobody looks for the store's return: %s", error)
+            self._watched_by = None
+
+    def _watched(self) -> bool:
+        """One look of the thread that watches; True lets it end."""
+        if not self.look():
+            return False
+        with self._lock:
+            if self._down_since is not None:  # it failed again at once
+                return False
+            self._watched_by = None
+        return True
+
+
+def _look_until_back(found: weakref.ref[Valkey]) -> None:
+    """The thread that watches an outage; it ends with the outage, or when nobody uses the store."""
+    while True:
+        time.sleep(LOOK_EVERY_SECONDS)
+        valkey = found()
+        try:
+            if valkey is None or valkey._watched():
+                return
+        except Exception:
+            log.exception("looking for the store failed")
+        del valkey
+
+
+def _exchange(connection: Any, command: tuple[Any, ...]) -> Any:
+    """The answer to a command; a connection that failed is closed, and opens anew when used."""
+    try:
+        connection.send_command(*command, check_health=False)
+        return connection.read_response()
+    except NoScriptError:
+        raise
+    except RedisError:
+        connection.disconnect()
+        raise
+
+
+def _write_probe(client: Redis) -> bool:
+    return bool(client.set(_PROBE, "1", ex=_PROBE_SECONDS))
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha1(text.encode()).hexdigest()  # noqa: S324 - the name that Valkey gives it
+
+
+def connect(url: str) -> Redis:
+    """A client with short timeouts and without redis-py's own retries, whatever the address says
+    of them. Raises ValueError or TypeError for an address with wrong options."""
+    client = Redis.from_url(url)
+    client.connection_pool.connection_kwargs |= {
+        "socket_timeout": TIMEOUT_SECONDS,
+        "socket_connect_timeout": TIMEOUT_SECONDS,
+        "retry": Retry(NoBackoff(), 0),
+        "health_check_interval": 0,
+    }
+    _new_connection(client)
+    return client
+
+
+def _new_connection(client: Redis) -> Any:
+    """A connection beside the client's pool, which would count it for ever; it opens when used."""
+    pool = client.connection_pool
+    return pool.connection_class(**pool.connection_kwargs)
+
+
+def init_app(app: Flask, settings: Settings, start: Callable[[], str]) -> None:
+    """Give ``app`` its store; nothing is connected, or started, before the first use.
+
+    Args:
+        start: starts the embedded one, where REDIS_URL is not set, and gives its address.
+
+    Raises:
+        config.SettingsError: REDIS_URL has an option that there is not.
+    """
+    url = settings.redis_url
+    if url is not None:
+        try:
+            connect(url)
+        except (ValueError, TypeError) as error:
+            raise SettingsError(f"REDIS_URL cannot be used: {error}.") from None
+    app.extensions["canopy_store"] = Valkey(start if url is None else lambda: url)
+
+
+def valkey() -> Valkey:
+    """The application's store."""
+    found: Valkey = current_app.extensions["canopy_store"]
+    return found

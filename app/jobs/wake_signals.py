@@ -1,0 +1,113 @@
+"""Wake signals: they start the job that works off what the database says is due.
+
+No signal is lost: whoever sends one has committed before, and either a job has yet to begin, which
+will see the change, or there is none, and one is put on the queue. Jobs do not pile up: one waits
+at most behind those that run; two in the rare case that one begins in the middle of two signals.
+
+A job with a signal calls ``begin``, does what is due, and may ``wait`` for more before it ends.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+from uuid import uuid4
+
+from redis import Redis
+
+from app.jobs.queue import FAILURE_TTL, RESULT_TTL, job_queue
+from app.jobs.valkey import TIMEOUT_SECONDS
+
+_SENT_TTL: Final = 60  # seconds that a signal waits for a job to receive it
+_QUEUED_TTL: Final = 30  # seconds until another job is put behind one that was killed too early
+
+# Sends the signal, and says whether a job has to be put on the queue. The list holds one signal,
+# however many were sent. When the second key has expired, a job may wait all the same, behind one
+# that runs for long.
+_NOTIFY: Final = """
+redis.call('LPUSH', KEYS[1], '1')
+redis.call('LTRIM', KEYS[1], 0, 0)
+redis.call('EXPIRE', KEYS[1], ARGV[1])
+if not redis.call('SET', KEYS[2], '1', 'NX', 'EX', ARGV[2]) then
+    return 0
+end
+for _, id in ipairs(redis.call('LRANGE', KEYS[3], 0, -1)) do
+    if string.sub(id, 1, #ARGV[3]) == ARGV[3] then
+        return 0
+    end
+end
+return 1
+"""
+
+
+@dataclass(slots=True)
+class WakeSignal:
+    """``name`` is made of letters, digits, ``-`` and ``_``. ``job``, the dotted path of a function
+    without arguments that may run for ``job_timeout`` seconds, is set when it is registered."""
+
+    name: str
+    queue: str
+    job_timeout: int
+    job: str = ""
+
+    def notify(self, client: Redis) -> bool:
+        """Wake the job. Returns whether one was put on the queue.
+
+        It is one round trip, and some more when a job is put there. Raises RedisError or OSError.
+        """
+        assert self.job, f"no job is registered for the signal {self.name}"
+        queue = job_queue(client, self.queue)
+        keys = (self._sent, self._queued, queue.key)
+        values = (_SENT_TTL, _QUEUED_TTL, self._prefix)
+        if not client.eval(_NOTIFY, len(keys), *keys, *values):
+            return False
+        queue.enqueue(
+            self.job,
+            # Every job has an id of its own: one that was killed keeps none from coming.
+            job_id=f"{self._prefix}{uuid4().hex}",
+            job_timeout=self.job_timeout,
+            result_ttl=RESULT_TTL,
+            failure_ttl=FAILURE_TTL,
+        )
+        return True
+
+    def begin(self, client: Redis) -> None:
+        """What the job does first, before it looks for what is due: the next signal puts another
+        job behind this one, and those so far are received. Raises RedisError or OSError."""
+        client.delete(self._queued, self._sent)
+
+    def wait(self, client: Redis, seconds: float) -> bool:
+        """Wait for a signal. Returns whether there was one since the last that was received.
+
+        Of several jobs that wait, one receives it. A job that has to end soon after it was asked to
+        (``app.jobs.shutdown``) waits for a second at a time, say.
+
+        Args:
+            client: whatever its timeouts.
+            seconds: more than 0.
+
+        Raises:
+            RedisError, OSError: Valkey is gone, or does not answer in time.
+        """
+        pool = client.connection_pool
+        connection: Any = pool.get_connection()
+        try:
+            connection.send_command("BLPOP", self._sent, seconds)
+            return connection.read_response(timeout=seconds + TIMEOUT_SECONDS) is not None
+        except BaseException:  # a later answer must not reach the next user of the connection
+            connection.disconnect()
+            raise
+        finally:
+            pool.release(connection)
+
+    @property
+    def _sent(self) -> str:
+        return f"canopy:signal:{self.name}:sent"
+
+    @property
+    def _queued(self) -> str:
+        return f"canopy:signal:{self.name}:queued"
+
+    @property
+    def _prefix(self) -> str:
+        return f"signal-{self.name}-"

@@ -1,0 +1,56 @@
+"""What becomes of a queued mail when it is sent: another one, or none.
+
+Whether an address is known is looked up when the mail is sent and not when it is queued: otherwise
+the time that a request takes would tell. The package that queues a kind of mail brings the resolver
+for it; ``create_app`` collects them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import timedelta
+from typing import Any, Final
+
+from flask import Flask, current_app
+from sqlalchemy import func, select
+
+from app.db.extensions import db
+from app.models import Mail
+from app.policy.people import MAILS_AN_HOUR
+from app.values import clock
+
+Resolved = tuple[str, dict[str, Any]] | None  # the kind and the values of the mail to send
+Resolver = Callable[[str, dict[str, Any]], Resolved]  # of the recipient and the queued values
+
+_EXTENSION: Final = "canopy_mail_resolvers"
+
+
+def init_app(app: Flask, resolvers: Mapping[str, Resolver]) -> None:
+    """Give ``app`` the resolvers, by the kind of the queued mail."""
+    app.extensions[_EXTENSION] = resolvers
+
+
+def resolve_mail(kind: str, recipient: str, values: dict[str, Any]) -> Resolved:
+    """The mail to send for a queued one, or None when nobody is to get any.
+
+    A kind without a resolver is sent as it was queued. Called once for each mail, in the
+    transaction that keeps the result.
+    """
+    resolver: Resolver | None = current_app.extensions[_EXTENSION].get(kind)
+    return (kind, values) if resolver is None else resolver(recipient, values)
+
+
+def has_had_too_many(recipient: str, kinds: tuple[str, ...], cause: str = "") -> bool:
+    """Whether an address was sent ``MAILS_AN_HOUR`` mails of these kinds within the last hour.
+
+    Args:
+        cause: only mails whose cause begins with it are counted.
+    """
+    recent = select(func.count()).where(
+        Mail.created_at > clock.now() - timedelta(hours=1),
+        func.lower(Mail.recipient) == recipient.lower(),
+        Mail.kind.in_(kinds),
+        Mail.cause.startswith(cause, autoescape=True),
+        Mail.sent_at.is_not(None),
+    )
+    return bool(db.session.scalars(recent).one() >= MAILS_AN_HOUR)

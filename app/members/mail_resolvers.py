@@ -1,0 +1,20 @@
+"""Resolver of invitation mails (``app.mail.resolvers``)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from app.mail.resolvers import Resolved, Resolver, has_had_too_many
+from app.members.invitations import MAIL, find_invitation
+
+
+def _invitation(recipient: str, values: dict[str, Any]) -> Resolved:
+    """None when the invitation was withdrawn, or its account has mailed the address too often."""
+    found = find_invitation(values["link"].rpartition("/")[2])
+    if found is None or has_had_too_many(recipient, (MAIL,), f"{MAIL}:{found.account_id}"):
+        return None
+    return MAIL, values
+
+
+RESOLVERS: Final[Mapping[str, Resolver]] = {MAIL: _invitation}

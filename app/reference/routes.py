@@ -1,0 +1,50 @@
+"""The description of the API: as a document, and as a page for people."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from flask import Blueprint, Response, render_template, request
+from markupsafe import Markup, escape
+
+from app.api.openapi import description, description_text
+from app.http.etags import entity_tag
+from app.reference.document import groups
+
+bp = Blueprint("reference", __name__, template_folder="templates")
+
+
+@bp.app_template_filter("code")
+def code(text: str) -> Markup:
+    """Text with what stands between backticks as code; everything else is escaped."""
+    parts = re.split(r"`([^`]+)`", text)
+    return Markup("").join(
+        Markup("<code>{}</code>").format(part) if place % 2 else escape(part)
+        for place, part in enumerate(parts)
+    )
+
+
+@bp.get("/v1/openapi.json")
+def openapi() -> Response:
+    """The OpenAPI 3.1 document."""
+    return _cached(Response(description_text(), content_type="application/json"))
+
+
+@bp.get("/docs")
+def page() -> Response:
+    """The reference page, made of the document; it loads nothing from elsewhere."""
+    return _cached(Response(_reference(), content_type="text/html; charset=utf-8"))
+
+
+@cache
+def _reference() -> str:
+    """The page; like the document, it does not change while the process lives."""
+    document = description()
+    return render_template("reference.html", api=document, groups=groups(document))
+
+
+def _cached(response: Response) -> Response:
+    response.headers["ETag"] = entity_tag([response.get_data()])
+    response.headers["Cache-Control"] = "no-cache"
+    return response.make_conditional(request)  # type: ignore[return-value]

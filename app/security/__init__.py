@@ -1,0 +1,1 @@
+"""Passwords, tokens, encryption of stored secrets, signatures."""

@@ -1,0 +1,1 @@
+"""Small values that everything uses: ids, time, text, e-mail addresses, strict JSON, fields."""

@@ -1,0 +1,139 @@
+"""Fields and base schemas of what comes in: no coercion, no unknown names, storable text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any, ClassVar, Final, NoReturn
+
+import marshmallow as ma
+from marshmallow import fields, validate
+
+from app.values.text import unstorable
+
+_RFC_3339: Final = re.compile(
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?"
+    r"(Z|[+-][0-9]{2}:[0-5][0-9])"
+)
+
+
+class Text(fields.String):
+    """A string, trimmed; refuses what a database cannot keep."""
+
+    def __init__(self, *, longest: int, shortest: int = 0, **options: Any) -> None:
+        limits = validate.Length(min=shortest, max=longest)
+        pattern = {"pattern": r"\S"} if shortest else {}  # for the description: it is trimmed
+        metadata = pattern | options.pop("metadata", {})
+        super().__init__(validate=limits, metadata=metadata, **options)
+
+    def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> str:
+        text: str = super()._deserialize(value, attr, data, **options).strip()
+        if fault := unstorable(text):
+            raise ma.ValidationError(fault)
+        return text
+
+
+class StrictBoolean(fields.Boolean):
+    """true or false, and nothing that stands for them."""
+
+    def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> bool:
+        if not isinstance(value, bool):
+            raise self.make_error("invalid", input=value)
+        return value
+
+
+class StrictInteger(fields.Integer):
+    """A whole number of a body, written as one."""
+
+    def __init__(self, *, low: int, high: int, **options: Any) -> None:
+        super().__init__(validate=validate.Range(min=low, max=high), **options)
+
+    def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> int:
+        if type(value) is not int:
+            raise self.make_error("invalid", input=value)
+        return value
+
+
+class Timestamp(fields.Field[datetime]):
+    """An RFC 3339 timestamp with its zone, as a moment in UTC."""
+
+    def __init__(self, **options: Any) -> None:
+        shape = {"type": "string", "format": "date-time"}
+        super().__init__(metadata=shape | options.pop("metadata", {}), **options)
+
+    def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> datetime:
+        text = value.upper() if isinstance(value, str) else ""
+        try:
+            if _RFC_3339.fullmatch(text):
+                return datetime.fromisoformat(text).astimezone(UTC)
+        except (ValueError, OverflowError):  # there is no such day, or no such year in UTC
+            pass
+        told = "Must be an RFC 3339 timestamp with a zone, such as 2026-01-02T03:04:05Z."
+        raise ma.ValidationError(told)
+
+
+class QueryInteger(fields.Integer):
+    """A whole number in a query string: digits and nothing else."""
+
+    def __init__(self, *, low: int, high: int, **options: Any) -> None:
+        super().__init__(validate=validate.Range(min=low, max=high), **options)
+
+    def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> int:
+        if not re.fullmatch(r"-?[0-9]{1,18}", value):
+            raise self.make_error("invalid", input=value)
+        return int(value)
+
+
+class ReadOnlyHere(fields.Field[Any]):
+    """A field of the resource that this request cannot set, and why."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(metadata={"not": {}, "description": reason})
+        self.reason = reason
+
+    def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> NoReturn:
+        raise ma.ValidationError(self.reason)
+
+
+class PartialSchema(ma.Schema):
+    """An object of somebody else's, of which only the names here are looked at."""
+
+    @ma.pre_load
+    def _pick(self, data: Any, **_: Any) -> Any:
+        if not isinstance(data, Mapping):
+            return data
+        names = {field.data_key or name for name, field in self.fields.items()}
+        return {name: data[name] for name in names & data.keys()}
+
+
+class InputSchema(ma.Schema):
+    """A body. Names that the resource does not have are refused. Fields that are ``dump_only`` are
+    the service's own: they are left out, so that what was read can be sent back.
+
+    Where ``may_be_absent``, no body at all is as good as ``{}``.
+    """
+
+    may_be_absent: ClassVar[bool] = False
+
+    class Meta:
+        unknown = ma.RAISE
+
+    @ma.pre_load
+    def _leave_out_what_is_read_only(self, data: Any, **_: Any) -> Any:
+        if not isinstance(data, Mapping):
+            return data
+        unknown = [name for name in data if name not in self.fields]
+        if len(unknown) > 100:
+            raise ma.ValidationError(f"Has {len(unknown):,} names that the resource does not have.")
+        return {name: value for name, value in data.items() if not self._is_read_only(name)}
+
+    def _is_read_only(self, name: str) -> bool:
+        return name in self.fields and self.fields[name].dump_only
+
+
+class QuerySchema(ma.Schema):
+    """A query string."""
+
+    class Meta:
+        unknown = ma.RAISE

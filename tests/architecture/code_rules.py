@@ -1,0 +1,69 @@
+"""Where a transaction may be committed, how long a file may be, what a table may import."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator, Mapping
+from fnmatch import fnmatchcase
+
+from tests.architecture.sources import Sources, dotted, imported
+
+COMMITTERS = (
+    "app.*.routes",
+    "app.*.views",
+    "app.*.jobs",
+    "app.cli",
+    "app.cli.*",
+    "app.db.transactions",  # for jobs and commands
+    "app.api.blueprint",  # every change of /v1, with its event and its kept answer
+)
+LONGEST_FILE = 300
+LONGEST = {"app/*/routes.py": 150, "app/*/service.py": 200, "app/models/*.py": 100}
+LONGEST_TABLE = 80
+
+
+def commits(known: Sources) -> Iterator[str]:
+    """Commits that do not stand at an edge."""
+    for module, source in known.items():
+        if not any(fnmatchcase(module, pattern) for pattern in COMMITTERS):
+            for node in ast.walk(ast.parse(source)):
+                if isinstance(node, ast.Call) and dotted(node.func).endswith("session.commit"):
+                    yield f"{module}:{node.lineno}"
+
+
+def too_long(files: Mapping[str, str]) -> Iterator[str]:
+    """Files with more lines than theirs may have.
+
+    Args:
+        files: the text of each, by its path from the root.
+    """
+    for path, text in files.items():
+        most = next(
+            (most for pattern, most in LONGEST.items() if fnmatchcase(path, pattern)), LONGEST_FILE
+        )
+        if (lines := text.count("\n")) > most:
+            yield f"{path} has {lines} lines, {most} at most"
+
+
+def not_standard(known: Sources) -> Iterator[str]:
+    """Imports of the policy tables that are neither standard library nor policy."""
+    for module, source in known.items():
+        if not module.startswith("app.policy"):
+            continue
+        for node in ast.walk(ast.parse(source)):
+            for name in imported(node):
+                if not name.startswith("app.policy") and not _is_standard(name):
+                    yield f"{module} imports {name}"
+
+
+def relative_imports(known: Sources) -> Iterator[str]:
+    """Imports that do not spell the module out, which the other checks would not see."""
+    for module, source in known.items():
+        for node in ast.walk(ast.parse(source)):
+            if isinstance(node, ast.ImportFrom) and node.level:
+                yield f"{module}:{node.lineno}"
+
+
+def _is_standard(name: str) -> bool:
+    return name.partition(".")[0] in sys.stdlib_module_names

@@ -1,0 +1,86 @@
+"""Who may import a library that opens connections, and why that leads to no customer's address.
+
+What calls an address that a customer gave goes through ``app.egress``. So nothing else of the
+service touches the network, but for these modules, each with the libraries that it may import.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+
+from tests.architecture.sources import Sources, dotted, imported
+
+EGRESS = ("app.egress", "app.egress.*")
+
+# Libraries that connect, or that others connect with.
+_LIBRARIES = """
+    _socket _ssl aiohttp asyncio boto3 dns eventlet ftplib gevent grpc http.client httplib2 httpx
+    httpx2 httpcore httpcore2 h2 h11 imaplib kombu multiprocessing.connection nntplib openai
+    paramiko poplib psycopg psycopg2 pycurl redis requests rq smtplib socket
+    socketserver socks ssl telnetlib tornado trio twisted urllib.request urllib3 valkey websocket
+    websockets xmlrpc.client
+"""
+NETWORK = frozenset(_LIBRARIES.split())
+_IMPORTERS = ("importlib.import_module", "import_module", "__import__")
+
+_STORE = "the store at REDIS_URL, which whoever runs the service names"
+_OWN = "sockets of this machine: its own port, and what its own processes listen on"
+
+# module: (libraries, why it is no way to a customer's address)
+OTHER_WAYS: dict[str, tuple[str, str]] = {
+    "app.chat.model": ("openai socket ssl", "the server at CHAT_BASE_URL"),
+    "app.cli.listening": ("socket ssl", "a receiver for development, to which others connect"),
+    "app.jobs.wake_signals": ("redis", _STORE),
+    "app.jobs.queue": ("redis rq", _STORE),
+    "app.db.snapshots": ("psycopg", "the database at DATABASE_URL"),
+    "app.jobs.valkey": ("redis", _STORE),
+    "app.jobs.after_commit": ("redis", _STORE),
+    "app.jobs.registry": ("rq", _STORE),
+    "app.mail.jobs": ("rq", "the queue's own exception"),
+    "app.mail.smtp": ("smtplib socket ssl", "the server at MAIL_URL; recipients are no hosts"),
+    "app.maintenance.checks.store": ("redis", _STORE),
+    "app.maintenance.doctor": ("redis", "the store's own exception"),
+    "app.running.instance_lock": ("socket", _OWN),
+    "app.running.embedded": ("socket", _OWN),
+    "app.running.job_worker": ("redis rq", _STORE),
+    "app.running.worker_registry": ("redis rq", _STORE),
+    "app.running.slow_clients": ("socket", "connections that clients opened"),
+    "app.running.supervisor": ("http.client socket", _OWN),
+    "app.jobs.scheduler": ("redis", _STORE),
+    "app.usage.jobs": ("redis", _STORE),
+    "app.limits.request_counts": ("redis", _STORE),
+    "app.deliveries.gauges": ("redis", _STORE),
+    "app.deliveries.metrics": ("redis", _STORE),
+    "app.deliveries.jobs": ("redis", _STORE),
+}
+
+
+def other_ways(known: Sources) -> Iterator[str]:
+    """Imports of libraries that connect, in modules that may not have them."""
+    for module, source in known.items():
+        if any(fnmatchcase(module, pattern) for pattern in EGRESS):
+            continue
+        allowed = OTHER_WAYS.get(module, ("", ""))[0].split()
+        for node in ast.walk(ast.parse(source)):
+            for library in used(node):
+                if library not in allowed:
+                    yield f"{module}:{node.lineno} uses {library}"  # type: ignore[attr-defined]
+
+
+def used(node: ast.AST) -> set[str]:
+    """The libraries that a statement or a call brings in."""
+    names = imported(node)
+    if isinstance(node, ast.Call) and dotted(node.func) in _IMPORTERS:
+        names = [part.value for part in node.args if isinstance(part, ast.Constant)]
+        if not names:
+            return {"importlib"}  # by a name that is not written out
+    return {library for name in names if (library := _library(str(name)))}
+
+
+def _library(name: str) -> str | None:
+    """``urllib3`` of ``urllib3.connection``; None for what does not connect."""
+    parts = name.split(".")
+    heads = (".".join(parts[:length]) for length in range(1, len(parts) + 1))
+    return next((head for head in heads if head in NETWORK), None)

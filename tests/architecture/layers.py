@@ -1,0 +1,152 @@
+"""The layers, and which imports between packages are allowed.
+
+``LAYERS`` lists the packages of ``app`` from top to bottom. A module imports from its own layer and
+from those below. Packages of one layer may use each other in one direction only: a package that is
+used may not use its user, however long the way round.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
+
+from tests.architecture.sources import Sources, functions, imported, imports
+
+# What no line names is a package of pages and operations, on the layer RESOURCES.
+RESOURCES = "pages and operations"
+LAYERS: tuple[tuple[str, frozenset[str]], ...] = (
+    ("assembly", frozenset({"wsgi", "worker", "gunicorn.conf", "app", "app.serve", "app.cli"})),
+    (RESOURCES, frozenset()),
+    ("pages", frozenset({"app.site"})),
+    ("contract", frozenset({"app.api"})),
+    ("events", frozenset({"app.outbox"})),
+    ("limits", frozenset({"app.limits"})),
+    ("authentication", frozenset({"app.auth"})),
+    ("tables", frozenset({"app.models"})),
+    ("processes", frozenset({"app.running"})),
+    ("jobs", frozenset({"app.jobs"})),
+    ("services", frozenset({"app.http", "app.db", "app.security", "app.egress"})),
+    ("files and geometry", frozenset({"app.formats", "app.geometry"})),
+    ("values", frozenset({"app.values"})),
+    ("policy", frozenset({"app.policy", "config", "config_values"})),
+)
+NAMES = tuple(name for name, _ in LAYERS)
+
+# Inside a package of pages and operations, from top to bottom; what matches none is the last one.
+MODULES = (("routes", "views", "jobs"), ("schemas", "forms"), ())
+
+# (importer, imported): why the service of the package is not the way.
+EXCEPTIONS = {
+    ("app.maintenance.checks.mail", "app.mail.transport"): "tries the mail server",
+    ("app.monitoring.delivery_metrics", "app.deliveries.gauges"): "shows its numbers",
+    ("app.row_changes.projects", "app.projects.derived"): "computes again what that computes",
+    ("app.row_changes.projects", "app.projects.record"): "likewise",
+    ("app.row_changes.assets", "app.assets.derived"): "likewise",
+    ("app.row_changes.assets", "app.assets.record"): "likewise",
+    ("app.people.mail_resolvers", "app.mail.resolvers"): "resolvers have the types of that",
+    ("app.members.mail_resolvers", "app.mail.resolvers"): "likewise",
+}
+
+# Packages below ``app.api`` that may know Flask's request.
+KNOW_REQUESTS = ("app.http", "app.auth", "app.limits")
+REQUEST_NAMES = frozenset({"request", "session"})
+
+
+def package(module: str) -> str:
+    """``app.projects`` for ``app.projects.service``; ``app`` and the scripts are their own."""
+    return ".".join(module.split(".")[:2])
+
+
+def layer(module: str) -> int:
+    """The layer of a module, counted from the top."""
+    own = package(module)
+    for number, (_, packages) in enumerate(LAYERS):
+        if own in packages:
+            return number
+    return NAMES.index(RESOURCES)
+
+
+def is_resource(module: str) -> bool:
+    return layer(module) == NAMES.index(RESOURCES)
+
+
+def height(module: str) -> int:
+    """The place of a module inside its package of pages and operations, counted from the top."""
+    last = module.rpartition(".")[2]
+    return next((place for place, names in enumerate(MODULES) if last in names), len(MODULES) - 1)
+
+
+def upward_imports(known: Sources) -> Iterator[str]:
+    """Imports of a higher layer, or, in a package, of its routes by its service."""
+    for module, source in known.items():
+        for node, target in imports(source, known):
+            if layer(target) < layer(module):
+                reason = f"{NAMES[layer(module)]} imports {NAMES[layer(target)]}"
+            elif is_resource(module) and height(target) < height(module) and is_resource(target):
+                reason = "its routes or schemas"
+            else:
+                continue
+            yield f"{module}:{node.lineno} imports {target}: {reason}"
+
+
+def around_the_service(known: Sources) -> Iterator[str]:
+    """Imports of another package of pages and operations that do not go through its service."""
+    for module, source in known.items():
+        if NAMES[layer(module)] == "assembly":
+            continue
+        for node, target in imports(source, known):
+            own = not is_resource(target) or package(target) == package(module)
+            through_service = target.endswith(".service")
+            if not (own or through_service or (module, target) in EXCEPTIONS):
+                yield f"{module}:{node.lineno} imports {target}, which is no service"
+
+
+def higher_names(known: Sources) -> Iterator[str]:
+    """Strings that name a module of a higher layer, or of another package of the same one."""
+    for module, source in known.items():
+        for node in ast.walk(ast.parse(source)):
+            if not (isinstance(node, ast.Constant) and isinstance(node.value, str)):
+                continue
+            name = node.value
+            if not name.startswith("app.") or " " in name or package(name) == package(module):
+                continue
+            if package(name) in map(package, known) and layer(name) <= layer(module) != 0:
+                yield f"{module}:{node.lineno} names {name}"
+
+
+def requests_below_the_contract(known: Sources) -> Iterator[str]:
+    """Modules below ``app.api`` that know Flask's request and may not."""
+    for module, source in known.items():
+        if layer(module) <= NAMES.index("contract") or package(module) in KNOW_REQUESTS:
+            continue
+        for node in ast.walk(ast.parse(source)):
+            for name in imported(node):
+                if name.startswith("flask.") and name.removeprefix("flask.") in REQUEST_NAMES:
+                    yield f"{module} imports {name}"
+
+
+def hidden_imports(known: Sources) -> Iterator[str]:
+    """Imports inside functions, save in ``create_app``."""
+    for module, source in known.items():
+        for function in functions(ast.parse(source)):
+            if (module, function.name) == ("app", "create_app"):
+                continue
+            for node in ast.walk(function):
+                if imported(node):
+                    yield f"{module}:{node.lineno} imports inside {function.name}"  # type: ignore[attr-defined]
+
+
+def cycle(known: Sources, *, of_packages: bool = False) -> list[str]:
+    """Modules, or packages, that import each other in a circle; empty when there is none."""
+    graph: dict[str, set[str]] = {}
+    for module, source in known.items():
+        own = package(module) if of_packages else module
+        targets = {target for _, target in imports(source, known)}
+        graph.setdefault(own, set()).update(map(package, targets) if of_packages else targets)
+        graph[own].discard(own)
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        return list(error.args[1])
+    return []

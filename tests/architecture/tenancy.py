@@ -1,0 +1,210 @@
+"""Statements on the tables that belong to accounts, and where they may stand.
+
+They begin in ``app.auth.tenant``. The checker follows names: a model, a table taken from it, a list
+of its columns, in this module or imported from another one, all mean the model.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from app import models
+from tests.architecture.sources import Sources, dotted
+
+# What begins a statement.
+OPENERS = {"select", "update", "delete", "insert", "insert_into", "exists", "fence"}
+SESSION_READS = {"get", "get_one", "query"}
+FREE_MODULES = ("app.auth.tenant", "app.models")
+
+TENANT_MODELS = frozenset(
+    name for name in models.__all__ if "account_id" in getattr(models, name).__table__.columns
+)
+# Models of which people may ask for their own rows, in all of their accounts.
+PERSONAL_MODELS = frozenset({"Membership", "OAuthAuthorization", "OAuthConsent"})
+
+
+class Place(NamedTuple):
+    """A model in a function of a module, or, outside functions, in the name that is assigned."""
+
+    module: str
+    where: str
+    model: str
+
+
+# Statements that do not begin with the tenant filter, and why that is right.
+EXCEPTIONS = {
+    Place("app.maintenance.counters", "differences", "AccountUsage"): "compares all accounts",
+    Place("app.maintenance.counters", "_count", "Project"): "likewise",
+    Place("app.maintenance.counters", "_count", "Membership"): "likewise",
+    Place("app.maintenance.counters", "correct", "AccountUsage"): "of each account by its id",
+    Place("app.maintenance.checks.contents", "_sample", "Project"): "projects of all accounts",
+    Place("app.maintenance.checks.deliveries", "overdue", "Delivery"): "of all accounts",
+    Place("app.auth.credentials", "_BY_HASH", "Credential"): "finds out which account is asking",
+    Place("app.auth.sessions", "_BY_HASH", "Membership"): "the role of who is signed in",
+    Place("app.account.service", "rename_account", "AccountUsage"): "the principal's own row",
+    Place("app.usage.service", "_CHANGE", "AccountUsage"): "an UPDATE that names account_id",
+    Place("app.usage.service", "lock_counters", "AccountUsage"): "names account_id",
+    Place("app.usage.thresholds", "_REQUESTS", "AccountUsage"): "names account_id",
+    Place("app.usage.thresholds", "_MONTH", "RequestCount"): "likewise",
+    Place("app.usage.thresholds", "note_requests", "AccountUsage"): "likewise",
+    Place("app.usage.thresholds", "_set", "AccountUsage"): "likewise",
+    Place("app.outbox", "_write", "Event"): "a new row, of the account it is given",
+    Place("app.outbox", "_queue", "Delivery"): "likewise",
+    Place("app.outbox", "_SUBSCRIPTIONS", "Webhook"): "names account_id",
+    Place("app.deliveries.leases", "_TAKE_ON_SQLITE", "Delivery"): "a job for all accounts",
+    Place("app.deliveries.leases", "_RETURN", "Delivery"): "likewise",
+    Place("app.deliveries.leases", "_PENDING_SINCE_BEFORE", "Delivery"): "likewise",
+    Place("app.deliveries.leases", "_CANCEL_SOME", "Delivery"): "likewise",
+    Place("app.deliveries.leases", "_ALL_CANCELED", "Webhook"): "likewise",
+    Place("app.deliveries.cancellation", "end_replays", "Replay"): "names account_id",
+    Place("app.deliveries.leases", "_CANCELED", "Delivery"): "likewise",
+    Place("app.deliveries.attempts", "_MADE", "Delivery"): "likewise",
+    Place("app.deliveries.attempts", "_RECEIVED", "Delivery"): "likewise",
+    Place("app.deliveries.attempts", "_FAILED", "Delivery"): "likewise",
+    Place("app.deliveries.attempts", "write_logs", "DeliveryLog"): "likewise",
+    Place("app.deliveries.health", "_NOTE", "Webhook"): "likewise",
+    Place("app.deliveries.health", "_changed", "Webhook"): "likewise",
+    Place("app.webhooks.replay_job", "due_replays", "Replay"): "likewise",
+    Place("app.webhooks.replay_job", "queue_next", "Replay"): "likewise",
+    Place("app.webhooks.replay_job", "queue_next", "Webhook"): "of a replay of this account",
+    Place("app.billing.service", "_keep", "BillingEvent"): "likewise",
+    Place("app.billing.service", "_note_customer", "BillingCustomer"): "likewise",
+    Place("app.billing.service", "_account_of_customer", "BillingCustomer"): "finds out which "
+    "account is meant",
+    Place(
+        "app.row_changes.last_published", "_ACCOUNT_OF_SUBJECT", "Event"
+    ): "likewise, of a row that is gone",
+    Place("app.projects.listing", "_page", "Project"): "goes out through columns_among",
+    Place("app.projects.listing", "_found", "Project"): "likewise",
+    Place("app.assets.listing", "_page", "Asset"): "likewise",
+    Place("app.assets.listing", "_keys", "Asset"): "likewise",
+    Place("app.usage.jobs", "_write", "RequestCount"): "a job for all accounts",
+    Place("app.members.access", "_end_grants", "OAuthConsent"): "likewise",
+    Place("app.auth.access_tokens", "_BY_HASH", "OAuthAuthorization"): "finds out which account is "
+    "asking",
+    Place("app.auth.access_tokens", "_BY_HASH", "Membership"): "likewise",
+    Place(
+        "app.oauth.clients", "_BY_ID", "OAuthApplication"
+    ): "finds out which application is asking",
+    Place("app.oauth.authorizations", "_BY_CODE", "OAuthAuthorization"): "finds out what a code is "
+    "for",
+    Place("app.oauth.authorizations", "claim_code", "OAuthAuthorization"): "names account_id",
+    Place("app.oauth.authorizations", "end_family", "OAuthAuthorization"): "likewise",
+    Place("app.oauth.issuing", "_BY_HASH", "OAuthAuthorization"): "finds out what a token is for",
+    Place(
+        "app.oauth.consents", "remember", "OAuthConsent"
+    ): "a new row, of the account it is given",
+    Place("app.oauth.consents", "end_consent", "OAuthConsent"): "names account_id",
+    Place("app.members.invitations", "_BY_LINK", "Membership"): "finds out which account invites",
+    Place("app.members.invitations", "_ACCEPT", "Membership"): "likewise",
+    Place("app.api.idempotency", "claim", "IdempotentAnswer"): "changes that name account_id",
+    Place("app.api.idempotency", "keep", "IdempotentAnswer"): "the row that was just claimed; "
+    "account_id is half of its key",
+}
+
+
+def statements(known: Sources) -> Iterator[tuple[Place, int]]:
+    """Every statement on a tenant's table outside the tenant filter, with its line."""
+    meanings = _meanings(known)
+    for module, source in known.items():
+        if module.startswith(FREE_MODULES):
+            continue
+        tree = ast.parse(source)
+        for where, scope in _scopes(tree):
+            local = meanings[module] | _assigned(scope, meanings[module])
+            for call in _openers(scope):
+                for model in sorted(set(_meant(call, local))):
+                    yield Place(module, where, model), call.lineno
+
+
+def around_the_filter(known: Sources) -> Iterator[str]:
+    """The statements that no exception is about."""
+    for place, line in statements(known):
+        if place not in EXCEPTIONS:
+            yield f"{place.module}:{line} ({place.where}) has a statement on {place.model}"
+    yield from _not_personal(known)
+
+
+def _not_personal(known: Sources) -> Iterator[str]:
+    """People who ask for their own rows of a model whose rows are the account's."""
+    for module, source in known.items():
+        for node in ast.walk(ast.parse(source)):
+            if isinstance(node, ast.Call) and dotted(node.func).endswith("own_columns_of"):
+                model = dotted(node.args[0]) if node.args else ""
+                if model not in PERSONAL_MODELS:
+                    yield f"{module}:{node.lineno} has no person's own rows in {model}"
+
+
+Meanings = dict[str, set[str]]  # a name -> the models that it means
+
+
+def _meanings(known: Sources) -> dict[str, Meanings]:
+    """What the names at the top of each module mean."""
+    found: dict[str, Meanings] = {module: {} for module in known}
+    trees = {module: ast.parse(source) for module, source in known.items()}
+    for _ in range(4):  # as many steps as a name travels from module to module
+        for module, tree in trees.items():
+            found[module] |= _imported(tree, found)
+            found[module] |= _assigned(tree, found[module])
+    return found
+
+
+def _imported(tree: ast.Module, found: dict[str, Meanings]) -> Meanings:
+    names: Meanings = {}
+    for node in tree.body:
+        if isinstance(node, ast.ImportFrom):
+            for alias in node.names:
+                own = alias.asname or alias.name
+                if (node.module or "").startswith("app.models") and alias.name in TENANT_MODELS:
+                    names[own] = {alias.name}
+                elif alias.name in found.get(node.module or "", {}):
+                    names[own] = found[node.module or ""][alias.name]
+    return names
+
+
+def _assigned(scope: ast.AST, known: Meanings) -> Meanings:
+    """Names that stand for a table, columns or an alias; not for what a statement gave."""
+    names: Meanings = {}
+    for node in getattr(scope, "body", []):
+        if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            meant = set() if _gives_rows(node.value) else set(_meant(node.value, known | names))
+            names |= {t.id: meant for t in targets if isinstance(t, ast.Name) and meant}
+    return names
+
+
+def _gives_rows(value: ast.expr) -> bool:
+    """Whether a value is a call other than those that keep the meaning of their argument."""
+    keeps = ("cast", "aliased", "tuple", "list", "map", "sorted")
+    return isinstance(value, ast.Call) and dotted(value.func) not in keeps
+
+
+def _scopes(tree: ast.Module) -> Iterator[tuple[str, ast.AST]]:
+    """Each function by its name, and each assignment outside functions by its target."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node.name, node
+    for statement in tree.body:
+        if not isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            target = getattr(statement, "targets", [getattr(statement, "target", None)])[0]
+            yield dotted(target) if target is not None else "(module)", statement
+
+
+def _openers(scope: ast.AST) -> Iterator[ast.Call]:
+    for node in ast.walk(scope):
+        if isinstance(node, ast.Call):
+            owner, _, name = dotted(node.func).rpartition(".")
+            reads = name in SESSION_READS and owner.endswith("session")
+            if name in OPENERS or reads or name == "query_property":
+                yield node
+        elif isinstance(node, ast.Attribute) and node.attr == "query":
+            yield ast.copy_location(ast.Call(func=node, args=[node.value], keywords=[]), node)
+
+
+def _meant(node: ast.AST, meanings: Meanings) -> Iterator[str]:
+    """The tenant's models that an expression names, in what a statement is begun with."""
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Name):
+            yield from meanings.get(inner.id, ())

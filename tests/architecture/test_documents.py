@@ -1,0 +1,105 @@
+"""The documentation names every setting and every error, and nothing that does not exist."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from app.http import errors
+from config import setting_docs
+from tests.architecture.documents import (
+    codes_without_page,
+    dead_references,
+    documents,
+    error_classes,
+    not_drawn,
+    setting_rows,
+)
+
+OPERATIONS = "docs/operations.md"
+
+
+def test_every_setting_has_a_row_in_operations() -> None:
+    pages = documents()
+    assert OPERATIONS in pages, f"{OPERATIONS} is missing: it has a table, one row a setting"
+    rows = setting_rows(pages[OPERATIONS])
+    names = [setting.name for setting in setting_docs()]
+    assert sorted(rows) == sorted(names), "a row | `NAME` | … | for each setting, and no other"
+
+
+def test_the_hierarchy_of_errors_is_drawn_whole() -> None:
+    assert list(not_drawn(errors.__doc__ or "", error_classes())) == []
+
+
+def test_every_error_code_is_on_a_page() -> None:
+    missing = codes_without_page(documents().values(), error_classes())
+    assert not missing, "a page of docs/ has a table with a row for each: | 409 | `CONFLICT` | … |"
+
+
+@pytest.mark.parametrize("page", sorted(documents()))
+def test_what_a_page_names_exists(page: str) -> None:
+    assert list(dead_references(documents()[page])) == []
+
+
+def test_a_setting_without_a_row_is_seen() -> None:
+    assert setting_rows("| `PORT` | 8000 | … |\nand `HOST` in a sentence") == ["PORT"]
+
+
+def test_an_error_that_is_not_drawn_is_seen() -> None:
+    drawing = (errors.__doc__ or "").replace("── NotFound ", "── Lost ")
+    assert list(not_drawn(drawing, error_classes())) == ["NotFound"]
+
+
+def test_an_error_that_is_drawn_with_another_status_is_seen() -> None:
+    drawing = (errors.__doc__ or "").replace("409", "410")
+    assert list(not_drawn(drawing, error_classes())) == ["Conflict"]
+
+
+def test_a_code_without_a_row_is_seen() -> None:
+    page = "| 404 | `NOT_FOUND` |\nand `CONFLICT` in a sentence"
+    missing = codes_without_page([page], error_classes())
+    assert "CONFLICT" in missing
+    assert "NOT_FOUND" not in missing
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "`app.values.ids.old_id`",
+        "`app.bees`",
+        "`config.load`",
+        "`app/bees/routes.py`",
+        "`docs/bees.md`",
+        "`bees.py`",
+        "`app.values.ids.old_id()`",
+    ],
+)
+def test_a_dead_reference_is_seen(text: str) -> None:
+    assert len(list(dead_references(f"See {text}."))) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "`app.values.ids.new_id`",
+        "`app.values.ids.new_id(kind)`",
+        "`app.auth.principal.Principal.may`",
+        "`app.auth.principal.Principal.plan`",
+        "`app.http.errors`",
+        "`config.load_settings`",
+        "`app/values/ids.py`",
+        "`ids.py`",
+        "`config.py`",
+        "`projects:read`",
+    ],
+)
+def test_what_exists_passes(text: str) -> None:
+    assert list(dead_references(f"See {text}.")) == []
+
+
+def test_a_file_is_looked_for_in_the_root(tmp_path: Path) -> None:
+    assert list(dead_references("`docs/tour.md`", tmp_path))
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs/tour.md").touch()
+    assert not list(dead_references("`docs/tour.md`", tmp_path))

@@ -1,0 +1,70 @@
+"""Every operation of /v1 says which permission it needs, or is listed as public."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from flask import Flask
+
+from app.auth.guard import ANY_CREDENTIAL, PROFILE
+from app.policy.permissions import PERMISSIONS
+from app.site.pages import PageBlueprint
+
+PUBLIC = {"reference.openapi": "the description of the API is for everybody"}
+
+
+def undeclared(app: Flask) -> Iterator[str]:
+    """Endpoints of /v1 whose view names no permission of the policy."""
+    for rule in app.url_map.iter_rules():
+        if rule.rule.startswith("/v1") and rule.endpoint not in PUBLIC:
+            needs = getattr(app.view_functions[rule.endpoint], "permission", None)
+            if needs not in (ANY_CREDENTIAL, PROFILE, *PERMISSIONS):
+                yield rule.endpoint
+
+
+def test_every_operation_declares_its_permission(app: Flask) -> None:
+    assert list(undeclared(app)) == []
+
+
+def test_public_routes_exist(app: Flask) -> None:
+    assert set(PUBLIC) <= set(app.view_functions)
+
+
+def test_a_view_without_a_permission_is_seen() -> None:
+    fake = Flask("fake")
+    fake.add_url_rule("/v1/bees", "bees", lambda: "")
+    assert list(undeclared(fake)) == ["bees"]
+
+
+def test_a_permission_that_the_policy_does_not_have_is_seen() -> None:
+    def view() -> str:
+        return ""
+
+    view.permission = "bees:read"  # type: ignore[attr-defined]
+    fake = Flask("fake")
+    fake.add_url_rule("/v1/bees", "bees", view)
+    assert list(undeclared(fake)) == ["bees"]
+
+
+# Where programs post, with a token or a signature. No cookie opens anything there but the chat,
+# which looks at the origin itself.
+OF_PROGRAMS = ("/v1/", "/api/", "/oauth/token", "/oauth/revoke", "/oauth/introspect")
+
+
+def unprotected(app: Flask) -> Iterator[str]:
+    """Rules that take a post from a browser, outside the blueprints that refuse forged ones."""
+    for rule in app.url_map.iter_rules():
+        blueprint = app.blueprints.get(rule.endpoint.partition(".")[0])
+        is_safe = isinstance(blueprint, PageBlueprint) or rule.rule.startswith(OF_PROGRAMS)
+        if not is_safe and (rule.methods or set()) & {"POST", "PUT", "PATCH", "DELETE"}:
+            yield rule.rule
+
+
+def test_every_post_of_a_page_is_protected(app: Flask) -> None:
+    assert list(unprotected(app)) == []
+
+
+def test_a_post_without_protection_is_seen() -> None:
+    fake = Flask("fake")
+    fake.add_url_rule("/bees", "bees", lambda: "", methods=["POST"])
+    assert list(unprotected(fake)) == ["/bees"]

@@ -1,0 +1,137 @@
+"""Imports go downward, stand at the top of a file, and run in no circle."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.architecture.layers import (
+    EXCEPTIONS,
+    LAYERS,
+    NAMES,
+    around_the_service,
+    cycle,
+    hidden_imports,
+    higher_names,
+    layer,
+    package,
+    requests_below_the_contract,
+    upward_imports,
+)
+from tests.architecture.sources import imports, sources
+
+
+def test_every_layer_is_in_use() -> None:
+    present = {package(module) for module in sources()} | {"app.formats"}
+    assert {name for _, packages in LAYERS for name in packages} <= present
+
+
+def test_imports_go_downward() -> None:
+    assert list(upward_imports(sources())) == []
+
+
+def test_a_package_is_used_through_its_service() -> None:
+    assert list(around_the_service(sources())) == []
+
+
+def test_no_package_names_a_higher_one() -> None:
+    assert list(higher_names(sources())) == []
+
+
+def test_requests_are_known_above_only() -> None:
+    assert list(requests_below_the_contract(sources())) == []
+
+
+def test_imports_stand_at_the_top_of_a_file() -> None:
+    assert list(hidden_imports(sources())) == []
+
+
+def test_modules_import_in_no_circle() -> None:
+    assert cycle(sources()) == []
+
+
+def test_packages_import_in_no_circle() -> None:
+    assert cycle(sources(), of_packages=True) == []
+
+
+def test_exceptions_are_in_use() -> None:
+    known = sources()
+    used = {(module, target) for module in known for _, target in imports(known[module], known)}
+    assert set(EXCEPTIONS) <= used
+
+
+@pytest.mark.parametrize(
+    ("module", "name"),
+    [
+        ("app", "assembly"),
+        ("app.cli.bees", "assembly"),
+        ("app.bees.service", "pages and operations"),
+        ("app.auth.guard", "authentication"),
+        ("app.values.ids", "values"),
+    ],
+)
+def test_a_module_has_the_layer_of_its_package(module: str, name: str) -> None:
+    assert NAMES[layer(module)] == name
+
+
+def test_an_import_upward_is_seen() -> None:
+    fake = {"app.values.ids": "from app.models import Project", "app.models": ""}
+    assert list(upward_imports(fake)) == [
+        "app.values.ids:1 imports app.models: values imports tables"
+    ]
+
+
+def test_a_service_that_imports_its_routes_is_seen() -> None:
+    fake = {"app.bees.service": "import app.bees.routes", "app.bees.routes": ""}
+    assert len(list(upward_imports(fake))) == 1
+
+
+def test_a_way_around_the_service_is_seen() -> None:
+    fake = {"app.bees.service": "from app.trees.listing import trees", "app.trees.listing": ""}
+    assert len(list(around_the_service(fake))) == 1
+
+
+@pytest.mark.parametrize("name", ["app.bees.jobs.fly", "app.trees.jobs.fall"])
+def test_a_name_of_a_higher_package_is_seen(name: str) -> None:
+    fake = {"app.jobs.queue": f"JOB = '{name}'", "app.bees.jobs": "", "app.trees.jobs": ""}
+    assert list(higher_names(fake)) == [f"app.jobs.queue:1 names {name}"]
+
+
+def test_a_package_may_name_itself() -> None:
+    assert list(higher_names({"app.bees.service": "JOB = 'app.bees.jobs.fly'"})) == []
+
+
+def test_a_low_module_that_knows_requests_is_seen() -> None:
+    fake = {
+        "app.db.bees": "from flask import Flask, request",
+        "app.http.bees": "from flask import g",
+    }
+    assert list(requests_below_the_contract(fake)) == ["app.db.bees imports flask.request"]
+
+
+def test_an_import_inside_a_function_is_seen() -> None:
+    fake = {"app.bees.service": "def fly():\n    from app.trees import service"}
+    assert list(hidden_imports(fake)) == ["app.bees.service:2 imports inside fly"]
+
+
+def test_create_app_may_import() -> None:
+    assert not list(hidden_imports({"app": "def create_app():\n    import app.trees"}))
+
+
+def test_a_circle_of_modules_is_seen() -> None:
+    fake = {
+        "app.a.service": "from app.b.service import b",
+        "app.b.service": "from app.c import service",
+        "app.c.service": "import app.a.service",
+    }
+    assert set(cycle(fake)) == set(fake)
+
+
+def test_a_circle_of_packages_is_seen() -> None:
+    fake = {
+        "app.a.one": "import app.b.one",
+        "app.a.two": "",
+        "app.b.one": "import app.c.one",
+        "app.c.one": "import app.a.two",
+    }
+    assert cycle(fake) == []
+    assert set(cycle(fake, of_packages=True)) == {"app.a", "app.b", "app.c"}

@@ -1,0 +1,41 @@
+"""Spans of pages against slices of a list."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.db.paging import Span, is_near, span
+
+
+@pytest.mark.parametrize("total", [0, 1, 19, 20, 21, 40, 99, 100])
+@pytest.mark.parametrize("per_page", [1, 7, 20, 100])
+def test_a_span_has_the_rows_of_its_page(total: int, per_page: int) -> None:
+    rows = list(range(total))
+    for page in range(1, total // per_page + 3):
+        found = span(page, per_page, total)
+        wanted = rows[(page - 1) * per_page : page * per_page]
+        if found is None:
+            assert wanted == []
+            continue
+        ordered = rows[::-1] if found.backwards else rows
+        taken = ordered[found.skipped : found.skipped + found.size]
+        assert sorted(taken) == wanted
+
+
+def test_the_way_to_a_page_is_never_longer_than_half_of_the_list() -> None:
+    for page in range(1, 51):
+        found = span(page, 20, 1_000)
+        assert found is not None
+        assert found.skipped <= 490
+
+
+def test_a_list_without_a_filter_is_read_in_its_order() -> None:
+    assert is_near(Span(20, 480, False), 1_000, 1_000)
+
+
+def test_what_is_frequent_is_met_soon_in_the_order_of_the_list() -> None:
+    assert is_near(Span(20, 0, False), 300_000, 1_000_000)
+
+
+def test_what_is_rare_is_sorted() -> None:
+    assert not is_near(Span(20, 0, False), 20, 1_000_000)

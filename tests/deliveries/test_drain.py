@@ -1,0 +1,171 @@
+"""The job as it runs: it stops when asked, loses nothing, and goes on after an outage."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from typing import Any
+
+import pytest
+from flask import Flask
+from sqlalchemy.exc import OperationalError
+
+from app.db.transactions import transaction
+from app.deliveries import dispatcher, jobs, outcomes
+from app.policy.deliveries import ATTEMPT_SECONDS
+from app.running.job_worker import FINISH_WITHIN
+from tests.deliveries.makers import queue
+from tests.egress.receivers import Receiver, answering
+from tests.make import Client, make_project
+from tests.make.webhooks import deliveries, make_webhook
+from tests.webhooks.conftest import Deliver, MakeReceiver
+
+
+def states(customer: Client) -> list[str]:
+    return [row["state"] for row in deliveries(customer)]
+
+
+def test_all_is_delivered_however_much_it_is(
+    customer: Client, make_receiver: MakeReceiver, deliver: Deliver
+) -> None:
+    receivers = [make_receiver() for _ in range(3)]
+    webhooks = [
+        make_webhook(customer, url=each.url(), events=["invoice.paid"]) for each in receivers
+    ]
+    queue(customer, 150, *webhooks)
+    assert deliver() == 450
+    assert [len(each.requests) for each in receivers] == [150] * 3
+    assert set(states(customer)) == {"succeeded"}
+
+
+def test_connections_are_kept(customer: Client, receiver: Receiver, deliver: Deliver) -> None:
+    webhook = make_webhook(customer, url=receiver.url(), events=["invoice.paid"])
+    queue(customer, 200, webhook)
+    deliver()
+    assert receiver.connections <= 16
+
+
+def test_when_asked_to_stop_it_gives_back_what_has_not_begun(
+    customer: Client, receiver: Receiver, deliver: Deliver
+) -> None:
+    receiver.answer = answering(200, delay=0.5)
+    webhook = make_webhook(customer, url=receiver.url(), events=["invoice.paid"])
+    queue(customer, 100, webhook)
+    began = time.monotonic()
+    received = deliver(is_stopping=lambda: bool(receiver.requests))
+    assert time.monotonic() - began < 5
+    rows = deliveries(customer)
+    assert [row["state"] for row in rows].count("succeeded") == received == len(receiver.requests)
+    left = [row for row in rows if row["state"] == "pending"]
+    assert len(left) == 100 - received
+    assert {(row["claim"], row["attempts"]) for row in left} == {(None, 0)}
+    assert all(row["due_at"] <= row["created_at"] for row in left), "due as they were"
+
+
+def test_what_is_under_way_has_time_to_end_before_the_worker_ends_the_job() -> None:
+    assert ATTEMPT_SECONDS < dispatcher._END_WITHIN < FINISH_WITHIN
+
+
+def test_a_ring_is_heard_while_it_lingers(
+    delivering: Flask, customer: Client, receiver: Receiver
+) -> None:
+    """The whole job, with the bell in the store."""
+    webhook = make_webhook(customer, url=receiver.url(), events=["project.created"])
+
+    def work() -> None:
+        with delivering.app_context():
+            jobs.deliver()
+
+    job = threading.Thread(target=work)
+    job.start()
+    try:
+        time.sleep(1)
+        for number in range(1, 4):
+            make_project(customer)
+            committed = time.monotonic()
+            while len(receiver.requests) < number:
+                assert time.monotonic() - committed < 1, "the bell was not heard"
+                time.sleep(0.002)
+    finally:
+        job.join(20)
+    assert not job.is_alive(), "it ends when nothing comes any more"
+    assert len(deliveries(customer, webhook["id"])) == 3
+
+
+def test_an_outage_of_the_database_loses_nothing(
+    customer: Client, receiver: Receiver, deliver: Deliver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    webhook = make_webhook(customer, url=receiver.url(), events=["invoice.paid"])
+    queue(customer, 20, webhook)
+    failures = iter([True, True, False])
+    real = dispatcher.record_outcomes
+
+    def settle(*arguments: Any) -> bool:
+        if next(failures, False):
+            raise OperationalError("INSERT", {}, Exception("gone"))
+        return real(*arguments)
+
+    monkeypatch.setattr(dispatcher, "record_outcomes", settle)
+    assert deliver() == 20
+    assert len(receiver.requests) == 20, "none is sent twice"
+    assert states(customer) == ["succeeded"] * 20
+
+
+def test_what_cannot_be_written_down_keeps_nobody_elses_from_being_written(
+    customer: Client,
+    make_receiver: MakeReceiver,
+    deliver: Deliver,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    bad, good = make_receiver(), make_receiver()
+    webhooks = [
+        make_webhook(customer, url=each.url(), events=["invoice.paid"]) for each in (bad, good)
+    ]
+    queue(customer, 3, *webhooks)
+    real = outcomes.attempts.write_logs
+
+    def write(rows: Any) -> None:
+        if any(row["webhook_id"] == webhooks[0]["id"] for row in rows):
+            raise ZeroDivisionError
+        real(rows)
+
+    monkeypatch.setattr(outcomes.attempts, "write_logs", write)
+    deliver()
+    assert "are not written down" in caplog.text
+    assert [row["state"] for row in deliveries(customer, webhooks[1]["id"])] == ["succeeded"] * 3
+    assert [row["state"] for row in deliveries(customer, webhooks[0]["id"])] == ["pending"] * 3
+
+
+def test_a_commit_whose_answer_was_lost_is_not_written_again(
+    delivering: Flask, customer: Client, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The database goes away in the moment in which it has committed."""
+    webhook = make_webhook(customer, url=receiver.url(), events=["invoice.paid"])
+    queue(customer, 20, webhook)
+    real, written, lost = dispatcher.record_outcomes, [], []
+
+    def settle(run: str, outcomes: Any) -> bool:
+        written.extend(outcomes)
+        return real(run, outcomes)
+
+    @contextmanager
+    def lossy() -> Iterator[None]:
+        with transaction():
+            yield
+        if written and not lost:
+            lost.extend(written)
+            raise OperationalError("COMMIT", {}, Exception("gone"))
+
+    monkeypatch.setattr(dispatcher, "record_outcomes", settle)
+    with (
+        delivering.app_context(),
+        closing(jobs.open_egress(delivering.config["SETTINGS"])) as egress,
+    ):
+        assert dispatcher.Dispatcher(egress, lossy, lambda: False).run(linger=0) == 20
+    assert lost
+    entries = customer.get(f"/v1/webhooks/{webhook['id']}/logs?per_page=100").json["data"]
+    assert len(entries) == len(receiver.requests) == 20
+    assert {row["attempts"] for row in deliveries(customer, webhook["id"])} == {1}

@@ -1,0 +1,50 @@
+"""What goes wrong on this side is tried again, and is not held against the receiver."""
+
+from __future__ import annotations
+
+import logging
+from datetime import timedelta
+
+import pytest
+
+from tests.deliveries.test_deliveries import logs, record
+from tests.egress.receivers import Receiver
+from tests.make import Client, make_project
+from tests.make.webhooks import make_webhook, set_webhook, webhook_row
+from tests.webhooks.conftest import Deliver, Later
+
+
+def test_a_secret_that_cannot_be_read_sends_nothing(
+    customer: Client, receiver: Receiver, deliver: Deliver
+) -> None:
+    webhook = make_webhook(customer, url=receiver.url(), events=["project.created"])
+    sealed = webhook_row(customer, webhook["id"])["sealed_secret"]
+    set_webhook(customer, webhook["id"], sealed_secret=sealed[:-8] + "AAAAAAA=")
+    make_project(customer)
+    deliver()
+    assert receiver.requests == []
+    (entry,) = logs(customer, webhook)
+    assert entry["error"] == "a fault of the service"
+    assert "next_retry_at" in entry
+
+
+def test_it_is_not_held_against_the_receiver(
+    customer: Client,
+    receiver: Receiver,
+    deliver: Deliver,
+    later: Later,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    webhook = make_webhook(customer, url=receiver.url(), events=["project.created"])
+    sealed = webhook_row(customer, webhook["id"])["sealed_secret"]
+    set_webhook(customer, webhook["id"], sealed_secret=sealed[:-8] + "AAAAAAA=")
+    for _ in range(20):
+        make_project(customer)
+    with caplog.at_level(logging.ERROR):
+        deliver()
+    assert len(caplog.records) == 1, "one line, however much there is to send"
+    found = record(customer, webhook)
+    assert (found["status"], found["consecutive_failures"]) == ("healthy", 0)
+    set_webhook(customer, webhook["id"], sealed_secret=sealed)
+    later(timedelta(seconds=60))
+    assert deliver() == 20

@@ -1,0 +1,95 @@
+"""Periodic jobs are started, and signals sent, once a period."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from redis import Redis
+from rq import Queue
+
+from app import JOBS
+from app.jobs.queue import DELIVERIES, GENERAL, QUEUES, job_queue
+from app.jobs.registry import Job
+from app.jobs.scheduler import Scheduler
+from app.jobs.wake_signals import WakeSignal
+from app.running import embedded
+
+
+@pytest.fixture(scope="module")
+def connection(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Redis]:
+    folder = tmp_path_factory.mktemp("valkey")
+    with Redis.from_url(embedded.ensure(folder)) as client:
+        yield client
+    embedded.release(folder)
+
+
+@pytest.fixture
+def queue(connection: Redis) -> Queue:
+    connection.flushdb()
+    return job_queue(connection)
+
+
+def often() -> None:
+    """Never run."""
+
+
+OFTEN = Job(often, every_seconds=1)
+
+
+def test_two_schedulers_enqueue_once(queue: Queue) -> None:
+    for _ in range(2):
+        Scheduler(lambda: queue.connection, [OFTEN]).check()
+    assert queue.job_ids == ["periodic-often"]
+
+
+def test_a_job_that_waits_is_not_enqueued_again(queue: Queue) -> None:
+    scheduler = Scheduler(lambda: queue.connection, [OFTEN])
+    scheduler.check()
+    queue.connection.delete("canopy:periodic:often")  # the period is over
+    scheduler.check()
+    assert queue.count == 1
+
+
+def test_a_scheduler_logs_an_outage_once(queue: Queue, caplog: pytest.LogCaptureFixture) -> None:
+    reach = iter([ConnectionError("gone"), ConnectionError("gone"), queue.connection])
+
+    def connect() -> Redis:
+        result = next(reach)
+        if isinstance(result, Exception):
+            raise result
+        return result
+
+    scheduler = Scheduler(connect, [OFTEN])
+    for _ in range(4):
+        scheduler.check()
+    assert [record.message for record in caplog.records if record.name == "app.jobs.scheduler"] == [
+        "Valkey unavailable, periodic jobs wait: gone",
+        "Valkey is back, periodic jobs continue",
+    ]
+    assert queue.count == 1
+
+
+@pytest.mark.parametrize(
+    "job", [job for job in JOBS if job.every_seconds], ids=lambda job: job.name
+)
+def test_periodic_jobs_have_names_that_rq_takes(queue: Queue, job: Job) -> None:
+    Scheduler(lambda: queue.connection, [job]).check()
+    signal = job.signal
+    (queued,) = job_queue(queue.connection, signal.queue if signal else GENERAL).jobs
+    assert queued.func_name == job.path
+    assert queued.id.startswith(f"signal-{signal.name}-" if signal else f"periodic-{job.name}")
+
+
+def test_a_signal_is_sent_each_period(queue: Queue) -> None:
+    client = queue.connection
+    signal = WakeSignal("test", DELIVERIES, 10, "app.test.jobs.often")
+    scheduler = Scheduler(lambda: client, [Job(often, every_seconds=15, signal=signal)])
+    scheduler.check()
+    assert signal.wait(client, 0.1)
+    scheduler.check()
+    assert not signal.wait(client, 0.1)
+    client.delete("canopy:periodic:often")  # the period is over
+    scheduler.check()
+    assert signal.wait(client, 0.1)
+    assert [job_queue(client, name).count for name in QUEUES] == [0, 1]

@@ -1,0 +1,205 @@
+"""No signal is lost, and no jobs pile up."""
+
+from __future__ import annotations
+
+import random
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from redis import Redis
+from redis.exceptions import RedisError
+from rq import Queue
+
+from app.jobs.queue import DELIVERIES, QUEUES, job_queue
+from app.jobs.valkey import connect
+from app.jobs.wake_signals import WakeSignal
+from app.outbox import NEW_DELIVERIES
+from app.policy.deliveries import ATTEMPT_SECONDS, RUN_SECONDS
+
+SIGNAL = WakeSignal("test", DELIVERIES, 77, "app.test.jobs.drain")
+
+
+@pytest.fixture
+def client(valkey_url: str) -> Iterator[Redis]:
+    """A client with the timeouts of the service, in a database that nobody else uses."""
+    client = connect(f"{valkey_url}?db=11")
+    client.flushdb()
+    yield client
+    client.flushdb()
+    client.close()
+
+
+@pytest.fixture
+def queue(client: Redis) -> Queue:
+    return job_queue(client, SIGNAL.queue)
+
+
+def test_one_job_waits_however_often_it_is_notified(client: Redis, queue: Queue) -> None:
+    assert [SIGNAL.notify(client) for _ in range(3)] == [True, False, False]
+    (job,) = queue.jobs
+    assert (job.func_name, job.args, job.timeout) == ("app.test.jobs.drain", [], 77)
+
+
+def test_many_signals_at_once_enqueue_one_job(client: Redis, queue: Queue) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        assert sum(pool.map(lambda _: SIGNAL.notify(client), range(200))) == 1
+    assert queue.count == 1
+
+
+def test_a_signal_after_the_job_began_enqueues_one_more_behind_it(
+    client: Redis, queue: Queue
+) -> None:
+    SIGNAL.notify(client)
+    (first,) = queue.job_ids
+    queue.pop_job_id()
+    assert not SIGNAL.notify(client)
+    SIGNAL.begin(client)
+    assert SIGNAL.notify(client)
+    assert not SIGNAL.notify(client)
+    (second,) = queue.job_ids
+    assert first != second
+
+
+def test_a_job_that_waits_for_long_stays_the_only_one(client: Redis, queue: Queue) -> None:
+    SIGNAL.notify(client)
+    client.delete(SIGNAL._queued)  # as it expires
+    queue.enqueue("app.other.jobs.work")
+    assert not SIGNAL.notify(client)
+    assert client.ttl(SIGNAL._queued) > 25
+
+
+def test_a_job_of_another_signal_does_not_count(client: Redis) -> None:
+    WakeSignal("test2", SIGNAL.queue, 1, SIGNAL.job).notify(client)
+    assert SIGNAL.notify(client)
+
+
+def test_a_job_that_was_killed_before_it_began_is_followed_by_another(
+    client: Redis, queue: Queue
+) -> None:
+    SIGNAL.notify(client)
+    queue.pop_job_id()
+    assert 0 < client.ttl(SIGNAL._queued) <= 30
+    client.delete(SIGNAL._queued)  # as it expires
+    assert SIGNAL.notify(client)
+
+
+def test_no_order_of_events_loses_a_signal(client: Redis, queue: Queue) -> None:
+    """What is due is seen by the job that begins next, and there always is one to come."""
+    chance, due, taken = random.Random(1), False, 0
+    for _ in range(1000):
+        match chance.choice(["change", "take", "begin", "forget"]):
+            case "change":
+                due = True
+                SIGNAL.notify(client)
+            case "take" if queue.count:
+                queue.pop_job_id()
+                taken += 1
+            case "begin" if taken:
+                taken, due = taken - 1, False
+                SIGNAL.begin(client)
+            case "forget" if queue.count:  # after 30 seconds, for it waits behind a long one
+                client.delete(SIGNAL._queued)
+        assert not due or taken or queue.count
+        assert queue.count <= 1
+
+
+def test_a_signal_is_one_round_trip(
+    client: Redis, queue: Queue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    SIGNAL.notify(client)
+    connection = client.connection_pool.get_connection()
+    client.connection_pool.release(connection)
+    sent = []
+    send = type(connection).send_packed_command
+    monkeypatch.setattr(
+        type(connection),
+        "send_packed_command",
+        lambda self, *args, **more: sent.append(1) or send(self, *args, **more),
+    )
+    SIGNAL.notify(client)
+    assert sent == [1]
+
+
+def test_a_signal_is_received_once_also_afterwards(client: Redis) -> None:
+    for _ in range(3):
+        SIGNAL.notify(client)
+    assert SIGNAL.wait(client, 0.1)
+    assert not SIGNAL.wait(client, 0.1)
+
+
+def test_a_job_that_begins_has_received_earlier_signals(client: Redis) -> None:
+    SIGNAL.notify(client)
+    SIGNAL.begin(client)
+    assert not SIGNAL.wait(client, 0.1)
+
+
+def test_a_signal_that_nobody_received_expires(client: Redis) -> None:
+    SIGNAL.notify(client)
+    assert 0 < client.ttl(SIGNAL._sent) <= 60
+
+
+def test_a_signal_ends_the_wait_which_may_be_longer_than_other_commands(client: Redis) -> None:
+    timer = threading.Timer(0.6, SIGNAL.notify, [client])
+    timer.start()
+    began = time.monotonic()
+    assert SIGNAL.wait(client, 5)
+    assert 0.5 < time.monotonic() - began < 1.5
+    timer.join()
+
+
+def test_a_wait_ends(client: Redis) -> None:
+    began = time.monotonic()
+    assert not SIGNAL.wait(client, 0.5)
+    assert 0.4 < time.monotonic() - began < 1.5
+
+
+def test_one_of_those_who_wait_receives_a_signal(client: Redis) -> None:
+    with ThreadPoolExecutor(3) as pool:
+        heard = [pool.submit(SIGNAL.wait, client, 1) for _ in range(3)]
+        time.sleep(0.3)
+        SIGNAL.notify(client)
+        assert sorted(future.result() for future in heard) == [False, False, True]
+
+
+def test_a_valkey_that_does_not_answer_ends_the_wait() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        hanging = connect(f"redis://127.0.0.1:{server.getsockname()[1]}/0")
+        with pytest.raises(RedisError):
+            SIGNAL.wait(hanging, 0.2)
+        hanging.close()
+
+
+def test_a_frozen_valkey_gives_nobody_a_late_answer(client: Redis) -> None:
+    """The connection whose answer did not come in time is not used again."""
+    client.client_pause(1000)
+    with pytest.raises(RedisError):
+        SIGNAL.wait(client, 0.2)
+    time.sleep(1)
+    assert client.set("key", "value") is True
+    assert client.get("key") == b"value"
+
+
+def test_a_wait_that_is_cut_short_leaves_no_answer_to_anybody(
+    client: Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As when the time of the job is over."""
+
+    def end(*_: object, **__: object) -> None:
+        raise TimeoutError("the job took too long")
+
+    connection = client.connection_pool.get_connection()
+    client.connection_pool.release(connection)
+    with monkeypatch.context() as patch:
+        patch.setattr(connection, "read_response", end)
+        with pytest.raises(TimeoutError):
+            SIGNAL.wait(client, 2)
+    assert client.get("key") is None
+
+
+def test_the_job_of_deliveries_ends_by_itself_before_its_timeout() -> None:
+    assert NEW_DELIVERIES.queue in QUEUES
+    assert NEW_DELIVERIES.job_timeout > RUN_SECONDS + ATTEMPT_SECONDS

@@ -1,0 +1,217 @@
+"""Every list is read from the index that is meant for it, whatever the planner knows of the rows.
+
+On PostgreSQL a statement is planned for the values at hand or for any, and before there are
+statistics or after; the plans must be the same. SQLite has no statistics in production, but
+somebody may gather some.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import pytest
+from sqlalchemy import text
+
+from app.assets.listing import AssetQuery, list_assets
+from app.db.extensions import db
+from app.db.queries import engine
+from app.geometry import Bounds
+from app.models import Asset
+from app.projects import listing
+from app.projects.listing import ProjectQuery, list_projects
+from app.values import clock
+from app.values.ids import new_id
+from bench import query_plans
+from bench.filling import FREQUENT, RARE, fill
+
+KEYS = {"created_at": "created_at", "name": "name_key", "area_hectares": "area_m2"}
+BOX = Bounds(0.0, 0.0, 30.0, 30.0)
+WORLD = Bounds(-180.0, -90.0, 180.0, 90.0)
+# How a plan names a table that is read without an index that narrows it down.
+WHOLE = re.compile(r"Seq Scan on (projects|assets)|SCAN (projects|assets)\b(?!_)")
+
+SORTED = re.compile(r"Sort Key|TEMP B-TREE")
+
+
+class Place(NamedTuple):
+    """A filled database: an account with 1,000 projects, 20 of which have assets, one has 500."""
+
+    database: str
+    account_id: str
+    project_id: str
+
+    def projects(self, **query: Any) -> list[str]:
+        """The plans of a list of projects, the last of which is that of the page."""
+        return self._plans(lambda: list_projects(self.account_id, ProjectQuery(**query)))
+
+    def assets(self, **query: Any) -> list[str]:
+        asked = AssetQuery(**query)
+        return self._plans(lambda: list_assets(self.account_id, self.project_id, asked))
+
+    def _plans(self, call: Callable[[], Any]) -> list[str]:
+        """The plans for these values; for any values that of the page must be the same."""
+        found, general = query_plans.of(call, "values"), query_plans.of(call, "any")
+        assert _used(found[-1]) == _used(general[-1])
+        for plan in (*found, *general):
+            assert not WHOLE.search(plan), plan
+        return found
+
+    def is_index_only(self, plan: str, index: str) -> bool:
+        if self.database.startswith("sqlite"):
+            return f"COVERING INDEX {index} " in plan
+        return bool(re.search(rf"Index Only Scan (Backward )?using {index} ", plan))
+
+    def looks_up(self, plan: str) -> bool:
+        """Whether the rows of the page are found one by one."""
+        key = "INTEGER PRIMARY KEY" if self.database.startswith("sqlite") else "uq_projects_id"
+        return key in plan
+
+
+def _used(plan: str) -> set[str]:
+    """The indexes that a plan uses."""
+    return set(re.findall(r"\b(?:ix_\w+|uq_\w+|pk_\w+|\w+_text|\w+_box)\b", plan))
+
+
+DATABASES = ("sqlite", "sqlite with statistics", "postgresql", "postgresql with statistics")
+
+
+@pytest.fixture(scope="module", params=DATABASES)
+def place(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Place]:
+    url = ""
+    if request.param.startswith("postgresql"):
+        url = request.getfixturevalue("postgres").create_database()
+    filled = fill(tmp_path_factory.mktemp("plans"), url, accounts=2, size=1_000)
+    with filled.app.app_context():
+        account_id = filled.principals[0].account_id
+        records = list(list_projects(account_id, ProjectQuery())[0])
+        for place_in_list, record in enumerate(records):
+            add_assets(account_id, record["id"], 100 if place_in_list else 500)
+        if request.param.endswith("with statistics"):
+            gather_statistics()
+        yield Place(request.param, account_id, records[0]["id"])
+        db.session.remove()
+    with filled.app.app_context():
+        db.engine.dispose()
+        engine().dispose()
+
+
+def gather_statistics() -> None:
+    """What autovacuum does by itself within a minute or so, and on SQLite somebody by hand."""
+    sqlite = engine().dialect.name == "sqlite"
+    with engine().connect() as connection:
+        connection.execute(text("ANALYZE" if sqlite else "VACUUM ANALYZE projects, assets"))
+
+
+def add_assets(account_id: str, project_id: str, number: int) -> None:
+    moment = clock.now()
+    rows = [
+        {
+            "id": new_id("asset"), "account_id": account_id, "project_id": project_id,
+            "type": "sensor" if n % 3 else "station", "status": "active" if n % 9 else "retired",
+            "created_at": moment, "updated_at": moment, "name": f"Sensor {n}",
+            "search_text": f"sensor {n}", "longitude": n / 10, "latitude": n / 10,
+        }
+        for n in range(number)
+    ]  # fmt: skip
+    db.session.execute(Asset.__table__.insert(), rows)
+    db.session.commit()
+
+
+@pytest.mark.parametrize("page", [1, 10])
+@pytest.mark.parametrize("order", ["asc", "desc"])
+@pytest.mark.parametrize("sort", KEYS)
+def test_one_of_the_first_pages_is_read_in_its_order_and_not_sorted(
+    place: Place, sort: str, order: str, page: int
+) -> None:
+    plan = place.projects(sort=sort, order=order, page=page)[-1]
+    assert f"ix_projects_account_id_{KEYS[sort]}_id" in _used(plan), plan
+    assert not SORTED.search(plan), plan
+
+
+@pytest.mark.parametrize(
+    ("status", "page"), [(None, 12), (None, 25), (None, 50), ("active", 20), ("draft", 1)]
+)
+@pytest.mark.parametrize("order", ["asc", "desc"])
+@pytest.mark.parametrize("sort", KEYS)
+def test_a_page_is_found_on_the_index_of_its_order(
+    place: Place, sort: str, order: str, status: str | None, page: int
+) -> None:
+    plan = place.projects(sort=sort, order=order, status=status, page=page)[-1]
+    middle = "status_" if status else ""
+    assert place.is_index_only(plan, f"ix_projects_account_id_{middle}{KEYS[sort]}_id"), plan
+    assert place.looks_up(plan), plan
+
+
+@pytest.mark.parametrize("status", [None, "draft"])
+def test_a_word_is_found_on_the_text_index(place: Place, status: str | None) -> None:
+    for plan in place.projects(search=RARE, status=status, sort="name"):
+        assert "projects_text" in _used(plan), plan
+        assert not {name for name in _used(plan) if name.startswith("ix_")}, plan
+
+
+def test_a_page_of_a_frequent_word_is_found_on_the_index_of_its_order(place: Place) -> None:
+    count, page = place.projects(search=FREQUENT, sort="area_hectares")
+    assert "projects_text" in _used(count)
+    assert "ix_projects_account_id_area_m2_id" in _used(page)
+
+
+def test_a_needle_that_no_index_has_is_looked_for_in_the_rows_of_the_account(place: Place) -> None:
+    asked = ProjectQuery(search="zx")
+    (count,) = query_plans.of(lambda: list_projects(place.account_id, asked), "values")
+    assert "projects_text" not in _used(count)
+    if place.database.startswith(
+        "sqlite"
+    ):  # the order in which the rows lie; PostgreSQL may read them all
+        assert "INDEX ix_projects_account_id_created_at_id (account_id=?)" in count
+
+
+@pytest.mark.parametrize("status", [None, "draft"])
+def test_a_box_is_found_on_the_box_index(place: Place, status: str | None) -> None:
+    for plan in place.projects(bbox=BOX, status=status):
+        assert "projects_box" in _used(plan), plan
+        assert not {name for name in _used(plan) if name.startswith("ix_")}, plan
+
+
+def test_a_word_comes_before_a_box(place: Place) -> None:
+    for plan in place.projects(bbox=WORLD, search=RARE):
+        assert "projects_text" in _used(plan), plan
+        assert "projects_box" not in _used(plan), plan
+
+
+def test_a_box_comes_before_a_frequent_word(place: Place, monkeypatch: Any) -> None:
+    monkeypatch.setattr(listing, "_MANY", 100)
+    look, count, page = place.projects(bbox=BOX, search=FREQUENT)
+    assert "projects_text" in _used(look)
+    for plan in (count, page):
+        assert "projects_box" in _used(plan), plan
+        assert "projects_text" not in _used(plan), plan
+
+
+@pytest.mark.parametrize(
+    ("query", "index"),
+    [
+        ({}, "ix_assets_project_id_account_id_created_at_id"),
+        ({"status": "active"}, "ix_assets_project_id_account_id_status_created_at_id"),
+        ({"type": "sensor"}, "ix_assets_project_id_account_id_type_created_at_id_status"),
+    ],
+)
+def test_assets_are_found_on_the_index_of_their_order(
+    place: Place, query: dict[str, str], index: str
+) -> None:
+    if place.database == "postgresql":
+        pytest.skip("a few rows of which nothing is known are read in any way")
+    plan = place.assets(**query)[-1]
+    assert place.is_index_only(plan, index), plan
+
+
+def test_assets_are_found_by_word_and_box(place: Place) -> None:
+    if place.database == "postgresql":
+        pytest.skip("a few rows of which nothing is known are read in any way")
+    for plan in place.assets(search="sensor 77"):
+        assert "assets_text" in _used(plan), plan
+    for plan in place.assets(bbox=Bounds(1.0, 1.0, 2.0, 2.0)):
+        assert "assets_box" in _used(plan), plan

@@ -1,0 +1,116 @@
+"""JSON is read strictly and written compactly. app.values.strict_json."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from app.values.strict_json import Fragment, JsonInvalid, dumps, loads
+
+LIMIT = 2**63
+
+scalars = (
+    st.none() | st.booleans() | st.integers(-LIMIT, LIMIT - 1) | st.floats(allow_nan=False,
+    allow_infinity=False) | st.text()
+)  # fmt: skip
+values = st.recursive(
+    scalars, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=20
+)
+
+
+@given(values)
+@settings(deadline=None, database=None)
+def test_what_python_writes_is_read_as_it_was(value: Any) -> None:
+    for text in (json.dumps(value), json.dumps(value, ensure_ascii=False, indent=1)):
+        assert loads(text.encode()) == value
+
+
+@given(values)
+@settings(deadline=None, database=None)
+def test_what_is_written_is_read_by_python(value: Any) -> None:
+    assert json.loads(dumps(value)) == value
+
+
+@given(st.text(max_size=40) | st.binary(max_size=40))
+@settings(deadline=None, database=None, max_examples=300)
+def test_whatever_comes_is_a_value_or_refused(raw: str | bytes) -> None:
+    data = raw.encode("utf-8", "surrogatepass") if isinstance(raw, str) else raw
+    try:
+        value = loads(data)
+    except JsonInvalid:
+        return
+    assert value == json.loads(data)
+
+
+@pytest.mark.parametrize("number", [LIMIT - 1, -LIMIT, 0, -0.0, 1e308, 5e-324, 10**18])
+def test_numbers_that_fit(number: float) -> None:
+    assert loads(json.dumps(number).encode()) == number
+
+
+@pytest.mark.parametrize(
+    "digits",
+    [str(n) for n in (LIMIT, -LIMIT - 1, 2**64 - 1, 2**64, -(2**64), 10**19)] + ["1" + "0" * 5000],
+)
+@pytest.mark.parametrize("around", ["{}", "[{}]", '{{"a": {}}}', '{{"a": [1, {{"b": {}}}]}}'])
+def test_integers_past_64_bits_are_refused(digits: str, around: str) -> None:
+    with pytest.raises(JsonInvalid):
+        loads(around.format(digits).encode())
+
+
+@pytest.mark.parametrize("text", ["1" * 30, "x9223372036854775808y", "9" * 19])
+def test_digits_in_a_string_are_text(text: str) -> None:
+    assert loads(json.dumps({"a": text}).encode()) == {"a": text}
+
+
+def test_a_long_fraction_is_a_number() -> None:
+    assert loads(b"[0.1234567890123456789012345678901234567890]") == [0.12345678901234568]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"a": 1, "a": 1}',
+        '{"a": 1, "b": 2, "a": 3}',
+        '{"x": {"a": 1, "a": 2}}',
+        '[{"a": 1}, {"b": 1, "b": 1}]',
+        r'{"a": 1, "\u0061": 2}',
+        r'{"\\": 1, "\u005c": 2}',
+        r'{"\/": 1, "/": 2}',
+        '{"": 1, "": 2}',
+        '{"ä": 1, "\\u00e4": 2}',
+        '{"a\\"": 1, "a\\"": 2}',
+        '{"a" : 1, "a"\n:\t2}',
+    ],
+)
+def test_a_name_twice_in_one_object_is_refused(text: str) -> None:
+    with pytest.raises(JsonInvalid, match="twice"):
+        loads(text.encode())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '[{"a": 1}, {"a": 2}]',
+        '{"a": {"a": {"a": 1}}}',
+        '{"a": "a", "b": "a"}',
+        r'{"a": "\"a\": 1", "b": 2}',
+        r'{"a\\": 1, "a": 2}',
+        '{"a": ["a", "a", "a"]}',
+        '{"a": "x\\\\", "b": ": \\"a\\":"}',
+    ],
+)
+def test_the_same_name_elsewhere_is_taken(text: str) -> None:
+    assert loads(text.encode()) == json.loads(text)
+
+
+def test_the_message_says_where() -> None:
+    with pytest.raises(JsonInvalid, match=r"line 2, column 7"):
+        loads(b'{"a": 1,\n "b": x}')
+
+
+def test_a_fragment_goes_out_as_it_is() -> None:
+    assert dumps({"a": Fragment('{"b":1.50}')}) == b'{"a":{"b":1.50}}'

@@ -1,0 +1,143 @@
+"""Identifiers, tokens, text and time."""
+
+from __future__ import annotations
+
+import re
+import string
+import threading
+import unicodedata
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from app.security import tokens
+from app.values import clock
+from app.values.ids import PREFIXES, is_id, new_id
+from app.values.text import SLUG_LENGTH, fold, searchable, slugify, unstorable
+
+ALPHABET = string.ascii_letters + string.digits
+
+
+@pytest.mark.parametrize(("kind", "prefix"), PREFIXES.items())
+def test_an_id_is_its_prefix_and_a_ulid(kind: str, prefix: str) -> None:
+    made = new_id(kind)
+    assert re.fullmatch(prefix + "[0-9a-hjkmnp-tv-z]{26}", made)
+    assert len(made) <= 40
+    assert is_id(kind, made)
+
+
+def test_ids_of_one_process_are_distinct_and_sorted() -> None:
+    made: list[str] = []
+    threads = [
+        threading.Thread(target=lambda: made.extend(new_id("event") for _ in range(500)))
+        for _ in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(set(made)) == 2000
+    alone = [new_id("event") for _ in range(1000)]
+    assert sorted(alone) == alone
+
+
+@pytest.mark.parametrize("end", ["", "x", "\n", " ", "\x00", "0"])
+def test_what_is_no_id(end: str) -> None:
+    text = new_id("project") + end
+    assert is_id("project", text) is (end == "")
+    assert not is_id("asset", text)
+    assert not is_id("project", text.upper())
+
+
+PREFIXED = [tokens.API_KEY, tokens.SERVICE_TOKEN, tokens.ACCESS_TOKEN, tokens.REFRESH_TOKEN]
+
+
+@pytest.mark.parametrize("prefix", PREFIXED)
+def test_a_token_is_well_formed_with_its_own_prefix_only(prefix: str) -> None:
+    token = tokens.new_token(prefix)
+    assert token.startswith(prefix)
+    assert set(token.removeprefix(prefix)) <= set(ALPHABET)
+    assert [tokens.is_well_formed(token, other) for other in PREFIXED].count(True) == 1
+
+
+def test_a_token_has_at_least_160_random_bits() -> None:
+    random = tokens.new_token(tokens.API_KEY).removeprefix(tokens.API_KEY)[:-6]
+    assert len(random) * 5.95 >= 160
+    assert len({tokens.new_token(tokens.API_KEY) for _ in range(100)}) == 100
+
+
+@given(st.integers(0, 48), st.sampled_from(ALPHABET))
+@settings(deadline=None, database=None)
+def test_any_other_character_breaks_the_checksum(place: int, letter: str) -> None:
+    token = tokens.new_token(tokens.API_KEY)
+    changed = token[:place] + letter + token[place + 1 :]
+    assert tokens.is_well_formed(changed, tokens.API_KEY) is (changed == token)
+
+
+@given(st.text(max_size=60))
+@settings(deadline=None, database=None)
+def test_junk_is_no_token(text: str) -> None:
+    assert not tokens.is_well_formed(text, tokens.API_KEY)
+    assert not tokens.is_well_formed(tokens.API_KEY + text, tokens.API_KEY)
+
+
+@given(st.text())
+@settings(deadline=None, database=None)
+def test_folding_knows_no_case_and_no_composition(text: str) -> None:
+    once = fold(text)
+    assert fold(unicodedata.normalize("NFD", text)) == once
+    assert fold(once) == once
+
+
+@given(st.text(), st.text())
+@settings(deadline=None, database=None)
+def test_a_text_is_found_in_what_it_is_part_of(before: str, after: str) -> None:
+    whole = searchable(f"{before} Wald {after}")
+    assert searchable("wald") in whole
+    assert searchable("WALD") in whole
+
+
+@given(st.text())
+@settings(deadline=None, database=None)
+def test_a_slug_is_an_address(text: str) -> None:
+    slug = slugify(text)
+    assert slug == "" or re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", slug)
+    assert len(slug) <= SLUG_LENGTH
+    assert slugify(slug) == slug
+
+
+@pytest.mark.parametrize(
+    ("text", "fits"),
+    [("", True), ("🌲", True), ("\uffff", True), ("a\x00", False), ("\ud800", False)],
+)
+def test_what_a_database_cannot_keep(text: str, fits: bool) -> None:
+    assert (unstorable(text) is None) is fits
+
+
+@pytest.mark.parametrize(
+    ("moment", "text"),
+    [
+        (datetime(2026, 1, 2, 3, 4, 5, 678901, tzinfo=UTC), "2026-01-02T03:04:05.678Z"),
+        (datetime(2026, 1, 2, tzinfo=UTC), "2026-01-02T00:00:00.000Z"),
+        (
+            datetime(2026, 1, 1, 0, 30, tzinfo=timezone(timedelta(hours=1))),
+            "2025-12-31T23:30:00.000Z",
+        ),
+    ],
+)
+def test_moments_are_shown_in_utc_with_three_decimals(moment: datetime, text: str) -> None:
+    assert clock.format_time(moment) == text
+
+
+@given(st.datetimes(timezones=st.just(UTC)))
+@settings(deadline=None, database=None)
+def test_a_moment_comes_back_to_the_millisecond(moment: datetime) -> None:
+    cut = moment.replace(microsecond=moment.microsecond // 1000 * 1000)
+    assert clock.parse_time(clock.format_time(moment)) == cut
+
+
+def test_now_is_cut_to_milliseconds() -> None:
+    assert clock.now().microsecond % 1000 == 0
+    assert clock.now().tzinfo is UTC
