@@ -1,7 +1,7 @@
 """Areas of real districts against the official ones: ``python -m bench.areas FILE``.
 
 FILE holds the ranger districts of the US Forest Service as GeoJSON, with the properties
-``district`` and ``gis_acres``. Writes docs/areas.md. Needs no database.
+``district`` and ``gis_acres``. Writes docs/areas.md, or what ``--into`` names. Needs no database.
 """
 
 from __future__ import annotations
@@ -88,9 +88,10 @@ def page(taken: list[Row], refused: list[Outcome]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("file", type=Path, metavar="FILE")
-    taken, refused = measure(parser.parse_args().file)
-    text = page(taken, refused)
-    PAGE.write_text(text)
+    parser.add_argument("--into", type=Path, default=PAGE, metavar="PAGE", help="what to write")
+    chosen = parser.parse_args()
+    text = page(*measure(chosen.file))
+    chosen.into.write_text(text)
     print(next(line for line in text.splitlines() if line.startswith("**")))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from flask import Flask, Response
+from flask import Flask, Response, request
 
 app = Flask(__name__)
 _ITEM = b'{"status":"ok"}'
@@ -21,6 +21,13 @@ def alive() -> Response:
 def item() -> Response:
     """A constant JSON."""
     return Response(_ITEM, content_type="application/json")
+
+
+@app.post("/item")
+def create() -> Response:
+    """A constant JSON, once the body is read."""
+    request.get_data()
+    return Response(_ITEM, status=201, content_type="application/json")
 
 
 @app.get("/page")

@@ -3,6 +3,7 @@
 python -m bench.deliveries              SQLite
 python -m bench.deliveries --postgres   PostgreSQL, a server of its own
 python -m bench.deliveries --write      both, and renews the tables in docs/benchmarks.md
+python -m bench.deliveries --quick      only sees that it works
 
 The worker has one core; the receiver, which is Node's HTTPS server, and PostgreSQL have another.
 """
@@ -17,7 +18,7 @@ import time
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import urllib3
 from flask import Flask
@@ -46,27 +47,30 @@ from bench.delivering import (
     queue,
     worker,
 )
+from bench.effort import QUICK, Effort
 from bench.http import Row
 from tests.egress.authority import Authority, make_authority
 from tests.postgres import PostgresServer
 
-ROUNDS: Final = 5  # after one that warms up
+FULL: Final = Effort(rounds=5, seconds=20.0)
 DELIVERIES: Final = 10_000  # a round
 POSTS: Final = 4_000  # of a bare loop
 JOBS: Final = 300
 THREADS: Final = (1, 16)  # of a bare loop; the faster one counts
 WEBHOOKS: Final = 20
 PER_SECOND: Final = 200
-SECONDS: Final = 20
+WARM_UP: Final = 5.0  # seconds in which the worker begins, and hanging ones become known
+PATIENCE: Final = 30.0  # seconds until all events must have arrived
 ENDPOINTS: Final = 100  # each in an account of its own
 HANGING: Final = 10
 TURNS: Final = 4
 
 
-def rates(app: Flask, receiver: Receiver, authority: Authority) -> list[Row]:
+def rates(app: Flask, receiver: Receiver, authority: Authority, effort: Effort) -> list[Row]:
     """Deliveries a second, beside bare loops of posts and one job for each delivery."""
     targets = make_webhooks([f"{receiver.url}/hook/{n}" for n in range(WEBHOOKS)])
     settings, ways = app.config["SETTINGS"], []
+    posts, number = effort.number(POSTS), effort.number(DELIVERIES)
     body = json.dumps(EVENT).encode()
     pool = urllib3.PoolManager(ca_certs=str(authority.ca_path), maxsize=max(THREADS))
     with closing(open_egress(settings)) as egress:
@@ -75,18 +79,18 @@ def rates(app: Flask, receiver: Receiver, authority: Authority) -> list[Row]:
             lambda: pool.request("POST", f"{receiver.url}/bare", body=body),
         ):
             for threads in THREADS:
-                ways.append(lambda c=client, t=threads: in_threads(t, POSTS, c))
-        ways.append(lambda: _drain(app, targets))
+                ways.append(lambda c=client, t=threads: in_threads(t, posts, _successful(c)))
+        ways.append(lambda: _drain(app, targets, number))
         found: list[list[float]] = [[] for _ in ways]
-        for number in range(ROUNDS + 1):
+        for turn in range(effort.rounds + 1):
             for place, way in enumerate(ways):
                 rate = way()
-                if number:
+                if turn:
                     found[place].append(rate)
     medians = [statistics.median(each) for each in found]
     bare, bare_urllib3, ours = max(medians[:2]), max(medians[2:4]), medians[4]
-    statements = _count_statements(lambda: _drain(app, targets)) / DELIVERIES
-    jobs = _one_job_each(targets)
+    statements = _count_statements(lambda: _drain(app, targets, number)) / number
+    jobs = _one_job_each(targets, effort.number(JOBS))
     return [
         Row("deliveries, signed, logged, to 20 webhooks", f"{ours:,.0f}/s", "", 0, "≥ 2,000/s",
             ours >= 2_000),
@@ -101,15 +105,26 @@ def rates(app: Flask, receiver: Receiver, authority: Authority) -> list[Row]:
     ]  # fmt: skip
 
 
-def _drain(app: Flask, targets: list[Target]) -> float:
+def _successful(post: Callable[[], Any]) -> Callable[[], None]:
+    """A post whose answer must be 2xx. Raises SystemExit."""
+
+    def checked() -> None:
+        status = post().status
+        if not 200 <= status < 300:
+            raise SystemExit(f"The receiver answered {status}.")
+
+    return checked
+
+
+def _drain(app: Flask, targets: list[Target], number: int) -> float:
     """Deliveries a second of one run of the job."""
-    queue(targets, DELIVERIES)
+    queue(targets, number)
     began = time.perf_counter()
     with closing(open_egress(app.config["SETTINGS"])) as egress:
         received = Dispatcher(egress, transaction, lambda: False).run(linger=0)
-    if received != DELIVERIES:
-        raise SystemExit(f"{received} of {DELIVERIES} were received")
-    return DELIVERIES / (time.perf_counter() - began)
+    if received != number:
+        raise SystemExit(f"{received} of {number} were received")
+    return number / (time.perf_counter() - began)
 
 
 def _count_statements(call: Callable[[], object]) -> int:
@@ -128,44 +143,60 @@ def _count_statements(call: Callable[[], object]) -> int:
     return count
 
 
-def _one_job_each(targets: list[Target]) -> float:
+def _one_job_each(targets: list[Target], number: int) -> float:
     """Jobs a second that send one delivery each and write down how it went."""
-    queue(targets, JOBS)
+    queue(targets, number)
     connection: Redis = valkey().client
     jobs = Queue("bench", connection=connection, serializer=JSONSerializer)
-    for _ in range(JOBS):
+    for _ in range(number):
         jobs.enqueue("bench.one_job.deliver_one", result_ttl=0)
     runner = SimpleWorker([jobs], connection=connection, serializer=JSONSerializer)
     began = time.perf_counter()
     runner.work(burst=True, logging_level="ERROR")
-    return JOBS / (time.perf_counter() - began)
+    took = time.perf_counter() - began
+    if failed := jobs.failed_job_registry.get_job_ids():
+        job = jobs.fetch_job(failed[0])
+        raise SystemExit(f"{len(failed)} jobs failed; one of them: {job and job.exc_info}")
+    return number / took
 
 
-def arrivals(receiver: Receiver, environ: dict[str, str], *, hanging: int = 0) -> list[float]:
+def arrivals(
+    receiver: Receiver, environ: dict[str, str], effort: Effort, *, hanging: int = 0
+) -> list[float]:
     """Milliseconds from event to receipt, at a steady rate, with a worker as it runs for real."""
     urls = [f"{receiver.url}/hook/{n}" for n in range(ENDPOINTS)]
     urls[:hanging] = [f"{receiver.url}/wait/30000/{n}" for n in range(hanging)]
     targets = make_webhooks(urls)
     with worker(environ, "--queue", "canopy-deliveries"):
-        _emit(targets, 5)  # the worker begins, and hanging ones become known
-        receiver.received()
-        _emit(targets, SECONDS)
-        time.sleep(1)
-        times = [ms for path, ms in receiver.received() if path.startswith("/hook")]
-    expected = PER_SECOND * SECONDS * (ENDPOINTS - hanging) // ENDPOINTS
-    if abs(len(times) - expected) > expected / 50:
-        raise SystemExit(f"{len(times)} arrived instead of {expected}")
+        _arrived(receiver, _emit(targets, min(WARM_UP, 20 * effort.seconds)), hanging)
+        return _arrived(receiver, _emit(targets, effort.seconds), hanging)
+
+
+def _arrived(receiver: Receiver, sent: int, hanging: int) -> list[float]:
+    """Milliseconds from event to receipt, of the events for the webhooks that do not hang."""
+    expected = sum(number % ENDPOINTS >= hanging for number in range(sent))
+    times: list[float] = []
+    deadline = time.monotonic() + PATIENCE
+    while len(times) < expected:
+        if time.monotonic() > deadline:
+            raise SystemExit(f"{len(times)} arrived instead of {expected}")
+        time.sleep(0.2)
+        times += [ms for path, ms in receiver.received() if path.startswith("/hook")]
     return times
 
 
-def _emit(targets: list[Target], seconds: int) -> None:
-    """Events of all targets in turn, so many a second, each in a transaction of its own."""
+def _emit(targets: list[Target], seconds: float) -> int:
+    """Events of all targets in turn, at a steady rate, each in a transaction of its own.
+
+    Returns how many.
+    """
+    events = round(seconds * PER_SECOND)
     record = {
         "id": "proj_x", "slug": "north-slope", "status": "active", "updated_at": None,
         "created_at": clock.format_time(clock.now()), **EVENT["data"],
     }  # fmt: skip
     began = time.perf_counter()
-    for number in range(seconds * PER_SECOND):
+    for number in range(events):
         pause = began + number / PER_SECOND - time.perf_counter()
         if pause > 0:
             time.sleep(pause)
@@ -173,15 +204,16 @@ def _emit(targets: list[Target], seconds: int) -> None:
         origin = Actor(account_id, "Bench", "user_x", "b@example.org")
         emit("project.created", record | {"name": repr(time.time() * 1000)}, origin)
         db.session.commit()
+    return events
 
 
-def latencies(receiver: Receiver, environ: dict[str, str]) -> list[Row]:
+def latencies(receiver: Receiver, environ: dict[str, str], effort: Effort) -> list[Row]:
     """From event to receipt, with and without endpoints that hang, in turns."""
     alone: list[list[float]] = []
     beside: list[list[float]] = []
-    for _ in range(TURNS):
-        alone.append(arrivals(receiver, environ))
-        beside.append(arrivals(receiver, environ, hanging=HANGING))
+    for _ in range(effort.number(TURNS)):
+        alone.append(arrivals(receiver, environ, effort))
+        beside.append(arrivals(receiver, environ, effort, hanging=HANGING))
     half = statistics.median(percentile(times, 0.5) for times in alone)
     most = statistics.median(percentile(times, 0.99) for times in alone)
     moved = statistics.median(percentile(times, 0.99) for times in beside)
@@ -194,28 +226,28 @@ def latencies(receiver: Receiver, environ: dict[str, str]) -> list[Row]:
     ]  # fmt: skip
 
 
-def measure(database_url: str, folder: Path) -> list[Row]:
+def measure(database_url: str, folder: Path, effort: Effort) -> list[Row]:
     authority = make_authority(folder)
     environ = environment(folder / "instance", authority, database_url)
     with application(environ) as app:
         with Receiver(authority) as receiver:
             os.sched_setaffinity(0, {0})
-            rows = rates(app, receiver, authority)
+            rows = rates(app, receiver, authority, effort)
         os.sched_setaffinity(0, range(os.cpu_count() or 1))
         with Receiver(authority, "--times") as receiver:
-            return rows + latencies(receiver, environ)
+            return rows + latencies(receiver, environ, effort)
 
 
-def on_sqlite() -> list[Row]:
+def on_sqlite(effort: Effort = FULL) -> list[Row]:
     with tempfile.TemporaryDirectory(prefix="canopy-bench-") as name:
-        return measure("", Path(name))
+        return measure("", Path(name), effort)
 
 
-def on_postgres() -> list[Row]:
+def on_postgres(effort: Effort = FULL) -> list[Row]:
     with tempfile.TemporaryDirectory(prefix="canopy-bench-") as name:
         os.chmod(name, 0o755)
         with PostgresServer(Path(name) / "pg") as server:
-            return measure(server.create_database(), Path(name))
+            return measure(server.create_database(), Path(name), effort)
 
 
 def main() -> None:
@@ -225,7 +257,8 @@ def main() -> None:
         found = {"SQLite": on_sqlite(), "PostgreSQL": on_postgres()}
         report.write("deliveries", {name: report.table(rows) for name, rows in found.items()})
         return
-    print(report.table(on_postgres() if chosen.postgres else on_sqlite()))
+    effort = QUICK if chosen.quick else FULL
+    print(report.table(on_postgres(effort) if chosen.postgres else on_sqlite(effort)))
 
 
 if __name__ == "__main__":

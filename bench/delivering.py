@@ -6,9 +6,9 @@ import json
 import os
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
@@ -152,19 +152,22 @@ def queue(targets: Sequence[Target], number: int) -> None:
 
 
 def in_threads(threads: int, number: int, call: Callable[[], object]) -> float:
-    """Call something so often, by so many threads. Returns calls a second."""
+    """Call something so often, by so many threads. Returns calls a second.
+
+    Raises whatever a call raises.
+    """
 
     def loop() -> None:
         for _ in range(number // threads):
             call()
 
-    running = [threading.Thread(target=loop) for _ in range(threads)]
     began = time.perf_counter()
+    with ThreadPoolExecutor(threads) as pool:
+        running = [pool.submit(loop) for _ in range(threads)]
+    seconds = time.perf_counter() - began
     for each in running:
-        each.start()
-    for each in running:
-        each.join()
-    return number / (time.perf_counter() - began)
+        each.result()
+    return number // threads * threads / seconds
 
 
 def percentile(values: Sequence[float], share: float) -> float:

@@ -47,6 +47,11 @@ def polygon(positions: int, west: float = 10.0, south: float = 50.0) -> dict[str
     return {"type": "Polygon", "coordinates": [wavy_ring(positions, west, south)]}
 
 
+def boundary(number: int) -> dict[str, object]:
+    """The boundary of a project that is read: 51 positions, elsewhere for each number."""
+    return polygon(51, -120 + number * 0.01, 40)
+
+
 def make_instance(folder: Path, *, database_url: str = "", projects: int = 300) -> Instance:
     """An account with ``projects`` projects of 51 positions each, on a plan with limits of the
     minute and of the day that are never reached."""
@@ -76,7 +81,7 @@ def make_instance(folder: Path, *, database_url: str = "", projects: int = 300) 
                 principal,
                 name=f"Forest {number}",
                 description="Measured",
-                geometry=read_boundary(polygon(51, -120 + number * 0.01, 40)),
+                geometry=read_boundary(boundary(number)),
             ).id
             for number in range(projects)
         ]

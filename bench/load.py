@@ -1,11 +1,23 @@
-"""A small HTTP client for measuring: kept-alive connections, raw bytes, one process."""
+"""A small HTTP client for measuring: kept-alive connections, raw bytes, one process.
+
+Every answer is checked: one that does not have the expected status ends the run.
+"""
 
 from __future__ import annotations
 
 import selectors
 import socket
 import time
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Final
+
+from bench.spread import open_spread
+from bench.wire import SILENCE, build, connect, refuse, size_of
+
+__all__ = ["SUCCESS", "Outcome", "build", "one_by_one", "run"]
+
+SUCCESS: Final = range(200, 300)
 
 
 @dataclass(frozen=True)
@@ -14,7 +26,7 @@ class Outcome:
 
     requests: int
     seconds: float
-    statuses: dict[int, int]
+    latencies: list[float]  # seconds of each request
 
     @property
     def rate(self) -> float:
@@ -22,85 +34,112 @@ class Outcome:
         return self.requests / self.seconds
 
 
-def build(method: str, path: str, headers: dict[str, str], body: bytes = b"") -> bytes:
-    """The bytes of an HTTP/1.1 request."""
-    lines = [f"{method} {path} HTTP/1.1", "Host: localhost"]
-    lines += [f"{name}: {value}" for name, value in headers.items()]
-    if body or method != "GET":
-        lines.append(f"Content-Length: {len(body)}")
-    return "\r\n".join(lines).encode() + b"\r\n\r\n" + body
-
-
 class _Connection:
     """One connection, with one request on its way at a time."""
 
-    def __init__(self, port: int) -> None:
-        self.socket = socket.create_connection(("127.0.0.1", port))
-        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self.received = bytearray()
-        self.expected = 0
+    def __init__(self, opened: socket.socket, expected: Container[int]) -> None:
+        self.socket = opened
+        self._expected = expected
+        self._received = bytearray()
+        self._size: int | None = None
+        self._sent_at = 0.0
 
-    def feed(self) -> int | None:
-        """Read what there is; the status when an answer is complete."""
+    def send(self, request: bytes) -> None:
+        self._sent_at = time.perf_counter()
+        self.socket.sendall(request)
+
+    def receive(self) -> float | None:
+        """Read what has arrived; the seconds that the answer took once it is complete.
+
+        Raises:
+            SystemExit: the answer does not have an expected status.
+        """
         chunk = self.socket.recv(262_144)
         if not chunk:
-            raise ConnectionError("the server closed a kept-alive connection")
-        self.received += chunk
-        if not self.expected:
-            end = self.received.find(b"\r\n\r\n")
-            if end < 0:
-                return None
-            head = bytes(self.received[:end]).lower()
-            mark = head.find(b"content-length:")
-            length = int(head[mark + 15 :].split(b"\r\n", 1)[0]) if mark >= 0 else 0
-            self.expected = end + 4 + length
-        if len(self.received) < self.expected:
+            raise SystemExit("The server closed a kept-alive connection.")
+        self._received += chunk
+        if self._size is None:
+            self._size = size_of(self._received)
+        if self._size is None or len(self._received) < self._size:
             return None
-        status = int(self.received[9:12])
-        self.received.clear()
-        self.expected = 0
-        return status
+        took = time.perf_counter() - self._sent_at
+        if int(self._received[9:12]) not in self._expected:
+            refuse(self._received)
+        self._received.clear()
+        self._size = None
+        return took
 
 
-def run(port: int, requests: list[bytes], *, connections: int, seconds: float) -> Outcome:
-    """Send ``requests`` in turn over several connections for some time."""
-    selector = selectors.DefaultSelector()
-    opened = [_Connection(port) for _ in range(connections)]
-    statuses: dict[int, int] = {}
-    sent = 0
+def run(
+    port: int,
+    requests: Iterable[bytes],
+    *,
+    connections: int,
+    seconds: float,
+    processes: Sequence[int] = (),
+    expected: Container[int] = SUCCESS,
+) -> Outcome:
+    """Send requests over several connections for some time.
+
+    Args:
+        requests: taken one by one; they must not run out.
+        processes: of the server, each of which gets the same number of connections; empty: they
+            stay where they happen to be accepted.
+        expected: the statuses of the answers.
+
+    Raises:
+        SystemExit: an answer has another status, or none came for a long time.
+    """
+    opened = open_spread(port, connections, processes)
+    try:
+        links = [_Connection(each, expected) for each in opened]
+        return _exchange(links, iter(requests), seconds)
+    finally:
+        for each in opened:
+            each.close()
+
+
+def _exchange(connections: list[_Connection], source: Iterator[bytes], seconds: float) -> Outcome:
+    latencies: list[float] = []
     began = time.perf_counter()
-    for each in opened:
-        selector.register(each.socket, selectors.EVENT_READ, each)
-        each.socket.sendall(requests[sent % len(requests)])
-        sent += 1
-    done, open_count = 0, connections
-    while open_count:
-        for key, _ in selector.select(10):
-            each = key.data
-            status = each.feed()
-            if status is None:
-                continue
-            done += 1
-            statuses[status] = statuses.get(status, 0) + 1
-            if time.perf_counter() - began < seconds:
-                each.socket.sendall(requests[sent % len(requests)])
-                sent += 1
-            else:
-                selector.unregister(each.socket)
-                each.socket.close()
-                open_count -= 1
-    return Outcome(done, time.perf_counter() - began, statuses)
+    with selectors.DefaultSelector() as selector:
+        for each in connections:
+            selector.register(each.socket, selectors.EVENT_READ, each)
+            each.send(next(source))
+        waiting = len(connections)
+        while waiting:
+            events = selector.select(SILENCE)
+            if not events:
+                raise SystemExit(f"No answer for {SILENCE:.0f} seconds.")
+            for key, _ in events:
+                took = key.data.receive()
+                if took is None:
+                    continue
+                latencies.append(took)
+                if time.perf_counter() - began < seconds:
+                    key.data.send(next(source))
+                else:
+                    selector.unregister(key.fileobj)
+                    waiting -= 1
+    return Outcome(len(latencies), time.perf_counter() - began, latencies)
 
 
-def one_by_one(port: int, requests: list[bytes]) -> dict[int, int]:
-    """Send each request once, over one connection. Returns how often each status came."""
-    connection = _Connection(port)
-    statuses: dict[int, int] = {}
-    for request in requests:
-        connection.socket.sendall(request)
-        status = None
-        while status is None:
-            status = connection.feed()
-        statuses[status] = statuses.get(status, 0) + 1
-    connection.socket.close()
-    return statuses
+def one_by_one(
+    port: int, requests: Iterable[bytes], *, expected: Container[int] = SUCCESS
+) -> Outcome:
+    """Send each request once, over one connection.
+
+    Raises:
+        SystemExit: an answer does not have an expected status.
+    """
+    latencies: list[float] = []
+    began = time.perf_counter()
+    with connect(port) as opened:
+        connection = _Connection(opened, expected)
+        for request in requests:
+            connection.send(request)
+            took = None
+            while took is None:
+                took = connection.receive()
+            latencies.append(took)
+    return Outcome(len(latencies), time.perf_counter() - began, latencies)

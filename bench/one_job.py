@@ -26,7 +26,10 @@ def deliver_one() -> None:
     webhook = db.session.get_one(Webhook, parcel.webhook_id)
     destination = Destination(webhook.url, (unseal(webhook.sealed_secret),))
     db.session.rollback()
-    record_outcomes("job", [attempt(_egress(), parcel, destination)])
+    outcome = attempt(_egress(), parcel, destination)
+    if outcome.error is not None:
+        raise RuntimeError(outcome.error)
+    record_outcomes("job", [outcome])
     db.session.commit()
 
 

@@ -3,6 +3,7 @@
 python -m bench.parts              SQLite
 python -m bench.parts --postgres   PostgreSQL, a server of its own
 python -m bench.parts --write      both, written into docs/benchmarks.md
+python -m bench.parts --quick      only sees that it works
 
 Only here can a part be left out; the service has no switch for it.
 """
@@ -17,8 +18,10 @@ import tempfile
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
+from functools import partial
+from itertools import cycle
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from app.auth import guard
 from app.geometry import read_boundary
@@ -28,84 +31,83 @@ from app.limits.storage import WindowStorage
 from app.limits.windows import LimitResult, Window
 from app.projects import service
 from app.values import strict_json
-from bench import load, report
+from bench import load, replacing, report
+from bench.effort import QUICK, Effort
 from bench.http import geometry_cpu, headers, on_postgres, post_cpu
 from bench.instance import Instance, make_instance, polygon
+from bench.replacing import remembered, replace
 from bench.servers import LEFT_OUT, Server, serve, use_last_core
 
-_SECONDS: Final = 2.0
-_ROUNDS: Final = 5
+FULL: Final = Effort(rounds=5, seconds=2.0)
 _POSITIONS: Final = 1_000
 
 
 def _credential() -> None:
     """Each credential is looked up once, and remembered; what it remembers of its last use would
     be written with each request."""
-    guard.authenticate = _remembered(guard.authenticate)
-    guard.note_use = lambda _: None
+    replace(guard, "authenticate", remembered(guard.authenticate))
+    replace(guard, "note_use", lambda _noted_at, _ids, *_touches: None)
 
 
 def _resource() -> None:
     """Each project is read once, and remembered."""
-    service.read_project = _remembered(service.read_project)
+    replace(service, "read_project", remembered(service.read_project))
 
 
 def _limits() -> None:
-    limiter.init_app = lambda _: None
+    replace(limiter, "init_app", lambda _app: None)
 
 
 def _store() -> None:
     verdict = LimitResult(
         True, 0.0, (Window("minute", 1000, 1, 60.0), Window("day", 1000, 1, 60.0))
     )
-    WindowStorage.hit_account = lambda *_: verdict
+    replace(WindowStorage, "hit_account", lambda _storage, _account_id, _minute, _day: verdict)
 
 
 def _log() -> None:
-    logging._log_request = lambda response: response
+    replace(logging, "_log_request", lambda response: response)
 
 
 def _headers() -> None:
     """No security headers, and one request id for all."""
     middleware.SECURITY_HEADERS.clear()
-    middleware.new_id = lambda _: "req_01k9zq3mgse2j7tbyw5c4r8nhd"
+    replace(middleware, "new_id", lambda _kind: "req_01k9zq3mgse2j7tbyw5c4r8nhd")
 
 
-PARTS: Final[dict[str, tuple[str, Callable[[], None]]]] = {
-    "credential": ("looking up the credential and its account", _credential),
-    "resource": ("reading the project's row", _resource),
-    "limits": ("both limits and the usage", _limits),
-    "store": ("of these, asking Valkey", _store),
-    "log": ("the log line", _log),
-    "headers": ("request id and security headers", _headers),
+class Part(NamedTuple):
+    """A part of a request that can be left out."""
+
+    what: str
+    leave_out: Callable[[], None]
+    header: str = ""  # that no answer has without this part
+
+
+PARTS: Final[dict[str, Part]] = {
+    "credential": Part("looking up the credential and its account", _credential),
+    "resource": Part("reading the project's row", _resource),
+    "limits": Part("both limits and the usage", _limits, "X-RateLimit-Limit"),
+    "store": Part("of these, asking Valkey", _store),
+    "log": Part("the log line", _log),
+    "headers": Part("request id and security headers", _headers, "X-Frame-Options"),
 }
-
-
-def _remembered(function: Callable[..., Any]) -> Callable[..., Any]:
-    known: dict[Any, Any] = {}
-
-    def remember(*args: Any) -> Any:
-        if args not in known:
-            known[args] = function(*args)
-        return known[args]
-
-    return remember
 
 
 def leave_out(names: str) -> None:
     """Take parts out of this process, before the application is made."""
     for name in filter(None, names.split(",")):
-        PARTS[name][1]()
+        PARTS[name].leave_out()
 
 
-def of_a_reading(instance: Instance) -> list[tuple[str, float]]:
+def of_a_reading(instance: Instance, effort: Effort) -> list[tuple[str, float]]:
     """Microseconds of processor time for ``GET /v1/projects/{id}``: all, and what each part takes.
 
     Last come what is left without any of them, and bare Flask.
     """
-    auth = headers(instance)
+    auth = headers(instance.key)
     requests = [load.build("GET", f"/v1/projects/{each}", auth) for each in instance.project_ids]
-    variants = ["", *PARTS, ",".join(PARTS)]
+    most = [name for name in PARTS if name != "store"]  # which is not asked without the limits
+    variants = ["", *PARTS, ",".join(most)]
     with ExitStack() as stack:
         servers = [
             stack.enter_context(serve("bench.reduced:app", instance.environ | {LEFT_OUT: variant}))
@@ -113,9 +115,12 @@ def of_a_reading(instance: Instance) -> list[tuple[str, float]]:
         ]
         bare = stack.enter_context(serve("bench.bare:app", {}))
         plain = [load.build("GET", "/item", {})]
-        measured = _in_turn([(each, requests) for each in servers] + [(bare, plain)])
+        measured = _in_turn([(each, requests) for each in servers] + [(bare, plain)], effort)
+        for variant, server in zip(variants, servers, strict=True):
+            gone = [PARTS[name].header for name in filter(None, variant.split(","))]
+            replacing.check(server.port, requests[0], gone)
     whole, *others = measured
-    taken = [(PARTS[name][0], whole - cost) for name, cost in zip(PARTS, others, strict=False)]
+    taken = [(PARTS[name].what, whole - cost) for name, cost in zip(PARTS, others, strict=False)]
     return [
         ("all of it", whole),
         *taken,
@@ -124,30 +129,31 @@ def of_a_reading(instance: Instance) -> list[tuple[str, float]]:
     ]
 
 
-def _in_turn(servers: list[tuple[Server, list[bytes]]]) -> list[float]:
+def _in_turn(servers: list[tuple[Server, list[bytes]]], effort: Effort) -> list[float]:
     """Microseconds a request of each server: medians of alternating rounds after a first one."""
     found: list[list[float]] = [[] for _ in servers]
-    for number in range(_ROUNDS + 1):
+    for number in range(effort.rounds + 1):
         for (server, requests), costs in zip(servers, found, strict=True):
             before = server.cpu_seconds()
-            outcome = load.run(server.port, requests, connections=8, seconds=_SECONDS)
+            outcome = load.run(server.port, cycle(requests), connections=8, seconds=effort.seconds)
             if number:
                 costs.append((server.cpu_seconds() - before) / outcome.requests * 1e6)
     return [statistics.median(costs) for costs in found]
 
 
-def of_a_create(instance: Instance) -> list[tuple[str, float]]:
+def of_a_create(instance: Instance, effort: Effort) -> list[tuple[str, float]]:
     """The same for ``POST /v1/projects`` with 1,000 positions, from what is refused to all."""
     geometry = polygon(_POSITIONS)
     body = json.dumps({"name": "Measured", "geometry": geometry}).encode()
     with serve("wsgi:app", instance.environ) as server:
-        post_cpu(server, instance, b"", 50)
+        post_cpu(server, instance, b"", effort.number(50))
+        count = effort.number(400)
         refused, plain, whole = (
-            post_cpu(server, instance, sent, 400) * 1e6
+            post_cpu(server, instance, sent, count) * 1e6
             for sent in (None, b"", json.dumps(geometry).encode())
         )
-    parsed = _in_process(lambda: strict_json.loads(body))
-    checked = _in_process(lambda: read_boundary(geometry))
+    parsed = _in_process(lambda: strict_json.loads(body), effort)
+    checked = _in_process(lambda: read_boundary(geometry), effort)
     return [
         ("all of it", whole),
         ("refused for its empty body", refused),
@@ -155,27 +161,27 @@ def of_a_create(instance: Instance) -> list[tuple[str, float]]:
         ("parsing the body", parsed),
         ("checking and measuring the boundary", checked),
         ("the rest: a longer row, its box, its text", whole - plain - parsed - checked),
-        ("pyproj's area and shapely's validity alone", geometry_cpu(_POSITIONS, 400) * 1e6),
+        ("pyproj's area and shapely's validity alone", geometry_cpu(_POSITIONS, count) * 1e6),
     ]
 
 
-def _in_process(call: Callable[[], Any]) -> float:
+def _in_process(call: Callable[[], Any], effort: Effort) -> float:
     """Microseconds of processor time."""
-    rounds = []
-    for _ in range(_ROUNDS):
+    rounds, calls = [], effort.number(200)
+    for _ in range(effort.rounds):
         before = time.process_time()
-        for _ in range(200):
+        for _ in range(calls):
             call()
-        rounds.append((time.process_time() - before) / 200 * 1e6)
+        rounds.append((time.process_time() - before) / calls * 1e6)
     return statistics.median(rounds)
 
 
-def measure(database_url: str) -> dict[str, list[tuple[str, float]]]:
+def measure(database_url: str, effort: Effort = FULL) -> dict[str, list[tuple[str, float]]]:
     with tempfile.TemporaryDirectory(prefix="canopy-bench-") as folder:
         instance = make_instance(Path(folder) / "instance", database_url=database_url)
         return {
-            "`GET /v1/projects/{id}`": of_a_reading(instance),
-            "`POST /v1/projects`, 1,000 positions": of_a_create(instance),
+            "`GET /v1/projects/{id}`": of_a_reading(instance, effort),
+            "`POST /v1/projects`, 1,000 positions": of_a_create(instance, effort),
         }
 
 
@@ -196,7 +202,8 @@ def main() -> None:
         }
         report.write("parts", sections)
         return
-    for part in (on_postgres(measure) if chosen.postgres else measure("")).items():
+    run = partial(measure, effort=QUICK if chosen.quick else FULL)
+    for part in (on_postgres(run) if chosen.postgres else run("")).items():
         print(table(*part), end="\n\n")
 
 

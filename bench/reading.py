@@ -1,6 +1,7 @@
 """Ways to read one row: a prepared statement beside SQLAlchemy's own execution.
 
 python -m bench.reading                  both databases; docs/adr/0003-reading.md has the numbers
+python -m bench.reading --quick          only sees that it works
 
 Each way reads one project with 51 positions by its id, the same rows in the same run: it takes a
 connection from the pool, asks, makes Python values of the row and gives the connection back.
@@ -8,12 +9,13 @@ connection from the pool, asks, makes Python values of the row and gives the con
 
 from __future__ import annotations
 
+import argparse
 import os
 import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import bindparam
 
@@ -24,13 +26,14 @@ from app.db.extensions import db
 from app.db.queries import CompiledQuery
 from app.models import Project
 from app.projects.record import COLUMNS
+from bench.effort import QUICK, Effort
 from bench.instance import make_instance
 from bench.report import machine
 from config import load_settings
 from tests.postgres import PostgresServer
 
-ROUNDS = 15
-READS = 1_000  # a round
+FULL: Final = Effort(rounds=15, seconds=0.0)  # it counts reads, not seconds
+READS: Final = 1_000  # a round
 
 _STATEMENT = columns_of(Project, *COLUMNS).where(Project.id == bindparam("project_id"))
 _PREPARED = CompiledQuery(_STATEMENT)
@@ -85,7 +88,7 @@ WAYS: dict[str, Way] = {
 }
 
 
-def measure(database_url: str, folder: Path) -> dict[str, float]:
+def measure(database_url: str, folder: Path, effort: Effort) -> dict[str, float]:
     """Microseconds a read: the fastest of the rounds, which take turns on a machine with others."""
     instance = make_instance(folder, database_url=database_url)
     app = create_app(load_settings(instance.environ))
@@ -94,24 +97,32 @@ def measure(database_url: str, folder: Path) -> dict[str, float]:
         account_id = db.session.get_one(Project, 1).account_id
         db.session.rollback()
         prepared(account_id, instance.project_ids[0])
-        for number in range(ROUNDS + 1):
+        for name, way in WAYS.items():
+            if way(account_id, instance.project_ids[0]) is None:
+                raise SystemExit(f"{name} does not find the project.")
+        reads = effort.number(READS)
+        for number in range(effort.rounds + 1):
             for name, way in WAYS.items():
                 began = time.perf_counter()
-                for read in range(READS):
+                for read in range(reads):
                     way(account_id, instance.project_ids[read % len(instance.project_ids)])
                 if number:  # the first round warms up
-                    seconds[name].append((time.perf_counter() - began) / READS)
+                    seconds[name].append((time.perf_counter() - began) / reads)
         db.engine.dispose()
         queries.engine().dispose()
     return {name: 1e6 * min(rounds) for name, rounds in seconds.items()}
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("--quick", action="store_true", help="only see that it works")
+    effort = QUICK if parser.parse_args().quick else FULL
     with tempfile.TemporaryDirectory(prefix="canopy-bench-") as name:
         os.chmod(name, 0o755)
-        columns = {"SQLite": measure("", Path(name) / "sqlite")}
+        columns = {"SQLite": measure("", Path(name) / "sqlite", effort)}
         with PostgresServer(Path(name) / "pg") as server:
-            columns["PostgreSQL"] = measure(server.create_database(), Path(name) / "postgresql")
+            url, folder = server.create_database(), Path(name) / "postgresql"
+            columns["PostgreSQL"] = measure(url, folder, effort)
     print(f"On {machine()}; µs a read, and how many times the driver's.\n")
     print("| Way | " + " | ".join(columns) + " |\n|---|" + "---:|" * len(columns))
     for way in WAYS:

@@ -17,11 +17,15 @@ _HEAD = (
 )
 
 
-def chosen(about: str) -> argparse.Namespace:
+def chosen(about: str | None) -> argparse.Namespace:
     """What the person who measures asked for; ``about`` is the docstring of the command."""
-    parser = argparse.ArgumentParser(description=about.split("\n")[0])
+    parser = argparse.ArgumentParser(description=(about or "").split("\n")[0])
     parser.add_argument("--postgres", action="store_true", help="measure on PostgreSQL")
-    parser.add_argument("--write", action="store_true", help="write docs/benchmarks.md")
+    only = parser.add_mutually_exclusive_group()
+    only.add_argument("--write", action="store_true", help="write docs/benchmarks.md")
+    only.add_argument(
+        "--quick", action="store_true", help="only see that it works; the figures mean nothing"
+    )
     return parser.parse_args()
 
 

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from urllib.error import HTTPError
 from urllib.request import urlopen
 
 from config import ROOT
 
 LEFT_OUT = "BENCH_LEFT_OUT"  # names parts that ``bench.reduced`` leaves out
+_SHOWN = 60  # lines of a server's log
 
 _GUNICORN = (
-    "--config=/dev/null", "--worker-class=gthread", "--keep-alive=30", "--no-control-socket",
+    "--config=python:bench", "--keep-alive=30", "--no-control-socket",
     "--log-level=error",
 )  # fmt: skip
 
@@ -60,23 +64,50 @@ class Server:
 
 @contextmanager
 def serve(
-    target: str, environ: dict[str, str], *, workers: int = 1, threads: int = 4
+    target: str,
+    environ: dict[str, str],
+    *,
+    workers: int = 1,
+    threads: int = 4,
+    worker_class: str = "gthread",
+    all_cores: bool = False,
 ) -> Iterator[Server]:
-    """gunicorn with ``target``, on one core when the machine has more."""
+    """gunicorn with ``target``, on one core unless ``all_cores``, which the client then shares.
+
+    It logs into a file. When the measurement fails, what it logged of faults is shown.
+    """
     port = _free_port()
     command = [
         sys.executable, "-m", "gunicorn", *_GUNICORN, "--preload", f"--workers={workers}",
-        f"--threads={threads}", f"--bind=127.0.0.1:{port}", target,
+        f"--threads={threads}", f"--worker-class={worker_class}", f"--bind=127.0.0.1:{port}",
+        target,
     ]  # fmt: skip
-    process = subprocess.Popen(
-        command, cwd=ROOT, env=os.environ | _AS_SUPERVISED | environ, preexec_fn=_first_core
-    )
-    try:
-        _wait_for(port)
-        yield Server(process, port)
-    finally:
-        process.send_signal(signal.SIGTERM)
-        process.wait(20)
+    with tempfile.TemporaryFile("w+") as log:
+        process = subprocess.Popen(
+            command,
+            cwd=ROOT,
+            env=os.environ | _AS_SUPERVISED | environ,
+            stderr=log,
+            preexec_fn=None if all_cores else _first_core,
+        )
+        try:
+            _wait_for(port)
+            yield Server(process, port)
+        except BaseException:
+            log.seek(0)
+            faults = [line for line in log if '"level":"INFO"' not in line]
+            sys.stderr.writelines(faults[-_SHOWN:])
+            raise
+        finally:
+            process.send_signal(signal.SIGTERM)
+            process.wait(20)
+
+
+def own_worker_class() -> str:
+    """The kind of worker that the service runs with."""
+    found = re.search(r'^worker_class = "(.+?)"', (ROOT / "gunicorn.conf.py").read_text(), re.M)
+    assert found is not None
+    return found[1]
 
 
 def use_last_core() -> None:
@@ -96,14 +127,23 @@ def _free_port() -> int:
 
 
 def _wait_for(port: int) -> None:
+    """Wait until the server answers well.
+
+    Raises:
+        SystemExit: it does not; the message says what it answers.
+    """
+    answer = "nothing"
     for _ in range(200):
         try:
             urlopen(f"http://127.0.0.1:{port}/healthz", timeout=2).read()
+        except HTTPError as error:
+            answer = f"{error.code} {error.read(500).decode(errors='replace')}"
         except OSError:
-            time.sleep(0.05)
+            pass
         else:
             return
-    raise TimeoutError("the server did not answer")
+        time.sleep(0.05)
+    raise SystemExit(f"The server did not start well; it answers {answer}.")
 
 
 def _status(process: int, field: str) -> int:

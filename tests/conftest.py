@@ -47,6 +47,7 @@ Flask.test_client_class = Visitor
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "provokes(*statuses): requests are answered 5xx on purpose")
+    config.addinivalue_line("markers", "slow: left out by bin/test, run by .ci/run")
 
 
 @pytest.fixture(scope="session", autouse=True)

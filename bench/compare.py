@@ -1,0 +1,234 @@
+"""The service beside a conventional Flask application and a bare one, in one run.
+
+python -m bench.compare               SQLite
+python -m bench.compare --postgres    PostgreSQL, a server of its own
+python -m bench.compare --write       both, written into docs/benchmarks.md
+python -m bench.compare --quick       only sees that it works
+
+Each of the three runs under the same gunicorn, two processes of four threads, and answers eight
+kept-alive connections, four on each process. They take turns. ``bench/conventional`` is the second.
+Client and servers share all cores.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import count, cycle
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from app.running import embedded
+from bench import load, report
+from bench.conventional import app as conventional
+from bench.delivering import percentile
+from bench.effort import QUICK, Effort
+from bench.http import headers
+from bench.instance import boundary, make_instance, polygon
+from bench.servers import Server, own_worker_class, serve
+from bench.wire import connect, fetch
+from tests.postgres import PostgresServer
+
+FULL: Final = Effort(rounds=7, seconds=3.0)
+PROJECTS: Final = 300
+PROCESSES: Final = 2
+CONNECTIONS: Final = 8
+NAMES: Final = ("Canopy", "conventional", "bare Flask")
+ITEM: Final = "one project, 51 positions"
+PAGE: Final = "a page of 100"
+CREATE: Final = "a new project, 1,000 positions"
+SMALL: Final = "a new project, 5 positions"
+# How many times the conventional application's rate; a create's p99 must not be longer either.
+TARGETS: Final = {ITEM: 2.0, PAGE: 6.6, CREATE: 1.2, SMALL: 1.2}
+
+Requests = Callable[[], Iterable[bytes]]
+
+
+class Contestant(NamedTuple):
+    """A server, and what it is asked in each case."""
+
+    server: Server
+    cases: dict[str, Requests]
+
+
+@dataclass
+class Measured:
+    """One server in one case."""
+
+    rates: list[float] = field(default_factory=list)
+    latencies: list[float] = field(default_factory=list)  # seconds, of all rounds
+    cpu: float = 0.0  # seconds of the web processes
+
+    @property
+    def rate(self) -> float:
+        return statistics.median(self.rates)
+
+    def milliseconds(self, share: float) -> float:
+        return percentile(self.latencies, share) * 1000
+
+
+def measure(urls: Sequence[str], effort: Effort) -> dict[str, list[Measured]]:
+    """All servers in all cases.
+
+    Args:
+        urls: the addresses of two new databases of PostgreSQL; none for SQLite.
+    """
+    with tempfile.TemporaryDirectory(prefix="canopy-bench-") as name, ExitStack() as stack:
+        folder = Path(name)
+        own_url, other_url = urls or ("", f"sqlite:///{folder / 'conventional.sqlite3'}")
+        valkey = embedded.ensure(folder / "valkey")
+        stack.callback(embedded.release, folder / "valkey")
+        start = partial(_start, stack)
+        ours = _canopy(start, folder, own_url, valkey)
+        contestants = [ours, _conventional(start, other_url, valkey), _bare(start, folder, ours)]
+        return {case: _in_turn(contestants, case, effort) for case in ours.cases}
+
+
+def _start(stack: ExitStack, target: str, environ: dict[str, str]) -> Server:
+    kind = own_worker_class()
+    return stack.enter_context(
+        serve(target, environ, workers=PROCESSES, worker_class=kind, all_cores=True)
+    )
+
+
+def _canopy(start: Callable[..., Server], folder: Path, url: str, valkey: str) -> Contestant:
+    made = make_instance(folder / "instance", database_url=url, projects=PROJECTS)
+    server = start("wsgi:app", made.environ | {"REDIS_URL": valkey})
+    return Contestant(server, _cases(headers(made.key), made.project_ids, "per_page"))
+
+
+def _conventional(start: Callable[..., Server], url: str, valkey: str) -> Contestant:
+    environ = {
+        conventional.DATABASE: url.replace("postgresql://", "postgresql+psycopg://"),
+        conventional.REDIS: f"redis+{valkey}",
+    }
+    key, ids = conventional.fill(environ, [boundary(number) for number in range(PROJECTS)])
+    server = start("bench.conventional.wsgi:app", environ)
+    return Contestant(server, _cases(headers(key), ids, "page_size"))
+
+
+def _bare(start: Callable[..., Server], folder: Path, ours: Contestant) -> Contestant:
+    """Its page are the bytes of Canopy's."""
+    page = folder / "page.json"
+    with connect(ours.server.port) as connection:
+        page.write_bytes(fetch(connection, next(iter(ours.cases[PAGE]())))[1])
+    server = start("bench.bare:app", {"BENCH_PAGE": str(page)})
+    cases = {
+        ITEM: _repeated(load.build("GET", "/item", {})),
+        PAGE: _repeated(load.build("GET", "/page", {})),
+        CREATE: partial(_creates, "/item", {}, 1_000),
+        SMALL: partial(_creates, "/item", {}, 5),
+    }
+    return Contestant(server, cases)
+
+
+def _cases(auth: dict[str, str], ids: Sequence[str], size: str) -> dict[str, Requests]:
+    path = "/v1/projects"
+    return {
+        ITEM: _repeated(*(load.build("GET", f"{path}/{each}", auth) for each in ids)),
+        PAGE: _repeated(load.build("GET", f"{path}?{size}=100", auth)),
+        CREATE: partial(_creates, path, auth, 1_000),
+        SMALL: partial(_creates, path, auth, 5),
+    }
+
+
+def _repeated(*requests: bytes) -> Requests:
+    return partial(cycle, requests)
+
+
+_numbers = count(1)  # of the projects that are created
+
+
+def _creates(path: str, auth: dict[str, str], positions: int) -> Iterator[bytes]:
+    """Requests for new projects, no two of which have one name."""
+    geometry = json.dumps(polygon(positions)).encode()
+    for number in _numbers:
+        body = b'{"name":"Measured %d","geometry":%b}' % (number, geometry)
+        yield load.build("POST", path, auth, body)
+
+
+def _in_turn(contestants: Sequence[Contestant], case: str, effort: Effort) -> list[Measured]:
+    """One case on all servers, in alternating rounds after one that warms up."""
+    found = [Measured() for _ in contestants]
+    for number in range(effort.rounds + 1):
+        for (server, cases), measured in zip(contestants, found, strict=True):
+            before = server.cpu_seconds()
+            outcome = load.run(
+                server.port,
+                cases[case](),
+                connections=CONNECTIONS,
+                seconds=effort.seconds,
+                processes=server.workers,
+            )
+            if number:
+                measured.rates.append(outcome.rate)
+                measured.latencies += outcome.latencies
+                measured.cpu += server.cpu_seconds() - before
+    return found
+
+
+def table(cases: dict[str, list[Measured]]) -> str:
+    """What was measured, as a Markdown table."""
+    lines = [
+        "| What | Server | Requests/s | Canopy's are | p50 | p99 | Processor time | Target | |",
+        "|---|---|---:|---:|---:|---:|---:|---|---|",
+    ]
+    for case, servers in cases.items():
+        ours, theirs, _ = servers
+        for name, each in zip(NAMES, servers, strict=True):
+            ratio = "" if each is ours else f"{ours.rate / each.rate:.2f} ×"
+            cells = [
+                case,
+                name,
+                f"{each.rate:,.0f}",
+                ratio,
+                f"{each.milliseconds(0.5):.1f} ms",
+                f"{each.milliseconds(0.99):.1f} ms",
+                f"{each.cpu / len(each.latencies) * 1e6:,.0f} µs",
+                *(_judged(case, ours, theirs) if each is theirs else ("", "")),
+            ]
+            lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
+def _judged(case: str, ours: Measured, theirs: Measured) -> tuple[str, str]:
+    """The target of a case, and whether it is met."""
+    is_met = ours.rate / theirs.rate >= TARGETS[case]
+    told = f"≥ {TARGETS[case]} ×"
+    if case in (CREATE, SMALL):
+        is_met &= ours.milliseconds(0.99) <= theirs.milliseconds(0.99)
+        told += ", p99 no longer"
+    return told, "met" if is_met else "**missed**"
+
+
+def on_sqlite(effort: Effort) -> str:
+    return table(measure((), effort))
+
+
+def on_postgres(effort: Effort) -> str:
+    with tempfile.TemporaryDirectory(prefix="canopy-pg-") as folder:
+        os.chmod(folder, 0o755)
+        with PostgresServer(Path(folder) / "pg") as server:
+            return table(measure([server.create_database() for _ in range(2)], effort))
+
+
+def main() -> None:
+    chosen = report.chosen(__doc__)
+    effort = QUICK if chosen.quick else FULL
+    if chosen.write:
+        found = {"SQLite": on_sqlite(effort), "PostgreSQL": on_postgres(effort)}
+        report.write("compare", found)
+        return
+    print(f"On {report.machine()}.\n")
+    print(on_postgres(effort) if chosen.postgres else on_sqlite(effort))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

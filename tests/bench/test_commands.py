@@ -1,0 +1,99 @@
+"""Every bench runs, in little time and on little data, and refuses what it could not measure."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bench.instance import polygon
+from config import ROOT
+
+COMMANDS = {
+    "bench.http --quick": "| `GET /v1/projects/{id}`",
+    "bench.parts --quick": "| both limits and the usage |",
+    "bench.compare --quick": "| conventional |",
+    "bench.spreading --quick": "Spread evenly",
+    "bench.deliveries --quick": "| event to receipt at 200 events/s, p50 |",
+    "bench.growth --sizes 200 --alone --seconds 0.01": "over HTTP: usage",
+    "bench.reading --quick": "| `Session.scalars`, an object |",
+}
+
+
+def run(*arguments: str, **environ: str) -> subprocess.CompletedProcess[str]:
+    own = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+    return subprocess.run(
+        [sys.executable, *arguments],
+        cwd=ROOT,
+        env=own | environ,
+        capture_output=True,
+        text=True,
+        timeout=200,
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_bench_runs(command: str) -> None:
+    done = run("-m", *command.split())
+    assert done.returncode == 0, done.stderr
+    assert COMMANDS[command] in done.stdout
+
+
+def test_every_bench_is_listed() -> None:
+    """A module with a command of its own is run above, or by the test of areas."""
+    commands = {
+        f"bench.{path.stem}"
+        for path in (ROOT / "bench").glob("*.py")
+        if '__name__ == "__main__"' in path.read_text()
+    }
+    assert commands == {command.split()[0] for command in COMMANDS} | {"bench.areas"}
+
+
+def test_areas(tmp_path: Path) -> None:
+    crossing = [[0, 0], [1, 1], [1, 0], [0, 1], [0, 0]]
+    boundaries = [polygon(9, west) for west in (1, 2)]
+    boundaries.append({"type": "Polygon", "coordinates": [crossing]})
+    features = [
+        {
+            "type": "Feature",
+            "properties": {"district": f"District {number}", "gis_acres": 300_000},
+            "geometry": boundary,
+        }
+        for number, boundary in enumerate(boundaries)
+    ]
+    file, page = tmp_path / "districts.geojson", tmp_path / "areas.md"
+    file.write_text(json.dumps({"type": "FeatureCollection", "features": features}))
+    done = run("-m", "bench.areas", str(file), "--into", str(page))
+    assert done.returncode == 0, done.stderr
+    assert "2 of 3 districts" in page.read_text()
+    assert "| District 2 |" in page.read_text().partition("## Areas")[0]
+
+
+def test_replacements_fit() -> None:
+    """What bench.parts puts in the place of parts takes the arguments of what it replaces."""
+    code = "from bench.parts import PARTS, leave_out; leave_out(','.join(PARTS))"
+    done = run("-c", code)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.slow
+def test_a_server_that_answers_with_errors_ends_the_run(tmp_path: Path) -> None:
+    """A replacement that fits and fails: 500 from the first request of the first round on."""
+    (tmp_path / "sitecustomize.py").write_text(
+        "import sys\n"
+        "if 'gunicorn' in ' '.join(sys.orig_argv):\n"
+        "    from app.projects import service\n"
+        "    def fail(account_id, project_id):\n"
+        "        raise ZeroDivisionError\n"
+        "    service.read_project = fail\n"
+    )
+    done = run("-m", "bench.http", "--quick", PYTHONPATH=f"{tmp_path}{os.pathsep}{ROOT}")
+    assert done.returncode == 1
+    assert "Unexpected answer: HTTP/1.1 500" in done.stderr
+    assert '"code":"INTERNAL_ERROR"' in done.stderr
+    assert "ZeroDivisionError" in done.stderr
