@@ -9,7 +9,7 @@ from flask import current_app
 from flask.cli import with_appcontext
 
 from app.cli.output import Refused, examples, json_option, show_record
-from app.mail.errors import MailFailed
+from app.mail.errors import MailError
 from app.mail.leases import LeasedMail
 from app.mail.messages import Envelope, compose
 from app.mail.transport import open_transport
@@ -42,8 +42,8 @@ def test(address: str, as_json: bool) -> None:
         message = compose(Envelope(claim.id, address, clock.now()), "test", {}, settings)
         with closing(open_transport(settings)) as transport:
             told = transport.send(claim, message)
-    except MailFailed as failure:
-        said = f" It said: {failure.answer}" if failure.answer else ""
+    except MailError as failure:
+        said = f" It said: {failure.reply}" if failure.reply else ""
         raise Refused(f"Not sent: {failure.reason}.{said}") from None
     show_record({"id": claim.id, "recipient": address, "result": told}, as_json=as_json)
 

@@ -1,1 +1,1 @@
-"""Mails: queued with the change that they tell of, sent by a job."""
+"""Mails: queued in the transaction of the change that they report, sent by a job."""

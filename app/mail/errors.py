@@ -2,35 +2,35 @@
 
 ::
 
-    MailFailed
-    ├── Undeliverable      never will be
-    └── Delayed            may be later
-        └── ServerUnavailable  and no other mail either
+    MailError
+    ├── Undeliverable          permanent
+    └── Delayed                temporary
+        └── ServerUnavailable  affects all mails
 """
 
 from __future__ import annotations
 
 
-class MailFailed(Exception):
+class MailError(Exception):
     """A mail was not sent.
 
-    ``reason`` is a short text of this service, kept with the mail and logged: without a secret and
-    without what a server said. ``answer`` is what it said, for an operator who asks.
+    ``reason`` is a short text, stored with the mail and logged; it contains no secrets and nothing
+    from the server. ``reply`` is the server's reply, shown to the operator only.
     """
 
-    def __init__(self, reason: str, answer: str = "") -> None:
+    def __init__(self, reason: str, reply: str = "") -> None:
         self.reason = reason
-        self.answer = answer
+        self.reply = reply
         super().__init__(reason)
 
 
-class Undeliverable(MailFailed):
-    """Trying again would change nothing."""
+class Undeliverable(MailError):
+    """A permanent failure: it is not retried."""
 
 
-class Delayed(MailFailed):
-    """Worth another try."""
+class Delayed(MailError):
+    """A temporary failure: it is retried."""
 
 
 class ServerUnavailable(Delayed):
-    """The server cannot be used, for this mail or another one."""
+    """The server cannot be used for any mail."""

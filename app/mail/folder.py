@@ -12,24 +12,24 @@ from app.mail.errors import ServerUnavailable
 from app.mail.leases import LeasedMail
 
 NAME: Final = "mails"
-_POLICY: Final = policy.default.clone(utf8=True)  # to be read as it is
+_POLICY: Final = policy.default.clone(utf8=True)  # readable without decoding
 
 
 class MailFolder:
-    """The folder ``mails`` of the instance, which only its owner can open."""
+    """Writes mails to the instance's folder ``mails``, which only its owner can open."""
 
     def __init__(self, instance_path: Path) -> None:
         self._folder = instance_path / NAME
 
-    def send(self, claim: LeasedMail, message: EmailMessage) -> str:
-        """Write the mail as ``<time>-<kind>-<id>.eml``; the time is that of its Date, so that a
-        second attempt replaces what a first one has written.
+    def send(self, mail: LeasedMail, message: EmailMessage) -> str:
+        """Write the mail as ``<time>-<kind>-<id>.eml``. The time is that of its Date header, so
+        that a second attempt replaces the file.
 
         Raises:
             ServerUnavailable: the file cannot be written.
         """
         moment = message["Date"].datetime
-        path = self._folder / f"{moment:%Y%m%dT%H%M%SZ}-{claim.kind}-{claim.id}.eml"
+        path = self._folder / f"{moment:%Y%m%dT%H%M%SZ}-{mail.kind}-{mail.id}.eml"
         try:
             self._folder.mkdir(mode=0o700, exist_ok=True)
             _write(path, message.as_bytes(policy=_POLICY))
@@ -38,11 +38,11 @@ class MailFolder:
         return f"written to {path}"
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Does nothing: no file stays open."""
 
 
 def _write(path: Path, content: bytes) -> None:
-    """Have a file appear complete, readable by its owner only."""
+    """Write a file atomically, readable by its owner only."""
     draft = path.with_name(f".{path.name}.{os.getpid()}")
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     try:

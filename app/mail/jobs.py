@@ -16,16 +16,16 @@ from sqlalchemy.exc import DBAPIError
 from app.db.engines import is_outage
 from app.db.extensions import db
 from app.jobs.registry import Job
-from app.mail.errors import Delayed, MailFailed, ServerUnavailable, Undeliverable
+from app.mail.errors import Delayed, MailError, ServerUnavailable, Undeliverable
 from app.mail.leases import (
     Contents,
     LeasedMail,
-    keep_contents,
     lease_next,
-    note_dropped,
-    note_failed,
-    note_sent,
-    open_contents,
+    record_dropped,
+    record_failure,
+    record_sent,
+    store_contents,
+    unseal_contents,
 )
 from app.mail.messages import Envelope, compose
 from app.mail.resolvers import resolve_mail
@@ -41,53 +41,53 @@ _ATTEMPTS: Final = len(RETRY_AFTER) + 1
 def send_mails() -> int:
     """Send mails until none is due. Returns how many were sent.
 
-    It ends early when its time is over or the mail server cannot be used; the next run goes on.
+    Stops early when its time is up or the mail server is unavailable; the next run continues.
     """
     sent = 0
     end = time.monotonic() + RUN_FOR
     with closing(open_transport(current_app.config["SETTINGS"])) as transport:
-        while time.monotonic() < end and (claim := _claim()) is not None:
+        while time.monotonic() < end and (mail := _lease()) is not None:
             try:
-                sent += _handle(claim, transport)
+                sent += _process(mail, transport)
             except ServerUnavailable:
                 break
     return sent
 
 
-def _claim() -> LeasedMail | None:
-    claim = lease_next()
+def _lease() -> LeasedMail | None:
+    mail = lease_next()
     db.session.commit()
-    return claim
+    return mail
 
 
-def _handle(claim: LeasedMail, transport: Transport) -> bool:
-    """Send a mail and note what became of it. Returns whether it was sent.
+def _process(mail: LeasedMail, transport: Transport) -> bool:
+    """Send a mail and record the outcome. Returns whether it was sent.
 
     Raises:
-        ServerUnavailable: it was not, and no other mail would be now.
+        ServerUnavailable: no mail can be sent now.
     """
     contents = None
     try:
-        with _errors_as_delays(claim):
-            claim, contents = _resolve(claim)
+        with _delay_on_error(mail):
+            mail, contents = _resolve(mail)
             if contents is None:
                 return False
-            told = _send(claim, contents, transport)
-    except MailFailed as failure:
-        _note_failure(claim, contents, failure)
+            outcome = _send(mail, contents, transport)
+    except MailError as failure:
+        _record_failure(mail, contents, failure)
         if isinstance(failure, ServerUnavailable):
             raise
         return False
-    _note_sent(claim)
-    log.info("mail %s (%s) %s", claim.id, claim.kind, told)
+    _record_sent(mail)
+    log.info("mail %s (%s) %s", mail.id, mail.kind, outcome)
     return True
 
 
-def _note_sent(claim: LeasedMail) -> None:
-    """Note it also when the database is away for a moment, or the mail is sent once more."""
+def _record_sent(mail: LeasedMail) -> None:
+    """Record a sent mail. Retries while the database is down, else the mail would be sent again."""
     for pause in (*NOTE_AGAIN_AFTER, None):
         try:
-            note_sent(claim)
+            record_sent(mail)
             db.session.commit()
         except DBAPIError as error:
             db.session.rollback()
@@ -98,77 +98,77 @@ def _note_sent(claim: LeasedMail) -> None:
             return
 
 
-def _resolve(claim: LeasedMail) -> tuple[LeasedMail, Contents | None]:
-    """The mail with what it says for good, found out and kept at the first attempt.
+def _resolve(mail: LeasedMail) -> tuple[LeasedMail, Contents | None]:
+    """The mail with its final contents, which are determined and stored at the first attempt.
 
-    Returns None for the contents when nobody is to get it, or somebody else is sending it.
+    The contents are None if the mail is dropped, or another worker is sending it.
     """
-    if claim.attempts > _ATTEMPTS:
+    if mail.attempts > _ATTEMPTS:
         raise Undeliverable("no attempt came to an end")
     try:
-        contents = open_contents(claim)
+        contents = unseal_contents(mail)
     except ValueError as error:
         raise Undeliverable(str(error)) from None
     if contents.resolved_at is not None:
-        return claim, contents
-    found = resolve_mail(claim.kind, claim.recipient, contents.values)
-    if found is None:
-        log.info("mail %s (%s) is for nobody, or one too many: dropped", claim.id, claim.kind)
-        note_dropped(claim)
+        return mail, contents
+    resolved = resolve_mail(mail.kind, mail.recipient, contents.values)
+    if resolved is None:
+        log.info("mail %s (%s) is for nobody, or one too many: dropped", mail.id, mail.kind)
+        record_dropped(mail)
         db.session.commit()
-        return claim, None
-    kind, values = found
+        return mail, None
+    kind, values = resolved
     contents = Contents(values, clock.now())
-    if not keep_contents(claim, kind, contents):
+    if not store_contents(mail, kind, contents):
         db.session.rollback()
-        return claim, None
+        return mail, None
     db.session.commit()
-    return claim._replace(kind=kind), contents
+    return mail._replace(kind=kind), contents
 
 
-def _send(claim: LeasedMail, contents: Contents, transport: Transport) -> str:
+def _send(mail: LeasedMail, contents: Contents, transport: Transport) -> str:
     moment = contents.resolved_at
     assert moment is not None
-    if _is_link_dead(claim, contents, clock.now()):
+    if _has_link_expired(mail, contents, clock.now()):
         raise Undeliverable("its link can no longer be followed")
-    envelope = Envelope(claim.id, claim.recipient, moment)
-    message = compose(envelope, claim.kind, contents.values, current_app.config["SETTINGS"])
-    return transport.send(claim, message)
+    envelope = Envelope(mail.id, mail.recipient, moment)
+    message = compose(envelope, mail.kind, contents.values, current_app.config["SETTINGS"])
+    return transport.send(mail, message)
 
 
-def _note_failure(claim: LeasedMail, contents: Contents | None, failure: MailFailed) -> None:
-    again_at = None
-    if isinstance(failure, Delayed) and claim.attempts < _ATTEMPTS:
-        again_at = clock.now() + RETRY_AFTER[claim.attempts - 1]
-        if contents is not None and _is_link_dead(claim, contents, again_at):
-            again_at = None
-    note_failed(claim, failure.reason, again_at)
+def _record_failure(mail: LeasedMail, contents: Contents | None, failure: MailError) -> None:
+    retry_at = None
+    if isinstance(failure, Delayed) and mail.attempts < _ATTEMPTS:
+        retry_at = clock.now() + RETRY_AFTER[mail.attempts - 1]
+        if contents is not None and _has_link_expired(mail, contents, retry_at):
+            retry_at = None
+    record_failure(mail, failure.reason, retry_at)
     db.session.commit()
-    told = (claim.id, claim.kind, claim.attempts, failure.reason)
-    if again_at is None:
-        log.error("mail %s (%s) is given up at attempt %d: %s", *told)
+    details = (mail.id, mail.kind, mail.attempts, failure.reason)
+    if retry_at is None:
+        log.error("mail %s (%s) is given up at attempt %d: %s", *details)
     else:
-        log.warning("mail %s (%s) failed at attempt %d, and is tried again: %s", *told)
+        log.warning("mail %s (%s) failed at attempt %d, and is tried again: %s", *details)
 
 
-def _is_link_dead(claim: LeasedMail, contents: Contents, moment: datetime) -> bool:
-    life = LINK_LIVES.get(claim.kind)
-    made_at = contents.resolved_at
-    return life is not None and made_at is not None and moment >= made_at + life
+def _has_link_expired(mail: LeasedMail, contents: Contents, moment: datetime) -> bool:
+    life = LINK_LIVES.get(mail.kind)
+    created_at = contents.resolved_at
+    return life is not None and created_at is not None and moment >= created_at + life
 
 
 @contextmanager
-def _errors_as_delays(claim: LeasedMail) -> Iterator[None]:
-    """A fault in making one mail puts that one off, and keeps no other one waiting."""
+def _delay_on_error(mail: LeasedMail) -> Iterator[None]:
+    """Treat a bug in composing a mail as a temporary failure, so that it does not block others."""
     try:
         yield
-    except (MailFailed, JobTimeoutException):
+    except (MailError, JobTimeoutException):
         raise
     except Exception as error:
         db.session.rollback()
         if is_outage(error):
             raise
-        log.exception("mail %s (%s) cannot be made", claim.id, claim.kind)
+        log.exception("mail %s (%s) cannot be made", mail.id, mail.kind)
         raise Delayed("a fault of Canopy; its log tells more") from error
 
 

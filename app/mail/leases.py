@@ -1,8 +1,8 @@
-"""Taking a mail to send, and noting what became of it.
+"""Leasing a mail to send, and recording the outcome.
 
-A mail is taken by putting its time off: whoever looks meanwhile passes it over, and when a worker
-dies with it, it is due again as soon as that time has come. ``attempts`` tells which taking is the
-last one; a worker that comes back late from an earlier one changes nothing any more.
+A lease moves the time at which the mail is due: other workers skip it, and if the worker dies, the
+mail becomes due again when the lease ends. ``attempts`` identifies the lease, so a worker whose
+lease has ended cannot overwrite the outcome of a later one.
 """
 
 from __future__ import annotations
@@ -21,34 +21,34 @@ from app.values.clock import format_time, parse_time
 
 
 class LeasedMail(NamedTuple):
-    """A mail that nobody else sends for a while."""
+    """A mail that only this worker sends until its lease ends."""
 
     id: str
     kind: str
     recipient: str
     sealed: str | None
-    attempts: int  # with this one
+    attempts: int  # including this one
 
 
 class Contents(NamedTuple):
-    """What ``sealed`` holds: the values of a message, and whether those are the final ones."""
+    """The values of a message, encrypted in the column ``sealed``."""
 
     values: dict[str, Any]
-    resolved_at: datetime | None = None
+    resolved_at: datetime | None = None  # None until the mail was resolved
 
     def sealed(self) -> str:
         moment = self.resolved_at
         return seal([self.values, None if moment is None else format_time(moment)])
 
 
-def open_contents(claim: LeasedMail) -> Contents:
-    """What the mail says. Raises ValueError when it was sealed with another ``SECRET_KEY``."""
-    values, moment = unseal(claim.sealed or "")
+def unseal_contents(mail: LeasedMail) -> Contents:
+    """The contents of a mail. Raises ValueError if sealed with another ``SECRET_KEY``."""
+    values, moment = unseal(mail.sealed or "")
     return Contents(values, None if moment is None else parse_time(moment))
 
 
 def lease_next() -> LeasedMail | None:
-    """Take the mail that has waited longest, or None when none is due."""
+    """Lease the mail that has been due longest, or None if none is due."""
     moment = clock.now()
     due = (
         select(Mail.id)
@@ -58,44 +58,44 @@ def lease_next() -> LeasedMail | None:
         .with_for_update(skip_locked=True)
         .scalar_subquery()
     )
-    taking = (
+    statement = (
         update(Mail)
         .where(Mail.id == due)
         .values(due_at=moment + LEASE, attempts=Mail.attempts + 1)
         .returning(Mail.id, Mail.kind, Mail.recipient, Mail.sealed, Mail.attempts)
     )
-    row = db.session.execute(taking).one_or_none()
+    row = db.session.execute(statement).one_or_none()
     return None if row is None else LeasedMail(*row)
 
 
-def keep_contents(claim: LeasedMail, kind: str, contents: Contents) -> bool:
-    """Keep what the mail says from now on. False when somebody else has taken it meanwhile."""
-    return _note(claim, kind=kind, sealed=contents.sealed())
+def store_contents(mail: LeasedMail, kind: str, contents: Contents) -> bool:
+    """Store the final contents of a mail. False if the lease has passed to another worker."""
+    return _update(mail, kind=kind, sealed=contents.sealed())
 
 
-def note_sent(claim: LeasedMail) -> None:
-    """It was sent, whoever has taken it meanwhile."""
-    row = update(Mail).where(Mail.id == claim.id)
+def record_sent(mail: LeasedMail) -> None:
+    """Record that a mail was sent, even if its lease has passed to another worker."""
+    row = update(Mail).where(Mail.id == mail.id)
     done = {"due_at": None, "sealed": None, "error": None, "sent_at": clock.now()}
     db.session.execute(row.values(**done))
 
 
-def note_dropped(claim: LeasedMail) -> None:
-    """Nobody is to get it."""
-    _note(claim, due_at=None, sealed=None, error=None)
+def record_dropped(mail: LeasedMail) -> None:
+    """Record that a mail is not to be sent."""
+    _update(mail, due_at=None, sealed=None, error=None)
 
 
-def note_failed(claim: LeasedMail, reason: str, again_at: datetime | None) -> None:
-    """It failed, and is tried again then, or never."""
-    if again_at is None:
-        _note(claim, due_at=None, sealed=None, error=reason)
+def record_failure(mail: LeasedMail, reason: str, retry_at: datetime | None) -> None:
+    """Record a failed attempt. With ``retry_at`` None, the mail is given up."""
+    if retry_at is None:
+        _update(mail, due_at=None, sealed=None, error=reason)
     else:
-        _note(claim, due_at=again_at, error=reason)
+        _update(mail, due_at=retry_at, error=reason)
 
 
-def _note(claim: LeasedMail, **values: Any) -> bool:
+def _update(mail: LeasedMail, **values: Any) -> bool:
     row = update(Mail).where(
-        Mail.id == claim.id, Mail.attempts == claim.attempts, Mail.sent_at.is_(None)
+        Mail.id == mail.id, Mail.attempts == mail.attempts, Mail.sent_at.is_(None)
     )
     result: Any = db.session.execute(row.values(**values))
     return bool(result.rowcount)

@@ -1,8 +1,7 @@
-"""What mails say: a subject and two templates for each kind, filled with values of others.
+"""Composing mails: a subject and two templates for each kind.
 
-Names are what strangers have typed. They come into a mail on one line, without what a mail program
-would make a link of, and never as part of an encoded header: whoever signs up with somebody else's
-address decides about a name in the mail, and about nothing else.
+Names are untrusted input: anybody can sign up with somebody else's address. So they are put on one
+line, broken up where a mail program would make a link of them, and kept out of encoded headers.
 """
 
 from __future__ import annotations
@@ -40,10 +39,10 @@ SUBJECTS: Final = {
     "test": "A test mail from Canopy",
 }
 _NAMES: Final = ("name", "account_name", "inviter_name")
-_JOINERS: Final = "\u200c\u200d"  # of the format characters, those that words and emoji need
+_JOINERS: Final = "\u200c\u200d"  # format characters needed by words and emoji
 _DOT_OF_A_LINK: Final = re.compile(r"[.\u3002\uff0e\uff61](?=[^\W\d_])")  # RFC 3490, section 3.1
 
-# Eight bits a character: links are not broken up, whoever reads the file.
+# 8bit, so that links are not broken up by quoted-printable.
 _POLICY: Final = policy.SMTP.clone(cte_type="8bit")
 _TEMPLATES: Final = Environment(
     loader=FileSystemLoader(Path(__file__).with_name("templates")),
@@ -55,17 +54,17 @@ _TEMPLATES: Final = Environment(
 )
 
 
-def _spelled_moment(text: str) -> str:
-    """``2 January 2026, 03:04 UTC`` for a moment in the form of the API."""
+def _format_moment(text: str) -> str:
+    """``2 January 2026, 03:04 UTC`` for a timestamp in the format of the API."""
     moment = parse_time(text)
     return f"{moment.day} {moment:%B %Y, %H:%M} UTC"
 
 
-_TEMPLATES.filters["moment"] = _spelled_moment
+_TEMPLATES.filters["moment"] = _format_moment
 
 
 class Envelope(NamedTuple):
-    """What a message has besides its contents."""
+    """The metadata of a message."""
 
     id: str  # of the mail
     recipient: str
@@ -75,38 +74,38 @@ class Envelope(NamedTuple):
 def compose(
     envelope: Envelope, kind: str, values: Mapping[str, Any], settings: Settings
 ) -> EmailMessage:
-    """The message of a mail; the same whenever it is made of the same.
+    """Compose a message. The same arguments give the same message.
 
     Raises:
-        KeyError, jinja2.UndefinedError: there is no such kind, or a value is missing.
-        Undeliverable: no message can name this recipient.
+        KeyError, jinja2.UndefinedError: the kind is unknown, or a value is missing.
+        Undeliverable: the recipient cannot be written as an address.
     """
-    shown = {name: _shown(name, value) for name, value in values.items()}
+    safe = {name: _sanitize(name, value) for name, value in values.items()}
     message = EmailMessage(policy=_POLICY)
-    subject = SUBJECTS[kind].format_map(shown)
+    subject = SUBJECTS[kind].format_map(safe)
     _set_header(message, "Subject", subject)
     sender = settings.mail_from
     message["From"] = Address(sender.name, addr_spec=sender.address)
     message["To"] = _address(envelope.recipient)
     message["Date"] = envelope.moment
-    message["Message-ID"] = f"<{envelope.id}@{own_host(settings.public_url)}>"
+    message["Message-ID"] = f"<{envelope.id}@{mail_host(settings.public_url)}>"
     message["Auto-Submitted"] = "auto-generated"
-    known = {
+    context = {
         "subject": subject,
         "site": settings.public_url,
         "recipient": envelope.recipient,
         "link_life": describe_duration(LINK_LIVES.get(kind, timedelta())),
     }
     text, html = (
-        _TEMPLATES.get_template(f"{kind}.{form}").render(known | shown) for form in ("txt", "html")
+        _TEMPLATES.get_template(f"{kind}.{form}").render(context | safe) for form in ("txt", "html")
     )
     message.set_content(text, cte="8bit")
     message.add_alternative(html, subtype="html", cte="8bit")
     return message
 
 
-def own_host(public_url: str) -> str:
-    """The host of an address as mails write it: a name in ASCII, or an address in brackets."""
+def mail_host(public_url: str) -> str:
+    """The host of a URL as mails write it: a name in ASCII, or an IP address in brackets."""
     host = urlsplit(public_url).hostname or "localhost"
     try:
         address = ipaddress.ip_address(host)
@@ -117,10 +116,11 @@ def own_host(public_url: str) -> str:
     return f"[IPv6:{address}]" if address.version == 6 else f"[{address}]"
 
 
-def _shown(name: str, value: Any) -> Any:
+def _sanitize(name: str, value: Any) -> Any:
+    """A value on one line, and a name also without anything that looks like a link."""
     if not isinstance(value, str):
         return value
-    line = " ".join("".join(map(_in_line, value)).split())
+    line = " ".join("".join(map(_line_character, value)).split())
     if name not in _NAMES:
         return line
     line = _DOT_OF_A_LINK.sub(". ", line.replace("://", ": //").replace("=?", "= ?"))
@@ -128,9 +128,8 @@ def _shown(name: str, value: Any) -> Any:
     return line if len(line) <= NAME_LENGTH else line[: NAME_LENGTH - 1].rstrip() + "…"
 
 
-def _in_line(character: str) -> str:
-    """What a character is within a line: controls are gaps, as spaces and breaks are, and invisible
-    ones nothing."""
+def _line_character(character: str) -> str:
+    """A character within a line: control characters become spaces, invisible ones are removed."""
     category = unicodedata.category(character)
     if category == "Cc":
         return " "
@@ -138,15 +137,14 @@ def _in_line(character: str) -> str:
 
 
 def _set_header(message: EmailMessage, name: str, value: str) -> None:
-    """Set a header to this text exactly. The library reads it first, and would decode what looks
-    encoded."""
+    """Set a header to exactly this text. The library would decode what looks encoded."""
     message[name] = value
     assert message[name] == value
 
 
 def _address(recipient: str) -> Address:
-    """The domain in ASCII; what stands before it as it is, where other characters are a matter of
-    what the server takes (RFC 6531)."""
+    """The address with its domain in ASCII. The local part is unchanged: if it is not ASCII, the
+    server has to support SMTPUTF8 (RFC 6531)."""
     local, _, domain = recipient.rpartition("@")
     try:
         domain = domain.encode("idna").decode()

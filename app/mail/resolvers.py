@@ -1,8 +1,8 @@
-"""What becomes of a queued mail when it is sent: another one, or none.
+"""Resolves a queued mail, when it is sent, to the mail to send, or to none.
 
-Whether an address is known is looked up when the mail is sent and not when it is queued: otherwise
-the time that a request takes would tell. The package that queues a kind of mail brings the resolver
-for it; ``create_app`` collects them.
+Whether an address is registered is looked up when the mail is sent, not when it is queued: else the
+duration of the request would reveal it. The package that queues a kind of mail provides its
+resolver; ``create_app`` collects them.
 """
 
 from __future__ import annotations
@@ -26,25 +26,25 @@ _EXTENSION: Final = "canopy_mail_resolvers"
 
 
 def init_app(app: Flask, resolvers: Mapping[str, Resolver]) -> None:
-    """Give ``app`` the resolvers, by the kind of the queued mail."""
+    """Register the resolvers, by the kind of the queued mail."""
     app.extensions[_EXTENSION] = resolvers
 
 
 def resolve_mail(kind: str, recipient: str, values: dict[str, Any]) -> Resolved:
-    """The mail to send for a queued one, or None when nobody is to get any.
+    """The mail to send for a queued one, or None to drop it.
 
     A kind without a resolver is sent as it was queued. Called once for each mail, in the
-    transaction that keeps the result.
+    transaction that stores the result.
     """
     resolver: Resolver | None = current_app.extensions[_EXTENSION].get(kind)
     return (kind, values) if resolver is None else resolver(recipient, values)
 
 
-def has_had_too_many(recipient: str, kinds: tuple[str, ...], cause: str = "") -> bool:
+def is_over_mail_limit(recipient: str, kinds: tuple[str, ...], cause: str = "") -> bool:
     """Whether an address was sent ``MAILS_AN_HOUR`` mails of these kinds within the last hour.
 
     Args:
-        cause: only mails whose cause begins with it are counted.
+        cause: count only mails whose cause begins with this.
     """
     recent = select(func.count()).where(
         Mail.created_at > clock.now() - timedelta(hours=1),

@@ -1,4 +1,4 @@
-"""Queueing a mail: a row in the transaction of the change that it tells of."""
+"""Queueing mails, in the transaction of the change that they report."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ SEND: Final = "app.mail.jobs.send_mails"
 
 
 def queue_mail(kind: str, recipient: str, *, cause: str, values: Mapping[str, Any]) -> None:
-    """Queue a mail, which is sent after the transaction at hand is committed.
+    """Queue a mail, to be sent after the current transaction is committed.
 
     Args:
         kind: one of ``app.mail.messages``, or one that has a resolver (``app.mail.resolvers``).
         recipient: the address alone, without a name.
-        cause: why it is sent, unique for it: a second mail for one cause is not queued.
-        values: what the message needs, JSON; kept encrypted until it is sent.
+        cause: why it is sent. Only one mail is queued for each cause.
+        values: JSON values for the message; stored encrypted until it is sent.
     """
     moment = clock.now()
     row = insert_into(Mail).values(

@@ -1,4 +1,4 @@
-"""Handing mails to a server (RFC 5321), over one connection for several."""
+"""Sending mails to an SMTP server (RFC 5321), several over one connection."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from email import policy
 from email.message import EmailMessage
 from typing import Any, Final
 
-from app.mail.errors import Delayed, MailFailed, ServerUnavailable, Undeliverable
+from app.mail.errors import Delayed, MailError, ServerUnavailable, Undeliverable
 from app.mail.leases import LeasedMail
 from app.policy.mails import ANSWER_WITHIN, MAILS_A_CONNECTION, SENT_WITHIN, TAKEN_WITHIN
 from config_values import MailServer
 
 _SEVEN_BIT: Final = policy.SMTP.clone(cte_type="7bit")
 
-# What goes wrong with a server, the first that fits; and what is said about it.
-_TROUBLES: Final[tuple[tuple[type[Exception], str], ...]] = (
+# Errors of a server and their texts. The first match is used.
+_ERROR_TEXTS: Final[tuple[tuple[type[Exception], str], ...]] = (
     (smtplib.SMTPSenderRefused, "the mail server refused the sender"),
     (smtplib.SMTPAuthenticationError, "the mail server refused user and password"),
     (smtplib.SMTPResponseException, "the mail server refused the connection"),
@@ -36,14 +36,14 @@ _TROUBLES: Final[tuple[tuple[type[Exception], str], ...]] = (
 
 
 class SmtpTransport:
-    """A way to one server."""
+    """Sends mails to one SMTP server."""
 
     def __init__(
         self, server: MailServer, own_name: str, *, answer_within: float | None = None
     ) -> None:
         """
         Args:
-            own_name: what this machine calls itself.
+            own_name: this machine's name in EHLO.
             answer_within: seconds that the server has to take the connection, and for each answer,
                 if other than usual.
         """
@@ -51,30 +51,30 @@ class SmtpTransport:
         self._own_name = own_name
         self._answer_within = answer_within or ANSWER_WITHIN
         self._client: smtplib.SMTP | None = None
-        self._left = 0  # mails that the connection is still good for
+        self._left = 0  # mails that may still be sent over this connection
         self._is_late = False
 
-    def send(self, claim: LeasedMail, message: EmailMessage) -> str:
-        """Have the server take a mail.
+    def send(self, mail: LeasedMail, message: EmailMessage) -> str:
+        """Send a mail.
 
         Raises:
-            Undeliverable: the server refused it for good.
-            Delayed: the server refused it for now.
-            ServerUnavailable: there is no server that would take it or another one.
+            Undeliverable: the server rejected it permanently.
+            Delayed: the server rejected it temporarily.
+            ServerUnavailable: the server cannot be used.
         """
-        with self._trouble_told(), self._in_time():
+        with self._translate_errors(), self._in_time():
             client = self._ready()
             self._left -= 1
             _hand_over(client, message)
         return f"taken by {self._server.host}"
 
-    def try_out(self) -> None:
-        """Connect and log in, as before a mail. Raises ServerUnavailable."""
-        with self._trouble_told(), self._in_time():
+    def check_login(self) -> None:
+        """Connect and log in, without sending anything. Raises ServerUnavailable."""
+        with self._translate_errors(), self._in_time():
             self._ready()
 
     def close(self) -> None:
-        """End the connection, if there is one."""
+        """Close the connection, if there is one."""
         client, self._client = self._client, None
         if client is not None:
             with suppress(smtplib.SMTPException, OSError):
@@ -82,7 +82,7 @@ class SmtpTransport:
             client.close()
 
     def _ready(self) -> smtplib.SMTP:
-        """The connection; a new one when the last is gone or has had enough."""
+        """The connection, or a new one if that is dead or has carried enough mails."""
         client = self._client
         if client is not None and self._left and _is_alive(client):
             return client
@@ -130,21 +130,20 @@ class SmtpTransport:
                 socket.socket.shutdown(found, socket.SHUT_RDWR)  # below TLS, which would wait
 
     @contextmanager
-    def _trouble_told(self) -> Iterator[None]:
-        """What the library raises, as failures of this room. After trouble the next mail gets a new
-        connection."""
+    def _translate_errors(self) -> Iterator[None]:
+        """Translate the library's exceptions. After one, the next mail gets a new connection."""
         try:
             yield
         except smtplib.SMTPRecipientsRefused as error:
-            code, answer = next(iter(error.recipients.values()))
-            raise _refusal("the recipient", code, answer) from None
+            code, reply = next(iter(error.recipients.values()))
+            raise _rejection("the recipient", code, reply) from None
         except smtplib.SMTPDataError as error:
-            raise _refusal("the mail", error.smtp_code, error.smtp_error) from None
+            raise _rejection("the mail", error.smtp_code, error.smtp_error) from None
         except (smtplib.SMTPException, OSError) as error:
             self._drop()
-            # The library says of an answer that did not come that the connection has ended.
+            # The library reports a missing reply as a closed connection.
             is_late = self._is_late or isinstance(error.__context__, TimeoutError)
-            raise _trouble(TimeoutError() if is_late else error) from None
+            raise _unavailable(TimeoutError() if is_late else error) from None
         except ServerUnavailable:
             self._drop()
             raise
@@ -204,18 +203,18 @@ def _hand_over(client: smtplib.SMTP, message: EmailMessage) -> None:
     client.sendmail(sender, [recipient], message.as_bytes(policy=form), options)
 
 
-def _refusal(what: str, code: int, answer: bytes | str) -> MailFailed:
+def _rejection(what: str, code: int, reply: bytes | str) -> MailError:
     kind = Undeliverable if 500 <= code < 600 else Delayed
-    return kind(f"the mail server refused {what} ({code})", _readable(answer))
+    return kind(f"the mail server refused {what} ({code})", _readable(reply))
 
 
-def _trouble(error: Exception) -> ServerUnavailable:
-    said = next(said for kind, said in _TROUBLES if isinstance(error, kind))
+def _unavailable(error: Exception) -> ServerUnavailable:
+    text = next(text for kind, text in _ERROR_TEXTS if isinstance(error, kind))
     if isinstance(error, smtplib.SMTPResponseException):
-        return ServerUnavailable(f"{said} ({error.smtp_code})", _readable(error.smtp_error))
-    return ServerUnavailable(said, "" if isinstance(error, TimeoutError) else str(error))
+        return ServerUnavailable(f"{text} ({error.smtp_code})", _readable(error.smtp_error))
+    return ServerUnavailable(text, "" if isinstance(error, TimeoutError) else str(error))
 
 
-def _readable(answer: bytes | str) -> str:
-    text = answer.decode(errors="replace") if isinstance(answer, bytes) else answer
+def _readable(reply: bytes | str) -> str:
+    text = reply.decode(errors="replace") if isinstance(reply, bytes) else reply
     return "".join(c if c.isprintable() else " " for c in text)[:300]

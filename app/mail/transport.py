@@ -1,4 +1,4 @@
-"""The way that mails go: to the server at ``MAIL_URL``, or into a folder."""
+"""How mails are sent: to the server at ``MAIL_URL``, or into a folder."""
 
 from __future__ import annotations
 
@@ -9,44 +9,43 @@ from typing import Protocol
 from app.mail.errors import ServerUnavailable
 from app.mail.folder import MailFolder
 from app.mail.leases import LeasedMail
-from app.mail.messages import own_host
+from app.mail.messages import mail_host
 from app.mail.smtp import SmtpTransport
 from config import Settings
 
 
 class Transport(Protocol):
-    """Takes mails, one after the other."""
+    """Sends mails, one after the other."""
 
-    def send(self, claim: LeasedMail, message: EmailMessage) -> str:
-        """Hand a mail over. Returns what was done with it; raises MailFailed when it was not
-        taken."""
+    def send(self, mail: LeasedMail, message: EmailMessage) -> str:
+        """Send a mail. Returns what was done with it, for the log. Raises MailError."""
 
     def close(self) -> None:
-        """End what is open."""
+        """Close the connection, if there is one."""
 
 
 def open_transport(settings: Settings) -> Transport:
-    """The way that the settings name. Nothing is connected before the first mail."""
+    """The transport for these settings. It connects when the first mail is sent."""
     if settings.mail_url is None:
         return MailFolder(settings.instance_path)
-    return SmtpTransport(settings.mail_url, own_host(settings.public_url))
+    return SmtpTransport(settings.mail_url, mail_host(settings.public_url))
 
 
 def find_problem(settings: Settings, *, within: float) -> ServerUnavailable | None:
-    """Connect and log in at the mail server, if there is one, and send nothing.
+    """Connect and log in to the mail server, if there is one, without sending anything.
 
     Args:
-        within: seconds that it has for each answer.
+        within: timeout for each reply, in seconds.
 
     Returns:
-        why no mail could be sent, or None.
+        the error that prevents sending, or None.
     """
     if settings.mail_url is None:
         return None
-    own_name = own_host(settings.public_url)
+    own_name = mail_host(settings.public_url)
     with closing(SmtpTransport(settings.mail_url, own_name, answer_within=within)) as transport:
         try:
-            transport.try_out()
-        except ServerUnavailable as trouble:
-            return trouble
+            transport.check_login()
+        except ServerUnavailable as error:
+            return error
     return None

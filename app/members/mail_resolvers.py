@@ -1,18 +1,18 @@
-"""Resolver of invitation mails (``app.mail.resolvers``)."""
+"""The resolver for invitation mails (``app.mail.resolvers``)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, Final
 
-from app.mail.resolvers import Resolved, Resolver, has_had_too_many
+from app.mail.resolvers import Resolved, Resolver, is_over_mail_limit
 from app.members.invitations import MAIL, find_invitation
 
 
 def _invitation(recipient: str, values: dict[str, Any]) -> Resolved:
-    """None when the invitation was withdrawn, or its account has mailed the address too often."""
+    """None if the invitation was withdrawn, or the account has mailed this address too often."""
     found = find_invitation(values["link"].rpartition("/")[2])
-    if found is None or has_had_too_many(recipient, (MAIL,), f"{MAIL}:{found.account_id}"):
+    if found is None or is_over_mail_limit(recipient, (MAIL,), f"{MAIL}:{found.account_id}"):
         return None
     return MAIL, values
 

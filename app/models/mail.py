@@ -1,4 +1,4 @@
-"""Mails that have to be sent, and those that were."""
+"""Queued and sent mails."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from app.db.column_types import Base, Key, Timestamp
 class Mail(Base):
     """One mail to one person, for one cause.
 
-    ``sealed`` is what it says, encrypted, since that includes links that open something; it is
-    wiped when the mail was sent or given up.
+    ``sealed`` holds its values, encrypted because they include secret links. It is wiped when the
+    mail is sent or given up.
     """
 
     __tablename__ = "mails"
@@ -27,10 +27,10 @@ class Mail(Base):
     id: Mapped[str] = mapped_column(Key, primary_key=True)
     kind: Mapped[str] = mapped_column(String(40))
     recipient: Mapped[str] = mapped_column(String(254))
-    cause: Mapped[str] = mapped_column(String(200))  # why it is sent; one cause is one mail
+    cause: Mapped[str] = mapped_column(String(200))  # why it is sent
     sealed: Mapped[str | None] = mapped_column(Text)
     attempts: Mapped[int] = mapped_column(Integer)
-    # When it is tried next, or may be taken from a worker that was killed with it; None: no more.
+    # When it is sent next, or its lease ends; None when it is done or given up.
     due_at: Mapped[datetime | None] = mapped_column(Timestamp)
     sent_at: Mapped[datetime | None] = mapped_column(Timestamp)
     error: Mapped[str | None] = mapped_column(String(200))  # of the last attempt

@@ -36,7 +36,7 @@ def test_a_server_gets_it_at_once(app: Flask) -> None:
 
 def test_a_refusal_is_told_with_the_words_of_the_server(app: Flask) -> None:
     with smtp_server() as (inbox, port):
-        inbox.answers["RCPT"] = "550 5.1.1 No such user here"
+        inbox.replies["RCPT"] = "550 5.1.1 No such user here"
         server = mail_server(f"smtp://127.0.0.1:{port}")
         with second_app(app, mail_url=server) as connected:
             result = runner(connected)("mail", "test", "jo@example.org")

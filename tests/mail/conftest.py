@@ -1,4 +1,4 @@
-"""An outbox with nothing in it, and ways to fill and to empty it."""
+"""Fixtures and helpers for mail tests."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from tests.make import second_app
 LINK = "https://canopy.example/verify-email/canopy_lnk_0123456789"
 RECIPIENT = "jo@example.org"
 
-Later = Callable[[timedelta], None]
+AdvanceClock = Callable[[timedelta], None]
 Fail = Callable[[Exception | None], None]
 Connected = Callable[..., tuple[Flask, Inbox]]
 
 
 @pytest.fixture
 def outbox(app: Flask, monkeypatch: pytest.MonkeyPatch) -> Flask:
-    """The application, with no mail of other tests in the way. Mails are as they were queued."""
+    """The application with an empty mail queue and without resolvers."""
     monkeypatch.setattr(jobs, "resolve_mail", lambda kind, recipient, values: (kind, values))
     with app.app_context():
         db.session.execute(delete(Mail))
@@ -48,7 +48,7 @@ def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
 
 @pytest.fixture
 def connected(outbox: Flask) -> Iterator[Connected]:
-    """Makes an application that sends to an SMTP server of its own, and that server's inbox."""
+    """Creates an application with an SMTP server of its own, and the server's inbox."""
     with ExitStack() as stack:
 
         def connect(
@@ -63,8 +63,8 @@ def connected(outbox: Flask) -> Iterator[Connected]:
 
 
 @pytest.fixture
-def later(monkeypatch: pytest.MonkeyPatch) -> Later:
-    """Moves the clock on, by so much more with each call."""
+def advance_clock(monkeypatch: pytest.MonkeyPatch) -> AdvanceClock:
+    """Advances the clock with each call."""
     moved = timedelta()
     real = clock.now
 
@@ -78,15 +78,15 @@ def later(monkeypatch: pytest.MonkeyPatch) -> Later:
 
 @pytest.fixture
 def failing(monkeypatch: pytest.MonkeyPatch) -> Fail:
-    """Has every mail fail with this from now on, or none."""
+    """Makes every mail fail with an error from now on, or none."""
     real = MailFolder.send
 
     def fail(error: Exception | None) -> None:
-        def refuse(*_: Any) -> str:
+        def reject(*_: Any) -> str:
             assert error is not None
             raise error
 
-        monkeypatch.setattr(MailFolder, "send", refuse if error else real)
+        monkeypatch.setattr(MailFolder, "send", reject if error else real)
 
     return fail
 
@@ -108,7 +108,7 @@ def send(app: Flask) -> int:
 
 
 def rows(app: Flask, recipient: str = RECIPIENT) -> list[Mail]:
-    """The rows of the mails to somebody, the oldest first."""
+    """The rows of the mails to a recipient, oldest first."""
     with app.app_context():
         found = select(Mail).where(Mail.recipient == recipient).order_by(Mail.id)
         rows = list(db.session.scalars(found))
@@ -132,5 +132,5 @@ def set_row(app: Flask, recipient: str = RECIPIENT, **values: Any) -> None:
 
 
 def eml_files(app: Flask) -> list[Path]:
-    """All mails that were written as files."""
+    """All mails written as files."""
     return sorted((app.config["SETTINGS"].instance_path / "mails").glob("*.eml"))

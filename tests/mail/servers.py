@@ -1,4 +1,4 @@
-"""Mail servers for tests: one that speaks SMTP, and some that do not get far."""
+"""Mail servers for tests: a real SMTP server, and raw ones that misbehave."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ class Inbox:
 
     def __init__(self) -> None:
         self.mails: list[EmailMessage] = []
-        self.answers: dict[str, str] = {}
-        self.refused: dict[str, str] = {}  # by recipient
+        self.replies: dict[str, str] = {}
+        self.rejected: dict[str, str] = {}  # by recipient
         self.options: list[str] = []  # of MAIL FROM
         self.senders: list[str] = []
         self.recipients: list[str] = []
@@ -53,8 +53,8 @@ class Inbox:
     async def handle_MAIL(
         self, server: Any, session: Any, envelope: Any, address: str, options: list[str]
     ) -> str:
-        if "MAIL" in self.answers:
-            return self.answers["MAIL"]
+        if "MAIL" in self.replies:
+            return self.replies["MAIL"]
         envelope.mail_from = address
         self.senders.append(address)
         self.options += options
@@ -65,29 +65,29 @@ class Inbox:
     async def handle_RCPT(
         self, server: Any, session: Any, envelope: Any, address: str, options: list[str]
     ) -> str:
-        answer = self.refused.get(address) or self.answers.get("RCPT", "250 OK")
-        if answer.startswith("250"):
+        reply = self.rejected.get(address) or self.replies.get("RCPT", "250 OK")
+        if reply.startswith("250"):
             envelope.rcpt_tos.append(address)
-        return answer
+        return reply
 
     async def handle_DATA(self, server: Any, session: Any, envelope: Any) -> str:
         self.begun.set()
         end = time.monotonic() + self.delay
         while self.delay and time.monotonic() < end:
             await asyncio.sleep(0.05)
-        if "DATA" in self.answers:
-            return self.answers["DATA"]
+        if "DATA" in self.replies:
+            return self.replies["DATA"]
         self.mails.append(message_from_bytes(envelope.content, policy=policy.default))
         self.recipients += envelope.rcpt_tos
         return "250 OK"
 
     def to(self, address: str) -> list[EmailMessage]:
-        """The mails to one address, by what the message says."""
+        """The mails to one address, by the header To."""
         return [mail for mail in self.mails if mail["To"] == address]
 
 
 class _Controller(Controller):
-    """Ends with all its connections."""
+    """A controller that also closes its connections when it stops."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -125,7 +125,7 @@ def smtp_server(
     auth_in_the_clear: bool = False,
     **options: Any,
 ) -> Iterator[tuple[Inbox, int]]:
-    """A server on a port of 127.0.0.1. Yields what it gets, and the port."""
+    """An SMTP server on 127.0.0.1. Yields its inbox and its port."""
     inbox, port = Inbox(), free_port()
     if auth:
         asks_for_tls = tls is None and not auth_in_the_clear
@@ -144,7 +144,7 @@ def smtp_server(
 
 @contextmanager
 def raw_server(serve: Callable[[socket.socket], None]) -> Iterator[int]:
-    """A server that does with each connection what it likes. Yields its port."""
+    """A server that passes each connection to ``serve``. Yields its port."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
         threading.Thread(target=_accept, args=(listening, serve), daemon=True).start()
         yield listening.getsockname()[1]
@@ -169,7 +169,7 @@ def free_port() -> int:
 
 
 class Authority:
-    """An authority that nobody knows, with a certificate for 127.0.0.1."""
+    """An untrusted certificate authority, with a certificate for 127.0.0.1."""
 
     def __init__(self, folder: Path) -> None:
         self.file = folder / "authority.pem"

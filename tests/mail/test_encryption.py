@@ -1,4 +1,4 @@
-"""Handing mails over encrypted and logged in, and a password to nobody else."""
+"""Encryption and authentication, and keeping the password from untrusted servers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class TestEncryption:
         assert send(app) == 1
         assert inbox.encrypted == [True]
 
-    def test_a_certificate_of_a_stranger_is_not_taken(
+    def test_an_untrusted_certificate_is_rejected(
         self, connected: Connected, authority: Authority
     ) -> None:
         app, inbox = connected(starttls=authority.context)
@@ -33,7 +33,7 @@ class TestEncryption:
         assert only_row(app).error == "the certificate of the mail server is not trusted"
         assert only_row(app).due_at is not None
 
-    def test_a_certificate_for_another_name_is_not_taken(
+    def test_a_certificate_for_another_name_is_rejected(
         self, outbox: Flask, connected: Connected, authority: Authority
     ) -> None:
         app, _ = connected(f"?ca={authority.file}", starttls=authority.context)
@@ -89,7 +89,7 @@ class TestLoggingIn:
         assert send(app) == 1
         assert (inbox.encrypted, inbox.logged_in) == ([True], [True])
 
-    def test_a_wrong_password_is_told_and_the_mail_waits(
+    def test_a_wrong_password_is_reported_and_the_mail_waits(
         self, connected: Connected, authority: Authority, caplog: pytest.LogCaptureFixture
     ) -> None:
         caplog.set_level(logging.DEBUG)
@@ -102,7 +102,7 @@ class TestLoggingIn:
         assert row.due_at is not None
         assert "hunter2" not in caplog.text
 
-    def test_no_password_in_the_clear_but_to_this_machine(self, connected: Connected) -> None:
+    def test_no_password_in_clear_text_except_on_loopback(self, connected: Connected) -> None:
         app, inbox = connected("", QUOTED, auth=True, auth_in_the_clear=True)
         queue(app)
         assert send(app) == 1
@@ -111,24 +111,24 @@ class TestLoggingIn:
         assert server is not None
         assert server.starttls == "required"
 
-    def test_a_server_without_logging_in(self, connected: Connected) -> None:
+    def test_a_server_without_auth(self, connected: Connected) -> None:
         app, _ = connected("", QUOTED)
         queue(app)
         assert send(app) == 0
         assert only_row(app).error == "the mail server takes no user and password"
 
 
-def test_trying_a_server_out_sends_nothing(connected: Connected, authority: Authority) -> None:
+def test_checking_the_login_sends_nothing(connected: Connected, authority: Authority) -> None:
     options = f"?ca={authority.file}"
     app, inbox = connected(options, QUOTED, starttls=authority.context, auth=True)
     assert find_problem(app.config["SETTINGS"], within=5) is None
     assert (inbox.senders, inbox.connections) == ([], 1)
 
 
-def test_trying_a_server_out_tells_what_it_said(connected: Connected, authority: Authority) -> None:
+def test_checking_the_login_reports_the_reply(connected: Connected, authority: Authority) -> None:
     options = f"?ca={authority.file}"
     app, _ = connected(options, f"canopy:not{PASSWORD[:4]}", starttls=authority.context, auth=True)
-    trouble = find_problem(app.config["SETTINGS"], within=5)
-    assert trouble is not None
-    assert "535" in trouble.reason
-    assert "invalid" in trouble.answer
+    error = find_problem(app.config["SETTINGS"], within=5)
+    assert error is not None
+    assert "535" in error.reason
+    assert "invalid" in error.reply

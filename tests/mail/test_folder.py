@@ -1,4 +1,4 @@
-"""Without a mail server mails are files."""
+"""Without a mail server, mails are written to files."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from flask import Flask
 
 from app.mail import jobs
 from app.policy.mails import LEASE
-from tests.mail.conftest import LINK, RECIPIENT, Later, eml_files, only_row, queue, send
+from tests.mail.conftest import LINK, RECIPIENT, AdvanceClock, eml_files, only_row, queue, send
 from tests.make import link_in, mails_to, second_app
 
 
 @pytest.fixture
 def alone(outbox: Flask, tmp_path: Path) -> Iterator[Flask]:
-    """The application with an instance folder of its own."""
+    """The application with its own instance folder."""
     with second_app(outbox, instance_path=tmp_path) as made:
         yield made
 
@@ -34,7 +34,7 @@ def test_a_file_for_each_mail_that_nobody_else_can_read(alone: Flask) -> None:
     assert [entry.name for entry in path.parent.iterdir()] == [path.name]
 
 
-def test_the_file_is_the_whole_mail_and_can_be_read_as_it_is(alone: Flask) -> None:
+def test_the_file_is_the_complete_mail_in_readable_form(alone: Flask) -> None:
     name = "Jörg Förster mit einem Namen, der länger als eine Zeile ist, und noch ein wenig mehr"
     link = f"{LINK}{'a' * 100}"
     queue(alone, kind="invitation", inviter_name=name, inviter_email="j@x.org", role="editor",
@@ -48,21 +48,21 @@ def test_the_file_is_the_whole_mail_and_can_be_read_as_it_is(alone: Flask) -> No
     assert link_in(message) == link
 
 
-def test_a_second_attempt_replaces_what_the_first_has_written(
-    alone: Flask, later: Later, monkeypatch: pytest.MonkeyPatch
+def test_a_second_attempt_replaces_the_file(
+    alone: Flask, advance_clock: AdvanceClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     queue(alone)
-    monkeypatch.setattr(jobs, "note_sent", lambda _: None)  # killed before it could
+    monkeypatch.setattr(jobs, "record_sent", lambda _: None)  # killed before it could
     send(alone)
     monkeypatch.undo()
     assert only_row(alone).sent_at is None
-    later(LEASE)
+    advance_clock(LEASE)
     assert send(alone) == 1
     assert only_row(alone).attempts == 2
     assert len(eml_files(alone)) == 1
 
 
-def test_the_log_says_where_and_not_what(
+def test_the_log_names_the_file_but_not_its_contents(
     alone: Flask, caplog: pytest.LogCaptureFixture, tmp_path: Path
 ) -> None:
     caplog.set_level("INFO")
@@ -73,7 +73,7 @@ def test_the_log_says_where_and_not_what(
     assert lines == [f"mail {only_row(alone).id} (verify_email) written to {path}"]
 
 
-def test_a_folder_that_cannot_be_written(alone: Flask, tmp_path: Path) -> None:
+def test_an_unwritable_folder(alone: Flask, tmp_path: Path) -> None:
     (tmp_path / "mails").write_text("a file")
     queue(alone)
     assert send(alone) == 0

@@ -1,4 +1,4 @@
-"""Sending what is due: once, again after a failure, never when it makes no sense."""
+"""The job that sends mails: retries, giving up, leases."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from app.values import clock
 from tests.mail.conftest import (
     LINK,
     RECIPIENT,
+    AdvanceClock,
     Fail,
-    Later,
     eml_files,
     only_row,
     queue,
@@ -31,7 +31,7 @@ from tests.mail.conftest import (
 from tests.make import link_in, mails_to, second_app, together
 
 
-def test_a_mail_that_is_sent_keeps_no_secret(outbox: Flask) -> None:
+def test_a_sent_mail_keeps_no_secret(outbox: Flask) -> None:
     queue(outbox)
     assert send(outbox) == 1
     row = only_row(outbox)
@@ -42,12 +42,14 @@ def test_a_mail_that_is_sent_keeps_no_secret(outbox: Flask) -> None:
     assert link_in(mail) == LINK
 
 
-def test_all_that_is_due_is_sent_the_oldest_first(outbox: Flask, later: Later) -> None:
-    later(timedelta(days=-1))
+def test_all_that_is_due_is_sent_the_oldest_first(
+    outbox: Flask, advance_clock: AdvanceClock
+) -> None:
+    advance_clock(timedelta(days=-1))
     for number in range(5):
         queue(outbox, f"nr{number}@example.org")
-        later(timedelta(seconds=1))
-    later(timedelta(days=1))
+        advance_clock(timedelta(seconds=1))
+    advance_clock(timedelta(days=1))
     queue(outbox, "last@example.org")
     before = set(eml_files(outbox))
     assert send(outbox) == 6
@@ -56,8 +58,8 @@ def test_all_that_is_due_is_sent_the_oldest_first(outbox: Flask, later: Later) -
     assert recipients == ["nr0", "nr1", "nr2", "nr3", "nr4", "last"]
 
 
-def test_a_failed_mail_is_tried_by_the_schedule_and_then_given_up(
-    outbox: Flask, later: Later, failing: Fail
+def test_a_failed_mail_is_retried_on_schedule_and_then_given_up(
+    outbox: Flask, advance_clock: AdvanceClock, failing: Fail
 ) -> None:
     failing(Delayed("not now"))
     queue(outbox)
@@ -66,30 +68,30 @@ def test_a_failed_mail_is_tried_by_the_schedule_and_then_given_up(
         row = only_row(outbox)
         assert (row.attempts, row.error, row.sent_at) == (number, "not now", None)
         assert row.sealed
-        later(pause - timedelta(seconds=2))
+        advance_clock(pause - timedelta(seconds=2))
         send(outbox)
         assert only_row(outbox).attempts == number, "too early"
-        later(timedelta(seconds=2))
+        advance_clock(timedelta(seconds=2))
     send(outbox)
     row = only_row(outbox)
     assert (row.attempts, row.due_at, row.sealed, row.sent_at) == (6, None, None, None)
     assert row.error == "not now"
 
 
-def test_a_mail_is_sent_when_the_trouble_is_over(
-    outbox: Flask, later: Later, failing: Fail
+def test_a_mail_is_sent_when_the_server_recovers(
+    outbox: Flask, advance_clock: AdvanceClock, failing: Fail
 ) -> None:
     failing(Delayed("not now"))
     queue(outbox)
     send(outbox)
     failing(None)
     assert send(outbox) == 0
-    later(RETRY_AFTER[0])
+    advance_clock(RETRY_AFTER[0])
     assert send(outbox) == 1
     assert only_row(outbox).error is None
 
 
-def test_what_cannot_be_delivered_is_given_up_at_once(
+def test_an_undeliverable_mail_is_given_up_at_once(
     outbox: Flask, failing: Fail, caplog: pytest.LogCaptureFixture
 ) -> None:
     failing(Undeliverable("nobody there"))
@@ -100,7 +102,7 @@ def test_what_cannot_be_delivered_is_given_up_at_once(
     assert f"mail {row.id} (verify_email) is given up at attempt 1: nobody there" in caplog.text
 
 
-def test_when_the_server_cannot_be_used_the_others_keep_their_attempts(
+def test_an_unavailable_server_uses_no_attempts_of_other_mails(
     outbox: Flask, failing: Fail
 ) -> None:
     failing(ServerUnavailable("no server"))
@@ -113,28 +115,28 @@ def test_when_the_server_cannot_be_used_the_others_keep_their_attempts(
     assert only_row(outbox, "second@example.org").attempts == 1
 
 
-def test_a_mail_whose_link_would_be_dead_is_not_tried_again(
-    outbox: Flask, later: Later, failing: Fail
+def test_a_mail_is_not_retried_after_its_link_expires(
+    outbox: Flask, advance_clock: AdvanceClock, failing: Fail
 ) -> None:
     failing(Delayed("not now"))
     queue(outbox, kind="reset_password")
     for pause in RETRY_AFTER[:3]:
         send(outbox)
         assert only_row(outbox).due_at is not None
-        later(pause)
+        advance_clock(pause)
     send(outbox)  # after 36 minutes; the next would be in two hours
     row = only_row(outbox)
     assert (row.attempts, row.due_at, row.error) == (4, None, "not now")
 
 
-def test_a_mail_that_waited_until_its_link_was_dead_is_not_sent(
-    outbox: Flask, later: Later, failing: Fail
+def test_a_mail_with_an_expired_link_is_not_sent(
+    outbox: Flask, advance_clock: AdvanceClock, failing: Fail
 ) -> None:
     failing(Delayed("not now"))
     queue(outbox, kind="reset_password")
     send(outbox)
     failing(None)
-    later(timedelta(hours=2))  # nobody worked
+    advance_clock(timedelta(hours=2))  # nobody worked
     assert send(outbox) == 0
     assert only_row(outbox).error == "its link can no longer be followed"
 
@@ -160,7 +162,7 @@ def test_a_damaged_row_is_given_up(outbox: Flask, sealed: str) -> None:
     assert only_row(outbox).error == "sealed with another SECRET_KEY"
 
 
-def test_a_fault_in_one_mail_keeps_no_other_one_waiting(
+def test_a_bug_in_one_mail_does_not_block_others(
     outbox: Flask, caplog: pytest.LogCaptureFixture
 ) -> None:
     queue(outbox, "faulty@example.org", kind="no_such_kind")
@@ -175,8 +177,8 @@ def test_a_fault_in_one_mail_keeps_no_other_one_waiting(
     assert LINK not in caplog.text
 
 
-def test_an_outage_of_the_database_is_no_fault_of_a_mail(
-    outbox: Flask, monkeypatch: pytest.MonkeyPatch, later: Later
+def test_a_database_outage_does_not_count_as_a_failed_mail(
+    outbox: Flask, monkeypatch: pytest.MonkeyPatch, advance_clock: AdvanceClock
 ) -> None:
     def fail(*_: Any) -> Any:
         raise OperationalError("SELECT 1", {}, Exception("gone"))
@@ -187,30 +189,30 @@ def test_an_outage_of_the_database_is_no_fault_of_a_mail(
         send_mails()
     monkeypatch.undo()
     assert only_row(outbox).error is None
-    later(LEASE)
+    advance_clock(LEASE)
     assert send(outbox) == 1
 
 
-def test_what_was_sent_is_noted_when_the_database_is_back(
+def test_a_sent_mail_is_recorded_when_the_database_is_back(
     outbox: Flask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(jobs, "NOTE_AGAIN_AFTER", (0.0, 0.0))
-    real, tries = jobs.note_sent, []
+    real, tries = jobs.record_sent, []
 
-    def fail_twice(claim: Any) -> None:
-        tries.append(claim)
+    def fail_twice(mail: Any) -> None:
+        tries.append(mail)
         if len(tries) < 3:
             raise OperationalError("UPDATE", {}, Exception("gone"))
-        real(claim)
+        real(mail)
 
-    monkeypatch.setattr(jobs, "note_sent", fail_twice)
+    monkeypatch.setattr(jobs, "record_sent", fail_twice)
     queue(outbox)
     assert send(outbox) == 1
     assert len(tries) == 3
     assert only_row(outbox).sent_at is not None
 
 
-def test_a_mail_that_no_worker_survives_is_given_up(outbox: Flask) -> None:
+def test_a_mail_that_kills_its_workers_is_given_up(outbox: Flask) -> None:
     queue(outbox)
     set_row(outbox, attempts=6)
     assert send(outbox) == 0
@@ -237,53 +239,57 @@ def test_a_run_ends_in_time(outbox: Flask, monkeypatch: pytest.MonkeyPatch) -> N
     assert only_row(outbox).attempts == 0
 
 
-def test_a_worker_that_comes_back_late_changes_nothing(outbox: Flask, later: Later) -> None:
+def test_a_worker_with_an_expired_lease_changes_nothing(
+    outbox: Flask, advance_clock: AdvanceClock
+) -> None:
     queue(outbox)
     with outbox.app_context():
         late = jobs.lease_next()
         db.session.commit()
-        later(LEASE)
+        advance_clock(LEASE)
         assert send_mails() == 1
         assert late is not None
-        jobs.note_failed(late, "late", clock.now())
+        jobs.record_failure(late, "late", clock.now())
         db.session.commit()
     row = only_row(outbox)
     assert (row.due_at, row.error) == (None, None)
 
 
-def test_what_a_late_worker_has_sent_is_not_sent_again(outbox: Flask, later: Later) -> None:
+def test_a_mail_sent_after_its_lease_is_not_sent_again(
+    outbox: Flask, advance_clock: AdvanceClock
+) -> None:
     queue(outbox)
     with outbox.app_context():
         late = jobs.lease_next()
         db.session.commit()
-        later(LEASE)
+        advance_clock(LEASE)
         other = jobs.lease_next()
         db.session.commit()
         assert late is not None
         assert other is not None
-        jobs.note_sent(late)
-        jobs.note_failed(other, "not now", clock.now())
+        jobs.record_sent(late)
+        jobs.record_failure(other, "not now", clock.now())
         db.session.commit()
     row = only_row(outbox)
     assert (row.due_at, row.error) == (None, None)
     assert row.sent_at is not None
 
 
-def test_a_mail_that_was_taken_is_left_alone_until_its_lease_is_over(
-    outbox: Flask, later: Later
+def test_a_leased_mail_is_skipped_until_its_lease_ends(
+    outbox: Flask, advance_clock: AdvanceClock
 ) -> None:
     queue(outbox)
     with outbox.app_context():
         assert jobs.lease_next() is not None
         db.session.commit()
-    later(LEASE - timedelta(seconds=5))
+    advance_clock(LEASE - timedelta(seconds=5))
     assert send(outbox) == 0
-    later(timedelta(seconds=5))
+    advance_clock(timedelta(seconds=5))
     assert send(outbox) == 1
     assert only_row(outbox).attempts == 2
 
 
-def test_the_log_shows_no_secret(outbox: Flask, caplog: pytest.LogCaptureFixture) -> None:
+def test_the_log_contains_no_secrets(outbox: Flask, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     queue(outbox, "quiet@example.org", name="Jo Forester", link=LINK)
     assert send(outbox) == 1

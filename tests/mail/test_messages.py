@@ -1,4 +1,4 @@
-"""What mails say, and what strangers cannot make them say."""
+"""The contents of mails, and protection against malicious names."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 from jinja2 import UndefinedError
 
 from app.mail.errors import Undeliverable
-from app.mail.messages import SUBJECTS, Envelope, compose, own_host
+from app.mail.messages import SUBJECTS, Envelope, compose, mail_host
 from app.mail.smtp import _SEVEN_BIT
 from config import Settings, load_settings
 from config_values import sender
@@ -80,7 +80,7 @@ WORDS = {
 }
 FORMS = [policy.SMTP, policy.SMTPUTF8, _SEVEN_BIT]
 
-# What somebody may call themselves, or an account.
+# Malicious names of people and accounts.
 NASTY = [
     "Jo\r\nBcc: victim@example.org",
     "Jo\nBcc: victim@example.org",
@@ -122,7 +122,7 @@ def html_of(message: EmailMessage) -> str:
 
 
 @pytest.mark.parametrize("kind", VALUES)
-def test_each_kind_says_what_it_should(settings: Settings, kind: str) -> None:
+def test_the_contents_of_each_kind(settings: Settings, kind: str) -> None:
     message = composed(settings, kind)
     text, html = text_of(message), html_of(message)
     for word in WORDS[kind]:
@@ -135,12 +135,12 @@ def test_each_kind_says_what_it_should(settings: Settings, kind: str) -> None:
     assert max(map(len, text.splitlines())) < 100
 
 
-def test_every_kind_is_tried() -> None:
+def test_every_kind_is_tested() -> None:
     assert VALUES.keys() == SUBJECTS.keys() == WORDS.keys()
 
 
 @pytest.mark.parametrize("kind", VALUES)
-def test_html_asks_for_nothing_from_elsewhere(settings: Settings, kind: str) -> None:
+def test_html_loads_nothing(settings: Settings, kind: str) -> None:
     html = html_of(composed(settings, kind))
     assert not re.search(r"<(?:img|script|link|iframe|form|style)\b|url\(|src=", html)
     assert "color-scheme" in html
@@ -159,7 +159,7 @@ def test_headers(settings: Settings, kind: str) -> None:
 
 @pytest.mark.parametrize("name", NASTY, ids=range(len(NASTY)))
 @pytest.mark.parametrize("kind", VALUES)
-def test_a_name_stays_in_its_place(settings: Settings, kind: str, name: str) -> None:
+def test_a_name_cannot_inject_headers_or_lines(settings: Settings, kind: str, name: str) -> None:
     names = {key for key in VALUES[kind] if key.endswith("name")}
     plain = composed(settings, kind)
     message = composed(settings, kind, **dict.fromkeys(names, name))
@@ -189,7 +189,7 @@ def test_a_name_stays_in_its_place(settings: Settings, kind: str, name: str) -> 
         "evil。example",
     ],
 )
-def test_a_name_is_no_link(settings: Settings, kind: str, name: str) -> None:
+def test_a_name_does_not_become_a_link(settings: Settings, kind: str, name: str) -> None:
     message = composed(settings, kind, account_name=name)
     for text in (text_of(message), html_of(message), str(message["Subject"])):
         assert name not in text
@@ -200,7 +200,7 @@ def test_a_name_is_no_link(settings: Settings, kind: str, name: str) -> None:
 @pytest.mark.parametrize(
     "name", ["St. Gallen", "J. R. Smith", "Grün & Söhne", "O'Neil", "می‌خواهم", "👩‍🌾", "Wald 2.0"]
 )
-def test_an_honest_name_is_kept(settings: Settings, name: str) -> None:
+def test_an_ordinary_name_is_unchanged(settings: Settings, name: str) -> None:
     message = composed(settings, "invitation", inviter_name=name)
     assert text_of(message).startswith(f"{name} (")
     assert str(message["Subject"]).startswith(f"{name} invites you to Green Woods")
@@ -216,12 +216,12 @@ def test_html_is_escaped(settings: Settings) -> None:
     assert "&lt;b onclick=&#39;x&#39;&gt;Jo&lt;/b&gt;&#34;&amp;" in html
 
 
-def test_a_long_name_is_cut(settings: Settings) -> None:
+def test_a_long_name_is_truncated(settings: Settings) -> None:
     message = composed(settings, "invitation", inviter_name="a" * 200, account_name="b" * 200)
     assert message["Subject"] == f"{'a' * 79}… invites you to {'b' * 79}… on Canopy"
 
 
-def test_a_value_that_is_missing_is_a_fault(settings: Settings) -> None:
+def test_a_missing_value_raises(settings: Settings) -> None:
     envelope = Envelope(ID, "jo@example.org", MOMENT)
     with pytest.raises(UndefinedError):
         compose(envelope, "reset_password", {"name": "Jo"}, settings)
@@ -235,7 +235,7 @@ def test_a_recipient_is_one_address(settings: Settings, recipient: str) -> None:
         compose(Envelope(ID, recipient, MOMENT), "test", {}, settings)
 
 
-def test_a_sender_of_any_name(settings: Settings) -> None:
+def test_the_name_of_the_sender(settings: Settings) -> None:
     name = "Förster, Grün & Söhne GmbH (Süd) im weiten Land der Wälder"
     mail_from = sender(f'"{name}" <canopy@green-woods.example>')
     message = composed(replace(settings, mail_from=mail_from), "test")
@@ -255,11 +255,11 @@ def test_a_sender_of_any_name(settings: Settings) -> None:
         ("http://", "localhost"),
     ],
 )
-def test_the_name_of_this_machine(public_url: str, host: str) -> None:
-    assert own_host(public_url) == host
+def test_mail_host(public_url: str, host: str) -> None:
+    assert mail_host(public_url) == host
 
 
-def test_a_long_name_of_this_machine_is_not_broken(settings: Settings) -> None:
+def test_a_long_host_is_not_folded(settings: Settings) -> None:
     host = ".".join(["canopy"] * 30)
     named = replace(settings, public_url=f"https://{host}")
     content = composed(named, "test").as_bytes(policy=policy.SMTP)

@@ -1,4 +1,4 @@
-"""What must not be lost: mails, when the store forgets, or a worker is killed in the middle."""
+"""Mails are not lost when Valkey loses its data or a worker is killed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,16 @@ from app.jobs.registry import RegisteredJob
 from app.jobs.scheduler import Scheduler
 from app.mail.jobs import JOBS
 from app.policy.mails import LEASE
-from tests.mail.conftest import LINK, RECIPIENT, Connected, Later, only_row, queue, rows, send
+from tests.mail.conftest import (
+    LINK,
+    RECIPIENT,
+    AdvanceClock,
+    Connected,
+    only_row,
+    queue,
+    rows,
+    send,
+)
 from tests.make import link_in, second_app
 
 ROOT = Path(__file__).parents[2]
@@ -35,7 +44,7 @@ with create_app().app_context():
 
 @pytest.fixture
 def own_store(valkey_url: str) -> Iterator[Redis]:
-    """A database of the test's Valkey that nobody else uses."""
+    """A separate database of the test's Valkey."""
     client = Redis.from_url(valkey_url, db=10)
     client.flushdb()
     yield client
@@ -45,7 +54,7 @@ def own_store(valkey_url: str) -> Iterator[Redis]:
 
 @contextmanager
 def _own_signals() -> Iterator[None]:
-    """What RQ does at a signal ends with its worker, which sets it for the whole process."""
+    """Restore the signal handlers, which RQ's worker sets for the whole process."""
     numbers = (signal.SIGTERM, signal.SIGINT, signal.SIGALRM)
     handlers = {number: signal.getsignal(number) for number in numbers}
     try:
@@ -56,7 +65,7 @@ def _own_signals() -> Iterator[None]:
 
 
 def _work(app: Flask, client: Redis) -> None:
-    """Do the jobs that wait."""
+    """Run all queued jobs."""
     queue = job_queue(client)
     with app.app_context(), _own_signals():
         worker = SimpleWorker(
@@ -65,7 +74,7 @@ def _work(app: Flask, client: Redis) -> None:
         worker.work(burst=True, logging_level="ERROR")
 
 
-def test_what_the_store_forgets_is_sent_by_the_next_periodic_run(
+def test_a_job_lost_by_valkey_is_made_up_for_by_the_next_periodic_run(
     connected: Connected, valkey_url: str, own_store: Redis
 ) -> None:
     sending, inbox = connected()
@@ -81,9 +90,7 @@ def test_what_the_store_forgets_is_sent_by_the_next_periodic_run(
     assert link_in(mail) == LINK
 
 
-def test_a_worker_does_what_it_is_woken_for(
-    connected: Connected, valkey_url: str, own_store: Redis
-) -> None:
+def test_a_commit_wakes_a_worker(connected: Connected, valkey_url: str, own_store: Redis) -> None:
     sending, inbox = connected()
     with second_app(sending, redis_url=f"{valkey_url}?db=10") as app:
         queue(app)
@@ -92,7 +99,7 @@ def test_a_worker_does_what_it_is_woken_for(
         assert job_queue(own_store).count == 0
 
 
-def test_a_store_that_is_gone_keeps_no_change_from_happening(connected: Connected) -> None:
+def test_changes_succeed_without_valkey(connected: Connected) -> None:
     sending, inbox = connected()
     with second_app(sending, redis_url="redis://127.0.0.1:9/0") as app:
         queue(app)
@@ -101,8 +108,8 @@ def test_a_store_that_is_gone_keeps_no_change_from_happening(connected: Connecte
 
 
 @pytest.mark.parametrize("moment", ["before the server has it", "after the server has it"])
-def test_a_worker_that_is_killed_delays_its_mail(
-    connected: Connected, later: Later, moment: str
+def test_a_killed_worker_delays_its_mail(
+    connected: Connected, advance_clock: AdvanceClock, moment: str
 ) -> None:
     app, inbox = connected()
     inbox.delay = 60 if moment.startswith("before") else 0
@@ -121,7 +128,7 @@ def test_a_worker_that_is_killed_delays_its_mail(
     assert len(rows(app, "other@example.org")) == 1
     send(app)
     assert only_row(app).sent_at is None, "the lease holds"
-    later(LEASE)
+    advance_clock(LEASE)
     send(app)
     assert only_row(app).sent_at is not None
     mails = inbox.to(RECIPIENT)
@@ -132,10 +139,10 @@ def test_a_worker_that_is_killed_delays_its_mail(
 
 
 def _sending(app: Flask, *, stop_after_mail: bool) -> subprocess.Popen[bytes]:
-    """A process that sends what is due; it may stop short of noting what it has sent."""
+    """A process that sends due mails; optionally it stops before recording the first one."""
     settings = app.config["SETTINGS"]
     server = settings.mail_url
-    stop = "import time\nfrom app.mail import jobs\njobs.note_sent = lambda _: time.sleep(60)\n"
+    stop = "import time\nfrom app.mail import jobs\njobs.record_sent = lambda _: time.sleep(60)\n"
     environ = {
         "INSTANCE_PATH": str(settings.instance_path),
         "DATABASE_URL": settings.database_url,

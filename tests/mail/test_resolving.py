@@ -1,4 +1,4 @@
-"""What a mail says is found out when it is sent: once, and kept with the outcome."""
+"""Mails are resolved when they are first sent, and the result is stored."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from app.policy.mails import RETRY_AFTER
 from app.values import clock
 from tests.mail.conftest import (
     RECIPIENT,
+    AdvanceClock,
     Fail,
-    Later,
     eml_files,
     only_row,
     queue,
@@ -28,22 +28,22 @@ from tests.make import link_in, mails_to
 
 @pytest.fixture
 def resolved(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str, dict[str, Any]]]:
-    """What was asked to be resolved; each time the link is another one."""
-    asked: list[tuple[str, str, dict[str, Any]]] = []
+    """The calls of the resolver, which returns a different link each time."""
+    calls: list[tuple[str, str, dict[str, Any]]] = []
 
     def resolve(kind: str, recipient: str, values: dict[str, Any]) -> Any:
-        asked.append((kind, recipient, values))
+        calls.append((kind, recipient, values))
         if recipient.startswith("stranger"):
             return None
-        return "reset_password", {"name": "Jo", "link": f"https://x.example/{len(asked)}"}
+        return "reset_password", {"name": "Jo", "link": f"https://x.example/{len(calls)}"}
 
     monkeypatch.setattr(jobs, "resolve_mail", resolve)
-    return asked
+    return calls
 
 
-def test_the_first_attempt_decides_and_the_others_say_the_same(
+def test_a_mail_is_resolved_at_the_first_attempt_only(
     outbox: Flask,
-    later: Later,
+    advance_clock: AdvanceClock,
     failing: Fail,
     resolved: list[Any],
 ) -> None:
@@ -52,13 +52,13 @@ def test_the_first_attempt_decides_and_the_others_say_the_same(
     send(outbox)
     assert only_row(outbox).kind == "reset_password"
     failing(None)
-    later(RETRY_AFTER[0])
+    advance_clock(RETRY_AFTER[0])
     send(outbox)
     assert resolved == [("forgot_password", RECIPIENT, {"asked_at": "now"})]
     assert link_in(mails_to(outbox, RECIPIENT)[-1]) == "https://x.example/1"
 
 
-def test_nobody_gets_a_mail(outbox: Flask, resolved: list[Any]) -> None:
+def test_a_dropped_mail_is_not_sent(outbox: Flask, resolved: list[Any]) -> None:
     queue(outbox, "stranger@example.org", kind="forgot_password", a=1)
     assert send(outbox) == 0
     row = only_row(outbox, "stranger@example.org")
@@ -67,7 +67,7 @@ def test_nobody_gets_a_mail(outbox: Flask, resolved: list[Any]) -> None:
     assert len(resolved) == 1
 
 
-def test_what_it_writes_is_kept_with_the_outcome_or_not_at_all(
+def test_a_resolver_writes_in_the_transaction_of_its_result(
     outbox: Flask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def write_and_fail(kind: str, recipient: str, values: dict[str, Any]) -> Any:
@@ -91,7 +91,7 @@ def test_what_it_writes_is_kept_with_the_outcome_or_not_at_all(
     assert only_row(outbox).due_at is not None
 
 
-def test_only_the_worker_that_has_the_mail_keeps_it(
+def test_only_the_holder_of_the_lease_stores_the_result(
     outbox: Flask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def too_late(kind: str, recipient: str, values: dict[str, Any]) -> Any:

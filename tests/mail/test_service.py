@@ -1,4 +1,4 @@
-"""Queueing: with the change or not at all, and once for each cause."""
+"""Queueing mails: in the transaction of the change, and once for each cause."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ VALUES = {"name": "Jo", "link": LINK}
 
 
 def _woken(app: Flask) -> list[str]:
-    """The jobs that wait in the queue, which is emptied."""
+    """Empty the queue and return its jobs."""
     with app.app_context():
         client = valkey().client
         assert isinstance(client, Redis)
@@ -46,7 +46,7 @@ def test_a_commit_wakes_the_job_once(outbox: Flask) -> None:
     assert _woken(outbox) == [SEND]
 
 
-def test_one_cause_is_one_mail(outbox: Flask) -> None:
+def test_each_cause_queues_one_mail(outbox: Flask) -> None:
     for name in ("First", "Second"):
         with outbox.app_context():
             queue_mail("verify_email", RECIPIENT, cause="one", values={"name": name, "link": LINK})
@@ -60,7 +60,7 @@ def test_one_cause_is_one_mail(outbox: Flask) -> None:
 
 
 @pytest.mark.parametrize("secret", [LINK, "Jo Forester"])
-def test_the_row_does_not_show_what_the_mail_says(outbox: Flask, secret: str) -> None:
+def test_the_row_does_not_reveal_the_contents(outbox: Flask, secret: str) -> None:
     queue(outbox, name="Jo Forester", link=LINK)
     row = only_row(outbox)
     assert row.sealed

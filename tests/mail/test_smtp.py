@@ -1,4 +1,4 @@
-"""Handing mails to real servers: encrypted, logged in, refused, in vain."""
+"""Sending mails to real servers: rejections, addresses, and servers that fail."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_a_mail_arrives_as_it_was_written(connected: Connected) -> None:
         assert "Jörg Förster" in mail.get_body((form,)).get_content()
 
 
-def test_a_server_that_takes_seven_bits_gets_seven(connected: Connected) -> None:
+def test_a_server_without_8bitmime_gets_seven_bits(connected: Connected) -> None:
     app, inbox = connected(decode_data=False)
     seen: list[bytes] = []
     inner = inbox.handle_DATA
@@ -70,7 +70,7 @@ def test_several_mails_share_a_connection(
     assert inbox.connections == 2
 
 
-def test_a_connection_that_the_server_has_ended_is_made_anew(connected: Connected) -> None:
+def test_a_closed_connection_is_reopened(connected: Connected) -> None:
     app, inbox = connected(timeout=0.3)
     queue(app)
     real = smtp._is_alive
@@ -86,24 +86,24 @@ def test_a_connection_that_the_server_has_ended_is_made_anew(connected: Connecte
     assert inbox.connections == 2
 
 
-class TestRefusals:
+class TestRejections:
     @pytest.mark.parametrize(
-        ("answers", "error"),
+        ("replies", "error"),
         [
             ({"RCPT": "550 5.1.1 No such user"}, "the mail server refused the recipient (550)"),
             ({"DATA": "554 5.7.1 Spam"}, "the mail server refused the mail (554)"),
         ],
     )
-    def test_for_good(self, connected: Connected, answers: dict[str, str], error: str) -> None:
+    def test_permanent(self, connected: Connected, replies: dict[str, str], error: str) -> None:
         app, inbox = connected()
-        inbox.answers = answers
+        inbox.replies = replies
         queue(app)
         assert send(app) == 0
         row = only_row(app)
         assert (row.due_at, row.sealed, row.error) == (None, None, error)
 
     @pytest.mark.parametrize(
-        ("answers", "error"),
+        ("replies", "error"),
         [
             ({"RCPT": "450 4.2.0 Greylisted"}, "the mail server refused the recipient (450)"),
             ({"RCPT": "421 Too many"}, "the mail server refused the recipient (421)"),
@@ -112,35 +112,35 @@ class TestRefusals:
             ({"MAIL": "421 4.7.0 Busy"}, "the mail server refused the sender (421)"),
         ],
     )
-    def test_for_now(
-        self, connected: Connected, later, answers: dict[str, str], error: str
+    def test_temporary(
+        self, connected: Connected, advance_clock, replies: dict[str, str], error: str
     ) -> None:
         app, inbox = connected()
-        inbox.answers = answers
+        inbox.replies = replies
         queue(app)
         assert send(app) == 0
         row = only_row(app)
         assert (row.attempts, row.error) == (1, error)
         assert row.due_at is not None
-        inbox.answers = {}
-        later(RETRY_AFTER[0])
+        inbox.replies = {}
+        advance_clock(RETRY_AFTER[0])
         assert send(app) == 1
         assert len(inbox.mails) == 1
 
-    def test_of_one_recipient_keeps_no_other_one_waiting(self, connected: Connected) -> None:
+    def test_of_one_recipient_does_not_block_others(self, connected: Connected) -> None:
         app, inbox = connected()
-        inbox.refused = {"a@example.org": "550 No", "c@example.org": "450 Later"}
+        inbox.rejected = {"a@example.org": "550 No", "c@example.org": "450 Later"}
         for name in "abcd":
             queue(app, f"{name}@example.org")
         assert send(app) == 2
         assert inbox.recipients == ["b@example.org", "d@example.org"]
         assert inbox.connections == 1
 
-    def test_the_servers_words_are_not_kept(
+    def test_the_reply_is_not_stored(
         self, connected: Connected, caplog: pytest.LogCaptureFixture
     ) -> None:
         app, inbox = connected()
-        inbox.answers = {"RCPT": f"550 <{RECIPIENT}> is on vacation"}
+        inbox.replies = {"RCPT": f"550 <{RECIPIENT}> is on vacation"}
         queue(app)
         send(app)
         assert "vacation" not in caplog.text + (only_row(app).error or "")
@@ -149,7 +149,7 @@ class TestRefusals:
 class TestAddresses:
     RECIPIENT = "jörg@exämple.org"
 
-    def test_with_other_characters_to_a_server_that_takes_them(self, connected: Connected) -> None:
+    def test_non_ascii_with_smtputf8(self, connected: Connected) -> None:
         app, inbox = connected(enable_SMTPUTF8=True)
         queue(app, self.RECIPIENT)
         assert send(app) == 1
@@ -157,7 +157,7 @@ class TestAddresses:
         assert inbox.mails[0]["To"] == "jörg@xn--exmple-cua.org"
         assert "SMTPUTF8" in inbox.options
 
-    def test_with_other_characters_to_a_server_that_does_not(self, connected: Connected) -> None:
+    def test_non_ascii_without_smtputf8(self, connected: Connected) -> None:
         app, _ = connected(enable_SMTPUTF8=False)
         queue(app, self.RECIPIENT)
         assert send(app) == 0
@@ -168,7 +168,7 @@ class TestAddresses:
     @pytest.mark.parametrize(
         "address", ["o'neil+tag=1@example.org", '"a b"@example.org', '"a,b"@example.org']
     )
-    def test_of_unusual_form(self, connected: Connected, address: str) -> None:
+    def test_unusual_but_valid(self, connected: Connected, address: str) -> None:
         app, inbox = connected()
         queue(app, address)
         assert send(app) == 1
@@ -176,14 +176,14 @@ class TestAddresses:
         assert len(inbox.mails[0]["To"].addresses) == 1
 
     @pytest.mark.parametrize("address", ["jo", "@example.org", "jö <x@example.org", "jo@a..b"])
-    def test_that_cannot_be_written(self, connected: Connected, address: str) -> None:
+    def test_invalid(self, connected: Connected, address: str) -> None:
         app, _ = connected()
         queue(app, address)
         assert send(app) == 0
         assert only_row(app, address).error == "the address cannot be written in a mail"
 
 
-class TestTrouble:
+class TestUnavailableServer:
     def _failed(self, outbox: Flask, url: str) -> str:
         with second_app(outbox, mail_url=mail_server(url)) as app:
             queue(app)
@@ -192,17 +192,15 @@ class TestTrouble:
             assert row.due_at is not None
             return row.error or ""
 
-    def test_nobody_listens(self, outbox: Flask) -> None:
+    def test_connection_refused(self, outbox: Flask) -> None:
         error = self._failed(outbox, f"smtp://127.0.0.1:{free_port()}")
         assert error == "the mail server cannot be reached"
 
-    def test_a_name_that_nobody_knows(self, outbox: Flask) -> None:
+    def test_unknown_host(self, outbox: Flask) -> None:
         error = self._failed(outbox, "smtp://mail.invalid")
         assert error == "the name of the mail server is not known"
 
-    def test_a_server_that_says_nothing(
-        self, outbox: Flask, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_a_silent_server(self, outbox: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(smtp, "ANSWER_WITHIN", 0.3)
         with raw_server(lambda connection: time.sleep(5)) as port:
             begun = time.monotonic()
@@ -210,7 +208,7 @@ class TestTrouble:
             assert time.monotonic() - begun < 3
 
     @pytest.mark.parametrize("scheme", ["smtp", "smtps"])
-    def test_a_server_that_never_comes_to_an_end(
+    def test_an_endless_reply(
         self, outbox: Flask, monkeypatch: pytest.MonkeyPatch, scheme: str
     ) -> None:
         monkeypatch.setattr(smtp, "ANSWER_WITHIN", 0.5)
@@ -230,18 +228,16 @@ class TestTrouble:
             "the mail server cannot be reached",
         )
 
-    def test_a_server_that_wants_nobody(self, outbox: Flask) -> None:
+    def test_a_server_that_rejects_connections(self, outbox: Flask) -> None:
         with raw_server(lambda connection: connection.sendall(b"554 Go away\r\n")) as port:
             error = self._failed(outbox, f"smtp://127.0.0.1:{port}")
         assert error == "the mail server refused the connection (554)"
 
-    def test_something_that_speaks_another_protocol(self, outbox: Flask) -> None:
+    def test_another_protocol(self, outbox: Flask) -> None:
         with raw_server(lambda connection: connection.sendall(b"\xff" * 9000)) as port:
             assert self._failed(outbox, f"smtp://127.0.0.1:{port}")
 
-    def test_a_server_that_takes_its_time_over_a_mail(
-        self, connected: Connected, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_a_slow_server(self, connected: Connected, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(smtp, "ANSWER_WITHIN", 0.3)
         app, inbox = connected()
         inbox.delay = 1.0
@@ -261,7 +257,7 @@ def test_several_workers_send_each_mail_once(connected: Connected) -> None:
 
 
 def _drip(connection: socket.socket) -> None:
-    """One byte after the other, and no end of the line."""
+    """Send single bytes without ever ending the line."""
     for _ in range(100):
         connection.sendall(b"2")
         time.sleep(0.1)

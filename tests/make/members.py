@@ -11,7 +11,7 @@ from app.auth.operator import acting_for, first_owner
 from app.auth.principal import Principal
 from app.credentials.service import create_credential
 from app.db.extensions import db
-from app.mail.leases import open_contents
+from app.mail.leases import unseal_contents
 from app.members.service import accept_invitation, change_role, invite_member
 from app.models import Mail
 from app.policy.permissions import role_permissions
@@ -87,5 +87,5 @@ def invitation_token(client: Client, email: str) -> str:
 def _token_mailed_to(email: str) -> str:
     own = db.select(Mail).where(Mail.recipient == email, Mail.kind == "invitation")
     mail = db.session.scalars(own.order_by(Mail.id.desc()).limit(1)).one()
-    link: str = open_contents(mail).values["link"]
+    link: str = unseal_contents(mail).values["link"]
     return link.rpartition("/")[2]

@@ -42,7 +42,7 @@ def server(settings: Settings) -> Iterator[Result]:
         yield ok(f"{name} takes mails from {settings.mail_from.address}")
     else:
         advice = next((told for word, told in _ADVICE.items() if word in trouble.reason), "")
-        said = f", says: {trouble.answer}" if trouble.answer else ""
+        said = f", says: {trouble.reply}" if trouble.reply else ""
         yield problem(f"{name}: {trouble.reason}{said}", advice or _OTHER_ADVICE)
     if settings.mail_from.address.endswith("@localhost"):
         yield warning(
