@@ -1,4 +1,4 @@
-"""What people have granted to applications: consents, and what came from them."""
+"""OAuth consents, authorizations and tokens."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from app.db.column_types import Base, Hash, Key, Timestamp
 
 
 class OAuthConsent(Base):
-    """What a person has allowed an application in an account; remembered until it is ended."""
+    """The scopes that a person has granted to an application in an account, until revoked."""
 
     __tablename__ = "oauth_consents"
     __table_args__ = (
@@ -36,9 +36,9 @@ class OAuthConsent(Base):
 
 
 class OAuthAuthorization(Base):
-    """One answer "yes": its code, and the family of all tokens that came from it.
+    """One grant: its code, and the family of all tokens issued from it.
 
-    Whatever ends the family sets ``revoked_at``; no token of it is good from then on.
+    Setting ``revoked_at`` revokes the whole family.
     """
 
     __tablename__ = "oauth_authorizations"
@@ -68,7 +68,7 @@ class OAuthAuthorization(Base):
     code_expires_at: Mapped[datetime] = mapped_column(Timestamp)
     code_used_at: Mapped[datetime | None] = mapped_column(Timestamp)
     last_used_at: Mapped[datetime | None] = mapped_column(Timestamp)
-    ends_at: Mapped[datetime] = mapped_column(Timestamp)  # whatever is refreshed meanwhile
+    ends_at: Mapped[datetime] = mapped_column(Timestamp)  # not extended by refreshing
     revoked_at: Mapped[datetime | None] = mapped_column(Timestamp)
     created_at: Mapped[datetime] = mapped_column(Timestamp)
 
@@ -92,6 +92,6 @@ class OAuthToken(Base):
     created_at: Mapped[datetime] = mapped_column(Timestamp)
     expires_at: Mapped[datetime] = mapped_column(Timestamp)
     revoked_at: Mapped[datetime | None] = mapped_column(Timestamp)
-    # Of a refresh token: when it was claimed, and the answer that it gives for a while after.
+    # Of a refresh token: when it was used, and the encrypted response for repeats within the grace.
     used_at: Mapped[datetime | None] = mapped_column(Timestamp)
     sealed_successor: Mapped[str | None] = mapped_column(Text)

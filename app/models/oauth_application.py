@@ -1,4 +1,4 @@
-"""Applications that act for people."""
+"""Registered OAuth applications."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class OAuthApplication(Base):
     account_id: Mapped[str] = mapped_column(Key, ForeignKey("accounts.id", ondelete="CASCADE"))
     name: Mapped[str] = mapped_column(String(200))
     redirect_uris: Mapped[list[str]] = mapped_column(JSON)
-    scopes: Mapped[list[str]] = mapped_column(JSON)  # that it may ask for
+    scopes: Mapped[list[str]] = mapped_column(JSON)  # that it may request
     secret_hash: Mapped[str | None] = mapped_column(Hash)  # None: a public client
     created_at: Mapped[datetime] = mapped_column(Timestamp)
     updated_at: Mapped[datetime] = mapped_column(Timestamp)

@@ -1,1 +1,1 @@
-"""Applications that act for people (OAuth 2.0)."""
+"""OAuth 2.0 server: applications that act on behalf of people."""

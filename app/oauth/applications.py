@@ -1,4 +1,4 @@
-"""Registering applications: their names, where they send people back to, what they may ask for."""
+"""Registered applications: their names, redirect URIs, scopes and secrets."""
 
 from __future__ import annotations
 
@@ -32,9 +32,11 @@ _OF_ACCOUNT = CompiledQuery(
         OAuthApplication.created_at,
     ).order_by(OAuthApplication.id.desc())
 )
-# Characters that turn the text around them, by which a name could look like another.
-_TURNING: Final = frozenset("\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
-_SHOWN: Final = 100  # characters of a wrong value that are told back
+# Bidirectional controls, with which one name could be made to look like another.
+_BIDI_CONTROLS: Final = frozenset(
+    "\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+)
+_ECHOED_CHARACTERS: Final = 100  # of an invalid value, in the error
 
 
 def create_application(
@@ -45,17 +47,17 @@ def create_application(
     scopes: Sequence[str],
     public: bool = False,
 ) -> tuple[OAuthApplication, str | None]:
-    """A new application, and its secret, which is not kept.
+    """Register an application. Returns it and its secret, of which only the hash is stored.
 
     Args:
-        scopes: that it may ask for.
-        public: whether it cannot keep a secret, as it runs on people's own devices or in their
-            browsers. It gets none, and has to use PKCE.
+        scopes: the scopes that it may request.
+        public: whether it cannot keep a secret, because it runs on people's devices or in their
+            browsers. It gets no secret and must use PKCE.
 
     Raises:
-        ValidationFailed: names each argument that is wrong.
+        ValidationFailed: names each invalid argument.
     """
-    if details := list(_faults(account_id, name, redirect_uris, scopes)):
+    if details := list(_problems(account_id, name, redirect_uris, scopes)):
         raise ValidationFailed(details=details)
     secret = None if public else tokens.new_token(tokens.CLIENT_SECRET)
     moment = clock.now()
@@ -74,14 +76,14 @@ def create_application(
 
 
 def list_applications(account_id: str) -> list[dict[str, Any]]:
-    """The records of an account's applications, the newest first."""
+    """The records of an account's applications, newest first."""
     return [application_record(row) for row in _OF_ACCOUNT.all(account_id=account_id)]
 
 
 def rotate_secret(account_id: str, client_id: str) -> str | None:
-    """Give an application a new secret; the old one is wrong from the next request on.
+    """Give an application a new secret; the old one stops working at once.
 
-    None when the account has no such application. Raises Conflict for a public one.
+    Returns None if the account has no such application. Raises Conflict for a public one.
     """
     application = find_locked(account_id, OAuthApplication, client_id)
     if application is None:
@@ -95,8 +97,7 @@ def rotate_secret(account_id: str, client_id: str) -> str | None:
 
 
 def delete_application(account_id: str, client_id: str) -> bool:
-    """Delete an application, and with it all that people granted it, at once. False when the
-    account has none with this id."""
+    """Delete an application with all consents and tokens. False if the account has no such one."""
     application = find_locked(account_id, OAuthApplication, client_id)
     if application is None:
         return False
@@ -104,16 +105,16 @@ def delete_application(account_id: str, client_id: str) -> bool:
     return True
 
 
-def hold_application(account_id: str, client_id: str) -> bool:
-    """Keep an application from being deleted before the end of this transaction. False when it is
-    gone."""
+def lock_application(account_id: str, client_id: str) -> bool:
+    """Lock an application against deletion until the end of this transaction. False if it has
+    been deleted."""
     own = rows_of(account_id, OAuthApplication).where(OAuthApplication.id == client_id)
-    held = own.with_for_update(read=True, key_share=True)
-    return db.session.scalars(held).one_or_none() is not None
+    locked = own.with_for_update(read=True, key_share=True)
+    return db.session.scalars(locked).one_or_none() is not None
 
 
 def application_record(application: Any) -> dict[str, Any]:
-    """The fields of an application as its owner sees them; never the secret.
+    """The fields of an application as its owner sees them, without the secret.
 
     Args:
         application: an ``OAuthApplication``, or a row of its columns.
@@ -129,27 +130,27 @@ def application_record(application: Any) -> dict[str, Any]:
     }
 
 
-def _faults(
+def _problems(
     account_id: str, name: str, redirect_uris: Sequence[str], scopes: Sequence[str]
 ) -> Iterator[Detail]:
     if db.session.get(Account, account_id) is None:
         yield Detail("account", "There is no such account.")
-    if fault := _name_fault(name):
-        yield Detail("name", fault)
+    if problem := _name_problem(name):
+        yield Detail("name", problem)
     if not 1 <= len(redirect_uris) <= REDIRECT_URIS:
         yield Detail("redirect_uris", f"Must be 1 to {REDIRECT_URIS} URIs.")
     for uri in redirect_uris:
-        if fault := redirect_uri_problem(uri):
-            yield Detail("redirect_uris", f"{uri[:_SHOWN]!r}: {fault}")
+        if problem := redirect_uri_problem(uri):
+            yield Detail("redirect_uris", f"{uri[:_ECHOED_CHARACTERS]!r}: {problem}")
     if not scopes or any(scope not in SCOPES for scope in scopes):
         yield Detail("scopes", f"Must be one or more of {', '.join(SCOPES)}.")
 
 
-def _name_fault(name: str) -> str | None:
+def _name_problem(name: str) -> str | None:
     if not 1 <= len(name.strip()) <= NAME_LENGTH:
         return f"Must have 1 to {NAME_LENGTH} characters."
-    if fault := unstorable(name):
-        return fault
-    if any(unicodedata.category(sign) == "Cc" or sign in _TURNING for sign in name.strip()):
+    if problem := unstorable(name):
+        return problem
+    if any(unicodedata.category(c) == "Cc" or c in _BIDI_CONTROLS for c in name.strip()):
         return "Must be one line, without characters that control how text is shown."
     return None

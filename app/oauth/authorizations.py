@@ -1,7 +1,7 @@
-"""Authorizations: a code, and the family of all tokens that come from it.
+"""Authorizations: a code, and the family of all tokens issued from it.
 
-A family ends with ``revoked_at`` of its authorization. Every token is judged by that, so it does
-not matter whether a token was written before or after its family ended.
+Setting ``revoked_at`` of the authorization revokes the family. Every token is checked against it,
+so a token that is written concurrently is revoked as well.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def create_authorization(
     redirect_uri: str,
     code_challenge: str | None,
 ) -> str:
-    """A new authorization. Returns its code, which is not kept."""
+    """Create an authorization. Returns its code, of which only the hash is stored."""
     code, moment = tokens.new_token(tokens.AUTHORIZATION_CODE), clock.now()
     row = OAuthAuthorization(
         id=new_id("authorization"),
@@ -65,19 +65,19 @@ def create_authorization(
 
 
 def find_code(code: str) -> Any:
-    """The authorization of a code, used or expired or not, or None."""
+    """The authorization of a code, even if used or expired, or None if there is none."""
     if not tokens.is_well_formed(code, tokens.AUTHORIZATION_CODE):
         return None
     return _BY_CODE.first(code_hash=tokens.hash_token(code))
 
 
 def claim_code(found: Any) -> OAuthAuthorization | None:
-    """Use a code. None when it was used before, has expired, or was revoked.
+    """Use a code. None if it was used before, has expired or was revoked.
 
-    Of several that come at once, one gets it; the others wait for its transaction.
+    Only one of several concurrent requests succeeds; the others wait for its transaction.
     """
     moment = clock.now()
-    claimed: Any = db.session.execute(
+    updated: Any = db.session.execute(
         update(OAuthAuthorization)
         .where(
             OAuthAuthorization.account_id == found.account_id,
@@ -86,24 +86,24 @@ def claim_code(found: Any) -> OAuthAuthorization | None:
             OAuthAuthorization.revoked_at.is_(None),
             OAuthAuthorization.code_expires_at > moment,
         )
-        .values(code_used_at=moment, last_used_at=moment, ends_at=_end(found, moment)),
+        .values(code_used_at=moment, last_used_at=moment, ends_at=_family_end(found, moment)),
         execution_options={"synchronize_session": False},
     )
-    if claimed.rowcount == 0:
+    if updated.rowcount == 0:
         return None
     return find_locked(found.account_id, OAuthAuthorization, found.id)
 
 
 def lock_family(account_id: str, authorization_id: str) -> OAuthAuthorization | None:
-    """The authorization of a family that has not ended, locked; None when it has."""
+    """The authorization of a family, locked; None if it was revoked or has expired."""
     found = find_locked(account_id, OAuthAuthorization, authorization_id)
     if found is None or found.revoked_at is not None or found.ends_at <= clock.now():
         return None
     return found
 
 
-def end_family(account_id: str, authorization_id: str) -> None:
-    """No token that came from this code is good any more, and none that comes."""
+def revoke_family(account_id: str, authorization_id: str) -> None:
+    """Revoke all tokens issued from this code, now or later."""
     db.session.execute(
         update(OAuthAuthorization)
         .where(
@@ -116,8 +116,8 @@ def end_family(account_id: str, authorization_id: str) -> None:
     )
 
 
-def _end(found: Any, moment: datetime) -> datetime:
-    """When all that comes from a code ends: counted from the person's consent."""
+def _family_end(found: Any, moment: datetime) -> datetime:
+    """When the family of a code expires. With offline access, counted from the consent."""
     if OFFLINE_ACCESS in found.scopes:
         return found.created_at + AUTHORIZATION_LIFE  # type: ignore[no-any-return]
     return moment + ACCESS_TOKEN_LIFE

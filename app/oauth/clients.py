@@ -1,4 +1,4 @@
-"""Applications as the OAuth server meets them: who they are, and how they prove it."""
+"""OAuth clients: looking them up and authenticating them."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _BY_ID = CompiledQuery(
 
 @dataclass(frozen=True, slots=True)
 class Client(ClientMixin):  # type: ignore[misc]
-    """An application: what it registered, with the account that did."""
+    """A registered application, with the account that owns it."""
 
     id: str
     account_id: str
@@ -56,25 +56,25 @@ class Client(ClientMixin):  # type: ignore[misc]
         return self.secret_hash is None
 
     def has_secret(self, secret: str | None) -> bool:
-        """Whether this is its secret; a public application has none, and must send none."""
+        """Whether this is its secret. A public application must not send one."""
         if self.secret_hash is None or secret is None:
             return self.secret_hash is None and secret is None
         return hmac.compare_digest(tokens.hash_token(secret), self.secret_hash)
 
-    # What Authlib asks.
+    # The interface that Authlib requires.
 
     def get_client_id(self) -> str:
         return self.id
 
     def get_default_redirect_uri(self) -> None:
-        """There is none: a request says where it leads."""
+        """None: each request must name its redirect URI."""
 
     def get_allowed_scope(self, scope: str | None) -> str | None:
-        """The scopes asked for in the order of the policy; None unless it may have each of them."""
-        wanted = set((scope or "").split(" ")) - {""}
-        if not wanted or not wanted <= set(self.scopes):
+        """The requested scopes in the order of the policy, or None if one is not allowed."""
+        requested = set((scope or "").split(" ")) - {""}
+        if not requested or not requested <= set(self.scopes):
             return None
-        return " ".join(name for name in SCOPES if name in wanted)
+        return " ".join(name for name in SCOPES if name in requested)
 
     def check_redirect_uri(self, redirect_uri: str) -> bool:
         return is_registered(redirect_uri, self.redirect_uris)
@@ -87,44 +87,44 @@ class Client(ClientMixin):  # type: ignore[misc]
 
 
 def find_client(client_id: str) -> Client | None:
-    """The application with this id, of whichever account."""
+    """The application with this id, in any account."""
     row = _BY_ID.first(client_id=client_id) if is_id("application", client_id) else None
     return None if row is None else Client(**row._asdict())
 
 
 def authenticate_client(values: Mapping[str, str], header: str | None) -> tuple[Client, str]:
-    """The application that sent a form, and how it proved that.
+    """The application that sent a form, and its authentication method.
 
     Args:
         values: the fields of the form.
         header: the Authorization header.
 
     Raises:
-        InvalidRequestError: it proves itself in two ways at once.
-        InvalidClientError: it is unknown, or the proof is missing or wrong; always in the same
-            words.
+        InvalidRequestError: it authenticates in two ways at once.
+        InvalidClientError: it is unknown, or its secret is missing or wrong. The message does not
+            say which.
     """
     client_id, secret = values.get("client_id", ""), values.get("client_secret")
     method = NONE if secret is None else POST
     if header is not None:
-        given = _basic_credentials(header)
-        if secret is not None or client_id not in ("", given[0]):
+        credentials = _basic_credentials(header)
+        if secret is not None or client_id not in ("", credentials[0]):
             raise InvalidRequestError("The client authenticates in two ways at once.")
-        (client_id, secret), method = given, BASIC
+        (client_id, secret), method = credentials, BASIC
     client = find_client(client_id)
     if client is None or not client.has_secret(secret):
-        raise not_authenticated()
+        raise authentication_error()
     return client, method
 
 
-def not_authenticated() -> InvalidClientError:
+def authentication_error() -> InvalidClientError:
     return InvalidClientError(
         "The client is unknown, or has not authenticated as it must.", status_code=401
     )
 
 
 def _basic_credentials(header: str) -> tuple[str, str]:
-    """The id and the secret of HTTP Basic, each of which is urlencoded (RFC 6749, 2.3.1)."""
+    """The id and secret from HTTP Basic, each urlencoded (RFC 6749, section 2.3.1)."""
     scheme, _, encoded = header.strip().partition(" ")
     try:
         text = base64.b64decode(encoded.strip(), validate=True).decode()
@@ -132,5 +132,5 @@ def _basic_credentials(header: str) -> tuple[str, str]:
         text = ""
     client_id, colon, secret = text.partition(":")
     if scheme.lower() != "basic" or not colon:
-        raise not_authenticated()
+        raise authentication_error()
     return unquote_plus(client_id), unquote_plus(secret)

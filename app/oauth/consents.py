@@ -1,4 +1,4 @@
-"""What people have allowed applications: asked, remembered, shown, ended."""
+"""Consents: the scopes that people have granted to applications."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from app.policy.permissions import SCOPES
 from app.values import clock
 from app.values.ids import is_id
 
-_REMEMBERED = CompiledQuery(
+_CONSENTED_SCOPES = CompiledQuery(
     columns_of(OAuthConsent, OAuthConsent.scopes).where(
         OAuthConsent.user_id == bindparam("user_id"),
         OAuthConsent.application_id == bindparam("application_id"),
@@ -55,19 +55,23 @@ _OF_PERSON = CompiledQuery(
 )
 
 
-def is_remembered(
+def has_consent(
     account_id: str, user_id: str, application_id: str, scopes: Collection[str]
 ) -> bool:
-    """Whether a person has allowed an application all of these scopes in an account."""
-    row = _REMEMBERED.first(account_id=account_id, user_id=user_id, application_id=application_id)
+    """Whether a person has granted an application all of these scopes in an account."""
+    row = _CONSENTED_SCOPES.first(
+        account_id=account_id, user_id=user_id, application_id=application_id
+    )
     return row is not None and set(scopes) <= set(row.scopes)
 
 
-def remember(account_id: str, user_id: str, application_id: str, scopes: Collection[str]) -> None:
-    """Keep what a person allows, besides what they have allowed before.
+def record_consent(
+    account_id: str, user_id: str, application_id: str, scopes: Collection[str]
+) -> None:
+    """Add scopes to a person's consent, or create the consent.
 
     Raises:
-        Forbidden: they do not belong to the account.
+        Forbidden: the person does not belong to the account.
     """
     _lock_membership(account_id, user_id)
     moment = clock.now()
@@ -76,19 +80,19 @@ def remember(account_id: str, user_id: str, application_id: str, scopes: Collect
         **key, scopes=list(scopes), created_at=moment, updated_at=moment
     )
     db.session.execute(row.on_conflict_do_nothing())
-    known = db.session.scalars(
+    consent = db.session.scalars(
         rows_of(account_id, OAuthConsent)
         .where(OAuthConsent.user_id == user_id, OAuthConsent.application_id == application_id)
         .with_for_update()
     ).one()
-    held = {*known.scopes, *scopes}
-    if held != set(known.scopes):
-        known.scopes = [name for name in SCOPES if name in held]
-        known.updated_at = moment
+    granted = {*consent.scopes, *scopes}
+    if granted != set(consent.scopes):
+        consent.scopes = [name for name in SCOPES if name in granted]
+        consent.updated_at = moment
 
 
 def list_consents(user_id: str) -> list[dict[str, Any]]:
-    """What a person has allowed in all their accounts, by the applications' names.
+    """A person's consents in all their accounts, ordered by application name.
 
     Each has ``account_id``, ``account_name``, ``application_id``, ``application_name``,
     ``owner_name`` (the account that registered it), ``scopes``, ``created_at`` and
@@ -100,25 +104,25 @@ def list_consents(user_id: str) -> list[dict[str, Any]]:
     ]
 
 
-def end_consent(user_id: str, account_id: str, application_id: str) -> bool:
-    """End what a person has allowed an application in an account, with all its tokens.
+def revoke_consent(user_id: str, account_id: str, application_id: str) -> bool:
+    """Revoke a person's consent to an application in an account, with all its tokens.
 
-    False when there was nothing to end.
+    False if there was none.
     """
     if not (is_id("account", account_id) and is_id("application", application_id)):
         return False
-    ended: Any = db.session.execute(
+    deleted: Any = db.session.execute(
         delete(OAuthConsent).where(
             OAuthConsent.account_id == account_id,
             OAuthConsent.user_id == user_id,
             OAuthConsent.application_id == application_id,
         )
     )
-    return bool(ended.rowcount)
+    return bool(deleted.rowcount)
 
 
 def _lock_membership(account_id: str, user_id: str) -> None:
-    """Whoever changes the role, or ends the membership, waits for this transaction."""
+    """Make changes to the membership wait for this transaction. Raises Forbidden."""
     found = db.session.scalars(
         rows_of(account_id, Membership)
         .where(Membership.user_id == user_id, Membership.joined_at.is_not(None))

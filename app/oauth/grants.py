@@ -1,4 +1,4 @@
-"""The two grants: a code for tokens, and a refresh token for new ones."""
+"""The two grants: authorization code and refresh token."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from authlib.oauth2.rfc6749.grants import AuthorizationCodeGrant, RefreshTokenGr
 from authlib.oauth2.rfc7636 import CodeChallenge
 
 from app.oauth import issuing
-from app.oauth.authorizations import claim_code, end_family, find_code
+from app.oauth.authorizations import claim_code, find_code, revoke_family
 from app.oauth.clients import BASIC, NONE, POST, Client
 from app.values import clock
 
@@ -26,7 +26,7 @@ _CHALLENGE: Final = re.compile(r"[A-Za-z0-9_-]{43}")  # a SHA-256 in base64url
 
 
 class Code(AuthorizationCodeMixin):  # type: ignore[misc]
-    """An authorization that is found by its code."""
+    """An authorization looked up by its code, as Authlib expects it."""
 
     code_challenge_method = "S256"
 
@@ -42,7 +42,7 @@ class Code(AuthorizationCodeMixin):  # type: ignore[misc]
 
 
 class Token(TokenMixin):  # type: ignore[misc]
-    """An access token or a refresh token."""
+    """An access token or refresh token, as Authlib expects it."""
 
     def __init__(self, row: Any) -> None:
         self.row = row
@@ -64,22 +64,22 @@ class Token(TokenMixin):  # type: ignore[misc]
 
 
 class CodeGrant(AuthorizationCodeGrant):  # type: ignore[misc]
-    """A code for tokens."""
+    """Exchanges a code for tokens."""
 
     TOKEN_ENDPOINT_AUTH_METHODS = ANY_CLIENT
 
     def query_authorization_code(self, code: str, client: Client) -> Code | None:
-        """The code, if this client was given it and has not used it.
+        """The code, if it was issued to this client and has not been used.
 
-        Used a second time it was stolen, and so may be what it gave: all of that ends. A wrong
-        redirect URI or verifier leaves the code as it is: a public client can be claimed to be by
-        anybody, who must not be able to spoil the code of the real one.
+        A second use means that the code was stolen, and perhaps its tokens: the family is revoked.
+        A wrong redirect URI or verifier does not use the code up: anybody can pretend to be a
+        public client, and must not be able to invalidate the code of the real one.
         """
         row = find_code(code)
         if row is None or row.application_id != client.id:
             return None
         if row.code_used_at is not None:
-            end_family(row.account_id, row.id)
+            revoke_family(row.account_id, row.id)
             return None
         return Code(row) if row.code_expires_at > clock.now() else None
 
@@ -87,15 +87,15 @@ class CodeGrant(AuthorizationCodeGrant):  # type: ignore[misc]
         row = self.request.authorization_code.row
         family = claim_code(row)
         if family is None or family.code_used_at is None:
-            end_family(row.account_id, row.id)
+            revoke_family(row.account_id, row.id)
             raise InvalidGrantError("The code was used before, or has expired.")
         return 200, issuing.issue(family, family.scopes, family.code_used_at), []
 
 
 class Pkce(CodeChallenge):  # type: ignore[misc]
-    """PKCE by S256 only; an application without a secret must use it."""
+    """PKCE with S256 only, mandatory for public clients."""
 
-    SUPPORTED_CODE_CHALLENGE_METHOD = ["S256"]  # noqa: RUF012 - as Authlib has it
+    SUPPORTED_CODE_CHALLENGE_METHOD = ["S256"]  # noqa: RUF012 - declared so by Authlib
 
     def validate_code_challenge(self, grant: CodeGrant, redirect_uri: str) -> None:
         values = grant.request.payload.data
@@ -109,7 +109,7 @@ class Pkce(CodeChallenge):  # type: ignore[misc]
 
 
 class RefreshGrant(RefreshTokenGrant):  # type: ignore[misc]
-    """A refresh token for new ones."""
+    """Exchanges a refresh token for new tokens."""
 
     TOKEN_ENDPOINT_AUTH_METHODS = ANY_CLIENT
 
@@ -118,9 +118,9 @@ class RefreshGrant(RefreshTokenGrant):  # type: ignore[misc]
         return Token(row) if row is not None and row.kind == "refresh" else None
 
     def create_token_response(self) -> tuple[int, dict[str, Any], list[Any]]:
-        row, wanted = self.request.refresh_token.row, self.request.payload.scope
-        names = row.scopes if wanted is None else scope_to_list(wanted)
-        scopes = [name for name in row.scopes if name in names]
+        row, scope = self.request.refresh_token.row, self.request.payload.scope
+        requested = row.scopes if scope is None else scope_to_list(scope)
+        scopes = [name for name in row.scopes if name in requested]
         if not scopes:
             raise InvalidScopeError
         return 200, issuing.rotate(row, scopes), []

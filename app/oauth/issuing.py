@@ -1,4 +1,4 @@
-"""Access tokens and refresh tokens: given out, exchanged for new ones, looked up, revoked."""
+"""Access and refresh tokens: issuing, looking up, rotating and revoking them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from app.db.column_types import Timestamp
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
 from app.models import OAuthAuthorization, OAuthToken
-from app.oauth.authorizations import end_family, lock_family
+from app.oauth.authorizations import lock_family, revoke_family
 from app.policy.oauth import (
     ACCESS_TOKEN_LIFE,
     OFFLINE_ACCESS,
@@ -43,7 +43,7 @@ _BY_HASH = CompiledQuery(
     .join(OAuthAuthorization, OAuthAuthorization.id == OAuthToken.authorization_id)
     .where(OAuthToken.token_hash == bindparam("token_hash"))
 )
-_KEPT_TOO_LONG = CompiledQuery(
+_EXPIRED_SUCCESSORS = CompiledQuery(
     select(OAuthToken.token_hash)
     .where(
         OAuthToken.sealed_successor.is_not(None),
@@ -55,22 +55,22 @@ _PREFIXES = (tokens.ACCESS_TOKEN, tokens.REFRESH_TOKEN)
 
 
 def find_token(token: str) -> Any:
-    """What is known of a token, good or not, with its family; None for one that there is not."""
+    """A token's row with its family, even if expired or revoked, or None if there is none."""
     if not any(tokens.is_well_formed(token, prefix) for prefix in _PREFIXES):
         return None
     return _BY_HASH.first(token_hash=tokens.hash_token(token))
 
 
 def issue(family: OAuthAuthorization, scopes: Sequence[str], moment: datetime) -> dict[str, Any]:
-    """New tokens, as the client is answered (RFC 6749, section 5.1).
+    """Issue tokens. Returns the body of the token response (RFC 6749, section 5.1).
 
     Args:
         family: locked by this transaction.
         scopes: of the access token; a refresh token has those of the family.
-        moment: from which they are good.
+        moment: when their lifetimes start.
     """
     access, ends_at = _new_token(family, "access", scopes, moment, ACCESS_TOKEN_LIFE)
-    answer = {
+    response = {
         "access_token": access,
         "token_type": "Bearer",
         "expires_in": int((ends_at - moment).total_seconds()),
@@ -78,37 +78,37 @@ def issue(family: OAuthAuthorization, scopes: Sequence[str], moment: datetime) -
     }
     if OFFLINE_ACCESS in family.scopes:
         refresh, _ = _new_token(family, "refresh", family.scopes, moment, REFRESH_TOKEN_IDLE)
-        answer["refresh_token"] = refresh
-    return answer
+        response["refresh_token"] = refresh
+    return response
 
 
 def rotate(found: Any, scopes: Sequence[str]) -> dict[str, Any]:
-    """The answer to a refresh token: new tokens, and the same again to a repeat soon after.
+    """Exchange a refresh token for new tokens. Returns the body of the token response.
 
-    Of several requests at once one claims it; the others wait, and get what that one got. Used
-    again after the grace it is a stolen one, or its successor is: the family ends, which the
-    caller commits.
+    Within REFRESH_GRACE a repeat gets the same response, and so do concurrent requests, which wait
+    for the first. A later reuse means that the token or its successor was stolen: the family is
+    revoked. The caller commits, even after InvalidGrantError.
 
     Raises:
-        InvalidGrantError: it is not good, or not any more.
+        InvalidGrantError: the token is expired, revoked or was used before.
     """
     family = lock_family(found.account_id, found.authorization_id)
     if family is None:
-        raise not_good()
+        raise invalid_refresh_token()
     moment = clock.now()
     if not _claim(found.token_hash, moment):
         return _successor(found, moment)
-    answer = issue(family, scopes, moment)
+    response = issue(family, scopes, moment)
     family.last_used_at = moment
-    _forget_successors(found.authorization_id, moment)
-    _keep_successor(found.token_hash, answer)
-    return answer
+    _wipe_family_successors(found.authorization_id, moment)
+    _store_successor(found.token_hash, response)
+    return response
 
 
 def revoke(found: Any) -> None:
-    """End an access token, or with a refresh token all of its family."""
+    """Revoke an access token, or the whole family of a refresh token."""
     if found.kind == "refresh":
-        end_family(found.account_id, found.authorization_id)
+        revoke_family(found.account_id, found.authorization_id)
         return
     db.session.execute(
         update(OAuthToken)
@@ -117,25 +117,25 @@ def revoke(found: Any) -> None:
     )
 
 
-def forget_successors(number: int = 500) -> int:
-    """Wipe kept answers that are not given again, so many at most. Returns how many they were.
+def wipe_expired_successors(number: int = 500) -> int:
+    """Wipe up to ``number`` stored responses whose grace period is over. Returns how many.
 
-    Who refreshes goes by them as well, and so does this for those who never come again. What
-    another transaction is writing is left to the next time.
+    A refresh wipes those of its own family; this covers families that are not refreshed again.
+    Locked rows are skipped until the next run.
     """
-    over = _KEPT_TOO_LONG.tuples(moment=clock.now() - REFRESH_GRACE, number=number)
-    named = OAuthToken.token_hash.in_([token_hash for (token_hash,) in over])
-    free = select(OAuthToken.token_hash).where(named).with_for_update(skip_locked=True)
+    expired = _EXPIRED_SUCCESSORS.tuples(moment=clock.now() - REFRESH_GRACE, number=number)
+    named = OAuthToken.token_hash.in_([token_hash for (token_hash,) in expired])
+    unlocked = select(OAuthToken.token_hash).where(named).with_for_update(skip_locked=True)
     wiped: Any = db.session.execute(
         update(OAuthToken)
-        .where(OAuthToken.token_hash.in_(free))
+        .where(OAuthToken.token_hash.in_(unlocked))
         .values(sealed_successor=None)
         .execution_options(synchronize_session=False)
     )
     return int(wiped.rowcount)
 
 
-def not_good() -> InvalidGrantError:
+def invalid_refresh_token() -> InvalidGrantError:
     return InvalidGrantError("The refresh token is unknown, expired, revoked or was used before.")
 
 
@@ -146,7 +146,7 @@ def _new_token(
     moment: datetime,
     life: timedelta,
 ) -> tuple[str, datetime]:
-    """A new token and when it ends, which is never after its family."""
+    """A new token and its expiry, which is never after that of its family."""
     token = tokens.new_token(tokens.ACCESS_TOKEN if kind == "access" else tokens.REFRESH_TOKEN)
     ends_at = min(moment + life, family.ends_at)
     row = OAuthToken(
@@ -162,8 +162,8 @@ def _new_token(
 
 
 def _claim(token_hash: str, moment: datetime) -> bool:
-    """Whether this is the one use of a refresh token that is good."""
-    claimed: Any = db.session.execute(
+    """Mark a refresh token as used. False if it was used before, revoked or has expired."""
+    updated: Any = db.session.execute(
         update(OAuthToken)
         .where(
             OAuthToken.token_hash == token_hash,
@@ -174,34 +174,35 @@ def _claim(token_hash: str, moment: datetime) -> bool:
         )
         .values(used_at=moment)
     )
-    return bool(claimed.rowcount)
+    return bool(updated.rowcount)
 
 
 def _successor(found: Any, moment: datetime) -> dict[str, Any]:
-    """What a refresh token gave that could not be claimed."""
+    """The stored response of a refresh token that was used before. Raises InvalidGrantError if it
+    may not be repeated."""
     row = db.session.get(OAuthToken, found.token_hash)
     if row is None or row.used_at is None:
-        raise not_good()
+        raise invalid_refresh_token()
     if moment - row.used_at < REFRESH_GRACE and row.sealed_successor is not None:
         try:
             return unseal(row.sealed_successor)  # type: ignore[no-any-return]
-        except ValueError:  # SECRET_KEY is another one since
-            raise not_good() from None
+        except ValueError:  # SECRET_KEY has changed
+            raise invalid_refresh_token() from None
     row.sealed_successor = None
-    end_family(found.account_id, found.authorization_id)
-    raise not_good()
+    revoke_family(found.account_id, found.authorization_id)
+    raise invalid_refresh_token()
 
 
-def _keep_successor(token_hash: str, answer: dict[str, Any]) -> None:
+def _store_successor(token_hash: str, response: dict[str, Any]) -> None:
     db.session.execute(
         update(OAuthToken)
         .where(OAuthToken.token_hash == token_hash)
-        .values(sealed_successor=seal(answer))
+        .values(sealed_successor=seal(response))
     )
 
 
-def _forget_successors(authorization_id: str, moment: datetime) -> None:
-    """Those of a family that are not given again."""
+def _wipe_family_successors(authorization_id: str, moment: datetime) -> None:
+    """Wipe a family's stored responses whose grace period is over."""
     db.session.execute(
         update(OAuthToken)
         .where(

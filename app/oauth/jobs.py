@@ -1,4 +1,4 @@
-"""The job that wipes what is kept for a moment only."""
+"""The job that wipes stored token responses."""
 
 from __future__ import annotations
 
@@ -6,23 +6,23 @@ from typing import Final
 
 from app.db.extensions import db
 from app.jobs.registry import Job
-from app.oauth.issuing import forget_successors
+from app.oauth.issuing import wipe_expired_successors
 
-_BATCH_ROWS: Final = 500  # a transaction
+_BATCH_ROWS: Final = 500  # per transaction
 
 
-def forget_answers() -> int:
-    """Wipe the kept answers of refresh tokens that do not give them again. Returns their number.
+def wipe_successors() -> int:
+    """Wipe the stored responses of refresh tokens whose grace period is over. Returns how many.
 
-    The tokens themselves stay with their authorization: by them a theft is noticed.
+    The tokens themselves stay until their authorization is deleted, so that reuse is detected.
     """
-    wiped = number = forget_successors(_BATCH_ROWS)
+    wiped = number = wipe_expired_successors(_BATCH_ROWS)
     db.session.commit()
     while number == _BATCH_ROWS:
-        number = forget_successors(_BATCH_ROWS)
+        number = wipe_expired_successors(_BATCH_ROWS)
         db.session.commit()
         wiped += number
     return wiped
 
 
-JOBS: Final = (Job(forget_answers, every_seconds=30),)
+JOBS: Final = (Job(wipe_successors, every_seconds=30),)

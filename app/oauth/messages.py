@@ -1,4 +1,4 @@
-"""What comes to the OAuth server and what goes from it, without a framework."""
+"""Requests and responses of the OAuth server, independent of the web framework."""
 
 from __future__ import annotations
 
@@ -15,18 +15,17 @@ from authlib.oauth2.rfc6749.requests import BasicOAuth2Payload
 
 from app.oauth.clients import BASIC, POST
 
-# Where Authlib would tell back what was sent, whatever characters that has.
-_OWN_WORDS: Final = {
+# For errors in which Authlib would echo what was sent, unescaped.
+_ERROR_MESSAGES: Final = {
     UnsupportedGrantTypeError: "grant_type must be authorization_code or refresh_token.",
     UnsupportedResponseTypeError: "response_type must be code.",
 }
 
 
 class OAuthRequest(OAuth2Request):  # type: ignore[misc]
-    """A request as Authlib knows it: its parameters have been read, and each comes once."""
+    """A request as Authlib expects it, with parsed parameters."""
 
-    # Authlib raises for http, and whoever serves this by http is told so elsewhere.
-    _URI: Final = "https://localhost/"
+    _URI: Final = "https://localhost/"  # Authlib rejects http, which local instances use
 
     def __init__(self, method: str, values: dict[str, str], authorization: str | None = None):
         super().__init__(method, self._URI, headers={"Authorization": authorization})
@@ -38,26 +37,26 @@ class OAuthRequest(OAuth2Request):  # type: ignore[misc]
         return values
 
     @property
-    def has_proof(self) -> bool:
-        """Whether the client has proved with a secret who it is."""
+    def is_authenticated(self) -> bool:
+        """Whether the client authenticated with its secret."""
         return self.auth_method in (BASIC, POST)
 
 
-class Answer(NamedTuple):
-    """What a client is told: a status, the members of a JSON object, and headers besides."""
+class OAuthResponse(NamedTuple):
+    """A response: status, members of the JSON body, and additional headers."""
 
     status: int
     body: Mapping[str, Any]
     headers: dict[str, str]
 
 
-def refusal(error: OAuth2Error) -> Answer:
-    """The answer that tells of an error (RFC 6749, section 5.2)."""
+def error_response(error: OAuth2Error) -> OAuthResponse:
+    """The response for an error (RFC 6749, section 5.2)."""
     headers = {"WWW-Authenticate": 'Basic realm="canopy"'} if error.status_code == 401 else {}
-    return Answer(error.status_code, described(error), headers)
+    return OAuthResponse(error.status_code, error_fields(error), headers)
 
 
-def described(error: OAuth2Error) -> dict[str, str]:
-    """``error`` and ``error_description``, if there is one."""
-    told = _OWN_WORDS.get(type(error)) or error.get_error_description()
-    return {"error": error.error} | ({"error_description": told} if told else {})
+def error_fields(error: OAuth2Error) -> dict[str, str]:
+    """``error``, and ``error_description`` if there is one."""
+    description = _ERROR_MESSAGES.get(type(error)) or error.get_error_description()
+    return {"error": error.error} | ({"error_description": description} if description else {})

@@ -1,4 +1,4 @@
-"""What the OAuth server says of itself (RFC 8414)."""
+"""The metadata of the OAuth server (RFC 8414)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from app.policy.permissions import SCOPES
 
 
 def server_metadata(issuer: str) -> dict[str, Any]:
-    """The metadata of the server with this issuer, which is also the stem of its addresses."""
+    """The metadata for this issuer, which is also the base URL of the endpoints."""
     return {
         "issuer": issuer,
         "authorization_endpoint": f"{issuer}/oauth/authorize",

@@ -1,4 +1,4 @@
-"""Parameters of OAuth requests, read strictly: from the query of the page, and from forms."""
+"""Strict parsing of OAuth parameters, from a query string or a form."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from app.policy.oauth import PARAMETER_LENGTH, PARAMETERS
 
 
 class Parameters(NamedTuple):
-    """What was sent. One without a value counts as left out (RFC 6749, section 3.1)."""
+    """Parsed parameters. Those without a value are omitted (RFC 6749, section 3.1)."""
 
     values: dict[str, str]
-    repeated: frozenset[str]  # names that came more than once
+    repeated: frozenset[str]  # names that occur more than once
 
 
 def read_parameters(raw: bytes) -> Parameters:
-    """The parameters of an urlencoded text.
+    """Parse urlencoded parameters.
 
     Raises:
-        InvalidRequestError: it is not UTF-8, holds NUL, or is too much.
+        InvalidRequestError: they are not UTF-8, contain NUL, or are too many or too long.
     """
     try:
         pairs = parse_qsl(
@@ -35,15 +35,15 @@ def read_parameters(raw: bytes) -> Parameters:
             raise InvalidRequestError(
                 f"A parameter holds NUL, or has more than {PARAMETER_LENGTH:,} characters."
             )
-    times = Counter(name for name, _ in pairs)
+    counts = Counter(name for name, _ in pairs)
     return Parameters(
         {name: value for name, value in pairs if value},
-        frozenset(name for name, number in times.items() if number > 1),
+        frozenset(name for name, number in counts.items() if number > 1),
     )
 
 
-def read_once(raw: bytes) -> dict[str, str]:
-    """Likewise, where each may come once. Raises InvalidRequestError also for a repetition."""
+def read_unique(raw: bytes) -> dict[str, str]:
+    """Like ``read_parameters``, but also raises InvalidRequestError if one is repeated."""
     parameters = read_parameters(raw)
     if parameters.repeated:
         raise InvalidRequestError("A parameter is repeated.")

@@ -1,8 +1,7 @@
-"""Where an application may have people sent back to: which URIs it can register, and which URI of
-a request is one of them.
+"""Redirect URIs: which ones an application can register, and matching a request against them.
 
-They are compared as text. Whatever a browser, or a library, thinks that another spelling means
-(another case, a port that goes without saying, ``%2e``), it is another URI here.
+They are compared as plain text. Spellings that browsers or libraries treat as equivalent (case,
+default ports, ``%2e``) are different URIs here.
 """
 
 from __future__ import annotations
@@ -16,13 +15,15 @@ from urllib.parse import quote, urlencode, urlsplit
 from app.policy.oauth import REDIRECT_URI_LENGTH
 
 _LOOPBACK_HOSTS: Final = ("127.0.0.1", "[::1]", "localhost")
-_NOT_OF_URIS: Final = re.compile(r"[^A-Za-z0-9\-._~:/?#\[\]@!$&'()*+,;=%]|%(?![0-9A-Fa-f]{2})")
+_INVALID_CHARACTER: Final = re.compile(
+    r"[^A-Za-z0-9\-._~:/?#\[\]@!$&'()*+,;=%]|%(?![0-9A-Fa-f]{2})"
+)
 _PRIVATE_SCHEME: Final = re.compile(r"[a-z][a-z0-9+-]*(?:\.[a-z0-9+-]+)+")
 _AUTHORITY: Final = re.compile(
     r"(?P<host>[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:.]+\])(?::(?P<port>[0-9]+))?"
 )
 _DOT_SEGMENT: Final = re.compile(r"/(?:\.|%2[Ee]){1,2}(?=[/?]|$)")
-# RFC 8252, section 7.3, and RFC 9700, section 2.1: the port is known only once a program listens.
+# RFC 8252, section 7.3, and RFC 9700, section 2.1: native apps listen on any free port.
 _LOOPBACK: Final = re.compile(
     r"http://(?P<host>127\.0\.0\.1|\[::1\]|localhost)(?::(?P<port>[1-9][0-9]{0,4}))?"
     r"(?P<rest>[/?].*)?"
@@ -30,10 +31,10 @@ _LOOPBACK: Final = re.compile(
 
 
 def redirect_uri_problem(uri: str) -> str | None:
-    """Why no application can register this, or None."""
+    """Why this URI cannot be registered, or None."""
     if not 1 <= len(uri) <= REDIRECT_URI_LENGTH:
         return f"Must have 1 to {REDIRECT_URI_LENGTH:,} characters."
-    if _NOT_OF_URIS.search(uri):
+    if _INVALID_CHARACTER.search(uri):
         return "Must be made of the characters of a URI; a name of other letters as xn--…"
     if "#" in uri:
         return "Must not have a fragment."
@@ -41,74 +42,71 @@ def redirect_uri_problem(uri: str) -> str | None:
         return "Must be complete: there are no wildcards."
     scheme, _, rest = uri.partition(":")
     if scheme in ("https", "http"):
-        return _web_fault(scheme, rest)
+        return _web_problem(scheme, rest)
     if not _PRIVATE_SCHEME.fullmatch(scheme):
         return (
             "Must begin with https://, with http:// and a loopback address, or with a scheme of "
             "the application's own, such as com.example.app:/"
         )
-    return _private_fault(rest)
+    return _private_scheme_problem(rest)
 
 
 def is_registered(uri: str, registered: Iterable[str]) -> bool:
-    """Whether a URI of a request is one of those that are registered.
-
-    Of a loopback address the port may be another one.
-    """
-    known = list(registered)
-    if uri in known:
+    """Whether a request's URI is registered. The port of a loopback address may differ."""
+    allowed = list(registered)
+    if uri in allowed:
         return True
     without_port = _without_port(uri)
-    return without_port is not None and without_port in map(_without_port, known)
+    return without_port is not None and without_port in map(_without_port, allowed)
 
 
 def with_parameters(uri: str, parameters: dict[str, str]) -> str:
-    """A redirect URI with parameters behind those that it has. What it has stays as it is."""
-    between = "&" if "?" in uri else "?"
+    """A redirect URI with parameters appended, and otherwise unchanged."""
+    separator = "&" if "?" in uri else "?"
     if uri.endswith(("?", "&")):
-        between = ""
-    return uri + between + urlencode(parameters, quote_via=quote, safe="")
+        separator = ""
+    return uri + separator + urlencode(parameters, quote_via=quote, safe="")
 
 
-def shown_host(uri: str) -> str:
-    """Whom a redirect URI leads to, as people are told."""
+def display_host(uri: str) -> str:
+    """The host of a redirect URI, or its private scheme, for display."""
     parts = urlsplit(uri)
     return parts.netloc if parts.scheme in ("http", "https") else f"{parts.scheme}:"
 
 
 def is_on_this_device(uri: str) -> bool:
-    """Whether it leads to a program on the person's own device."""
+    """Whether a redirect URI leads to a program on the person's own device."""
     parts = urlsplit(uri)
     return parts.scheme not in ("http", "https") or _LOOPBACK.fullmatch(uri) is not None
 
 
-def _web_fault(scheme: str, rest: str) -> str | None:
+def _web_problem(scheme: str, rest: str) -> str | None:
     authority, path = _split(rest.removeprefix("//"))
     host = _host(authority) if rest.startswith("//") else None
     if host is None:
         return "Must have a host, perhaps a port, and nothing else before its path."
     if scheme == "http" and host not in _LOOPBACK_HOSTS:
         return f"Must be https; http is for {', '.join(_LOOPBACK_HOSTS)} only."
-    return _path_fault(path)
+    return _path_problem(path)
 
 
-def _private_fault(rest: str) -> str | None:
+def _private_scheme_problem(rest: str) -> str | None:
     if not rest.startswith("/"):
         return "Must have a path after its scheme, such as com.example.app:/back"
     authority, path = _split(rest.removeprefix("//")) if rest.startswith("//") else ("", rest)
     if authority and _host(authority) is None:
         return "Must have nothing but a host and a port between // and its path."
-    return _path_fault(path)
+    return _path_problem(path)
 
 
-def _path_fault(path: str) -> str | None:
+def _path_problem(path: str) -> str | None:
     if _DOT_SEGMENT.search(path.partition("?")[0]):
         return "Must not have . or .. in its path."
     return None
 
 
 def _host(authority: str) -> str | None:
-    """The host of an authority without a user's name, or None when it is not one."""
+    """The host of an authority, or None if that is invalid or contains user info."""
     found = _AUTHORITY.fullmatch(authority)
     if found is None or not 1 <= int(found["port"] or 1) <= 65_535:
         return None
@@ -122,14 +120,14 @@ def _host(authority: str) -> str | None:
 
 
 def _split(text: str) -> tuple[str, str]:
-    """The authority and what follows it."""
-    end = re.search(r"[/?]|$", text)
-    place = end.start() if end else len(text)
-    return text[:place], text[place:]
+    """The authority and the rest."""
+    match = re.search(r"[/?]|$", text)
+    end = match.start() if match else len(text)
+    return text[:end], text[end:]
 
 
 def _without_port(uri: str) -> tuple[str, str] | None:
-    """The host and what follows the port of an address of loopback; None for any other."""
+    """The host of a loopback address and what follows its port; None for any other URI."""
     found = _LOOPBACK.fullmatch(uri)
     if found is None or int(found["port"] or 80) > 65_535:
         return None

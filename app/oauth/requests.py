@@ -1,4 +1,4 @@
-"""Authorization requests: read from an address, and judged."""
+"""Authorization requests: parsing and validation."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from flask import current_app
 
 from app.http.errors import BadRequest
 from app.oauth.clients import Client, find_client
-from app.oauth.messages import OAuthRequest, described
+from app.oauth.messages import OAuthRequest, error_fields
 from app.oauth.parameters import Parameters, read_parameters
 from app.oauth.redirect_uris import with_parameters
 from app.oauth.server import server
 from app.policy.oauth import ACCESS_TOKEN_LIFE, AUTHORIZATION_LIFE, OFFLINE_ACCESS
 
-UNKNOWN: Final = "There is no application with this client_id."
+UNKNOWN_CLIENT: Final = "There is no application with this client_id."
 _PROMPTS: Final = frozenset({"none", "login", "consent", "select_account"})
 
 
 class CannotRedirect(BadRequest):
-    """An authorization request that may be anybody's, so that nobody is sent anywhere by it."""
+    """An authorization request with an unknown client or redirect URI: nobody is redirected."""
 
 
 class RedirectWithError(Exception):
-    """An authorization request that is answered by sending the person back, with an error.
+    """An authorization request that ends in a redirect to the client, with an error.
 
     Attributes:
-        url: where to.
+        url: the redirect URI with the error.
     """
 
     def __init__(self, url: str) -> None:
@@ -41,7 +41,7 @@ class RedirectWithError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class AuthorizationRequest:
-    """What an application asks for; all of it is valid."""
+    """A valid authorization request."""
 
     client: Client
     redirect_uri: str
@@ -51,8 +51,8 @@ class AuthorizationRequest:
     prompts: frozenset[str]
 
     @property
-    def asks_anew(self) -> bool:
-        """Whether the person shall be asked whatever is remembered."""
+    def requires_prompt(self) -> bool:
+        """Whether the person must be asked even if they have consented before."""
         return bool(self.prompts - {"none"})
 
     @property
@@ -62,54 +62,54 @@ class AuthorizationRequest:
 
     @property
     def life(self) -> timedelta:
-        """How long the application has access at most."""
+        """The maximum duration of the application's access."""
         return AUTHORIZATION_LIFE if OFFLINE_ACCESS in self.scopes else ACCESS_TOKEN_LIFE
 
 
 def read_request(query: bytes) -> AuthorizationRequest:
-    """The authorization request in the query of an address.
+    """Parse and validate the authorization request in a query string.
 
     Raises:
-        CannotRedirect: the application or the redirect URI is unknown, or nothing can be read.
-        RedirectWithError: anything else is wrong, which the application is told.
+        CannotRedirect: the application or the redirect URI is unknown, or the query is malformed.
+        RedirectWithError: anything else is wrong.
     """
     try:
         parameters = read_parameters(query)
     except OAuth2Error as error:
         raise CannotRedirect(f"The request cannot be read: {error.description}") from None
-    client, redirect_uri = _sender(parameters)
+    client, redirect_uri = _client_and_redirect_uri(parameters)
     values = parameters.values
     state = None if "state" in parameters.repeated else values.get("state")
     try:
         scopes = _scopes(parameters)
         prompts = _prompts(values.get("prompt", ""))
     except OAuth2Error as error:
-        raise RedirectWithError(client_redirect(redirect_uri, described(error), state)) from None
+        raise RedirectWithError(client_redirect(redirect_uri, error_fields(error), state)) from None
     challenge = values.get("code_challenge")
     return AuthorizationRequest(client, redirect_uri, scopes, state, challenge, prompts)
 
 
-def client_redirect(redirect_uri: str, answer: Mapping[str, str], state: str | None) -> str:
-    """The redirect URI with an answer, the state as it came, and who answers (RFC 9207)."""
+def client_redirect(redirect_uri: str, response: Mapping[str, str], state: str | None) -> str:
+    """The redirect URI with the response parameters, the state and the issuer (RFC 9207)."""
     echoed = {} if state is None else {"state": state}
-    return with_parameters(redirect_uri, {**answer, **echoed, "iss": issuer()})
+    return with_parameters(redirect_uri, {**response, **echoed, "iss": issuer()})
 
 
 def issuer() -> str:
-    """What the server calls itself (RFC 8414, section 2)."""
+    """The issuer identifier of this server (RFC 8414, section 2)."""
     return current_app.config["SETTINGS"].public_url  # type: ignore[no-any-return]
 
 
-def _sender(parameters: Parameters) -> tuple[Client, str]:
-    """The application that asks, and where it wants the person sent back to.
+def _client_and_redirect_uri(parameters: Parameters) -> tuple[Client, str]:
+    """The application and its redirect URI.
 
     Raises:
-        CannotRedirect: it is unknown, or has not registered that.
+        CannotRedirect: the application is unknown, or has not registered the URI.
     """
     values, repeated = parameters
     client = find_client(values.get("client_id", ""))
     if client is None or "client_id" in repeated:
-        raise CannotRedirect(UNKNOWN)
+        raise CannotRedirect(UNKNOWN_CLIENT)
     redirect_uri = values.get("redirect_uri", "")
     if not client.check_redirect_uri(redirect_uri) or "redirect_uri" in repeated:
         raise CannotRedirect(
@@ -120,23 +120,23 @@ def _sender(parameters: Parameters) -> tuple[Client, str]:
 
 
 def _scopes(parameters: Parameters) -> tuple[str, ...]:
-    """The scopes of a request that is valid. Raises OAuth2Error for any other."""
+    """The scopes of a request. Raises OAuth2Error if the request is invalid."""
     values, repeated = parameters
     if repeated:
         raise InvalidRequestError("A parameter is repeated.")
     if "response_type" not in values:
         raise InvalidRequestError("response_type is missing.")
-    if values["response_type"] != "code":  # Authlib would tell it back, whatever it is
+    if values["response_type"] != "code":  # Authlib would echo it, unescaped
         raise UnsupportedResponseTypeError("")
     if values.get("response_mode", "query") != "query":
         raise InvalidRequestError("response_mode can only be query.")
-    asked = OAuthRequest("GET", values)
-    server.get_consent_grant(asked)
-    return tuple(asked.scope.split(" "))
+    oauth_request = OAuthRequest("GET", values)
+    server.get_consent_grant(oauth_request)
+    return tuple(oauth_request.scope.split(" "))
 
 
 def _prompts(text: str) -> frozenset[str]:
-    """The words of ``prompt``; those that are not known mean nothing."""
+    """The values of ``prompt``. Unknown ones are ignored."""
     prompts = _PROMPTS & set(text.split(" "))
     if "none" in prompts and len(prompts) > 1:
         raise InvalidRequestError("prompt can be none only by itself.")

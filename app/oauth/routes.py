@@ -1,6 +1,6 @@
-"""/oauth/token, /oauth/revoke, /oauth/introspect, and where programs find out about them.
+"""/oauth/token, /oauth/revoke, /oauth/introspect and the server metadata.
 
-What they answer, errors too, has the form of OAuth (RFC 6749, section 5), not that of the API.
+Responses and errors have the format of OAuth (RFC 6749, section 5), not that of the API.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from app.api.parsing import whole_body
 from app.db.extensions import db
 from app.http.errors import ApiError, BadRequest, InternalError, PayloadTooLarge
 from app.limits import limiter
-from app.oauth.messages import Answer, OAuthRequest, refusal
+from app.oauth.messages import OAuthRequest, OAuthResponse, error_response
 from app.oauth.metadata import server_metadata
-from app.oauth.parameters import read_once
+from app.oauth.parameters import read_unique
 from app.oauth.server import server
 from app.oauth.service import issuer
 from app.policy.oauth import FORM_BYTES
@@ -36,7 +36,7 @@ bp = Blueprint("oauth", __name__)
 
 _FORM: Final = "application/x-www-form-urlencoded"
 _METADATA: Final = "/.well-known/oauth-authorization-server"
-_OWN_PATHS: Final = ("/oauth/token", "/oauth/revoke", "/oauth/introspect", _METADATA)
+_PATHS: Final = ("/oauth/token", "/oauth/revoke", "/oauth/introspect", _METADATA)
 _CODES: Final = {
     429: "temporarily_unavailable",
     500: "server_error",
@@ -46,59 +46,58 @@ _CODES: Final = {
 
 @bp.post("/oauth/token")
 def token() -> Response:
-    """Give tokens for a code, or for a refresh token."""
-    return _answered(server.create_token_response)
+    """Exchange a code or a refresh token for tokens."""
+    return _respond(server.create_token_response)
 
 
 @bp.post("/oauth/revoke")
 def revoke() -> Response:
-    """End a token of the application that asks."""
-    return _answered(partial(server.create_endpoint_response, "revocation"))
+    """Revoke a token of the calling application."""
+    return _respond(partial(server.create_endpoint_response, "revocation"))
 
 
 @bp.post("/oauth/introspect")
 def introspect() -> Response:
-    """Say whether a token of the application that asks is good, and for what."""
-    return _answered(partial(server.create_endpoint_response, "introspection"))
+    """Tell whether a token of the calling application is active, and its scope."""
+    return _respond(partial(server.create_endpoint_response, "introspection"))
 
 
 @bp.get(_METADATA)
 def metadata() -> Response:
-    """The addresses and abilities of the OAuth server."""
+    """The metadata of the OAuth server."""
     response = Response(dumps(server_metadata(issuer())), content_type="application/json")
     response.headers["Cache-Control"] = "public, max-age=3600"
     return response
 
 
-def _answered(endpoint: Callable[[OAuthRequest], Answer]) -> Response:
-    """The answer of an endpoint, once what it changed is kept; a refusal too changes something
-    where it tells of a theft."""
-    asked: OAuthRequest | None = None
+def _respond(endpoint: Callable[[OAuthRequest], OAuthResponse]) -> Response:
+    """Run an endpoint and commit, after an error too: reuse of a token revokes its family."""
+    oauth_request: OAuthRequest | None = None
     try:
-        asked = _read()
-        answer = endpoint(asked)
+        oauth_request = _read_request()
+        response = endpoint(oauth_request)
     except OAuth2Error as error:
-        answer = refusal(error)
+        response = error_response(error)
     db.session.commit()
-    if answer.status >= 400 and (asked is None or not asked.has_proof):
+    if response.status >= 400 and not (oauth_request and oauth_request.is_authenticated):
         limiter.count_refusal()
-    return _response(answer)
+    return _render(response)
 
 
-def _read() -> OAuthRequest:
-    """The form of this request. Raises InvalidRequestError."""
+def _read_request() -> OAuthRequest:
+    """The current request's form. Raises InvalidRequestError."""
     body = _body()
     if request.mimetype != _FORM:
         raise InvalidRequestError(f"Send the parameters as {_FORM}.")
     if request.args:
         raise InvalidRequestError("Send the parameters in the body, not in the address.")
-    return OAuthRequest("POST", read_once(body), request.headers.get("Authorization"))
+    return OAuthRequest("POST", read_unique(body), request.headers.get("Authorization"))
 
 
 def _body() -> bytes:
-    """The body of this request. Raises PayloadTooLarge, or BadRequest for one that is not whole.
+    """The current request's body. Raises PayloadTooLarge, or BadRequest if it is incomplete.
 
-    In chunks it has no announced length, and werkzeug would cut it short without a word.
+    A chunked body has no Content-Length, and werkzeug would silently truncate it.
     """
     request.max_content_length = FORM_BYTES
     try:
@@ -106,41 +105,45 @@ def _body() -> bytes:
             body: bytes = request.environ["wsgi.input"].read(FORM_BYTES + 1)
         else:
             body = whole_body(request)
-    except (OSError, ParseException):  # of the web server
+    except (OSError, ParseException):  # raised by gunicorn
         raise BadRequest("The body is malformed, or ends too early.") from None
     if len(body) > FORM_BYTES:
         raise PayloadTooLarge
     return body
 
 
-def _response(answer: Answer) -> Response:
-    response = Response(dumps(answer.body), answer.status, content_type="application/json")
-    response.headers.update({"Cache-Control": "no-store", "Pragma": "no-cache", **answer.headers})
-    return response
+def _render(response: OAuthResponse) -> Response:
+    rendered = Response(dumps(response.body), response.status, content_type="application/json")
+    rendered.headers.update({"Cache-Control": "no-store", "Pragma": "no-cache", **response.headers})
+    return rendered
 
 
 @bp.before_app_request
-def _refuse_method() -> Response | None:
-    refused = request.routing_exception
-    if isinstance(refused, MethodNotAllowed) and request.path.rstrip("/") in _OWN_PATHS:
-        headers = {"Allow": ", ".join(sorted(refused.valid_methods or ()))}
-        return _refused(405, "The Allow header names the methods that this address takes.", headers)
+def _handle_wrong_method() -> Response | None:
+    error = request.routing_exception
+    if isinstance(error, MethodNotAllowed) and request.path.rstrip("/") in _PATHS:
+        headers = {"Allow": ", ".join(sorted(error.valid_methods or ()))}
+        return _error_response(
+            405, "The Allow header names the methods that this address takes.", headers
+        )
     return None
 
 
 @bp.errorhandler(Exception)
-def _render(error: Exception) -> Response:
-    """Whatever else goes wrong, in OAuth's form."""
+def _handle_exception(error: Exception) -> Response:
+    """Any other error, in the format of OAuth."""
     db.session.rollback()
     if isinstance(error, HTTPException) and (error.code or 500) < 500:
-        return _refused(error.code or 400, error.description or "")
-    found = as_api_error(error) if isinstance(error, SQLAlchemyError) else error
-    if not isinstance(found, ApiError):
+        return _error_response(error.code or 400, error.description or "")
+    api_error = as_api_error(error) if isinstance(error, SQLAlchemyError) else error
+    if not isinstance(api_error, ApiError):
         log.error("unhandled error", exc_info=error)
-        found = InternalError()
-    return _refused(found.status, found.message, found.headers)
+        api_error = InternalError()
+    return _error_response(api_error.status, api_error.message, api_error.headers)
 
 
-def _refused(status: int, message: str, headers: Mapping[str, str] | None = None) -> Response:
-    told = {"error": _CODES.get(status, "invalid_request"), "error_description": message}
-    return _response(Answer(status, told, dict(headers or {})))
+def _error_response(
+    status: int, message: str, headers: Mapping[str, str] | None = None
+) -> Response:
+    body = {"error": _CODES.get(status, "invalid_request"), "error_description": message}
+    return _render(OAuthResponse(status, body, dict(headers or {})))

@@ -1,9 +1,9 @@
-"""The OAuth 2.0 server: Authlib judges requests, and what it would keep is kept by this room.
+"""The OAuth 2.0 server: Authlib validates requests, this package stores codes and tokens.
 
-Authlib reads what a grant must have and may have, and PKCE. Three things are not left to it. Codes
-and refresh tokens are claimed before anything is given for them (``authorizations``, ``issuing``);
-Authlib would save new tokens first. Clients prove themselves as ``clients`` has it. And redirect
-URIs are compared, and parameters added to them, as text (``redirect_uris``).
+Authlib checks the parameters of the grants and PKCE. Three things are not left to it: codes and
+refresh tokens are claimed before tokens are issued (``authorizations``, ``issuing``), while Authlib
+would save the new tokens first; clients are authenticated by ``clients``; and redirect URIs are
+compared and extended as text (``redirect_uris``).
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from app.oauth.clients import (
     POST,
     Client,
     authenticate_client,
+    authentication_error,
     find_client,
-    not_authenticated,
 )
 from app.oauth.grants import ANY_CLIENT, CodeGrant, Pkce, RefreshGrant, Token
-from app.oauth.messages import Answer, OAuthRequest, refusal
+from app.oauth.messages import OAuthRequest, OAuthResponse, error_response
 from app.policy.permissions import SCOPES
 
 
 class Revocation(RevocationEndpoint):  # type: ignore[misc]
-    """RFC 7009. What kind a token is its beginning says, so hints are not needed."""
+    """Token revocation (RFC 7009). A token's prefix tells its kind, so hints are ignored."""
 
     CLIENT_AUTH_METHODS = ANY_CLIENT
 
@@ -46,7 +46,7 @@ class Revocation(RevocationEndpoint):  # type: ignore[misc]
 
 
 class Introspection(IntrospectionEndpoint):  # type: ignore[misc]
-    """RFC 7662, for clients that ask about their own tokens."""
+    """Token introspection (RFC 7662), by clients for their own tokens."""
 
     CLIENT_AUTH_METHODS = (BASIC, POST)
 
@@ -75,7 +75,7 @@ class Introspection(IntrospectionEndpoint):  # type: ignore[misc]
 
 
 class Server(AuthorizationServer):  # type: ignore[misc]
-    """Authlib's server without a framework: requests come read, and answers go as ``Answer``."""
+    """Authlib's server without a web framework: ``OAuthRequest`` in, ``OAuthResponse`` out."""
 
     def __init__(self) -> None:
         super().__init__(scopes_supported=list(SCOPES))
@@ -100,18 +100,18 @@ class Server(AuthorizationServer):  # type: ignore[misc]
     ) -> Client:
         client, method = authenticate_client(request.form, request.headers["Authorization"])
         if method not in methods:
-            raise not_authenticated()
+            raise authentication_error()
         request.client, request.auth_method = client, method
         return client
 
     def send_signal(self, name: str, *args: Any, **kwargs: Any) -> None:
-        """Nobody listens."""
+        """Signals are not used."""
 
-    def handle_response(self, status: int, body: Mapping[str, Any], headers: Any) -> Answer:
-        return Answer(status, body, {})
+    def handle_response(self, status: int, body: Mapping[str, Any], headers: Any) -> OAuthResponse:
+        return OAuthResponse(status, body, {})
 
-    def handle_error_response(self, request: OAuthRequest, error: OAuth2Error) -> Answer:
-        return refusal(error)
+    def handle_error_response(self, request: OAuthRequest, error: OAuth2Error) -> OAuthResponse:
+        return error_response(error)
 
 
 def _token(token: str) -> Token | None:

@@ -1,14 +1,14 @@
-"""The OAuth server as the page of consent, and other rooms, use it."""
+"""The OAuth server as the consent page and other packages use it."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from app.oauth.applications import hold_application
+from app.oauth.applications import lock_application
 from app.oauth.authorizations import create_authorization
-from app.oauth.consents import is_remembered, remember
+from app.oauth.consents import has_consent, record_consent
 from app.oauth.requests import (
-    UNKNOWN,
+    UNKNOWN_CLIENT,
     AuthorizationRequest,
     CannotRedirect,
     RedirectWithError,
@@ -22,9 +22,9 @@ __all__ = [
     "AuthorizationRequest",
     "CannotRedirect",
     "RedirectWithError",
-    "consented",
     "deny",
     "grant",
+    "has_consented",
     "issuer",
     "read_request",
     "redirect_target",
@@ -33,21 +33,21 @@ __all__ = [
 AUTHORIZE: Final = "/oauth/authorize"
 
 
-def consented(request: AuthorizationRequest, user_id: str, account_id: str) -> bool:
-    """Whether a person has allowed all of this before, in this account."""
-    return is_remembered(account_id, user_id, request.client.id, request.scopes)
+def has_consented(request: AuthorizationRequest, user_id: str, account_id: str) -> bool:
+    """Whether a person has granted all of these scopes before, in this account."""
+    return has_consent(account_id, user_id, request.client.id, request.scopes)
 
 
 def grant(request: AuthorizationRequest, user_id: str, account_id: str) -> str:
-    """Allow it, and remember that. Returns where the person is sent, with a code.
+    """Grant the request and record the consent. Returns the redirect URL, with a code.
 
     Raises:
         Forbidden: the person does not belong to the account.
-        CannotRedirect: the application was deleted meanwhile.
+        CannotRedirect: the application has just been deleted.
     """
-    if not hold_application(request.client.account_id, request.client.id):
-        raise CannotRedirect(UNKNOWN)
-    remember(account_id, user_id, request.client.id, request.scopes)
+    if not lock_application(request.client.account_id, request.client.id):
+        raise CannotRedirect(UNKNOWN_CLIENT)
+    record_consent(account_id, user_id, request.client.id, request.scopes)
     code = create_authorization(
         account_id=account_id,
         user_id=user_id,
@@ -60,20 +60,20 @@ def grant(request: AuthorizationRequest, user_id: str, account_id: str) -> str:
 
 
 def deny(request: AuthorizationRequest, error: str = "access_denied") -> str:
-    """Where the person is sent without a code.
+    """The redirect URL with an error instead of a code.
 
     Args:
-        error: ``access_denied``, or what a silent request needs: ``login_required`` or
+        error: ``access_denied``, or for a silent request ``login_required`` or
             ``consent_required`` (OpenID Connect Core, section 3.1.2.6).
     """
     return client_redirect(request.redirect_uri, {"error": error}, request.state)
 
 
 def redirect_target(address: str) -> str | None:
-    """Where an address of ours sends people on to, if it is that of a good authorization request.
+    """The redirect URI of a local URL, if that is a valid authorization request.
 
-    Who signs in on the way to it may be sent on at once, and a browser holds that against the page
-    with the form of signing in (``app.site.pages.allow_form_action``).
+    Signing in may redirect there at once, and browsers apply the ``form-action`` policy of the
+    sign-in page to that redirect (``app.site.pages.allow_form_action``).
     """
     path, _, query = address.partition("?")
     if path != AUTHORIZE:

@@ -1,4 +1,4 @@
-"""Pages: an application asks for access, and which applications have it."""
+"""Pages: the consent page, and the list of applications with access."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from app.auth.memberships import memberships_of
 from app.auth.sessions import SignedIn, record_session_use
 from app.db.extensions import db
 from app.oauth import service
-from app.oauth.consents import end_consent, list_consents
-from app.oauth.redirect_uris import is_on_this_device, shown_host
+from app.oauth.consents import list_consents, revoke_consent
+from app.oauth.redirect_uris import display_host, is_on_this_device
 from app.oauth.service import AuthorizationRequest, CannotRedirect, RedirectWithError
 from app.policy.permissions import SCOPES
 from app.site.pages import PageBlueprint, allow_form_action, page, redirect_to
@@ -25,29 +25,29 @@ bp = PageBlueprint("oauth_pages", __name__)
 @bp.route(service.AUTHORIZE, methods=["GET", "POST"])
 @with_person
 def authorize() -> Response:
-    """Ask whether an application may act for who is signed in, and send them back to it."""
+    """Ask the signed-in person whether an application may act for them, and redirect back to it."""
     try:
-        asked = service.read_request(request.query_string)
-    except CannotRedirect as refusal:
-        return page("oauth/error.html", refusal.status, message=refusal.message)
-    except RedirectWithError as back:
-        return _lead(back.url)
+        auth_request = service.read_request(request.query_string)
+    except CannotRedirect as error:
+        return page("oauth/error.html", error.status, message=error.message)
+    except RedirectWithError as error:
+        return _redirect_to_client(error.url)
     person = current_person()
     if person is None:
-        if asked.is_silent:
-            return _lead(service.deny(asked, "login_required"))
-        return redirect_to(f"/login?next={quote(_own_address(), safe='')}")
+        if auth_request.is_silent:
+            return _redirect_to_client(service.deny(auth_request, "login_required"))
+        return redirect_to(f"/login?next={quote(_own_url(), safe='')}")
     record_session_use(person)
     accounts = memberships_of(person.user_id)
     if request.method == "POST":
-        return _decide(asked, person, accounts)
-    return _ask(asked, person, accounts)
+        return _handle_decision(auth_request, person, accounts)
+    return _show_consent(auth_request, person, accounts)
 
 
 @bp.get("/applications")
 @signed_in
 def applications(person: SignedIn) -> Response:
-    """Show which applications have access to what, for who is signed in."""
+    """List the applications that have access on behalf of the signed-in person."""
     consents = list_consents(person.user_id)
     return page("oauth/applications.html", consents=consents, words=SCOPES)
 
@@ -55,85 +55,95 @@ def applications(person: SignedIn) -> Response:
 @bp.post("/applications/end")
 @signed_in
 def end_application(person: SignedIn) -> Response:
-    """End the access of an application."""
-    given = request.form
-    ended = end_consent(
-        person.user_id, given.get("account_id", ""), given.get("application_id", "")
+    """Revoke the access of an application."""
+    form = request.form
+    was_revoked = revoke_consent(
+        person.user_id, form.get("account_id", ""), form.get("application_id", "")
     )
     db.session.commit()
-    told = "It has no access any more." if ended else "It had no access."
-    return redirect_to("/applications", told)
+    message = "It has no access any more." if was_revoked else "It had no access."
+    return redirect_to("/applications", message)
 
 
-def _ask(asked: AuthorizationRequest, person: SignedIn, accounts: list[Any]) -> Response:
-    """The page of consent; or the way back at once, where nothing is left to ask."""
-    account_id = _remembered(asked, person, accounts)
-    if account_id is not None and not asked.asks_anew:
-        return _grant(asked, person, account_id)
-    if asked.is_silent:
-        return _lead(service.deny(asked, "consent_required"))
-    return _consent_page(asked, person, accounts)
+def _show_consent(
+    auth_request: AuthorizationRequest, person: SignedIn, accounts: list[Any]
+) -> Response:
+    """The consent page, or an immediate redirect if no question is needed or allowed."""
+    account_id = _account_with_consent(auth_request, person, accounts)
+    if account_id is not None and not auth_request.requires_prompt:
+        return _grant_access(auth_request, person, account_id)
+    if auth_request.is_silent:
+        return _redirect_to_client(service.deny(auth_request, "consent_required"))
+    return _consent_page(auth_request, person, accounts)
 
 
-def _decide(asked: AuthorizationRequest, person: SignedIn, accounts: list[Any]) -> Response:
-    """What the form of consent says. All else of the request stands in its address."""
+def _handle_decision(
+    auth_request: AuthorizationRequest, person: SignedIn, accounts: list[Any]
+) -> Response:
+    """Handle the consent form. The authorization request itself is in the query string."""
     decision, account_id = request.form.get("decision"), request.form.get("account_id", "")
     if decision == "deny":
-        return _lead(service.deny(asked))
+        return _redirect_to_client(service.deny(auth_request))
     if decision == "allow" and account_id in {row.id for row in accounts}:
-        return _grant(asked, person, account_id)
-    return _consent_page(asked, person, accounts, 422)
+        return _grant_access(auth_request, person, account_id)
+    return _consent_page(auth_request, person, accounts, 422)
 
 
-def _remembered(asked: AuthorizationRequest, person: SignedIn, accounts: list[Any]) -> str | None:
-    """The account in which the person has allowed all of this before, if it can be but that one.
+def _account_with_consent(
+    auth_request: AuthorizationRequest, person: SignedIn, accounts: list[Any]
+) -> str | None:
+    """The account in which the person has consented to all of this, if there is no doubt which.
 
-    A program on a person's device that has no secret may be another than it says; then they are
-    asked each time (RFC 8252, section 8.6).
+    None for a public client on the person's device: another program could impersonate it, so the
+    person is auth_request each time (RFC 8252, section 8.6).
     """
-    if asked.client.is_public and is_on_this_device(asked.redirect_uri):
+    if auth_request.client.is_public and is_on_this_device(auth_request.redirect_uri):
         return None
-    allowed = [row.id for row in accounts if service.consented(asked, person.user_id, row.id)]
+    allowed = [
+        row.id for row in accounts if service.has_consented(auth_request, person.user_id, row.id)
+    ]
     if len(allowed) != 1 or (len(accounts) > 1 and allowed[0] != person.account_id):
         return None
     return allowed[0]  # type: ignore[no-any-return]
 
 
-def _grant(asked: AuthorizationRequest, person: SignedIn, account_id: str) -> Response:
-    url = service.grant(asked, person.user_id, account_id)
+def _grant_access(
+    auth_request: AuthorizationRequest, person: SignedIn, account_id: str
+) -> Response:
+    url = service.grant(auth_request, person.user_id, account_id)
     db.session.commit()
-    return _lead(url)
+    return _redirect_to_client(url)
 
 
 def _consent_page(
-    asked: AuthorizationRequest, person: SignedIn, accounts: list[Any], status: int = 200
+    auth_request: AuthorizationRequest, person: SignedIn, accounts: list[Any], status: int = 200
 ) -> Response:
     if not accounts:
-        return page("oauth/no_account.html", 403, client=asked.client)
-    allow_form_action(asked.redirect_uri)
+        return page("oauth/no_account.html", 403, client=auth_request.client)
+    allow_form_action(auth_request.redirect_uri)
     chosen = {row.id for row in accounts} & {person.account_id} or {accounts[0].id}
     return page(
         "oauth/consent.html",
         status,
-        client=asked.client,
+        client=auth_request.client,
         is_unclear=status != 200,
         accounts=accounts,
         chosen=chosen.pop(),
-        scopes={name: SCOPES[name] for name in asked.scopes},
-        host=shown_host(asked.redirect_uri),
-        on_this_device=is_on_this_device(asked.redirect_uri),
-        ends_at=clock.now() + asked.life,
-        action=_own_address(),
+        scopes={name: SCOPES[name] for name in auth_request.scopes},
+        host=display_host(auth_request.redirect_uri),
+        on_this_device=is_on_this_device(auth_request.redirect_uri),
+        ends_at=clock.now() + auth_request.life,
+        action=_own_url(),
     )
 
 
-def _own_address() -> str:
-    """The address of the request at hand, as it came."""
+def _own_url() -> str:
+    """The path and query of the current request, unchanged."""
     return f"{service.AUTHORIZE}?{request.query_string.decode()}"
 
 
-def _lead(url: str) -> Response:
-    """Send the person back to the application. After a form, by a GET (RFC 9700, section 4.12)."""
+def _redirect_to_client(url: str) -> Response:
+    """Redirect to the application. After a POST with 303 (RFC 9700, section 4.12)."""
     response = Response(status=303 if request.method == "POST" else 302)
     response.headers["Location"] = url
     response.headers["Cache-Control"] = "no-store"

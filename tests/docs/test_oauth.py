@@ -25,7 +25,13 @@ from tests.architecture.documents import documents
 from tests.docs.pages import blocks, commands
 from tests.make import Application, Browser, Client, make_application
 from tests.make.oauth import BACK, ask_token, exchange, refresh
-from tests.oauth.support import address_of, browser_of, code_of, sent_back, tokens_of
+from tests.oauth.support import (
+    authorization_url,
+    browser_of,
+    code_of,
+    redirect_parameters,
+    tokens_of,
+)
 
 PAGE = documents()["docs/oauth.md"]
 ADDRESS = "http://127.0.0.1:8000"
@@ -203,19 +209,19 @@ def test_the_redirect_uris_can_be_registered() -> None:
 
 
 def _asked(client: Client, application: Application, **fields: str | None) -> str:
-    page = browser_of(client).get(address_of(application, **fields), follow=False)
-    return sent_back(page)["error"]
+    page = browser_of(client).get(authorization_url(application, **fields), follow=False)
+    return redirect_parameters(page)["error"]
 
 
 def _denied(client: Client, application: Application) -> str:
     browser = browser_of(client)
-    browser.get(address_of(application))
-    return sent_back(browser.submit(follow=False, press="deny"))["error"]
+    browser.get(authorization_url(application))
+    return redirect_parameters(browser.submit(follow=False, press="deny"))["error"]
 
 
 def _silent(client: Client, application: Application) -> str:
-    page = Browser(client.app).get(address_of(application, prompt="none"), follow=False)
-    return sent_back(page)["error"]
+    page = Browser(client.app).get(authorization_url(application, prompt="none"), follow=False)
+    return redirect_parameters(page)["error"]
 
 
 SENT_BACK: dict[str, Callable[[Client, Application], str]] = {

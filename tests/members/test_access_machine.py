@@ -1,5 +1,4 @@
-"""Whatever happens to members, in any order: no credential can do what its person's role of now
-forbids."""
+"""After any sequence of changes to members, no credential exceeds its person's current role."""
 
 from __future__ import annotations
 
@@ -16,7 +15,7 @@ from app.credentials.service import revoke_credential
 from app.db.extensions import db
 from app.http.errors import Unauthorized
 from app.members.service import accept_invitation, change_role, invite_member, remove_member
-from app.oauth.consents import end_consent
+from app.oauth.consents import revoke_consent
 from app.policy.permissions import PERMISSIONS, ROLES, SCOPES, expand
 from tests.make import make_account
 from tests.make.accounts import Client
@@ -27,7 +26,7 @@ from tests.make.properties import examples
 PEOPLE = ("ash", "birch", "cedar")
 ACTIONS = tuple(sorted(name for name in SCOPES if name in PERMISSIONS))
 
-# A request that is refused with 401 or 403 to whoever lacks the permission, and changes nothing.
+# Requests that need the permission and change nothing; without it they get 401 or 403.
 PROBES = {
     "projects:read": ("GET", "/v1/projects", None),
     "projects:write": ("POST", "/v1/projects", {}),
@@ -41,7 +40,7 @@ PROBES = {
 
 
 class Held(NamedTuple):
-    """A credential that a person got, and what it was given."""
+    """A credential of a person, and the permissions it was created with."""
 
     kind: str
     person: str
@@ -50,7 +49,7 @@ class Held(NamedTuple):
 
 
 class Access(RuleBasedStateMachine):
-    """The members of one account, and all that they ever got. ``app`` is set on a subclass."""
+    """The members of one account, and all credentials they ever had. A subclass sets ``app``."""
 
     app: ClassVar[Flask]
 
@@ -142,48 +141,48 @@ class Access(RuleBasedStateMachine):
     def grant(self, data: st.DataObject, scopes: set[str]) -> None:
         person = data.draw(st.sampled_from(self._members()))
         asked = [*sorted(scopes), "offline_access"]
-        answer = grant_tokens(
+        response = grant_tokens(
             self.app, self.application, self.ids[person], self.client.account_id, asked
         )
         given = frozenset(scopes)
-        self.refreshable.append((person, answer["refresh_token"], given))
-        self._hold("oauth", person, answer["access_token"], given)
+        self.refreshable.append((person, response["refresh_token"], given))
+        self._hold("oauth", person, response["access_token"], given)
 
     @precondition(lambda self: self.refreshable)
     @rule(data=st.data())
     def refresh(self, data: st.DataObject) -> None:
         place = data.draw(st.integers(0, len(self.refreshable) - 1))
         person, token, given = self.refreshable[place]
-        answer = refresh(self.app, self.application, token)
-        if answer.status_code == 200:
+        response = refresh(self.app, self.application, token)
+        if response.status_code == 200:
             assert person in self.joined
-            self.refreshable[place] = (person, answer.json["refresh_token"], given)
-            self.held.append(Held("oauth", person, answer.json["access_token"], given))
+            self.refreshable[place] = (person, response.json["refresh_token"], given)
+            self.held.append(Held("oauth", person, response.json["access_token"], given))
 
     @precondition(lambda self: self.ids)
     @rule(data=st.data())
     def end_access_of_the_application(self, data: st.DataObject) -> None:
         person = data.draw(st.sampled_from(sorted(self.ids)))
         with self.app.app_context():
-            end_consent(self.ids[person], self.client.account_id, self.application.id)
+            revoke_consent(self.ids[person], self.client.account_id, self.application.id)
             db.session.commit()
         ended = [held for held in self.held if (held.kind, held.person) == ("oauth", person)]
         assert not any(self._held_by(held) for held in ended)
 
     def _hold(self, kind: str, person: str, token: str, given: frozenset[str]) -> None:
-        """A credential that is new can do all that it was given and the role allows."""
+        """A new credential has all its permissions that the role allows."""
         held = Held(kind, person, token, given)
         self.held.append(held)
         assert self._held_by(held) == self._allowed(held)
 
     def _allowed(self, held: Held) -> frozenset[str]:
-        """What it may do at most."""
+        """The permissions that it may have at most."""
         if held.person not in self.joined:
             return frozenset()
         return expand(held.given) & ROLES[self.roles[held.person]]
 
     def _held_by(self, held: Held) -> frozenset[str]:
-        """What the service takes it for."""
+        """The permissions that the service grants it."""
         with self.app.app_context():
             try:
                 if held.kind != "session":
@@ -202,7 +201,7 @@ class Access(RuleBasedStateMachine):
             assert self._held_by(held) <= self._allowed(held), held
 
     def teardown(self) -> None:
-        """The same, asked of the API itself."""
+        """The same check, through the API."""
         for held in getattr(self, "held", ()):
             if held.kind == "session":
                 continue
@@ -216,6 +215,6 @@ class Access(RuleBasedStateMachine):
         return caller.send(method, path, json=body).status_code not in (401, 403)
 
 
-def test_access_follows_the_role_of_now(app: Flask) -> None:
+def test_access_follows_the_current_role(app: Flask) -> None:
     machine = type("AccessHere", (Access,), {"app": app})
     run_machine(machine, settings=examples(8))

@@ -1,4 +1,4 @@
-"""What has been tried against token endpoints: a corpus."""
+"""A corpus of attacks on token endpoints."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class Scene:
     def without(self, *names: str) -> dict[str, Any]:
         return {name: value for name, value in self.form.items() if name not in names}
 
-    def later(self, by: timedelta) -> Scene:
+    def advance_clock(self, by: timedelta) -> Scene:
         moment = clock.now() + by
         self.patch.setattr(clock, "now", lambda: moment)
         return self
@@ -148,7 +148,7 @@ ATTACKS = [
     Attack("the code as a public application", lambda s: s.exchange(s.public)),
     Attack("an access token as code", lambda s: s.exchange(code=s.tokens["access_token"])),
     Attack("a refresh token as code", lambda s: s.exchange(code=s.tokens["refresh_token"])),
-    Attack("a code that has expired", lambda s: s.later(CODE_LIFE).exchange(), ends="code"),
+    Attack("a code that has expired", lambda s: s.advance_clock(CODE_LIFE).exchange(), ends="code"),
     Attack("a replay", lambda s: (s.exchange(), s.exchange())[1], ends="code"),
     Attack("a replay without redirect URI and verifier", lambda s: (
         s.exchange(), s.exchange(redirect_uri=None, code_verifier=None))[1], ends="code"),
@@ -168,11 +168,11 @@ ATTACKS = [
     Attack("the refresh token of another application", lambda s: s.refresh(s.other)),
     Attack("the refresh token as a public application", lambda s: s.refresh(s.public)),
     Attack("a used refresh token of another application", lambda s: (
-        s.refresh(), s.later(timedelta(minutes=1)).refresh(s.other))[1], ends="refresh"),
+        s.refresh(), s.advance_clock(timedelta(minutes=1)).refresh(s.other))[1], ends="refresh"),
     Attack("a used refresh token", lambda s: (
-        s.refresh(), s.later(timedelta(minutes=1)).refresh())[1], ends="tokens"),
-    Attack("a refresh token that has expired", lambda s: s.later(timedelta(days=31)).refresh(),
-           ends="all"),
+        s.refresh(), s.advance_clock(timedelta(minutes=1)).refresh())[1], ends="tokens"),
+    Attack("a refresh token that has expired",
+           lambda s: s.advance_clock(timedelta(days=31)).refresh(), ends="all"),
     # Scopes.
     Attack("a wider scope", lambda s: s.refresh(scope="projects:read projects:write"), SCOPE),
     Attack("another scope", lambda s: s.refresh(scope="members:read"), SCOPE),

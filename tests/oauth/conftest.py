@@ -1,4 +1,4 @@
-"""An application for the tests of OAuth."""
+"""Fixtures for OAuth tests."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ from tests.make import Application, Client, make_application
 
 @pytest.fixture
 def application(client: Client) -> Application:
-    """One with a secret and all scopes, of the account of ``client``."""
+    """An application with a secret and all scopes, registered by the account of ``client``."""
     return make_application(client)

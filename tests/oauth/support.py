@@ -1,4 +1,4 @@
-"""What the tests of OAuth share."""
+"""Helpers for OAuth tests."""
 
 from __future__ import annotations
 
@@ -22,30 +22,30 @@ OFFLINE = ("projects:read", "offline_access")
 
 
 def code_of(client: Client, application: Application, **fields: str | None) -> str:
-    """A code that the account's owner consented to."""
+    """A code that the account's owner granted."""
     return grant_code(client.app, application, client.owner_id, client.account_id, **fields)
 
 
 def tokens_of(
     client: Client, application: Application, scopes: tuple[str, ...] = OFFLINE
 ) -> dict[str, Any]:
-    """Tokens likewise."""
+    """Tokens that the account's owner granted."""
     return grant_tokens(client.app, application, client.owner_id, client.account_id, scopes)
 
 
-def status_with(client: Client, answer: dict[str, Any]) -> int:
-    """What the API says to the access token of an answer."""
-    return bearer(client, answer["access_token"]).get("/v1/projects").status_code
+def api_status(client: Client, response: dict[str, Any]) -> int:
+    """The status of an API request with the access token in a token response."""
+    return bearer(client, response["access_token"]).get("/v1/projects").status_code
 
 
-def later(monkeypatch: pytest.MonkeyPatch, by: timedelta) -> None:
-    """Let so much time pass."""
+def advance_clock(monkeypatch: pytest.MonkeyPatch, by: timedelta) -> None:
+    """Advance the clock."""
     moment = clock.now() + by
     monkeypatch.setattr(clock, "now", lambda: moment)
 
 
-def refused(response: TestResponse, error: str, status: int = 400) -> None:
-    """Assert that an answer is this refusal, in OAuth's form."""
+def assert_error(response: TestResponse, error: str, status: int = 400) -> None:
+    """Assert that a response is this error, in the format of OAuth."""
     assert (response.status_code, response.json["error"]) == (status, error), response.json
     assert set(response.json) <= {"error", "error_description"}
     assert response.headers["Cache-Control"] == "no-store"
@@ -54,7 +54,7 @@ def refused(response: TestResponse, error: str, status: int = 400) -> None:
 
 
 def rows(client: Client, statement: str, **values: Any) -> list[Any]:
-    """What the database has."""
+    """The rows that a statement selects."""
     with client.app.app_context():
         found = list(db.session.execute(text(statement), values))
         db.session.rollback()
@@ -71,13 +71,13 @@ def browser_of(client: Client, user_id: str | None = None) -> Browser:
     return sign_in(client.app, email)
 
 
-def address_of(application: Application, **fields: str | None) -> str:
-    """Where an application sends people to ask them; ``fields`` as in ``request_of``."""
+def authorization_url(application: Application, **fields: str | None) -> str:
+    """The URL of an authorization request; ``fields`` as in ``request_of``."""
     return f"/oauth/authorize?{urlencode(request_of(application, **fields))}"
 
 
-def sent_back(page: Page, uri: str = BACK) -> dict[str, str]:
-    """The parameters with which somebody is sent back to an application."""
+def redirect_parameters(page: Page, uri: str = BACK) -> dict[str, str]:
+    """The parameters with which a page redirects to an application."""
     assert page.status in (302, 303), page.text
     location = page.response.headers["Location"]
     assert location.startswith(uri)

@@ -1,4 +1,4 @@
-"""Registering applications, as a service and by ``bin/canopy oauth-app``."""
+"""Registering applications, through the service and with ``bin/canopy oauth-app``."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from app.oauth.applications import (
 from tests.cli.conftest import Run, runner
 from tests.make import Client, make_application
 from tests.make.oauth import BACK, ask_token, refresh
-from tests.oauth.support import refused, status_with, tokens_of
+from tests.oauth.support import api_status, assert_error, tokens_of
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def _create(client: Client, **fields: Any) -> None:
 @pytest.mark.parametrize(
     "name", ["x", "Map of Woods", "森の地図", "Karte für Förster", "🌲" * 200, "👩\u200d🌾", " x "]
 )
-def test_names_that_it_can_have(client: Client, name: str) -> None:
+def test_valid_names(client: Client, name: str) -> None:
     _create(client, name=name)
 
 
@@ -63,20 +63,22 @@ def test_names_that_it_can_have(client: Client, name: str) -> None:
         ({"account_id": "acct_x"}, "account"),
     ],
 )
-def test_what_cannot_be_registered(client: Client, fields: dict[str, Any], field: str) -> None:
-    with pytest.raises(ValidationFailed) as refusal:
+def test_invalid_arguments_are_rejected(client: Client, fields: dict[str, Any], field: str) -> None:
+    with pytest.raises(ValidationFailed) as raised:
         _create(client, **fields)
-    assert {detail.field for detail in refusal.value.details} == {field}
+    assert {detail.field for detail in raised.value.details} == {field}
 
 
-def test_every_fault_is_named_at_once(client: Client) -> None:
-    with pytest.raises(ValidationFailed) as refusal:
+def test_all_problems_are_reported_together(client: Client) -> None:
+    with pytest.raises(ValidationFailed) as raised:
         _create(client, name="", redirect_uris=["x", "y"], scopes=[])
-    fields = [detail.field for detail in refusal.value.details]
+    fields = [detail.field for detail in raised.value.details]
     assert fields == ["name", "redirect_uris", "redirect_uris", "scopes"]
 
 
-def test_an_account_sees_and_changes_its_own_only(client: Client, stranger: Client) -> None:
+def test_applications_of_other_accounts_are_not_accessible(
+    client: Client, stranger: Client
+) -> None:
     made = make_application(client)
     with client.app.app_context():
         assert [each["client_id"] for each in list_applications(client.account_id)] == [made.id]
@@ -86,13 +88,13 @@ def test_an_account_sees_and_changes_its_own_only(client: Client, stranger: Clie
         db.session.rollback()
 
 
-def test_a_new_secret_takes_the_place_of_the_old_at_once(client: Client) -> None:
+def test_rotating_a_secret_invalidates_the_old_one_at_once(client: Client) -> None:
     made = make_application(client)
     token = tokens_of(client, made)["refresh_token"]
     with client.app.app_context():
         secret = rotate_secret(client.account_id, made.id)
         db.session.commit()
-    refused(refresh(client.app, made, token), "invalid_client", 401)
+    assert_error(refresh(client.app, made, token), "invalid_client", 401)
     assert refresh(client.app, made, token, client_secret=secret).status_code == 200
 
 
@@ -126,7 +128,7 @@ def test_create_prints_id_and_secret(run: Run, client: Client) -> None:
     assert record["redirect_uris"] == [BACK]
 
 
-def test_create_for_people(run: Run, client: Client) -> None:
+def test_create_without_json(run: Run, client: Client) -> None:
     slug = client.get("/v1/account").json["data"]["slug"]
     given = ("--name", "Map", "--redirect-uri", BACK, "--scope", "profile")
     result = run("oauth-app", "create", "--account", slug, *given)
@@ -136,7 +138,7 @@ def test_create_for_people(run: Run, client: Client) -> None:
     ]
 
 
-def test_create_a_public_one(run: Run, client: Client) -> None:
+def test_create_public(run: Run, client: Client) -> None:
     made = _register(run, client, "--public", "--redirect-uri", "com.example.app:/back")
     assert made["client_secret"] is None
     listed = json.loads(run("oauth-app", "list", "--account", client.account_id, "--json").stdout)
@@ -153,7 +155,7 @@ def test_create_a_public_one(run: Run, client: Client) -> None:
         (("--redirect-uri", "http://a.example", "--scope", "profile"), 1, "redirect_uris: 'http"),
     ],
 )
-def test_what_cannot_be_made(
+def test_create_rejects_invalid_arguments(
     run: Run, client: Client, options: tuple[str, ...], exit_code: int, told: str
 ) -> None:
     result = run("oauth-app", "create", "--account", client.account_id, "--name", "x", *options)
@@ -172,7 +174,7 @@ def test_list_shows_no_secret(run: Run, client: Client, stranger: Client) -> Non
         assert mine["client_secret"] not in shown
 
 
-def test_list_without_any(run: Run, client: Client) -> None:
+def test_list_when_empty(run: Run, client: Client) -> None:
     arguments = ("oauth-app", "list", "--account", client.account_id)
     assert json.loads(run(*arguments, "--json").stdout) == []
     assert "has no application" in run(*arguments).stdout
@@ -186,24 +188,24 @@ def test_rotate_secret_prints_a_new_one(run: Run, client: Client) -> None:
     assert again["client_secret"] != made["client_secret"]
 
 
-def test_rotate_secret_of_a_public_one_is_refused(run: Run, client: Client) -> None:
+def test_rotate_secret_of_a_public_application_is_rejected(run: Run, client: Client) -> None:
     made = _register(run, client, "--public")
     result = run("oauth-app", "rotate-secret", made["client_id"])
     assert result.exit_code == 1
     assert "no secret" in result.stderr
 
 
-def test_delete_ends_everything(run: Run, client: Client) -> None:
+def test_delete_revokes_all_access(run: Run, client: Client) -> None:
     application = make_application(client)
     answer = tokens_of(client, application)
-    asked = run("oauth-app", "delete", application.id, input="n\n")
-    assert asked.exit_code == 1
-    assert status_with(client, answer) == 200
+    aborted = run("oauth-app", "delete", application.id, input="n\n")
+    assert aborted.exit_code == 1
+    assert api_status(client, answer) == 200
     result = run("oauth-app", "delete", application.id, "--yes", "--json")
     assert json.loads(result.stdout) == {"client_id": application.id, "deleted": True}
-    assert status_with(client, answer) == 401
+    assert api_status(client, answer) == 401
     response = ask_token(client.app, application, "/oauth/introspect", token="x")
-    refused(response, "invalid_client", 401)
+    assert_error(response, "invalid_client", 401)
     again = run("oauth-app", "delete", application.id, "--yes")
     assert again.exit_code == 1
     assert "no application" in again.stderr
@@ -211,7 +213,7 @@ def test_delete_ends_everything(run: Run, client: Client) -> None:
 
 @pytest.mark.parametrize("client_id", ["x", "app_01arz3ndektsv4rrffq69g5fav", "\x00", "key_x"])
 @pytest.mark.parametrize("command", [("rotate-secret",), ("delete", "--yes")])
-def test_an_unknown_one(run: Run, client_id: str, command: tuple[str, ...]) -> None:
+def test_unknown_application(run: Run, client_id: str, command: tuple[str, ...]) -> None:
     result = run("oauth-app", command[0], client_id, *command[1:])
     assert result.exit_code == 1
     assert "no application" in result.stderr

@@ -1,4 +1,4 @@
-"""The page of the applications that have access."""
+"""The page that lists applications with access."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from tests.make import (
     make_application,
     make_member,
 )
-from tests.oauth.support import address_of, browser_of, status_with, tokens_of
+from tests.oauth.support import api_status, authorization_url, browser_of, tokens_of
 
 
 def _name_of(client: Client) -> str:
     return client.get("/v1/account").json["data"]["name"]
 
 
-def test_the_page_of_applications(
+def test_page_lists_applications(
     client: Client, stranger: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     browser = browser_of(client)
     assert "You have given no application access" in browser.get("/applications").text
     application = make_application(stranger, name="Bees & Co")
-    answer = tokens_of(client, application, ("projects:read", "offline_access"))
+    response = tokens_of(client, application, ("projects:read", "offline_access"))
     page = browser.get("/applications")
     for told in ("Bees & Co", _name_of(stranger), _name_of(client), SCOPES["projects:read"]):
         assert told in page.text
@@ -37,48 +37,48 @@ def test_the_page_of_applications(
     page = browser.submit("/applications/end")
     assert page.path == "/applications"
     assert "You have given no application access" in page.text
-    assert status_with(client, answer) == 401
+    assert api_status(client, response) == 401
 
 
-def test_nobody_ends_what_another_person_has_granted(
+def test_consents_of_other_people_cannot_be_revoked(
     client: Client, application: Application
 ) -> None:
-    answer = tokens_of(client, application)
+    response = tokens_of(client, application)
     member = make_member(client)
     tokens_of(client, make_application(client))
     browser = browser_of(client, member.id)
     tokens_of(client, make_application(client))
     page = browser.get("/applications")
     assert "Map of Woods" not in page.text
-    browser_token = browser.get(address_of(application)).form().fields["csrf_token"]
+    browser_token = browser.get(authorization_url(application)).form().fields["csrf_token"]
     fields = {"account_id": client.account_id, "application_id": application.id}
     page = browser.send("/applications/end", csrf_token=browser_token, **fields)
     assert page.status == 303
-    assert status_with(client, answer) == 200
+    assert api_status(client, response) == 200
 
 
 @pytest.mark.parametrize("value", ["", "x", "\x00", "x" * 10_000])
-def test_ending_what_there_is_not(client: Client, application: Application, value: str) -> None:
+def test_revoking_an_unknown_consent(client: Client, application: Application, value: str) -> None:
     browser = browser_of(client)
-    token = browser.get(address_of(application)).form().fields["csrf_token"]
+    token = browser.get(authorization_url(application)).form().fields["csrf_token"]
     page = browser.send(
         "/applications/end", csrf_token=token, account_id=value, application_id=value
     )
     assert page.status == 303
 
 
-def test_the_applications_are_for_who_is_signed_in(client: Client) -> None:
+def test_page_requires_sign_in(client: Client) -> None:
     page = Browser(client.app).get("/applications")
     assert page.path == f"/login?next={quote('/applications', safe='')}"
     assert Browser(client.app).send("/applications/end").status == 403
 
 
-def test_last_use_is_told(
+def test_last_use_is_shown(
     client: Client, application: Application, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     moment = clock.now() + timedelta(minutes=30)
-    answer = tokens_of(client, application)
+    response = tokens_of(client, application)
     monkeypatch.setattr(clock, "now", lambda: moment)
-    status_with(client, answer)
+    api_status(client, response)
     page = browser_of(client).get("/applications")
     assert f"last used {moment:%Y-%m-%d, %H:%M}" in page.text

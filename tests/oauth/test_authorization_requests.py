@@ -1,4 +1,4 @@
-"""Authorization requests that are not right, of which the application is told."""
+"""Invalid authorization requests that are reported to the application."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.make import (
     Client,
     make_application,
 )
-from tests.oauth.support import address_of, browser_of, sent_back
+from tests.oauth.support import authorization_url, browser_of, redirect_parameters
 
 
 @pytest.mark.parametrize(
@@ -45,38 +45,42 @@ from tests.oauth.support import address_of, browser_of, sent_back
         ({"code_challenge": "ü" * 43}, "invalid_request"),
     ],
 )
-def test_what_is_wrong_is_told_to_the_application(
+def test_errors_are_reported_to_the_application(
     client: Client, application: Application, fields: dict[str, str | None], error: str
 ) -> None:
-    answer = sent_back(Browser(client.app).get(address_of(application, **fields), follow=False))
-    assert answer["error"] == error
-    assert answer["state"] == "xyz"
-    assert answer["iss"] == client.app.config["SETTINGS"].public_url
-    assert answer.get("error_description", "").isascii()
+    response = redirect_parameters(
+        Browser(client.app).get(authorization_url(application, **fields), follow=False)
+    )
+    assert response["error"] == error
+    assert response["state"] == "xyz"
+    assert response["iss"] == client.app.config["SETTINGS"].public_url
+    assert response.get("error_description", "").isascii()
 
 
-def test_a_scope_that_the_application_has_not_registered(client: Client) -> None:
+def test_unregistered_scope(client: Client) -> None:
     application = make_application(client, scopes=["projects:read"])
-    asked = address_of(application, scope="projects:read assets:read")
-    answer = sent_back(Browser(client.app).get(asked, follow=False))
-    assert answer["error"] == "invalid_scope"
+    url = authorization_url(application, scope="projects:read assets:read")
+    response = redirect_parameters(Browser(client.app).get(url, follow=False))
+    assert response["error"] == "invalid_scope"
 
 
 @pytest.mark.parametrize(
     "more", ["scope=profile", "state=other", "response_type=code", "code_challenge=x", "x=1&x=2"]
 )
-def test_a_repeated_parameter_is_told(client: Client, application: Application, more: str) -> None:
-    page = Browser(client.app).get(f"{address_of(application)}&{more}", follow=False)
-    answer = sent_back(page)
-    assert answer["error"] == "invalid_request"
-    assert ("state" in answer) is not more.startswith("state")
+def test_repeated_parameter(client: Client, application: Application, more: str) -> None:
+    page = Browser(client.app).get(f"{authorization_url(application)}&{more}", follow=False)
+    response = redirect_parameters(page)
+    assert response["error"] == "invalid_request"
+    assert ("state" in response) is not more.startswith("state")
 
 
 @pytest.mark.parametrize(
     "more", ["x=%00", "x=%ff", "state2=%ED%A0%80", "x=" + "y" * 2_001, "x" * 3_000, "x&" * 60]
 )
-def test_what_cannot_be_read_is_a_page(client: Client, application: Application, more: str) -> None:
-    page = Browser(client.app).get(f"{address_of(application)}&{more}", follow=False)
+def test_unreadable_requests_get_an_error_page(
+    client: Client, application: Application, more: str
+) -> None:
+    page = Browser(client.app).get(f"{authorization_url(application)}&{more}", follow=False)
     assert page.status == 400
     assert page.response.mimetype == "text/html"
 
@@ -84,8 +88,8 @@ def test_what_cannot_be_read_is_a_page(client: Client, application: Application,
 def test_pkce_is_optional_with_a_secret_and_required_without(client: Client) -> None:
     without = {"code_challenge": None, "code_challenge_method": None}
     browser = browser_of(client)
-    page = browser.get(address_of(make_application(client), **without))
+    page = browser.get(authorization_url(make_application(client), **without))
     assert page.status == 200
     public = make_application(client, public=True)
-    answer = sent_back(browser.get(address_of(public, **without), follow=False))
-    assert answer["error"] == "invalid_request"
+    response = redirect_parameters(browser.get(authorization_url(public, **without), follow=False))
+    assert response["error"] == "invalid_request"

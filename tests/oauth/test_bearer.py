@@ -1,4 +1,4 @@
-"""What an access token may do: its scopes, cut with what the person is in the account now."""
+"""The permissions of an access token: its scopes, limited by the person's current role."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from app.db.extensions import db
 from app.members.service import change_role, remove_member
 from app.oauth.applications import delete_application
-from app.oauth.consents import end_consent
+from app.oauth.consents import revoke_consent
 from app.policy.permissions import ROLES, SCOPES, expand
 from app.security import tokens
 from app.values import clock
@@ -26,15 +26,15 @@ from tests.make import (
     second_app,
 )
 from tests.make.oauth import refresh
-from tests.oauth.support import OFFLINE, later, refused, rows, tokens_of
+from tests.oauth.support import OFFLINE, advance_clock, assert_error, rows, tokens_of
 
 ALL = tuple(SCOPES)
 
 
 def _of(client: Client, application: Application, member: Member, *scopes: str) -> Client:
-    """A caller with an access token of a member."""
-    answer = grant_tokens(client.app, application, member.id, client.account_id, scopes or ALL)
-    return bearer(client, answer["access_token"])
+    """A client with an access token of a member."""
+    response = grant_tokens(client.app, application, member.id, client.account_id, scopes or ALL)
+    return bearer(client, response["access_token"])
 
 
 def _change(client: Client, member: Member, role: str | None) -> None:
@@ -50,7 +50,7 @@ def _change(client: Client, member: Member, role: str | None) -> None:
 
 @pytest.mark.parametrize("role", ROLES)
 @pytest.mark.parametrize("scopes", [ALL, *((name,) for name in SCOPES)])
-def test_permissions_are_the_scopes_cut_with_the_role(
+def test_permissions_are_limited_by_scopes_and_role(
     client: Client, application: Application, role: str, scopes: tuple[str, ...]
 ) -> None:
     caller = _of(client, application, make_member(client, role), *scopes)
@@ -61,7 +61,7 @@ def test_permissions_are_the_scopes_cut_with_the_role(
     assert verified["account_id"] == client.account_id
 
 
-def test_verify_says_when_the_token_ends(
+def test_verify_reports_the_expiry(
     client: Client, application: Application, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     moment = clock.now()
@@ -82,7 +82,7 @@ def test_the_account_needs_the_scope_profile(
     assert make_key(client, permissions=["projects:read"]).get("/v1/account").status_code == 200
 
 
-def test_profile_opens_nothing_else(client: Client, application: Application) -> None:
+def test_the_scope_profile_allows_nothing_else(client: Client, application: Application) -> None:
     caller = bearer(client, tokens_of(client, application, ("profile",))["access_token"])
     for path in ("/v1/projects", "/v1/account/members", "/v1/account/usage"):
         assert caller.get(path).status_code == 403
@@ -97,7 +97,7 @@ def test_profile_opens_nothing_else(client: Client, application: Application) ->
         ("viewer", ALL, "/v1/projects", "person"),
     ],
 )
-def test_a_refusal_says_what_is_lacking(
+def test_a_403_names_the_missing_permission(
     client: Client, application: Application, role: str, scopes: tuple[str, ...], path: str,
     told: str,
 ) -> None:  # fmt: skip
@@ -107,35 +107,33 @@ def test_a_refusal_says_what_is_lacking(
     assert told in response.json["error"]["message"]
 
 
-def test_what_an_application_does_the_person_has_done(
-    client: Client, application: Application
-) -> None:
+def test_changes_are_attributed_to_the_person(client: Client, application: Application) -> None:
     member = make_member(client, "editor")
     make_project(_of(client, application, member))
     statement = "SELECT body FROM events WHERE account_id = :id ORDER BY id DESC"
     assert f'"id":"{member.id}"' in rows(client, statement, id=client.account_id)[0][0]
 
 
-# What ends a token, or lessens it.
+# What revokes or restricts a token.
 
 
 @pytest.mark.parametrize("role", ["viewer", None])
-def test_removal_and_a_lower_role_end_it_at_once_in_every_process(
+def test_removal_and_a_lower_role_apply_at_once_in_every_process(
     client: Client, application: Application, role: str | None
 ) -> None:
     member = make_member(client, "editor")
-    answer = grant_tokens(client.app, application, member.id, client.account_id, ALL)
+    response = grant_tokens(client.app, application, member.id, client.account_id, ALL)
     with second_app(client.app) as other:
-        here = bearer(client, answer["access_token"])
-        elsewhere = Client(other, client.account_id, member.id, answer["access_token"])
+        here = bearer(client, response["access_token"])
+        elsewhere = Client(other, client.account_id, member.id, response["access_token"])
         assert elsewhere.get("/v1/projects").status_code == 200
         _change(client, member, role)
         assert elsewhere.get("/v1/projects").status_code == 401
         assert here.get("/v1/projects").status_code == 401
-    refused(refresh(client.app, application, answer["refresh_token"]), "invalid_grant")
+    assert_error(refresh(client.app, application, response["refresh_token"]), "invalid_grant")
 
 
-def test_a_role_that_is_lowered_in_the_database_counts_at_once(
+def test_a_role_lowered_in_the_database_applies_at_once(
     client: Client, application: Application
 ) -> None:
     member = make_member(client, "editor")
@@ -153,7 +151,7 @@ def test_a_role_that_is_lowered_in_the_database_counts_at_once(
     )
 
 
-def test_a_higher_role_gives_back_what_was_consented_to(
+def test_a_higher_role_restores_consented_permissions(
     client: Client, application: Application
 ) -> None:
     member = make_member(client, "viewer")
@@ -163,25 +161,27 @@ def test_a_higher_role_gives_back_what_was_consented_to(
     assert caller.post("/v1/projects", json={"name": "A"}).status_code == 201
 
 
-def test_ending_the_consent_ends_it(client: Client, application: Application) -> None:
-    answer = tokens_of(client, application)
+def test_revoking_the_consent_revokes_the_token(client: Client, application: Application) -> None:
+    response = tokens_of(client, application)
     with client.app.app_context():
-        assert end_consent(client.owner_id, client.account_id, application.id)
+        assert revoke_consent(client.owner_id, client.account_id, application.id)
         db.session.commit()
-    assert bearer(client, answer["access_token"]).get("/v1/projects").status_code == 401
-    refused(refresh(client.app, application, answer["refresh_token"]), "invalid_grant")
+    assert bearer(client, response["access_token"]).get("/v1/projects").status_code == 401
+    assert_error(refresh(client.app, application, response["refresh_token"]), "invalid_grant")
 
 
-def test_deleting_the_application_ends_it(client: Client, application: Application) -> None:
-    answer = tokens_of(client, application)
+def test_deleting_the_application_revokes_the_token(
+    client: Client, application: Application
+) -> None:
+    response = tokens_of(client, application)
     with client.app.app_context():
         assert delete_application(client.account_id, application.id)
         db.session.commit()
-    assert bearer(client, answer["access_token"]).get("/v1/projects").status_code == 401
-    refused(refresh(client.app, application, answer["refresh_token"]), "invalid_client", 401)
+    assert bearer(client, response["access_token"]).get("/v1/projects").status_code == 401
+    assert_error(refresh(client.app, application, response["refresh_token"]), "invalid_client", 401)
 
 
-def test_what_another_person_granted_stays(client: Client, application: Application) -> None:
+def test_tokens_of_other_people_stay_valid(client: Client, application: Application) -> None:
     member = make_member(client, "editor")
     own = bearer(client, tokens_of(client, application)["access_token"])
     _of(client, application, member)
@@ -189,10 +189,10 @@ def test_what_another_person_granted_stays(client: Client, application: Applicat
     assert own.get("/v1/projects").status_code == 200
 
 
-def test_what_is_granted_in_one_account_opens_no_other(
+def test_a_token_is_valid_for_one_account_only(
     client: Client, stranger: Client, application: Application
 ) -> None:
-    """Also for a person who belongs to both."""
+    """Even if the person belongs to both."""
     member = make_member(client, "editor")
     make_member(stranger, "owner", email=member.email)
     project = make_project(stranger)
@@ -203,14 +203,14 @@ def test_what_is_granted_in_one_account_opens_no_other(
     assert caller.get("/v1/projects").status_code == 200
 
 
-# How it is refused, and noted.
+# Errors, and recording use.
 
 
-def test_every_token_that_is_not_good_gets_the_same_answer(
+def test_all_invalid_tokens_get_the_same_response(
     client: Client, application: Application, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    answer, moment = tokens_of(client, application), clock.now()
-    good = answer["access_token"]
+    response, moment = tokens_of(client, application), clock.now()
+    good = response["access_token"]
     bad = [
         tokens.new_token(tokens.ACCESS_TOKEN),
         good[:-1] + ("a" if good[-1] != "a" else "b"),
@@ -219,19 +219,19 @@ def test_every_token_that_is_not_good_gets_the_same_answer(
     ]
     monkeypatch.setattr(clock, "now", lambda: moment + timedelta(hours=2))
     same = {"X-Request-Id": "same-request"}
-    answers = [
+    responses = [
         client.nobody().get("/v1/projects", headers=same | {"Authorization": f"Bearer {token}"})
         for token in (good, *(token.encode().decode("latin-1") for token in bad))
     ]
-    assert {each.status_code for each in answers} == {401}
-    assert len({each.get_data() for each in answers}) == 1
-    assert {each.headers["WWW-Authenticate"] for each in answers} == {
+    assert {each.status_code for each in responses} == {401}
+    assert len({each.get_data() for each in responses}) == 1
+    assert {each.headers["WWW-Authenticate"] for each in responses} == {
         'Bearer realm="canopy", error="invalid_token"'
     }
 
 
 @pytest.mark.parametrize("name", ["refresh_token", "code", "secret"])
-def test_only_an_access_token_is_one(client: Client, application: Application, name: str) -> None:
+def test_other_tokens_are_not_accepted(client: Client, application: Application, name: str) -> None:
     known = tokens_of(client, application) | {
         "code": tokens.new_token(tokens.AUTHORIZATION_CODE),
         "secret": application.secret,
@@ -240,7 +240,7 @@ def test_only_an_access_token_is_one(client: Client, application: Application, n
 
 
 @pytest.mark.parametrize(("seconds", "noted"), [(1, False), (59, False), (60, True)])
-def test_a_use_is_noted_at_most_once_a_minute(
+def test_last_use_is_recorded_at_most_once_a_minute(
     client: Client, application: Application, monkeypatch: pytest.MonkeyPatch, seconds: float,
     noted: bool,
 ) -> None:  # fmt: skip
@@ -249,13 +249,13 @@ def test_a_use_is_noted_at_most_once_a_minute(
     monkeypatch.setattr(clock, "now", lambda: start)
     caller.get("/v1/projects")
     assert _noted(client) == [clock.format_time(start)] * 2
-    later(monkeypatch, timedelta(seconds=seconds))
+    advance_clock(monkeypatch, timedelta(seconds=seconds))
     caller.get("/v1/projects")
     assert _noted(client) == [clock.format_time(clock.now() if noted else start)] * 2
 
 
 def _noted(client: Client) -> list[str]:
-    """When the authorization of the owner was last used, and the owner last active."""
+    """When the owner's authorization was last used, and when the owner was last active."""
     values = {"id": client.account_id, "user": client.owner_id}
     of_both = (
         "SELECT last_used_at FROM oauth_authorizations WHERE account_id = :id AND user_id = :user",
@@ -265,7 +265,7 @@ def _noted(client: Client) -> list[str]:
     return [clock.format_optional_time(moment) or "" for moment in moments]
 
 
-def test_a_busy_database_holds_up_no_request(client: Client, application: Application) -> None:
+def test_a_busy_database_does_not_delay_requests(client: Client, application: Application) -> None:
     caller = bearer(client, tokens_of(client, application)["access_token"])
     with client.app.app_context():
         statement = "UPDATE oauth_authorizations SET last_used_at = NULL WHERE account_id = :id"

@@ -1,4 +1,4 @@
-"""The page of consent: the way there and back, and what it says."""
+"""The consent page: the redirects to and from it, and its contents."""
 
 from __future__ import annotations
 
@@ -17,98 +17,94 @@ from tests.make import (
 )
 from tests.make.browser import PASSWORD
 from tests.make.oauth import exchange
-from tests.oauth.support import address_of, browser_of, rows, sent_back, status_with
+from tests.oauth.support import api_status, authorization_url, browser_of, redirect_parameters, rows
 
 
 def _name_of(client: Client) -> str:
     return client.get("/v1/account").json["data"]["name"]
 
 
-# The way there and back.
+# Redirects.
 
 
-def test_the_whole_way(client: Client, application: Application) -> None:
+def test_complete_flow(client: Client, application: Application) -> None:
     browser = browser_of(client)
-    page = browser.get(address_of(application))
+    page = browser.get(authorization_url(application))
     assert page.title == "Map of Woods asks for access"
-    answer = sent_back(browser.submit(page.path, press="allow"))
-    assert set(answer) == {"code", "state", "iss"}
-    assert answer["state"] == "xyz"
-    assert answer["iss"] == client.app.config["SETTINGS"].public_url
-    assert status_with(client, exchange(client.app, application, answer["code"]).json) == 200
+    response = redirect_parameters(browser.submit(page.path, press="allow"))
+    assert set(response) == {"code", "state", "iss"}
+    assert response["state"] == "xyz"
+    assert response["iss"] == client.app.config["SETTINGS"].public_url
+    assert api_status(client, exchange(client.app, application, response["code"]).json) == 200
 
 
-def test_whoever_is_not_signed_in_does_so_first(client: Client, application: Application) -> None:
+def test_signing_in_comes_first(client: Client, application: Application) -> None:
     browser_of(client)
     email = rows(client, "SELECT email FROM users WHERE id = :id", id=client.owner_id)[0][0]
-    browser, address = Browser(client.app), address_of(application, state="a b&c=d%2Fe+ü")
+    browser, address = Browser(client.app), authorization_url(application, state="a b&c=d%2Fe+ü")
     page = browser.get(address)
     assert urlsplit(page.path).path == "/login"
     assert unquote(urlsplit(page.path).query.removeprefix("next=")) == address
     page = browser.submit(email=email, password=PASSWORD)
     assert page.path == address
-    assert sent_back(browser.submit(address, press="allow"))["state"] == "a b&c=d%2Fe+ü"
+    assert redirect_parameters(browser.submit(address, press="allow"))["state"] == "a b&c=d%2Fe+ü"
 
 
-def test_deny_leads_back_without_a_code(client: Client, application: Application) -> None:
+def test_denying_redirects_without_a_code(client: Client, application: Application) -> None:
     browser = browser_of(client)
-    page = browser.get(address_of(application))
-    answer = sent_back(browser.submit(page.path, press="deny"))
-    assert set(answer) == {"error", "state", "iss"}
-    assert answer["error"] == "access_denied"
+    page = browser.get(authorization_url(application))
+    response = redirect_parameters(browser.submit(page.path, press="deny"))
+    assert set(response) == {"error", "state", "iss"}
+    assert response["error"] == "access_denied"
     assert not rows(
         client, "SELECT * FROM oauth_consents WHERE application_id = :id", id=application.id
     )
 
 
-def test_a_form_leads_back_by_a_get(client: Client, application: Application) -> None:
-    """A 307 would post the form to the application (RFC 9700, section 4.12)."""
+def test_the_form_redirects_with_303(client: Client, application: Application) -> None:
+    """A 307 would POST the form to the application (RFC 9700, section 4.12)."""
     browser = browser_of(client)
-    page = browser.get(address_of(application))
+    page = browser.get(authorization_url(application))
     assert browser.submit(page.path, press="allow").status == 303
-    assert browser.get(address_of(application), follow=False).status == 302
+    assert browser.get(authorization_url(application), follow=False).status == 302
 
 
 @pytest.mark.parametrize(
     "state", ["x", "a b", "%20", "a+b", "a&b=c", "#", "ü\u202e", '"<script>', "\n\r\t", "x" * 2_000]
 )
-def test_the_state_comes_back_untouched(
-    client: Client, application: Application, state: str
-) -> None:
+def test_state_is_returned_unchanged(client: Client, application: Application, state: str) -> None:
     browser = browser_of(client)
-    page = browser.get(address_of(application, state=state))
-    assert sent_back(browser.submit(page.path, press="allow"))["state"] == state
+    page = browser.get(authorization_url(application, state=state))
+    assert redirect_parameters(browser.submit(page.path, press="allow"))["state"] == state
     for more in ({}, {"scope": "bees"}, {"prompt": "none"}):
-        again = browser.get(address_of(application, state=state, **more), follow=False)
-        assert sent_back(again)["state"] == state
+        again = browser.get(authorization_url(application, state=state, **more), follow=False)
+        assert redirect_parameters(again)["state"] == state
 
 
 @pytest.mark.parametrize("state", [None, ""])
-def test_without_a_state_none_comes_back(
-    client: Client, application: Application, state: str | None
-) -> None:
+def test_no_state_is_added(client: Client, application: Application, state: str | None) -> None:
     browser = browser_of(client)
-    page = browser.get(address_of(application, state=state))
-    assert set(sent_back(browser.submit(page.path, press="allow"))) == {"code", "iss"}
+    page = browser.get(authorization_url(application, state=state))
+    assert set(redirect_parameters(browser.submit(page.path, press="allow"))) == {"code", "iss"}
 
 
-def test_no_cache_keeps_an_answer(client: Client, application: Application) -> None:
+def test_responses_are_not_cached(client: Client, application: Application) -> None:
     browser = browser_of(client)
-    page = browser.get(address_of(application))
-    for answer in (page, browser.submit(page.path, press="allow"), browser.get(page.path)):
-        assert answer.response.headers["Cache-Control"] == "no-store"
+    page = browser.get(authorization_url(application))
+    for response in (page, browser.submit(page.path, press="allow"), browser.get(page.path)):
+        assert response.response.headers["Cache-Control"] == "no-store"
 
 
-# What the page says.
+# Contents.
 
 
-def test_the_page_says_who_asks_for_what_where_and_until_when(
+def test_the_page_shows_application_scopes_host_and_expiry(
     client: Client, stranger: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     moment = clock.now()
     monkeypatch.setattr(clock, "now", lambda: moment)
     application = make_application(stranger, name="<b>Bees</b> & Co")
-    page = browser_of(client).get(address_of(application))
+    page = browser_of(client).get(authorization_url(application))
     assert "<b>Bees</b> & Co asks for access" in page.text
     assert f"an application of {_name_of(stranger)}" in page.text
     assert _name_of(client) in page.text
@@ -121,18 +117,18 @@ def test_the_page_says_who_asks_for_what_where_and_until_when(
     assert "while you are away" in page.text
 
 
-def test_the_page_says_an_hour_without_offline_access(
+def test_the_page_shows_an_hour_without_offline_access(
     client: Client, application: Application, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     moment = clock.now()
     monkeypatch.setattr(clock, "now", lambda: moment)
-    page = browser_of(client).get(address_of(application, scope="profile"))
+    page = browser_of(client).get(authorization_url(application, scope="profile"))
     assert f"{moment + ACCESS_TOKEN_LIFE:%Y-%m-%d, %H:%M}" in page.text
     assert "while you are away" not in page.text
 
 
-def test_yes_and_no_are_equally_plain(client: Client, application: Application) -> None:
-    page = browser_of(client).get(address_of(application))
+def test_both_buttons_are_equally_prominent(client: Client, application: Application) -> None:
+    page = browser_of(client).get(authorization_url(application))
     buttons = page.form(page.path).buttons
     assert {button["value"] for button in buttons} == {"allow", "deny"}
     assert len({button.get("class") for button in buttons}) == 1
@@ -146,11 +142,9 @@ def test_yes_and_no_are_equally_plain(client: Client, application: Application) 
         ("com.example.app:/back", "com.example.app:"),
     ],
 )
-def test_the_form_may_lead_to_the_application_and_nowhere_else(
-    client: Client, uri: str, allowed: str
-) -> None:
+def test_form_action_allows_only_the_application(client: Client, uri: str, allowed: str) -> None:
     application = make_application(client, redirect_uris=[uri])
-    page = browser_of(client).get(address_of(application))
+    page = browser_of(client).get(authorization_url(application))
     policy = page.response.headers["Content-Security-Policy"]
     assert f"form-action 'self' {allowed};" in policy
     assert "frame-ancestors 'none'" in policy

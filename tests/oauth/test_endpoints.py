@@ -1,4 +1,4 @@
-"""How the endpoints for programs read requests, and the form of what they answer."""
+"""The endpoints for programs: parsing requests, and the format of responses."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from werkzeug.test import TestResponse
 
 from tests.make import Application, Client
 from tests.make.oauth import VERIFIER, ask_token, exchange
-from tests.oauth.support import code_of, refused, tokens_of
+from tests.oauth.support import assert_error, code_of, tokens_of
 
 PATHS = ("/oauth/token", "/oauth/revoke", "/oauth/introspect")
 METADATA = "/.well-known/oauth-authorization-server"
@@ -34,7 +34,7 @@ def _form(application: Application, code: str) -> dict[str, str]:
     }
 
 
-# Who is asking.
+# Client authentication.
 
 
 def test_client_authentication_by_basic(client: Client, application: Application) -> None:
@@ -44,7 +44,7 @@ def test_client_authentication_by_basic(client: Client, application: Application
     assert response.status_code == 200
 
 
-def test_basic_may_be_urlencoded_and_the_id_stand_in_the_form_too(
+def test_basic_may_be_urlencoded_and_repeat_the_id_in_the_form(
     client: Client, application: Application
 ) -> None:
     form = _form(application, code_of(client, application)) | {"client_id": application.id}
@@ -68,11 +68,11 @@ def test_wrong_basic_is_401(client: Client, authorization: str, path: str) -> No
     headers = {"Authorization": authorization}
     form = {"token": "x", "grant_type": "refresh_token", "refresh_token": "x"}
     response = client.app.test_client().post(path, data=form, headers=headers)
-    refused(response, "invalid_client", 401)
+    assert_error(response, "invalid_client", 401)
     assert response.headers["WWW-Authenticate"] == 'Basic realm="canopy"'
 
 
-# What was sent.
+# The body.
 
 
 def _post(
@@ -104,7 +104,7 @@ def _post(
     ],
     ids=range(16),
 )
-def test_what_cannot_be_read_is_invalid(app: Flask, path: str, body: bytes) -> None:
+def test_unreadable_bodies_are_invalid(app: Flask, path: str, body: bytes) -> None:
     response = _post(app, path, body)
     assert response.json["error"] in ("invalid_request", "invalid_client")
     assert response.status_code in (400, 401)
@@ -112,7 +112,7 @@ def test_what_cannot_be_read_is_invalid(app: Flask, path: str, body: bytes) -> N
 
 @pytest.mark.parametrize("path", PATHS)
 def test_a_long_body_is_413(app: Flask, path: str) -> None:
-    refused(_post(app, path, b"a=" + b"x" * 65_536), "invalid_request", 413)
+    assert_error(_post(app, path, b"a=" + b"x" * 65_536), "invalid_request", 413)
 
 
 def test_a_long_body_in_chunks_is_413(app: Flask) -> None:
@@ -122,7 +122,7 @@ def test_a_long_body_in_chunks_is_413(app: Flask) -> None:
         "HTTP_TRANSFER_ENCODING": "chunked",
     }
     response = app.test_client().post("/oauth/token", headers=FORM, environ_overrides=chunked)
-    refused(response, "invalid_request", 413)
+    assert_error(response, "invalid_request", 413)
 
 
 def test_a_body_that_ends_early_is_invalid(app: Flask) -> None:
@@ -133,14 +133,16 @@ def test_a_body_that_ends_early_is_invalid(app: Flask) -> None:
 @pytest.mark.parametrize(
     "kind", ["application/json", "multipart/form-data; boundary=x", "text/plain", "", "x", "/"]
 )
-def test_only_a_form_is_read(client: Client, application: Application, kind: str) -> None:
+def test_other_content_types_are_rejected(
+    client: Client, application: Application, kind: str
+) -> None:
     body = f"grant_type=refresh_token&refresh_token=x&client_id={application.id}"
     headers = {"Content-Type": kind}
     response = client.app.test_client().post("/oauth/token", data=body, headers=headers)
-    refused(response, "invalid_request")
+    assert_error(response, "invalid_request")
 
 
-def test_a_form_may_say_its_charset(client: Client, application: Application) -> None:
+def test_a_form_may_name_its_charset(client: Client, application: Application) -> None:
     token = tokens_of(client, application)["refresh_token"]
     body = (
         f"grant_type=refresh_token&refresh_token={token}&client_id={application.id}"
@@ -151,14 +153,14 @@ def test_a_form_may_say_its_charset(client: Client, application: Application) ->
     assert response.status_code == 200
 
 
-def test_unknown_parameters_mean_nothing(client: Client, application: Application) -> None:
+def test_unknown_parameters_are_ignored(client: Client, application: Application) -> None:
     response = exchange(client.app, application, code_of(client, application), audience="x", a="b")
     assert response.status_code == 200
 
 
-def test_parameters_of_the_address_are_refused(client: Client, application: Application) -> None:
+def test_query_parameters_are_rejected(client: Client, application: Application) -> None:
     response = ask_token(client.app, application, "/oauth/token?a=b", grant_type="x")
-    refused(response, "invalid_request")
+    assert_error(response, "invalid_request")
 
 
 @pytest.mark.parametrize(
@@ -171,28 +173,28 @@ def test_parameters_of_the_address_are_refused(client: Client, application: Appl
         ("authorization_code ", "unsupported_grant_type"),
     ],
 )
-def test_there_are_two_grants(
+def test_other_grants_are_unsupported(
     client: Client, application: Application, grant_type: str | None, error: str
 ) -> None:
     response = exchange(
         client.app, application, code_of(client, application), grant_type=grant_type
     )
-    refused(response, error)
+    assert_error(response, error)
     assert response.json["error_description"].isascii()
 
 
 @pytest.mark.parametrize("path", [*PATHS, METADATA, "/oauth/token/"])
 @pytest.mark.parametrize("method", ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"])
-def test_other_methods_are_405_in_oauths_form(app: Flask, path: str, method: str) -> None:
+def test_other_methods_are_405_in_oauth_format(app: Flask, path: str, method: str) -> None:
     allowed = {"GET", "HEAD"} if path == METADATA else {"POST"}
     if method in allowed:
         return
     response = app.test_client().open(path, method=method)
-    refused(response, "invalid_request", 405)
+    assert_error(response, "invalid_request", 405)
     assert set(response.headers["Allow"].split(", ")) == allowed
 
 
-# What goes wrong here.
+# Server errors.
 
 
 @pytest.mark.provokes(503)
@@ -206,12 +208,12 @@ def test_without_the_database_it_is_503(
 
     monkeypatch.setattr("app.oauth.grants.claim_code", gone)
     response = exchange(client.app, application, code)
-    refused(response, "temporarily_unavailable", 503)
+    assert_error(response, "temporarily_unavailable", 503)
     assert int(response.headers["Retry-After"]) >= 1
 
 
 @pytest.mark.provokes(500)
-def test_a_fault_of_ours_is_500_and_tells_nothing(
+def test_a_bug_is_500_without_details(
     client: Client, application: Application, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     code = code_of(client, application)
@@ -222,6 +224,6 @@ def test_a_fault_of_ours_is_500_and_tells_nothing(
     with monkeypatch.context() as patched:
         patched.setattr("app.oauth.grants.issuing.issue", broken)
         response = exchange(client.app, application, code)
-    refused(response, "server_error", 500)
+    assert_error(response, "server_error", 500)
     assert "secret" not in response.get_data(as_text=True)
     assert exchange(client.app, application, code).status_code == 200  # nothing was claimed

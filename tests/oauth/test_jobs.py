@@ -1,4 +1,4 @@
-"""What is kept for a moment only is wiped, also where nobody comes again."""
+"""Stored token responses are wiped, even if the family is never used again."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from sqlalchemy import select
 
 from app.db.extensions import db
 from app.models import OAuthToken
-from app.oauth.jobs import forget_answers
+from app.oauth.jobs import wipe_successors
 from app.policy.oauth import REFRESH_GRACE
 from app.security.tokens import hash_token
 from app.values import clock
@@ -15,20 +15,20 @@ from tests.make import Client
 from tests.make.oauth import grant_tokens, make_application, refresh
 
 
-def test_an_answer_to_a_refresh_is_wiped_when_it_is_not_given_again(
+def test_a_stored_response_is_wiped_after_the_grace(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """And the token stays, so that its theft is noticed."""
+    """The token itself stays, so that its reuse is detected."""
     application = make_application(client)
     scopes = ("projects:read", "offline_access")
-    answer = grant_tokens(client.app, application, client.owner_id, client.account_id, scopes)
-    refresh(client.app, application, answer["refresh_token"])
-    used = OAuthToken.token_hash == hash_token(answer["refresh_token"])
+    response = grant_tokens(client.app, application, client.owner_id, client.account_id, scopes)
+    refresh(client.app, application, response["refresh_token"])
+    used = OAuthToken.token_hash == hash_token(response["refresh_token"])
     moment = clock.now()
-    for later, kept in ((REFRESH_GRACE / 2, True), (REFRESH_GRACE * 2, False)):
-        monkeypatch.setattr(clock, "now", lambda later=later: moment + later)
+    for elapsed, is_stored in ((REFRESH_GRACE / 2, True), (REFRESH_GRACE * 2, False)):
+        monkeypatch.setattr(clock, "now", lambda elapsed=elapsed: moment + elapsed)
         with client.app.app_context():
-            forget_answers()
+            wipe_successors()
             sealed = db.session.scalars(select(OAuthToken.sealed_successor).where(used)).one()
             db.session.rollback()
-        assert (sealed is not None) is kept
+        assert (sealed is not None) is is_stored

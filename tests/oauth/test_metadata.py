@@ -1,4 +1,4 @@
-"""What programs find out about the OAuth server, and which pages may ask it."""
+"""The metadata of the OAuth server, and CORS on its endpoints."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.make.apps import bare_app
 METADATA = "/.well-known/oauth-authorization-server"
 
 
-def test_the_metadata_names_the_addresses(app: Flask) -> None:
+def test_metadata(app: Flask) -> None:
     response = app.test_client().get(METADATA)
     assert response.status_code == 200
     issuer = app.config["SETTINGS"].public_url
@@ -35,7 +35,7 @@ def test_the_metadata_names_the_addresses(app: Flask) -> None:
             assert value.removeprefix(issuer) in rules
 
 
-def test_the_metadata_is_as_rfc_8414_has_it() -> None:
+def test_metadata_conforms_to_rfc_8414() -> None:
     AuthorizationServerMetadata(server_metadata("https://forest.example")).validate()
 
 
@@ -47,33 +47,33 @@ def opened(tmp_path_factory: pytest.TempPathFactory, valkey_url: str) -> Iterato
 
 
 @pytest.mark.parametrize("path", ["/oauth/token", "/oauth/revoke", METADATA])
-def test_a_named_origin_may_ask(opened: Client, path: str) -> None:
+def test_a_configured_origin_is_allowed(opened: Client, path: str) -> None:
     headers = {"Origin": "https://app.example"}
     method = "GET" if path == METADATA else "POST"
-    asked = opened.app.test_client().options(
+    preflight = opened.app.test_client().options(
         path, headers=headers | {"Access-Control-Request-Method": method}
     )
-    assert asked.status_code == 204
-    assert method in asked.headers["Access-Control-Allow-Methods"]
+    assert preflight.status_code == 204
+    assert method in preflight.headers["Access-Control-Allow-Methods"]
     response = opened.app.test_client().open(path, method=method, headers=headers)
     assert response.headers["Access-Control-Allow-Origin"] == "https://app.example"
 
 
 @pytest.mark.parametrize("path", ["/oauth/introspect", "/oauth/authorize", "/applications"])
-def test_no_other_address_is_opened(opened: Client, path: str) -> None:
+def test_other_endpoints_are_not_opened_to_origins(opened: Client, path: str) -> None:
     headers = {"Origin": "https://app.example", "Access-Control-Request-Method": "POST"}
     for method in ("OPTIONS", "POST", "GET"):
         response = opened.app.test_client().open(path, method=method, headers=headers)
         assert "Access-Control-Allow-Origin" not in response.headers
 
 
-def test_without_the_setting_nobody_may(client: Client) -> None:
+def test_without_the_setting_no_origin_is_allowed(client: Client) -> None:
     headers = {"Origin": "https://app.example"}
     response = client.app.test_client().post("/oauth/token", headers=headers)
     assert "Access-Control-Allow-Origin" not in response.headers
 
 
-def test_the_settings_of_an_instance_name_it(tmp_path: Path) -> None:
+def test_metadata_uses_the_public_url(tmp_path: Path) -> None:
     with bare_app(tmp_path, PUBLIC_URL="https://forest.example/") as app:
         assert app.test_client().get(METADATA).json["issuer"] == "https://forest.example"
         spec = app.test_client().get("/v1/openapi.json").json

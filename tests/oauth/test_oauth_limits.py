@@ -1,11 +1,11 @@
-"""How often the OAuth server may be asked what it refuses."""
+"""Rate limits on errors of the OAuth endpoints."""
 
 from __future__ import annotations
 
 from app.policy.tiers import OAUTH_REFUSALS
 from tests.make import Application, Client, make_application, second_app
 from tests.make.oauth import VERIFIER, refresh
-from tests.oauth.support import code_of, refused
+from tests.oauth.support import assert_error, code_of
 
 
 def _form(application: Application, code: str) -> dict[str, str]:
@@ -17,40 +17,40 @@ def _form(application: Application, code: str) -> dict[str, str]:
     }
 
 
-def test_refusals_of_an_address_have_a_limit(client: Client, application: Application) -> None:
+def test_errors_per_address_are_limited(client: Client, application: Application) -> None:
     caller = client.app.test_client()
     form = application.proof | {"client_secret": "wrong", "grant_type": "refresh_token"}
     for left in reversed(range(OAUTH_REFUSALS)):
         response = caller.post("/oauth/token", data=form)
-        refused(response, "invalid_client", 401)
+        assert_error(response, "invalid_client", 401)
         assert response.headers["X-RateLimit-Remaining"] == str(left)
     response = caller.post("/oauth/introspect", data={"token": "x"})
-    refused(response, "temporarily_unavailable", 429)
+    assert_error(response, "temporarily_unavailable", 429)
     assert 1 <= int(response.headers["Retry-After"]) <= 60
     good = _form(application, code_of(client, application)) | application.proof
     assert caller.post("/oauth/token", data=good).status_code == 200
     assert client.app.test_client().post("/oauth/token", data=form).status_code == 401
 
 
-def test_what_an_application_with_a_secret_sends_is_not_counted(
+def test_authenticated_applications_are_not_limited(
     client: Client, application: Application
 ) -> None:
-    """One server may refresh for many people, whose tokens may all be old."""
+    """One server may refresh for many people, whose tokens may all have expired."""
     caller = client.app.test_client()
     form = application.proof | {"grant_type": "refresh_token", "refresh_token": "canopy_ort_x"}
     for _ in range(OAUTH_REFUSALS + 5):
         response = caller.post("/oauth/token", data=form)
-        refused(response, "invalid_grant")
+        assert_error(response, "invalid_grant")
         assert "X-RateLimit-Limit" not in response.headers
 
 
-def test_refusals_to_public_applications_are_counted(client: Client) -> None:
+def test_errors_of_public_applications_are_counted(client: Client) -> None:
     public = make_application(client, public=True)
     response = refresh(client.app, public, "canopy_ort_x")
     assert response.headers["X-RateLimit-Remaining"] == str(OAUTH_REFUSALS - 1)
 
 
-def test_limits_can_be_off(client: Client) -> None:
+def test_limits_can_be_disabled(client: Client) -> None:
     with second_app(client.app, rate_limit_disabled=True) as app:
         caller = app.test_client()
         for _ in range(OAUTH_REFUSALS + 2):

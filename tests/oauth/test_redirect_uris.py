@@ -1,6 +1,6 @@
-"""Where people are sent back to, and never are.
+"""Redirects go to registered URIs only.
 
-``ATTACKS`` is a corpus: what has led codes elsewhere in other servers (RFC 9700, section 4.1).
+``ATTACKS`` lists what has leaked codes in other servers (RFC 9700, section 4.1).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from tests.make.oauth import request_of
 
 
 class Attack(NamedTuple):
-    """A URI of a request that looks like ``BACK``, and what it tries."""
+    """A requested URI that resembles ``BACK``, and what it exploits."""
 
     tries: str
     uri: str
@@ -96,7 +96,7 @@ def _address(application: Application, **fields: str | None) -> str:
 
 
 def _refused(client: Client, address: str) -> None:
-    """Assert that nobody is sent anywhere, signed in or not, with a form or without."""
+    """Assert that there is no redirect, signed in or not, for GET and POST."""
     browser = Browser(client.app)
     for page in (browser.get(address, follow=False), browser.send(address, decision="allow")):
         assert page.status in (400, 403)
@@ -108,7 +108,7 @@ def _refused(client: Client, address: str) -> None:
 
 
 @pytest.mark.parametrize("attack", ATTACKS, ids=[attack.tries for attack in ATTACKS])
-def test_a_uri_that_is_not_registered_is_never_redirected_to(
+def test_no_redirect_to_unregistered_uris(
     client: Client, application: Application, attack: Attack
 ) -> None:
     _refused(client, _address(application, redirect_uri=attack.uri))
@@ -125,7 +125,9 @@ def test_a_uri_that_is_not_registered_is_never_redirected_to(
         "&%72edirect_uri=https://evil.example",
     ],
 )
-def test_a_second_one_is_never_chosen(client: Client, application: Application, query: str) -> None:
+def test_a_second_redirect_uri_is_never_used(
+    client: Client, application: Application, query: str
+) -> None:
     address = _address(application)
     _refused(client, address + query)
     _refused(client, address.replace("?", f"?{query[1:]}&"))
@@ -138,13 +140,13 @@ def test_a_second_one_is_never_chosen(client: Client, application: Application, 
         *("' OR 1=1", "app_01arz3ndektsv4rrffq69g5fav\x00", "../x", "x" * 5_000),
     ],
 )
-def test_of_an_unknown_application_no_uri_is_taken(
+def test_no_redirect_for_unknown_applications(
     client: Client, application: Application, client_id: str
 ) -> None:
     _refused(client, _address(application, client_id=client_id))
 
 
-def test_a_uri_of_another_application_is_not_taken(
+def test_no_redirect_to_the_uri_of_another_application(
     client: Client, application: Application
 ) -> None:
     other = make_application(client, redirect_uris=["https://other.example/back"])

@@ -7,7 +7,12 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 
 from app.http.errors import ValidationFailed
-from app.oauth.redirect_uris import is_registered, redirect_uri_problem, shown_host, with_parameters
+from app.oauth.redirect_uris import (
+    display_host,
+    is_registered,
+    redirect_uri_problem,
+    with_parameters,
+)
 from tests.make import Client, make_application
 from tests.make.oauth import BACK, exchange, grant_code
 
@@ -119,11 +124,11 @@ BAD = [
 def test_what_can_be_registered(uri: str) -> None:
     assert redirect_uri_problem(uri) is None
     assert is_registered(uri, [uri])
-    assert shown_host(uri)
+    assert display_host(uri)
 
 
 @pytest.mark.parametrize("uri", BAD)
-def test_what_cannot_be_registered(uri: str) -> None:
+def test_invalid_arguments_are_rejected(uri: str) -> None:
     assert redirect_uri_problem(uri) is not None
 
 

@@ -9,7 +9,7 @@ import pytest
 from app.security import tokens
 from tests.make import Application, Client, bearer, make_application
 from tests.make.oauth import ask_token, exchange, refresh
-from tests.oauth.support import code_of, later, refused, status_with, tokens_of
+from tests.oauth.support import advance_clock, api_status, assert_error, code_of, tokens_of
 
 
 def _revoke(client: Client, application: Application, token: str, **fields: str | None) -> None:
@@ -25,42 +25,46 @@ def _introspect(client: Client, application: Application, token: str) -> dict:
     return response.json
 
 
-def test_an_access_token_ends_by_itself(client: Client, application: Application) -> None:
-    answer = tokens_of(client, application)
-    _revoke(client, application, answer["access_token"])
-    assert status_with(client, answer) == 401
+def test_revoking_an_access_token_revokes_only_it(client: Client, application: Application) -> None:
+    response = tokens_of(client, application)
+    _revoke(client, application, response["access_token"])
+    assert api_status(client, response) == 401
     assert (
-        status_with(client, refresh(client.app, application, answer["refresh_token"]).json) == 200
+        api_status(client, refresh(client.app, application, response["refresh_token"]).json) == 200
     )
 
 
-def test_with_a_refresh_token_everything_ends(client: Client, application: Application) -> None:
+def test_revoking_a_refresh_token_revokes_the_family(
+    client: Client, application: Application
+) -> None:
     first = tokens_of(client, application)
     second = refresh(client.app, application, first["refresh_token"]).json
     _revoke(client, application, second["refresh_token"])
-    for answer in (first, second):
-        assert status_with(client, answer) == 401
-        refused(refresh(client.app, application, answer["refresh_token"]), "invalid_grant")
+    for response in (first, second):
+        assert api_status(client, response) == 401
+        assert_error(refresh(client.app, application, response["refresh_token"]), "invalid_grant")
 
 
-def test_an_old_refresh_token_ends_everything_too(client: Client, application: Application) -> None:
+def test_revoking_a_used_refresh_token_revokes_the_family(
+    client: Client, application: Application
+) -> None:
     first = tokens_of(client, application)
     second = refresh(client.app, application, first["refresh_token"]).json
     _revoke(client, application, first["refresh_token"])
-    assert status_with(client, second) == 401
+    assert api_status(client, second) == 401
 
 
 @pytest.mark.parametrize("hint", ["access_token", "refresh_token", "id_token", ""])
-def test_a_wrong_hint_does_no_harm(client: Client, application: Application, hint: str) -> None:
-    answer = tokens_of(client, application)
-    _revoke(client, application, answer["access_token"], token_type_hint=hint)
-    assert status_with(client, answer) == 401
+def test_a_wrong_hint_is_ignored(client: Client, application: Application, hint: str) -> None:
+    response = tokens_of(client, application)
+    _revoke(client, application, response["access_token"], token_type_hint=hint)
+    assert api_status(client, response) == 401
 
 
 @pytest.mark.parametrize(
     "token", ["x", "canopy_oat_x", "a new one", "\u202e", "x" * 2_000], ids=range(5)
 )
-def test_an_unknown_token_is_gone_already(
+def test_revoking_an_unknown_token_succeeds(
     client: Client, application: Application, token: str
 ) -> None:
     if token == "a new one":
@@ -69,18 +73,18 @@ def test_an_unknown_token_is_gone_already(
     assert _introspect(client, application, token) == {"active": False}
 
 
-def test_revoking_twice_is_as_good_as_once(client: Client, application: Application) -> None:
-    answer = tokens_of(client, application)
-    for token in (answer["access_token"], answer["refresh_token"]):
+def test_revoking_twice_succeeds(client: Client, application: Application) -> None:
+    response = tokens_of(client, application)
+    for token in (response["access_token"], response["refresh_token"]):
         _revoke(client, application, token)
         _revoke(client, application, token)
 
 
 def test_a_public_application_revokes_its_own(client: Client) -> None:
     public = make_application(client, public=True)
-    answer = tokens_of(client, public)
-    _revoke(client, public, answer["refresh_token"])
-    assert status_with(client, answer) == 401
+    response = tokens_of(client, public)
+    _revoke(client, public, response["refresh_token"])
+    assert api_status(client, response) == 401
 
 
 @pytest.mark.parametrize("kind", ["access_token", "refresh_token"])
@@ -90,12 +94,12 @@ def test_a_token_of_another_application_stays(
     answer = tokens_of(client, application)
     for other in (make_application(stranger), make_application(client, public=True)):
         response = ask_token(client.app, other, "/oauth/revoke", token=answer[kind])
-        refused(response, "invalid_grant")
-    assert status_with(client, answer) == 200
+        assert_error(response, "invalid_grant")
+    assert api_status(client, answer) == 200
     assert refresh(client.app, application, answer["refresh_token"]).status_code == 200
 
 
-def test_a_code_is_no_token(client: Client, application: Application) -> None:
+def test_a_code_is_not_a_token(client: Client, application: Application) -> None:
     code = code_of(client, application)
     _revoke(client, application, code)
     assert _introspect(client, application, code) == {"active": False}
@@ -104,16 +108,16 @@ def test_a_code_is_no_token(client: Client, application: Application) -> None:
 
 @pytest.mark.parametrize("path", ["/oauth/revoke", "/oauth/introspect"])
 def test_a_token_must_be_sent(client: Client, application: Application, path: str) -> None:
-    refused(ask_token(client.app, application, path), "invalid_request")
+    assert_error(ask_token(client.app, application, path), "invalid_request")
 
 
-def test_introspection_tells_of_an_access_token(client: Client, application: Application) -> None:
-    answer = tokens_of(client, application)
-    found = _introspect(client, application, answer["access_token"])
+def test_introspection_of_an_access_token(client: Client, application: Application) -> None:
+    response = tokens_of(client, application)
+    found = _introspect(client, application, response["access_token"])
     assert found["exp"] - found["iat"] == 3600
     assert found == {
         "active": True,
-        "scope": answer["scope"],
+        "scope": response["scope"],
         "client_id": application.id,
         "token_type": "Bearer",
         "exp": found["exp"],
@@ -123,18 +127,18 @@ def test_introspection_tells_of_an_access_token(client: Client, application: App
     }
 
 
-def test_introspection_tells_of_a_refresh_token(client: Client, application: Application) -> None:
-    answer = tokens_of(client, application)
-    found = _introspect(client, application, answer["refresh_token"])
+def test_introspection_of_a_refresh_token(client: Client, application: Application) -> None:
+    response = tokens_of(client, application)
+    found = _introspect(client, application, response["refresh_token"])
     assert found["active"] is True
     assert "token_type" not in found
-    refresh(client.app, application, answer["refresh_token"])
-    assert _introspect(client, application, answer["refresh_token"]) == {"active": False}
+    refresh(client.app, application, response["refresh_token"])
+    assert _introspect(client, application, response["refresh_token"]) == {"active": False}
 
 
 @pytest.mark.parametrize("kind", ["access_token", "refresh_token"])
 @pytest.mark.parametrize("how", ["expired", "revoked", "family", "anothers"])
-def test_introspection_of_what_is_not_good_says_no_more(
+def test_introspection_of_an_inactive_token_reveals_nothing(
     client: Client,
     application: Application,
     monkeypatch: pytest.MonkeyPatch,
@@ -142,28 +146,30 @@ def test_introspection_of_what_is_not_good_says_no_more(
     how: str,
 ) -> None:
     code = code_of(client, application)
-    answer = exchange(client.app, application, code).json
+    response = exchange(client.app, application, code).json
     asking = make_application(client) if how == "anothers" else application
     if how == "expired":
-        later(monkeypatch, timedelta(days=31))
+        advance_clock(monkeypatch, timedelta(days=31))
     elif how == "revoked":
-        _revoke(client, application, answer[kind])
+        _revoke(client, application, response[kind])
     elif how == "family":
         exchange(client.app, application, code)
-    assert _introspect(client, asking, answer[kind]) == {"active": False}
+    assert _introspect(client, asking, response[kind]) == {"active": False}
 
 
 def test_introspection_is_for_applications_with_a_secret(client: Client) -> None:
     public = make_application(client, public=True)
     token = tokens_of(client, public)["access_token"]
     response = ask_token(client.app, public, "/oauth/introspect", token=token)
-    refused(response, "invalid_client", 401)
+    assert_error(response, "invalid_client", 401)
 
 
-def test_a_token_is_no_secret_of_its_application(client: Client, application: Application) -> None:
+def test_a_token_does_not_authenticate_its_application(
+    client: Client, application: Application
+) -> None:
     token = tokens_of(client, application)["access_token"]
     headers = bearer(client, token).authorization
     response = client.app.test_client().post(
         "/oauth/introspect", data={"token": token}, headers=headers
     )
-    refused(response, "invalid_client", 401)
+    assert_error(response, "invalid_client", 401)

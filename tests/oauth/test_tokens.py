@@ -1,4 +1,4 @@
-"""Codes for access tokens: what is given, for how long, and how often."""
+"""Exchanging codes for access tokens: responses, lifetimes and reuse."""
 
 from __future__ import annotations
 
@@ -15,18 +15,20 @@ from tests.make import Application, Client, bearer, make_project
 from tests.make.oauth import exchange, refresh
 from tests.oauth.support import (
     OFFLINE,
+    advance_clock,
+    api_status,
+    assert_error,
     code_of,
-    later,
-    refused,
     rows,
-    status_with,
     tokens_of,
 )
 
 SECOND = timedelta(seconds=1)
 
 
-def test_a_code_gives_what_the_specification_says(client: Client, application: Application) -> None:
+def test_token_response_conforms_to_the_specification(
+    client: Client, application: Application
+) -> None:
     response = exchange(client.app, application, code_of(client, application))
     assert response.status_code == 200
     assert set(response.json) == {
@@ -43,17 +45,15 @@ def test_a_code_gives_what_the_specification_says(client: Client, application: A
 def test_expires_in_is_an_hour_also_without_a_refresh_token(
     client: Client, application: Application, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The authorization ends with its access token then, to the millisecond."""
+    """The authorization then expires with its access token, to the millisecond."""
     code = code_of(client, application, scope="profile")
-    later(monkeypatch, CODE_LIFE - SECOND)
-    answer = exchange(client.app, application, code).json
-    assert answer["expires_in"] == 3600
-    assert "refresh_token" not in answer
+    advance_clock(monkeypatch, CODE_LIFE - SECOND)
+    response = exchange(client.app, application, code).json
+    assert response["expires_in"] == 3600
+    assert "refresh_token" not in response
 
 
-def test_an_access_token_opens_what_its_scopes_say(
-    client: Client, application: Application
-) -> None:
+def test_an_access_token_allows_its_scopes(client: Client, application: Application) -> None:
     project = make_project(client)
     caller = bearer(client, tokens_of(client, application)["access_token"])
     assert caller.get("/v1/projects").json["data"][0]["id"] == project["id"]
@@ -63,7 +63,7 @@ def test_an_access_token_opens_what_its_scopes_say(
 
 
 @pytest.mark.parametrize(
-    ("asked", "given"),
+    ("requested", "given"),
     [
         ("profile", "profile"),
         ("projects:read profile", "profile projects:read"),
@@ -71,31 +71,31 @@ def test_an_access_token_opens_what_its_scopes_say(
         (" profile  projects:read ", "profile projects:read"),
     ],
 )
-def test_the_answer_says_which_scopes(
-    client: Client, application: Application, asked: str, given: str
+def test_the_response_names_the_scopes(
+    client: Client, application: Application, requested: str, given: str
 ) -> None:
-    code = code_of(client, application, scope=asked)
+    code = code_of(client, application, scope=requested)
     assert exchange(client.app, application, code).json["scope"] == given
 
 
-def test_nothing_is_kept_as_it_was_given(client: Client, application: Application) -> None:
+def test_only_hashes_are_stored(client: Client, application: Application) -> None:
     code = code_of(client, application)
-    answer = exchange(client.app, application, code).json
-    refresh(client.app, application, answer["refresh_token"])
-    kept = [
+    response = exchange(client.app, application, code).json
+    refresh(client.app, application, response["refresh_token"])
+    stored = [
         str(row)
         for table in ("oauth_tokens", "oauth_authorizations", "oauth_applications")
         for row in rows(client, f"SELECT * FROM {table}")
     ]
-    secrets = (code, answer["access_token"], answer["refresh_token"], application.secret or "")
-    assert not [secret for secret in secrets if any(secret in row for row in kept)]
+    secrets = (code, response["access_token"], response["refresh_token"], application.secret or "")
+    assert not [secret for secret in secrets if any(secret in row for row in stored)]
 
 
 # Codes.
 
 
 @pytest.mark.parametrize(("age", "status"), [(CODE_LIFE - SECOND, 200), (CODE_LIFE, 400)])
-def test_a_code_is_good_for_five_minutes(
+def test_a_code_is_valid_for_five_minutes(
     client: Client,
     application: Application,
     monkeypatch: pytest.MonkeyPatch,
@@ -105,40 +105,40 @@ def test_a_code_is_good_for_five_minutes(
     moment = clock.now()
     monkeypatch.setattr(clock, "now", lambda: moment)
     code = code_of(client, application)
-    later(monkeypatch, age)
+    advance_clock(monkeypatch, age)
     assert exchange(client.app, application, code).status_code == status
 
 
 @pytest.mark.parametrize("after", [timedelta(0), SECOND, CODE_LIFE + SECOND, timedelta(minutes=50)])
-def test_a_second_use_of_a_code_ends_what_the_first_gave(
+def test_reusing_a_code_revokes_its_tokens(
     client: Client, application: Application, monkeypatch: pytest.MonkeyPatch, after: timedelta
 ) -> None:
     code = code_of(client, application)
     first = exchange(client.app, application, code).json
-    assert status_with(client, first) == 200
-    later(monkeypatch, after)
-    refused(exchange(client.app, application, code), "invalid_grant")
-    assert status_with(client, first) == 401
-    refused(refresh(client.app, application, first["refresh_token"]), "invalid_grant")
+    assert api_status(client, first) == 200
+    advance_clock(monkeypatch, after)
+    assert_error(exchange(client.app, application, code), "invalid_grant")
+    assert api_status(client, first) == 401
+    assert_error(refresh(client.app, application, first["refresh_token"]), "invalid_grant")
 
 
-def test_a_second_use_ends_what_was_refreshed_since_too(
+def test_reusing_a_code_revokes_refreshed_tokens_too(
     client: Client, application: Application
 ) -> None:
     code = code_of(client, application)
     first = exchange(client.app, application, code).json
     second = refresh(client.app, application, first["refresh_token"]).json
     exchange(client.app, application, code)
-    assert status_with(client, second) == 401
-    refused(refresh(client.app, application, second["refresh_token"]), "invalid_grant")
+    assert api_status(client, second) == 401
+    assert_error(refresh(client.app, application, second["refresh_token"]), "invalid_grant")
 
 
-def test_a_second_use_ends_nothing_else(client: Client, application: Application) -> None:
+def test_reusing_a_code_revokes_nothing_else(client: Client, application: Application) -> None:
     other = tokens_of(client, application)
     code = code_of(client, application)
     exchange(client.app, application, code)
     exchange(client.app, application, code)
-    assert status_with(client, other) == 200
+    assert api_status(client, other) == 200
 
 
 # Access tokens.
@@ -148,7 +148,7 @@ def test_a_second_use_ends_nothing_else(client: Client, application: Application
     ("age", "status"), [(ACCESS_TOKEN_LIFE - SECOND, 200), (ACCESS_TOKEN_LIFE + SECOND, 401)]
 )
 @pytest.mark.parametrize("scopes", [OFFLINE, ("projects:read",)])
-def test_an_access_token_is_good_for_an_hour(
+def test_an_access_token_is_valid_for_an_hour(
     client: Client,
     application: Application,
     monkeypatch: pytest.MonkeyPatch,
@@ -156,6 +156,6 @@ def test_an_access_token_is_good_for_an_hour(
     status: int,
     scopes: tuple[str, ...],
 ) -> None:
-    answer = tokens_of(client, application, scopes)
-    later(monkeypatch, age)
-    assert status_with(client, answer) == status
+    response = tokens_of(client, application, scopes)
+    advance_clock(monkeypatch, age)
+    assert api_status(client, response) == status

@@ -1,4 +1,4 @@
-"""An account that registers applications in the running instance, and where they wait."""
+"""Fixtures: an account that registers applications, and a loopback server for redirects."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ def woods(instance: Instance) -> Iterator[Woods]:
 
 @pytest.fixture
 def back() -> Iterator[Loopback]:
-    """Where an application waits."""
+    """A server that receives redirects."""
     with loopback() as made:
         yield made
 
 
 @pytest.fixture
 def application(woods: Woods) -> Application:
-    """A new one with a secret, which may ask for ``SCOPES``."""
+    """A new application with a secret, which may request ``SCOPES``."""
     return woods.register(f"Map {next(numbers)}", *SCOPES)

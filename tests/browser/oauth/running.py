@@ -1,4 +1,4 @@
-"""Applications that run somewhere: where they wait for people who are sent back, and programs."""
+"""Running applications: a loopback server for redirects, and programs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SECONDS = 20  # that anything here may take
 
 
 class Loopback:
-    """A port of this machine to which people are sent back."""
+    """A loopback server that receives redirects."""
 
     def __init__(self, port: int) -> None:
         self.origin = f"http://127.0.0.1:{port}"
@@ -29,11 +29,11 @@ class Loopback:
         self.came: queue.Queue[str] = queue.Queue()
 
     def address(self) -> str:
-        """The next address that somebody came to."""
+        """The URL of the next request."""
         return self.came.get(timeout=SECONDS)
 
-    def answer(self) -> dict[str, str]:
-        """The parameters of it, each of which comes once."""
+    def response(self) -> dict[str, str]:
+        """The parameters of the next request, each of which must occur once."""
         pairs = parse_qsl(urlsplit(self.address()).query, strict_parsing=True)
         assert len(dict(pairs)) == len(pairs)
         return dict(pairs)
@@ -41,7 +41,7 @@ class Loopback:
 
 @contextmanager
 def loopback(files: Mapping[str, str] | None = None) -> Iterator[Loopback]:
-    """Listen on a free port. Each address shows the file of its path, if there is one."""
+    """Listen on a free port. Each path serves a file, if there is one."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -54,7 +54,7 @@ def loopback(files: Mapping[str, str] | None = None) -> Iterator[Loopback]:
             self.wfile.write((files or {}).get(path, "Back.").encode())
 
         def log_message(self, format: str, *args: Any) -> None:
-            """Nobody reads it."""
+            """Do not log."""
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         made = Loopback(server.server_port)
@@ -68,7 +68,7 @@ def loopback(files: Mapping[str, str] | None = None) -> Iterator[Loopback]:
 
 
 class Program:
-    """A program that prints an address which somebody has to open, and then what it found."""
+    """A program that prints a URL to open, and then its results."""
 
     def __init__(
         self, command: list[str], folder: Path, environment: Mapping[str, str | None]
@@ -87,7 +87,7 @@ class Program:
         self._watch.start()
 
     def address(self) -> str:
-        """The address in the next line."""
+        """The URL in the next line."""
         assert self.process.stdout is not None
         line = self.process.stdout.readline()
         found = re.search(r"https?://\S+", line)
@@ -95,7 +95,7 @@ class Program:
         return found[0]
 
     def finish(self) -> str:
-        """What else it prints, until it ends well."""
+        """The rest of its output, once it has ended successfully."""
         printed, complaint = self.process.communicate()
         self._watch.cancel()
         assert (self.process.returncode, complaint) == (0, "")

@@ -1,4 +1,4 @@
-"""Clients that others wrote go the whole way."""
+"""Complete flows with third-party clients."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.browser.test_people import new_address, sign_up
 from tests.node import HERE
 
 
-def test_requests_oauthlib_goes_all_the_way_with_somebody_who_signs_up(
+def test_requests_oauthlib_with_a_person_who_signs_up(
     visitor: Visitor,
     instance: Instance,
     application: Application,
@@ -67,13 +67,13 @@ def test_requests_oauthlib_goes_all_the_way_with_somebody_who_signs_up(
         f"{instance.url}/oauth/revoke", kept[0]["refresh_token"], "refresh_token"
     )
     secret = (application.id, application.secret or "")
-    answer = requests.post(url, body, headers=headers, auth=secret, timeout=SECONDS)
-    assert answer.status_code == 200, answer.text
+    response = requests.post(url, body, headers=headers, auth=secret, timeout=SECONDS)
+    assert response.status_code == 200, response.text
     for each in (session, later):
         assert each.get(f"{instance.url}/v1/projects").status_code == 401
 
 
-def test_authlib_goes_all_the_way_without_a_secret(
+def test_authlib_without_a_secret(
     visitor: Visitor,
     instance: Instance,
     woods: Woods,
@@ -109,12 +109,14 @@ def test_authlib_goes_all_the_way_without_a_secret(
         assert session.get(f"{instance.url}/v1/projects").status_code == 200
         assert session.token["refresh_token"] != tokens["refresh_token"]
         assert session.token["access_token"] != tokens["access_token"]
-        answer = session.revoke_token(server["revocation_endpoint"], session.token["refresh_token"])
-        assert answer.status_code == 200, answer.text
+        response = session.revoke_token(
+            server["revocation_endpoint"], session.token["refresh_token"]
+        )
+        assert response.status_code == 200, response.text
         assert session.get(f"{instance.url}/v1/projects").status_code == 401
 
 
-def test_openid_client_goes_all_the_way_with_a_secret(
+def test_openid_client_with_a_secret(
     visitor: Visitor, instance: Instance, woods: Woods, application: Application, tmp_path: Path
 ) -> None:
     seen = run_in_node(visitor, instance, woods, application, tmp_path, "openid_client.mjs")
@@ -135,7 +137,7 @@ def test_openid_client_goes_all_the_way_with_a_secret(
     assert seen["afterwards"] == "invalid_grant"
 
 
-def test_oauth4webapi_goes_all_the_way_without_a_secret(
+def test_oauth4webapi_without_a_secret(
     visitor: Visitor, instance: Instance, woods: Woods, tmp_path: Path
 ) -> None:
     application = woods.register("Field notes", *SCOPES, public=True)
@@ -161,7 +163,7 @@ def run_in_node(
     folder: Path,
     name: str,
 ) -> Any:
-    """What a program of ``tests/node`` found out, which the owner allowed what it asks for."""
+    """The output of a program in ``tests/node``, after the owner's consent."""
     settings = {
         "PATH": os.environ["PATH"],
         "CANOPY": instance.url,

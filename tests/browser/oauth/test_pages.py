@@ -1,4 +1,4 @@
-"""What people allow, deny and end on the pages of OAuth, without scripts."""
+"""Consenting, denying and revoking on the OAuth pages, without scripts."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.browser.test_people import new_address
 from tests.make.browser import PASSWORD
 
 
-def test_who_denies_sends_the_application_back_with_nothing(
+def test_denying_gives_the_application_nothing(
     visitor: Visitor, instance: Instance, woods: Woods, application: Application, back: Loopback
 ) -> None:
     address = authorization_address(
@@ -32,12 +32,12 @@ def test_who_denies_sends_the_application_back_with_nothing(
     )
     woods.ask(visitor, address)
     visitor.press("Deny")
-    assert back.answer() == {"error": "access_denied", "state": "a+b/c=", "iss": instance.url}
+    assert back.response() == {"error": "access_denied", "state": "a+b/c=", "iss": instance.url}
     visitor.go("/applications")
     assert application.name not in visitor.page.locator("main").inner_text()
 
 
-def test_what_was_allowed_is_remembered_until_it_is_ended(
+def test_consent_is_remembered_until_revoked(
     visitor: Visitor, instance: Instance, woods: Woods, application: Application, back: Loopback
 ) -> None:
     address = authorization_address(
@@ -52,7 +52,7 @@ def test_what_was_allowed_is_remembered_until_it_is_ended(
     visitor.go(authorization_address(instance, application, back.uri, scope=" ".join(SCOPES)))
     assert visitor.heading == f"{application.name} asks for access"
     visitor.press("Deny")
-    assert back.answer()["error"] == "access_denied"
+    assert back.response()["error"] == "access_denied"
     assert status(instance, first) == status(instance, second) == 200
 
     visitor.go("/applications")
@@ -71,7 +71,7 @@ def test_what_was_allowed_is_remembered_until_it_is_ended(
 
 
 @pytest.mark.parametrize("mistakes", [0, 1])
-def test_signing_in_leads_straight_back_where_consent_is_remembered(
+def test_signing_in_redirects_straight_back_if_consent_is_remembered(
     visitor: Visitor,
     instance: Instance,
     woods: Woods,
@@ -79,12 +79,13 @@ def test_signing_in_leads_straight_back_where_consent_is_remembered(
     back: Loopback,
     mistakes: int,
 ) -> None:
-    """From the form of signing in to the page of consent and on to the application: a browser asks
-    the policy of the first whether a form of it may lead to the last."""
+    """From the sign-in form through the consent page to the application: browsers apply the
+    ``form-action`` of the first page to the last redirect.
+    """
     address = authorization_address(instance, application, back.uri, scope="profile")
     woods.ask(visitor, address)
     visitor.press("Allow")
-    assert "code" in back.answer()
+    assert "code" in back.response()
     visitor.context.clear_cookies()
     visitor.go(address)
     for _ in range(mistakes):
@@ -93,14 +94,14 @@ def test_signing_in_leads_straight_back_where_consent_is_remembered(
         visitor.page.locator("[aria-invalid]").first.wait_for()
     woods.enter(visitor)
     visitor.page.wait_for_url(f"{back.uri}?**", timeout=5_000)
-    assert "code" in back.answer()
+    assert "code" in back.response()
 
 
 @pytest.mark.parametrize("uri", ["http://[::1]:9/back", "com.example.notes:/back"])
-def test_forms_lead_on_to_addresses_that_a_policy_cannot_name(
+def test_forms_redirect_to_uris_that_a_policy_cannot_express(
     visitor: Visitor, instance: Instance, woods: Woods, uri: str
 ) -> None:
-    """The form of consent, and then that of signing in."""
+    """The consent form, and then the sign-in form."""
     application = woods.register("Field notes", "profile", uri=uri)
     address = authorization_address(instance, application, uri, scope="profile")
 
@@ -117,7 +118,7 @@ def test_forms_lead_on_to_addresses_that_a_policy_cannot_name(
         woods.enter(visitor)
 
 
-def test_a_lower_role_ends_what_was_granted_and_a_higher_one_does_not(
+def test_a_lower_role_revokes_consents_and_a_higher_one_does_not(
     visitor: Visitor, instance: Instance, woods: Woods, back: Loopback
 ) -> None:
     scopes = ("projects:write", "offline_access")
@@ -161,9 +162,9 @@ def test_a_lower_role_ends_what_was_granted_and_a_higher_one_does_not(
     visitor.press("Allow")
     tokens = exchange(instance, application, back)
     assert status(instance, tokens) == 200
-    refused = create(tokens)
-    assert refused.status_code == 403
-    assert "projects:write" in refused.json()["error"]["message"]
+    rejected = create(tokens)
+    assert rejected.status_code == 403
+    assert "projects:write" in rejected.json()["error"]["message"]
     higher = call(instance, woods.key, member, "PUT", json={"role": "editor"})
     assert higher.status_code == 200, higher.text
     assert create(tokens).status_code == 201

@@ -1,4 +1,4 @@
-"""The programs of ``docs/oauth.md``, run as they stand there."""
+"""The programs in ``docs/oauth.md``, run unchanged."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.mail.servers import Inbox
 
 
 def code(language: str, part: str) -> str:
-    """The program of the page in this language that has ``part`` in it."""
+    """The documented program in this language that contains ``part``."""
     page = (ROOT / "docs" / "oauth.md").read_text()
     (found,) = (
         each.text for each in blocks(page) if each.language == language and part in each.text
@@ -31,7 +31,7 @@ def code(language: str, part: str) -> str:
 
 
 class Developer:
-    """Somebody who runs a program of the page, in a folder of its own."""
+    """Runs a documented program, in its own folder."""
 
     def __init__(self, woods: Woods, language: str, part: str, folder: Path) -> None:
         self.woods, self.language, self.folder = woods, language, folder
@@ -52,7 +52,7 @@ class Developer:
 
     @property
     def file(self) -> Path:
-        """Where the program keeps its tokens."""
+        """The file in which the program stores its tokens."""
         return self.folder / "tokens.json"
 
     def tokens(self) -> Tokens:
@@ -70,7 +70,7 @@ class Developer:
 @pytest.mark.parametrize(
     ("language", "part"), [("python", "import requests"), ("javascript", "openid-client")]
 )
-def test_a_program_of_the_page_asks_keeps_refreshes_and_asks_again(
+def test_a_documented_program_stores_and_refreshes_tokens(
     visitor: Visitor, instance: Instance, woods: Woods, tmp_path: Path, language: str, part: str
 ) -> None:
     developer = Developer(woods, language, part, tmp_path)
@@ -105,7 +105,7 @@ def test_a_program_of_the_page_asks_keeps_refreshes_and_asks_again(
 @pytest.mark.parametrize(
     ("language", "part"), [("python", "import requests"), ("javascript", "openid-client")]
 )
-def test_a_program_of_the_page_that_is_denied_lists_nothing(
+def test_a_documented_program_that_is_denied(
     visitor: Visitor, woods: Woods, tmp_path: Path, language: str, part: str
 ) -> None:
     developer = Developer(woods, language, part, tmp_path)
@@ -162,10 +162,10 @@ def pages(scratch: Path, valkey_url: str) -> Iterator[tuple[Woods, Loopback, Loo
             yield woods, named, other
 
 
-def test_the_program_of_the_page_in_a_browser(
+def test_the_documented_program_for_browsers(
     chrome: Browser, pages: tuple[Woods, Loopback, Loopback]
 ) -> None:
-    """A page of an origin that is named may have tokens, and one of another may not."""
+    """A page of a configured origin can get tokens; one of another origin cannot."""
     woods, named, other = pages
     url = woods.instance.url
     made = call(woods.instance, woods.key, method="POST", json={"name": "Swamp"})

@@ -1,4 +1,4 @@
-"""An account that registers applications, and what everybody in a flow of OAuth does."""
+"""An account that registers applications, and the steps of an OAuth flow."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Tokens = dict[str, Any]
 
 @dataclass(frozen=True)
 class Application:
-    """An application that was registered, with its secret if it has one."""
+    """A registered application, with its secret if it has one."""
 
     id: str
     secret: str | None
@@ -38,8 +38,9 @@ class Application:
 
 @contextmanager
 def operator(settings: Mapping[str, str]) -> Iterator[Operate]:
-    """Runs ``bin/canopy`` on an instance with these settings, without a process for each command.
-    Yields what takes its arguments, and returns what it prints as JSON."""
+    """Runs ``bin/canopy`` commands in this process, on an instance with these settings.
+
+    Yields a function that takes the arguments and returns the JSON output."""
     app = create_app(load_settings(dict(settings)))
     run = runner(app)
 
@@ -76,12 +77,12 @@ class Woods:
         return Application(record["client_id"], record["client_secret"], name)
 
     def enter(self, visitor: Visitor) -> None:
-        """Sign the owner in, by the form that is shown."""
+        """Sign the owner in, with the form on the page."""
         visitor.fill(email=self.owner, password=self.password)
         visitor.press("Sign in")
 
     def ask(self, visitor: Visitor, address: str) -> None:
-        """Bring the owner to the page of consent; they have to sign in on the way."""
+        """Bring the owner to the consent page, signing in on the way."""
         visitor.go(address)
         assert visitor.heading == "Sign in"
         self.enter(visitor)
@@ -90,7 +91,7 @@ class Woods:
 
 
 def make_woods(instance: Instance, operate: Operate) -> Woods:
-    """A new account, made by the operator."""
+    """A new account, created by the operator."""
     number = next(numbers)
     owner = f"larch-{number}@example.org"
     made = operate(
@@ -105,40 +106,40 @@ def make_woods(instance: Instance, operate: Operate) -> Woods:
 def authorization_address(
     instance: Instance, application: Application, uri: str, **fields: str
 ) -> str:
-    """Where an application with a secret sends people, written by hand."""
-    asked = {
+    """The URL of an authorization request, written by hand."""
+    parameters = {
         "response_type": "code",
         "client_id": application.id,
         "redirect_uri": uri,
         "state": "xyz",
     }
-    return f"{instance.url}/oauth/authorize?{urlencode(asked | fields)}"
+    return f"{instance.url}/oauth/authorize?{urlencode(parameters | fields)}"
 
 
 def exchange(instance: Instance, application: Application, back: Loopback) -> Tokens:
-    """The tokens for the code with which somebody is sent back."""
-    form = {"code": back.answer()["code"], "redirect_uri": back.uri}
+    """Exchange the code in a redirect for tokens."""
+    form = {"code": back.response()["code"], "redirect_uri": back.uri}
     return ask_token(instance, application, grant_type="authorization_code", **form)
 
 
 def refresh(instance: Instance, application: Application, tokens: Tokens) -> Tokens:
-    """What a refresh token gives: new tokens, or an error."""
+    """The response to a refresh: new tokens, or an error."""
     form = {"grant_type": "refresh_token", "refresh_token": tokens["refresh_token"]}
     return ask_token(instance, application, **form)
 
 
 def ask_token(instance: Instance, application: Application, **form: str) -> Tokens:
-    """What the token endpoint answers an application with a secret."""
+    """The response of the token endpoint to an application with a secret."""
     proof = (application.id, application.secret or "")
     url = f"{instance.url}/oauth/token"
-    answer: Tokens = requests.post(url, auth=proof, data=form, timeout=SECONDS).json()
-    return answer
+    response: Tokens = requests.post(url, auth=proof, data=form, timeout=SECONDS).json()
+    return response
 
 
 def call(
     instance: Instance, token: str, path: str = "/v1/projects", method: str = "GET", **options: Any
 ) -> requests.Response:
-    """What the API says to a token or a key."""
+    """The API's response to a token or key."""
     headers = {"Authorization": f"Bearer {token}"}
     url = instance.url + path
     return requests.request(method, url, headers=headers, timeout=SECONDS, **options)

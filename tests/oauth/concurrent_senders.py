@@ -1,7 +1,7 @@
-"""One form, sent to the token endpoint many times at once by several processes.
+"""Sends one form to the token endpoint many times concurrently, from several processes.
 
-``python -m tests.oauth.at_once`` is one of them. It says that it is ready on standard output, waits
-for a line, sends what the first line said so many times at once, and tells what was answered.
+``python -m tests.oauth.concurrent_senders`` is one process. It reads the form and the number of
+requests from standard input, writes "ready", waits for a line, sends, and writes the responses.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from tests.make.together import together
 PROCESSES = 4
 
 
-def send_at_once(app: Flask, form: Mapping[str, str], times: int) -> list[tuple[int, Any]]:
-    """The statuses and bodies of ``times`` answers to one form, from all processes together."""
-    command = [sys.executable, "-W", "error", "-m", "tests.oauth.at_once"]
+def send_concurrently(app: Flask, form: Mapping[str, str], times: int) -> list[tuple[int, Any]]:
+    """The statuses and bodies of ``times`` responses to one form, from all processes."""
+    command = [sys.executable, "-W", "error", "-m", "tests.oauth.concurrent_senders"]
     options: dict[str, Any] = {
         "stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True, "cwd": ROOT,
     }  # fmt: skip
@@ -34,20 +34,20 @@ def send_at_once(app: Flask, form: Mapping[str, str], times: int) -> list[tuple[
     ]
     try:
         for process in running:
-            _tell(process, json.dumps({"form": form, "times": times // PROCESSES}))
+            _write_line(process, json.dumps({"form": form, "times": times // PROCESSES}))
         for process in running:
             assert process.stdout.readline() == "ready\n"
         for process in running:
-            _tell(process, "go")
-        answers = [json.loads(process.communicate(timeout=60)[0]) for process in running]
+            _write_line(process, "go")
+        responses = [json.loads(process.communicate(timeout=60)[0]) for process in running]
     finally:
         for process in running:
             process.kill()
             process.wait()
-    return [(status, body) for part in answers for status, body in part]
+    return [(status, body) for part in responses for status, body in part]
 
 
-def _tell(process: subprocess.Popen[str], line: str) -> None:
+def _write_line(process: subprocess.Popen[str], line: str) -> None:
     assert process.stdin is not None
     process.stdin.write(f"{line}\n")
     process.stdin.flush()
@@ -55,8 +55,10 @@ def _tell(process: subprocess.Popen[str], line: str) -> None:
 
 def _environment(app: Flask) -> dict[str, str]:
     settings = app.config["SETTINGS"]
-    kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
-    return kept | {
+    environment = {
+        name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ
+    }
+    return environment | {
         "DATABASE_URL": settings.database_url,
         "INSTANCE_PATH": str(settings.instance_path),
         "REDIS_URL": settings.redis_url,
@@ -73,8 +75,8 @@ def main() -> None:
     sys.stdout.write("ready\n")
     sys.stdout.flush()
     sys.stdin.readline()
-    answers = together(*[partial(_send, app, job["form"])] * job["times"])
-    sys.stdout.write(json.dumps(answers))
+    responses = together(*[partial(_send, app, job["form"])] * job["times"])
+    sys.stdout.write(json.dumps(responses))
 
 
 def _send(app: Flask, form: Mapping[str, str]) -> tuple[int, Any]:

@@ -1,4 +1,4 @@
-"""One code and one refresh token, used twenty times at the same moment in four processes."""
+"""One code and one refresh token, used twenty times concurrently in four processes."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from app.policy.oauth import REFRESH_GRACE
 from app.values import clock
 from tests.make import Application, Client, together
 from tests.make.oauth import BACK, VERIFIER, exchange, refresh
-from tests.oauth.at_once import send_at_once
-from tests.oauth.support import code_of, later, refused, rows, status_with, tokens_of
+from tests.oauth.concurrent_senders import send_concurrently
+from tests.oauth.support import advance_clock, api_status, assert_error, code_of, rows, tokens_of
 
 TIMES = 20
 
@@ -32,7 +32,7 @@ def _refresh_form(client: Client, application: Application) -> dict[str, str]:
 
 
 def _family(client: Client) -> list[bool]:
-    """Whether each authorization of the account has ended."""
+    """Whether each authorization of the account has been revoked."""
     statement = "SELECT revoked_at FROM oauth_authorizations WHERE account_id = :id"
     return [row[0] is not None for row in rows(client, statement, id=client.account_id)]
 
@@ -45,16 +45,16 @@ def _tokens(client: Client, kind: str) -> int:
     return int(rows(client, statement, id=client.account_id, kind=kind)[0][0])
 
 
-def test_one_exchange_succeeds_and_then_all_of_it_ends(
+def test_one_exchange_succeeds_and_reuse_revokes_the_family(
     client: Client, application: Application
 ) -> None:
-    answers = send_at_once(client.app, _code_form(client, application), TIMES)
-    assert Counter(status for status, _ in answers) == {200: 1, 400: TIMES - 1}
-    won = next(body for status, body in answers if status == 200)
-    assert {body["error"] for status, body in answers if status == 400} == {"invalid_grant"}
+    responses = send_concurrently(client.app, _code_form(client, application), TIMES)
+    assert Counter(status for status, _ in responses) == {200: 1, 400: TIMES - 1}
+    won = next(body for status, body in responses if status == 200)
+    assert {body["error"] for status, body in responses if status == 400} == {"invalid_grant"}
     assert _family(client) == [True]
-    assert status_with(client, won) == 401
-    refused(refresh(client.app, application, won["refresh_token"]), "invalid_grant")
+    assert api_status(client, won) == 401
+    assert_error(refresh(client.app, application, won["refresh_token"]), "invalid_grant")
     assert _tokens(client, "access") == 1
 
 
@@ -62,19 +62,19 @@ def test_all_refreshes_get_one_successor(
     client: Client, application: Application, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     form = _refresh_form(client, application)
-    answers = send_at_once(client.app, form, TIMES)
-    assert Counter(status for status, _ in answers) == {200: TIMES}
-    won = answers[0][1]
-    assert [body for _, body in answers] == [won] * TIMES
+    responses = send_concurrently(client.app, form, TIMES)
+    assert Counter(status for status, _ in responses) == {200: TIMES}
+    won = responses[0][1]
+    assert [body for _, body in responses] == [won] * TIMES
     assert _family(client) == [False]
     assert (_tokens(client, "access"), _tokens(client, "refresh")) == (2, 2)
-    assert status_with(client, won) == 200
-    later(monkeypatch, REFRESH_GRACE)
-    refused(refresh(client.app, application, form["refresh_token"]), "invalid_grant")
-    assert status_with(client, won) == 401
+    assert api_status(client, won) == 200
+    advance_clock(monkeypatch, REFRESH_GRACE)
+    assert_error(refresh(client.app, application, form["refresh_token"]), "invalid_grant")
+    assert api_status(client, won) == 401
 
 
-def test_refreshes_after_the_grace_all_fail_and_end_the_family(
+def test_refreshes_after_the_grace_all_fail_and_revoke_the_family(
     client: Client, application: Application
 ) -> None:
     form = _refresh_form(client, application)
@@ -86,17 +86,17 @@ def test_refreshes_after_the_grace_all_fail_and_end_the_family(
         statement = "UPDATE oauth_tokens SET used_at = :moment WHERE used_at IS NOT NULL"
         db.session.execute(db.text(statement), {"moment": moment})
         db.session.commit()
-    answers = send_at_once(client.app, form, TIMES)
-    assert {status for status, _ in answers} == {400}
+    responses = send_concurrently(client.app, form, TIMES)
+    assert {status for status, _ in responses} == {400}
     assert _family(client) == [True]
-    assert status_with(client, won) == 401
+    assert api_status(client, won) == 401
 
 
 @pytest.mark.parametrize("turn", range(5))
-def test_a_replay_and_a_refresh_at_once_leave_nothing_good(
+def test_concurrent_code_reuse_and_refresh_revoke_everything(
     client: Client, application: Application, turn: int
 ) -> None:
-    """Whatever the refresh wrote a moment later is judged by its family, too."""
+    """Tokens that the refresh writes after the revocation belong to the family too."""
     code = code_of(client, application)
     first = exchange(client.app, application, code).json
     token = first["refresh_token"]
@@ -104,7 +104,7 @@ def test_a_replay_and_a_refresh_at_once_leave_nothing_good(
         lambda: exchange(client.app, application, code),
         lambda: refresh(client.app, application, token),
     ]
-    answers = together(*calls[turn % 2 :], *calls[: turn % 2])
-    for answer in (first, *(each.json for each in answers if each.status_code == 200)):
-        assert status_with(client, answer) == 401
-        refused(refresh(client.app, application, answer["refresh_token"]), "invalid_grant")
+    responses = together(*calls[turn % 2 :], *calls[: turn % 2])
+    for response in (first, *(each.json for each in responses if each.status_code == 200)):
+        assert api_status(client, response) == 401
+        assert_error(refresh(client.app, application, response["refresh_token"]), "invalid_grant")

@@ -1,0 +1,146 @@
+"""Remembered consent, and requests with ``prompt``."""
+
+from __future__ import annotations
+
+import pytest
+from sqlalchemy import text
+
+from app.db.extensions import db
+from app.policy.permissions import SCOPES
+from tests.make import (
+    Application,
+    Browser,
+    Client,
+    make_application,
+    make_member,
+)
+from tests.make.oauth import exchange
+from tests.oauth.support import authorization_url, browser_of, redirect_parameters, rows, tokens_of
+
+ALL = tuple(SCOPES)
+
+
+def _second_account(client: Client, stranger: Client) -> str:
+    """Make the owner of ``client`` a viewer of the other account. Returns its id."""
+    email = rows(client, "SELECT email FROM users WHERE id = :id", id=client.owner_id)[0][0]
+    make_member(stranger, "viewer", email=email)
+    return stranger.account_id
+
+
+def test_consent_is_remembered(client: Client, application: Application) -> None:
+    browser = browser_of(client)
+    page = browser.get(authorization_url(application))
+    browser.submit(page.path, press="allow")
+    again = redirect_parameters(browser.get(authorization_url(application), follow=False))
+    assert exchange(client.app, application, again["code"]).status_code == 200
+    less = browser.get(authorization_url(application, scope="profile"), follow=False)
+    assert (
+        exchange(client.app, application, redirect_parameters(less)["code"]).json["scope"]
+        == "profile"
+    )
+
+
+def test_additional_scopes_need_consent_and_are_added(
+    client: Client, application: Application
+) -> None:
+    browser = browser_of(client)
+    for scope in ("projects:read", "profile assets:read"):
+        page = browser.get(authorization_url(application, scope=scope))
+        assert page.title == "Map of Woods asks for access"
+        browser.submit(page.path, press="allow")
+    both = browser.get(
+        authorization_url(application, scope="assets:read projects:read"), follow=False
+    )
+    assert "code" in redirect_parameters(both)
+    known = rows(
+        client, "SELECT scopes FROM oauth_consents WHERE application_id = :id", id=application.id
+    )
+    assert str(known[0][0]).count(":read") == 2
+
+
+def test_denial_is_not_remembered(client: Client, application: Application) -> None:
+    browser = browser_of(client)
+    for _ in range(2):
+        page = browser.get(authorization_url(application))
+        assert page.status == 200
+        browser.submit(page.path, press="deny")
+
+
+def test_consent_is_per_application(client: Client, application: Application) -> None:
+    browser = browser_of(client)
+    browser.submit(browser.get(authorization_url(application)).path, press="allow")
+    assert browser.get(authorization_url(make_application(client))).status == 200
+
+
+def test_consent_is_per_person(client: Client, application: Application) -> None:
+    tokens_of(client, application, ALL)
+    assert browser_of(client).get(authorization_url(application), follow=False).status == 302
+    member = make_member(client)
+    assert browser_of(client, member.id).get(authorization_url(application)).status == 200
+
+
+def test_with_several_accounts_ambiguous_consent_is_asked(
+    client: Client, stranger: Client, application: Application
+) -> None:
+    """Remembered only for the current account, and if consent was given in no other one."""
+    other = _second_account(client, stranger)
+    browser = browser_of(client)
+    for account_id, works_in, sent in (
+        (None, client.account_id, False),
+        (client.account_id, other, False),
+        (None, client.account_id, True),
+        (other, client.account_id, False),
+    ):
+        if account_id is not None:
+            page = browser.get(authorization_url(application, prompt="consent"))
+            browser.submit(page.path, press="allow", account_id=account_id)
+        with client.app.app_context():
+            statement = "UPDATE sessions SET current_account_id = :account WHERE user_id = :user"
+            values = {"account": works_in, "user": client.owner_id}
+            db.session.execute(text(statement), values)
+            db.session.commit()
+        page = browser.get(authorization_url(application), follow=False)
+        assert (page.status == 302) is sent
+
+
+@pytest.mark.parametrize("prompt", ["consent", "login", "select_account", "login consent"])
+def test_prompt_forces_the_page(client: Client, application: Application, prompt: str) -> None:
+    tokens_of(client, application, ALL)
+    browser = browser_of(client)
+    assert browser.get(authorization_url(application, prompt=prompt)).status == 200
+    assert browser.get(authorization_url(application, prompt="bees"), follow=False).status == 302
+
+
+def test_prompt_none_never_shows_the_page(client: Client, application: Application) -> None:
+    silent = authorization_url(application, prompt="none")
+    assert redirect_parameters(Browser(client.app).get(silent))["error"] == "login_required"
+    browser = browser_of(client)
+    assert redirect_parameters(browser.get(silent, follow=False))["error"] == "consent_required"
+    tokens_of(client, application, ALL)
+    assert "code" in redirect_parameters(browser.get(silent, follow=False))
+    both = authorization_url(application, prompt="none consent")
+    assert redirect_parameters(browser.get(both, follow=False))["error"] == "invalid_request"
+
+
+@pytest.mark.parametrize(
+    ("uri", "public", "is_asked"),
+    [
+        ("http://127.0.0.1:5000/back", True, True),
+        ("http://[::1]/back", True, True),
+        ("com.example.notes:/back", True, True),
+        ("https://client.example/back", True, False),
+        ("http://127.0.0.1:5000/back", False, False),
+    ],
+)
+def test_public_native_applications_need_consent_each_time(
+    client: Client, uri: str, public: bool, is_asked: bool
+) -> None:
+    """Another program on the device could impersonate it (RFC 8252, section 8.6)."""
+    application = make_application(client, public=public, redirect_uris=(uri,))
+    browser = browser_of(client)
+    browser.submit(browser.get(authorization_url(application)).path, press="allow", follow=False)
+    again = browser.get(authorization_url(application), follow=False)
+    assert (again.status == 200) is is_asked
+    silent = browser.get(authorization_url(application, prompt="none"), follow=False)
+    location = silent.response.headers["Location"]
+    assert ("error=consent_required" in location) is is_asked
