@@ -175,7 +175,7 @@ def pages() -> str:
     for rule in _rules():
         view = _application().view_functions[rule.endpoint]
         if _is_page(rule):
-            who = "who is signed in" if hasattr(view, "is_for_signed_in") else "anybody"
+            who = "who is signed in" if hasattr(view, "requires_sign_in") else "anybody"
             rows.append([_address(rule), who, _summary(view)])
     return table(["Page", "For", "What it is for"], rows)
 

@@ -8,7 +8,7 @@ from app.api import web_routes
 from app.auth.guard import ANY_CREDENTIAL, identify, require
 from app.chat import service
 from app.chat.schemas import QuestionSchema
-from app.site.signed_in import person_asking
+from app.site.signed_in import signed_in_principal
 
 bp = Blueprint("chat", __name__)
 
@@ -17,7 +17,9 @@ bp = Blueprint("chat", __name__)
 def chat() -> Response:
     """Answer a question about the projects of the account."""
     identify()
-    principal = require(ANY_CREDENTIAL) if "Authorization" in request.headers else person_asking()
+    principal = (
+        require(ANY_CREDENTIAL) if "Authorization" in request.headers else signed_in_principal()
+    )
     question = web_routes.read_body(QuestionSchema)
     return web_routes.answer({"reply": service.reply(principal, **question)})
 

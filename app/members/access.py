@@ -1,7 +1,7 @@
-"""What ends when somebody is removed from an account, or gets a lower role in it.
+"""Revokes access when a member is removed from an account or gets a lower role.
 
-All of it goes in the transaction of the change, and every process asks the database at each
-request; so it is over for the next one. What the person has in other accounts stays.
+This happens in the transaction of the change. Since every request is authenticated against the
+database, the next one already fails. The person's access to other accounts is not affected.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from app.values import clock
 
 
 def revoke_access(account_id: str, user_id: str, role: str | None) -> None:
-    """End a person's sessions in an account and what they granted to applications there, and cut
-    the keys and tokens that they made.
+    """End a person's sessions in an account, revoke their consents to applications there, and
+    restrict the keys and tokens that they created.
 
     Args:
         role: the new one; None when the person is removed.
     """
     _end_sessions(account_id, user_id)
-    _end_grants(account_id, user_id)
-    _cut_credentials(account_id, user_id, frozenset() if role is None else ROLES[role])
+    _revoke_consents(account_id, user_id)
+    _restrict_credentials(account_id, user_id, frozenset() if role is None else ROLES[role])
 
 
 def _end_sessions(account_id: str, user_id: str) -> None:
@@ -34,24 +34,24 @@ def _end_sessions(account_id: str, user_id: str) -> None:
     db.session.execute(own)
 
 
-def _end_grants(account_id: str, user_id: str) -> None:
-    """Codes and tokens go with the consent that they came from."""
+def _revoke_consents(account_id: str, user_id: str) -> None:
+    """Codes and tokens are deleted with the consent that they belong to."""
     own = delete(OAuthConsent).where(
         OAuthConsent.account_id == account_id, OAuthConsent.user_id == user_id
     )
     db.session.execute(own)
 
 
-def _cut_credentials(account_id: str, user_id: str, allowed: frozenset[str]) -> None:
-    """Leave each key and token what its creator could still give it, and revoke those without."""
-    made = rows_of(account_id, Credential).where(
+def _restrict_credentials(account_id: str, user_id: str, allowed: frozenset[str]) -> None:
+    """Reduce each key and token to the allowed permissions; revoke those left without any."""
+    created = rows_of(account_id, Credential).where(
         Credential.created_by == user_id, Credential.revoked_at.is_(None)
     )
-    for credential in db.session.scalars(made.order_by(Credential.id).with_for_update()):
+    for credential in db.session.scalars(created.order_by(Credential.id).with_for_update()):
         held = expand(credential.permissions)
         if held <= allowed:
             continue
-        if left := sorted(held & allowed):
-            credential.permissions = left
+        if remaining := sorted(held & allowed):
+            credential.permissions = remaining
         else:
             credential.revoked_at = clock.now()

@@ -1,4 +1,4 @@
-"""The form of accepting an invitation."""
+"""The form for accepting an invitation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Inviting people, and the link by which they join."""
+"""Invitations: inviting people, and the link with which they join."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from app.http.errors import Conflict, Detail, Forbidden, ValidationFailed
 from app.limits.plan_file import plan_of
 from app.mail.service import queue_mail
 from app.members.locking import Member, begin_change, find_membership, lock_member
-from app.members.record import name_in
+from app.members.record import name_from_email
 from app.members.rules import INVITED_ROLES, check_manages
 from app.models import Account, Membership, User
 from app.outbox import Actor, emit
@@ -32,12 +32,12 @@ from app.values.text import fold
 MAIL: Final = "invitation"
 
 _SEATS = columns_of(Membership).add_columns(func.count())
-_OPEN = (
+_PENDING = (
     Membership.invitation_hash == bindparam("token_hash"),
     Membership.joined_at.is_(None),
     Membership.invitation_expires_at > bindparam("moment"),
 )
-_BY_LINK = CompiledQuery(
+_BY_TOKEN = CompiledQuery(
     select(
         Account.id.label("account_id"),
         Account.name.label("account_name"),
@@ -51,11 +51,11 @@ _BY_LINK = CompiledQuery(
     .select_from(Membership)
     .join(Account, Account.id == Membership.account_id)
     .join(User, User.id == Membership.user_id)
-    .where(*_OPEN)
+    .where(*_PENDING)
 )
 _ACCEPT = (
     update(Membership)
-    .where(*_OPEN)
+    .where(*_PENDING)
     .values(
         joined_at=bindparam("moment"),
         last_active_at=bindparam("moment"),
@@ -66,23 +66,24 @@ _ACCEPT = (
 )
 
 
-class Joined(NamedTuple):
-    """Who has accepted an invitation, and to which account."""
+class AcceptedInvitation(NamedTuple):
+    """The account that was joined, and the person who joined it."""
 
     account_id: str
     user_id: str
 
 
 def invite_member(principal: Principal, *, email: str, role: str) -> dict[str, Any]:
-    """Invite somebody, or somebody who was invited once more: with a new link, which is mailed, and
-    the role that is given now. Gives the record of the member.
+    """Invite a person, or send an invitation again with a new link and the role given now.
+
+    Returns the member's record.
 
     Raises:
         ValidationFailed: the address or the role is not valid.
-        Forbidden: who acts may not invite, or the plan has no seat left.
-        Conflict: the person belongs to the account.
+        Forbidden: the caller may not invite, or the plan has no seat left.
+        Conflict: the person already belongs to the account.
     """
-    _check(email, role)
+    _validate(email, role)
     account, actor = begin_change(principal)
     check_manages(actor)
     person = _find_person(email)
@@ -90,7 +91,7 @@ def invite_member(principal: Principal, *, email: str, role: str) -> dict[str, A
     is_new = membership is None
     if membership is None:
         _check_seats(account)
-        person = person or _make_person(email)
+        person = person or _create_person(email)
         membership = Membership(account_id=account.id, user_id=person.id, created_at=clock.now())
         db.session.add(membership)
     elif membership.joined_at is not None:
@@ -107,39 +108,38 @@ def invite_member(principal: Principal, *, email: str, role: str) -> dict[str, A
 
 
 def find_invitation(token: str) -> Any:
-    """What an invitation is about, or None when its link is not good, or not any more.
+    """An invitation, or None if its link is invalid, used or expired.
 
     The row has ``account_id``, ``account_name``, ``user_id``, ``email``, ``name``,
     ``has_password``, ``role`` and ``expires_at``.
     """
     if not tokens.is_well_formed(token, tokens.LINK):
         return None
-    return _BY_LINK.first(token_hash=tokens.hash_token(token), moment=clock.now())
+    return _BY_TOKEN.first(token_hash=tokens.hash_token(token), moment=clock.now())
 
 
-def accept_invitation(token: str) -> Joined | None:
-    """Let the person whom a link was mailed to join, in the transaction at hand. None when the link
-    is not good, or not any more; of many who come with it at once one joins.
+def accept_invitation(token: str) -> AcceptedInvitation | None:
+    """Join the account in the current transaction. None if the link is invalid, used or expired.
 
-    The link came to their address, so that is proved too.
+    A link works once, even in concurrent requests. It also verifies the person's address.
     """
     moment = clock.now()
     values = {"token_hash": tokens.hash_token(token), "moment": moment}
     row = db.session.execute(_ACCEPT, values).one_or_none()
     if row is None:
         return None
-    proved = update(User).where(User.id == row.user_id, User.email_verified_at.is_(None))
-    db.session.execute(proved.values(email_verified_at=moment))
+    unverified = update(User).where(User.id == row.user_id, User.email_verified_at.is_(None))
+    db.session.execute(unverified.values(email_verified_at=moment))
     account = db.session.get_one(Account, row.account_id)
     member = lock_member(account.id, row.user_id)
     emit("member.joined", member.record, Actor(account.id, account.name))
-    return Joined(account.id, row.user_id)
+    return AcceptedInvitation(account.id, row.user_id)
 
 
-def _check(email: str, role: str) -> None:
+def _validate(email: str, role: str) -> None:
     details = []
-    if fault := email_problem(email):
-        details.append(Detail("email", fault))
+    if problem := email_problem(email):
+        details.append(Detail("email", problem))
     if role not in INVITED_ROLES:
         details.append(Detail("role", f"Must be one of {', '.join(INVITED_ROLES)}."))
     if details:
@@ -154,14 +154,14 @@ def _find_person(email: str) -> User | None:
         raise ValidationFailed(details=[Detail("email", message)]) from None
 
 
-def _make_person(email: str) -> User:
-    """A person without a password; the one that another account has just made, if it did."""
+def _create_person(email: str) -> User:
+    """A person without a password, or the one just created by a concurrent invitation."""
     moment, key = clock.now(), fold(email)
     row = insert_into(User).values(
         id=new_id("user"),
         email=email,
         email_key=key,
-        name=name_in(email),
+        name=name_from_email(email),
         created_at=moment,
         updated_at=moment,
     )
@@ -187,7 +187,7 @@ def _check_seats(account: Account) -> None:
 def _send_link(
     principal: Principal, account: Account, membership: Membership, person: User
 ) -> None:
-    """Give an invitation a new link, and mail it to the person's own address."""
+    """Give an invitation a new link, and mail it to the address that the person registered."""
     token, moment = tokens.new_token(tokens.LINK), clock.now()
     membership.invited_at = moment
     membership.invitation_hash = tokens.hash_token(token)

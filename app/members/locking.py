@@ -1,7 +1,7 @@
-"""Changes of an account's members, one after the other.
+"""Serialises changes to an account's members.
 
-Seats, the last owner and who may do what depend on several rows. So each change first locks the
-account's row, and then reads what it depends on.
+Seats, the last owner and the caller's rights depend on several rows. So each change locks the
+account's row first, and then reads what it depends on.
 """
 
 from __future__ import annotations
@@ -31,20 +31,21 @@ class Member(NamedTuple):
 
     @property
     def data(self) -> bytes:
-        """The bytes that the entity tag of a member is made of."""
+        """The bytes that the member's entity tag is computed from."""
         return dumps(self.record)
 
 
 def begin_change(principal: Principal) -> tuple[Account, ActingMember]:
-    """Lock the account for a change of its members, before anything else is locked.
+    """Lock the account for a change to its members, before any other lock.
 
-    ``FOR NO KEY UPDATE``: events of other changes, which refer to the account's row, do not wait.
+    Uses ``FOR NO KEY UPDATE``, so that events, whose foreign key refers to the account, can be
+    written meanwhile.
 
-    Returns the account and who acts, with the role of this moment: what was true when the request
-    was authenticated may have ended since.
+    Returns the account and the acting member with their current role, which may have changed since
+    the request was authenticated.
 
     Raises:
-        Forbidden: the person who acts is no member any more.
+        Forbidden: the acting person is no longer a member.
     """
     lock = {"key_share": True}
     account = db.session.get_one(Account, principal.account_id, with_for_update=lock)
@@ -62,7 +63,7 @@ def begin_change(principal: Principal) -> tuple[Account, ActingMember]:
 def lock_member(account_id: str, member_id: str) -> Member:
     """A member of the account, joined or invited. Raises NotFound.
 
-    ``FOR UPDATE``: what a person grants to an application refers to this row, and waits.
+    Uses ``FOR UPDATE``, so that consents, whose foreign key refers to this row, wait.
     """
     membership = find_membership(account_id, member_id) if is_id("user", member_id) else None
     if membership is None:
@@ -77,7 +78,7 @@ def find_membership(account_id: str, user_id: str) -> Membership | None:
 
 
 def is_last_owner(account_id: str, user_id: str) -> bool:
-    """Whether nobody else owns the account; the account must be locked."""
+    """Whether this person is the only owner. The account must be locked."""
     others = rows_of(account_id, Membership).where(
         Membership.role == OWNER,
         Membership.joined_at.is_not(None),

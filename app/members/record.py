@@ -1,4 +1,4 @@
-"""A member as it is shown."""
+"""The record of a member, as the API returns it."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ COLUMNS: Final = (
 def row_record(row: tuple[Any, ...]) -> dict[str, Any]:
     """The fields of a member from a row of ``COLUMNS``.
 
-    What people call themselves is theirs to tell: until they join, the account sees what it knows
-    already, the address.
+    Until somebody joins, the account does not see the name they chose, only one derived from the
+    address it invited.
     """
     id_, email, name, role, joined_at, last_active_at = row
     return {
         "id": id_,
         "email": email,
-        "name": name_in(email) if joined_at is None else name,
+        "name": name_from_email(email) if joined_at is None else name,
         "role": role,
         "permissions": role_permissions(role),
         "joined_at": joined_at,
@@ -52,11 +52,11 @@ def member_record(membership: Membership, person: User) -> dict[str, Any]:
     )
 
 
-def name_in(email: str) -> str:
-    """What stands for a name that is not known: the part of the address before the @."""
+def name_from_email(email: str) -> str:
+    """The part of an address before the @, which stands in for an unknown name."""
     return email.partition("@")[0][:NAME_LENGTH]
 
 
 def not_found() -> NotFound:
-    """The refusal of an id by which the account has no member."""
+    """The error for an id that is not one of the account's members."""
     return NotFound("There is no such member.")

@@ -1,4 +1,4 @@
-"""Who may change which member. Rules only: nothing here asks the database."""
+"""Who may change which member. Pure rules, no database access."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ _RANKS: Final = tuple(ROLES)
 
 
 class ActingMember(NamedTuple):
-    """Who makes a change, and what they may do at this moment."""
+    """The person who makes a change, with their current role."""
 
-    user_id: str | None  # None: the operator of the instance, who may do all
+    user_id: str | None  # None: the operator of the instance, who may do anything
     role: str
-    holds_admin: bool  # the credential, or the session
+    holds_admin: bool  # whether the credential or session has the permission admin
 
     @property
     def is_operator(self) -> bool:
@@ -29,18 +29,18 @@ class ActingMember(NamedTuple):
 
 
 def is_lower(role: str, before: str) -> bool:
-    """Whether a role is less than the one before."""
+    """Whether ``role`` ranks below ``before``."""
     return _RANKS.index(role) < _RANKS.index(before)
 
 
 def check_manages(actor: ActingMember) -> None:
-    """Raises Forbidden when the actor's role is not one that changes members."""
+    """Raises Forbidden if the actor's role may not change members."""
     if not actor.is_operator and "members:write" not in ROLES[actor.role]:
         raise Forbidden(f"A member with the role {actor.role} cannot change members.")
 
 
 def check_role_change(actor: ActingMember, member_id: str, before: str, after: str) -> None:
-    """Raises Forbidden when the actor may not give this member another role."""
+    """Raises Forbidden if the actor may not change this member's role."""
     if actor.user_id == member_id:
         raise Forbidden("Nobody changes their own role; another owner or admin can.")
     check_manages(actor)
@@ -48,7 +48,7 @@ def check_role_change(actor: ActingMember, member_id: str, before: str, after: s
 
 
 def check_removal(actor: ActingMember, member_id: str, role: str) -> None:
-    """Raises Forbidden when the actor may not remove this member. All may remove themselves."""
+    """Raises Forbidden if the actor may not remove this member. Anybody may leave."""
     if actor.user_id != member_id:
         check_manages(actor)
     _check_owners(actor, role)

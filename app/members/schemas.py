@@ -1,4 +1,4 @@
-"""What comes in and goes out of the routes of members."""
+"""Request and response schemas of /v1/account/members."""
 
 from __future__ import annotations
 
@@ -61,8 +61,8 @@ class InvitationSchema(MemberInputSchema):
 
     @ma.validates("email")
     def check_email(self, value: str, data_key: str) -> None:
-        if (fault := email_problem(value)) is not None:
-            raise ma.ValidationError(fault)
+        if (problem := email_problem(value)) is not None:
+            raise ma.ValidationError(problem)
 
 
 class MemberUpdateSchema(MemberInputSchema):

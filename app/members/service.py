@@ -1,4 +1,4 @@
-"""What can be done with the members of an account."""
+"""Operations on the members of an account."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from app.db.queries import CompiledQuery
 from app.http.errors import Conflict
 from app.http.etags import ANY, IfMatch
 from app.members.access import revoke_access
-from app.members.invitations import Joined as Joined  # these for other rooms
+from app.members.invitations import AcceptedInvitation as AcceptedInvitation  # re-exported
 from app.members.invitations import accept_invitation as accept_invitation
 from app.members.invitations import find_invitation as find_invitation
 from app.members.invitations import invite_member as invite_member
@@ -32,7 +32,7 @@ _ONE = CompiledQuery(_MEMBERS.where(Membership.user_id == bindparam("member_id")
 
 
 def list_members(account_id: str) -> list[dict[str, Any]]:
-    """The records of all members, invited ones too, in the order in which they came."""
+    """The records of all members, including invited ones, the oldest first."""
     return [row_record(row) for row in _ALL.tuples(account_id=account_id)]
 
 
@@ -47,23 +47,25 @@ def read_member(account_id: str, member_id: str) -> dict[str, Any]:
 
 
 def check_member(account_id: str, member_id: str) -> None:
-    """Raises NotFound when the account has no such member."""
+    """Raises NotFound if the account has no such member."""
     read_member(account_id, member_id)
 
 
 def change_role(
     principal: Principal, member_id: str, role: str | None, if_match: IfMatch = ANY
 ) -> dict[str, Any]:
-    """Give a member another role, and the record. A lower role ends what was got by the higher one.
+    """Change a member's role. A lower role revokes the access that it does not allow.
+
+    Returns the member's record.
 
     Args:
-        role: None, and the one that they have, change nothing.
+        role: None or the current role changes nothing.
 
     Raises:
         NotFound: the account has no such member.
-        PreconditionFailed: ``if_match`` does not hold.
-        Forbidden: who acts may not do this.
-        Conflict: an invited person would own the account, or nobody would.
+        PreconditionFailed: ``if_match`` does not match.
+        Forbidden: the caller may not do this.
+        Conflict: the account would be left without an owner who has joined.
     """
     account, actor = begin_change(principal)
     member = lock_member(account.id, member_id)
@@ -85,14 +87,13 @@ def change_role(
 
 
 def remove_member(principal: Principal, member_id: str, if_match: IfMatch = ANY) -> None:
-    """Remove a member, with all that they have in the account, or withdraw an invitation. Who
-    removes themselves leaves.
+    """Remove a member with all their access to the account, or withdraw an invitation.
 
     Raises:
         NotFound: the account has no such member.
-        PreconditionFailed: ``if_match`` does not hold.
-        Forbidden: who acts may not do this.
-        Conflict: nobody would own the account.
+        PreconditionFailed: ``if_match`` does not match.
+        Forbidden: the caller may not do this.
+        Conflict: the account would be left without an owner.
     """
     account, actor = begin_change(principal)
     member = lock_member(account.id, member_id)

@@ -1,4 +1,4 @@
-"""The page that an invitation leads to."""
+"""The page for accepting an invitation."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ bp = PageBlueprint("invitations", __name__)
 
 @bp.route("/invitations/<token>", methods=["GET", "POST"])
 def invitation(token: str) -> Any:
-    """Join an account: as who is signed in, or, for somebody new, with a new password."""
+    """Join an account, signed in or as a new person who sets a password."""
     person, found = current_person(), find_invitation(token)
     if found is None:
         return page("members/dead_invitation.html", 404, life=INVITATION_LIFE)
@@ -29,7 +29,7 @@ def invitation(token: str) -> Any:
             return page("members/join.html", invitation=found)
         return _join(token, found, person.session_id)
     if person is not None or found.has_password:
-        return page("members/whose.html", invitation=found, target=request.path)
+        return page("members/sign_in_first.html", invitation=found, target=request.path)
     form = JoinForm()
     form.known = (found.email, found.account_name)
     if not form.validate_on_submit():
@@ -50,13 +50,13 @@ def _join(token: str, found: Any, session_id: str) -> Response:
 
 def _join_new(token: str, found: Any, form: JoinForm) -> Response:
     if not set_first_password(found.user_id, form.name.data, form.password.data):
-        db.session.rollback()  # they have one since: then they sign in with it
+        db.session.rollback()  # they have just set one, and sign in with it
         return redirect_to(request.path)
-    joined = accept_invitation(token)  # after it, so that the event tells the name
+    joined = accept_invitation(token)  # after the name is set, which the event includes
     if joined is None:
         db.session.rollback()
         return page("members/dead_invitation.html", 404, life=INVITATION_LIFE)
-    answer = redirect_to("/accounts", f"Welcome. You have joined {found.account_name}.")
-    sign_in(answer, joined.user_id, joined.account_id)
+    response = redirect_to("/accounts", f"Welcome. You have joined {found.account_name}.")
+    sign_in(response, joined.user_id, joined.account_id)
     db.session.commit()
-    return answer
+    return response

@@ -11,7 +11,7 @@ from app.db.column_types import Base, Hash, Key, Timestamp
 
 
 class User(Base):
-    """A person; one for each e-mail address, whatever its case."""
+    """A person. E-mail addresses are unique, ignoring case."""
 
     __tablename__ = "users"
 
@@ -26,7 +26,7 @@ class User(Base):
 
 
 class Membership(Base):
-    """A person in an account. Invited until ``joined_at`` is set."""
+    """A person's membership in an account: invited until ``joined_at`` is set."""
 
     __tablename__ = "memberships"
     __table_args__ = (
@@ -43,7 +43,7 @@ class Membership(Base):
     )
     role: Mapped[str] = mapped_column(String(10))
     invited_at: Mapped[datetime | None] = mapped_column(Timestamp)
-    # The link of the last invitation, until it is accepted.
+    # Of the latest invitation link, until it is accepted.
     invitation_hash: Mapped[str | None] = mapped_column(Hash)
     invitation_expires_at: Mapped[datetime | None] = mapped_column(Timestamp)
     joined_at: Mapped[datetime | None] = mapped_column(Timestamp)

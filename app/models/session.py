@@ -1,4 +1,4 @@
-"""Browsers in which people are signed in."""
+"""Browser sessions of people."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from app.db.column_types import Base, Hash, Key, Timestamp
 
 
 class Session(Base):
-    """A browser in which a person is signed in. The cookie holds the token, the row its hash."""
+    """A person signed in in a browser. The cookie holds the token, the row its hash."""
 
     __tablename__ = "sessions"
     __table_args__ = (Index(None, "user_id"), Index(None, "current_account_id"))
 
     id: Mapped[str] = mapped_column(Key, primary_key=True)
     user_id: Mapped[str] = mapped_column(Key, ForeignKey("users.id", ondelete="CASCADE"))
-    # The account that the person works in; None when they belong to none.
+    # The account that the person has switched to; None if they belong to none.
     current_account_id: Mapped[str | None] = mapped_column(
         Key, ForeignKey("accounts.id", ondelete="SET NULL")
     )
     token_hash: Mapped[str] = mapped_column(Hash, unique=True)
     address: Mapped[str] = mapped_column(String(45))  # of the client, when it signed in
-    browser: Mapped[str] = mapped_column(String(300))  # what it called itself (User-Agent)
+    browser: Mapped[str] = mapped_column(String(300))  # the User-Agent header
     created_at: Mapped[datetime] = mapped_column(Timestamp)
     last_used_at: Mapped[datetime] = mapped_column(Timestamp)

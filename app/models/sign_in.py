@@ -1,4 +1,4 @@
-"""What leads to being signed in: sign-ups, mailed links, and tries of passwords."""
+"""Sign-ups, mailed links and failed sign-ins."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from app.db.column_types import Base, Hash, Key, Timestamp
 
 
 class SignUp(Base):
-    """Somebody who wants an account, until they prove that the e-mail address is theirs."""
+    """A sign-up that waits for its e-mail address to be confirmed."""
 
     __tablename__ = "sign_ups"
     __table_args__ = (Index(None, "expires_at"),)
@@ -27,7 +27,7 @@ class SignUp(Base):
 
 
 class MailedLink(Base):
-    """A link that was mailed to a person; it is deleted when it is followed to its end."""
+    """A link that was mailed to a person. It is deleted when it is used."""
 
     __tablename__ = "mailed_links"
     __table_args__ = (
@@ -44,8 +44,10 @@ class MailedLink(Base):
 
 
 class SignInFailure(Base):
-    """Tries of a password for one address in a while, whether anybody has that address or not; the
-    right one ends them."""
+    """Password attempts under one key of ``app.people.login_throttle`` in the current window.
+
+    A successful attempt deletes the row.
+    """
 
     __tablename__ = "sign_in_failures"
     __table_args__ = (Index(None, "began_at"),)

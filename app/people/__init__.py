@@ -1,1 +1,1 @@
-"""People: how they sign up, sign in, and look after what is theirs."""
+"""People: signing up, signing in, passwords and mailed links."""

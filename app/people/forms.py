@@ -1,4 +1,4 @@
-"""The forms of signing up and in."""
+"""Forms for signing up and signing in."""
 
 from __future__ import annotations
 

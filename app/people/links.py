@@ -1,4 +1,4 @@
-"""Links that are mailed to a person: to set a new password, or to prove the address."""
+"""Mailed links: one to reset a password, one to verify an e-mail address."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from app.values import clock
 
 RESET: Final = "reset_password"
 VERIFY: Final = "verify_email"
-FORGOT: Final = "forgot_password"  # the mail of somebody who says so, known or not
+FORGOT: Final = "forgot_password"  # queued for any address, registered or not
 
 _PATHS: Final = {RESET: "reset-password", VERIFY: "verify-email"}
 _LIVES: Final = {RESET: RESET_LIFE, VERIFY: VERIFICATION_LIFE}
@@ -34,13 +34,13 @@ _BY_HASH = CompiledQuery(
 
 
 def request_reset(email: str) -> None:
-    """Mail a link to whoever has this address; nobody is looked up before the mail is sent."""
+    """Queue a password reset. The address is looked up only when the mail is sent."""
     nonce = tokens.hash_token(tokens.new_token(tokens.LINK))
     queue_mail(FORGOT, email, cause=f"{FORGOT}:{nonce}", values={})
 
 
-def mail_of_reset(recipient: str) -> tuple[str, dict[str, Any]] | None:
-    """The mail with the link, or None when nobody has the address."""
+def resolve_reset_mail(recipient: str) -> tuple[str, dict[str, Any]] | None:
+    """The reset mail with a new link, or None if nobody has this address."""
     try:
         person = find_person(recipient)
     except EmailTaken:
@@ -51,24 +51,26 @@ def mail_of_reset(recipient: str) -> tuple[str, dict[str, Any]] | None:
 
 
 def request_verification(user_id: str, email: str, name: str) -> None:
-    """Mail a link that proves the address of a person."""
+    """Mail a person a link that verifies their address."""
     link = _new_link(VERIFY, user_id)
     values = {"name": name, "link": link}
     queue_mail(VERIFY, email, cause=f"{VERIFY}:{tokens.hash_token(link)}", values=values)
 
 
 def find_link(purpose: str, token: str) -> Any:
-    """The ``id``, ``email`` and ``name`` of the person whose link this is, or None when it is not
-    good, or not any more."""
+    """The ``id``, ``email`` and ``name`` of the person this link was mailed to, or None if it is
+    invalid or has expired."""
     if not tokens.is_well_formed(token, tokens.LINK):
         return None
     return _BY_HASH.first(token_hash=tokens.hash_token(token), purpose=purpose, moment=clock.now())
 
 
 def claim_link(purpose: str, token: str) -> str | None:
-    """Use a link up, and all others of its purpose that the person has. Returns the person's id,
-    or None when it is not good, or somebody was first."""
-    used = (
+    """Use a link, which invalidates the person's other links for the same purpose.
+
+    Returns the person's id, or None if the link is invalid, has expired or was just used.
+    """
+    statement = (
         delete(MailedLink)
         .where(
             MailedLink.token_hash == tokens.hash_token(token),
@@ -77,14 +79,14 @@ def claim_link(purpose: str, token: str) -> str | None:
         )
         .returning(MailedLink.user_id)
     )
-    user_id: str | None = db.session.scalars(used).one_or_none()
+    user_id: str | None = db.session.scalars(statement).one_or_none()
     if user_id is not None:
-        drop_links(purpose, user_id)
+        delete_links(purpose, user_id)
     return user_id
 
 
-def drop_links(purpose: str, user_id: str) -> None:
-    """No link of this purpose that the person has is good any more."""
+def delete_links(purpose: str, user_id: str) -> None:
+    """Invalidate all links that a person has for this purpose."""
     own = delete(MailedLink).where(MailedLink.user_id == user_id, MailedLink.purpose == purpose)
     db.session.execute(own)
 

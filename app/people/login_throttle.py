@@ -1,9 +1,9 @@
-"""The brake on guessing one person's password.
+"""Limits how often somebody can guess a password.
 
-Every try is counted before the password is looked at, for an address that nobody has as for any
-other. Too many in a window, and further tries are refused until it ends. A browser in which the
-person was signed in before has a count of its own, so that a stranger's guesses keep nobody out of
-what is theirs; and a mailed link sets a new password whatever was counted.
+Each attempt is counted before the password is compared, whether or not the address is registered.
+Over the limit, attempts are rejected until the window ends. A browser in which the person signed in
+before is counted separately, so a stranger's guesses cannot lock its owner out. Resetting the
+password by mail always works.
 """
 
 from __future__ import annotations
@@ -22,25 +22,26 @@ from app.values.text import fold
 
 
 def throttle_key(email: str, browser: str | None = None) -> str:
-    """What tries are counted by: the address, or one browser that its person has used.
+    """The key that attempts are counted under: an address, or an address and a known browser.
 
     Args:
-        browser: the id in that browser's cookie, after it was checked.
+        browser: the id in the browser's cookie, whose signature was verified.
     """
     text = fold(email) if browser is None else f"{fold(email)}\0{browser}"
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def count_attempt(key: str) -> timedelta | None:
-    """Count a try, in the transaction at hand. Returns how long to wait when it is one too many."""
+    """Count an attempt in the current transaction. Returns how long to wait if it is over the
+    limit, else None."""
     moment = clock.now()
-    is_old = SignInFailure.began_at <= moment - WRONG_PASSWORDS_WINDOW
+    has_ended = SignInFailure.began_at <= moment - WRONG_PASSWORDS_WINDOW
     row = insert_into(SignInFailure).values(key=key, failures=1, began_at=moment)
     counted = row.on_conflict_do_update(
         index_elements=[SignInFailure.key],
         set_={
-            "failures": case((is_old, 1), else_=SignInFailure.failures + 1),
-            "began_at": case((is_old, moment), else_=SignInFailure.began_at),
+            "failures": case((has_ended, 1), else_=SignInFailure.failures + 1),
+            "began_at": case((has_ended, moment), else_=SignInFailure.began_at),
         },
     ).returning(SignInFailure.failures, SignInFailure.began_at)
     failures, began_at = db.session.execute(counted).one()
@@ -50,6 +51,6 @@ def count_attempt(key: str) -> timedelta | None:
     return left
 
 
-def forget_attempts(*keys: str) -> None:
-    """The password was right, or was set anew."""
+def reset_attempts(*keys: str) -> None:
+    """Forget what was counted: the password was right, or has been reset."""
     db.session.execute(delete(SignInFailure).where(SignInFailure.key.in_(keys)))

@@ -1,7 +1,6 @@
-"""Trying a password: counted first, then compared.
+"""Checking a password in two steps: count the attempt, then compare.
 
-The two are separate because what is counted has to be committed before the password is looked at:
-else guesses that are made at once would not know of each other.
+The caller commits in between. Otherwise concurrent guesses would not see each other's count.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from app.db.extensions import db
 from app.db.queries import CompiledQuery
 from app.http.errors import RateLimited
 from app.models import User
-from app.people.login_throttle import count_attempt, forget_attempts, throttle_key
+from app.people.login_throttle import count_attempt, reset_attempts, throttle_key
 from app.security import tokens
 from app.security.passwords import hash_password, needs_rehash, verify_password
 from app.values.text import fold
@@ -26,83 +25,87 @@ _COLUMNS = (User.id, User.email, User.password_hash, User.updated_at)
 _BY_EMAIL = CompiledQuery(select(*_COLUMNS).where(User.email_key == bindparam("email_key")))
 _BY_ID = CompiledQuery(select(*_COLUMNS).where(User.id == bindparam("user_id")))
 _SECOND: Final = timedelta(seconds=1)  # cookies are signed to the second
-_OWN: Final = "profile"  # tries of who is signed in count by themselves
+_OWN: Final = "profile"  # attempts of a signed-in person are counted separately
 
 
-class Attempt(NamedTuple):
-    """A try that is counted."""
+class PasswordAttempt(NamedTuple):
+    """An attempt that was counted, and the hash to compare with."""
 
     user_id: str | None
-    password_hash: str | None  # None: nobody's, which no password has
-    keys: tuple[str, ...]  # by which it was counted
+    password_hash: str | None  # None: no such person, so no password matches
+    keys: tuple[str, ...]  # counted under the first; a right password resets all
 
 
-def begin_sign_in(email: str, known: KnownBrowser | None) -> Attempt:
-    """Count a try to sign in; the caller commits. Takes as long whether anybody has this address.
+def count_sign_in_attempt(email: str, known: KnownBrowser | None) -> PasswordAttempt:
+    """Count an attempt to sign in; the caller commits.
+
+    Takes equally long whether or not the address is registered.
 
     Args:
-        known: what the browser's cookie says. One of before the last change of the person
-            (``updated_at``: their password, or their name) is that of a strange browser.
+        known: the browser's cookie. It is ignored if it is older than the person's ``updated_at``
+            (the last change of their password or name).
 
     Raises:
-        RateLimited: there were too many.
+        RateLimited: there were too many attempts.
     """
     person = _BY_EMAIL.first(email_key=fold(email))
-    strange = throttle_key(email)
+    address_key = throttle_key(email)
     if person is None:
-        return _count(Attempt(None, None, (strange,)))
-    keys: tuple[str, ...] = (strange,)
+        return _count(PasswordAttempt(None, None, (address_key,)))
+    keys: tuple[str, ...] = (address_key,)
     if known and known.user_id == person.id and known.since > person.updated_at - _SECOND:
-        keys = (throttle_key(email, known.id), strange)
-    return _count(Attempt(person.id, person.password_hash, keys))
+        keys = (throttle_key(email, known.id), address_key)
+    return _count(PasswordAttempt(person.id, person.password_hash, keys))
 
 
-def begin_own(user_id: str) -> Attempt:
-    """Count a try of who is signed in; the caller commits. Raises RateLimited."""
+def count_own_attempt(user_id: str) -> PasswordAttempt:
+    """Count an attempt of a signed-in person; the caller commits. Raises RateLimited."""
     person = _BY_ID.first(user_id=user_id)
-    return _count(Attempt(user_id, person.password_hash, (throttle_key(person.email, _OWN),)))
+    return _count(
+        PasswordAttempt(user_id, person.password_hash, (throttle_key(person.email, _OWN),))
+    )
 
 
-def begin_sign_up(token: str, password_hash: str) -> Attempt:
-    """Count a try of the password that was chosen when signing up; the caller commits. Raises
+def count_sign_up_attempt(token: str, password_hash: str) -> PasswordAttempt:
+    """Count an attempt at the password chosen when signing up; the caller commits. Raises
     RateLimited."""
-    attempt = Attempt(None, password_hash, (throttle_key(tokens.hash_token(token)),))
+    attempt = PasswordAttempt(None, password_hash, (throttle_key(tokens.hash_token(token)),))
     return _count(attempt, "for this link", "sign up again")
 
 
-def is_right(attempt: Attempt, password: str) -> bool:
-    """Whether it is the password, still. If it is, tries begin to count anew, and its hash is made
-    anew when it has other parameters than the settings.
+def check_password(attempt: PasswordAttempt, password: str) -> bool:
+    """Whether this is the person's current password.
 
-    What follows belongs into the same transaction: whoever sets another password waits for it, and
-    who has set one meanwhile is found out here. All hashing comes before it begins.
+    If so, their attempts are reset, and the hash is renewed if its parameters are outdated. Do what
+    depends on the password in the same transaction: the person's row is now locked, so the password
+    cannot change before the commit. All hashing is done before the lock is taken.
     """
-    kept = attempt.password_hash
-    if not verify_password(kept, password) or kept is None:
+    stored_hash = attempt.password_hash
+    if not verify_password(stored_hash, password) or stored_hash is None:
         return False
     if attempt.user_id is not None:
-        renewed = hash_password(password) if needs_rehash(kept) else kept
-        row = update(User).where(User.id == attempt.user_id, User.password_hash == kept)
-        result: Any = db.session.execute(row.values(password_hash=renewed))
+        new_hash = hash_password(password) if needs_rehash(stored_hash) else stored_hash
+        row = update(User).where(User.id == attempt.user_id, User.password_hash == stored_hash)
+        result: Any = db.session.execute(row.values(password_hash=new_hash))
         if result.rowcount == 0:
             return False
-    forget_attempts(*attempt.keys)
+    reset_attempts(*attempt.keys)
     return True
 
 
 def _count(
-    attempt: Attempt,
-    whose: str = "for this address",
-    instead: str = "set a new password by mail",
-) -> Attempt:
-    """Count it by the first of its keys."""
+    attempt: PasswordAttempt,
+    subject: str = "for this address",
+    alternative: str = "set a new password by mail",
+) -> PasswordAttempt:
+    """Count the attempt under the first of its keys. Raises RateLimited."""
     wait = count_attempt(attempt.keys[0])
     if wait is None:
         return attempt
     seconds = max(1, math.ceil(wait.total_seconds()))
     minutes = math.ceil(seconds / 60)
     raise RateLimited(
-        f"There were too many wrong passwords {whose}. Wait "
-        f"{minutes} {'minute' if minutes == 1 else 'minutes'}, or {instead}.",
+        f"There were too many wrong passwords {subject}. Wait "
+        f"{minutes} {'minute' if minutes == 1 else 'minutes'}, or {alternative}.",
         headers={"Retry-After": str(seconds)},
     )

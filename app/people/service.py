@@ -13,25 +13,29 @@ from app.db.extensions import db
 from app.mail.service import queue_mail
 from app.models import User
 from app.people import links
-from app.people.login_throttle import forget_attempts, throttle_key
-from app.people.passwords import begin_own as begin_own  # these for other packages
-from app.people.passwords import is_right as is_right
+from app.people.login_throttle import reset_attempts, throttle_key
+from app.people.passwords import check_password as check_password  # re-exported
+from app.people.passwords import count_own_attempt as count_own_attempt
 from app.security.passwords import hash_password
 from app.values import clock
 from app.values.clock import format_time
 
 
 def reset_password(token: str, found: Any, password: str, address: str) -> bool:
-    """Set the password of the person whose link this is. False when somebody was first.
+    """Set a new password with a mailed link. False if the link was just used.
 
-    The link came to their address, so that is proved too.
+    Following the link also verifies the person's address.
+
+    Args:
+        found: the row of ``links.find_link``.
+        address: the client's IP address, for the mail.
     """
-    hashed = hash_password(password)  # before the transaction begins: others wait for it
+    hashed = hash_password(password)  # slow, so before any row is locked
     if links.claim_link(links.RESET, token) is None:
         return False
     set_password(found.id, hashed, address=address)
     verify_address(found.id)
-    forget_attempts(throttle_key(found.email))
+    reset_attempts(throttle_key(found.email))
     return True
 
 
@@ -42,14 +46,14 @@ def rename_person(user_id: str, name: str) -> None:
 
 
 def set_password(user_id: str, hashed: str, *, address: str) -> None:
-    """Set a person's password, end all their sessions and tell them.
+    """Set a person's password, end all their sessions and notify them by mail.
 
-    Links that were mailed before stay good: who knows the password, and should not, cannot take
-    them away by changing it.
+    Links mailed before stay valid, so that an intruder who changes the password cannot invalidate
+    the owner's reset link.
 
     Args:
-        hashed: what ``hash_password`` gave for the new one.
-        address: of the client that does so, for the mail.
+        hashed: the new password, hashed by ``hash_password``.
+        address: the client's IP address, for the mail.
     """
     moment, here = clock.now(), current_app.config["SETTINGS"].public_url
     row = update(User).where(User.id == user_id).values(password_hash=hashed, updated_at=moment)
@@ -67,7 +71,7 @@ def set_password(user_id: str, hashed: str, *, address: str) -> None:
 
 
 def set_first_password(user_id: str, name: str, password: str) -> bool:
-    """Let somebody who was invited become a person who can sign in. False when they can already."""
+    """Give an invited person a password and a name. False if they already have a password."""
     row = update(User).where(User.id == user_id, User.password_hash.is_(None))
     moment = clock.now()
     values = {"name": name, "password_hash": hash_password(password), "updated_at": moment}
@@ -76,18 +80,18 @@ def set_first_password(user_id: str, name: str, password: str) -> bool:
 
 
 def open_own_account(user_id: str, name: str, slug: str | None) -> str:
-    """A new account, of which the person is the owner. Returns its id."""
+    """Create an account owned by this person. Returns its id."""
     person = db.session.get_one(User, user_id)
     return open_account(name, person, slug=slug).id
 
 
 def send_verification(user_id: str, email: str, name: str) -> None:
-    """Mail a person a link that proves the address to be theirs."""
-    links.drop_links(links.VERIFY, user_id)
+    """Mail a person a new verification link; earlier ones become invalid."""
+    links.delete_links(links.VERIFY, user_id)
     links.request_verification(user_id, email, name)
 
 
 def verify_address(user_id: str) -> None:
-    """The person has followed a link that was mailed to their address."""
+    """Mark a person's address as verified, if it is not yet."""
     row = update(User).where(User.id == user_id, User.email_verified_at.is_(None))
     db.session.execute(row.values(email_verified_at=clock.now()))

@@ -1,8 +1,8 @@
-"""Signing up: nothing exists until the person who gets the mail also knows the password.
+"""Signing up: person and account are created once the mailed link and the password are combined.
 
-The request looks nobody up. Whether the address is known is found out when the mail is sent, so
-that neither the answer nor its time tells. And as a link alone opens nothing, nobody can have an
-account made for somebody else's address with a password of their own.
+The request does not look the address up; that happens when the mail is sent, so neither the
+response nor its timing reveals who is registered. And since the link needs the password too, nobody
+can get an account created for somebody else's address with a password of their own.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ _BY_HASH = CompiledQuery(
 def request_sign_up(
     *, name: str, email: str, password: str, account_name: str, account_slug: str
 ) -> None:
-    """Keep what somebody entered, and mail them a link; all values are checked.
+    """Store a sign-up and mail its link. All values have been validated.
 
     Args:
-        account_slug: empty for one that is made of the name.
+        account_slug: empty to derive it from the name.
     """
     token, moment = tokens.new_token(tokens.LINK), clock.now()
     token_hash = tokens.hash_token(token)
@@ -60,42 +60,48 @@ def request_sign_up(
     queue_mail(MAIL, email, cause=f"sign_up:{token_hash}", values=values)
 
 
-def mail_of_sign_up(recipient: str, values: dict[str, Any]) -> tuple[str, dict[str, Any]] | None:
-    """The mail that a sign-up amounts to: its link, or word that the address is known. None when
-    the address is taken for that of somebody else, or the link is too old."""
-    address = current_app.config["SETTINGS"].public_url
-    if find_sign_up(values["token"]) is None:  # it waited for a day
+def resolve_sign_up_mail(
+    recipient: str, values: dict[str, Any]
+) -> tuple[str, dict[str, Any]] | None:
+    """The mail to send for a sign-up: the link, or a notice that the address is registered.
+
+    None if the address is too similar to somebody else's, or if the link has expired.
+    """
+    public_url = current_app.config["SETTINGS"].public_url
+    if find_sign_up(values["token"]) is None:  # the mail was queued for too long
         return None
     try:
         known = find_person(recipient)
     except EmailTaken:
         return None
     if known is None or known.password_hash is None:
-        link = f"{address}/register/confirm/{values['token']}"
-        told = {name: values[name] for name in ("name", "account_name")}
-        return "confirm_sign_up", told | {"link": link}
+        link = f"{public_url}/register/confirm/{values['token']}"
+        names = {name: values[name] for name in ("name", "account_name")}
+        return "confirm_sign_up", names | {"link": link}
     own = SignUp.token_hash == tokens.hash_token(values["token"])
     db.session.execute(delete(SignUp).where(own))
     links = {
-        "sign_in_link": f"{address}/login",
-        "reset_link": f"{address}/forgot-password",
+        "sign_in_link": f"{public_url}/login",
+        "reset_link": f"{public_url}/forgot-password",
     }
     return "sign_up_known", {"name": known.name} | links
 
 
 def find_sign_up(token: str) -> Any:
-    """The ``email``, ``name``, ``account_name`` and ``password_hash`` of a sign-up whose link this
-    is, or None when the link is not good, or not any more."""
+    """The ``email``, ``name``, ``account_name`` and ``password_hash`` of a sign-up, or None if the
+    link is invalid or has expired."""
     if not tokens.is_well_formed(token, tokens.LINK):
         return None
     return _BY_HASH.first(token_hash=tokens.hash_token(token), moment=clock.now())
 
 
 def finish_sign_up(token: str) -> tuple[User, Account] | None:
-    """Make the person and their account; the password was compared. None when somebody else
-    finished with this link, or with this address, meanwhile."""
+    """Create the person and their account; the caller has checked the password.
+
+    None if the link has just been used, or the address has just been registered.
+    """
     moment = clock.now()
-    claim = (
+    statement = (
         delete(SignUp)
         .where(SignUp.token_hash == tokens.hash_token(token), SignUp.expires_at > moment)
         .returning(
@@ -106,16 +112,15 @@ def finish_sign_up(token: str) -> tuple[User, Account] | None:
             SignUp.account_slug,
         )
     )
-    row = db.session.execute(claim).one_or_none()
-    person = None if row is None else _become(row, moment)
+    row = db.session.execute(statement).one_or_none()
+    person = None if row is None else _create_or_complete_person(row, moment)
     if row is None or person is None:
         return None
     return person, open_account(row.account_name, person, slug=row.account_slug or None)
 
 
-def _become(row: Any, moment: datetime) -> User | None:
-    """The new person; or the one who was invited and has no password yet. None when there is one
-    who has."""
+def _create_or_complete_person(row: Any, moment: datetime) -> User | None:
+    """The new person, or the invited one who has no password yet. None if the address is taken."""
     try:
         person = find_person(row.email, lock=True)
     except EmailTaken:

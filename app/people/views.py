@@ -1,4 +1,4 @@
-"""Pages of signing up, in and out, and those that mailed links lead to."""
+"""Pages for signing up, in and out, and for following mailed links."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from app.http.errors import RateLimited
 from app.oauth.service import redirect_target
 from app.people import links, service, sign_up
 from app.people.forms import ConfirmForm, ForgotForm, LoginForm, RegisterForm, ResetForm
-from app.people.passwords import begin_sign_in, begin_sign_up, is_right
+from app.people.passwords import check_password, count_sign_in_attempt, count_sign_up_attempt
 from app.policy.people import RESET_LIFE, SIGN_UP_LIFE, TRIES
-from app.site.pages import PageBlueprint, allow_form_action, own_path, page, redirect_to
+from app.site.pages import PageBlueprint, allow_form_action, local_path, page, redirect_to
 from app.site.signed_in import current_person, known_browser, sign_in, sign_out, with_person
 
 bp = PageBlueprint("people", __name__)
@@ -43,18 +43,18 @@ def register() -> Any:
 @bp.route("/register/confirm/<token>", methods=["GET", "POST"])
 @with_person
 def confirm(token: str) -> Any:
-    """Finish signing up, with the password that was chosen."""
+    """Finish signing up, with the chosen password."""
     form, found = ConfirmForm(), sign_up.find_sign_up(token)
     if found is None:
         return page("people/dead_link.html", 404, kind="sign_up")
     if form.validate_on_submit():
         try:
-            attempt = begin_sign_up(token, found.password_hash)
-        except RateLimited as refusal:
-            return _braked(refusal, "people/confirm.html", form, sign_up=found)
+            attempt = count_sign_up_attempt(token, found.password_hash)
+        except RateLimited as error:
+            return _rate_limited(error, "people/confirm.html", form, sign_up=found)
         db.session.commit()
-        if is_right(attempt, form.password.data):
-            return _finish(token)
+        if check_password(attempt, form.password.data):
+            return _finish_sign_up(token)
         form.password.errors = ["That is not the password that was chosen when signing up."]
     return page("people/confirm.html", 422 if form.errors else 200, form=form, sign_up=found)
 
@@ -63,7 +63,7 @@ def confirm(token: str) -> Any:
 @with_person
 def login() -> Any:
     """Sign in."""
-    target = own_path(request.args.get("next"))
+    target = local_path(request.args.get("next"))
     form = LoginForm()
     if request.method == "GET" and current_person() is not None:
         return redirect_to(target)
@@ -71,14 +71,12 @@ def login() -> Any:
         allow_form_action(address)
     if form.validate_on_submit():
         try:
-            attempt = begin_sign_in(form.email.data, known_browser())
-        except RateLimited as refusal:
-            return _braked(refusal, "people/login.html", form, target=target)
+            attempt = count_sign_in_attempt(form.email.data, known_browser())
+        except RateLimited as error:
+            return _rate_limited(error, "people/login.html", form, target=target)
         db.session.commit()
-        if is_right(attempt, form.password.data) and attempt.user_id is not None:
-            return _sign_in(
-                redirect_to(target), attempt.user_id, _account_to_begin_in(attempt.user_id)
-            )
+        if check_password(attempt, form.password.data) and attempt.user_id is not None:
+            return _sign_in(redirect_to(target), attempt.user_id, _initial_account(attempt.user_id))
         form.password.errors = ["The e-mail address or the password is wrong."]
     return page("people/login.html", 422 if form.errors else 200, form=form, target=target)
 
@@ -96,7 +94,7 @@ def logout() -> Response:
 @bp.route("/forgot-password", methods=["GET", "POST"])
 @with_person
 def forgot_password() -> Any:
-    """Have a link mailed that sets a new password."""
+    """Request a password reset link by mail."""
     form = ForgotForm()
     if not form.validate_on_submit():
         return page("people/forgot.html", 422 if form.errors else 200, form=form)
@@ -108,7 +106,7 @@ def forgot_password() -> Any:
 @bp.route("/reset-password/<token>", methods=["GET", "POST"])
 @with_person
 def reset_password(token: str) -> Any:
-    """Set a new password, after a mailed link."""
+    """Set a new password, from a mailed link."""
     found = links.find_link(links.RESET, token)
     if found is None:
         return page("people/dead_link.html", 404, kind="reset")
@@ -119,14 +117,14 @@ def reset_password(token: str) -> Any:
     if not service.reset_password(token, found, form.password.data, request.remote_addr or ""):
         db.session.rollback()
         return page("people/dead_link.html", 404, kind="reset")
-    answer = redirect_to("/", "Your password is changed, and no other browser is signed in.")
-    return _sign_in(answer, found.id, _account_to_begin_in(found.id))
+    response = redirect_to("/", "Your password is changed, and no other browser is signed in.")
+    return _sign_in(response, found.id, _initial_account(found.id))
 
 
 @bp.route("/verify-email/<token>", methods=["GET", "POST"])
 @with_person
 def verify_email(token: str) -> Any:
-    """Prove an address, after a mailed link. A program that only follows links proves nothing."""
+    """Verify an address, from a mailed link. Needs a POST, so link scanners verify nothing."""
     found = links.find_link(links.VERIFY, token)
     if found is None:
         return page("people/dead_link.html", 404, kind="verify")
@@ -140,35 +138,35 @@ def verify_email(token: str) -> Any:
     return redirect_to("/profile", "Thank you. Your address is confirmed.")
 
 
-def _finish(token: str) -> Response:
+def _finish_sign_up(token: str) -> Response:
     for _ in range(TRIES):
         try:
-            made = sign_up.finish_sign_up(token)
-            if made is None:
+            created = sign_up.finish_sign_up(token)
+            if created is None:
                 break
-            person, account = made
+            person, account = created
             return _sign_in(
                 redirect_to("/", "Welcome. Your account is ready."), person.id, account.id
             )
-        except IntegrityError:  # somebody has just taken the address or the slug
+        except IntegrityError:  # the address or the slug has just been taken
             db.session.rollback()
     db.session.rollback()
     return page("people/dead_link.html", 404, kind="sign_up")
 
 
-def _sign_in(answer: Response, user_id: str, account_id: str | None) -> Response:
-    sign_in(answer, user_id, account_id)
+def _sign_in(response: Response, user_id: str, account_id: str | None) -> Response:
+    sign_in(response, user_id, account_id)
     db.session.commit()
-    return answer
+    return response
 
 
-def _account_to_begin_in(user_id: str) -> str | None:
-    """The first by name of a person's accounts; where they worked last is not kept."""
+def _initial_account(user_id: str) -> str | None:
+    """The person's first account by name: the last one used is not stored."""
     return next((row.id for row in memberships_of(user_id)), None)
 
 
-def _braked(refusal: RateLimited, template: str, form: Any, **values: Any) -> Response:
-    form.password.errors = [refusal.message]
-    response = page(template, refusal.status, form=form, **values)
-    response.headers.update(refusal.headers)
+def _rate_limited(error: RateLimited, template: str, form: Any, **values: Any) -> Response:
+    form.password.errors = [error.message]
+    response = page(template, error.status, form=form, **values)
+    response.headers.update(error.headers)
     return response

@@ -1,1 +1,1 @@
-"""What a person sees and changes of themselves: profile, sessions, accounts."""
+"""A person's own pages: profile, sessions, accounts."""

@@ -1,10 +1,10 @@
-"""What a browser calls itself, in words."""
+"""Readable names of browsers."""
 
 from __future__ import annotations
 
 from typing import Final
 
-# In this order: most browsers name others besides.
+# The order matters: most browsers also name others.
 _BROWSERS: Final = (
     ("Edg", "Edge"),
     ("OPR/", "Opera"),
@@ -28,9 +28,9 @@ _SYSTEMS: Final = (
 
 
 def browser_name(agent: str) -> str:
-    """``Firefox on Linux``; the beginning of what it says where that is none of those known."""
-    browser = next((name for mark, name in _BROWSERS if mark in agent), "")
-    system = next((name for mark, name in _SYSTEMS if mark in agent), "")
+    """``Firefox on Linux`` for a User-Agent, or its first characters if the browser is unknown."""
+    browser = next((name for token, name in _BROWSERS if token in agent), "")
+    system = next((name for token, name in _SYSTEMS if token in agent), "")
     if not browser:
         return agent[:60] or "An unknown browser"
     return f"{browser} on {system}" if system else browser

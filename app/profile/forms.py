@@ -1,4 +1,4 @@
-"""The forms of a person's own pages."""
+"""Forms on a person's own pages."""
 
 from __future__ import annotations
 

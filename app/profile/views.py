@@ -1,4 +1,4 @@
-"""The pages of who is signed in: profile, sessions, and the accounts that they belong to."""
+"""Pages for the signed-in person: profile, sessions and accounts."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ bp = PageBlueprint("profile", __name__)
 
 @bp.get("/")
 def home() -> Response:
-    """Where one goes on after signing in."""
+    """Redirect to the accounts, or to the sign-in page."""
     return redirect_to("/login" if current_person() is None else "/accounts")
 
 
@@ -65,22 +65,22 @@ def change_password(person: SignedIn) -> Response:
     form.known = (person.name, person.email)
     if form.validate_on_submit():
         try:
-            attempt = service.begin_own(person.user_id)
-        except RateLimited as refusal:
-            form.password.errors = [refusal.message]
-            response = _profile(person, _name_form(person), form, refusal.status)
-            response.headers.update(refusal.headers)
+            attempt = service.count_own_attempt(person.user_id)
+        except RateLimited as error:
+            form.password.errors = [error.message]
+            response = _profile(person, _name_form(person), form, error.status)
+            response.headers.update(error.headers)
             return response
         db.session.commit()
         hashed = hash_password(form.new_password.data)
-        if service.is_right(attempt, form.password.data):
+        if service.check_password(attempt, form.password.data):
             service.set_password(person.user_id, hashed, address=request.remote_addr or "")
-            answer = redirect_to(
+            response = redirect_to(
                 "/profile", "Your password is changed. You are signed in here only."
             )
-            sign_in(answer, person.user_id, person.account_id)
+            sign_in(response, person.user_id, person.account_id)
             db.session.commit()
-            return answer
+            return response
         form.password.errors = ["That is not your password."]
     return _profile(person, _name_form(person), form, 422)
 
@@ -88,7 +88,7 @@ def change_password(person: SignedIn) -> Response:
 @bp.post("/profile/verify-email")
 @signed_in
 def send_verification(person: SignedIn) -> Response:
-    """Have a link mailed that proves the address."""
+    """Mail a link that verifies the address."""
     if not person.is_verified:
         service.send_verification(person.user_id, person.email, person.name)
         db.session.commit()
@@ -97,8 +97,8 @@ def send_verification(person: SignedIn) -> Response:
 
 @bp.post("/profile/sessions/<session_id>/end")
 @signed_in
-def end_one(person: SignedIn, session_id: str) -> Response:
-    """End a session, this one or another."""
+def end_session_by_id(person: SignedIn, session_id: str) -> Response:
+    """End one session."""
     if not (is_id("session", session_id) and end_session(person.user_id, session_id)):
         return redirect_to("/profile", "The session had ended already.")
     db.session.commit()
@@ -109,8 +109,8 @@ def end_one(person: SignedIn, session_id: str) -> Response:
 
 @bp.post("/profile/sessions/end-others")
 @signed_in
-def end_others(person: SignedIn) -> Response:
-    """End all sessions but this one."""
+def end_other_sessions(person: SignedIn) -> Response:
+    """End all other sessions."""
     end_sessions(person.user_id, but=person.session_id)
     db.session.commit()
     return redirect_to("/profile", "You are signed in here only.")
@@ -119,7 +119,7 @@ def end_others(person: SignedIn) -> Response:
 @bp.get("/accounts")
 @signed_in
 def accounts(person: SignedIn) -> Response:
-    """The accounts of a person, and which one they work in."""
+    """The person's accounts, and the current one."""
     return _accounts(person, AccountForm(formdata=None))
 
 
@@ -136,7 +136,7 @@ def open_account(person: SignedIn) -> Response:
             switch_account(person.session_id, service.open_own_account(person.user_id, name, slug))
             db.session.commit()
             return redirect_to("/accounts", f"The account {name} is ready.")
-        except IntegrityError:  # somebody has just taken the slug
+        except IntegrityError:  # the slug has just been taken
             db.session.rollback()
     raise Conflict("Others have just opened accounts of this name. Try again.")
 
@@ -144,33 +144,32 @@ def open_account(person: SignedIn) -> Response:
 @bp.post("/accounts/switch")
 @signed_in
 def switch(person: SignedIn) -> Response:
-    """Work in another account."""
-    wanted = request.form.get("account_id", "")
-    known = {row.id: row for row in memberships_of(person.user_id)}
-    if wanted not in known:
+    """Switch to another account."""
+    account_id = request.form.get("account_id", "")
+    memberships = {row.id: row for row in memberships_of(person.user_id)}
+    if account_id not in memberships:
         raise NotFound("You do not belong to this account.")
-    switch_account(person.session_id, wanted)
+    switch_account(person.session_id, account_id)
     db.session.commit()
-    return redirect_to("/accounts", f"You work in {known[wanted].name} now.")
+    return redirect_to("/accounts", f"You work in {memberships[account_id].name} now.")
 
 
 @bp.post("/accounts/leave")
 @signed_in
 def leave(person: SignedIn) -> Response:
     """Leave an account."""
-    wanted = request.form.get("account_id", "")
-    known = {row.id: row for row in memberships_of(person.user_id)}
-    if wanted not in known:
+    account_id = request.form.get("account_id", "")
+    memberships = {row.id: row for row in memberships_of(person.user_id)}
+    if account_id not in memberships:
         raise NotFound("You do not belong to this account.")
-    there = replace(
-        person, account_id=wanted, account_name=known[wanted].name, role=known[wanted].role
-    )
-    if person.account_id == wanted:  # this session goes on in another one
-        rest = [account_id for account_id in known if account_id != wanted]
-        switch_account(person.session_id, rest[0] if rest else None)
-    remove_member(principal_of(there), person.user_id)
+    account = memberships[account_id]
+    member = replace(person, account_id=account_id, account_name=account.name, role=account.role)
+    if person.account_id == account_id:  # keep this session, in another account
+        others = [other_id for other_id in memberships if other_id != account_id]
+        switch_account(person.session_id, others[0] if others else None)
+    remove_member(principal_of(member), person.user_id)
     db.session.commit()
-    return redirect_to("/accounts", f"You have left {known[wanted].name}.")
+    return redirect_to("/accounts", f"You have left {account.name}.")
 
 
 def _name_form(person: SignedIn) -> NameForm:

@@ -1,1 +1,1 @@
-"""What all pages share: the frame, forms, who is signed in, static files."""
+"""Shared by all pages: layout, forms, the signed-in person, static files."""

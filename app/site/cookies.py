@@ -1,4 +1,4 @@
-"""Cookies of pages: for this host alone, and out of the reach of scripts."""
+"""Cookies of pages: for this host only, and not readable by scripts."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from config import Settings
 
 
 def read_cookie(name: str) -> str:
-    """What this browser keeps under a name, or an empty text."""
+    """The value of a cookie, or an empty string."""
     return request.cookies.get(cookie_name(name, current_app.config["SETTINGS"]), "")
 
 
 def set_cookie(response: Response, name: str, value: str, seconds: int) -> None:
-    """Have the browser keep a value for so long; 0 seconds have it forget the cookie."""
+    """Set a cookie for this many seconds; 0 deletes it."""
     settings: Settings = current_app.config["SETTINGS"]
     response.set_cookie(
         cookie_name(name, settings),
@@ -27,5 +27,5 @@ def set_cookie(response: Response, name: str, value: str, seconds: int) -> None:
 
 
 def cookie_name(name: str, settings: Settings) -> str:
-    """On https no other host of the domain can set it (RFC 6265bis, "__Host-")."""
+    """With the prefix __Host- on https, so that other hosts cannot set it (RFC 6265bis)."""
     return f"__Host-{name}" if settings.is_https else name

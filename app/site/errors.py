@@ -1,4 +1,4 @@
-"""What a browser shows of a refusal: the page in place of the envelope."""
+"""Errors as pages for browsers, in place of the JSON envelope."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from flask import Response, g, request
 from app.http.errors import ApiError
 from app.site.pages import page
 
-# What only programs ask for.
-_PROGRAMS: Final = (
+# Only programs request these.
+_API_PATHS: Final = (
     "/v1/", "/api/", "/.well-known/", "/oauth/token", "/oauth/revoke", "/oauth/introspect",
     "/healthz", "/readyz", "/metrics",
 )  # fmt: skip
@@ -24,8 +24,8 @@ _TITLES: Final = {
     429: "Too often",
     503: "Not at the moment",
 }
-_FAILED: Final = "Something went wrong"
-# What people read in place of what programs are told.
+_DEFAULT_TITLE: Final = "Something went wrong"
+# For people, in place of the message of the API.
 _MESSAGES: Final = {
     404: "The address may be mistyped, or what was here is gone.",
     429: "This was sent often in a short while, from here or from your network.",
@@ -35,14 +35,14 @@ _MESSAGES: Final = {
 
 
 def error_page(error: ApiError, request_id: str) -> Response | None:
-    """The page of a refusal, or None where JSON is wanted."""
-    if request.path.startswith(_PROGRAMS) or not _wants_page():
+    """The page for an error, or None if the client wants JSON."""
+    if request.path.startswith(_API_PATHS) or not _wants_page():
         return None
-    g.setdefault("person", None)  # nobody is looked up: the database may be what failed
+    g.setdefault("person", None)  # not looked up: the database may be what failed
     return page(
         "error.html",
         error.status,
-        title=_TITLES.get(error.status, _FAILED),
+        title=_TITLES.get(error.status, _DEFAULT_TITLE),
         message=_message(error),
         details=error.details,
         request_id=request_id,
@@ -51,9 +51,9 @@ def error_page(error: ApiError, request_id: str) -> Response | None:
 
 
 def _message(error: ApiError) -> str:
-    """What is told: of what all such refusals have in common, in other words than programs get."""
-    common = error.status == 429 or error.message == error.default_message
-    return _MESSAGES.get(error.status, error.message) if common else error.message
+    """The message for people: a general one unless the error has a specific message."""
+    is_general = error.status == 429 or error.message == error.default_message
+    return _MESSAGES.get(error.status, error.message) if is_general else error.message
 
 
 def _wants_page() -> bool:

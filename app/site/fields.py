@@ -1,4 +1,4 @@
-"""Fields of forms, each with the rule that the API has for such a value."""
+"""Form fields, with the same validation rules as the API."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ Validator = Callable[[FlaskForm, Any], None]
 
 
 def name_field(label: str, *, autocomplete: str, hint: str = "") -> StringField:
-    """1 to 200 characters."""
+    """A name of 1 to NAME_LENGTH characters."""
     return StringField(
         label,
-        [_needed(), _storable],
+        [_required(), _check_name],
         filters=[_trim],
         description=hint,
         render_kw={"autocomplete": autocomplete, "maxlength": NAME_LENGTH},
@@ -42,7 +42,7 @@ def email_field(*, autocomplete: str = "username") -> StringField:
     """An e-mail address."""
     return StringField(
         "E-mail",
-        [_needed(), _email],
+        [_required(), _check_email],
         filters=[_trim],
         render_kw={
             "type": "email",
@@ -54,10 +54,10 @@ def email_field(*, autocomplete: str = "username") -> StringField:
 
 
 def slug_field(label: str) -> StringField:
-    """A slug, or nothing."""
+    """An optional slug."""
     return StringField(
         label,
-        [_slug],
+        [_check_slug],
         filters=[_trim],
         description="For commands, such as green-woods. Left empty, it is made of the name; if it "
         "is taken, a number is added.",
@@ -66,33 +66,33 @@ def slug_field(label: str) -> StringField:
 
 
 def password_field(label: str = "Password") -> PasswordField:
-    """The password that somebody has."""
-    return PasswordField(label, [_needed()], render_kw={"autocomplete": "current-password"})
+    """An existing password."""
+    return PasswordField(label, [_required()], render_kw={"autocomplete": "current-password"})
 
 
 def new_password_field(label: str, *about: str) -> PasswordField:
-    """A password that somebody chooses.
+    """A new password.
 
     Args:
-        about: other fields of the form; what they hold makes no good password.
+        about: other fields of the form, whose values the password must not resemble.
     """
     shortest, longest = PASSWORD_LENGTH
 
     def check(form: FlaskForm, field: Any) -> None:
         known = [str(form[name].data or "") for name in about]
-        if fault := password_problem(field.data or "", [*known, *getattr(form, "known", ())]):
-            raise ValidationError(fault)
+        if problem := password_problem(field.data or "", [*known, *getattr(form, "known", ())]):
+            raise ValidationError(problem)
 
     return PasswordField(
         label,
-        [_needed(), check],
+        [_required(), check],
         description=f"{shortest} to {longest} characters. A few words are better than one "
         "with signs in it.",
         render_kw={"autocomplete": "new-password"},
     )
 
 
-def _needed() -> InputRequired:
+def _required() -> InputRequired:
     return InputRequired("Is needed.")
 
 
@@ -100,24 +100,24 @@ def _trim(value: str | None) -> str | None:
     return value.strip() if value else value
 
 
-def _storable(_: FlaskForm, field: Any) -> None:
+def _check_name(_: FlaskForm, field: Any) -> None:
     if not 1 <= len(field.data or "") <= NAME_LENGTH:
         raise ValidationError(f"Must have 1 to {NAME_LENGTH} characters.")
-    if fault := unstorable(field.data):
-        raise ValidationError(fault)
+    if problem := unstorable(field.data):
+        raise ValidationError(problem)
 
 
-def _email(_: FlaskForm, field: Any) -> None:
-    if fault := email_problem(field.data or ""):
-        raise ValidationError(fault)
+def _check_email(_: FlaskForm, field: Any) -> None:
+    if problem := email_problem(field.data or ""):
+        raise ValidationError(problem)
 
 
-def _slug(_: FlaskForm, field: Any) -> None:
+def _check_slug(_: FlaskForm, field: Any) -> None:
     if not field.data:
         return
-    made = slugify(field.data)
+    slug = slugify(field.data)
     if field.data in RESERVED_SLUGS:
         raise ValidationError("Is a word that the service needs itself.")
-    if made != field.data:
-        advice = f" such as {made}" if made else ""
+    if slug != field.data:
+        advice = f" such as {slug}" if slug else ""
         raise ValidationError(f"Must be lower-case letters, digits and hyphens{advice}.")

@@ -1,6 +1,6 @@
-"""What a form asks before it is sent: whether an address or a slug has the right form.
+"""Validation of e-mail addresses and slugs for forms, before they are submitted.
 
-Nothing is looked up, so that neither an answer nor its time tells whether somebody has it already.
+Nothing is looked up, so neither the response nor its timing reveals whether a value is taken.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ class EmailSchema(InputSchema):
 
     @ma.validates("email")
     def check_email(self, value: str, data_key: str) -> None:
-        if (fault := email_problem(value)) is not None:
-            raise ma.ValidationError(fault)
+        if (problem := email_problem(value)) is not None:
+            raise ma.ValidationError(problem)
 
 
 class SlugSchema(InputSchema):
-    """A slug, or a name that one is made of."""
+    """A slug, or a name to derive one from."""
 
     slug = Text(shortest=1, longest=NAME_LENGTH, required=True)
 
@@ -37,7 +37,7 @@ class SlugSchema(InputSchema):
 @bp.post("/api/auth/check-email")
 @bp.post("/api/onboarding/validate-email")
 def check_email() -> Response:
-    """Whether this is an e-mail address: 200, or 422 that says what is wrong with it."""
+    """Validate an e-mail address: 200, or 422 with what is wrong with it."""
     read_body(EmailSchema)
     return answer({"valid": True})
 
@@ -45,7 +45,7 @@ def check_email() -> Response:
 @bp.post("/api/onboarding/validate-slug")
 @bp.post("/api/projects/validate-slug")
 def validate_slug() -> Response:
-    """Whether this has the form of a slug and is no reserved word, and the slug made of it."""
-    given: str = read_body(SlugSchema)["slug"]
-    slug = slugify(given)
-    return answer({"valid": slug == given and slug not in RESERVED_SLUGS, "slug": slug})
+    """Whether this is a well-formed slug and not reserved, and the slug derived from it."""
+    text: str = read_body(SlugSchema)["slug"]
+    slug = slugify(text)
+    return answer({"valid": slug == text and slug not in RESERVED_SLUGS, "slug": slug})

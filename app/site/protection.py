@@ -1,5 +1,5 @@
-"""What keeps forms from being forged: each carries a secret of the browser that loaded it, and what
-the browser says of its origin has to fit."""
+"""Protection against cross-site request forgery: a secret token in each form, and a check of the
+headers Origin and Sec-Fetch-Site."""
 
 from __future__ import annotations
 
@@ -22,8 +22,10 @@ _COOKIE: Final = "canopy_forms"
 
 
 class PageSessions(SecureCookieSessionInterface):
-    """Flask's session, which holds the secret of forms and what the next page tells. The API has
-    none: to look for it takes a tenth of a request."""
+    """Flask's session, which holds the CSRF secret and flashed messages.
+
+    The API has none: opening it takes a tenth of a request's time.
+    """
 
     def open_session(self, app: Flask, request: Request) -> SecureCookieSession | None:
         is_api = request.path.startswith(("/v1/", "/api/"))
@@ -38,20 +40,20 @@ def init_app(app: Flask, settings: Settings) -> None:
         SESSION_COOKIE_SECURE=settings.is_https,
         SESSION_COOKIE_HTTPONLY=True,
         SESSION_COOKIE_SAMESITE="Lax",
-        WTF_CSRF_CHECK_DEFAULT=False,  # pages ask for it; the API has no cookies to misuse
-        WTF_CSRF_SSL_STRICT=False,  # the origin is checked below, where Referer need not be sent
+        WTF_CSRF_CHECK_DEFAULT=False,  # pages call it; the API does not use cookies
+        WTF_CSRF_SSL_STRICT=False,  # check_origin does without Referer
         WTF_CSRF_TIME_LIMIT=int(FORM_LIFE.total_seconds()),
     )
     _csrf.init_app(app)
 
 
 def protect() -> None:
-    """Refuse a post that another site made this browser send.
+    """Reject a POST that another site made this browser send.
 
     Raises:
-        PayloadTooLarge: no form of ours is as long.
-        BadRequest: it comes in chunks, as no browser sends it, and werkzeug would cut it short.
-        Forbidden: it comes from elsewhere, or the form was open for too long.
+        PayloadTooLarge: it is longer than any form.
+        BadRequest: it is chunked. Browsers do not send forms so, and werkzeug would truncate it.
+        Forbidden: it comes from another site, or the form has expired.
     """
     request.max_content_length = FORM_BYTES
     if request.method == "POST":
@@ -70,8 +72,10 @@ def protect() -> None:
 
 
 def check_origin() -> None:
-    """What the browser itself says of where a request comes from, if it does. Raises Forbidden for
-    another site."""
+    """Check the headers with which browsers tell a request's origin, if they are present.
+
+    Raises Forbidden for another site.
+    """
     site, origin = request.headers.get("Sec-Fetch-Site"), request.headers.get("Origin")
     own = {_origin(request.host_url), _origin(current_app.config["SETTINGS"].public_url)}
     if site not in (None, "same-origin", "none") or (origin is not None and origin not in own):
@@ -79,16 +83,16 @@ def check_origin() -> None:
 
 
 def csrf_field() -> Markup:
-    """The hidden field of a form by which a post is known to be from it."""
+    """The hidden form field with the CSRF token."""
     return Markup('<input type="hidden" name="csrf_token" value="{}">').format(generate_csrf())
 
 
-def new_forms() -> None:
-    """Forms that were open before are not good any more; what they shall tell is kept."""
-    told = session.get("_flashes")
+def renew_form_secret() -> None:
+    """Invalidate forms that were loaded before; flashed messages are kept."""
+    messages = session.get("_flashes")
     session.clear()
-    if told:
-        session["_flashes"] = told
+    if messages:
+        session["_flashes"] = messages
 
 
 def _origin(url: str) -> str:

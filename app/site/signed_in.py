@@ -1,4 +1,4 @@
-"""Who is signed in in a browser, and how that begins and ends."""
+"""The signed-in person: finding them, signing in and signing out."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ from app.http.errors import Unauthorized
 from app.policy.people import KNOWN_BROWSER_LIFE, SESSION_LIFE
 from app.site.cookies import read_cookie, set_cookie
 from app.site.pages import redirect_to
-from app.site.protection import check_origin, new_forms
+from app.site.protection import check_origin, renew_form_secret
 
 View = Callable[..., Any]
 
 _SESSION: Final = "canopy_session"
-_KNOWN: Final = "canopy_known"
+_KNOWN_BROWSER: Final = "canopy_known"
 
 
 def current_person() -> SignedIn | None:
-    """Who is signed in in this browser, or None."""
+    """The person signed in in this browser, or None."""
     if "person" not in g:
         token = read_cookie(_SESSION)
         g.person = find_session(token) if token else None
@@ -43,7 +43,8 @@ def current_person() -> SignedIn | None:
 
 
 def signed_in(view: View) -> View:
-    """A view for who is signed in, who is its first argument; anybody else signs in first."""
+    """Decorate a view that gets the signed-in person as its first argument. Others are redirected
+    to the sign-in page."""
 
     @wraps(view)
     def run(**arguments: Any) -> Any:
@@ -54,12 +55,12 @@ def signed_in(view: View) -> View:
         record_session_use(person)
         return view(person, **arguments)
 
-    run.is_for_signed_in = True  # type: ignore[attr-defined]  # for the generated documentation
+    run.requires_sign_in = True  # type: ignore[attr-defined]  # for the generated documentation
     return run
 
 
 def with_person(view: View) -> View:
-    """A view for anybody, whose page shows who is signed in."""
+    """Decorate a view for anybody, whose page shows the signed-in person."""
 
     @wraps(view)
     def run(**arguments: Any) -> Any:
@@ -69,12 +70,12 @@ def with_person(view: View) -> View:
     return run
 
 
-def person_asking() -> Principal:
-    """Who is signed in, as the caller of a route that programs call with a token.
+def signed_in_principal() -> Principal:
+    """The signed-in person as the principal of an API route.
 
     Raises:
-        Unauthorized: nobody is, or they belong to no account.
-        Forbidden: a page of another site asks.
+        Unauthorized: nobody is signed in, or they belong to no account.
+        Forbidden: the request comes from another site.
     """
     person = current_person()
     if person is None:
@@ -86,8 +87,7 @@ def person_asking() -> Principal:
 
 
 def sign_in(response: Response, user_id: str, account_id: str | None) -> None:
-    """Sign a person in with a new session, in the transaction at hand. The one that this browser
-    had ends, whosever it was."""
+    """Start a new session in the current transaction. Any session this browser had ends."""
     before = current_person()
     if before is not None:
         end_session(before.user_id, before.session_id)
@@ -97,23 +97,23 @@ def sign_in(response: Response, user_id: str, account_id: str | None) -> None:
         address=request.remote_addr or "",
         browser=request.headers.get("User-Agent", ""),
     )
-    new_forms()
+    renew_form_secret()
     seconds = int(SESSION_LIFE.total_seconds())
     set_cookie(response, _SESSION, token, seconds)
     known = _signer().dumps([user_id, secrets.token_urlsafe(9)])
-    set_cookie(response, _KNOWN, known, int(KNOWN_BROWSER_LIFE.total_seconds()))
+    set_cookie(response, _KNOWN_BROWSER, known, int(KNOWN_BROWSER_LIFE.total_seconds()))
 
 
 def sign_out(response: Response) -> Response:
-    """Let the browser forget its session, which has ended."""
-    new_forms()
+    """Delete the session's cookie; the caller has ended the session."""
+    renew_form_secret()
     set_cookie(response, _SESSION, "", 0)
     return response
 
 
 def known_browser() -> KnownBrowser | None:
-    """Who was signed in last in this browser, or None."""
-    cookie = read_cookie(_KNOWN)
+    """This browser's id and the person who signed in last, or None."""
+    cookie = read_cookie(_KNOWN_BROWSER)
     try:
         life = int(KNOWN_BROWSER_LIFE.total_seconds())
         (user_id, browser), since = _signer().loads(cookie, max_age=life, return_timestamp=True)

@@ -1,5 +1,5 @@
-"""``python -m tests.browser FOLDER``: a picture of every page, on a phone and a desktop, light and
-dark, to be looked at."""
+"""``python -m tests.browser FOLDER``: screenshots of every page, on phone and desktop, light and
+dark."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from pathlib import Path
 from tests.browser.chromium import chromium
 from tests.browser.conftest import running_instance
 from tests.browser.scenes import scenes
-from tests.browser.test_look import DESKTOP, PHONE
+from tests.browser.test_appearance import DESKTOP, PHONE
 
 
 def main(folder: Path) -> None:
-    """Write the pictures, one for each scene and look."""
+    """Write one screenshot for each scene and appearance."""
     folder.mkdir(parents=True, exist_ok=True)
     sizes = {"phone": PHONE, "desktop": DESKTOP}
     with (

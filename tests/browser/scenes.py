@@ -1,4 +1,4 @@
-"""Every page, as people come to see it: empty, filled in, with errors, in the middle of a flow."""
+"""Every page in all its states: empty, filled in, with errors, within a flow."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _numbers = itertools.count(1)
 
 
 def scenes(chrome: Browser, instance: Instance, **options: Any) -> Iterator[tuple[str, Visitor]]:
-    """Yield each scene's name, and the visitor who looks at it."""
+    """Yield each scene's name, and the visitor who sees it."""
     number = next(_numbers)
     email, other_email = (f"{who}-{number}-{id(chrome)}@example.org" for who in ("jo", "kim"))
     visitor = Visitor(chrome, instance, **options)
@@ -31,7 +31,7 @@ def scenes(chrome: Browser, instance: Instance, **options: Any) -> Iterator[tupl
         finally:
             other.leave()
         yield from _application(visitor, slug)
-        yield from _refusals(visitor)
+        yield from _errors(visitor)
         yield from _back_again(visitor, email)
     finally:
         visitor.leave()
@@ -113,24 +113,26 @@ def _application(visitor: Visitor, slug: str) -> Iterator[tuple[str, Visitor]]:
         back, "--scope", "profile", "--scope", "projects:read",
         "--scope", "offline_access", "--json",
     )  # fmt: skip
-    asked = {
+    parameters = {
         "client_id": json.loads(made)["client_id"],
         "redirect_uri": back,
         "response_type": "code",
         "scope": "profile projects:read offline_access",
         "state": "xyz",
     }
-    visitor.go(f"/oauth/authorize?{urlencode(asked)}")
+    visitor.go(f"/oauth/authorize?{urlencode(parameters)}")
     yield "consent, two accounts", visitor
     visitor.press("Allow")
     visitor.page.wait_for_url(f"{back}?**")
     visitor.go("/applications")
     yield "applications, one", visitor
-    visitor.go(f"/oauth/authorize?{urlencode(asked | {'redirect_uri': 'https://evil.example/'})}")
+    visitor.go(
+        f"/oauth/authorize?{urlencode(parameters | {'redirect_uri': 'https://evil.example/'})}"
+    )
     yield "application with a wrong address", visitor
 
 
-def _refusals(visitor: Visitor) -> Iterator[tuple[str, Visitor]]:
+def _errors(visitor: Visitor) -> Iterator[tuple[str, Visitor]]:
     visitor.go("/nothing")
     yield "not found", visitor
     visitor.go("/docs")

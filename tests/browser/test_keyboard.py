@@ -1,4 +1,4 @@
-"""Every flow with the keyboard alone."""
+"""Every flow by keyboard only."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NAME = (
 
 
 def reach(visitor: Visitor, name: str) -> None:
-    """Press Tab until the control of this name has the focus, which has to be seen."""
+    """Press Tab until the control with this name has the focus, which must be visible."""
     page = visitor.page
     page.wait_for_load_state()
     for _ in range(MOST):
@@ -30,7 +30,7 @@ def reach(visitor: Visitor, name: str) -> None:
 
 
 def write(visitor: Visitor, **fields: str) -> None:
-    """Reach fields by their labels and type into them; ``_`` stands for a space."""
+    """Focus fields by their labels and type into them; ``_`` stands for a space."""
     for label, text in fields.items():
         reach(visitor, label.replace("_", " "))
         visitor.page.keyboard.press("ControlOrMeta+a")
@@ -38,13 +38,13 @@ def write(visitor: Visitor, **fields: str) -> None:
 
 
 def press(visitor: Visitor, name: str) -> None:
-    """Reach a button or a link and press it, and wait for what comes."""
+    """Focus a button or link, press it, and wait for the next page."""
     reach(visitor, name)
     with visitor.page.expect_navigation():
         visitor.page.keyboard.press("Enter")
 
 
-def test_every_flow_with_the_keyboard_alone(visitor: Visitor, instance: Instance) -> None:
+def test_every_flow_by_keyboard(visitor: Visitor, instance: Instance) -> None:
     email = f"keys-{next(_numbers)}-{id(instance)}@example.org"
     visitor.go("/register")
     write(visitor, Your_name="Jo", **{"E-mail": email}, Password=PASSWORD)
@@ -70,8 +70,14 @@ def test_every_flow_with_the_keyboard_alone(visitor: Visitor, instance: Instance
         "oauth-app", "create", "--account", slug, "--name", "Map of Woods", "--redirect-uri", back,
         "--scope", "profile", "--json",
     )  # fmt: skip
-    asked = {"client_id": json.loads(made)["client_id"], "redirect_uri": back, "scope": "profile"}
-    visitor.go(f"/oauth/authorize?{urlencode(asked | {'response_type': 'code', 'state': 'x'})}")
+    parameters = {
+        "client_id": json.loads(made)["client_id"],
+        "redirect_uri": back,
+        "scope": "profile",
+    }
+    visitor.go(
+        f"/oauth/authorize?{urlencode(parameters | {'response_type': 'code', 'state': 'x'})}"
+    )
     press(visitor, "Allow")
     assert visitor.path.startswith("/docs?code=")
     visitor.go("/applications")

@@ -20,7 +20,7 @@ def new_address(instance: Instance) -> str:
 
 
 def sign_up(visitor: Visitor, email: str, account: str = "Hazel Woods") -> None:
-    """Sign somebody up, to the page of their accounts."""
+    """Sign a person up, ending on the page of their accounts."""
     visitor.go("/register")
     visitor.fill(name="Jo Hazel", email=email, password=PASSWORD, account_name=account)
     visitor.press("Sign up")
@@ -46,7 +46,7 @@ def api_key(instance: Instance, account: str) -> str:
     return str(json.loads(made)["key"])
 
 
-def test_somebody_signs_up_and_out_and_in(visitor: Visitor, instance: Instance) -> None:
+def test_signing_up_out_and_in(visitor: Visitor, instance: Instance) -> None:
     email = new_address(instance)
     sign_up(visitor, email)
     assert "Hazel Woods" in visitor.page.locator("main").inner_text()
@@ -58,7 +58,7 @@ def test_somebody_signs_up_and_out_and_in(visitor: Visitor, instance: Instance) 
     assert "confirmed" in visitor.page.locator("main").inner_text()
 
 
-def test_a_password_that_was_forgotten(visitor: Visitor, instance: Instance) -> None:
+def test_resetting_a_forgotten_password(visitor: Visitor, instance: Instance) -> None:
     email = new_address(instance)
     sign_up(visitor, email)
     visitor.press("Sign out")
@@ -72,18 +72,18 @@ def test_a_password_that_was_forgotten(visitor: Visitor, instance: Instance) -> 
     assert "changed" in str(instance.mail_to(email, 3)["Subject"]).lower()
 
 
-def test_somebody_new_is_invited_and_joins(
+def test_a_new_person_is_invited_and_joins(
     visitor: Visitor, instance: Instance, chrome: Browser
 ) -> None:
     owner, guest = new_address(instance), new_address(instance)
     sign_up(visitor, owner, account=f"Grove {next(_numbers)} of {id(instance)}")
     slug = visitor.page.locator("main code").first.inner_text()
-    answer = visitor.context.request.post(
+    response = visitor.context.request.post(
         f"{instance.url}/v1/account/members/invite",
         headers={"Authorization": f"Bearer {api_key(instance, slug)}"},
         data={"email": guest, "role": "viewer"},
     )
-    assert answer.status == 201, answer.text()
+    assert response.status == 201, response.text()
     other = Visitor(chrome, instance, java_script_enabled=False)
     other.go(instance.link_to(guest))
     other.fill(name="Guest", password=PASSWORD)
@@ -93,7 +93,7 @@ def test_somebody_new_is_invited_and_joins(
     other.leave()
 
 
-def test_the_profile_changes_and_sessions_end(
+def test_changing_the_profile_and_ending_sessions(
     visitor: Visitor, instance: Instance, chrome: Browser
 ) -> None:
     email = new_address(instance)
@@ -115,7 +115,7 @@ def test_the_profile_changes_and_sessions_end(
     assert "Your password is changed" in visitor.page.get_by_role("status").inner_text()
 
 
-def test_a_wrong_form_keeps_what_was_entered_and_says_where_it_is_wrong(visitor: Visitor) -> None:
+def test_an_invalid_form_keeps_its_input_and_shows_the_errors(visitor: Visitor) -> None:
     visitor.go("/register")
     visitor.fill(name="Jo", email="nobody", password="password123", account_name="Grove")
     visitor.press("Sign up")
@@ -124,12 +124,12 @@ def test_a_wrong_form_keeps_what_was_entered_and_says_where_it_is_wrong(visitor:
     assert page.get_by_label("Your name").input_value() == "Jo"
     email = page.get_by_label("E-mail")
     assert email.get_attribute("aria-invalid") == "true"
-    told = page.locator(f"#{str(email.get_attribute('aria-describedby')).split()[-1]}")
-    assert "jo@example.org" in told.inner_text()
+    message = page.locator(f"#{str(email.get_attribute('aria-describedby')).split()[-1]}")
+    assert "jo@example.org" in message.inner_text()
 
 
 @pytest.mark.parametrize("path", ["/register", "/login", "/forgot-password"])
-def test_a_form_is_sent_with_the_keyboard_alone(visitor: Visitor, path: str) -> None:
+def test_submitting_a_form_by_keyboard(visitor: Visitor, path: str) -> None:
     visitor.go(path)
     page = visitor.page
     fields = page.locator("main input:visible").count()

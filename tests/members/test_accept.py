@@ -1,4 +1,4 @@
-"""Joining with the link of an invitation."""
+"""Joining with an invitation link."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def token(client: Client, invited: dict[str, Any]) -> str:
     return invitation_token(client, invited["email"])
 
 
-def test_who_follows_the_link_joins(client: Client, invited: dict[str, Any], token: str) -> None:
+def test_accepting_an_invitation(client: Client, invited: dict[str, Any], token: str) -> None:
     before = clock.format_time(clock.now())
     assert _accept(client, token) == (client.account_id, invited["id"])
     member = client.get(f"{PATH}/{invited['id']}").json["data"]
@@ -69,7 +69,7 @@ def test_the_event_of_joining(client: Client, invited: dict[str, Any], token: st
     assert event["account"] == {"id": account["id"], "name": account["name"]}
 
 
-def test_the_link_proves_the_address(client: Client, invited: dict[str, Any], token: str) -> None:
+def test_the_link_verifies_the_address(client: Client, invited: dict[str, Any], token: str) -> None:
     assert _verified_at(client, invited["id"]) is None
     _accept(client, token)
     first = _verified_at(client, invited["id"])
@@ -84,7 +84,7 @@ def _verified_at(client: Client, user_id: str) -> Any:
         return found
 
 
-def test_an_address_that_was_proved_keeps_its_moment(
+def test_a_verified_address_keeps_its_time(
     client: Client, stranger: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     email = new_email(client)
@@ -102,7 +102,7 @@ def test_a_link_works_once(client: Client, token: str) -> None:
     assert event_types(client) == ["member.invited", "member.joined"]
 
 
-def test_nothing_of_the_link_is_left(client: Client, invited: dict[str, Any], token: str) -> None:
+def test_the_token_is_deleted(client: Client, invited: dict[str, Any], token: str) -> None:
     _accept(client, token)
     with client.app.app_context():
         row = db.session.get_one(Membership, (client.account_id, invited["id"]))
@@ -111,7 +111,7 @@ def test_nothing_of_the_link_is_left(client: Client, invited: dict[str, Any], to
 
 
 @pytest.mark.parametrize(("days", "good"), [(6.99, True), (7, False)])
-def test_a_link_ends_after_a_week(
+def test_a_link_expires_after_a_week(
     client: Client, token: str, monkeypatch: pytest.MonkeyPatch, days: float, good: bool
 ) -> None:
     later = clock.now() + timedelta(days=days)
@@ -120,7 +120,7 @@ def test_a_link_ends_after_a_week(
     assert (_accept(client, token) is not None) is good
 
 
-def test_a_withdrawn_invitation_is_over(
+def test_a_withdrawn_invitation_is_invalid(
     client: Client, invited: dict[str, Any], token: str
 ) -> None:
     client.delete(f"{PATH}/{invited['id']}")
@@ -129,7 +129,7 @@ def test_a_withdrawn_invitation_is_over(
     assert event_types(client) == ["member.invited", "member.removed"]
 
 
-def test_the_role_of_now_is_what_one_joins_with(
+def test_one_joins_with_the_current_role(
     client: Client, invited: dict[str, Any], token: str
 ) -> None:
     client.put(f"{PATH}/{invited['id']}", json={"role": "admin"})
@@ -139,18 +139,18 @@ def test_the_role_of_now_is_what_one_joins_with(
 
 
 @pytest.mark.parametrize("junk", ["", "x", "canopy_lnk_", "\x00", "canopy_lnk_" + "a" * 38])
-def test_junk_is_no_link(client: Client, junk: str) -> None:
+def test_malformed_tokens(client: Client, junk: str) -> None:
     assert _find(client, junk) is None
     assert _accept(client, junk) is None
 
 
-def test_another_token_is_no_link(client: Client, token: str) -> None:
+def test_tokens_of_other_kinds(client: Client, token: str) -> None:
     assert _find(client, tokens.new_token(tokens.LINK)) is None
     assert _accept(client, tokens.new_token(tokens.LINK)) is None
     assert _find(client, token) is not None
 
 
-def test_a_person_with_a_password_is_told_apart(client: Client, stranger: Client) -> None:
+def test_has_password(client: Client, stranger: Client) -> None:
     owner = stranger.get(f"{PATH}/{stranger.owner_id}").json["data"]
     make_invited(client, email=owner["email"])
     row = _find(client, invitation_token(client, owner["email"]))
@@ -158,13 +158,13 @@ def test_a_person_with_a_password_is_told_apart(client: Client, stranger: Client
     assert (row.user_id, row.name) == (owner["id"], owner["name"])
 
 
-def test_of_many_who_come_at_once_one_joins(client: Client, token: str) -> None:
+def test_concurrent_requests_join_once(client: Client, token: str) -> None:
     found = together(*[lambda: _accept(client, token)] * 8)
     assert len([joined for joined in found if joined is not None]) == 1
     assert event_types(client) == ["member.invited", "member.joined"]
 
 
-def test_joining_and_withdrawing_at_once_leave_nothing_half(client: Client) -> None:
+def test_concurrent_joining_and_withdrawing_stay_consistent(client: Client) -> None:
     for _ in range(5):
         record = make_invited(client)
         token = invitation_token(client, record["email"])

@@ -1,4 +1,4 @@
-"""What is mailed to somebody who is invited, and where the link is not."""
+"""Invitation mails, and where the link must not appear."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _owner(client: Client) -> Any:
     return client.get(f"{PATH}/{client.owner_id}").json["data"]
 
 
-def test_a_link_is_mailed(client: Client) -> None:
+def test_the_link_is_mailed(client: Client) -> None:
     email = new_email(client)
     _invite(client, email, "viewer")
     (mail,) = mails_to(client.app, email)
@@ -49,21 +49,21 @@ def test_a_link_is_mailed(client: Client) -> None:
         assert row.user_id == client.get(PATH).json["data"][1]["id"]
 
 
-def test_the_link_is_nowhere_else(client: Client) -> None:
+def test_the_link_is_not_stored_or_logged(client: Client) -> None:
     email = new_email(client)
-    answer = _invite(client, email)
+    response = _invite(client, email)
     token = invitation_token(client, email)
-    assert token not in answer.get_data(as_text=True)
+    assert token not in response.get_data(as_text=True)
     assert token not in str(events(client))
     with client.app.app_context():
         mail = db.session.scalars(db.select(Mail).where(Mail.recipient == email)).one()
-        row = db.session.get_one(Membership, (client.account_id, answer.json["data"]["id"]))
+        row = db.session.get_one(Membership, (client.account_id, response.json["data"]["id"]))
         assert token not in f"{mail.sealed} {mail.cause} {row.invitation_hash}"
         db.session.rollback()
 
 
-def test_the_link_leads_to_the_public_address(client: Client) -> None:
-    """Whatever host the request names."""
+def test_the_link_uses_the_public_url(client: Client) -> None:
+    """Whatever the Host header says."""
     with second_app(client.app, public_url="https://forest.example.org") as app:
         elsewhere = Client(app, client.account_id, client.owner_id, client.token)
         email = new_email(client)

@@ -1,4 +1,4 @@
-"""The page that an invitation leads to, for whoever follows its link."""
+"""The page for accepting an invitation."""
 
 from __future__ import annotations
 
@@ -19,21 +19,19 @@ def email(app: Flask) -> str:
 
 
 def invite(client: Client, email: str, role: str = "editor") -> str:
-    """Invite somebody, and give the link that they get."""
-    answer = client.post("/v1/account/members/invite", json={"email": email, "role": role})
-    assert answer.status_code == 201
+    """Invite a person. Returns the path of the mailed link."""
+    response = client.post("/v1/account/members/invite", json={"email": email, "role": role})
+    assert response.status_code == 201
     return link_in(mails_to(client.app, email)[-1])
 
 
 def members(client: Client) -> dict[str, dict[str, object]]:
-    """The members by their addresses."""
+    """The members by address."""
     listed = client.get("/v1/account/members").json["data"]
     return {member["email"]: member for member in listed}
 
 
-def test_somebody_new_joins_with_a_password_of_their_own(
-    app: Flask, client: Client, email: str
-) -> None:
+def test_a_new_person_sets_a_password(app: Flask, client: Client, email: str) -> None:
     browser = Browser(app)
     assert email in browser.get(invite(client, email)).text
     page = browser.submit(name="Willow Reed", password=PASSWORD)
@@ -48,7 +46,7 @@ def test_somebody_new_joins_with_a_password_of_their_own(
 @pytest.mark.parametrize(
     ("name", "password"), [("", PASSWORD), ("Willow", "short"), ("Willow", "password123")]
 )
-def test_what_somebody_new_enters_is_checked_and_the_link_stays_good(
+def test_invalid_input_is_rejected_and_the_link_stays_valid(
     app: Flask, client: Client, email: str, name: str, password: str
 ) -> None:
     browser = Browser(app)
@@ -57,7 +55,7 @@ def test_what_somebody_new_enters_is_checked_and_the_link_stays_good(
     assert browser.submit(name="Willow", password=PASSWORD).path == "/accounts"
 
 
-def test_who_is_signed_in_joins_with_one_click(app: Flask, client: Client, email: str) -> None:
+def test_a_signed_in_person_joins_with_one_click(app: Flask, client: Client, email: str) -> None:
     browser = sign_up(app, email, account="Willow Bank")
     browser.get(invite(client, email, "viewer"))
     page = browser.submit()
@@ -65,7 +63,7 @@ def test_who_is_signed_in_joins_with_one_click(app: Flask, client: Client, email
     assert "Willow Bank" in page.text
 
 
-def test_who_has_a_password_signs_in_first(app: Flask, client: Client, email: str) -> None:
+def test_a_person_with_a_password_signs_in_first(app: Flask, client: Client, email: str) -> None:
     sign_up(app, email).submit("/logout")
     browser, link = Browser(app), invite(client, email)
     page = browser.get(link)
@@ -95,14 +93,14 @@ def test_an_invitation_works_once(app: Flask, client: Client, email: str) -> Non
     assert page.title == "This invitation is no longer good"
 
 
-def test_a_newer_mail_takes_its_place(app: Flask, client: Client, email: str) -> None:
+def test_a_newer_invitation_replaces_an_older_one(app: Flask, client: Client, email: str) -> None:
     first = invite(client, email)
     second = invite(client, email)
     assert Browser(app).get(first).status == 404
     assert Browser(app).get(second).status == 200
 
 
-def test_a_withdrawn_invitation_is_no_longer_good(app: Flask, client: Client, email: str) -> None:
+def test_a_withdrawn_invitation_cannot_be_used(app: Flask, client: Client, email: str) -> None:
     link = invite(client, email)
     browser = Browser(app)
     browser.get(link)
@@ -112,9 +110,7 @@ def test_a_withdrawn_invitation_is_no_longer_good(app: Flask, client: Client, em
     assert Browser(app).get(link).status == 404
 
 
-def test_who_was_removed_is_signed_out_of_this_account_at_once(
-    app: Flask, client: Client, email: str
-) -> None:
+def test_a_removed_member_is_signed_out_at_once(app: Flask, client: Client, email: str) -> None:
     browser = Browser(app)
     browser.get(invite(client, email))
     browser.submit(name="Willow", password=PASSWORD)

@@ -47,14 +47,14 @@ def _owner(client: Client) -> Any:
 @pytest.mark.parametrize("role", ["viewer", "editor", "admin"])
 def test_an_invited_person_is_a_member(client: Client, role: str) -> None:
     email = new_email(client)
-    answer = _invite(client, email, role)
-    assert answer.status_code == 201
-    record = answer.json["data"]
+    response = _invite(client, email, role)
+    assert response.status_code == 201
+    record = response.json["data"]
     assert (record["email"], record["role"], record["joined_at"]) == (email, role, None)
-    assert answer.headers["Location"] == f"{PATH}/{record['id']}"
-    read = client.get(answer.headers["Location"])
+    assert response.headers["Location"] == f"{PATH}/{record['id']}"
+    read = client.get(response.headers["Location"])
     assert read.json["data"] == record
-    assert read.headers["ETag"] == answer.headers["ETag"]
+    assert read.headers["ETag"] == response.headers["ETag"]
     assert _total(client) == 2
     assert event_types(client) == ["member.invited"]
 
@@ -78,17 +78,17 @@ def test_an_invited_person_is_a_member(client: Client, role: str) -> None:
         ({"email": "jo@example.org", "role": "admin", "colour": 1}, ["colour"]),
     ],
 )
-def test_a_body_that_is_wrong_is_refused(
+def test_invalid_bodies_are_rejected(
     client: Client, body: dict[str, Any], fields: list[str]
 ) -> None:
-    answer = client.post(f"{PATH}/invite", json=body)
-    assert answer.status_code == 422
-    assert sorted(d["field"] for d in answer.json["error"]["details"]) == fields
+    response = client.post(f"{PATH}/invite", json=body)
+    assert response.status_code == 422
+    assert sorted(d["field"] for d in response.json["error"]["details"]) == fields
     assert _total(client) == 1
     assert events(client) == []
 
 
-def test_what_the_service_gives_a_member_is_ignored(client: Client) -> None:
+def test_read_only_fields_are_ignored(client: Client) -> None:
     sent = {"id": "x", "name": "Boss", "permissions": ["admin"], "joined_at": "x"}
     body = {"email": f" {new_email(client)} ", "role": "viewer", "last_active_at": 1} | sent
     record = client.post(f"{PATH}/invite", json=body).json["data"]
@@ -98,14 +98,12 @@ def test_what_the_service_gives_a_member_is_ignored(client: Client) -> None:
     assert record["joined_at"] is None
 
 
-def test_a_long_address_makes_a_name_that_fits(client: Client) -> None:
+def test_the_name_from_a_long_address_is_truncated(client: Client) -> None:
     email = f"{new_email(client).partition('@')[0]}{'x' * 215}@example.org"
     assert len(_invite(client, email[-254:]).json["data"]["name"]) == 200
 
 
-def test_the_address_of_a_person_who_is_known_decides_in_any_case(
-    client: Client, stranger: Client
-) -> None:
+def test_the_stored_address_of_a_person_is_used(client: Client, stranger: Client) -> None:
     email = new_email(client)
     known = make_member(stranger, "viewer", email=email)
     record = _invite(client, email.upper(), "admin").json["data"]
@@ -116,28 +114,28 @@ def test_the_address_of_a_person_who_is_known_decides_in_any_case(
 
 
 def test_an_address_that_only_folding_makes_the_same_is_another_person(client: Client) -> None:
-    """Mail to strasse and to straße is read by different people."""
+    """strasse and straße can be different mailboxes."""
     email = f"strasse-{new_email(client)}"
     _invite(client, email)
-    answer = _invite(client, email.replace("ss", "ß"))
-    assert answer.status_code == 422
-    assert [d["field"] for d in answer.json["error"]["details"]] == ["email"]
+    response = _invite(client, email.replace("ss", "ß"))
+    assert response.status_code == 422
+    assert [d["field"] for d in response.json["error"]["details"]] == ["email"]
 
 
-def test_a_member_is_not_invited(client: Client) -> None:
+def test_a_member_cannot_be_invited(client: Client) -> None:
     member = make_member(client, "viewer")
     known = event_types(client)
     for email in (member.email, member.email.upper(), _owner(client)["email"]):
-        answer = _invite(client, email, "admin")
-        assert answer.status_code == 409
-        assert answer.json["error"]["code"] == "CONFLICT"
-        assert [d["field"] for d in answer.json["error"]["details"]] == ["email"]
+        response = _invite(client, email, "admin")
+        assert response.status_code == 409
+        assert response.json["error"]["code"] == "CONFLICT"
+        assert [d["field"] for d in response.json["error"]["details"]] == ["email"]
     assert event_types(client) == known
     assert client.get(f"{PATH}/{member.id}").json["data"]["role"] == "viewer"
     assert _total(client) == 2
 
 
-def test_who_was_invited_can_be_invited_again(client: Client) -> None:
+def test_an_invitation_can_be_repeated(client: Client) -> None:
     email = new_email(client)
     first = _invite(client, email, "viewer")
     old = invitation_token(client, email)
@@ -156,7 +154,7 @@ def test_who_was_invited_can_be_invited_again(client: Client) -> None:
     assert new in text_of(mails_to(client.app, email)[-1])
 
 
-def test_a_repeat_with_a_key_sends_no_second_mail(client: Client) -> None:
+def test_a_request_repeated_with_an_idempotency_key_sends_one_mail(client: Client) -> None:
     email, key = new_email(client), {"Idempotency-Key": "invite"}
     first = _invite(client, email, headers=key)
     again = _invite(client, email, headers=key)
@@ -186,8 +184,8 @@ def test_who_may_not_invite(client: Client, role: str) -> None:
 
 
 @pytest.mark.parametrize("joined", [False, True])
-def test_only_a_member_who_has_joined_acts(client: Client, stranger: Client, joined: bool) -> None:
-    """What was true when a request was authenticated may have ended when its turn comes."""
+def test_only_a_current_member_may_act(client: Client, stranger: Client, joined: bool) -> None:
+    """A membership may have ended after the request was authenticated."""
     elsewhere = make_member(stranger, "admin").id
     acting_id = elsewhere if joined else make_invited(client, "admin")["id"]
     with client.app.app_context():
@@ -202,18 +200,18 @@ def test_the_permission_is_enough_to_invite(client: Client) -> None:
     assert _invite(key, new_email(client), "admin").status_code == 201
 
 
-def test_the_service_refuses_what_the_route_would(client: Client) -> None:
+def test_the_service_validates_its_arguments(client: Client) -> None:
     with client.app.app_context():
-        with pytest.raises(ValidationFailed) as refusal:
+        with pytest.raises(ValidationFailed) as raised:
             invite_member(operator_of(client), email="jo", role="owner")
         db.session.rollback()
-    assert [detail.field for detail in refusal.value.details] == ["email", "role"]
+    assert [detail.field for detail in raised.value.details] == ["email", "role"]
 
 
-def test_two_accounts_invite_one_new_person_at_once(client: Client, stranger: Client) -> None:
+def test_two_accounts_invite_one_new_person_concurrently(client: Client, stranger: Client) -> None:
     email = new_email(client)
     calls = [lambda c=c: _invite(c, email) for c in (client, stranger) * 3]
-    answers = together(*calls)
-    assert {answer.status_code for answer in answers} == {201}
-    assert len({answer.json["data"]["id"] for answer in answers}) == 1
+    responses = together(*calls)
+    assert {response.status_code for response in responses} == {201}
+    assert len({response.json["data"]["id"] for response in responses}) == 1
     assert _total(client) == _total(stranger) == 2

@@ -1,4 +1,4 @@
-"""GET /v1/account/members and one of them (docs/members.md)."""
+"""GET /v1/account/members and /v1/account/members/{member_id} (docs/members.md)."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ PATH = "/v1/account/members"
 
 
 def _members(client: Client) -> list[dict[str, Any]]:
-    answer = client.get(PATH).json
-    assert answer["meta"] == {"total": len(answer["data"])}
-    return answer["data"]
+    response = client.get(PATH).json
+    assert response["meta"] == {"total": len(response["data"])}
+    return response["data"]
 
 
 def test_a_new_account_has_its_owner(client: Client) -> None:
@@ -31,8 +31,8 @@ def test_a_new_account_has_its_owner(client: Client) -> None:
     assert owner["last_active_at"] is None
 
 
-def test_members_are_listed_in_the_order_in_which_they_came(client: Client) -> None:
-    """Also those who join later than somebody who was invited after them, and change roles."""
+def test_members_are_listed_by_the_time_of_their_invitation(client: Client) -> None:
+    """Whenever they join, and whatever roles they get."""
     invited = make_invited(client, "admin")
     joined = make_member(client, "viewer")
     client.put(f"{PATH}/{joined.id}", json={"role": "owner"})
@@ -47,20 +47,20 @@ def test_each_role_has_the_permissions_of_the_policy(client: Client) -> None:
         assert member["permissions"] == sorted(ROLES[member["role"]])
 
 
-def test_who_was_invited_is_a_member_who_has_not_joined(client: Client) -> None:
+def test_an_invited_person_has_not_joined(client: Client) -> None:
     record = make_invited(client, "viewer")
     assert record["joined_at"] is record["last_active_at"] is None
     assert _members(client)[1] == record
 
 
-def test_one_member_is_read_as_it_is_listed(client: Client) -> None:
+def test_a_member_is_read_as_listed(client: Client) -> None:
     make_member(client, "editor")
     for member in _members(client):
         assert client.get(f"{PATH}/{member['id']}").json["data"] == member
 
 
 def test_the_name_of_a_person_is_shown_once_they_join(client: Client, stranger: Client) -> None:
-    """What people call themselves elsewhere is not told to whoever knows their address."""
+    """The name is not revealed to anybody who merely knows the address."""
     email = new_email(client)
     known = make_member(stranger, "editor", email=email)
     _rename(client, known.id, "Jo Hazel")
@@ -86,7 +86,7 @@ def test_a_person_in_two_accounts_has_a_role_in_each(client: Client, stranger: C
     assert stranger.get(f"{PATH}/{here.id}").json["data"]["role"] == "admin"
 
 
-def test_members_of_others_are_not_there(client: Client, stranger: Client) -> None:
+def test_members_of_other_accounts_are_not_found(client: Client, stranger: Client) -> None:
     theirs = make_member(stranger, "viewer").id
     assert client.get(f"{PATH}/{theirs}").status_code == 404
     assert client.put(f"{PATH}/{theirs}", json={"role": "editor"}).status_code == 404
@@ -101,7 +101,7 @@ def test_a_viewer_may_see_the_members(client: Client) -> None:
     assert make_key(client, permissions=["projects:read"]).get(PATH).status_code == 403
 
 
-def test_reads_have_tags(client: Client) -> None:
+def test_reads_have_entity_tags(client: Client) -> None:
     for path in (PATH, f"{PATH}/{client.owner_id}"):
         tag = client.get(path).headers["ETag"]
         assert client.get(path, headers={"If-None-Match": tag}).status_code == 304
@@ -110,7 +110,7 @@ def test_reads_have_tags(client: Client) -> None:
     assert client.get(PATH).headers["ETag"] != before
 
 
-def test_the_examples_of_the_description_are_true(client: Client) -> None:
+def test_the_examples_of_the_schemas_are_correct(client: Client) -> None:
     email = f"example-{id(client.app)}@example.org"
     invited = client.post(f"{PATH}/invite", json=InvitationSchema.example | {"email": email})
     shown, own = MemberSchema.example, {"id": "", "email": "", "name": ""}

@@ -1,4 +1,4 @@
-"""Changes of members beside other changes of the account."""
+"""Concurrent changes to members and to other parts of the account."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ PATH = "/v1/account/members"
 _names = itertools.count(1)
 
 
-def test_all_that_changes_an_account_goes_on_at_once(client: Client) -> None:
-    """Nothing waits in a circle: no change is answered 503."""
+def test_concurrent_changes_of_an_account_do_not_deadlock(client: Client) -> None:
+    """No deadlock: no change gets 503."""
     removed = [make_member(client, "owner").id for _ in range(4)]
     changed = [make_member(client, "viewer").id for _ in range(4)]
     plans = ["enterprise", "pro"] * 2
@@ -69,7 +69,7 @@ def _put_on(client: Client, plan: str) -> int:
 
 
 def test_on_postgresql_events_of_other_changes_do_not_wait(client: Client) -> None:
-    """They refer to the account's row, which a change of members has locked."""
+    """Events have a foreign key to the account's row, which a change of members has locked."""
     if client.app.config["SETTINGS"].uses_sqlite:
         pytest.skip("one writer at a time")
     with client.app.app_context():

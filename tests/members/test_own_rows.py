@@ -1,4 +1,4 @@
-"""A person's own rows, in all of their accounts, and who else reaches them: nobody."""
+"""A person's own rows in all their accounts, which nobody else can read."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_the_accounts_of_a_person(client: Client, stranger: Client) -> None:
     assert [row.name for row in found] == sorted(row.name for row in found)
 
 
-def test_who_was_removed_has_one_less(client: Client) -> None:
+def test_a_removed_member_has_one_account_less(client: Client) -> None:
     member = make_member(client, "viewer")
     client.delete(f"/v1/account/members/{member.id}")
     assert _of(client, member.id) == []
@@ -65,17 +65,17 @@ def test_a_statement_may_name_the_person(table: str) -> None:
         "UPDATE memberships SET role=:role WHERE memberships.invitation_hash = :hash",
     ],
 )
-def test_other_statements_stay_leaks(statement: str) -> None:
+def test_other_statements_are_still_leaks(statement: str) -> None:
     assert leaks(statement)
 
 
 @pytest.mark.parametrize("model", ["Project", "Membership.role", "User"])
-def test_rows_of_other_models_are_no_person_s_own(model: str) -> None:
+def test_rows_of_other_models_are_not_personal(model: str) -> None:
     known = {"app.bees.service": TOP + f"def f():\n    own_columns_of({model}, 1)"}
     assert len(list(around_the_filter(known))) == 1
 
 
 @pytest.mark.parametrize("model", ["Membership", "OAuthConsent"])
-def test_a_person_s_own_rows_pass(model: str) -> None:
+def test_personal_rows_are_allowed(model: str) -> None:
     known = {"app.bees.service": TOP + f"def f():\n    own_columns_of({model}, {model}.role)"}
     assert list(around_the_filter(known)) == []

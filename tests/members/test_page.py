@@ -1,4 +1,4 @@
-"""The requests of docs/members.md are answered as it says, and its table is that of the policy."""
+"""The requests in docs/members.md get the documented responses; its table matches the policy."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.docs.test_examples import differences, send
 from tests.make import Client
 
 PAGE: Final = documents()["docs/members.md"]
-# What stands behind each line of the table; an owner alone has what no permission opens.
+# The permission behind each line of the table; None is for owners only.
 LINES: Final = {
     "see projects, assets and members": {"projects:read", "assets:read", "members:read"},
     "create, change and delete projects and assets": {"projects:write", "assets:write"},
@@ -24,16 +24,18 @@ LINES: Final = {
 
 
 def test_requests_are_answered_as_shown(demo: Client) -> None:
-    answers, member = [], ""
+    responses, member = [], ""
     for block in blocks(PAGE):
         if block.language == "json":
-            assert list(differences(loads(block.text.encode()), answers[-1].json)) == []
+            assert list(differences(loads(block.text.encode()), responses[-1].json)) == []
         for words in commands(f"```sh\n{block.text}\n```") if block.language == "sh" else ():
             if words[0] == "curl":
-                answers.append(send(demo, [word.replace("$MEMBER", member) for word in words[1:]]))
-                if answers[-1].status_code == 201:
-                    member = answers[-1].json["data"]["id"]
-    assert [answer.status_code for answer in answers] == [200, 201, 200, 204]
+                responses.append(
+                    send(demo, [word.replace("$MEMBER", member) for word in words[1:]])
+                )
+                if responses[-1].status_code == 201:
+                    member = responses[-1].json["data"]["id"]
+    assert [response.status_code for response in responses] == [200, 201, 200, 204]
     again = demo.delete(f"/v1/account/members/{member}")
     assert again.status_code == 404
 

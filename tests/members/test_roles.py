@@ -38,10 +38,10 @@ def _role(client: Client, member_id: str) -> str:
 def test_an_owner_gives_any_role(client: Client, before: str, after: str) -> None:
     member = make_member(client, before)
     known = len(events(client))
-    answer = _put(client, member.id, {"role": after})
-    assert answer.status_code == 200
-    assert answer.json["data"] == client.get(f"{PATH}/{member.id}").json["data"]
-    assert answer.json["data"]["role"] == after
+    response = _put(client, member.id, {"role": after})
+    assert response.status_code == 200
+    assert response.json["data"] == client.get(f"{PATH}/{member.id}").json["data"]
+    assert response.json["data"]["role"] == after
     told = events(client)[known:]
     if before == after:
         assert told == []
@@ -51,7 +51,7 @@ def test_an_owner_gives_any_role(client: Client, before: str, after: str) -> Non
     names = ["id", "email", "name", "role", "joined_at"]
     assert list(event["data"]) == [*names, "changes", "updated_by"]
     assert {name: event["data"][name] for name in names} == {
-        name: answer.json["data"][name] for name in names
+        name: response.json["data"][name] for name in names
     }
     assert event["data"]["changes"] == {"role": {"from": before, "to": after}}
     assert event["data"]["updated_by"]["id"] == client.owner_id
@@ -71,7 +71,7 @@ def test_an_owner_gives_any_role(client: Client, before: str, after: str) -> Non
     ],
 )
 @pytest.mark.parametrize("who", ["an admin", "a key of an owner without admin"])
-def test_others_make_and_unmake_no_owners(
+def test_only_owners_change_owners(
     client: Client, before: str, after: str, status: int, who: str
 ) -> None:
     if who == "an admin":
@@ -80,18 +80,18 @@ def test_others_make_and_unmake_no_owners(
         caller = make_key(client, permissions=["members:write"])
     member = make_member(client, before)
     known = event_types(client)
-    answer = _put(caller, member.id, {"role": after})
-    assert answer.status_code == status
+    response = _put(caller, member.id, {"role": after})
+    assert response.status_code == status
     assert _role(client, member.id) == (after if status == 200 else before)
     assert event_types(client) == known + (
         ["member.updated"] if before != after == _role(client, member.id) else []
     )
     if status == 403:
-        assert answer.json["error"]["code"] == "FORBIDDEN"
-        assert "owner" in answer.json["error"]["message"]
+        assert response.json["error"]["code"] == "FORBIDDEN"
+        assert "owner" in response.json["error"]["message"]
 
 
-def test_a_service_token_acts_for_the_member_who_made_it(client: Client) -> None:
+def test_a_service_token_acts_for_its_creator(client: Client) -> None:
     member, admin = make_member(client, "viewer"), make_member(client, "admin")
     token = make_key_of(client, admin.id, "admin", kind="service_token")
     assert _put(token, member.id, {"role": "owner"}).status_code == 403
@@ -103,31 +103,31 @@ def test_nobody_changes_their_own_role(client: Client, role: str) -> None:
     member = make_member(client, role)
     known = event_types(client)
     for other in {"viewer", "admin", "owner"} - {role}:
-        answer = _put(member.client, member.id, {"role": other})
-        assert answer.status_code == 403
-        assert "own role" in answer.json["error"]["message"]
+        response = _put(member.client, member.id, {"role": other})
+        assert response.status_code == 403
+        assert "own role" in response.json["error"]["message"]
     assert _put(member.client, member.id, {"role": role}).status_code == 200
     assert _put(member.client, member.id, {}).status_code == 200
     assert _role(client, member.id) == role
     assert event_types(client) == known
 
 
-def test_the_role_of_today_decides(client: Client) -> None:
-    """Not the one that the member had when the key was made."""
+def test_the_current_role_decides(client: Client) -> None:
+    """Not the role at the time the key was created."""
     was_owner, member = make_member(client, "owner"), make_member(client, "viewer")
     _put(client, was_owner.id, {"role": "admin"})
     assert _put(was_owner.client, member.id, {"role": "owner"}).status_code == 403
     assert _put(was_owner.client, member.id, {"role": "editor"}).status_code == 200
 
 
-def test_a_key_that_may_more_than_its_maker_does_not_help(client: Client) -> None:
+def test_a_key_with_more_permissions_than_its_creator_does_not_help(client: Client) -> None:
     editor, member = make_member(client, "editor"), make_member(client, "viewer")
     key = make_key_of(client, editor.id, "admin")
     assert _put(key, member.id, {"role": "admin"}).status_code == 403
     assert key.delete(f"{PATH}/{member.id}").status_code == 403
 
 
-def test_the_last_owner_stays_whoever_asks(client: Client) -> None:
+def test_nobody_can_demote_the_last_owner(client: Client) -> None:
     with client.app.app_context():
         with pytest.raises(Conflict, match="last owner"):
             change_role(operator_of(client), client.owner_id, "admin")
@@ -135,7 +135,7 @@ def test_the_last_owner_stays_whoever_asks(client: Client) -> None:
     assert _role(client, client.owner_id) == "owner"
 
 
-def test_the_operator_may_do_all(client: Client) -> None:
+def test_the_operator_may_do_anything(client: Client) -> None:
     member = make_member(client, "owner")
     with client.app.app_context():
         change_role(operator_of(client), client.owner_id, "viewer")
@@ -143,16 +143,16 @@ def test_the_operator_may_do_all(client: Client) -> None:
     assert _role(member.client, client.owner_id) == "viewer"
 
 
-def test_who_has_not_joined_cannot_own_the_account(client: Client) -> None:
+def test_an_invited_person_cannot_become_owner(client: Client) -> None:
     member_id = make_invited(client, "viewer")["id"]
-    answer = _put(client, member_id, {"role": "owner"})
-    assert answer.status_code == 409
-    assert answer.json["error"]["code"] == "CONFLICT"
+    response = _put(client, member_id, {"role": "owner"})
+    assert response.status_code == 409
+    assert response.json["error"]["code"] == "CONFLICT"
     assert _put(client, member_id, {"role": "admin"}).json["data"]["role"] == "admin"
     assert event_types(client) == ["member.invited", "member.updated"]
 
 
-def test_nothing_changes_nothing(client: Client) -> None:
+def test_an_empty_change_changes_nothing(client: Client) -> None:
     member = make_member(client, "editor")
     before, known = client.get(f"{PATH}/{member.id}").json["data"], event_types(client)
     for body in (
@@ -175,15 +175,15 @@ def test_nothing_changes_nothing(client: Client) -> None:
         ({"role": "admin", "colour": 1}, "colour"),
     ],
 )
-def test_a_body_that_is_wrong_is_refused(client: Client, body: Any, field: str) -> None:
+def test_invalid_bodies_are_rejected(client: Client, body: Any, field: str) -> None:
     member = make_member(client, "viewer")
-    answer = _put(client, member.id, body)
-    assert answer.status_code == 422
-    assert [d["field"] for d in answer.json["error"]["details"]] == [field]
+    response = _put(client, member.id, body)
+    assert response.status_code == 422
+    assert [d["field"] for d in response.json["error"]["details"]] == [field]
     assert _role(client, member.id) == "viewer"
 
 
-def test_a_change_heeds_if_match(client: Client) -> None:
+def test_if_match(client: Client) -> None:
     member = make_member(client, "viewer")
     tag = client.get(f"{PATH}/{member.id}").headers["ETag"]
     for wrong in ('"x"', f"W/{tag}"):
@@ -199,7 +199,7 @@ def test_a_change_heeds_if_match(client: Client) -> None:
     assert client.delete(path, headers=current).status_code == 204
 
 
-def test_a_repeat_with_a_key_is_answered_the_same(client: Client) -> None:
+def test_a_request_repeated_with_an_idempotency_key_gets_the_same_response(client: Client) -> None:
     member, key = make_member(client, "viewer"), {"Idempotency-Key": "role"}
     first = _put(client, member.id, {"role": "editor"}, headers=key)
     _put(client, member.id, {"role": "admin"})

@@ -25,7 +25,7 @@ OPERATOR = ActingMember(None, "owner", holds_admin=True)
 
 ALL = frozenset(ROLES)
 NO_OWNERS = ALL - {"owner"}
-# The roles that each can change from and to, and that each can remove.
+# The roles that each can assign, take away, and remove.
 REACH = {OWNER: ALL, OPERATOR: ALL, OWNERS_KEY: NO_OWNERS, ADMIN: NO_OWNERS}
 
 

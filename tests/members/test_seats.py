@@ -27,7 +27,7 @@ PATH = "/v1/account/members"
 
 @pytest.fixture
 def free(app: Flask) -> Client:
-    """An account that may have 3 members."""
+    """An account on the plan free, with 3 seats."""
     return make_account(app, plan="free")
 
 
@@ -49,14 +49,14 @@ def _known(client: Client, email: str) -> bool:
         return found is not None
 
 
-def test_the_plan_has_so_many_seats(free: Client) -> None:
+def test_seats_are_limited_by_the_plan(free: Client) -> None:
     make_member(free, "viewer")
     make_invited(free)
     refused = new_email(free)
-    answer = _invite(free, refused)
-    assert answer.status_code == 403
-    assert answer.json["error"]["code"] == "FORBIDDEN"
-    details = {d["field"]: d["message"] for d in answer.json["error"]["details"]}
+    response = _invite(free, refused)
+    assert response.status_code == 403
+    assert response.json["error"]["code"] == "FORBIDDEN"
+    details = {d["field"]: d["message"] for d in response.json["error"]["details"]}
     assert details == {
         "limit": "The plan free allows 3 members.",
         "current": "The account has 3, invited people included.",
@@ -67,7 +67,7 @@ def test_the_plan_has_so_many_seats(free: Client) -> None:
     assert event_types(free)[-1] != "member.invited"
 
 
-def test_who_has_a_seat_can_be_invited_again_when_the_plan_is_full(free: Client) -> None:
+def test_an_invitation_can_be_repeated_when_the_plan_is_full(free: Client) -> None:
     make_member(free, "viewer")
     email = make_invited(free)["email"]
     assert _invite(free, email).status_code == 201
@@ -82,7 +82,7 @@ def test_a_seat_is_free_after_a_removal(free: Client) -> None:
         assert _invite(free, new_email(free)).status_code == 201
 
 
-def test_the_plan_of_now_decides(free: Client) -> None:
+def test_the_current_plan_decides(free: Client) -> None:
     make_invited(free)
     make_invited(free)
     with free.app.app_context():
@@ -91,7 +91,7 @@ def test_the_plan_of_now_decides(free: Client) -> None:
     assert _invite(free, new_email(free)).status_code == 201
 
 
-def test_thresholds_are_told_once(app: Flask) -> None:
+def test_thresholds_are_reported_once(app: Flask) -> None:
     """Of 25 seats 19 are 76 %, 23 are 92 %."""
     pro = make_account(app, plan="pro")
     for _ in range(24):

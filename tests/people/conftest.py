@@ -1,4 +1,4 @@
-"""Somebody who has signed up."""
+"""Fixtures for tests of people."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _numbers = itertools.count(1)
 
 @pytest.fixture
 def email(app: Flask) -> str:
-    """Their address."""
-    made = f"person-{next(_numbers)}-{id(app)}@example.org"
-    sign_up(app, made)
-    return made
+    """The address of a person who has signed up."""
+    address = f"person-{next(_numbers)}-{id(app)}@example.org"
+    sign_up(app, address)
+    return address

@@ -1,4 +1,4 @@
-"""Requests that are under way while a password changes, and costs that others could cause."""
+"""Requests that run while a password changes, and limits on expensive requests."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NEW = "lichen on the north side"
 
 
 def reset(app: Flask, email: str, password: str) -> None:
-    """Set a password as a mailed link does."""
+    """Reset a password with a mailed link."""
     with app.app_context():
         found = db.session.scalars(select(User).where(User.email == email)).one()
         service.set_password(found.id, hash_password(password), address="")
@@ -34,7 +34,7 @@ def reset(app: Flask, email: str, password: str) -> None:
 def while_compared(
     monkeypatch: pytest.MonkeyPatch, module: str, change: Callable[[], None]
 ) -> None:
-    """Have something happen after a password was compared, before anything is done about it."""
+    """Run ``change`` right after a password was compared, before the result is used."""
     from app.security import passwords
 
     def verify(known: str | None, password: str) -> bool:
@@ -46,7 +46,7 @@ def while_compared(
     monkeypatch.setattr(f"{module}.verify_password", verify)
 
 
-def test_the_old_password_signs_nobody_in_once_it_was_reset(
+def test_the_old_password_is_invalid_after_a_concurrent_reset(
     app: Flask, email: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     browser = Browser(app)
@@ -56,7 +56,7 @@ def test_the_old_password_signs_nobody_in_once_it_was_reset(
     assert browser.get("/profile").title == "Sign in"
 
 
-def test_a_change_under_way_does_not_undo_a_reset(
+def test_a_concurrent_change_does_not_undo_a_reset(
     app: Flask, email: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     browser = sign_in(app, email)
@@ -66,7 +66,7 @@ def test_a_change_under_way_does_not_undo_a_reset(
     assert sign_in(app, email, NEW)
 
 
-def test_hashing_anew_does_not_undo_a_reset(
+def test_rehashing_does_not_undo_a_reset(
     app: Flask, email: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     browser = Browser(app)
@@ -77,7 +77,7 @@ def test_hashing_anew_does_not_undo_a_reset(
     assert sign_in(app, email, NEW)
 
 
-def test_a_changed_password_ends_copies_of_the_own_cookie_too(app: Flask, email: str) -> None:
+def test_changing_the_password_ends_copies_of_the_session_cookie(app: Flask, email: str) -> None:
     browser, copy = sign_in(app, email), Browser(app)
     cookie = browser.client.get_cookie("canopy_session")
     assert cookie is not None
@@ -88,7 +88,7 @@ def test_a_changed_password_ends_copies_of_the_own_cookie_too(app: Flask, email:
     assert copy.get("/profile").title == "Sign in"
 
 
-def test_a_browser_that_was_known_before_a_reset_is_strange(app: Flask, email: str) -> None:
+def test_a_browser_known_before_a_reset_is_unknown_after_it(app: Flask, email: str) -> None:
     known = sign_in(app, email)
     known.submit("/logout")
     time.sleep(1.1)  # cookies are signed to the second
@@ -101,7 +101,7 @@ def test_a_browser_that_was_known_before_a_reset_is_strange(app: Flask, email: s
     assert known.submit(email=email, password="wrong horse battery").status == 429
 
 
-def test_who_has_the_password_cannot_take_away_the_owners_link(app: Flask, email: str) -> None:
+def test_changing_the_password_does_not_invalidate_a_reset_link(app: Flask, email: str) -> None:
     owner = Browser(app)
     owner.get("/forgot-password")
     owner.submit(email=email)
@@ -114,7 +114,7 @@ def test_who_has_the_password_cannot_take_away_the_owners_link(app: Flask, email
     assert thief.get("/profile").title == "Sign in"
 
 
-def test_signing_up_with_an_address_does_not_use_up_its_resets(app: Flask, email: str) -> None:
+def test_sign_ups_do_not_count_towards_the_limit_of_resets(app: Flask, email: str) -> None:
     for _ in range(6):
         stranger = Browser(app)
         stranger.get("/register")
@@ -125,14 +125,14 @@ def test_signing_up_with_an_address_does_not_use_up_its_resets(app: Flask, email
     assert "/reset-password/" in link_in(mails_to(app, email)[-1])
 
 
-def test_no_password_takes_long_to_judge() -> None:
+def test_validating_a_password_is_fast() -> None:
     began = time.process_time()
     password_problem(("4@8({[<3691!|70$5+%2" * 5)[:128], ["a" * 200, "b c d " * 30])
     assert time.process_time() - began < 1
 
 
 @pytest.mark.parametrize("path", ["/profile/password", "/profile/verify-email", "/accounts"])
-def test_posts_that_cost_are_strict(app: Flask, path: str) -> None:
+def test_expensive_posts_have_the_strict_tier(app: Flask, path: str) -> None:
     client = app.test_client()
     assert store_works(app)
     found = [client.post(path).status_code for _ in range(6)]
@@ -144,7 +144,7 @@ def store_works(app: Flask) -> bool:
         return valkey().works()
 
 
-def test_sign_ups_of_one_address_that_finish_at_once_make_one_person(app: Flask) -> None:
+def test_concurrent_sign_ups_of_one_address_create_one_person(app: Flask) -> None:
     email = f"race-{next(_numbers)}-{id(app)}@example.org"
     browsers = []
     for _ in range(3):
@@ -165,9 +165,7 @@ def test_sign_ups_of_one_address_that_finish_at_once_make_one_person(app: Flask)
         assert len(left) < 3
 
 
-def test_accounts_of_one_name_that_are_opened_at_once_have_slugs_of_their_own(
-    app: Flask, email: str
-) -> None:
+def test_concurrent_accounts_with_one_name_get_different_slugs(app: Flask, email: str) -> None:
     browsers = [sign_in(app, email) for _ in range(4)]
     for browser in browsers:
         browser.get("/accounts")
@@ -195,7 +193,7 @@ def test_accounts_of_one_name_that_are_opened_at_once_have_slugs_of_their_own(
         "Ünal@example.org",
     ],
 )
-def test_addresses_that_could_be_taken_for_others_are_refused(app: Flask, address: str) -> None:
+def test_confusable_addresses_are_rejected(app: Flask, address: str) -> None:
     browser = Browser(app)
     browser.get("/register")
     page = browser.submit(name="X", email=address, password=PASSWORD, account_name="Y")
@@ -203,12 +201,12 @@ def test_addresses_that_could_be_taken_for_others_are_refused(app: Flask, addres
 
 
 @pytest.mark.parametrize("target", ["//[", "//℀", "/[", "/a//b", "/?next=//evil.example"])
-def test_odd_targets_are_no_fault(app: Flask, target: str) -> None:
+def test_malformed_targets_are_handled(app: Flask, target: str) -> None:
     assert app.test_client().get("/login", query_string={"next": target}).status_code == 200
 
 
 @pytest.mark.parametrize("session_id", ["%00", "x", "sess_", "%ff"])
-def test_sessions_that_never_were(app: Flask, email: str, session_id: str) -> None:
+def test_invalid_session_cookies(app: Flask, email: str, session_id: str) -> None:
     browser = sign_in(app, email)
     token = browser.get("/profile").form("/logout").fields
     assert browser.send(f"/profile/sessions/{session_id}/end", **token).status == 303

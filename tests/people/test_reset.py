@@ -1,4 +1,4 @@
-"""A new password, by a link that is mailed."""
+"""Resetting a password with a mailed link."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _numbers = itertools.count(1)
 NEW = "lichen on the north side"
 
 
-def test_a_forgotten_password_is_set_anew_by_mail(app: Flask, email: str) -> None:
+def test_a_forgotten_password_is_reset_by_mail(app: Flask, email: str) -> None:
     elsewhere = sign_in(app, email)
     browser = Browser(app)
     browser.get("/forgot-password")
@@ -35,7 +35,7 @@ def test_a_forgotten_password_is_set_anew_by_mail(app: Flask, email: str) -> Non
     assert "password" in str(mails_to(app, email)[-1]["Subject"]).lower()
 
 
-def test_a_mailed_link_opens_the_brake(app: Flask, email: str) -> None:
+def test_a_reset_lifts_the_throttle(app: Flask, email: str) -> None:
     for _ in range(WRONG_PASSWORDS + 1):
         attempt(app, email, "wrong horse battery")
     browser = Browser(app)
@@ -46,7 +46,7 @@ def test_a_mailed_link_opens_the_brake(app: Flask, email: str) -> None:
     assert sign_in(app, email, NEW)
 
 
-def test_a_new_password_ends_the_other_links(app: Flask, email: str) -> None:
+def test_a_reset_invalidates_the_other_links(app: Flask, email: str) -> None:
     links = []
     for _ in range(2):
         browser = Browser(app)
@@ -59,7 +59,7 @@ def test_a_new_password_ends_the_other_links(app: Flask, email: str) -> None:
     assert Browser(app).get(links[0]).status == 404
 
 
-def test_a_link_for_a_new_password_holds_for_an_hour(
+def test_a_reset_link_is_valid_for_an_hour(
     app: Flask, email: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     browser = Browser(app)
@@ -71,7 +71,7 @@ def test_a_link_for_a_new_password_holds_for_an_hour(
     assert Browser(app).get(link).status == 404
 
 
-def test_a_weak_new_password_is_refused_and_the_link_stays_good(app: Flask, email: str) -> None:
+def test_a_weak_password_is_rejected_and_the_link_stays_valid(app: Flask, email: str) -> None:
     browser = Browser(app)
     browser.get("/forgot-password")
     browser.submit(email=email)
@@ -80,7 +80,7 @@ def test_a_weak_new_password_is_refused_and_the_link_stays_good(app: Flask, emai
     assert browser.submit(password=NEW).path == "/accounts"
 
 
-def test_nobody_gets_a_mail_at_an_unknown_address(app: Flask) -> None:
+def test_no_mail_is_sent_to_an_unknown_address(app: Flask) -> None:
     unknown = f"nobody-{next(_numbers)}-{id(app)}@example.org"
     browser = Browser(app)
     browser.get("/forgot-password")
@@ -88,9 +88,7 @@ def test_nobody_gets_a_mail_at_an_unknown_address(app: Flask) -> None:
     assert mails_to(app, unknown) == []
 
 
-def test_a_mailed_link_names_the_public_address_whatever_the_request_says(
-    app: Flask, email: str
-) -> None:
+def test_a_mailed_link_uses_the_public_url(app: Flask, email: str) -> None:
     for header in ("Host", "X-Forwarded-Host"):
         client = app.test_client()
         page = client.get("/forgot-password", headers={"Accept": "text/html"})

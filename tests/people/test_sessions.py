@@ -1,4 +1,4 @@
-"""The session of a browser: its cookie, and when it ends."""
+"""Browser sessions: cookies and expiry."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _numbers = itertools.count(1)
 NEW = "lichen on the north side"
 
 
-def test_a_session_is_new_at_each_sign_in(app: Flask, email: str) -> None:
-    """A cookie that somebody planted before is worth nothing afterwards (session fixation)."""
+def test_each_sign_in_starts_a_new_session(app: Flask, email: str) -> None:
+    """A cookie planted before signing in is invalid afterwards (session fixation)."""
     browser = Browser(app)
     browser.client.set_cookie("canopy_session", "canopy_ses_planted")
     attempt(app, email, PASSWORD, browser)
@@ -41,7 +41,7 @@ def test_a_session_is_new_at_each_sign_in(app: Flask, email: str) -> None:
     assert second.value != first.value
 
 
-def test_signing_in_again_ends_the_session_of_before(app: Flask, email: str) -> None:
+def test_signing_in_again_ends_the_previous_session(app: Flask, email: str) -> None:
     browser = sign_in(app, email)
     old = browser.client.get_cookie("canopy_session")
     assert old is not None
@@ -61,14 +61,14 @@ def test_on_https_cookies_are_for_this_host_and_https_only(app: Flask, email: st
         page.client = client
         options = {"base_url": "https://canopy.example.org"}
         shown = page.get("/login", **options)
-        answer = client.post(
+        response = client.post(
             "/login",
             data=shown.form().fields | {"email": email, "password": PASSWORD},
             headers={"Accept": "text/html", "Referer": "https://canopy.example.org/login"},
             **options,
         )
-        assert answer.status_code == 303
-        cookies = answer.headers.getlist("Set-Cookie")
+        assert response.status_code == 303
+        cookies = response.headers.getlist("Set-Cookie")
     names = {cookie.partition("=")[0] for cookie in cookies}
     assert {"__Host-canopy_session", "__Host-canopy_known"} <= names
     for cookie in cookies:
@@ -87,7 +87,9 @@ def test_on_https_cookies_are_for_this_host_and_https_only(app: Flask, email: st
         (timedelta(days=1), SESSION_LIFE, False),
     ],
 )
-def test_sessions_end(app: Flask, email: str, idle: timedelta, age: timedelta, alive: bool) -> None:
+def test_sessions_expire(
+    app: Flask, email: str, idle: timedelta, age: timedelta, alive: bool
+) -> None:
     browser = sign_in(app, email)
     moment = clock.now()
     with app.app_context():

@@ -1,4 +1,4 @@
-"""Signing in and out, and a new password by mail."""
+"""Signing in and out, and throttling of attempts."""
 
 from __future__ import annotations
 
@@ -61,26 +61,26 @@ def test_a_wrong_password_and_an_unknown_address_get_the_same_page(app: Flask, e
 def test_an_unknown_address_costs_as_much_as_a_wrong_password(
     app: Flask, email: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Argon2 takes nearly all of the time, so both have to ask it once."""
-    asked: list[str] = []
+    """Argon2 takes nearly all of the time, so both must call it once."""
+    hashes: list[str] = []
     with app.app_context():
         hasher = app.extensions["canopy_passwords"].hasher
         app.extensions["canopy_passwords"].nobodys()
     verify = type(hasher).verify
 
     def count(self: object, known: str, password: str) -> bool:
-        asked.append(known)
+        hashes.append(known)
         return bool(verify(self, known, password))  # type: ignore[arg-type]
 
     monkeypatch.setattr(type(hasher), "verify", count)
     for address in (email, f"nobody-{id(app)}@example.org"):
         attempt(app, address, "wrong horse battery")
-    assert len(asked) == 2
-    parameters = {known.rpartition("$")[0].rpartition("$")[0] for known in asked}
+    assert len(hashes) == 2
+    parameters = {known.rpartition("$")[0].rpartition("$")[0] for known in hashes}
     assert len(parameters) == 1
 
 
-def test_guesses_are_refused_for_a_while_even_the_right_one(
+def test_too_many_attempts_are_rejected_even_the_right_one(
     app: Flask, email: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for _ in range(WRONG_PASSWORDS):
@@ -95,15 +95,13 @@ def test_guesses_are_refused_for_a_while_even_the_right_one(
     assert sign_in(app, email)
 
 
-def test_the_brake_holds_for_unknown_addresses_too(app: Flask) -> None:
+def test_unknown_addresses_are_throttled_too(app: Flask) -> None:
     unknown = f"nobody-{next(_numbers)}-{id(app)}@example.org"
     found = [status(attempt(app, unknown, "wrong horse battery")) for _ in range(12)]
     assert found == [422] * WRONG_PASSWORDS + [429] * 2
 
 
-def test_a_stranger_does_not_lock_out_who_was_signed_in_in_this_browser(
-    app: Flask, email: str
-) -> None:
+def test_a_stranger_does_not_lock_out_a_known_browser(app: Flask, email: str) -> None:
     own = sign_in(app, email)
     own.submit("/logout")
     for _ in range(WRONG_PASSWORDS + 1):
@@ -114,14 +112,14 @@ def test_a_stranger_does_not_lock_out_who_was_signed_in_in_this_browser(
     assert own.page.path == "/accounts"
 
 
-def test_a_known_browser_may_not_guess_for_ever_either(app: Flask, email: str) -> None:
+def test_a_known_browser_is_throttled_too(app: Flask, email: str) -> None:
     own = sign_in(app, email)
     own.submit("/logout")
     found = [status(attempt(app, email, "wrong horse battery", own)) for _ in range(12)]
     assert found == [422] * WRONG_PASSWORDS + [429] * 2
 
 
-def test_another_persons_browser_is_a_strange_one(app: Flask, email: str) -> None:
+def test_another_persons_browser_is_unknown(app: Flask, email: str) -> None:
     other = sign_up(app, f"other-{next(_numbers)}-{id(app)}@example.org")
     other.submit("/logout")
     for _ in range(WRONG_PASSWORDS):
@@ -129,7 +127,7 @@ def test_another_persons_browser_is_a_strange_one(app: Flask, email: str) -> Non
     assert status(attempt(app, email, PASSWORD, other)) == 429
 
 
-def test_a_password_is_hashed_anew_when_the_parameters_change(app: Flask, email: str) -> None:
+def test_a_password_is_rehashed_when_the_parameters_change(app: Flask, email: str) -> None:
     def kept() -> str:
         with app.app_context():
             return str(db.session.scalar(select(User.password_hash).where(User.email == email)))
@@ -161,27 +159,27 @@ def test_a_password_is_hashed_anew_when_the_parameters_change(app: Flask, email:
         ("", "/accounts"),
     ],
 )
-def test_one_goes_on_within_this_service_only(
+def test_sign_in_redirects_to_local_paths_only(
     app: Flask, email: str, target: str, path: str
 ) -> None:
     browser = Browser(app)
     browser.get("/login", query_string={"next": target})
     assert browser.page is not None
-    answer = browser.client.post(
+    response = browser.client.post(
         "/login",
         query_string={"next": target},
         data=browser.page.form().fields | {"email": email, "password": PASSWORD},
         headers=browser.headers,
     )
-    assert answer.status_code == 303
-    location = answer.headers["Location"]
+    assert response.status_code == 303
+    location = response.headers["Location"]
     assert location.startswith("/")
     assert not location.startswith(("//", "/\\"))
     if path == "/profile":
         assert location == target
 
 
-def test_who_is_not_signed_in_comes_back_to_the_page_they_wanted(app: Flask, email: str) -> None:
+def test_sign_in_redirects_to_the_requested_page(app: Flask, email: str) -> None:
     browser = Browser(app)
     page = browser.get("/profile?tab=1")
     assert page.title == "Sign in"

@@ -1,4 +1,4 @@
-"""Signing up: pages, mails, and what stays unknown to strangers."""
+"""Signing up: pages, mails, and not revealing who is registered."""
 
 from __future__ import annotations
 
@@ -53,8 +53,8 @@ def test_a_person_signs_up_and_has_an_account(app: Flask) -> None:
     assert "confirmed" in browser.get("/profile").text
 
 
-def test_nothing_is_made_without_the_password_that_was_chosen(app: Flask) -> None:
-    """Else a stranger could sign up with somebody's address, and wait for the click."""
+def test_nothing_is_created_without_the_chosen_password(app: Flask) -> None:
+    """Else a stranger could sign up with somebody's address and wait for the click."""
     email = address(app)
     begin(app, email)
     browser = Browser(app)
@@ -64,7 +64,7 @@ def test_nothing_is_made_without_the_password_that_was_chosen(app: Flask) -> Non
     assert users(app, email) == 0
 
 
-def test_the_password_of_a_sign_up_cannot_be_guessed_for_ever(app: Flask) -> None:
+def test_the_password_of_a_sign_up_is_throttled(app: Flask) -> None:
     email = address(app)
     begin(app, email)
     link = link_in(mails_to(app, email)[-1])
@@ -76,15 +76,15 @@ def test_the_password_of_a_sign_up_cannot_be_guessed_for_ever(app: Flask) -> Non
     assert statuses == [422] * WRONG_PASSWORDS + [429] * 2
 
 
-def test_the_owner_of_an_address_is_told_when_somebody_signs_up_with_it(app: Flask) -> None:
+def test_the_owner_of_an_address_is_notified_of_a_sign_up(app: Flask) -> None:
     email = address(app)
     sign_up(app, email)
     browser = begin(app, email, password="quite another pass phrase")
     assert browser.page is not None
     assert browser.page.title == "Look at your mail"
-    told = text_of(mails_to(app, email)[-1])
-    assert "/login" in told
-    assert "/register/confirm" not in told
+    message = text_of(mails_to(app, email)[-1])
+    assert "/login" in message
+    assert "/register/confirm" not in message
     assert sign_in(app, email)
     with app.app_context():
         assert db.session.scalar(select(func.count()).where(SignUp.email == email)) == 0
@@ -100,8 +100,10 @@ def test_known_and_unknown_addresses_get_the_same_page(app: Flask) -> None:
     assert texts[0] == texts[1]
 
 
-def test_a_request_to_sign_up_looks_nobody_up(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
-    """So its time cannot tell whether somebody has the address."""
+def test_signing_up_does_not_look_up_the_address(
+    app: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So its duration cannot reveal whether the address is registered."""
     sent: list[str] = []
     browser = Browser(app)
     browser.get("/register")
@@ -123,7 +125,7 @@ def test_a_request_to_sign_up_looks_nobody_up(app: Flask, monkeypatch: pytest.Mo
 
 
 @pytest.mark.parametrize(
-    ("field", "value", "told"),
+    ("field", "value", "message"),
     [
         ("name", "", "Is needed."),
         ("name", "x" * 201, "1 to 200"),
@@ -140,12 +142,12 @@ def test_a_request_to_sign_up_looks_nobody_up(app: Flask, monkeypatch: pytest.Mo
         ("account_slug", "admin", "needs itself"),
     ],
 )
-def test_fields_that_are_wrong(app: Flask, field: str, value: str, told: str) -> None:
+def test_invalid_fields(app: Flask, field: str, value: str, message: str) -> None:
     browser = Browser(app)
     browser.get("/register")
     page = browser.submit(**FIELDS | {"email": address(app), field: value})
     assert page.status == 422
-    assert told in page.text
+    assert message in page.text
     kept = page.form().fields
     assert kept["password"] == ""
     assert kept["account_name"] == ("" if field == "account_name" else FIELDS["account_name"])
@@ -164,7 +166,7 @@ def test_a_slug_can_be_chosen_and_is_numbered_where_it_is_taken(app: Flask) -> N
     assert slugs == [slug, f"{slug}-2"]
 
 
-def test_a_link_works_once_and_for_a_day(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_link_works_once_and_within_a_day(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     email = address(app)
     begin(app, email)
     link = link_in(mails_to(app, email)[-1])
@@ -179,12 +181,12 @@ def test_a_link_works_once_and_for_a_day(app: Flask, monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize("token", ["x", "canopy_lnk_" + "0" * 38, "%00", "..", "x" * 5000])
-def test_links_that_never_were(app: Flask, token: str) -> None:
+def test_invalid_links(app: Flask, token: str) -> None:
     for path in ("/register/confirm/", "/reset-password/", "/verify-email/"):
         assert Browser(app).get(path + token).status == 404
 
 
-def test_nobody_is_mailed_to_without_end(app: Flask) -> None:
+def test_mails_to_an_address_are_limited(app: Flask) -> None:
     email = address(app)
     for number in range(8):
         begin(app, email.upper() if number % 2 else email)

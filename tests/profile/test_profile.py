@@ -41,11 +41,11 @@ def browser(app: Flask, email: str) -> Browser:
 
 
 @pytest.mark.parametrize("path", ["/profile", "/accounts", "/applications"])
-def test_pages_are_for_who_is_signed_in(app: Flask, path: str) -> None:
+def test_pages_require_sign_in(app: Flask, path: str) -> None:
     assert Browser(app).get(path).title == "Sign in"
 
 
-def test_the_start_leads_on(app: Flask, browser: Browser) -> None:
+def test_the_home_page_redirects(app: Flask, browser: Browser) -> None:
     assert browser.get("/").path == "/accounts"
     assert Browser(app).get("/").path == "/login"
 
@@ -59,13 +59,13 @@ def test_a_name_is_changed(browser: Browser) -> None:
 
 
 @pytest.mark.parametrize("name", ["", " ", "x" * 201, "a\x00"])
-def test_a_name_that_cannot_be(browser: Browser, name: str) -> None:
+def test_invalid_names(browser: Browser, name: str) -> None:
     browser.get("/profile")
     assert browser.submit("/profile/name", name=name).status == 422
     assert "Rowan Ash" in browser.get("/profile").text
 
 
-def test_what_a_person_is_called_is_text(browser: Browser) -> None:
+def test_names_are_escaped(browser: Browser) -> None:
     browser.get("/profile")
     browser.submit("/profile/name", name="<script>alert(1)</script>")
     shown = browser.get("/accounts").response.get_data(as_text=True)
@@ -87,7 +87,7 @@ def test_a_password_is_changed_and_the_other_sessions_end(
 
 
 @pytest.mark.parametrize(
-    ("now", "new", "told"),
+    ("now", "new", "message"),
     [
         ("wrong horse battery", NEW, "That is not your password."),
         (PASSWORD, "short", "10 to 128"),
@@ -95,14 +95,14 @@ def test_a_password_is_changed_and_the_other_sessions_end(
         ("", NEW, "Is needed."),
     ],
 )
-def test_a_password_that_is_not_changed(browser: Browser, now: str, new: str, told: str) -> None:
+def test_rejected_passwords(browser: Browser, now: str, new: str, message: str) -> None:
     browser.get("/profile")
     page = browser.submit("/profile/password", password=now, new_password=new)
     assert page.status == 422
-    assert told in page.text
+    assert message in page.text
 
 
-def test_who_finds_a_session_open_cannot_guess_its_password(browser: Browser) -> None:
+def test_attempts_on_the_profile_page_are_throttled(browser: Browser) -> None:
     found = []
     for _ in range(WRONG_PASSWORDS + 1):
         browser.get("/profile")
@@ -111,9 +111,7 @@ def test_who_finds_a_session_open_cannot_guess_its_password(browser: Browser) ->
     assert found == [422] * WRONG_PASSWORDS + [429]
 
 
-def test_sessions_are_shown_with_their_place_and_ended_one_by_one(
-    app: Flask, browser: Browser, email: str
-) -> None:
+def test_sessions_are_listed_and_ended_one_by_one(app: Flask, browser: Browser, email: str) -> None:
     elsewhere = sign_in(app, email)
     page = browser.get("/profile")
     assert page.text.count("Firefox on Linux") == 2
@@ -135,14 +133,14 @@ def _id(app: Flask, browser: Browser) -> str:
         return str(db.session.scalars(own).one())
 
 
-def test_ending_the_own_session_signs_out(app: Flask, browser: Browser) -> None:
+def test_ending_the_current_session_signs_out(app: Flask, browser: Browser) -> None:
     browser.get("/profile")
     page = browser.submit(f"/profile/sessions/{_id(app, browser)}/end")
     assert page.title == "Sign in"
     assert browser.client.get_cookie("canopy_session") is None
 
 
-def test_all_other_sessions_end_at_once(app: Flask, browser: Browser, email: str) -> None:
+def test_ending_all_other_sessions(app: Flask, browser: Browser, email: str) -> None:
     others = [sign_in(app, email) for _ in range(2)]
     browser.get("/profile")
     browser.submit("/profile/sessions/end-others")
@@ -150,7 +148,7 @@ def test_all_other_sessions_end_at_once(app: Flask, browser: Browser, email: str
     assert browser.get("/profile").title == "Your profile"
 
 
-def test_nobody_ends_sessions_of_others(app: Flask, browser: Browser) -> None:
+def test_sessions_of_others_cannot_be_ended(app: Flask, browser: Browser) -> None:
     stranger = sign_up(app, f"stranger-{next(_numbers)}-{id(app)}@example.org")
     own = stranger.get("/profile").form("/logout").fields
     assert stranger.send(f"/profile/sessions/{_id(app, browser)}/end", **own).status == 303
@@ -171,7 +169,7 @@ def test_an_ended_session_has_ended_in_every_process(
         assert elsewhere.get("/profile").title == "Sign in"
 
 
-def test_use_is_noted_once_a_minute(
+def test_use_is_recorded_once_a_minute(
     app: Flask, browser: Browser, email: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def seen() -> tuple[object, object]:
@@ -194,7 +192,7 @@ def test_use_is_noted_once_a_minute(
     assert seen() == (moment + timedelta(seconds=70),) * 2
 
 
-def test_another_account_is_opened_and_worked_in(browser: Browser) -> None:
+def test_opening_another_account_and_switching_to_it(browser: Browser) -> None:
     browser.get("/accounts")
     page = browser.submit("/accounts", account_name="Second Wood", account_slug="")
     assert "The account Second Wood is ready." in page.text
@@ -204,9 +202,7 @@ def test_another_account_is_opened_and_worked_in(browser: Browser) -> None:
     assert "You work in Ash Grove now." in page.text
 
 
-def test_nobody_works_in_an_account_that_they_do_not_belong_to(
-    app: Flask, browser: Browser
-) -> None:
+def test_accounts_of_others_cannot_be_switched_to(app: Flask, browser: Browser) -> None:
     stranger = sign_up(app, f"stranger-{next(_numbers)}-{id(app)}@example.org")
     with app.app_context():
         theirs = db.session.scalars(select(Membership.account_id).order_by(
@@ -252,7 +248,7 @@ def test_a_member_of_any_role_can_leave(app: Flask, email: str, browser: Browser
     assert event_types(client)[-1] == "member.removed"
 
 
-def test_who_leaves_the_account_they_work_in_stays_signed_in(app: Flask, email: str) -> None:
+def test_leaving_the_current_account_keeps_the_session(app: Flask, email: str) -> None:
     browser = sign_up(app, email)
     client = make_account(app)
     make_member(client, "editor", email=email)
@@ -271,7 +267,7 @@ def test_the_last_owner_cannot_leave(browser: Browser) -> None:
     assert "You are an owner" in browser.get("/accounts").text
 
 
-def test_nobody_leaves_an_account_of_others(app: Flask, browser: Browser) -> None:
+def test_accounts_of_others_cannot_be_left(app: Flask, browser: Browser) -> None:
     fields = browser.get("/accounts").form("/logout").fields
     page = browser.send("/accounts/leave", **fields, account_id=make_account(app).account_id)
     assert page.status == 404

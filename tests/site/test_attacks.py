@@ -1,4 +1,4 @@
-"""What somebody may send to a page who means no good, a row each."""
+"""Malicious requests to pages."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ NAMES = {
 
 
 def send(app: Flask, path: str, data: Any = None, **options: Any) -> TestResponse:
-    """A post with the secret of a form that was just loaded, from an address of its own."""
+    """POST with a fresh CSRF token, from a new client address."""
     browser = Browser(app)
     token = browser.get("/login").form().fields["csrf_token"]
     fields = {"csrf_token": token} | (data if isinstance(data, dict) else {})
@@ -53,18 +53,18 @@ def send(app: Flask, path: str, data: Any = None, **options: Any) -> TestRespons
 
 @pytest.mark.parametrize("path", FORMS)
 @pytest.mark.parametrize("odd", ODD)
-def test_odd_addresses(app: Flask, path: str, odd: str) -> None:
+def test_malformed_paths(app: Flask, path: str, odd: str) -> None:
     data = {"email": ODD[odd].encode("utf-8", "surrogatepass"), "password": PASSWORD}
-    answer = send(app, path, data)
-    assert answer.status_code in (200, 422)
-    shown = answer.get_data(as_text=True)
+    response = send(app, path, data)
+    assert response.status_code in (200, 422)
+    shown = response.get_data(as_text=True)
     assert "<script>alert" not in shown
-    if answer.status_code == 200:
+    if response.status_code == 200:
         assert odd in ("right to left", "template", "SQL", "script", "surrogate")
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_what_people_call_themselves_is_only_text(app: Flask, name: str) -> None:
+def test_names_are_escaped_on_all_pages(app: Flask, name: str) -> None:
     email = f"odd-{next(_numbers)}-{id(app)}@example.org"
     browser = sign_up(app, email, name=NAMES[name], account=NAMES[name])
     for path in ("/accounts", "/profile", "/nothing"):
@@ -92,23 +92,23 @@ def test_what_people_call_themselves_is_only_text(app: Flask, name: str) -> None
     ],
     ids=["no UTF-8", "broken JSON", "JSON", "text", "broken parts", "too long", "too many", "none"],
 )  # fmt: skip
-def test_bodies_that_are_no_form_of_ours(app: Flask, path: str, body: bytes, kind: str) -> None:
-    answer = send(app, path, body, content_type=kind)
-    assert answer.status_code in (403, 413)
+def test_malformed_bodies(app: Flask, path: str, body: bytes, kind: str) -> None:
+    response = send(app, path, body, content_type=kind)
+    assert response.status_code in (403, 413)
 
 
-def test_a_form_in_chunks_is_refused(app: Flask) -> None:
-    """It would be cut short at the limit, without a word."""
+def test_a_chunked_form_is_rejected(app: Flask) -> None:
+    """It would be silently truncated at the limit."""
     headers = {"Transfer-Encoding": "chunked"}
     assert send(app, "/login", {"email": "a@example.org"}, headers=headers).status_code == 400
 
 
 @pytest.mark.parametrize("method", ["PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"])
 @pytest.mark.parametrize("path", ["/login", "/profile", "/logout"])
-def test_methods_that_a_page_does_not_take(app: Flask, path: str, method: str) -> None:
-    answer = app.test_client().open(path, method=method, headers=HTML)
-    assert answer.status_code == 405
-    assert answer.headers["Allow"]
+def test_unsupported_methods(app: Flask, path: str, method: str) -> None:
+    response = app.test_client().open(path, method=method, headers=HTML)
+    assert response.status_code == 405
+    assert response.headers["Allow"]
 
 
 @pytest.mark.parametrize(
@@ -120,11 +120,11 @@ def test_methods_that_a_page_does_not_take(app: Flask, path: str, method: str) -
     ],
     ids=lambda headers: next(iter(headers)),
 )
-def test_a_method_is_not_what_a_header_says(app: Flask, headers: dict[str, str]) -> None:
+def test_method_override_headers_are_ignored(app: Flask, headers: dict[str, str]) -> None:
     assert app.test_client().get("/logout", headers=HTML | headers).status_code == 405
 
 
-def test_signing_out_takes_more_than_a_link(app: Flask) -> None:
+def test_signing_out_requires_a_form(app: Flask) -> None:
     browser = sign_up(app, f"odd-{next(_numbers)}-{id(app)}@example.org")
     assert browser.get("/logout").status == 405
     assert browser.get("/profile").title == "Your profile"
@@ -133,7 +133,7 @@ def test_signing_out_takes_more_than_a_link(app: Flask) -> None:
 @pytest.mark.parametrize(
     "header", ["X-Forwarded-For", "X-Real-IP", "Forwarded", "True-Client-IP", "CF-Connecting-IP"]
 )
-def test_an_address_that_a_client_makes_up_begins_no_new_window(app: Flask, header: str) -> None:
+def test_forged_client_addresses_do_not_evade_the_limit(app: Flask, header: str) -> None:
     client, found = app.test_client(), []
     for number in range(6):
         headers = HTML | {header: f"for=10.0.0.{number}" if header == "Forwarded" else
@@ -154,18 +154,16 @@ def test_an_address_that_a_client_makes_up_begins_no_new_window(app: Flask, head
     ],
     ids=lambda headers: next(iter(headers)),
 )
-def test_no_page_repeats_what_a_client_says_of_its_address(
-    app: Flask, headers: dict[str, str]
-) -> None:
+def test_forged_client_addresses_are_not_shown(app: Flask, headers: dict[str, str]) -> None:
     for path in ("/", "/login", "/profile", "/forgot-password"):
-        answer = app.test_client().get(path, headers=HTML | headers)
-        assert "evil" not in answer.headers.get("Location", "")
-        assert "evil" not in answer.get_data(as_text=True)
-        assert "Strict-Transport-Security" not in answer.headers
+        response = app.test_client().get(path, headers=HTML | headers)
+        assert "evil" not in response.headers.get("Location", "")
+        assert "evil" not in response.get_data(as_text=True)
+        assert "Strict-Transport-Security" not in response.headers
 
 
 @pytest.mark.parametrize("name", ["canopy_session", "session", "token", "access_token"])
-def test_a_session_is_not_taken_from_the_address(app: Flask, name: str) -> None:
+def test_a_session_in_the_url_is_ignored(app: Flask, name: str) -> None:
     browser = sign_up(app, f"odd-{next(_numbers)}-{id(app)}@example.org")
     cookie = browser.client.get_cookie("canopy_session")
     assert cookie is not None
@@ -178,15 +176,15 @@ def test_a_session_is_not_taken_from_the_address(app: Flask, name: str) -> None:
     ["", "x", "canopy_ses_", "canopy_ses_" + "0" * 38, "\x00", "%00", "é", "x" * 10_000, "null"],
     ids=range(9),
 )
-def test_cookies_that_never_were(app: Flask, value: str) -> None:
+def test_invalid_cookies(app: Flask, value: str) -> None:
     for name in ("canopy_session", "canopy_known", "canopy_forms"):
-        answer = app.test_client().get("/profile", headers=HTML | {"Cookie": f"{name}={value}"})
-        assert answer.status_code == 303
-        assert answer.headers["Location"].startswith("/login")
+        response = app.test_client().get("/profile", headers=HTML | {"Cookie": f"{name}={value}"})
+        assert response.status_code == 303
+        assert response.headers["Location"].startswith("/login")
 
 
-def test_a_known_browser_cannot_be_made_up(app: Flask) -> None:
-    """It is signed: else guesses could be counted by as many browsers as one likes."""
+def test_the_cookie_of_a_known_browser_cannot_be_forged(app: Flask) -> None:
+    """Else anybody could evade the throttle by inventing browsers."""
     browser = sign_up(app, f"odd-{next(_numbers)}-{id(app)}@example.org")
     cookie = browser.client.get_cookie("canopy_known")
     assert cookie is not None

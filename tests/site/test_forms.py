@@ -1,4 +1,4 @@
-"""What forms ask before they are sent, which must not tell who or what exists."""
+"""Validation for forms, which must not reveal who or what exists."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from flask import Flask
 
+from app.db import queries
 from app.db.extensions import db
 from app.models import Account, Project, User
 from app.policy.bounds import RESERVED_SLUGS
@@ -25,14 +26,14 @@ def _owner(client: Client) -> str:
 
 
 def _bytes(app: Flask, path: str, body: Any) -> tuple[int, bytes, list[tuple[str, str]]]:
-    """Status, body and headers without what is of this request alone."""
+    """Status, body and headers, without those that differ per request."""
     response = app.test_client().post(path, json=body, headers={"X-Request-Id": "the-same-id"})
     headers = [item for item in response.headers if item[0] != "X-RateLimit-Reset"]
     return response.status_code, response.get_data(), headers
 
 
 @pytest.mark.parametrize("path", EMAIL_ROUTES)
-def test_known_and_unknown_addresses_get_the_same_bytes(client: Client, path: str) -> None:
+def test_known_and_unknown_addresses_get_the_same_response(client: Client, path: str) -> None:
     known = _bytes(client.app, path, {"email": _owner(client)})
     unknown = _bytes(client.app, path, {"email": "nobody-has-this@example.org"})
     assert known == unknown
@@ -40,7 +41,7 @@ def test_known_and_unknown_addresses_get_the_same_bytes(client: Client, path: st
 
 
 @pytest.mark.parametrize("path", SLUG_ROUTES)
-def test_known_and_unknown_slugs_get_the_same_bytes(client: Client, path: str) -> None:
+def test_known_and_unknown_slugs_get_the_same_response(client: Client, path: str) -> None:
     make_project(client, name="Taken Forest")
     with client.app.app_context():
         account = db.session.get_one(Account, client.account_id).slug
@@ -48,20 +49,20 @@ def test_known_and_unknown_slugs_get_the_same_bytes(client: Client, path: str) -
         db.session.rollback()
     for known in (account, "taken-forest"):
         free = re.sub("[a-z]", "q", known)
-        answers = [_bytes(client.app, path, {"slug": slug}) for slug in (known, free)]
-        assert answers[0][0] == answers[1][0] == 200
-        assert answers[0][1].replace(known.encode(), free.encode()) == answers[1][1]
-        assert answers[0][2] == answers[1][2]
+        responses = [_bytes(client.app, path, {"slug": slug}) for slug in (known, free)]
+        assert responses[0][0] == responses[1][0] == 200
+        assert responses[0][1].replace(known.encode(), free.encode()) == responses[1][1]
+        assert responses[0][2] == responses[1][2]
 
 
 @pytest.mark.parametrize("path", [*EMAIL_ROUTES, *SLUG_ROUTES])
 def test_nothing_is_looked_up(app: Flask, path: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """So that the time tells nothing either."""
+    """So that the duration reveals nothing either."""
 
     def fail(*_: Any, **__: Any) -> None:
-        raise AssertionError("the database is asked")
+        raise AssertionError("the database was queried")
 
-    monkeypatch.setattr("app.db.queries._execute", fail)
+    monkeypatch.setattr(queries, "_execute", fail)
     monkeypatch.setattr(db.session, "connection", fail)
     monkeypatch.setattr(db.session, "execute", fail)
     body = {"email": "jo@example.org"} if path in EMAIL_ROUTES else {"slug": "green-woods"}
@@ -74,7 +75,7 @@ def test_nothing_is_looked_up(app: Flask, path: str, monkeypatch: pytest.MonkeyP
     ["", " ", "jo", "jo@", "@example.org", "a b@example.org", "jo@exa mple.org", "jo\0@example.org",
      "jo@example.org\nBcc: x@example.org", "\ud800@example.org", f"{'a' * 250}@example.org"],
 )  # fmt: skip
-def test_malformed_addresses_are_refused(app: Flask, path: str, email: str) -> None:
+def test_malformed_addresses_are_rejected(app: Flask, path: str, email: str) -> None:
     response = app.test_client().post(path, json={"email": email})
     assert response.status_code in (400, 422)
     fields = {detail["field"] for detail in response.json["error"]["details"]}
@@ -94,13 +95,13 @@ def test_malformed_addresses_are_refused(app: Flask, path: str, email: str) -> N
         (b'{"email": "jo@example.org", "slug": "a", "more": 1}', 422),
     ],
 )
-def test_bodies_are_read_strictly(app: Flask, path: str, body: bytes, status: int) -> None:
+def test_malformed_bodies_are_rejected(app: Flask, path: str, body: bytes, status: int) -> None:
     response = app.test_client().post(path, data=body, content_type="application/json")
     assert response.status_code == status
     assert response.json["error"]["code"] == "VALIDATION_ERROR"
 
 
-def test_parameters_are_refused(app: Flask) -> None:
+def test_query_parameters_are_rejected(app: Flask) -> None:
     body = {"email": "jo@example.org"}
     assert app.test_client().post(f"{EMAIL_ROUTES[0]}?x=1", json=body).status_code == 400
 
@@ -124,12 +125,12 @@ def test_parameters_are_refused(app: Flask) -> None:
         ("ADMIN", False, "admin"),
     ],
 )
-def test_what_makes_a_slug(app: Flask, path: str, given: str, valid: bool, slug: str) -> None:
+def test_slugs(app: Flask, path: str, given: str, valid: bool, slug: str) -> None:
     response = app.test_client().post(path, json={"slug": given})
     assert (response.status_code, response.json["data"]) == (200, {"valid": valid, "slug": slug})
 
 
-def test_reserved_words_are_no_slugs(app: Flask) -> None:
+def test_reserved_words_are_not_valid_slugs(app: Flask) -> None:
     assert len(RESERVED_SLUGS) == 20
     for word in sorted(RESERVED_SLUGS):
         data = app.test_client().post(SLUG_ROUTES[0], json={"slug": word}).json["data"]
@@ -137,6 +138,6 @@ def test_reserved_words_are_no_slugs(app: Flask) -> None:
 
 
 @pytest.mark.parametrize("path", [*EMAIL_ROUTES, *SLUG_ROUTES])
-def test_only_post(app: Flask, path: str) -> None:
+def test_other_methods_are_rejected(app: Flask, path: str) -> None:
     response = app.test_client().get(path)
     assert (response.status_code, response.headers["Allow"]) == (405, "POST")

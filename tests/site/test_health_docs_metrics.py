@@ -1,4 +1,4 @@
-"""Health, metrics, the description and its page."""
+"""Health checks, metrics, the OpenAPI document and the reference page."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_health_of_everything(app: Flask) -> None:
     assert _health(app) == (200, {"status": "ok", "checks": checks})
 
 
-def test_without_the_store_health_is_degraded(app: Flask) -> None:
+def test_without_valkey_health_is_degraded(app: Flask) -> None:
     with second_app(app, redis_url=DEAD) as cut_off:
         checks = {"database": "ok", "redis": "unavailable", "queue": "unavailable"}
         assert _health(cut_off) == (200, {"status": "degraded", "checks": checks})
@@ -57,20 +57,20 @@ def test_ready_with_a_worker_for_each_queue_and_degraded_without(
         client.flushdb()
 
 
-def test_ready_without_the_store_knows_of_no_worker(app: Flask) -> None:
+def test_without_valkey_the_worker_is_unknown(app: Flask) -> None:
     with second_app(app, redis_url=DEAD) as cut_off:
         checks = {"database": "ok", "worker": "unknown"}
         assert _ready(cut_off) == (200, {"status": "degraded", "checks": checks})
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/readyz", "/api/health"])
-def test_health_is_never_stored(app: Flask, path: str) -> None:
+def test_health_is_not_cached(app: Flask, path: str) -> None:
     response = app.test_client().get(path)
     assert response.status_code == 200
     assert response.headers["Cache-Control"] == "no-store"
 
 
-def test_the_service_works_without_the_store(app: Flask) -> None:
+def test_the_service_works_without_valkey(app: Flask) -> None:
     with second_app(app, redis_url=DEAD) as cut_off:
         client = make_account(cut_off)
         assert client.post("/v1/projects", json={"name": "A"}).status_code == 201
@@ -78,7 +78,7 @@ def test_the_service_works_without_the_store(app: Flask) -> None:
 
 
 @pytest.mark.parametrize("path", ["/v1/openapi.json", "/docs"])
-def test_the_description_is_public_and_knows_its_readers(app: Flask, path: str) -> None:
+def test_the_openapi_document_is_public_and_conditional(app: Flask, path: str) -> None:
     caller = app.test_client()
     first = caller.get(path)
     assert first.status_code == 200
@@ -86,7 +86,7 @@ def test_the_description_is_public_and_knows_its_readers(app: Flask, path: str) 
     assert (again.status_code, again.get_data()) == (304, b"")
 
 
-def test_the_page_names_every_operation(app: Flask) -> None:
+def test_the_reference_page_lists_every_operation(app: Flask) -> None:
     document = app.test_client().get("/v1/openapi.json").json
     page = app.test_client().get("/docs").get_data(as_text=True)
     for path, item in document["paths"].items():
@@ -95,13 +95,13 @@ def test_the_page_names_every_operation(app: Flask) -> None:
             assert escape(item[method]["summary"].rstrip(".")) in page
 
 
-def test_a_credential_is_not_looked_at_where_none_is_needed(app: Flask) -> None:
+def test_public_routes_ignore_credentials(app: Flask) -> None:
     headers = {"Authorization": "Bearer junk"}
     for path in ("/v1/openapi.json", "/docs", "/api/health", "/healthz"):
         assert app.test_client().get(path, headers=headers).status_code == 200
 
 
-def test_metrics_need_their_token(app: Flask) -> None:
+def test_metrics_require_their_token(app: Flask) -> None:
     caller = app.test_client()
     assert caller.get("/metrics").status_code == 401
     for wrong in ("Bearer x", "metrics-token", "Bearer metrics-token2", "Bearer ÿ"):
@@ -111,7 +111,7 @@ def test_metrics_need_their_token(app: Flask) -> None:
     assert "canopy_http_requests_total" in right.get_data(as_text=True)
 
 
-def test_a_key_of_the_api_does_not_open_the_metrics(client: Client) -> None:
+def test_an_api_key_does_not_open_the_metrics(client: Client) -> None:
     assert client.get("/metrics").status_code == 401
 
 
@@ -120,17 +120,17 @@ def test_without_a_token_there_are_no_metrics(app: Flask) -> None:
         assert made.test_client().get("/metrics").status_code == 404
 
 
-def test_the_page_shows_what_a_body_may_hold(app: Flask) -> None:
+def test_the_reference_page_shows_alternative_bodies(app: Flask) -> None:
     with app.app_context():
         found = {each.id: each for group in groups(description()) for each in group.operations}
     create, check = found["create_project"], found["validate_geometry"]
     assert [field.name for field in create.body] == ["name", "description", "geometry"]
     assert create.body[2].type == "Polygon or MultiPolygon or null"
     assert [field.name for field in check.body] == ["geometry"]
-    assert check.body_otherwise == "The geometry itself."
+    assert check.alternative_body == "The geometry itself."
 
 
-def test_a_position_of_an_example_stands_on_one_line(app: Flask) -> None:
+def test_positions_in_examples_are_on_one_line(app: Flask) -> None:
     with app.app_context():
         found = {each.id: each for group in groups(description()) for each in group.operations}
     example = found["validate_geometry"].body_example

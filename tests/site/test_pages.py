@@ -1,4 +1,4 @@
-"""What holds for all pages: forged posts, framing, errors as pages."""
+"""Common to all pages: CSRF protection, framing, error pages."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ POSTS = (
 
 @pytest.fixture(scope="module")
 def browser(app: Flask) -> Browser:
-    """Of somebody who is signed in."""
+    """The browser of a signed-in person."""
     return sign_up(app, f"page-{next(_numbers)}-{id(app)}@example.org")
 
 
 @pytest.mark.parametrize("path", POSTS)
-def test_a_post_without_the_secret_of_its_form_is_refused(browser: Browser, path: str) -> None:
+def test_a_post_without_csrf_token_is_rejected(browser: Browser, path: str) -> None:
     assert browser.send(path).status == 403
     assert browser.send(path, csrf_token="forged").status == 403
 
@@ -43,7 +43,7 @@ def test_a_post_without_the_secret_of_its_form_is_refused(browser: Browser, path
     ],
     ids=lambda headers: "-".join(headers.values()),
 )
-def test_a_post_from_another_site_is_refused(
+def test_a_post_from_another_site_is_rejected(
     browser: Browser, path: str, headers: dict[str, str]
 ) -> None:
     token = browser.get("/profile").form("/logout").fields
@@ -52,8 +52,8 @@ def test_a_post_from_another_site_is_refused(
     assert "another site" in page.text
 
 
-def test_the_secret_of_another_browsers_form_is_worth_nothing(app: Flask, browser: Browser) -> None:
-    """Else somebody could be signed in as the attacker without noticing (login CSRF)."""
+def test_the_csrf_token_of_another_browser_is_invalid(app: Flask, browser: Browser) -> None:
+    """Else a person could be signed in as the attacker without noticing (login CSRF)."""
     attacker = Browser(app)
     token = {"csrf_token": attacker.get("/login").form().fields["csrf_token"]}
     for path in ("/login", "/register"):
@@ -62,13 +62,13 @@ def test_the_secret_of_another_browsers_form_is_worth_nothing(app: Flask, browse
 
 
 @pytest.mark.parametrize("origin", ["http://localhost", "http://127.0.0.1:8000"])
-def test_a_form_of_this_service_is_taken(browser: Browser, origin: str) -> None:
+def test_a_form_of_this_service_is_accepted(browser: Browser, origin: str) -> None:
     token = browser.get("/profile").form("/logout").fields
     headers = {"Origin": origin, "Sec-Fetch-Site": "same-origin"}
     assert browser.send("/profile/name", headers, **token, name="Ash").status == 303
 
 
-def test_forms_of_before_signing_in_are_not_good_afterwards(app: Flask) -> None:
+def test_signing_in_invalidates_earlier_forms(app: Flask) -> None:
     browser = Browser(app)
     before = browser.get("/login").form().fields
     email = f"page-{next(_numbers)}-{id(app)}@example.org"
@@ -78,7 +78,7 @@ def test_forms_of_before_signing_in_are_not_good_afterwards(app: Flask) -> None:
 
 
 @pytest.mark.parametrize("path", ["/login", "/register", "/profile", "/accounts", "/nothing"])
-def test_pages_are_not_framed_or_kept(browser: Browser, path: str) -> None:
+def test_pages_are_not_framed_or_cached(browser: Browser, path: str) -> None:
     headers = browser.get(path, follow=False).response.headers
     assert headers["X-Frame-Options"] == "DENY"
     assert "frame-ancestors 'none'" in headers["Content-Security-Policy"]
@@ -86,13 +86,13 @@ def test_pages_are_not_framed_or_kept(browser: Browser, path: str) -> None:
 
 
 @pytest.mark.parametrize("path", ["/login", "/register", "/profile", "/accounts"])
-def test_pages_load_nothing_from_elsewhere(browser: Browser, path: str) -> None:
+def test_pages_load_nothing_from_other_hosts(browser: Browser, path: str) -> None:
     text = browser.get(path, follow=False).response.get_data(as_text=True)
     for mark in ('src="http', 'href="http', "url(http", "<script", "style="):
         assert mark not in text
 
 
-def test_a_form_that_is_too_long_is_refused(app: Flask) -> None:
+def test_a_form_that_is_too_long_is_rejected(app: Flask) -> None:
     browser = Browser(app)
     browser.get("/login")
     page = browser.submit(email="a@example.org", password="x" * FORM_BYTES)
@@ -100,73 +100,71 @@ def test_a_form_that_is_too_long_is_refused(app: Flask) -> None:
 
 
 @pytest.mark.parametrize("accept", ["text/html,application/xhtml+xml,*/*;q=0.8", "text/html"])
-def test_a_browser_sees_a_page_for_what_is_not_there(app: Flask, accept: str) -> None:
-    answer = app.test_client().get("/nothing", headers={"Accept": accept})
-    assert answer.status_code == 404
-    assert answer.mimetype == "text/html"
-    assert answer.headers["X-Request-Id"] in answer.get_data(as_text=True)
+def test_a_browser_gets_a_404_page(app: Flask, accept: str) -> None:
+    response = app.test_client().get("/nothing", headers={"Accept": accept})
+    assert response.status_code == 404
+    assert response.mimetype == "text/html"
+    assert response.headers["X-Request-Id"] in response.get_data(as_text=True)
 
 
 @pytest.mark.parametrize("accept", ["*/*", "application/json", "", "application/json, text/html"])
 def test_a_program_gets_json(app: Flask, accept: str) -> None:
-    answer = app.test_client().get("/nothing", headers={"Accept": accept})
-    assert answer.status_code == 404
-    assert answer.json["error"]["code"] == "NOT_FOUND"
+    response = app.test_client().get("/nothing", headers={"Accept": accept})
+    assert response.status_code == 404
+    assert response.json["error"]["code"] == "NOT_FOUND"
 
 
 @pytest.mark.parametrize("path", ["/v1/projects", "/v1/nothing", "/api/nothing", "/metrics"])
-def test_the_api_answers_a_browser_in_json_too(app: Flask, path: str) -> None:
-    answer = app.test_client().get(path, headers={"Accept": "text/html"})
-    assert answer.mimetype == "application/json"
+def test_the_api_returns_json_to_browsers_too(app: Flask, path: str) -> None:
+    response = app.test_client().get(path, headers={"Accept": "text/html"})
+    assert response.mimetype == "application/json"
 
 
-def test_one_post_too_many_is_told_on_a_page(app: Flask) -> None:
+def test_rate_limit_page(app: Flask) -> None:
     client, found = app.test_client(), []
     for _ in range(6):
         found.append(client.post("/login", headers={"Accept": "text/html"}))
-    assert [answer.status_code for answer in found] == [403] * 5 + [429]
+    assert [response.status_code for response in found] == [403] * 5 + [429]
     assert "Too often" in found[-1].get_data(as_text=True)
     assert "seconds" in found[-1].get_data(as_text=True)
     assert int(found[-1].headers["Retry-After"]) >= 1
 
 
 @pytest.mark.parametrize("path", ["/register", "/forgot-password"])
-def test_every_page_that_takes_addresses_is_strict(app: Flask, path: str) -> None:
+def test_pages_that_take_addresses_have_the_strict_tier(app: Flask, path: str) -> None:
     client = app.test_client()
     found = [client.post(path, headers={"Accept": "text/html"}).status_code for _ in range(6)]
     assert found[-1] == 429
 
 
-def test_looking_at_a_page_is_not_counted(app: Flask) -> None:
+def test_viewing_a_page_is_not_counted(app: Flask) -> None:
     client = app.test_client()
     assert [client.get("/login").status_code for _ in range(8)] == [200] * 8
 
 
 @pytest.mark.provokes(500)
-def test_a_fault_of_ours_is_a_page_without_internals(
-    app: Flask, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_bug_gives_a_page_without_details(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object, **__: object) -> None:
         raise RuntimeError("secret internals")
 
     monkeypatch.setattr("app.people.views.LoginForm", fail)
-    answer = app.test_client().get("/login", headers={"Accept": "text/html"})
-    assert answer.status_code == 500
-    text = answer.get_data(as_text=True)
+    response = app.test_client().get("/login", headers={"Accept": "text/html"})
+    assert response.status_code == 500
+    text = response.get_data(as_text=True)
     assert "Something went wrong" in text
     assert "secret" not in text
 
 
 @pytest.mark.provokes(503)
-def test_without_the_database_a_browser_is_told_to_come_back(app: Flask) -> None:
+def test_without_the_database_a_browser_gets_a_503_page(app: Flask) -> None:
     gone = "sqlite:////nowhere/at/all.sqlite3"
     with second_app(app, database_url=gone) as broken:
         client = broken.test_client()
         client.set_cookie("canopy_session", _token())
-        answer = client.get("/profile", headers={"Accept": "text/html"})
-    assert answer.status_code == 503
-    assert "Not at the moment" in answer.get_data(as_text=True)
-    assert answer.headers["Retry-After"]
+        response = client.get("/profile", headers={"Accept": "text/html"})
+    assert response.status_code == 503
+    assert "Not at the moment" in response.get_data(as_text=True)
+    assert response.headers["Retry-After"]
 
 
 def _token() -> str:
@@ -175,7 +173,7 @@ def _token() -> str:
     return tokens.new_token(tokens.SESSION)
 
 
-def test_cookies_open_nothing_in_the_api(app: Flask, browser: Browser) -> None:
-    """A page of another site can make this browser send them."""
+def test_cookies_do_not_authenticate_api_requests(app: Flask, browser: Browser) -> None:
+    """Other sites can make the browser send them."""
     for path in ("/v1/projects", "/v1/account", "/v1/auth/verify"):
         assert browser.client.get(path).status_code == 401

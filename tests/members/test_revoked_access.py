@@ -1,4 +1,4 @@
-"""What ends with a removal or a lower role (docs/members.md, "What ends")."""
+"""What a removal or a lower role revokes (docs/members.md, "What ends")."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _remove(client: Client, member: Member) -> None:
     assert client.delete(f"{PATH}/{member.id}").status_code == 204
 
 
-# What is done to a member who was an admin, and whether it ends what they had.
+# Changes to a member who was an admin, and whether they revoke access.
 CHANGES: list[Any] = [
     (lambda client, member: _remove(client, member), True),
     (lambda client, member: _demote(client, member, "editor"), True),
@@ -58,7 +58,7 @@ def _is_alive(client: Client, token: str) -> bool:
 
 
 @each_change
-def test_sessions_in_the_account(client: Client, stranger: Client, change: Any, ends: bool) -> None:
+def test_sessions_end(client: Client, stranger: Client, change: Any, ends: bool) -> None:
     email = new_email(client)
     member = make_member(client, "admin", email=email)
     make_member(stranger, "admin", email=email)
@@ -77,7 +77,7 @@ def test_sessions_in_the_account(client: Client, stranger: Client, change: Any, 
 
 
 def _grant(client: Client, user_id: str, account_id: str) -> dict[type, Any]:
-    """What a person has granted an application: a row of each table, and its key."""
+    """Create a consent with its authorization and tokens. Returns the key of each table's row."""
     with client.app.app_context():
         moment, later = clock.now(), clock.now() + timedelta(days=1)
         application = OAuthApplication(
@@ -137,7 +137,7 @@ def _left(client: Client, granted: dict[type, Any]) -> int:
 
 
 @each_change
-def test_grants_in_the_account(client: Client, stranger: Client, change: Any, ends: bool) -> None:
+def test_consents_are_revoked(client: Client, stranger: Client, change: Any, ends: bool) -> None:
     email = new_email(client)
     member = make_member(client, "admin", email=email)
     make_member(stranger, "admin", email=email)
@@ -161,7 +161,7 @@ def _key(client: Client, user_id: str, permissions: list[str], kind: str = "api_
 
 
 def _held(client: Client, key: Client, kind: str = "api_key") -> list[str] | None:
-    """The permissions of a key of the account, or None when it is revoked."""
+    """The permissions of a key of the account, or None if it is revoked."""
     with client.app.app_context():
         found = list_credentials(client.account_id, kind)
     (row,) = [row for row in found if row["id"] == key.credential_id]
@@ -195,7 +195,7 @@ EDITOR = [*VIEWER[:1], "assets:write", *VIEWER[1:], "projects:write"]
         ("owner", ["billing:read"], ["billing:read"]),
     ],
 )
-def test_keys_are_cut_to_what_their_maker_could_still_give(
+def test_keys_are_restricted_to_the_new_role(
     client: Client, kind: str, role: str, before: list[str], after: list[str] | None
 ) -> None:
     member = make_member(client, "admin")
@@ -208,7 +208,7 @@ def test_keys_are_cut_to_what_their_maker_could_still_give(
     assert after is None or seen.json["permissions"] == after
 
 
-def test_an_owner_who_becomes_an_admin_keeps_keys_that_make_no_owners(client: Client) -> None:
+def test_an_owner_who_becomes_an_admin_keeps_restricted_keys(client: Client) -> None:
     owner, member = make_member(client, "owner"), make_member(client, "viewer")
     key = _key(client, owner.id, EVERYTHING)
     _demote(client, owner, "admin")
@@ -216,7 +216,7 @@ def test_an_owner_who_becomes_an_admin_keeps_keys_that_make_no_owners(client: Cl
     assert key.put(f"{PATH}/{member.id}", json={"role": "owner"}).status_code == 403
 
 
-def test_a_higher_role_gives_nothing_back(client: Client) -> None:
+def test_a_higher_role_restores_nothing(client: Client) -> None:
     member = make_member(client, "admin")
     key, revoked = _key(client, member.id, EVERYTHING), _key(client, member.id, ["billing:read"])
     _demote(client, member, "viewer")
@@ -243,7 +243,7 @@ def test_keys_of_a_removed_person_are_revoked_for_every_process(
     assert there.client.get("/v1/account").json["data"]["id"] == stranger.account_id
 
 
-def test_a_change_that_is_refused_ends_nothing(client: Client) -> None:
+def test_a_rejected_change_revokes_nothing(client: Client) -> None:
     owner = make_member(client, "owner")
     admin = make_member(client, "admin")
     session = _session(client, owner.id, client.account_id)

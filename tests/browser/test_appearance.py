@@ -1,5 +1,4 @@
-"""What holds for the look of every page: nothing that axe-core calls serious, nothing wider than
-the screen, nothing that the browser complains of."""
+"""Every page has no serious problem for axe-core, no horizontal overflow and no browser errors."""
 
 from __future__ import annotations
 
@@ -21,7 +20,7 @@ DESKTOP = {"width": 1280, "height": 800}
     [("light", DESKTOP), ("dark", PHONE)],
     ids=["light desktop", "dark phone"],
 )
-def test_every_page_can_be_read_and_used(
+def test_every_page_is_accessible(
     chrome: Browser, instance: Instance, scheme: str, viewport: dict[str, int]
 ) -> None:
     axe = (modules() / "axe-core" / "axe.min.js").read_text()
@@ -29,7 +28,7 @@ def test_every_page_can_be_read_and_used(
     seen: dict[str, Page] = {}
 
     def complain(message: ConsoleMessage) -> None:
-        """The browser logs each refusal too, with its status; those are meant."""
+        """Collect console errors, except those for error pages, which are expected."""
         is_meant = "the server responded with a status of" in message.text
         if message.type in ("error", "warning") and not is_meant:
             faults.append(f"after {list(seen)[-1]}: {message.text}")
