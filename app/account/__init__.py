@@ -1,1 +1,1 @@
-"""The account itself: its record, its usage, and the check of a credential."""
+"""The account: its record, its usage and its plan."""

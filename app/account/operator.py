@@ -1,4 +1,4 @@
-"""What the operator of the instance sees: every account."""
+"""Queries over all accounts, for the operator of the instance."""
 
 from __future__ import annotations
 
@@ -46,8 +46,11 @@ def first_account() -> Any:
 
 
 def list_plans() -> list[dict[str, Any]]:
-    """The plans in force with the number of their accounts; then those that accounts are on and
-    that do not exist any more, with the limits of the default plan."""
+    """All plans with the number of their accounts.
+
+    Plans that no longer exist, but that accounts are still on, come last, with the limits of the
+    default plan.
+    """
     numbers = {row.plan: int(row.number) for row in _ON_PLANS.all()}
     records = [
         {"plan": name, **asdict(plan), "accounts": numbers.pop(name, 0), "exists": True}
@@ -60,5 +63,5 @@ def list_plans() -> list[dict[str, Any]]:
 
 
 def list_accounts() -> list[dict[str, Any]]:
-    """The records of all accounts, the oldest first."""
+    """The records of all accounts, oldest first."""
     return [read_account(row.id) for row in _IDS.all()]

@@ -1,4 +1,4 @@
-"""What comes in and goes out of the routes of the account."""
+"""Request and response schemas of /v1/account."""
 
 from __future__ import annotations
 

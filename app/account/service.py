@@ -1,4 +1,4 @@
-"""What can be done with accounts."""
+"""Operations on accounts."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _ONE = CompiledQuery(
 
 
 class NewAccount(NamedTuple):
-    """An account with its first owner; the password only when it was set just now."""
+    """A new account with its owner, and the password if one was set."""
 
     account: Account
     owner: User
@@ -43,12 +43,12 @@ class NewAccount(NamedTuple):
 
 
 def read_account(account_id: str) -> dict[str, Any]:
-    """The record of an account, with what it uses now."""
+    """The record of an account, with its current usage."""
     return account_record(_ONE.first(account_id=account_id), counters(account_id))
 
 
 def account_record(row: Any, usage: Any) -> dict[str, Any]:
-    """The fields of an account, from rows or from objects."""
+    """The fields of an account, from rows or objects."""
     return {
         "id": row.id,
         "name": row.name,
@@ -63,8 +63,8 @@ def account_record(row: Any, usage: Any) -> dict[str, Any]:
 def rename_account(
     principal: Principal, values: dict[str, Any], if_match: IfMatch = ANY
 ) -> dict[str, Any]:
-    """Change the account's name, and give its record. Raises PreconditionFailed."""
-    # No lock that rows which refer to the account wait for: the kept answer of this request is one.
+    """Change the account's name. Returns its record. Raises PreconditionFailed."""
+    # FOR NO KEY UPDATE: the stored response of this request has a foreign key to the account.
     lock = {"key_share": True}
     account = db.session.get_one(Account, principal.account_id, with_for_update=lock)
     usage = db.session.get_one(AccountUsage, principal.account_id)
@@ -85,7 +85,7 @@ def create_account(
     plan: str = DEFAULT_PLAN,
     type: str = "organization",
 ) -> NewAccount:
-    """A new account with its owner, who may be known from another account.
+    """Create an account with its owner, who may already belong to another account.
 
     Raises:
         ValidationFailed: a field is not valid, or the plan is unknown.
@@ -93,7 +93,7 @@ def create_account(
     """
     check_account(name, owner_email, owner_password, type)
     check_plan(plan)
-    owner, password = _person(owner_email, owner_name, owner_password)
+    owner, password = _find_or_create_owner(owner_email, owner_name, owner_password)
     account = open_account(name, owner, plan=plan, type=type)
     return NewAccount(account, owner, password)
 
@@ -106,10 +106,10 @@ def open_account(
     plan: str = DEFAULT_PLAN,
     type: str = "organization",
 ) -> Account:
-    """A new account of a person; all arguments are checked.
+    """Create an account for a person. All arguments have been validated.
 
     Args:
-        slug: the one to take, numbered where it is taken; by default it is made of the name.
+        slug: a number is added if it is taken. By default it is derived from the name.
     """
     moment = clock.now()
     account = Account(
@@ -136,7 +136,7 @@ def open_account(
 
 
 def set_plan(account_id: str, plan: str) -> Account:
-    """Put an account on a plan, and tell of the thresholds of this plan that it has reached.
+    """Put an account on a plan, and emit events for the usage thresholds that it has reached.
 
     Raises ValidationFailed for an unknown account or plan.
     """
@@ -152,19 +152,21 @@ def set_plan(account_id: str, plan: str) -> Account:
 
 
 def check_plan(plan: str) -> None:
-    """Raises ValidationFailed when there is no such plan."""
+    """Raises ValidationFailed if there is no such plan."""
     if plan not in plans():
         known = ", ".join(plans())
         raise ValidationFailed(details=[Detail("plan", f"Must be one of {known}.")])
 
 
-def _person(email: str, name: str | None, password: str | None) -> tuple[User, str | None]:
-    """The person with this address, known or new, and the password if it was set just now."""
+def _find_or_create_owner(
+    email: str, name: str | None, password: str | None
+) -> tuple[User, str | None]:
+    """The person with this address, existing or new, and the password if one was set."""
     try:
         person = find_person(email)
     except EmailTaken:
-        told = Detail("owner_email", "Is too much like the address of somebody else.")
-        raise Conflict(details=[told]) from None
+        problem = Detail("owner_email", "Is too much like the address of somebody else.")
+        raise Conflict(details=[problem]) from None
     if person is not None and person.password_hash is not None:
         if password is not None:
             message = "This person has a password already; leave it out."
@@ -181,7 +183,7 @@ def _person(email: str, name: str | None, password: str | None) -> tuple[User, s
 
 
 def _free_slug(wanted: str) -> str:
-    """This slug, or the first one with a number after it that no account has."""
+    """This slug, with a number appended if it is taken."""
     base = wanted[:58].rstrip("-") or "account"
     taken = set(db.session.scalars(select(Account.slug).where(Account.slug.like(f"{base}%"))))
     number, slug = 1, base

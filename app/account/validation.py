@@ -1,4 +1,4 @@
-"""What can be wrong with a new account, before it is made."""
+"""Validation of a new account."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from app.values.text import unstorable
 
 
 def check_account(name: str, email: str, password: str | None, type: str) -> None:
-    """Raises ValidationFailed with every field that is wrong; no database is asked."""
-    if details := list(_faults(name, email, password, type)):
+    """Raises ValidationFailed with every invalid field. Does not access the database."""
+    if details := list(_problems(name, email, password, type)):
         raise ValidationFailed(details=details)
 
 
-def _faults(name: str, email: str, password: str | None, type: str) -> Iterator[Detail]:
+def _problems(name: str, email: str, password: str | None, type: str) -> Iterator[Detail]:
     if not 1 <= len(name) <= NAME_LENGTH:
         yield Detail("name", f"Must have 1 to {NAME_LENGTH} characters.")
-    elif fault := unstorable(name):
-        yield Detail("name", fault)
-    if fault := email_problem(email):
-        yield Detail("owner_email", fault)
-    if password is not None and (fault := password_problem(password)):
-        yield Detail("owner_password", fault)
+    elif problem := unstorable(name):
+        yield Detail("name", problem)
+    if problem := email_problem(email):
+        yield Detail("owner_email", problem)
+    if password is not None and (problem := password_problem(password)):
+        yield Detail("owner_password", problem)
     if type not in ACCOUNT_TYPES:
         yield Detail("type", f"Must be one of {', '.join(ACCOUNT_TYPES)}.")

@@ -1,1 +1,1 @@
-"""What billing systems tell, and what it does to the plan of an account."""
+"""Events from billing systems, which set the plans of accounts."""

@@ -1,4 +1,4 @@
-"""What a billing system tells of an account, in the one form that both routes bring it into."""
+"""An event of a billing system, in a common form for both routes."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ class Invoice:
 class Message:
     """One event of a billing system.
 
-    ``id`` is unique within its ``source``, ``at`` is the event's own time in UTC, and ``body`` the
-    text that was signed. Without an ``account_id`` it is about the account of ``customer_id``.
+    ``id`` is unique within its ``source``, ``at`` is the event's own time in UTC, and ``body`` is
+    the signed text. Without an ``account_id``, the account is that of ``customer_id``.
     """
 
     source: str
@@ -55,26 +55,26 @@ class Message:
 
     @property
     def new_plan(self) -> str | None:
-        """The plan that the account shall be on after this, or None when it stays as it is."""
+        """The plan that the account is to be on after this event, or None if it does not change."""
         return DEFAULT_PLAN if self.type == "subscription.canceled" else self.plan
 
     @property
     def position(self) -> str:
-        """Where this stands among the events of an account's subscription; as text it sorts so.
+        """A text by which the events of a subscription sort: by time, type, id and source.
 
-        By time, by what happens first, and then by id, so that any two have an order.
+        No two events are equal.
         """
         moment = self.at.astimezone(UTC).isoformat(timespec="microseconds")
         return f"{moment} {_SUBSCRIPTION.index(self.type)} {self.id} {self.source}"
 
     @property
     def default_status(self) -> str:
-        """The last word of the type."""
+        """The last part of the type, such as ``canceled``."""
         return self.type.rpartition(".")[2]
 
 
 def message_of(loaded: Mapping[str, Any], body: str) -> Message:
-    """The message of a body of ``/api/billing/webhook`` that was loaded by its schema."""
+    """The message in a validated body of ``/api/billing/webhook``."""
     invoice = loaded.get("invoice")
     return Message(
         source=BILLING,

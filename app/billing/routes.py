@@ -1,4 +1,4 @@
-"""Where billing systems tell what was bought: their events, signed."""
+"""The webhooks that billing systems call, with signed events."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ def receive_billing_event() -> Response:
     """Takes an event of a billing system, signed with BILLING_WEBHOOK_SECRET."""
     web_routes.verify_signature(_settings().billing_webhook_secret, "BILLING_WEBHOOK_SECRET")
     if web_routes.read_body(schemas.TypeSchema)["type"] not in TYPES:
-        return _answer(service.IGNORED)
+        return _respond(service.IGNORED)
     loaded = web_routes.read_body(schemas.EventSchema)
-    return _take(message_of(loaded, _text()))
+    return _apply(message_of(loaded, _text()))
 
 
 @bp.post("/payment-provider-webhook")
@@ -40,27 +40,27 @@ def receive_payment_event() -> Response:
         )
     schema = schemas.STRIPE_EVENTS.get(web_routes.read_body(schemas.TypeSchema)["type"])
     if schema is None:
-        return _answer(service.IGNORED)
-    return _take(stripe.message_of(web_routes.read_body(schema), _text()))
+        return _respond(service.IGNORED)
+    return _apply(stripe.message_of(web_routes.read_body(schema), _text()))
 
 
-def _take(message: Message) -> Response:
-    """The answer to a message, in a transaction that is committed with it, or not at all."""
+def _apply(message: Message) -> Response:
+    """Apply a message, commit, and respond."""
     try:
-        result = service.take(message)
+        result = service.apply_message(message)
         db.session.commit()
     except (ApiError, SQLAlchemyError):
         db.session.rollback()
         raise
-    return _answer(result)
+    return _respond(result)
 
 
-def _answer(result: str) -> Response:
+def _respond(result: str) -> Response:
     return web_routes.answer({"received": True, "result": result})
 
 
 def _text() -> str:
-    """The body of this request as it came. It was read as JSON, so it is UTF-8."""
+    """The request's raw body. It has been parsed as JSON, so it is UTF-8."""
     return request.get_data().decode()
 
 

@@ -1,4 +1,4 @@
-"""The bodies of events, as a billing system and as Stripe write them."""
+"""Request schemas: events of the operator's billing system, and of Stripe."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LONGEST_ID: Final = 255
 
 
 class EpochSeconds(fields.Field[datetime]):
-    """Whole seconds since 1970, as a moment in UTC."""
+    """Whole seconds since 1970, loaded as a UTC datetime."""
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> datetime:
         try:
@@ -38,7 +38,7 @@ class MinorUnits(fields.Field[int]):
 
 
 class TypeSchema(PartialSchema):
-    """The type of an event, whatever else is in it."""
+    """The type of an event; other members are ignored."""
 
     type = fields.String(required=True)
 
@@ -52,7 +52,7 @@ class InvoiceSchema(InputSchema):
 
 
 class EventSchema(InputSchema):
-    """An event of the operator's own billing system. ``null`` is as good as nothing."""
+    """An event of the operator's own billing system. ``null`` means absent."""
 
     id = Text(required=True, shortest=1, longest=_LONGEST_ID)
     type = fields.String(required=True, validate=validate.OneOf(TYPES))
@@ -64,7 +64,7 @@ class EventSchema(InputSchema):
     invoice = fields.Nested(InvoiceSchema, allow_none=True)
 
     @ma.validates_schema
-    def _has_its_invoice(self, data: Mapping[str, Any], **_: Any) -> None:
+    def _check_invoice(self, data: Mapping[str, Any], **_: Any) -> None:
         if data["type"].startswith("invoice.") and data.get("invoice") is None:
             raise ma.ValidationError("An event about an invoice needs it.", "invoice")
 
@@ -104,7 +104,7 @@ class _Billed(PartialSchema):
 
 class _Subscription(_Billed):
     items = fields.Nested(_Items, allow_none=True)
-    current_period_end = EpochSeconds(allow_none=True)  # of its items, in newer versions of the API
+    current_period_end = EpochSeconds(allow_none=True)  # newer API versions have it in the items
 
 
 class _Invoice(_Billed):
@@ -112,7 +112,7 @@ class _Invoice(_Billed):
     currency = Text(required=True, shortest=1, longest=10)
     due_date = EpochSeconds(allow_none=True)
     subscription_details = fields.Nested(_SubscriptionDetails, allow_none=True)
-    parent = fields.Nested(_Parent, allow_none=True)  # the same, in newer versions of the API
+    parent = fields.Nested(_Parent, allow_none=True)  # newer API versions have it here
 
 
 class _PaidInvoice(_Invoice):
@@ -123,25 +123,25 @@ class _FailedInvoice(_Invoice):
     amount = MinorUnits(required=True, data_key="amount_due")
 
 
-def _event_about(what: type[PartialSchema]) -> type[ma.Schema]:
-    """The schema of a Stripe event whose object has this one."""
+def _event_about(object_schema: type[PartialSchema]) -> type[ma.Schema]:
+    """The schema of a Stripe event about an object with this schema."""
     return PartialSchema.from_dict(
         {
             "id": Text(required=True, shortest=1, longest=_LONGEST_ID),
             "type": fields.String(required=True),
             "created": EpochSeconds(required=True),
             "data": fields.Nested(
-                PartialSchema.from_dict({"object": fields.Nested(what, required=True)}),
+                PartialSchema.from_dict({"object": fields.Nested(object_schema, required=True)}),
                 required=True,
             ),
         },
-        name=f"Event{what.__name__}",
+        name=f"Event{object_schema.__name__}",
     )
 
 
 _SUBSCRIPTION_EVENT: Final = _event_about(_Subscription)
 
-# Stripe's types that mean something here.
+# The Stripe event types that are handled.
 STRIPE_EVENTS: Final = {
     "customer.subscription.created": _SUBSCRIPTION_EVENT,
     "customer.subscription.updated": _SUBSCRIPTION_EVENT,

@@ -1,7 +1,7 @@
-"""What an event of a billing system does.
+"""Applies events of billing systems.
 
-Events come in any order and more than once. Each is kept by its id, so a repeat does nothing; and
-none that is older than what was applied before has an effect, so the plan never turns back.
+Events can arrive in any order and more than once. Each is stored by its id, so a repeat has no
+effect; and an event older than the last applied one is ignored, so the plan never goes back.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ REPEATED: Final = "repeated"
 IGNORED: Final = "ignored"
 
 
-def take(message: Message) -> str:
-    """Keep an event and do what it says, in the transaction at hand.
+def apply_message(message: Message) -> str:
+    """Store an event and apply it, in the current transaction.
 
-    Returns APPLIED; REPEATED when it was taken before; IGNORED when a newer one was.
+    Returns APPLIED, REPEATED if it was received before, or IGNORED if a newer one was.
 
     Raises:
         ValidationFailed: the account or the plan is unknown.
     """
     account = _lock_account(message)
-    if not _keep(message, account.id):
+    if not _record_event(message, account.id):
         return REPEATED
     if message.plan is not None:
         check_plan(message.plan)  # also when set_plan is not called
-    _note_customer(message, account.id)
+    _record_customer(message, account.id)
     if message.is_of_subscription:
         return _change_subscription(account, message)
     _emit_invoice(account, message)
@@ -48,9 +48,9 @@ def take(message: Message) -> str:
 
 
 def _lock_account(message: Message) -> Account:
-    """The account that a message is about. Whoever tells more of it waits.
+    """The account that a message is about, locked, so that its messages are applied one by one.
 
-    The lock is not one that foreign keys wait for, so that projects can be changed meanwhile.
+    Uses ``FOR NO KEY UPDATE``, so that the account's projects can be changed meanwhile.
     """
     account_id = message.account_id
     if account_id is None and message.customer_id is not None:
@@ -59,8 +59,8 @@ def _lock_account(message: Message) -> Account:
     if account_id is not None and is_id("account", account_id):
         account = db.session.get(Account, account_id, with_for_update={"key_share": True})
     if account is None:
-        told = "There is no such account." if account_id else "Names no account."
-        raise ValidationFailed(details=[Detail("account_id", told)])
+        problem = "There is no such account." if account_id else "Names no account."
+        raise ValidationFailed(details=[Detail("account_id", problem)])
     return account
 
 
@@ -69,8 +69,8 @@ def _account_of_customer(customer_id: str) -> str | None:
     return db.session.execute(statement).scalar_one_or_none()
 
 
-def _keep(message: Message, account_id: str) -> bool:
-    """Write the event into the ledger; False when it is there. The primary key decides."""
+def _record_event(message: Message, account_id: str) -> bool:
+    """Add the event to the ledger. False if it is already there, by its primary key."""
     statement = insert_into(BillingEvent).values(
         source=message.source,
         id=message.id,
@@ -80,65 +80,66 @@ def _keep(message: Message, account_id: str) -> bool:
         created_at=parse_time(format_time(message.at)),  # to the millisecond
         received_at=clock.now(),
     )
-    kept = db.session.execute(statement.on_conflict_do_nothing().returning(BillingEvent.id))
-    return kept.first() is not None
+    inserted = db.session.execute(statement.on_conflict_do_nothing().returning(BillingEvent.id))
+    return inserted.first() is not None
 
 
-def _note_customer(message: Message, account_id: str) -> None:
-    """Remember whose the customer is, for events that name no account. The newest word holds."""
+def _record_customer(message: Message, account_id: str) -> None:
+    """Record the customer's account, for events that name no account. The newest event wins."""
     if message.customer_id is None or message.account_id is None:
         return
     statement = insert_into(BillingCustomer).values(
         customer_id=message.customer_id, account_id=account_id, named_at=message.at
     )
-    named = statement.excluded
+    new = statement.excluded
     db.session.execute(
         statement.on_conflict_do_update(
             index_elements=[BillingCustomer.customer_id],
-            set_={"account_id": named.account_id, "named_at": named.named_at},
-            where=BillingCustomer.named_at <= named.named_at,
+            set_={"account_id": new.account_id, "named_at": new.named_at},
+            where=BillingCustomer.named_at <= new.named_at,
         )
     )
 
 
 def _change_subscription(account: Account, message: Message) -> str:
-    """Put the account on the plan of the newest event that named one.
+    """Put the account on the plan of the newest event that names one, and emit the event.
 
-    One that names none only has to be newer than all others to be told of: it must not keep an
-    older one, which comes late, from saying which plan it is.
+    An event without a plan is compared with all events, one with a plan only with others that have
+    one: a newer event without a plan must not suppress the plan of an older one that arrives late.
     """
-    known = _subscription(account.id)
+    subscription = _subscription(account.id)
     plan, position = message.new_plan, message.position
-    if position < (known.newest if plan is None else known.newest_with_plan):
+    if position < (subscription.newest if plan is None else subscription.newest_with_plan):
         return IGNORED
     previous = account.plan
-    known.newest = max(known.newest, position)
+    subscription.newest = max(subscription.newest, position)
     if plan is not None:
-        known.newest_with_plan = position
+        subscription.newest_with_plan = position
     subject = {
         "plan": plan or previous,
         "previous_plan": previous,
         "status": message.status or message.default_status,
         "current_period_end": format_optional_time(message.current_period_end),
     }
-    emit(message.type, subject, _origin(account), subject_id=account.id)
+    emit(message.type, subject, _actor(account), subject_id=account.id)
     if plan is not None and plan != previous:
-        set_plan(account.id, plan)  # tells of thresholds, after what they follow from
+        set_plan(account.id, plan)  # emits usage events, after the event that causes them
     return APPLIED
 
 
 def _subscription(account_id: str) -> BillingSubscription:
-    locked = rows_of(account_id, BillingSubscription).with_for_update()
-    known = db.session.scalars(locked).one_or_none()
-    if known is None:
-        known = BillingSubscription(account_id=account_id, newest="", newest_with_plan="")
-        db.session.add(known)
-    return known
+    """The account's subscription, locked, or a new one."""
+    own = rows_of(account_id, BillingSubscription).with_for_update()
+    subscription = db.session.scalars(own).one_or_none()
+    if subscription is None:
+        subscription = BillingSubscription(account_id=account_id, newest="", newest_with_plan="")
+        db.session.add(subscription)
+    return subscription
 
 
 def _emit_invoice(account: Account, message: Message) -> None:
     invoice = message.invoice
-    assert invoice is not None, "the schemas ask for it"
+    assert invoice is not None, "the schemas require it"
     subject = {
         "id": invoice.id,
         "amount": invoice.amount,
@@ -146,8 +147,8 @@ def _emit_invoice(account: Account, message: Message) -> None:
         "status": invoice.status or message.default_status,
         "due_at": format_optional_time(invoice.due_at),
     }
-    emit(message.type, subject, _origin(account), subject_id=account.id)
+    emit(message.type, subject, _actor(account), subject_id=account.id)
 
 
-def _origin(account: Account) -> Actor:
+def _actor(account: Account) -> Actor:
     return Actor(account.id, account.name)

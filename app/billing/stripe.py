@@ -1,4 +1,4 @@
-"""Stripe's events: how they are signed, and what they mean here.
+"""Stripe's events: verifying their signatures, and translating them into messages.
 
 https://docs.stripe.com/webhooks#verify-manually and https://docs.stripe.com/api/events/object
 """
@@ -16,7 +16,7 @@ from app.security.signatures import is_same, sign
 SIGNATURE: Final = "Stripe-Signature"
 TOLERANCE_SECONDS: Final = 300
 
-# Stripe's types, and what each is called here.
+# Stripe's event types, and their names here.
 TYPES: Final = {
     "customer.subscription.created": "subscription.created",
     "customer.subscription.updated": "subscription.updated",
@@ -24,8 +24,8 @@ TYPES: Final = {
     "invoice.paid": "invoice.paid",
     "invoice.payment_failed": "invoice.failed",
 }
-# In these states the account is on the plan of the price; in those it is on none that is paid for.
-# In any other (incomplete, incomplete_expired, paused) it stays on the plan that it has.
+# Subscription statuses with the plan of the price, and with the default plan. In any other status
+# (incomplete, incomplete_expired, paused) the account's plan does not change.
 _ON_PLAN: Final = frozenset({"active", "trialing", "past_due", None})
 _OFF_PLAN: Final = frozenset({"unpaid", "canceled"})
 
@@ -33,7 +33,7 @@ _OFF_PLAN: Final = frozenset({"unpaid", "canceled"})
 def is_signed(secret: str, body: bytes, header: str | None, moment: datetime) -> bool:
     """Whether ``header`` is the ``Stripe-Signature`` of ``body``, made close to ``moment``.
 
-    ``t=<epoch seconds>,v1=<HMAC of "t.body">``; while a secret is replaced there are several v1.
+    ``t=<epoch seconds>,v1=<HMAC of "t.body">``, with several v1 while a secret is being rotated.
     """
     items = [item.split("=", 2) for item in (header or "").split(",")]
     try:
@@ -50,40 +50,40 @@ def is_signed(secret: str, body: bytes, header: str | None, moment: datetime) ->
 
 
 def message_of(loaded: Mapping[str, Any], body: str) -> Message:
-    """The message of an event that was loaded by its schema."""
+    """The message in an event that was validated by its schema."""
     is_invoice = loaded["type"].startswith("invoice.")
     return _invoice_message(loaded, body) if is_invoice else _subscription_message(loaded, body)
 
 
 def _subscription_message(loaded: Mapping[str, Any], body: str) -> Message:
     subscription = loaded["data"]["object"]
-    items: list[dict[str, Any]] = _inside(subscription, "items", "data") or [{}]
+    items: list[dict[str, Any]] = _get_nested(subscription, "items", "data") or [{}]
     item = items[0]
-    ends = subscription.get("current_period_end") or item.get("current_period_end")
-    deleted = loaded["type"] == "customer.subscription.deleted"
-    state = "canceled" if deleted else subscription.get("status")
+    period_end = subscription.get("current_period_end") or item.get("current_period_end")
+    is_deleted = loaded["type"] == "customer.subscription.deleted"
+    status = "canceled" if is_deleted else subscription.get("status")
     return Message(
         **_common(loaded),
         body=body,
-        account_id=_inside(subscription, "metadata", "account_id"),
-        plan=_plan(state, _inside(item, "price", "lookup_key")),
+        account_id=_get_nested(subscription, "metadata", "account_id"),
+        plan=_plan(status, _get_nested(item, "price", "lookup_key")),
         status=subscription.get("status"),
-        current_period_end=ends,
+        current_period_end=period_end,
     )
 
 
 def _invoice_message(loaded: Mapping[str, Any], body: str) -> Message:
     invoice = loaded["data"]["object"]
-    places = (
+    paths = (
         ("metadata", "account_id"),
         ("subscription_details", "metadata", "account_id"),
         ("parent", "subscription_details", "metadata", "account_id"),
     )
-    named = (_inside(invoice, *place) for place in places)
+    account_ids = (_get_nested(invoice, *path) for path in paths)
     return Message(
         **_common(loaded),
         body=body,
-        account_id=next((account_id for account_id in named if account_id is not None), None),
+        account_id=next((id_ for id_ in account_ids if id_ is not None), None),
         invoice=Invoice(
             id=invoice["id"],
             amount=invoice["amount"],
@@ -95,7 +95,7 @@ def _invoice_message(loaded: Mapping[str, Any], body: str) -> Message:
 
 
 def _common(loaded: Mapping[str, Any]) -> dict[str, Any]:
-    """What the messages of all of Stripe's events have."""
+    """The fields common to all of Stripe's events."""
     return {
         "source": PAYMENT_PROVIDER,
         "id": loaded["id"],
@@ -111,8 +111,8 @@ def _plan(status: str | None, lookup_key: str | None) -> str | None:
     return lookup_key if status in _ON_PLAN else None
 
 
-def _inside(value: Any, *names: str) -> Any:
-    """What lies below these names, or None where one of them is absent or null."""
+def _get_nested(value: Any, *names: str) -> Any:
+    """A nested value, or None if one of the names is absent or null."""
     for name in names:
         value = None if value is None else value.get(name)
     return value

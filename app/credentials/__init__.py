@@ -1,1 +1,1 @@
-"""API keys and service tokens: made, listed, revoked."""
+"""API keys and service tokens: creating, listing, revoking and verifying them."""

@@ -29,8 +29,8 @@ def verify_credential(principal: Principal) -> Response:
     )
 
 
-def _not_valid(refusal: Unauthorized) -> Response:
-    return render(refusal, valid=False)
+def _render_invalid(error: Unauthorized) -> Response:
+    return render(error, valid=False)
 
 
-bp.register_error_handler(Unauthorized, _not_valid)
+bp.register_error_handler(Unauthorized, _render_invalid)

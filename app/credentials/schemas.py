@@ -1,4 +1,4 @@
-"""What goes out of the routes of credentials."""
+"""Response schema of /v1/auth/verify."""
 
 from __future__ import annotations
 

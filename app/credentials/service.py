@@ -1,4 +1,4 @@
-"""What can be done with API keys and service tokens."""
+"""Operations on API keys and service tokens."""
 
 from __future__ import annotations
 
@@ -51,17 +51,18 @@ def create_credential(
     ip_allowlist: Sequence[str] = (),
     created_by: str | None = None,
 ) -> tuple[Credential, str]:
-    """A new API key or service token, and its secret, which is not kept.
+    """Create an API key or service token. Returns it and its secret, of which only the hash is
+    stored.
 
     Args:
         kind: ``api_key`` or ``service_token``.
         ip_allowlist: addresses and networks that it may be used from; empty for anywhere.
-        created_by: the member who makes it; by default the account's first owner.
+        created_by: the id of the creating member; by default the longest-standing owner.
 
     Raises:
-        ValidationFailed: names each argument that is wrong.
+        ValidationFailed: names each invalid argument.
     """
-    details = list(_faults(account_id, name, permissions, ip_allowlist))
+    details = list(_problems(account_id, name, permissions, ip_allowlist))
     if details:
         raise ValidationFailed(details=details)
     secret = tokens.new_token(_PREFIXES[kind])
@@ -74,7 +75,7 @@ def create_credential(
         ip_allowlist=list(ip_allowlist) or None,
         token_hash=tokens.hash_token(secret),
         token_end=secret[-4:],
-        created_by=_maker(account_id, created_by),
+        created_by=_creator(account_id, created_by),
         created_at=clock.now(),
     )
     db.session.add(credential)
@@ -82,12 +83,12 @@ def create_credential(
 
 
 def list_credentials(account_id: str, kind: str) -> list[dict[str, Any]]:
-    """The records of the account's keys or tokens, the newest first, revoked ones too."""
+    """The records of the account's keys or tokens, including revoked ones, newest first."""
     return [credential_record(row) for row in _OF_KIND.all(account_id=account_id, kind=kind)]
 
 
 def revoke_credential(account_id: str, kind: str, credential_id: str) -> bool:
-    """Revoke for good, from the next request on. False when there is none, or it was revoked."""
+    """Revoke a key or token at once. False if there is none, or it was revoked before."""
     statement = rows_of(account_id, Credential).where(
         Credential.id == credential_id, Credential.kind == kind, Credential.revoked_at.is_(None)
     )
@@ -99,7 +100,7 @@ def revoke_credential(account_id: str, kind: str, credential_id: str) -> bool:
 
 
 def credential_record(credential: Any) -> dict[str, Any]:
-    """The fields of a key or token as its owner sees them; never the secret.
+    """The fields of a key or token as its owner sees them, without the secret.
 
     Args:
         credential: a ``Credential``, or a row of its columns.
@@ -118,7 +119,7 @@ def credential_record(credential: Any) -> dict[str, Any]:
     }
 
 
-def _faults(
+def _problems(
     account_id: str, name: str, permissions: Sequence[str], allowlist: Sequence[str]
 ) -> list[Detail]:
     details = []
@@ -126,8 +127,8 @@ def _faults(
         details.append(Detail("account", "There is no such account."))
     if not 1 <= len(name.strip()) <= NAME_LENGTH:
         details.append(Detail("name", f"Must have 1 to {NAME_LENGTH} characters."))
-    if fault := unstorable(name):
-        details.append(Detail("name", fault))
+    if problem := unstorable(name):
+        details.append(Detail("name", problem))
     unknown = [item for item in permissions if item not in PERMISSIONS]
     if unknown or not permissions:
         known = ", ".join(PERMISSIONS)
@@ -143,7 +144,7 @@ def _faults(
 
 
 def _is_network(text: str) -> bool:
-    """Whether it is a network that a client can come from; an IPv4 client never comes as IPv6."""
+    """Whether this is a valid network. IPv4-mapped IPv6 is not: it would never match a client."""
     try:
         network = ipaddress.ip_network(text)
     except ValueError:
@@ -151,11 +152,11 @@ def _is_network(text: str) -> bool:
     return not (isinstance(network, ipaddress.IPv6Network) and network.subnet_of(_MAPPED_IPV4))
 
 
-def _maker(account_id: str, user_id: str | None) -> str:
-    """The id of the member who makes a credential, or of the longest owner.
+def _creator(account_id: str, user_id: str | None) -> str:
+    """The id of the creating member, or by default of the longest-standing owner.
 
-    Asked in the transaction at hand, which may have made them. Whoever changes their role, or
-    removes them, waits for it, and then finds the credential.
+    The member's row is locked, so a change of role or a removal waits for this transaction and then
+    revokes the credential too.
     """
     joined = rows_of(account_id, Membership).where(Membership.joined_at.is_not(None))
     member = joined.where(

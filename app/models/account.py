@@ -1,4 +1,4 @@
-"""Accounts: the tenants. Everything else belongs to one."""
+"""Accounts, which are the tenants, with their usage."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ class Account(Base):
 
 
 class AccountUsage(Base):
-    """What an account holds, counted in the transaction of each change.
+    """Usage counters of an account, updated in the transaction of each change.
 
-    A row of its own, so that counting does not touch the account's record. Areas are whole square
-    metres: integers add up exactly, however often they are added and taken away.
+    A separate row, so that counting does not lock the account. Areas are whole square metres,
+    because integers add up exactly.
     """
 
     __tablename__ = "account_usage"
@@ -40,8 +40,8 @@ class AccountUsage(Base):
     projects_draft: Mapped[int] = mapped_column(BigInteger, default=0)
     area_m2: Mapped[int] = mapped_column(BigInteger, default=0)  # of projects not archived
     members: Mapped[int] = mapped_column(BigInteger, default=0)
-    # How many rungs towards each limit were told of (app.usage.thresholds); that of requests in
-    # one month, 2026-01.
+    # How many thresholds of each limit are reached (app.usage.thresholds); that of requests in one
+    # month, such as 2026-01.
     hectares_level: Mapped[int] = mapped_column(SmallInteger, default=0)
     members_level: Mapped[int] = mapped_column(SmallInteger, default=0)
     requests_level: Mapped[int] = mapped_column(SmallInteger, default=0)
@@ -49,7 +49,7 @@ class AccountUsage(Base):
 
 
 class RequestCount(Base):
-    """Requests of an account on one day (UTC), copied by a job from the counters in the store."""
+    """Requests of an account on one day (UTC), copied by a job from the counters in Valkey."""
 
     __tablename__ = "request_counts"
 

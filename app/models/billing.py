@@ -1,4 +1,4 @@
-"""Billing: what billing systems told, and what the accounts' plans follow from."""
+"""Events from billing systems, and the subscription state of accounts."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from app.db.column_types import Base, Key, Timestamp
 
-# Ids of others. The order of "C" as in ``Key``.
+# Ids of external systems. Collated as in ``Key``.
 ExternalId = String(255).with_variant(String(255, collation="C"), "postgresql")
 
 
 class BillingEvent(Base):
-    """An event as it came; ``body`` is the text of the request. Kept for good: the ledger."""
+    """An event as received; ``body`` is the raw request. Kept forever, as a ledger."""
 
     __tablename__ = "billing_events"
     __table_args__ = (
@@ -32,10 +32,10 @@ class BillingEvent(Base):
 
 
 class BillingSubscription(Base):
-    """How far the events of an account's subscription have been applied.
+    """The last applied events of an account's subscription.
 
-    Both columns hold a ``position`` (``app.billing.message``), or nothing: of the newest event, and
-    of the newest that said which plan the account is on.
+    Both columns hold a ``position`` (``app.billing.message``) or are empty: of the newest event and
+    of the newest one that names a plan.
     """
 
     __tablename__ = "billing_subscriptions"
@@ -48,7 +48,7 @@ class BillingSubscription(Base):
 
 
 class BillingCustomer(Base):
-    """The account that a customer of the payment provider pays for, as an event named it."""
+    """The account of a customer of the payment provider, as named by an event."""
 
     __tablename__ = "billing_customers"
     __table_args__ = (Index(None, "account_id"),)

@@ -1,4 +1,4 @@
-"""API keys and service tokens: what programs authenticate with."""
+"""API keys and service tokens."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from app.db.column_types import Base, Key, Timestamp
 
 
 class Credential(Base):
-    """One key or token. The secret itself was shown once; its SHA-256 is kept."""
+    """One key or token. Only the SHA-256 of its secret is stored."""
 
     __tablename__ = "credentials"
     __table_args__ = (
@@ -26,7 +26,7 @@ class Credential(Base):
     permissions: Mapped[list[str]] = mapped_column(JSON)
     ip_allowlist: Mapped[list[str] | None] = mapped_column(JSON)  # None: from anywhere
     token_hash: Mapped[str] = mapped_column(String(64), unique=True)
-    token_end: Mapped[str] = mapped_column(String(4))  # to tell keys apart in a list
+    token_end: Mapped[str] = mapped_column(String(4))  # shown in lists, to tell keys apart
     created_by: Mapped[str] = mapped_column(Key, ForeignKey("users.id"))
     created_at: Mapped[datetime] = mapped_column(Timestamp)
     last_used_at: Mapped[datetime | None] = mapped_column(Timestamp)

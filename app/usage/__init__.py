@@ -1,1 +1,1 @@
-"""What an account uses: hectares, projects, members, requests."""
+"""Usage of an account: hectares, projects, members, requests."""

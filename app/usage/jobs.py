@@ -1,4 +1,4 @@
-"""The job that copies request counts from the store into the database."""
+"""The job that copies request counts from Valkey into the database."""
 
 from __future__ import annotations
 
@@ -16,43 +16,43 @@ from app.jobs.registry import Job
 from app.jobs.valkey import valkey
 from app.limits.request_counts import CHANGED, day_key
 from app.models import Account, RequestCount
-from app.usage.thresholds import note_requests
+from app.usage.thresholds import update_requests_level
 
-_CHUNK: Final = 500  # accounts a transaction; on SQLite nobody else writes meanwhile
+_CHUNK: Final = 500  # counters per transaction, which blocks all other writers on SQLite
 _COLUMNS: Final = ("account_id", "day", "requests")
 
-# Takes ARGV[1] off the list of what has to be copied, unless its counter has gone past ARGV[3].
-_COPIED: Final = f"""
+# Removes ARGV[1] from the set of changed counters, unless its value is no longer ARGV[3].
+_MARK_COPIED: Final = f"""
 local now = redis.call('HGET', KEYS[1], ARGV[2])
 if not now or now == ARGV[3] then
     redis.call('SREM', '{CHANGED}', ARGV[1])
 end
 """
 
-Counted = tuple[str, str, int]  # account, day, requests
+DayCount = tuple[str, str, int]  # account, day, requests
 
 
 def write_counts() -> int:
-    """Copy the counters that changed since the last run. Returns how many they were."""
+    """Copy the counters that changed since the last run. Returns how many."""
     client = valkey().client
     copied = 0
     members = cast("set[bytes]", client.smembers(CHANGED))
     for chunk in _chunks(sorted(member.decode() for member in members)):
-        counts = _counted(client, chunk)
+        counts = _read_counters(client, chunk)
         _write(counts)
-        _note_copied(client, counts)
+        _mark_copied(client, counts)
         copied += len(counts)
     return copied
 
 
 def _chunks(members: list[str]) -> Iterator[list[str]]:
-    rest = iter(members)
-    while chunk := list(islice(rest, _CHUNK)):
+    remaining = iter(members)
+    while chunk := list(islice(remaining, _CHUNK)):
         yield chunk
 
 
-def _counted(client: Redis, members: Iterable[str]) -> list[Counted]:
-    """The counters as they are now."""
+def _read_counters(client: Redis, members: Iterable[str]) -> list[DayCount]:
+    """The current values of counters."""
     names = [cast("tuple[str, str]", tuple(member.split(" "))) for member in members]
     pipeline = client.pipeline(transaction=False)
     for account_id, day in names:
@@ -61,11 +61,13 @@ def _counted(client: Redis, members: Iterable[str]) -> list[Counted]:
     return [(*name, int(value or 0)) for name, value in zip(names, values, strict=True)]
 
 
-def _write(counts: list[Counted]) -> None:
-    """Bring the rows up to the counters, in one transaction. None is ever set back: a counter that
-    is behind its row begins anew, in a store that lost its memory."""
+def _write(counts: list[DayCount]) -> None:
+    """Raise the rows to the counters, in one transaction.
+
+    Rows are never lowered: a counter below its row has restarted, after Valkey lost its data.
+    """
     for account_id, day, number in counts:
-        # Out of the account's row: it may be gone, since a backup was restored.
+        # Selected from accounts: after restoring a backup, the account may no longer exist.
         account = select(Account.id, literal(day), literal(number)).where(Account.id == account_id)
         row = insert_into(RequestCount).from_select(_COLUMNS, account)
         written = db.session.execute(
@@ -76,14 +78,14 @@ def _write(counts: list[Counted]) -> None:
             ).returning(RequestCount.account_id)
         )
         if written.first() is not None:
-            note_requests(account_id, datetime.fromisoformat(f"{day}T00:00:00+00:00"))
+            update_requests_level(account_id, datetime.fromisoformat(f"{day}T00:00:00+00:00"))
     db.session.commit()
 
 
-def _note_copied(client: Redis, counts: list[Counted]) -> None:
+def _mark_copied(client: Redis, counts: list[DayCount]) -> None:
     pipeline = client.pipeline(transaction=False)
     for account_id, day, number in counts:
-        pipeline.eval(_COPIED, 1, day_key(day), f"{account_id} {day}", account_id, str(number))
+        pipeline.eval(_MARK_COPIED, 1, day_key(day), f"{account_id} {day}", account_id, str(number))
     pipeline.execute()
 
 

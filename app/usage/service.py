@@ -1,4 +1,4 @@
-"""What an account uses now, against what its plan allows."""
+"""The current usage of an account, and the limits of its plan."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from app.limits.request_counts import requests_on
 from app.models import Account, AccountUsage, Membership, Project
 from app.usage.thresholds import (
     SQUARE_METRES,
-    note_requests,
     percentage,
     request_limit,
-    tell_counted,
+    update_counter_levels,
+    update_requests_level,
 )
 from app.values import clock
 
@@ -41,7 +41,7 @@ _ACCOUNT = [
     select(column).where(Account.id == bindparam("account")).scalar_subquery().label(column.key)
     for column in (Account.name, Account.plan)
 ]
-# Gives back all that says whether a threshold was crossed, so that one statement is enough.
+# Returns everything needed to see which thresholds were crossed, so that one statement is enough.
 _CHANGE = (
     update(_USAGE).where(_USAGE.c.account_id == bindparam("account")).returning(*_LEVELS, *_ACCOUNT)
 )
@@ -56,7 +56,7 @@ _MEMBERS = columns_of(Membership).add_columns(func.count())
 
 
 class ProjectContribution(NamedTuple):
-    """What the counters need to know of a project."""
+    """What a project contributes to the counters."""
 
     status: str
     area_m2: int | None
@@ -65,41 +65,44 @@ class ProjectContribution(NamedTuple):
 def count_project(
     account_id: str, before: ProjectContribution | None, after: ProjectContribution | None
 ) -> None:
-    """Count a project out as it was and in as it is, in the transaction at hand; None is a project
-    that was not there, or is no more.
+    """Update the counters for a changed project, in the current transaction.
 
-    Crossed thresholds are told of here, so the event of the change itself must be written before.
-    It also makes a change of the plan wait for this transaction, or this one for that: an event
-    refers to the account's row, which ``set_plan`` has locked.
+    Emits the events of crossed thresholds, so emit the event of the change first. That event's
+    foreign key to the account also serialises this transaction with ``set_plan``, which locks the
+    account.
+
+    Args:
+        before: None if the project was created.
+        after: None if the project was deleted.
     """
     if before == after:
         return
-    more = dict.fromkeys(_COUNTED, 0)
-    for project, change in ((before, -1), (after, 1)):
+    changes = dict.fromkeys(_COUNTED, 0)
+    for project, sign in ((before, -1), (after, 1)):
         if project is not None:
-            more[f"projects_{project.status}"] += change
+            changes[f"projects_{project.status}"] += sign
             if project.status != "archived":
-                more["area_m2"] += change * (project.area_m2 or 0)
-    _add(account_id, more)
+                changes["area_m2"] += sign * (project.area_m2 or 0)
+    _add(account_id, changes)
 
 
 def count_member(account_id: str, change: int) -> None:
-    """Count a member in (``change`` = 1) or out (-1), in the transaction at hand, after its event.
+    """Add 1 or -1 to the counter of members, in the current transaction, after emitting the event.
     Invited people count."""
     _add(account_id, {"members": change})
 
 
 def lock_counters(account_id: str) -> None:
-    """Let whoever counts for the account wait for the end of the transaction at hand."""
+    """Lock the account's counters until the end of the current transaction."""
     own = select(_USAGE.c.account_id).where(_USAGE.c.account_id == account_id)
     db.session.execute(own.with_for_update())
 
 
 def recount(account_id: str) -> None:
-    """Count all anew, in the transaction at hand, after the event of what was changed with SQL.
+    """Recompute all counters in the current transaction, after emitting the events of its changes.
 
-    Exact while others change projects too: who has counted already has ended before the lock was
-    given, and who has not will count after it, what is not seen here yet.
+    Exact despite concurrent changes: a transaction that has already updated the counters has ended
+    before the lock is granted; any other is not visible here yet, and adds its change afterwards.
     """
     lock_counters(account_id)
     counts = dict.fromkeys(_COUNTED, 0)
@@ -112,26 +115,30 @@ def recount(account_id: str) -> None:
 
 
 def check_thresholds(account_id: str) -> None:
-    """Hold what an account uses against its plan, which has changed in the transaction at hand."""
+    """Check an account's usage against its plan, which has changed in the current transaction."""
     _add(account_id, {})
-    note_requests(account_id, clock.now())
+    update_requests_level(account_id, clock.now())
 
 
 def counters(account_id: str) -> Any:
-    """The row of counters of an account, as plain columns."""
+    """The columns of an account's counters."""
     return _COUNTERS.first(account_id=account_id)
 
 
 def project_total(row: Any) -> int:
-    """How many projects an account has, whatever their status; the row as in ``summary``."""
+    """The number of projects of any status.
+
+    Args:
+        row: as in ``summary``.
+    """
     return int(row.projects_active + row.projects_archived + row.projects_draft)
 
 
 def summary(row: Any) -> dict[str, Any]:
-    """``account.usage``: hectares of projects that are not archived, all projects, members.
+    """The field ``usage`` of an account: hectares (without archived projects), projects, members.
 
     Args:
-        row: what ``counters`` gives, or an ``AccountUsage``.
+        row: a row of ``counters``, or an ``AccountUsage``.
     """
     return {
         "hectares": row.area_m2 / SQUARE_METRES,
@@ -141,7 +148,7 @@ def summary(row: Any) -> dict[str, Any]:
 
 
 def statistics(account_id: str, plan_name: str) -> dict[str, Any]:
-    """The usage statistics of the current calendar month (UTC)."""
+    """The usage statistics for the current calendar month (UTC)."""
     row = counters(account_id)
     plan = plan_of(plan_name)
     start, end = _month(clock.now())
@@ -168,18 +175,18 @@ def statistics(account_id: str, plan_name: str) -> dict[str, Any]:
     }
 
 
-def _add(account_id: str, more: dict[str, int]) -> None:
-    _write(_ADD, account_id, more)
+def _add(account_id: str, changes: dict[str, int]) -> None:
+    _write(_ADD, account_id, changes)
 
 
 def _write(statement: Any, account_id: str, counts: dict[str, int]) -> None:
     values = {f"new_{name}": counts.get(name, 0) for name in _COUNTED} | {"account": account_id}
     row = db.session.connection().execute(statement, values).one_or_none()
     if row is not None:
-        tell_counted(account_id, row)
+        update_counter_levels(account_id, row)
 
 
 def _month(moment: datetime) -> tuple[datetime, datetime]:
-    """The first moment of this month and of the next one."""
+    """The start of this month and of the next one."""
     start = moment.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
     return start, start + timedelta(days=calendar.monthrange(start.year, start.month)[1])

@@ -1,9 +1,9 @@
-"""When usage climbs towards a limit of the plan, and past it: ``usage.*`` events.
+"""Usage thresholds: ``usage.*`` events when usage nears a limit of the plan, and exceeds it.
 
-Usage stands on a ladder: one rung for each percentage of the policy, and one more above the limit.
-The level is the number of rungs reached. A rung is told of when it is reached; below it, it is
-forgotten, so that it is told of again next time. The levels are in the account's row of counters,
-and change in the transaction of what changed the usage.
+There is one threshold for each percentage in the policy, and one for exceeding the limit. The level
+is the number of thresholds reached. An event is emitted whenever a threshold is reached, again if
+usage fell below it meanwhile. The levels are stored with the account's counters, and change in the
+transaction that changes the usage.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ SQUARE_METRES: Final = 10_000  # of a hectare
 
 
 class Threshold(NamedTuple):
-    """What is told when this much of a limit, in percent, is reached or passed."""
+    """The event to emit when this percentage of a limit is reached or exceeded."""
 
     event_type: str
-    threshold: int
+    percent: int
 
 
-LADDER: Final = (
+THRESHOLDS: Final = (
     *(Threshold("usage.threshold_reached", percent) for percent in USAGE_THRESHOLDS),
     Threshold("usage.limit_exceeded", 100),
 )
@@ -59,7 +59,7 @@ _REQUESTS: Final = (
 
 
 def usage_level(current: int, limit: int | None) -> int:
-    """How many rungs of the ladder are reached: 0 without a limit, 4 above it.
+    """How many thresholds are reached: 0 without a limit, all of them above it.
 
     Args:
         current, limit: in the same unit.
@@ -71,13 +71,13 @@ def usage_level(current: int, limit: int | None) -> int:
 
 
 def crossed(current: int, limit: int | None, level: int) -> tuple[tuple[Threshold, ...], int]:
-    """The rungs to tell of now, from the lowest, and the new level.
+    """The newly reached thresholds, lowest first, and the new level.
 
     Args:
-        level: the one before.
+        level: the previous level.
     """
     reached = usage_level(current, limit)
-    return LADDER[level:reached], reached
+    return THRESHOLDS[level:reached], reached
 
 
 def percentage(current: float, limit: int | None) -> float | None:
@@ -85,58 +85,67 @@ def percentage(current: float, limit: int | None) -> float | None:
     return round(100 * current / limit, 2) if limit else None
 
 
-def tell_counted(account_id: str, row: Any) -> None:
-    """Tell of the rungs of hectares and members that are reached now.
+def update_counter_levels(account_id: str, row: Any) -> None:
+    """Update the levels of hectares and members, and emit the events of newly reached thresholds.
 
     Args:
-        row: the counters as this transaction left them and the levels as they were, with the
-            ``name`` and the ``plan`` of the account.
+        row: the new counters and the previous levels, with the account's ``name`` and ``plan``.
     """
     plan = plan_of(row.plan)
     area_limit = None if plan.hectares is None else plan.hectares * SQUARE_METRES
-    rungs, level = crossed(row.area_m2, area_limit, row.hectares_level)
+    thresholds, level = crossed(row.area_m2, area_limit, row.hectares_level)
     if level != row.hectares_level:
-        _set(account_id, hectares_level=level)
-        _tell(account_id, row.name, "hectares", rungs, row.area_m2 / SQUARE_METRES, plan.hectares)
-    rungs, level = crossed(row.members, plan.members, row.members_level)
+        _set_levels(account_id, hectares_level=level)
+        _emit_thresholds(
+            account_id, row.name, "hectares", thresholds, row.area_m2 / SQUARE_METRES, plan.hectares
+        )
+    thresholds, level = crossed(row.members, plan.members, row.members_level)
     if level != row.members_level:
-        _set(account_id, members_level=level)
-        _tell(account_id, row.name, "members", rungs, row.members, plan.members)
+        _set_levels(account_id, members_level=level)
+        _emit_thresholds(account_id, row.name, "members", thresholds, row.members, plan.members)
 
 
-def note_requests(account_id: str, now: datetime) -> None:
-    """Tell of the rungs of API requests that are reached in the month of ``now`` (UTC), each once
-    a month; in the transaction at hand, in which the account's requests were written.
+def update_requests_level(account_id: str, now: datetime) -> None:
+    """Update the level of API requests, and emit the events of newly reached thresholds.
 
-    Of a month after which another one was told of, no more is told.
+    Runs in the transaction that wrote the account's requests. Each threshold is reported once a
+    month; months before the last reported one are ignored. If nothing has changed, this costs one
+    statement and no lock.
 
-    An account that has reached no rung since costs one statement, which locks nothing.
+    Args:
+        now: a time in the month (UTC) of the requests.
     """
-    if not _due(account_id, now):
+    if not _level_change(account_id, now):
         return
-    # Another job, and a change of the plan, wait for this one from here; what they did meanwhile
-    # is looked at again.
+    # Lock out other jobs and changes of the plan, then look again.
     account = select(Account.id).where(Account.id == account_id)
     db.session.execute(account.with_for_update(read=True, key_share=True))
     own = select(_USAGE.c.account_id).where(_USAGE.c.account_id == account_id)
     db.session.execute(own.with_for_update())
-    if due := _due(account_id, now):
-        _set(account_id, requests_level=due.level, requests_period=_period(now))
-        _tell(account_id, due.name, "api_requests", due.rungs, due.current, due.limit)
+    if change := _level_change(account_id, now):
+        _set_levels(account_id, requests_level=change.level, requests_period=_period(now))
+        _emit_thresholds(
+            account_id,
+            change.name,
+            "api_requests",
+            change.thresholds,
+            change.current,
+            change.limit,
+        )
 
 
-class _Due(NamedTuple):
-    """A new level of API requests."""
+class _LevelChange(NamedTuple):
+    """A new level of API requests, with the newly reached thresholds."""
 
     name: str  # of the account
     level: int
-    rungs: tuple[Threshold, ...]
+    thresholds: tuple[Threshold, ...]
     current: int
     limit: int | None
 
 
-def _due(account_id: str, now: datetime) -> _Due | None:
-    """The new level of API requests, if it is another one than that which was told of."""
+def _level_change(account_id: str, now: datetime) -> _LevelChange | None:
+    """The new level of API requests, or None if it has not changed."""
     period, days = _period(now), calendar.monthrange(now.year, now.month)[1]
     row = db.session.execute(
         _REQUESTS,
@@ -147,12 +156,12 @@ def _due(account_id: str, now: datetime) -> _Due | None:
     limit = request_limit(plan_of(row.plan), days)
     before = row.requests_level if row.requests_period == period else 0
     current = int(row.requests)
-    rungs, level = crossed(current, limit, before)
-    return None if level == before else _Due(row.name, level, rungs, current, limit)
+    thresholds, level = crossed(current, limit, before)
+    return None if level == before else _LevelChange(row.name, level, thresholds, current, limit)
 
 
 def request_limit(plan: Plan, days: int) -> int | None:
-    """How many requests a plan allows in a month of so many days, or None without a limit."""
+    """The requests that a plan allows in a month of this many days, or None without a limit."""
     return None if plan.requests_per_day is None else plan.requests_per_day * days
 
 
@@ -160,26 +169,26 @@ def _period(now: datetime) -> str:
     return now.strftime("%Y-%m")
 
 
-def _set(account_id: str, **levels: int | str) -> None:
+def _set_levels(account_id: str, **levels: int | str) -> None:
     own = update(_USAGE).where(_USAGE.c.account_id == account_id)
     db.session.connection().execute(own.values(levels))
 
 
-def _tell(
+def _emit_thresholds(
     account_id: str,
     account_name: str,
     metric: str,
-    rungs: tuple[Threshold, ...],
+    thresholds: tuple[Threshold, ...],
     current: float,
     limit: int | None,
 ) -> None:
-    for rung in rungs:
+    for threshold in thresholds:
         usage = {
             "id": account_id,
             "metric": metric,
-            "threshold": rung.threshold,
+            "threshold": threshold.percent,
             "current": current,
             "limit": limit,
             "percentage": percentage(current, limit),
         }
-        emit(rung.event_type, usage, Actor(account_id, account_name))
+        emit(threshold.event_type, usage, Actor(account_id, account_name))

@@ -1,4 +1,4 @@
-"""GET and PUT /v1/account, and what the operator does with accounts."""
+"""GET and PUT /v1/account, and the operator's functions for accounts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def _account(client: Client) -> dict[str, Any]:
     return client.get("/v1/account").json["data"]
 
 
-def test_has_the_fields_of_an_account_and_no_others(client: Client) -> None:
+def test_fields_of_an_account(client: Client) -> None:
     account = _account(client)
     assert list(account) == ["id", "name", "slug", "type", "plan", "usage", "created_at"]
     assert list(account["usage"]) == ["hectares", "projects", "members"]
@@ -27,7 +27,7 @@ def test_has_the_fields_of_an_account_and_no_others(client: Client) -> None:
     assert account["type"] in ("individual", "organization")
 
 
-def test_usage_is_that_of_now(client: Client) -> None:
+def test_usage_is_current(client: Client) -> None:
     assert _account(client)["usage"] == {"hectares": 0, "projects": 0, "members": 1}
     project = make_project(client, geometry=square())
     usage = {"hectares": project["area_hectares"], "projects": 1, "members": 1}
@@ -35,7 +35,7 @@ def test_usage_is_that_of_now(client: Client) -> None:
 
 
 @pytest.mark.parametrize("plan", ["free", "pro", "enterprise"])
-def test_plan_is_told(app: Flask, plan: str) -> None:
+def test_plan(app: Flask, plan: str) -> None:
     assert _account(make_account(app, plan=plan))["plan"] == plan
 
 
@@ -48,13 +48,13 @@ def test_name_can_be_changed(client: Client) -> None:
 
 
 @pytest.mark.parametrize("body", [{}, {"slug": "x", "plan": "free", "id": 1, "usage": None}])
-def test_nothing_changes_nothing(client: Client, body: dict[str, Any]) -> None:
+def test_an_empty_change_changes_nothing(client: Client, body: dict[str, Any]) -> None:
     before = _account(client)
     assert client.put("/v1/account", json=body).json["data"] == before
     assert _account(client) == before
 
 
-def test_what_was_read_can_be_sent_back(client: Client) -> None:
+def test_a_record_can_be_sent_back(client: Client) -> None:
     before = _account(client)
     assert client.put("/v1/account", json=before).json["data"] == before
 
@@ -101,13 +101,13 @@ def test_a_person_may_own_several_accounts(app: Flask) -> None:
         ),
     ],
 )
-def test_an_account_that_cannot_be(
+def test_invalid_accounts(
     app: Flask, fields: dict[str, Any], error: type[Exception], field: str
 ) -> None:
     _create(app, owner_email="q@example.org")
-    with pytest.raises(error) as refusal:
+    with pytest.raises(error) as raised:
         _create(app, **fields)
-    assert [detail.field for detail in refusal.value.details] == [field]  # type: ignore[attr-defined]
+    assert [detail.field for detail in raised.value.details] == [field]  # type: ignore[attr-defined]
 
 
 def test_a_plan_can_be_set(client: Client) -> None:
@@ -118,7 +118,7 @@ def test_a_plan_can_be_set(client: Client) -> None:
 
 
 @pytest.mark.parametrize(("account", "plan"), [("acct_x", "pro"), (None, "gold")])
-def test_an_unknown_account_or_plan_is_refused(
+def test_an_unknown_account_or_plan_is_rejected(
     client: Client, account: str | None, plan: str
 ) -> None:
     with client.app.app_context():

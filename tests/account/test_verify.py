@@ -1,4 +1,4 @@
-"""GET /v1/auth/verify: what a token is and holds, without an envelope."""
+"""GET /v1/auth/verify: kind and permissions of a credential, without an envelope."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_a_valid_credential(client: Client, make: Maker, kind: str) -> None:
 
 
 @pytest.mark.parametrize("permission", PERMISSIONS)
-def test_permissions_are_those_that_were_given(client: Client, permission: str) -> None:
+def test_permissions_are_listed(client: Client, permission: str) -> None:
     given = make_key(client, permissions=[permission, permission])
     assert given.get("/v1/auth/verify").json["permissions"] == [permission]
 
@@ -54,5 +54,5 @@ def test_an_invalid_credential(client: Client, authorization: str | None, challe
     assert response.headers["WWW-Authenticate"] == challenge
 
 
-def test_valid_is_told_nowhere_else(client: Client) -> None:
+def test_other_routes_do_not_return_valid(client: Client) -> None:
     assert "valid" not in client.nobody().get("/v1/account").json

@@ -1,4 +1,4 @@
-"""An instance that billing systems can reach: both secrets are set."""
+"""An instance with both billing secrets set."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ def open_app(app: Flask) -> Iterator[Flask]:
 
 @pytest.fixture
 def client(open_app: Flask) -> Client:
-    """A caller of an account on the plan free."""
+    """A client of an account on the plan free."""
     return make_account(open_app, plan="free")
 
 
 @pytest.fixture
 def stranger(open_app: Flask) -> Client:
-    """The same for another account."""
+    """A client of another account."""
     return make_account(open_app, plan="free")

@@ -1,4 +1,4 @@
-"""Events as billing systems send them, and what became of them."""
+"""Sending events as billing systems do, and reading their effects."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ _numbers = itertools.count(1)
 
 
 def new_name(prefix: str) -> str:
-    """An id that no other test uses."""
+    """A unique id."""
     return f"{prefix}_{time.time_ns()}_{next(_numbers)}"
 
 
 def event(client: Client, type: str = "subscription.updated", **fields: Any) -> dict[str, Any]:
-    """A body for WEBHOOK; a field that is given as ``...`` is left out."""
+    """A body for WEBHOOK; fields given as ``...`` are omitted."""
     body: dict[str, Any] = {
         "id": new_name("be"),
         "type": type,
@@ -88,7 +88,7 @@ def subscription(account_id: str | None, plan: str | None = "pro", **fields: Any
 
 
 def stripe_invoice(**fields: Any) -> dict[str, Any]:
-    """A Stripe invoice that does not say of which account it is."""
+    """A Stripe invoice that does not name its account."""
     return {
         "id": "in_1",
         "object": "invoice",
@@ -104,14 +104,14 @@ def stripe_invoice(**fields: Any) -> dict[str, Any]:
 
 
 def send(client: Client, body: Any, *, secret: str = SECRET, **headers: str) -> TestResponse:
-    """Sign a body, which may be bytes already, and post it to WEBHOOK."""
+    """Sign a body, given as a dict or bytes, and POST it to WEBHOOK."""
     raw = body if isinstance(body, bytes) else json.dumps(body).encode()
     signed = {"X-Service-Signature": signature_header(secret, raw)} | headers
     return post(client, WEBHOOK, raw, signed)
 
 
 def send_stripe(client: Client, body: Any, *, at: int | None = None) -> TestResponse:
-    """Sign a body as Stripe's own library does, and post it to STRIPE_WEBHOOK."""
+    """Sign a body as Stripe's own library does, and POST it to STRIPE_WEBHOOK."""
     raw = body if isinstance(body, str) else json.dumps(body)
     header = stripe.WebhookSignature.generate_signature_header(raw, STRIPE_SECRET, at)
     return post(client, STRIPE_WEBHOOK, raw.encode(), {"Stripe-Signature": header})
@@ -125,15 +125,15 @@ def post(client: Client, path: str, raw: bytes, headers: dict[str, str]) -> Test
 
 
 def result(response: TestResponse) -> str:
-    """The result that a 200 tells."""
+    """The result in a 200 response."""
     assert response.status_code == 200, response.get_data(as_text=True)
     assert set(response.json) == {"data", "meta"}
     assert response.json["data"]["received"] is True
     return response.json["data"]["result"]
 
 
-def refused_fields(response: TestResponse) -> list[str]:
-    """The fields that a 422 names."""
+def invalid_fields(response: TestResponse) -> list[str]:
+    """The fields named by a 422 response."""
     assert response.status_code == 422, response.get_data(as_text=True)
     assert response.json["error"]["code"] == "VALIDATION_ERROR"
     return sorted({detail["field"] for detail in response.json["error"]["details"]})
@@ -147,18 +147,18 @@ def plan(client: Client) -> str:
 
 
 def ledger(client: Client) -> list[BillingEvent]:
-    """The events that were kept of an account, by id."""
+    """The stored events of an account, by id."""
     return _rows(client, BillingEvent, BillingEvent.id)
 
 
 def everything(client: Client) -> tuple[Any, ...]:
-    """All that an event of the account could change."""
+    """Everything that an event could change for the account."""
     with client.app.app_context():
         account = db.session.get_one(Account, client.account_id)
-        told = (account.plan, account.updated_at)
+        state = (account.plan, account.updated_at)
         db.session.rollback()
     return (
-        told,
+        state,
         [(row.source, row.id, row.body) for row in ledger(client)],
         [(row.newest, row.newest_with_plan) for row in _rows(client, BillingSubscription)],
         [(row.customer_id, row.named_at) for row in _rows(client, BillingCustomer)],

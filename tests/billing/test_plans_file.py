@@ -1,4 +1,4 @@
-"""Plans that the operator added are plans like any other."""
+"""Plans from the operator's plan file."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from tests.billing.sending import (
     SECRET,
     STRIPE_SECRET,
     event,
+    invalid_fields,
     plan,
-    refused_fields,
     result,
     send,
     send_stripe,
@@ -23,7 +23,7 @@ from tests.make import make_account, second_app
 
 
 @pytest.mark.parametrize("way", ["billing", "stripe"])
-def test_a_plan_of_the_file_can_be_bought(app: Flask, tmp_path: Path, way: str) -> None:
+def test_a_plan_from_the_plan_file_can_be_bought(app: Flask, tmp_path: Path, way: str) -> None:
     file = tmp_path / "plans.toml"
     file.write_text("[gold]\nmembers = 7\n")
     secrets = {"billing_webhook_secret": SECRET, "payment_provider_webhook_secret": STRIPE_SECRET}
@@ -36,6 +36,6 @@ def test_a_plan_of_the_file_can_be_bought(app: Flask, tmp_path: Path, way: str) 
             else:
                 response = send_stripe(client, stripe_event("customer.subscription.created", about))
             if named == "silver":
-                assert refused_fields(response) == ["plan"]
+                assert invalid_fields(response) == ["plan"]
         assert result(response) == "applied"
         assert plan(client) == "gold"

@@ -1,4 +1,4 @@
-"""The story of a subscription, told to the running service by several senders at once."""
+"""The events of a subscription, sent to a running service by several concurrent senders."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from tests.make import Client, event_types, make_account, together
 
 # Of each route; 100 take a minute more.
 SHUFFLES = int(os.environ.get("CANOPY_TEST_SHUFFLES", "25"))
-Told = tuple[str, bytes, dict[str, str]]
+SignedMessage = tuple[str, bytes, dict[str, str]]
 
 
 @pytest.fixture(scope="module", params=["sqlite", "postgresql"])
@@ -55,24 +55,24 @@ def server(request: pytest.FixtureRequest, scratch: Path, valkey_url: str) -> It
             close_all()
 
 
-def own_story(client: Client) -> list[Told]:
-    """Created, upgraded, an invoice that failed, canceled."""
-    told = [
+def own_story(client: Client) -> list[SignedMessage]:
+    """Created, upgraded, invoice failed, canceled."""
+    messages = [
         event(client, "subscription.created", plan="pro", created_at="2027-01-01T00:00:00Z"),
         event(client, plan="enterprise", created_at="2027-02-01T00:00:00Z"),
         event(client, "invoice.failed", created_at="2027-03-01T00:00:00Z"),
         event(client, "subscription.canceled", created_at="2027-03-15T00:00:00Z"),
     ]
-    bodies = [json.dumps(body).encode() for body in told]
+    bodies = [json.dumps(body).encode() for body in messages]
     return [
         (WEBHOOK, raw, {"X-Service-Signature": signature_header(SECRET, raw)}) for raw in bodies
     ]
 
 
-def stripe_story(client: Client) -> list[Told]:
-    """The same as Stripe tells it, where the first two come in one second."""
+def stripe_story(client: Client) -> list[SignedMessage]:
+    """The same events from Stripe, the first two in one second."""
     account_id = client.account_id
-    told: list[dict[str, Any]] = [
+    messages: list[dict[str, Any]] = [
         stripe_event("customer.subscription.created", subscription(account_id, "pro"), created=10),
         stripe_event(
             "customer.subscription.updated", subscription(account_id, "enterprise"), created=10
@@ -88,7 +88,7 @@ def stripe_story(client: Client) -> list[Told]:
             created=30,
         ),
     ]
-    bodies = [json.dumps(body) for body in told]
+    bodies = [json.dumps(body) for body in messages]
     sign = stripe.WebhookSignature.generate_signature_header
     return [
         (STRIPE_WEBHOOK, raw.encode(), {"Stripe-Signature": sign(raw, STRIPE_SECRET)})
@@ -96,26 +96,26 @@ def stripe_story(client: Client) -> list[Told]:
     ]
 
 
-def send(port: int, told: list[Told]) -> list[tuple[int, str]]:
-    """Send events one after the other; status and result of each."""
+def send(port: int, messages: list[SignedMessage]) -> list[tuple[int, str]]:
+    """Send events one after the other. Returns status and result of each."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
-    answers = []
-    for path, raw, headers in told:
+    responses = []
+    for path, raw, headers in messages:
         sent = headers | {"Content-Type": "application/json"}
         connection.request("POST", path, body=raw, headers=sent)
-        answer = connection.getresponse()
-        body = json.loads(answer.read())
-        answers.append((answer.status, body.get("data", {}).get("result", "")))
+        response = connection.getresponse()
+        body = json.loads(response.read())
+        responses.append((response.status, body.get("data", {}).get("result", "")))
     connection.close()
-    return answers
+    return responses
 
 
 @pytest.mark.parametrize("story", [own_story, stripe_story])
 def test_in_order_the_plan_follows(server: Server, story: Any) -> None:
     client = make_account(server.client.app, plan="free")
     plans = []
-    for told in story(client):
-        assert send(server.port, [told]) == [(200, "applied")]
+    for messages in story(client):
+        assert send(server.port, [messages]) == [(200, "applied")]
         plans.append(plan(client))
     assert plans == ["pro", "enterprise", "enterprise", "free"]
     assert event_types(client) == [
@@ -127,7 +127,7 @@ def test_in_order_the_plan_follows(server: Server, story: Any) -> None:
 
 
 @pytest.mark.parametrize("story", [own_story, stripe_story])
-def test_replayed_and_shuffled_by_senders_at_once_it_ends_the_same(
+def test_concurrent_repeated_and_shuffled_events_lead_to_the_same_state(
     server: Server, story: Any
 ) -> None:
     seed = random.randrange(2**32)
@@ -135,14 +135,14 @@ def test_replayed_and_shuffled_by_senders_at_once_it_ends_the_same(
     chance = random.Random(seed)
     for _ in range(SHUFFLES):
         client = make_account(server.client.app, plan="free")
-        told = story(client)
-        senders = [chance.sample(told, len(told)) for _ in range(3)]
-        answers = together(*(lambda mine=mine: send(server.port, mine) for mine in senders))
-        results = [result for sender in answers for _, result in sender]
-        assert {status for sender in answers for status, _ in sender} == {200}
-        assert results.count("repeated") == 2 * len(told)
+        messages = story(client)
+        senders = [chance.sample(messages, len(messages)) for _ in range(3)]
+        responses = together(*(lambda mine=mine: send(server.port, mine) for mine in senders))
+        results = [result for sender in responses for _, result in sender]
+        assert {status for sender in responses for status, _ in sender} == {200}
+        assert results.count("repeated") == 2 * len(messages)
         assert plan(client) == "free"
-        assert len(ledger(client)) == len(told)
+        assert len(ledger(client)) == len(messages)
         emitted = event_types(client)
         assert len(emitted) == results.count("applied") == len(set(emitted))
         assert "subscription.canceled" in emitted

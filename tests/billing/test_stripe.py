@@ -1,4 +1,4 @@
-"""POST /api/billing/payment-provider-webhook: what Stripe's events mean."""
+"""POST /api/billing/payment-provider-webhook: the effects of Stripe's events."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from flask import Flask
 from tests.billing.sending import (
     NOW,
     everything,
+    invalid_fields,
     ledger,
     plan,
-    refused_fields,
     result,
     send_stripe,
     stripe_event,
@@ -37,14 +37,14 @@ NAMES = {
 
 
 def _about(client: Client, type_: str, **fields: Any) -> dict[str, Any]:
-    """An object that fits the type, of the client's account."""
+    """An object for the event type, of the client's account."""
     own = {"account_id": client.account_id}
     if type_.startswith("invoice."):
         return stripe_invoice(**{"metadata": own} | fields)
     return subscription(client.account_id, **fields)
 
 
-def _tell(client: Client, type_: str, about: dict[str, Any], **fields: Any) -> str:
+def _send_event(client: Client, type_: str, about: dict[str, Any], **fields: Any) -> str:
     return result(send_stripe(client, stripe_event(type_, about, **fields)))
 
 
@@ -53,7 +53,7 @@ def _without(body: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("type_", "name"), NAMES.items())
-def test_an_event_is_kept_as_it_came_and_called_by_our_name(
+def test_an_event_is_stored_raw_under_the_translated_type(
     client: Client, type_: str, name: str
 ) -> None:
     body = stripe_event(type_, _about(client, type_))
@@ -81,7 +81,7 @@ def test_the_status_says_whether_the_plan_is_that_of_the_price(
     open_app: Flask, type_: str, status: str, becomes: str
 ) -> None:
     client = make_account(open_app, plan="enterprise")
-    assert _tell(client, type_, _about(client, type_, plan="pro", status=status)) == "applied"
+    assert _send_event(client, type_, _about(client, type_, plan="pro", status=status)) == "applied"
     assert plan(client) == becomes
     assert events(client)[0]["data"] == {
         "plan": becomes,
@@ -92,15 +92,15 @@ def test_the_status_says_whether_the_plan_is_that_of_the_price(
 
 
 @pytest.mark.parametrize("status", ["canceled", "active"])
-def test_deleted_means_free(open_app: Flask, status: str) -> None:
+def test_a_deleted_subscription_means_the_plan_free(open_app: Flask, status: str) -> None:
     client = make_account(open_app, plan="enterprise")
-    _tell(client, DELETED, _about(client, DELETED, plan="a price of old", status=status))
+    _send_event(client, DELETED, _about(client, DELETED, plan="a price of old", status=status))
     assert plan(client) == "free"
 
 
-def test_the_end_of_the_period_stood_in_the_subscription_before(client: Client) -> None:
+def test_period_end_in_older_api_versions(client: Client) -> None:
     items = {"data": [{"price": {"lookup_key": "pro"}}]}
-    _tell(client, UPDATED, _about(client, UPDATED, items=items, current_period_end=NOW + 60))
+    _send_event(client, UPDATED, _about(client, UPDATED, items=items, current_period_end=NOW + 60))
     assert events(client)[0]["data"]["current_period_end"] == "2027-01-15T08:01:00.000Z"
 
 
@@ -115,7 +115,7 @@ def test_the_end_of_the_period_stood_in_the_subscription_before(client: Client) 
     ],
 )
 def test_a_price_without_a_lookup_key_leaves_the_plan(client: Client, items: Any) -> None:
-    assert _tell(client, UPDATED, _about(client, UPDATED, items=items)) == "applied"
+    assert _send_event(client, UPDATED, _about(client, UPDATED, items=items)) == "applied"
     assert plan(client) == "free"
     assert events(client)[0]["data"]["current_period_end"] is None
 
@@ -123,11 +123,9 @@ def test_a_price_without_a_lookup_key_leaves_the_plan(client: Client, items: Any
 @pytest.mark.parametrize(
     ("type_", "amount", "status"), [(PAID, 4800, "paid"), (FAILED, 4900, "open")]
 )
-def test_an_invoice_is_told_in_minor_units(
-    client: Client, type_: str, amount: int, status: str
-) -> None:
+def test_an_invoice_is_in_minor_units(client: Client, type_: str, amount: int, status: str) -> None:
     about = _about(client, type_, amount_paid=4800, amount_due=4900, status=status, currency="jpy")
-    _tell(client, type_, about | {"due_date": NOW - 1})
+    _send_event(client, type_, about | {"due_date": NOW - 1})
     assert events(client)[0]["data"] == {
         "id": "in_1",
         "amount": amount,
@@ -138,7 +136,7 @@ def test_an_invoice_is_told_in_minor_units(
 
 
 def test_an_invoice_may_have_neither_status_nor_due_date(client: Client) -> None:
-    _tell(client, FAILED, _about(client, FAILED, status=None))
+    _send_event(client, FAILED, _about(client, FAILED, status=None))
     data = events(client)[0]["data"]
     assert (data["status"], data["due_at"]) == ("failed", None)
 
@@ -152,50 +150,50 @@ def test_an_invoice_may_have_neither_status_nor_due_date(client: Client) -> None
         lambda own: {"metadata": own, "subscription_details": {"metadata": {"account_id": "x"}}},
     ],
 )
-def test_an_invoice_names_its_account_in_one_of_three_places(client: Client, place: Any) -> None:
+def test_the_three_places_of_an_invoices_account(client: Client, place: Any) -> None:
     about = stripe_invoice(**place({"account_id": client.account_id}))
-    assert _tell(client, PAID, about) == "applied"
+    assert _send_event(client, PAID, about) == "applied"
     assert event_types(client) == ["invoice.paid"]
 
 
 @pytest.mark.parametrize("first", NAMES)
 @pytest.mark.parametrize("then", NAMES)
-def test_a_customer_is_known_once_seen(client: Client, first: str, then: str) -> None:
+def test_a_customer_is_remembered(client: Client, first: str, then: str) -> None:
     customer = f"cus_{client.account_id}"
     nameless = _about(client, then, customer=customer) | {"metadata": {}}
     unknown = stripe_event(then, nameless)
-    assert refused_fields(send_stripe(client, unknown)) == ["account_id"]
-    _tell(client, first, _about(client, first, customer=customer))
+    assert invalid_fields(send_stripe(client, unknown)) == ["account_id"]
+    _send_event(client, first, _about(client, first, customer=customer))
     assert result(send_stripe(client, unknown | {"created": NOW + 1})) == "applied"
     assert event_types(client) == [NAMES[first], NAMES[then]]
 
 
-def test_a_customer_is_also_learnt_from_an_event_that_came_too_late(client: Client) -> None:
-    _tell(client, UPDATED, _about(client, UPDATED), created=NOW + 1)
+def test_a_customer_is_also_remembered_from_an_ignored_event(client: Client) -> None:
+    _send_event(client, UPDATED, _about(client, UPDATED), created=NOW + 1)
     late = _about(client, CREATED, customer=f"cus_{client.account_id}")
-    assert _tell(client, CREATED, late) == "ignored"
+    assert _send_event(client, CREATED, late) == "ignored"
     about = stripe_invoice(customer=f"cus_{client.account_id}")
-    assert _tell(client, PAID, about) == "applied"
+    assert _send_event(client, PAID, about) == "applied"
 
 
 @pytest.mark.parametrize("turn", [1, -1])
-def test_the_newest_word_on_a_customer_holds(client: Client, stranger: Client, turn: int) -> None:
+def test_the_newest_account_of_a_customer_wins(client: Client, stranger: Client, turn: int) -> None:
     customer = f"cus_{client.account_id}"
     for second, one in list(enumerate((client, stranger)))[::turn]:
-        _tell(one, UPDATED, _about(one, UPDATED, customer=customer), created=NOW + second)
-    _tell(client, PAID, stripe_invoice(customer=customer))
+        _send_event(one, UPDATED, _about(one, UPDATED, customer=customer), created=NOW + second)
+    _send_event(client, PAID, stripe_invoice(customer=customer))
     assert "invoice.paid" in event_types(stranger)
     assert "invoice.paid" not in event_types(client)
 
 
-def test_who_does_not_name_the_account_of_a_customer_says_nothing_of_it(
+def test_an_event_without_account_does_not_change_the_customer(
     client: Client, stranger: Client
 ) -> None:
     customer = f"cus_{client.account_id}"
-    _tell(client, PAID, _about(client, PAID, customer=customer), created=NOW)
-    _tell(client, PAID, stripe_invoice(customer=customer), created=NOW + 2)
-    _tell(stranger, PAID, _about(stranger, PAID, customer=customer), created=NOW + 1)
-    _tell(client, FAILED, stripe_invoice(customer=customer))
+    _send_event(client, PAID, _about(client, PAID, customer=customer), created=NOW)
+    _send_event(client, PAID, stripe_invoice(customer=customer), created=NOW + 2)
+    _send_event(stranger, PAID, _about(stranger, PAID, customer=customer), created=NOW + 1)
+    _send_event(client, FAILED, stripe_invoice(customer=customer))
     assert event_types(stranger) == ["invoice.paid", "invoice.failed"]
 
 
@@ -203,38 +201,38 @@ def test_who_does_not_name_the_account_of_a_customer_says_nothing_of_it(
 @pytest.mark.parametrize(
     "account_id", ["", "acct_x", "acct_" + "0" * 26, "a\x00", "x" * 9999, None]
 )
-def test_an_unknown_account_is_refused(client: Client, type_: str, account_id: Any) -> None:
-    """Also one that a customer is known for: what is said comes first."""
+def test_an_unknown_account_is_rejected(client: Client, type_: str, account_id: Any) -> None:
+    """Even if the customer is known: an account in the event takes precedence."""
     customer = f"cus_{client.account_id}"
     if account_id is not None:
-        _tell(client, PAID, _about(client, PAID, customer=customer))
+        _send_event(client, PAID, _about(client, PAID, customer=customer))
     before = everything(client)
     about = _about(client, type_, customer=customer) | {"metadata": {"account_id": account_id}}
-    assert refused_fields(send_stripe(client, stripe_event(type_, about))) == ["account_id"]
+    assert invalid_fields(send_stripe(client, stripe_event(type_, about))) == ["account_id"]
     assert everything(client) == before
 
 
 @pytest.mark.parametrize("lookup_key", ["gold", "", "a\x00", "x" * 9999])
-def test_an_unknown_plan_is_refused(client: Client, lookup_key: str) -> None:
+def test_an_unknown_plan_is_rejected(client: Client, lookup_key: str) -> None:
     before = everything(client)
     about = _about(client, CREATED, plan=lookup_key, customer=f"cus_{client.account_id}")
-    assert refused_fields(send_stripe(client, stripe_event(CREATED, about))) == ["plan"]
+    assert invalid_fields(send_stripe(client, stripe_event(CREATED, about))) == ["plan"]
     assert everything(client) == before
     assert event_types(client) == []
 
 
-def test_a_plan_that_does_not_count_need_not_be_known(client: Client) -> None:
+def test_an_unused_plan_may_be_unknown(client: Client) -> None:
     about = _about(client, UPDATED, plan="gold", status="incomplete")
-    assert _tell(client, UPDATED, about) == "applied"
+    assert _send_event(client, UPDATED, about) == "applied"
 
 
 @pytest.mark.parametrize(
     "type_", ["customer.created", "subscription.created", "invoice.failed", ""]
 )
-def test_an_unknown_type_is_ignored_whatever_else_it_says(client: Client, type_: str) -> None:
+def test_an_unknown_type_is_ignored(client: Client, type_: str) -> None:
     before = everything(client)
     for body in ({"id": 5, "data": None}, {"created": "x"}, {}):
-        assert _tell(client, type_, _about(client, UPDATED), **body) == "ignored"
+        assert _send_event(client, type_, _about(client, UPDATED), **body) == "ignored"
     assert everything(client) == before
 
 
@@ -247,12 +245,12 @@ def test_an_unknown_type_is_ignored_whatever_else_it_says(client: Client, type_:
     ],
 )
 @pytest.mark.parametrize("type_", NAMES)
-def test_a_wrong_member_of_an_event_is_refused(
+def test_invalid_members_of_an_event_are_rejected(
     client: Client, type_: str, field: str, value: Any
 ) -> None:
     body = stripe_event(type_, _about(client, type_), **{field: value})
-    assert refused_fields(send_stripe(client, body)) == [field]
-    assert refused_fields(send_stripe(client, _without(body, field))) == [field]
+    assert invalid_fields(send_stripe(client, body)) == [field]
+    assert invalid_fields(send_stripe(client, _without(body, field))) == [field]
     assert ledger(client) == []
 
 
@@ -284,9 +282,9 @@ def test_a_wrong_member_of_an_event_is_refused(
         (FAILED, {"subscription_details": {"metadata": 5}}, "subscription_details.metadata"),
     ],
 )
-def test_a_wrong_member_of_an_object_is_refused(
+def test_invalid_members_of_an_object_are_rejected(
     client: Client, type_: str, fields: dict[str, Any], refused: str
 ) -> None:
     body = stripe_event(type_, _about(client, type_) | fields)
-    assert refused_fields(send_stripe(client, body)) == [f"data.object.{refused}"]
+    assert invalid_fields(send_stripe(client, body)) == [f"data.object.{refused}"]
     assert ledger(client) == []

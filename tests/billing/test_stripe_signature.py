@@ -1,4 +1,4 @@
-"""The header Stripe-Signature, held against Stripe's own library."""
+"""The header Stripe-Signature, compared with Stripe's own library."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _signature(at: int, body: str = BODY, secret: str = STRIPE_SECRET) -> str:
 
 
 def _stripe_takes(header: str | None, body: str, now: float) -> bool:
-    """Whether Stripe's own library takes a signature at this time (epoch seconds)."""
+    """Whether Stripe's own library accepts a signature at this time (epoch seconds)."""
     with mock.patch("stripe._webhook.time", SimpleNamespace(time=lambda: now)):
         try:
             stripe.Webhook.construct_event(body, header, STRIPE_SECRET, 300)
@@ -83,13 +83,13 @@ PARTS = (
 @example(f"t={NOW}")
 @example("")
 @examples(1000)
-def test_a_header_is_taken_if_stripe_takes_it(header: str) -> None:
+def test_headers_are_accepted_as_stripe_does(header: str) -> None:
     assert _we_take(header, BODY, NOW) == _stripe_takes(header, BODY, NOW), header
 
 
 @given(st.text(max_size=20), st.text(max_size=20), st.integers(-400, 0))
 @examples(200)
-def test_a_body_is_taken_if_it_was_signed(signed: str, sent: str, age: int) -> None:
+def test_a_body_is_accepted_if_it_was_signed(signed: str, sent: str, age: int) -> None:
     signed, sent = (json.dumps({"a": text}, ensure_ascii=False) for text in (signed, sent))
     header = f"t={NOW + age},v1={_signature(NOW + age, signed)}"
     for body in (signed, sent):
@@ -101,7 +101,7 @@ def test_a_body_is_taken_if_it_was_signed(signed: str, sent: str, age: int) -> N
     ("seconds", "taken"),
     [(300, True), (300.001, False), (-300, True), (-300.001, False), (0, True), (86_400, False)],
 )
-def test_a_signature_holds_for_five_minutes_either_way(
+def test_a_signature_is_valid_for_five_minutes_either_way(
     client: Client, monkeypatch: pytest.MonkeyPatch, seconds: float, taken: bool
 ) -> None:
     moment = datetime.fromtimestamp(NOW, UTC) + timedelta(seconds=seconds)
@@ -116,7 +116,7 @@ def test_a_signature_holds_for_five_minutes_either_way(
         assert _stripe_takes(header, BODY, NOW + seconds) == taken
 
 
-def test_one_right_signature_among_several_is_enough(client: Client) -> None:
+def test_one_valid_signature_among_several_is_enough(client: Client) -> None:
     at = int(clock.now().timestamp())
     body = json.dumps(
         stripe_event("customer.subscription.updated", subscription(client.account_id))
@@ -128,7 +128,7 @@ def test_one_right_signature_among_several_is_enough(client: Client) -> None:
 
 
 @pytest.mark.parametrize("raw", [b"{", b"\xff", b"", b"null"])
-def test_broken_json_is_401_until_its_signature_is_right(client: Client, raw: bytes) -> None:
+def test_the_signature_is_checked_before_the_json(client: Client, raw: bytes) -> None:
     at = int(clock.now().timestamp())
     wrong = {"Stripe-Signature": f"t={at},v1={GOOD}"}
     response = post(client, STRIPE_WEBHOOK, raw, wrong)

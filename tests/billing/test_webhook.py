@@ -1,4 +1,4 @@
-"""POST /api/billing/webhook: who may tell, what is taken, and what it does."""
+"""POST /api/billing/webhook: signatures, validation and effects."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from tests.billing.sending import (
     WEBHOOK,
     event,
     everything,
+    invalid_fields,
     invoice,
     ledger,
     plan,
     post,
-    refused_fields,
     result,
     send,
 )
@@ -36,7 +36,7 @@ TYPES = (
 
 @pytest.mark.provokes(503)
 @pytest.mark.parametrize("path", [WEBHOOK, STRIPE_WEBHOOK])
-def test_without_its_secret_a_route_is_closed(app: Flask, path: str) -> None:
+def test_a_route_without_its_secret_is_disabled(app: Flask, path: str) -> None:
     response = post(make_account(app), path, b"{", {})
     assert response.status_code == 503
     assert response.json["error"]["code"] == "SERVICE_UNAVAILABLE"
@@ -68,12 +68,12 @@ def test_the_signature_of_another_secret_is_401(client: Client) -> None:
 
 
 @pytest.mark.parametrize("raw", [b"{", b"", b"\xff", b'{"a": 1, "a": 2}'])
-def test_broken_json_is_401_until_its_signature_is_right(client: Client, raw: bytes) -> None:
+def test_the_signature_is_checked_before_the_json(client: Client, raw: bytes) -> None:
     assert send(client, raw, secret="another").status_code == 401
     assert send(client, raw).status_code == (400 if raw else 422)
 
 
-def test_an_integer_past_64_bits_is_refused(client: Client) -> None:
+def test_an_integer_beyond_64_bits_is_rejected(client: Client) -> None:
     body = event(client, "invoice.paid", invoice=invoice(amount=2**63))
     assert send(client, body).status_code == 400
     body["invoice"]["amount"] = 2**63 - 1
@@ -81,7 +81,7 @@ def test_an_integer_past_64_bits_is_refused(client: Client) -> None:
     assert events(client)[0]["data"]["amount"] == 2**63 - 1
 
 
-def test_parameters_in_the_address_are_refused(client: Client) -> None:
+def test_query_parameters_are_rejected(client: Client) -> None:
     raw = json.dumps(event(client)).encode()
     signed = {"X-Service-Signature": signature_header(SECRET, raw)}
     assert post(client, f"{WEBHOOK}?a=1", raw, signed).status_code == 400
@@ -97,9 +97,7 @@ def test_parameters_in_the_address_are_refused(client: Client) -> None:
         {"type": "customer.created", "account_id": "\x00"},
     ],
 )
-def test_an_unknown_type_is_ignored_whatever_else_it_says(
-    client: Client, body: dict[str, Any]
-) -> None:
+def test_an_unknown_type_is_ignored(client: Client, body: dict[str, Any]) -> None:
     before = everything(client)
     assert result(send(client, event(client, plan="pro") | body)) == "ignored"
     assert everything(client) == before
@@ -107,13 +105,13 @@ def test_an_unknown_type_is_ignored_whatever_else_it_says(
 
 
 @pytest.mark.parametrize("raw", [b"[]", b"null", b'"type"', b"5"])
-def test_a_body_that_is_no_object_is_refused(client: Client, raw: bytes) -> None:
-    assert refused_fields(send(client, raw)) == ["body"]
+def test_a_body_that_is_not_an_object_is_rejected(client: Client, raw: bytes) -> None:
+    assert invalid_fields(send(client, raw)) == ["body"]
 
 
 @pytest.mark.parametrize("body", [{}, {"type": None}, {"type": 5}, {"type": ["invoice.paid"]}])
-def test_a_body_without_a_type_is_refused(client: Client, body: dict[str, Any]) -> None:
-    assert refused_fields(send(client, body)) == ["type"]
+def test_a_body_without_a_type_is_rejected(client: Client, body: dict[str, Any]) -> None:
+    assert invalid_fields(send(client, body)) == ["type"]
 
 
 @pytest.mark.parametrize(
@@ -136,12 +134,10 @@ def test_a_body_without_a_type_is_refused(client: Client, body: dict[str, Any]) 
     ],
 )
 @pytest.mark.parametrize("type_", ["subscription.updated", "subscription.canceled"])
-def test_a_wrong_field_is_refused_by_name(
-    client: Client, type_: str, field: str, value: Any
-) -> None:
+def test_invalid_fields_are_named(client: Client, type_: str, field: str, value: Any) -> None:
     before = everything(client)
     response = send(client, event(client, type_, **{field: value}))
-    assert refused_fields(response) == [field]
+    assert invalid_fields(response) == [field]
     assert everything(client) == before
 
 
@@ -156,33 +152,31 @@ def test_a_wrong_field_is_refused_by_name(
         ("colour", "green"),
     ],
 )
-def test_a_wrong_field_of_an_invoice_is_refused_by_name(
-    client: Client, field: str, value: Any
-) -> None:
+def test_invalid_fields_of_an_invoice_are_named(client: Client, field: str, value: Any) -> None:
     response = send(client, event(client, "invoice.paid", invoice=invoice(**{field: value})))
-    assert refused_fields(response) == [f"invoice.{field}"]
+    assert invalid_fields(response) == [f"invoice.{field}"]
     assert ledger(client) == []
 
 
 @pytest.mark.parametrize("none", [..., None])
-def test_an_event_about_an_invoice_needs_it(client: Client, none: Any) -> None:
-    assert refused_fields(send(client, event(client, "invoice.failed", invoice=none))) == [
+def test_an_invoice_event_needs_an_invoice(client: Client, none: Any) -> None:
+    assert invalid_fields(send(client, event(client, "invoice.failed", invoice=none))) == [
         "invoice"
     ]
 
 
 @pytest.mark.parametrize("type_", TYPES)
-def test_an_unknown_account_is_refused(client: Client, type_: str) -> None:
+def test_an_unknown_account_is_rejected(client: Client, type_: str) -> None:
     account_id = "acct_" + "0" * 26
-    assert refused_fields(send(client, event(client, type_, account_id=account_id))) == [
+    assert invalid_fields(send(client, event(client, type_, account_id=account_id))) == [
         "account_id"
     ]
 
 
 @pytest.mark.parametrize("type_", TYPES)
-def test_an_unknown_plan_is_refused_and_can_be_told_again(client: Client, type_: str) -> None:
+def test_an_event_with_an_unknown_plan_can_be_repeated(client: Client, type_: str) -> None:
     body, before = event(client, type_, plan="gold"), everything(client)
-    assert refused_fields(send(client, body)) == ["plan"]
+    assert invalid_fields(send(client, body)) == ["plan"]
     assert everything(client) == before
     assert event_types(client) == []
     assert result(send(client, body | {"plan": "pro"})) == "applied"
@@ -210,13 +204,13 @@ def test_the_plan_follows_the_subscription(
     assert client.get("/v1/account").json["data"]["plan"] == becomes
 
 
-def test_an_event_of_a_subscription_is_told_with_its_data(client: Client) -> None:
+def test_data_of_a_subscription_event(client: Client) -> None:
     end = "2027-02-15T09:00:00.5+01:00"
     send(client, event(client, plan="pro", status="past_due", current_period_end=end))
-    [told] = events(client)
-    assert told["type"] == "subscription.updated"
-    assert told["account"]["id"] == client.account_id
-    assert told["data"] == {
+    [emitted] = events(client)
+    assert emitted["type"] == "subscription.updated"
+    assert emitted["account"]["id"] == client.account_id
+    assert emitted["data"] == {
         "plan": "pro",
         "previous_plan": "free",
         "status": "past_due",
@@ -224,11 +218,11 @@ def test_an_event_of_a_subscription_is_told_with_its_data(client: Client) -> Non
     }
 
 
-def test_an_event_of_an_invoice_is_told_with_its_data(client: Client) -> None:
+def test_data_of_an_invoice_event(client: Client) -> None:
     send(client, event(client, "invoice.failed", invoice=invoice(id="i" * 255, amount=-1)))
-    [told] = events(client)
-    assert told["type"] == "invoice.failed"
-    assert told["data"] == {
+    [emitted] = events(client)
+    assert emitted["type"] == "invoice.failed"
+    assert emitted["data"] == {
         "id": "i" * 255,
         "amount": -1,
         "currency": "eur",
@@ -239,7 +233,7 @@ def test_an_event_of_an_invoice_is_told_with_its_data(client: Client) -> None:
 
 @pytest.mark.parametrize("type_", TYPES)
 @pytest.mark.parametrize("absent", [..., None])
-def test_what_is_left_out_is_told_as_null_and_the_status_by_the_type(
+def test_missing_fields_are_null_and_the_status_defaults_to_the_type(
     client: Client, type_: str, absent: Any
 ) -> None:
     fields: dict[str, Any] = {"status": absent, "current_period_end": absent}
@@ -252,7 +246,7 @@ def test_what_is_left_out_is_told_as_null_and_the_status_by_the_type(
     assert data.get("due_at") is None
 
 
-def test_an_event_is_kept_as_it_came(client: Client) -> None:
+def test_an_event_is_stored_raw(client: Client) -> None:
     body = event(client, plan="pro", created_at="2027-01-15T08:00:00.123456+00:00")
     raw = json.dumps(body, indent=3).replace('"pro"', '"\\u0070ro"').encode() + b" \n"
     before = clock.now()
@@ -266,25 +260,23 @@ def test_an_event_is_kept_as_it_came(client: Client) -> None:
 
 
 @pytest.mark.parametrize("type_", TYPES)
-def test_a_repeat_does_nothing_more(client: Client, type_: str) -> None:
+def test_a_repeat_has_no_effect(client: Client, type_: str) -> None:
     body = event(client, type_, plan="pro")
     assert result(send(client, body)) == "applied"
-    before, told = everything(client), event_types(client)
+    before, emitted = everything(client), event_types(client)
     assert result(send(client, body)) == "repeated"
     assert result(send(client, body | {"plan": "enterprise", "status": "x"})) == "repeated"
     assert everything(client) == before
-    assert event_types(client) == told == [type_]
+    assert event_types(client) == emitted == [type_]
 
 
-def test_an_account_is_told_nothing_of_another(client: Client, stranger: Client) -> None:
+def test_events_of_other_accounts_are_not_visible(client: Client, stranger: Client) -> None:
     send(client, event(client, plan="pro"))
     assert (plan(stranger), ledger(stranger), events(stranger)) == ("free", [], [])
 
 
 @pytest.mark.provokes(503)
-def test_an_event_whose_commit_fails_leaves_nothing(
-    client: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failed_commit_leaves_nothing(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail() -> None:
         raise OperationalError("COMMIT", {}, Exception("disk I/O error"))
 

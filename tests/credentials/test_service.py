@@ -1,5 +1,5 @@
-"""API keys and service tokens (docs/api-conventions.md, "Authentication"): what they are made of,
-and that only a hash of them is kept."""
+"""API keys and service tokens (docs/api-conventions.md, "Authentication"): their format, and that
+only a hash is stored."""
 
 from __future__ import annotations
 
@@ -72,20 +72,20 @@ def test_the_record_never_shows_the_secret(client: Client) -> None:
     assert record["created_by"] == client.owner_id
 
 
-def test_the_newest_come_first_and_each_kind_apart(client: Client) -> None:
+def test_kinds_are_listed_separately_newest_first(client: Client) -> None:
     keys = [make_key(client).credential_id for _ in range(2)]
     token = make_service_token(client).credential_id
     assert [record["id"] for record in _list(client)] == [*keys[::-1], client.credential_id]
     assert [record["id"] for record in _list(client, "service_token")] == [token]
 
 
-def test_permissions_are_sorted_and_told_once(client: Client) -> None:
+def test_permissions_are_sorted_and_unique(client: Client) -> None:
     _create(client, permissions=["projects:read", "assets:read", "projects:read"])
     assert _list(client)[0]["permissions"] == ["assets:read", "projects:read"]
 
 
 @pytest.mark.parametrize("permission", PERMISSIONS)
-def test_every_permission_can_be_given(client: Client, permission: str) -> None:
+def test_every_permission_can_be_granted(client: Client, permission: str) -> None:
     _create(client, permissions=[permission])
     assert _list(client)[0]["permissions"] == [permission]
 
@@ -108,20 +108,22 @@ def test_every_permission_can_be_given(client: Client, permission: str) -> None:
         ({"name": "", "permissions": []}, ["name", "permissions"]),
     ],
 )
-def test_what_is_wrong_is_named(client: Client, fields: dict[str, Any], wrong: list[str]) -> None:
-    with pytest.raises(ValidationFailed) as refusal:
+def test_invalid_arguments_are_named(
+    client: Client, fields: dict[str, Any], wrong: list[str]
+) -> None:
+    with pytest.raises(ValidationFailed) as raised:
         _create(client, **fields)
-    assert [detail.field for detail in refusal.value.details] == wrong
+    assert [detail.field for detail in raised.value.details] == wrong
 
 
-def test_an_unknown_account_is_refused(app: Flask) -> None:
-    with pytest.raises(ValidationFailed) as refusal:
+def test_an_unknown_account_is_rejected(app: Flask) -> None:
+    with pytest.raises(ValidationFailed) as raised:
         _create(Client(app, "acct_unknown", "", None))
-    assert [detail.field for detail in refusal.value.details] == ["account"]
+    assert [detail.field for detail in raised.value.details] == ["account"]
 
 
 @pytest.mark.parametrize("entry", ["10.0.0.1", "10.0.0.0/8", "::1", "2001:db8::/32"])
-def test_addresses_and_networks_of_both_kinds_are_taken(client: Client, entry: str) -> None:
+def test_ipv4_and_ipv6_addresses_and_networks_are_accepted(client: Client, entry: str) -> None:
     _create(client, kind="service_token", ip_allowlist=[entry])
     assert _list(client, "service_token")[0]["ip_allowlist"] == [entry]
 
@@ -133,7 +135,7 @@ def _revoke(client: Client, kind: str, credential_id: str) -> bool:
         return done
 
 
-def test_revoking_is_noted_and_happens_once(client: Client) -> None:
+def test_revoking_happens_once(client: Client) -> None:
     credential_id, _ = _create(client)
     assert _list(client)[0]["revoked_at"] is None
     assert _revoke(client, "api_key", credential_id)

@@ -1,5 +1,4 @@
-"""``account.usage`` equals a scan of the projects, whatever was done
-(docs/adr/0006-areas-and-counters.md)."""
+"""``account.usage`` always equals a scan of the projects (docs/adr/0006-areas-and-counters.md)."""
 
 from __future__ import annotations
 
@@ -20,7 +19,7 @@ steps = st.one_of(
     st.tuples(st.just("create"), st.sampled_from(GEOMETRIES)),
     st.tuples(st.just("reshape"), st.sampled_from(GEOMETRIES)),
     st.tuples(st.just("status"), st.sampled_from(PROJECT_STATUSES)),
-    st.tuples(st.sampled_from(["archive", "restore", "delete", "refused"]), st.none()),
+    st.tuples(st.sampled_from(["archive", "restore", "delete", "rejected"]), st.none()),
 )
 
 
@@ -35,7 +34,7 @@ def test_counters_equal_a_scan_after_any_changes(app: Flask, plan: list[Any]) ->
 
 
 def _do(client: Client, made: list[str], step: str, value: Any, which: int) -> None:
-    """One change, of one of the projects; those that are refused count too."""
+    """Change one of the projects, or try a change that is rejected."""
     if step == "create" or not made:
         made.append(make_project(client, geometry=value if step == "create" else None)["id"])
         return
@@ -46,7 +45,7 @@ def _do(client: Client, made: list[str], step: str, value: Any, which: int) -> N
         client.put(path, json={"status": value})
     elif step == "delete":
         client.delete(path)
-    elif step == "refused":
+    elif step == "rejected":
         client.put(path, json={"geometry": square(size=1), "x": 1})
         client.put(path, json={"geometry": square(size=1)}, headers={"If-Match": '"x"'})
     else:
@@ -72,8 +71,8 @@ def _check(client: Client) -> None:
         assert client.get(f"/v1/projects?status={status}").json["meta"]["total"] == number
 
 
-def test_hectares_add_up_exactly_however_often(client: Client) -> None:
-    """Whole square metres: no rest is left after many changes back and forth."""
+def test_hectares_add_up_exactly(client: Client) -> None:
+    """Whole square metres leave no rounding error after many changes."""
     project = make_project(client, geometry=square(size=0.03))
     path = f"/v1/projects/{project['id']}"
     for _ in range(15):
@@ -84,7 +83,7 @@ def test_hectares_add_up_exactly_however_often(client: Client) -> None:
     assert usage["hectares"] == project["area_hectares"]
 
 
-def test_accounts_are_counted_apart(client: Client, stranger: Client) -> None:
+def test_accounts_are_counted_separately(client: Client, stranger: Client) -> None:
     make_project(client, geometry=square())
     assert stranger.get("/v1/account").json["data"]["usage"]["projects"] == 0
 

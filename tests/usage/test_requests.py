@@ -1,4 +1,4 @@
-"""``api_requests``: which requests count, and that none is lost or counted twice
+"""``api_requests``: which requests are counted, and that none is lost or counted twice
 (docs/adr/0008-request-counts.md)."""
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ DEAD = "redis://127.0.0.1:9/0"
 
 
 def _current(client: Client) -> int:
-    """What has been counted, without a request that would count."""
+    """The current count, read without a request that would be counted."""
     with client.app.app_context():
         return request_counts.requests_on(client.account_id, [request_counts.today()])
 
@@ -37,7 +37,7 @@ def _write(app: Flask) -> int:
 
 @pytest.fixture
 def _nothing_pending(app: Flask) -> Iterator[None]:
-    """Nothing is on its way before, and nothing is left behind."""
+    """No counts are pending before a test or after it."""
     _write(app)
     yield
     _write(app)
@@ -64,23 +64,23 @@ def test_every_answered_request_with_a_credential_counts(
     assert _current(client) == 1
 
 
-def test_a_refusal_for_lack_of_permission_counts(client: Client) -> None:
+def test_a_request_without_permission_counts(client: Client) -> None:
     make_key(client, permissions=["members:read"]).get("/v1/projects")
     assert _current(client) == 1
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/api/health", "/docs", "/v2/x"])
-def test_what_is_not_the_api_does_not_count(client: Client, path: str) -> None:
+def test_other_routes_do_not_count(client: Client, path: str) -> None:
     client.get(path)
     assert _current(client) == 0
 
 
-def test_requests_of_nobody_count_for_nobody(client: Client) -> None:
+def test_unauthenticated_requests_do_not_count(client: Client) -> None:
     client.nobody().get("/v1/projects")
     assert _current(client) == 0
 
 
-def test_usage_tells_the_number_with_this_request(client: Client) -> None:
+def test_usage_includes_the_current_request(client: Client) -> None:
     for _ in range(3):
         client.get("/v1/account")
     usage = client.get("/v1/account/usage").json["data"]
@@ -102,7 +102,7 @@ def test_requests_of_many_threads_are_counted_exactly(client: Client) -> None:
     assert _current(client) == 80
 
 
-def test_days_are_counted_apart_and_months_together(
+def test_days_are_counted_separately_and_summed_by_month(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     moments = ["2026-01-31T23:59:59.999Z", "2026-02-01T00:00:00.000Z", "2026-02-28T23:59:59.999Z"]
@@ -115,13 +115,13 @@ def test_days_are_counted_apart_and_months_together(
 
 
 def _rows(client: Client) -> int:
-    """What the database has of today."""
+    """Today's rows in the database."""
     with client.app.app_context():
         return request_counts.written_on(client.account_id, request_counts.today())
 
 
 @pytest.mark.usefixtures("_nothing_pending")
-def test_the_job_copies_the_counts_and_the_sum_stays(client: Client) -> None:
+def test_the_job_copies_counts_without_changing_the_sum(client: Client) -> None:
     for number in (3, 2):
         for _ in range(number):
             client.get("/v1/account")
@@ -136,7 +136,7 @@ class Died(Exception):
     """The process was killed."""
 
 
-# Where the job dies: before the transaction, at its commit, after it, and when all is done.
+# Where the job is killed: before the transaction, at its commit, after it, and at the end.
 DEATHS = {
     "before writing": ("app.usage.jobs._write", None),
     "before the commit": ("commit", "before"),
@@ -147,7 +147,7 @@ DEATHS = {
 
 @pytest.mark.parametrize("place", DEATHS)
 @pytest.mark.usefixtures("_nothing_pending")
-def test_a_job_that_dies_counts_nothing_twice_and_loses_nothing(client: Client, place: str) -> None:
+def test_a_killed_job_neither_loses_nor_doubles_counts(client: Client, place: str) -> None:
     for _ in range(3):
         client.get("/v1/account")
     with pytest.MonkeyPatch.context() as patch:
@@ -178,7 +178,7 @@ def _kill(patch: pytest.MonkeyPatch, place: str) -> None:
 
 
 @pytest.mark.usefixtures("_nothing_pending")
-def test_a_request_while_the_job_runs_is_copied_by_the_next_one(
+def test_a_request_during_the_job_is_copied_by_the_next_run(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     client.get("/v1/account")
@@ -197,7 +197,7 @@ def test_a_request_while_the_job_runs_is_copied_by_the_next_one(
 
 
 @pytest.mark.usefixtures("_nothing_pending")
-def test_counts_of_an_account_that_is_gone_do_not_hold_up_the_others(client: Client) -> None:
+def test_counts_of_a_deleted_account_do_not_block_others(client: Client) -> None:
     with client.app.app_context():
         valkey().client.hset(request_counts.day_key(request_counts.today()), "acct_gone", 5)
         valkey().client.sadd(request_counts.CHANGED, f"acct_gone {request_counts.today()}")
@@ -210,7 +210,7 @@ def test_counts_of_an_account_that_is_gone_do_not_hold_up_the_others(client: Cli
 
 
 @pytest.mark.usefixtures("_nothing_pending")
-def test_more_accounts_than_one_transaction_takes(
+def test_several_transactions(
     client: Client, stranger: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(jobs, "_CHUNK", 1)
@@ -221,7 +221,7 @@ def test_more_accounts_than_one_transaction_takes(
 
 
 @pytest.mark.usefixtures("_nothing_pending")
-def test_a_store_that_forgets_loses_what_was_pending_and_no_more(client: Client) -> None:
+def test_when_valkey_loses_its_data_only_pending_counts_are_lost(client: Client) -> None:
     for _ in range(3):
         client.get("/v1/account")
     _write(client.app)
@@ -234,10 +234,10 @@ def test_a_store_that_forgets_loses_what_was_pending_and_no_more(client: Client)
     assert _current(client) == 4
 
 
-def test_a_clock_that_is_days_behind_loses_no_count(
+def test_a_clock_that_is_days_slow_loses_no_count(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The store's clock and this machine's may differ."""
+    """The clocks of Valkey and of this machine may differ."""
     behind = clock.now() - timedelta(days=4)
     monkeypatch.setattr(clock, "now", lambda: behind)
     for _ in range(3):
@@ -247,7 +247,7 @@ def test_a_clock_that_is_days_behind_loses_no_count(
         assert valkey().client.ttl(request_counts.day_key(request_counts.today())) > 0
 
 
-def test_the_store_forgets_a_day_after_three(client: Client) -> None:
+def test_valkey_keeps_a_day_for_three_days(client: Client) -> None:
     client.get("/v1/account")
     with client.app.app_context():
         left = valkey().client.ttl(request_counts.day_key(request_counts.today()))

@@ -1,4 +1,4 @@
-"""GET /v1/account/usage: what the account uses, beside the limits of its plan (docs/policy.md)."""
+"""GET /v1/account/usage: usage and the limits of the plan (docs/policy.md)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _at(monkeypatch: pytest.MonkeyPatch, moment: str) -> None:
     monkeypatch.setattr(clock, "now", lambda: clock.parse_time(moment))
 
 
-def test_has_the_fields_of_usage_and_no_others(client: Client) -> None:
+def test_fields_of_usage(client: Client) -> None:
     usage = _usage(client)
     assert {name: list(part) for name, part in usage.items()} == {
         "period": ["start", "end"],
@@ -80,7 +80,7 @@ def test_percentage_is_of_the_limit(app: Flask) -> None:
     assert usage["percentage"] == round(project["area_hectares"] / 10, 2)
 
 
-def test_percentage_may_pass_a_hundred(app: Flask) -> None:
+def test_percentage_may_exceed_a_hundred(app: Flask) -> None:
     client = make_account(app, plan="free")
     make_project(client, geometry=square(size=1))
     assert _usage(client)["hectares"]["percentage"] > 100
@@ -102,7 +102,7 @@ def test_total_counts_drafts_too(client: Client) -> None:
     assert _usage(client)["projects"] == {"active": 1, "archived": 1, "total": 3}
 
 
-def test_the_plans_are_those_that_were_promised() -> None:
+def test_plans() -> None:
     rows = {
         name: (plan.requests_per_minute, plan.requests_per_day, plan.hectares, plan.members)
         for name, plan in PLANS.items()

@@ -1,5 +1,5 @@
-"""``usage.threshold_reached`` and ``usage.limit_exceeded`` for hectares, told once for each
-climb to a limit (docs/adr/0006-areas-and-counters.md)."""
+"""``usage.threshold_reached`` and ``usage.limit_exceeded`` for hectares, emitted whenever a
+threshold is reached anew (docs/adr/0006-areas-and-counters.md)."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from app.db.extensions import db
 from app.geometry import read_boundary
 from app.projects.importing import Candidate, Import
 from tests.make import Client, events, make_account, make_project, multi_square, square, together
-from tests.usage.telling import ALL, do, hold, levels, told
+from tests.usage.helpers import ALL, in_transaction, levels, set_counters, usage_events
 
 LIMIT_M2 = 10_000_000  # of the plan "free": 1,000 ha
 
 
 @pytest.fixture
 def free(app: Flask) -> Client:
-    """An account that may have 1,000 ha."""
+    """An account with a limit of 1,000 ha."""
     return make_account(app, plan="free")
 
 
 def test_data_of_an_event(free: Client) -> None:
-    hold(free, area_m2=7_499_999)
+    set_counters(free, area_m2=7_499_999)
     project = make_project(free, geometry=square(size=0.001))
     first = events(free)[-1]
     area = (7_499_999 + round(project["area_hectares"] * 10_000)) / 10_000
@@ -78,23 +78,23 @@ def test_the_subject_of_an_event_is_the_account(free: Client) -> None:
         (LIMIT_M2 + 1, ALL),
     ],
 )
-def test_a_project_that_reaches_exactly_so_much(
+def test_a_project_that_exactly_reaches_a_threshold(
     free: Client, reached: int, expected: list[Any]
 ) -> None:
     geometry = square(size=0.001)
-    hold(free, area_m2=reached - read_boundary(geometry).area_m2)
+    set_counters(free, area_m2=reached - read_boundary(geometry).area_m2)
     make_project(free, geometry=geometry)
-    assert told(free) == expected
+    assert usage_events(free) == expected
 
 
-def test_a_large_project_jumps_over_all_rungs_and_each_is_told_once(free: Client) -> None:
+def test_a_large_project_reaches_all_thresholds_each_once(free: Client) -> None:
     make_project(free, geometry=square(size=1))
-    assert told(free) == ALL
+    assert usage_events(free) == ALL
     make_project(free, geometry=square(20, 20, 1))
-    assert told(free) == ALL
+    assert usage_events(free) == ALL
 
 
-def test_events_of_usage_come_after_that_of_the_change(free: Client) -> None:
+def test_usage_events_follow_the_event_of_the_change(free: Client) -> None:
     make_project(free, geometry=square(size=1))
     kinds = [each["type"] for each in events(free)]
     assert kinds == [
@@ -107,33 +107,33 @@ def test_events_of_usage_come_after_that_of_the_change(free: Client) -> None:
 def test_up_and_down_and_up_again(free: Client) -> None:
     path = f"/v1/projects/{make_project(free, geometry=square(size=1))['id']}"
     free.post(f"{path}/archive")
-    assert told(free) == ALL
+    assert usage_events(free) == ALL
     assert levels(free)[0] == 0
     free.post(f"{path}/restore")
-    assert told(free) == ALL * 2
+    assert usage_events(free) == ALL * 2
 
 
-def test_falling_by_some_rungs_arms_these_alone(free: Client) -> None:
-    hold(free, area_m2=LIMIT_M2 * 80 // 100, hectares_level=1)
+def test_falling_below_some_thresholds_rearms_only_these(free: Client) -> None:
+    set_counters(free, area_m2=LIMIT_M2 * 80 // 100, hectares_level=1)
     path = f"/v1/projects/{make_project(free, geometry=square(size=0.1))['id']}"
-    assert told(free) == [90, 100, "over"]
+    assert usage_events(free) == [90, 100, "over"]
     free.put(path, json={"geometry": None})
     assert levels(free)[0] == 1
     free.put(path, json={"geometry": square(size=0.1)})
-    assert told(free) == [90, 100, "over"] * 2
+    assert usage_events(free) == [90, 100, "over"] * 2
 
 
-def test_back_to_exactly_the_limit_arms_what_tells_of_going_over(free: Client) -> None:
-    hold(free, area_m2=LIMIT_M2, hectares_level=3)
+def test_falling_back_to_the_limit_rearms_limit_exceeded(free: Client) -> None:
+    set_counters(free, area_m2=LIMIT_M2, hectares_level=3)
     path = f"/v1/projects/{make_project(free, geometry=square(size=0.001))['id']}"
     for _ in range(2):
         free.put(path, json={"geometry": None})
         free.put(path, json={"geometry": square(size=0.001)})
-    assert told(free) == ["over"] * 3
+    assert usage_events(free) == ["over"] * 3
 
 
 @pytest.mark.parametrize("last", ["archive", "PUT archived", "delete"])
-def test_what_is_archived_or_deleted_no_longer_counts(free: Client, last: str) -> None:
+def test_archived_and_deleted_projects_do_not_count(free: Client, last: str) -> None:
     path = f"/v1/projects/{make_project(free, geometry=square(size=1))['id']}"
     if last == "archive":
         free.post(f"{path}/archive")
@@ -142,42 +142,42 @@ def test_what_is_archived_or_deleted_no_longer_counts(free: Client, last: str) -
     if last == "delete":
         free.delete(path)
     assert levels(free)[0] == 0
-    assert told(free) == ALL
+    assert usage_events(free) == ALL
 
 
 def test_a_draft_counts_like_an_active_project(free: Client) -> None:
     path = f"/v1/projects/{make_project(free, geometry=square(size=1))['id']}"
     free.put(path, json={"status": "draft"})
     free.put(path, json={"status": "active"})
-    assert told(free) == ALL
+    assert usage_events(free) == ALL
 
 
 @pytest.mark.parametrize(
     "geometry", [square(30, 30, 1), square(size=0.9), multi_square((1, 1), (3, 3), size=1)]
 )
-def test_a_boundary_that_changes_on_one_level_tells_nothing(
+def test_a_new_boundary_on_the_same_level_emits_nothing(
     free: Client, geometry: dict[str, Any]
 ) -> None:
-    """Counted out and in, it must not fall from its rung in between."""
+    """The level must not drop between subtracting the old area and adding the new one."""
     path = f"/v1/projects/{make_project(free, geometry=square(size=1))['id']}"
     free.put(path, json={"geometry": geometry})
     free.put(path, json={"name": "Other", "description": "other"})
-    assert told(free) == ALL
+    assert usage_events(free) == ALL
 
 
-def test_without_a_limit_nothing_is_told(client: Client) -> None:
+def test_without_a_limit_nothing_is_emitted(client: Client) -> None:
     make_project(client, geometry=square(size=5))
-    assert told(client) == []
+    assert usage_events(client) == []
     assert levels(client) == (0, 0, 0)
 
 
-def test_accounts_climb_apart(free: Client, app: Flask) -> None:
+def test_accounts_have_separate_levels(free: Client, app: Flask) -> None:
     other = make_account(app, plan="free")
     make_project(free, geometry=square(size=1))
-    assert told(other) == []
+    assert usage_events(other) == []
 
 
-def test_projects_of_an_import_are_told_of(free: Client) -> None:
+def test_imported_projects_count(free: Client) -> None:
     def run() -> None:
         principal = acting_for(find_account(free.account_id), first_owner(free.account_id))
         boundary = read_boundary(square(size=0.028))  # some 620 ha
@@ -186,24 +186,22 @@ def test_projects_of_an_import_are_told_of(free: Client) -> None:
             [Candidate(1, "One", None, boundary), Candidate(2, "Two", None, other)]
         )
 
-    do(free, run)
-    assert told(free) == ALL
+    in_transaction(free, run)
+    assert usage_events(free) == ALL
     assert [each["type"] for each in events(free)][:2] == ["project.created"] * 2
 
 
-def test_a_change_that_fails_tells_nothing(free: Client) -> None:
+def test_a_failed_change_emits_nothing(free: Client) -> None:
     make_project(free, name="Taken")
-    refused = free.post("/v1/projects", json={"name": "Taken", "geometry": square(size=1)})
-    assert refused.status_code == 409
-    assert told(free) == []
+    rejected = free.post("/v1/projects", json={"name": "Taken", "geometry": square(size=1)})
+    assert rejected.status_code == 409
+    assert usage_events(free) == []
     assert levels(free)[0] == 0
 
 
 @pytest.mark.provokes(500)
-def test_a_change_that_breaks_off_tells_nothing(
-    free: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """After everything was written, at the commit."""
+def test_a_failed_commit_emits_nothing(free: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It fails at the commit, after everything was written."""
 
     def fail() -> None:
         raise RuntimeError
@@ -212,19 +210,19 @@ def test_a_change_that_breaks_off_tells_nothing(
         patch.setattr(db.session, "commit", fail)
         response = free.post("/v1/projects", json={"name": "Lost", "geometry": square(size=1)})
     assert response.status_code == 500
-    assert told(free) == []
+    assert usage_events(free) == []
     make_project(free, geometry=square(size=1))
-    assert told(free) == ALL
+    assert usage_events(free) == ALL
 
 
-def test_creates_at_once_tell_each_rung_once(free: Client) -> None:
-    """Eight projects of some 220 ha: which one reaches a rung is open, that one does is not."""
+def test_concurrent_creates_emit_each_threshold_once(free: Client) -> None:
+    """Eight projects of some 220 ha: it is open which one reaches a threshold."""
     small = [square(10 + 0.1 * place, 50, 0.0168) for place in range(8)]
     together(*(lambda g=g: make_project(free, geometry=g) for g in small))
-    assert told(free) == ALL
+    assert usage_events(free) == ALL
 
 
-def test_changes_up_and_down_at_once_leave_the_level_that_is_right(free: Client) -> None:
+def test_concurrent_changes_leave_the_right_level(free: Client) -> None:
     paths = [
         f"/v1/projects/{make_project(free, geometry=square(10 + n, 50, 0.03))['id']}"
         for n in range(4)
@@ -237,13 +235,13 @@ def test_changes_up_and_down_at_once_leave_the_level_that_is_right(free: Client)
 
     together(*(lambda p=p: swing(p) for p in paths))
     assert levels(free)[0] == 4
-    seen = told(free)
+    seen = usage_events(free)
     assert seen[:4] == ALL
     assert all(seen.count(rung) <= 1 + 12 for rung in ALL), "told of without a climb"
 
 
 class Statements:
-    """The statements on counters that were sent."""
+    """Records the statements on counters."""
 
     def __init__(self) -> None:
         self.sent: list[str] = []
@@ -273,6 +271,6 @@ def test_a_change_counts_with_one_statement(free: Client, statements: Statements
     assert len(statements.sent) == 3
 
 
-def test_a_crossing_costs_one_more(free: Client, statements: Statements) -> None:
+def test_reaching_a_threshold_costs_one_more(free: Client, statements: Statements) -> None:
     make_project(free, geometry=square(size=1))
     assert len(statements.sent) == 2

@@ -10,40 +10,40 @@ from app.limits.plan_file import plans
 from app.policy.plans import Plan
 from app.usage import service
 from tests.make import Client, events, make_account
-from tests.usage.telling import ALL, do, told
+from tests.usage.helpers import ALL, in_transaction, usage_events
 
 
 @pytest.fixture
 def free(app: Flask) -> Client:
-    """An account that may have 3 members."""
+    """An account with 3 seats."""
     return make_account(app, plan="free")
 
 
 def test_members_are_counted_towards_their_limit(free: Client) -> None:
     for _ in range(3):
-        do(free, lambda: service.count_member(free.account_id, 1))
-    assert told(free) == ALL  # 2 of 3 are 67 %, 3 are all, 4 too many
+        in_transaction(free, lambda: service.count_member(free.account_id, 1))
+    assert usage_events(free) == ALL  # 2 of 3 are 67 %, 3 are all, 4 too many
     assert [each["data"]["current"] for each in events(free)] == [3, 3, 3, 4]
     assert {each["data"]["metric"] for each in events(free)} == {"members"}
     assert [each["data"]["percentage"] for each in events(free)] == [100.0, 100.0, 100.0, 133.33]
-    do(free, lambda: service.count_member(free.account_id, -1))
-    do(free, lambda: service.count_member(free.account_id, 1))
-    assert told(free) == [*ALL, "over"]
+    in_transaction(free, lambda: service.count_member(free.account_id, -1))
+    in_transaction(free, lambda: service.count_member(free.account_id, 1))
+    assert usage_events(free) == [*ALL, "over"]
 
 
-def test_an_account_that_is_full_with_its_owner_is_told_so(
+def test_an_account_that_is_full_with_its_owner(
     app: Flask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with app.app_context():
         known = dict(plans())
     monkeypatch.setitem(app.extensions, "canopy_plans", known | {"solo": Plan(None, None, None, 1)})
     client = make_account(app, plan="enterprise")
-    do(client, lambda: _put_on(client, "solo"))
-    assert told(client) == [75, 90, 100]
+    in_transaction(client, lambda: _put_on(client, "solo"))
+    assert usage_events(client) == [75, 90, 100]
 
 
 def _put_on(client: Client, plan: str) -> None:
-    """As ``set_plan`` does, for a plan that only a file of the operator has."""
+    """Like ``set_plan``, for a plan that only the operator's plan file has."""
     own = {"account": client.account_id, "plan": plan}
     db.session.execute(db.text("UPDATE accounts SET plan = :plan WHERE id = :account"), own)
     service.check_thresholds(client.account_id)

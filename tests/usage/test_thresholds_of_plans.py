@@ -1,4 +1,4 @@
-"""What an account uses is held against a new plan (docs/adr/0006-areas-and-counters.md)."""
+"""Usage is checked against a new plan (docs/adr/0006-areas-and-counters.md)."""
 
 from __future__ import annotations
 
@@ -17,56 +17,56 @@ from app.usage import service
 from app.usage.thresholds import crossed
 from tests.make import Client, make_account, make_project, square, together
 from tests.make.properties import examples
-from tests.usage.telling import ALL, do, levels, told
+from tests.usage.helpers import ALL, in_transaction, levels, usage_events
 
 
 @pytest.fixture
 def free(app: Flask) -> Client:
-    """An account that may have 1,000 ha and 3 members."""
+    """An account with limits of 1,000 ha and 3 members."""
     return make_account(app, plan="free")
 
 
-def test_a_smaller_plan_is_held_against_what_there_is(client: Client) -> None:
+def test_a_smaller_plan_is_checked_against_current_usage(client: Client) -> None:
     make_project(client, geometry=square(size=0.028))  # some 620 ha
-    do(client, lambda: service.count_member(client.account_id, 2))
-    do(client, lambda: set_plan(client.account_id, "free"))
-    assert told(client) == [75, 90, 100]
+    in_transaction(client, lambda: service.count_member(client.account_id, 2))
+    in_transaction(client, lambda: set_plan(client.account_id, "free"))
+    assert usage_events(client) == [75, 90, 100]
     assert levels(client) == (0, 3, 0)
     make_project(client, geometry=square(20, 50, 0.028))
-    assert told(client) == [75, 90, 100, *ALL]
+    assert usage_events(client) == [75, 90, 100, *ALL]
 
 
-def test_a_larger_plan_arms_silently(free: Client) -> None:
+def test_a_larger_plan_rearms_without_events(free: Client) -> None:
     make_project(free, geometry=square(size=0.1))
-    do(free, lambda: set_plan(free.account_id, "pro"))
+    in_transaction(free, lambda: set_plan(free.account_id, "pro"))
     assert levels(free) == (0, 0, 0)
-    do(free, lambda: set_plan(free.account_id, "enterprise"))
+    in_transaction(free, lambda: set_plan(free.account_id, "enterprise"))
     assert levels(free) == (0, 0, 0)
-    before = told(free)
-    do(free, lambda: set_plan(free.account_id, "free"))
-    assert told(free) == [*before, *ALL]
+    before = usage_events(free)
+    in_transaction(free, lambda: set_plan(free.account_id, "free"))
+    assert usage_events(free) == [*before, *ALL]
 
 
-def test_the_same_plan_again_tells_nothing(free: Client) -> None:
+def test_the_same_plan_again_emits_nothing(free: Client) -> None:
     make_project(free, geometry=square(size=1))
-    do(free, lambda: set_plan(free.account_id, "free"))
-    assert told(free) == ALL
+    in_transaction(free, lambda: set_plan(free.account_id, "free"))
+    assert usage_events(free) == ALL
 
 
-def test_a_plan_that_is_not_set_tells_nothing(client: Client) -> None:
+def test_an_unknown_plan_emits_nothing(client: Client) -> None:
     make_project(client, geometry=square(size=1))
     with client.app.app_context():
         set_plan(client.account_id, "free")
         db.session.rollback()
-    assert told(client) == []
+    assert usage_events(client) == []
 
 
 @pytest.mark.parametrize("change", ["create", "restore"])
 @pytest.mark.parametrize("first", ["enterprise", "free"])
-def test_what_comes_while_the_plan_changes_is_held_against_the_new_one(
+def test_concurrent_changes_are_checked_against_the_new_plan(
     app: Flask, first: str, change: str
 ) -> None:
-    """A statement that waits for a row sees other tables as they were before it waited."""
+    """After waiting for a row, a statement still sees an old snapshot of other tables."""
     client = make_account(app, plan=first)
     second = "free" if first == "enterprise" else "enterprise"
     drawn = [square(10 + 0.1 * place, 50, 0.02) for place in range(6)]  # some 320 ha each
@@ -76,7 +76,7 @@ def test_what_comes_while_the_plan_changes_is_held_against_the_new_one(
         for path in paths:
             client.post(f"{path}/archive")
         calls = [lambda p=p: client.post(f"{p}/restore") for p in paths]
-    before = len(told(client))
+    before = len(usage_events(client))
 
     def put_on_the_second() -> None:
         with app.app_context():
@@ -86,7 +86,7 @@ def test_what_comes_while_the_plan_changes_is_held_against_the_new_one(
 
     together(put_on_the_second, *(lambda c=c: (time.sleep(0.1), c()) for c in calls))
     assert levels(client)[0] == (4 if second == "free" else 0)
-    assert told(client)[before:] == (ALL if second == "free" else [])
+    assert usage_events(client)[before:] == (ALL if second == "free" else [])
 
 
 @given(
@@ -105,7 +105,7 @@ def test_the_level_is_that_of_the_counters_after_any_changes(app: Flask, plan: l
     made: list[str] = []
     for step, value in plan:
         if step == "plan":
-            do(client, lambda v=value: set_plan(client.account_id, v))
+            in_transaction(client, lambda v=value: set_plan(client.account_id, v))
         elif step == "create" or not made:
             size = value if step == "create" else 0.03
             project = make_project(client, geometry=square(10 + len(made), 50, size))

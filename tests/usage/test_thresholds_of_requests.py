@@ -1,4 +1,4 @@
-"""``usage.*`` events of API requests, told once a month (docs/policy.md, "Events")."""
+"""``usage.*`` events of API requests, emitted once a month (docs/policy.md, "Events")."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from app.account.service import set_plan
 from app.db.extensions import db
 from app.models import RequestCount
 from app.usage.jobs import write_counts
-from app.usage.thresholds import note_requests
+from app.usage.thresholds import update_requests_level
 from app.values import clock
 from tests.make import Client, events, make_account, together
-from tests.usage.telling import ALL, do, hold, told
+from tests.usage.helpers import ALL, in_transaction, set_counters, usage_events
 
 HALF_A_MONTH = "2026-04-15T12:00:00.000Z"  # of 30 days, so 30,000 requests are allowed
 
 
 @pytest.fixture
 def free(app: Flask) -> Client:
-    """An account that may send 1,000 requests a day."""
+    """An account with a limit of 1,000 requests a day."""
     return make_account(app, plan="free")
 
 
@@ -33,7 +33,7 @@ def count(client: Client, day: str, requests: int) -> None:
         row.requests = requests
         db.session.add(row)
         db.session.flush()
-        note_requests(client.account_id, clock.now())
+        update_requests_level(client.account_id, clock.now())
         db.session.commit()
 
 
@@ -41,7 +41,9 @@ def at(monkeypatch: pytest.MonkeyPatch, moment: str) -> None:
     monkeypatch.setattr(clock, "now", lambda: clock.parse_time(moment))
 
 
-def test_requests_are_told_of_once_a_month(free: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_thresholds_of_requests_are_reported_once_a_month(
+    free: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
     at(monkeypatch, HALF_A_MONTH)
     expected: dict[int, list[Any]] = {
         22_499: [],
@@ -54,12 +56,12 @@ def test_requests_are_told_of_once_a_month(free: Client, monkeypatch: pytest.Mon
     }
     for requests, seen in expected.items():
         count(free, "2026-04-15", requests)
-        assert told(free) == seen
+        assert usage_events(free) == seen
     at(monkeypatch, "2026-05-01T00:00:00.000Z")
     count(free, "2026-05-01", 5)
-    assert told(free) == ALL
+    assert usage_events(free) == ALL
     count(free, "2026-05-01", 31_000)
-    assert told(free) == [*ALL, 75, 90, 100]
+    assert usage_events(free) == [*ALL, 75, 90, 100]
 
 
 def test_data_of_an_event_of_requests(free: Client, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -80,74 +82,74 @@ def test_requests_of_all_days_of_the_month_and_no_others_count(
     at(monkeypatch, HALF_A_MONTH)
     count(free, "2026-03-31", 30_000)
     count(free, "2026-05-01", 30_000)
-    assert told(free) == []
+    assert usage_events(free) == []
     count(free, "2026-04-01", 11_250)
     count(free, "2026-04-30", 11_250)
-    assert told(free) == [75]
+    assert usage_events(free) == [75]
 
 
 def test_the_level_of_another_month_does_not_count(
     free: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    hold(free, requests_level=4, requests_period="2026-03")
+    set_counters(free, requests_level=4, requests_period="2026-03")
     at(monkeypatch, HALF_A_MONTH)
     count(free, "2026-04-15", 27_000)
-    assert told(free) == [75, 90]
+    assert usage_events(free) == [75, 90]
 
 
 def test_requests_without_a_limit(client: Client) -> None:
     count(client, clock.now().date().isoformat(), 10**9)
-    assert told(client) == []
+    assert usage_events(client) == []
 
 
-def test_requests_of_an_account_that_is_gone(app: Flask) -> None:
+def test_requests_of_a_deleted_account(app: Flask) -> None:
     with app.app_context():
-        note_requests("acct_gone", clock.now())
+        update_requests_level("acct_gone", clock.now())
         db.session.rollback()
 
 
-def test_requests_are_held_against_a_new_plan(
+def test_requests_are_checked_against_a_new_plan(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     at(monkeypatch, HALF_A_MONTH)
     count(client, "2026-04-15", 28_000)
     for plan, seen in {"free": [75, 90], "pro": [75, 90], "free ": [75, 90] * 2}.items():
-        do(client, lambda p=plan: set_plan(client.account_id, p.strip()))
-        assert told(client) == seen
+        in_transaction(client, lambda p=plan: set_plan(client.account_id, p.strip()))
+        assert usage_events(client) == seen
 
 
-def test_jobs_at_once_tell_each_rung_once(free: Client) -> None:
+def test_concurrent_jobs_emit_each_threshold_once(free: Client) -> None:
     day = clock.now().date().isoformat()
     with free.app.app_context():
         db.session.add(RequestCount(account_id=free.account_id, day=day, requests=10**6))
         db.session.commit()
 
     def job() -> None:
-        do(free, lambda: note_requests(free.account_id, clock.now()))
+        in_transaction(free, lambda: update_requests_level(free.account_id, clock.now()))
 
     together(*[job] * 6)
-    assert told(free) == ALL
+    assert usage_events(free) == ALL
 
 
-def test_what_is_copied_after_the_end_of_a_month_is_of_that_month(
+def test_requests_copied_after_the_end_of_a_month_count_for_it(
     free: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The last requests of a month reach the database in the next one."""
+    """The last requests of a month are copied to the database in the next one."""
     at(monkeypatch, "2026-04-30T23:59:50.000Z")
     count(free, "2026-04-15", 22_499)
     free.get("/v1/account")
     at(monkeypatch, "2026-05-01T00:00:05.000Z")
     with free.app.app_context():
         write_counts()
-    assert told(free) == [75]
+    assert usage_events(free) == [75]
 
 
-def test_of_a_month_no_more_is_told_when_the_next_one_was_told_of(free: Client) -> None:
+def test_a_month_is_ignored_once_the_next_one_was_reported(free: Client) -> None:
     with free.app.app_context():
         for day, requests in (("2026-05-01", 23_300), ("2026-04-30", 22_500)):
             row = RequestCount(account_id=free.account_id, day=day, requests=requests)
             db.session.add(row)
             db.session.flush()
-            note_requests(free.account_id, clock.parse_time(f"{day}T00:00:00.000Z"))
+            update_requests_level(free.account_id, clock.parse_time(f"{day}T00:00:00.000Z"))
         db.session.commit()
-    assert told(free) == [75]
+    assert usage_events(free) == [75]

@@ -1,4 +1,4 @@
-"""What a process counts for itself while the store is down, and how the store gets it."""
+"""Requests that a process counts locally while Valkey is down, and sends to Valkey later."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ DEAD = "redis://127.0.0.1:9/0"
 
 
 def _current(client: Client) -> int:
-    """What has been counted, without a request that would count."""
+    """The current count, read without a request that would be counted."""
     with client.app.app_context():
         return request_counts.requests_on(client.account_id, [request_counts.today()])
 
 
-def test_while_the_store_is_down_requests_pass_and_are_counted_later(app: Flask) -> None:
-    """But for the one that finds it down: nobody knows whether the store had counted it."""
+def test_while_valkey_is_down_requests_are_counted_later(app: Flask) -> None:
+    """Except the one that found Valkey down: it is unknown whether Valkey counted it."""
     with second_app(app, redis_url=DEAD) as cut_off:
         client = make_account(cut_off)
         for _ in range(4):
@@ -39,7 +39,7 @@ def test_while_the_store_is_down_requests_pass_and_are_counted_later(app: Flask)
         assert int(kept) == 4
 
 
-def test_what_was_counted_without_the_store_is_added_to_what_the_database_has(
+def test_requests_counted_without_valkey_are_added_to_the_database(
     client: Client,
 ) -> None:
     client.get("/v1/account")
@@ -52,10 +52,10 @@ def test_what_was_counted_without_the_store_is_added_to_what_the_database_has(
         assert request_counts.requests_on(client.account_id, [request_counts.today()]) == 2
 
 
-def test_what_may_have_been_handed_over_is_not_handed_over_again(
+def test_counts_that_may_have_arrived_are_not_sent_again(
     client: Client, stranger: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of two accounts the first fails in the middle; the other one was not tried."""
+    """Of two accounts, the first fails midway, and the second is not tried."""
     names = {client.account_id, stranger.account_id}
     with second_app(client.app) as made, made.app_context():
         for account_id in names:
@@ -72,7 +72,7 @@ def _times_out(*_: Any) -> None:
     raise TimeoutError
 
 
-def test_without_the_database_nothing_that_was_counted_here_is_lost(
+def test_without_the_database_no_local_count_is_lost(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def gone(*_: Any) -> None:
@@ -88,7 +88,7 @@ def test_without_the_database_nothing_that_was_counted_here_is_lost(
     assert _current(client) == 1
 
 
-def test_one_request_does_not_hand_over_for_thousands_of_accounts(client: Client) -> None:
+def test_one_request_does_not_flush_thousands_of_accounts(client: Client) -> None:
     names = [f"acct_{number}" for number in range(25)]
     with client.app.app_context():
         for name in names:

@@ -1,4 +1,4 @@
-"""What an account was told of its usage, and how a test brings it there."""
+"""Helpers for usage tests: setting counters, and reading usage events."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from tests.make import Client, events
 ALL = [75, 90, 100, "over"]
 
 
-def told(client: Client) -> list[Any]:
-    """What was told of usage: the thresholds, and "over" for a limit that was passed."""
+def usage_events(client: Client) -> list[Any]:
+    """The usage events so far: their thresholds, and "over" for an exceeded limit."""
     return [_name(each) for each in events(client) if each["type"].startswith("usage.")]
 
 
@@ -24,8 +24,8 @@ def _name(each: dict[str, Any]) -> Any:
     return "over" if over else each["data"]["threshold"]
 
 
-def hold(client: Client, **counters: Any) -> None:
-    """Set counters of the account, and tell of nothing."""
+def set_counters(client: Client, **counters: Any) -> None:
+    """Set counters of the account without emitting events."""
     with client.app.app_context():
         own = AccountUsage.account_id == client.account_id
         db.session.execute(update(AccountUsage).where(own).values(counters))
@@ -40,7 +40,7 @@ def levels(client: Client) -> tuple[int, int, int]:
         return found
 
 
-def do(client: Client, change: Callable[[], Any]) -> None:
+def in_transaction(client: Client, change: Callable[[], Any]) -> None:
     """Make a change in a transaction."""
     with client.app.app_context():
         change()

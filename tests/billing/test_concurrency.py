@@ -1,4 +1,4 @@
-"""Events that come at the same moment."""
+"""Concurrent events."""
 
 from __future__ import annotations
 
@@ -34,50 +34,52 @@ def _of_stripe(client: Client) -> TestResponse:
 
 @pytest.mark.parametrize("number", range(2, 9))
 @pytest.mark.parametrize("call", [_own, _of_stripe])
-def test_one_event_many_times_at_once_has_one_effect(
+def test_concurrent_repeats_of_an_event_have_one_effect(
     client: Client, call: Any, number: int
 ) -> None:
-    answers = together(*[lambda: call(client)] * number)
-    assert Counter(map(result, answers)) == {"applied": 1, "repeated": number - 1}
+    responses = together(*[lambda: call(client)] * number)
+    assert Counter(map(result, responses)) == {"applied": 1, "repeated": number - 1}
     assert plan(client) == "pro"
     assert event_types(client) == ["subscription.updated"]
     assert len(ledger(client)) == 1
 
 
 @pytest.mark.parametrize("turn", range(5))
-def test_different_events_at_once_end_in_the_plan_of_the_newest(client: Client, turn: int) -> None:
+def test_concurrent_events_end_with_the_newest_plan(client: Client, turn: int) -> None:
     plans = ["free", "enterprise", "free", "enterprise", "free", "enterprise", "free", "pro"]
     bodies = [
         event(client, plan=named, created_at=f"2027-01-15T08:00:0{second}Z")
         for second, named in enumerate(plans)
     ]
     calls = [lambda body=body: send(client, body) for body in bodies]
-    answers = together(*calls[turn:], *calls[:turn])
-    assert set(map(result, answers)) <= {"applied", "ignored"}
+    responses = together(*calls[turn:], *calls[:turn])
+    assert set(map(result, responses)) <= {"applied", "ignored"}
     assert plan(client) == "pro"
-    told = events(client)
-    assert told[-1]["data"]["plan"] == "pro"
-    assert len(told) == Counter(map(result, answers))["applied"]
+    emitted = events(client)
+    assert emitted[-1]["data"]["plan"] == "pro"
+    assert len(emitted) == Counter(map(result, responses))["applied"]
     assert len(ledger(client)) == len(bodies)
 
 
-def test_the_first_event_of_an_account_may_be_two(client: Client) -> None:
-    """Neither has a row to wait at but the account's own."""
+def test_concurrent_first_events_of_an_account(client: Client) -> None:
+    """There is no subscription row to lock yet, only the account's."""
     old = event(client, plan="enterprise", created_at="2027-01-15T08:00:00Z")
     new = event(client, plan="pro", created_at="2027-01-15T08:00:01Z")
     together(*[lambda body=body: result(send(client, body)) for body in (old, new)])
     assert plan(client) == "pro"
 
 
-def test_one_id_for_two_accounts_at_once_is_taken_for_one(client: Client, stranger: Client) -> None:
-    """An id belongs to one event, whatever else is said the second time."""
+def test_a_concurrent_id_for_two_accounts_is_applied_to_one(
+    client: Client, stranger: Client
+) -> None:
+    """An id belongs to one event, whatever the second one contains."""
     bodies = [event(one, plan="pro", id=f"two-{client.account_id}") for one in (client, stranger)]
-    answers = together(*[lambda body=body: send(client, body) for body in bodies])
-    assert Counter(map(result, answers)) == {"applied": 1, "repeated": 1}
+    responses = together(*[lambda body=body: send(client, body) for body in bodies])
+    assert Counter(map(result, responses)) == {"applied": 1, "repeated": 1}
     assert sorted([plan(client), plan(stranger)]) == ["free", "pro"]
 
 
-def test_one_customer_of_two_accounts_at_once_ends_with_the_newest(
+def test_a_concurrent_customer_of_two_accounts_ends_with_the_newest(
     client: Client, stranger: Client
 ) -> None:
     customer = f"cus_{client.account_id}"
@@ -97,8 +99,8 @@ def test_one_customer_of_two_accounts_at_once_ends_with_the_newest(
     assert (plan(client), plan(stranger)) == ("pro", "enterprise")
 
 
-def test_projects_are_changed_while_the_plan_is(client: Client) -> None:
-    """None waits for the other in a circle."""
+def test_projects_can_be_changed_while_the_plan_changes(client: Client) -> None:
+    """There is no deadlock."""
     projects = [make_project(client) for _ in range(4)]
     changes = [
         lambda p=p: client.put(f"/v1/projects/{p['id']}", json={"geometry": square()}).status_code

@@ -1,4 +1,4 @@
-"""The rungs between nothing and a limit: which are reached, and which of them are news."""
+"""Usage thresholds: which are reached, and which are newly reached."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ def test_edges_are_exact(current: int, reached: int) -> None:
 
 
 @pytest.mark.parametrize(("current", "reached"), [(2, 0), (3, 3), (4, 4)])
-def test_a_small_limit_is_climbed_at_once(current: int, reached: int) -> None:
+def test_a_small_limit_is_reached_at_once(current: int, reached: int) -> None:
     assert crossed(current, 3, 0)[1] == reached
 
 
 def test_areas_are_compared_as_integers() -> None:
-    """0.75 times this limit is no whole number, and a float would be off by one here."""
+    """75 % of this limit is not a whole number, and a float would be off by one."""
     limit = 3 * 10**17 + 1
     exact = -(-75 * limit // 100)
     assert crossed(exact, limit, 0)[1] == 1
     assert crossed(exact - 1, limit, 0)[1] == 0
 
 
-def test_the_rungs_come_in_their_order() -> None:
-    rungs, level = crossed(2000, 1000, 0)
-    assert [(rung.event_type, rung.threshold) for rung in rungs] == [
+def test_thresholds_are_in_order() -> None:
+    reached, level = crossed(2000, 1000, 0)
+    assert [(threshold.event_type, threshold.percent) for threshold in reached] == [
         ("usage.threshold_reached", 75),
         ("usage.threshold_reached", 90),
         ("usage.threshold_reached", 100),
@@ -43,21 +43,21 @@ def test_the_rungs_come_in_their_order() -> None:
 
 
 @given(st.lists(st.integers(0, 2000), max_size=30))
-def test_each_rung_is_told_of_once_for_each_climb(walk: list[int]) -> None:
-    """Against the plain meaning: a rung is told of when it holds now and did not just before."""
+def test_each_threshold_is_reported_whenever_it_is_reached_anew(walk: list[int]) -> None:
+    """Compared with the definition: a threshold is reported if it holds now and did not before."""
     holds = [
         *(lambda now, p=p: 100 * now >= p * 1000 for p in (75, 90, 100)),
         lambda now: now > 1000,
     ]
     before, level = 0, 0
     for now in walk:
-        rungs, level = crossed(now, 1000, level)
-        new = [place for place, rung in enumerate(holds) if rung(now) and not rung(before)]
-        assert rungs == tuple(thresholds.LADDER[place] for place in new)
+        reached, level = crossed(now, 1000, level)
+        new = [index for index, is_met in enumerate(holds) if is_met(now) and not is_met(before)]
+        assert reached == tuple(thresholds.THRESHOLDS[index] for index in new)
         before = now
 
 
-def test_without_a_limit_there_is_no_ladder() -> None:
+def test_without_a_limit_there_are_no_thresholds() -> None:
     assert crossed(10**15, None, 0) == ((), 0)
     assert crossed(10**15, None, 4) == ((), 0)
     assert percentage(10**15, None) is None
