@@ -24,7 +24,7 @@ from app.db.engines import insert_into
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
 from app.http.errors import BadRequest, Conflict, Detail, ValidationFailed
-from app.models import IdempotentAnswer
+from app.models import IdempotentResponse
 from app.policy.bounds import IDEMPOTENCY_HOURS, IDEMPOTENCY_KEY_LENGTH
 from app.security.sealing import seal, unseal
 from app.values import clock
@@ -36,14 +36,14 @@ _KEPT_HEADERS: Final = ("Content-Type", "Location", "ETag", "Link", "Cache-Contr
 
 _ANSWER = CompiledQuery(
     columns_of(
-        IdempotentAnswer,
-        IdempotentAnswer.fingerprint,
-        IdempotentAnswer.status,
-        IdempotentAnswer.headers,
-        IdempotentAnswer.body,
+        IdempotentResponse,
+        IdempotentResponse.fingerprint,
+        IdempotentResponse.status,
+        IdempotentResponse.headers,
+        IdempotentResponse.body,
     ).where(
-        IdempotentAnswer.key == bindparam("key"),
-        IdempotentAnswer.created_at > bindparam("oldest"),
+        IdempotentResponse.key == bindparam("key"),
+        IdempotentResponse.created_at > bindparam("oldest"),
     )
 )
 
@@ -95,13 +95,13 @@ class IdempotentRequest:
             if not db.session.execute(lock, {"name": name}).scalar_one():
                 raise StillRunning
         db.session.execute(
-            delete(IdempotentAnswer).where(
-                IdempotentAnswer.account_id == self.account_id,
-                IdempotentAnswer.key == self.key,
-                IdempotentAnswer.created_at <= _oldest(),
+            delete(IdempotentResponse).where(
+                IdempotentResponse.account_id == self.account_id,
+                IdempotentResponse.key == self.key,
+                IdempotentResponse.created_at <= _oldest(),
             )
         )
-        statement = insert_into(IdempotentAnswer).values(
+        statement = insert_into(IdempotentResponse).values(
             account_id=self.account_id,
             key=self.key,
             fingerprint=self.fingerprint,
@@ -111,13 +111,13 @@ class IdempotentRequest:
             created_at=clock.now(),
         )
         claimed = db.session.execute(
-            statement.on_conflict_do_nothing().returning(IdempotentAnswer.key)
+            statement.on_conflict_do_nothing().returning(IdempotentResponse.key)
         )
         return claimed.first() is not None
 
     def keep(self, response: Response) -> None:
         """Complete the reserved row with the answer, in the transaction at hand."""
-        row = db.session.get_one(IdempotentAnswer, (self.account_id, self.key))
+        row = db.session.get_one(IdempotentResponse, (self.account_id, self.key))
         row.status = response.status_code
         row.headers = {
             name: response.headers[name] for name in _KEPT_HEADERS if name in response.headers

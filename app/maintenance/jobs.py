@@ -17,7 +17,7 @@ from app.models import (
     Delivery,
     DeliveryLog,
     Event,
-    IdempotentAnswer,
+    IdempotentResponse,
     Mail,
     MailedLink,
     OAuthAuthorization,
@@ -52,7 +52,7 @@ class _Old(NamedTuple):
 
 _IS_PENDING: Final = exists().where(Delivery.event_id == Event.id, Delivery.due_at.is_not(None))
 _OLD: Final = (
-    _Old(IdempotentAnswer, IdempotentAnswer.created_at, timedelta(hours=IDEMPOTENCY_HOURS)),
+    _Old(IdempotentResponse, IdempotentResponse.created_at, timedelta(hours=IDEMPOTENCY_HOURS)),
     # Identifiers sort by the time they were made.
     _Old(
         DeliveryLog,

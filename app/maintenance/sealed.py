@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, select, true, tuple_, update
 
 from app.db.column_types import Base
 from app.db.extensions import db
-from app.models import IdempotentAnswer, Mail, OAuthToken, Webhook
+from app.models import IdempotentResponse, Mail, OAuthToken, Webhook
 from app.security.sealing import reseal
 
 _BATCH_ROWS: Final = 200
@@ -34,7 +34,8 @@ SEALED: Final = (
     _Sealed(OAuthToken.sealed_successor),
     # Answers that held a secret, the others are as they were sent.
     _Sealed(
-        IdempotentAnswer.body, IdempotentAnswer.headers["Cache-Control"].as_string() == "no-store"
+        IdempotentResponse.body,
+        IdempotentResponse.headers["Cache-Control"].as_string() == "no-store",
     ),
 )
 

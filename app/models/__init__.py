@@ -6,7 +6,7 @@ from app.models.billing import BillingCustomer, BillingEvent, BillingSubscriptio
 from app.models.credential import Credential
 from app.models.delivery import Delivery, DeliveryLog
 from app.models.event import Event
-from app.models.idempotency import IdempotentAnswer
+from app.models.idempotency import IdempotentResponse
 from app.models.mail import Mail
 from app.models.oauth import OAuthAuthorization, OAuthConsent, OAuthToken
 from app.models.oauth_application import OAuthApplication
@@ -27,7 +27,7 @@ __all__ = [
     "Delivery",
     "DeliveryLog",
     "Event",
-    "IdempotentAnswer",
+    "IdempotentResponse",
     "Mail",
     "MailedLink",
     "Membership",

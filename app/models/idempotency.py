@@ -1,4 +1,4 @@
-"""First answers to requests that carried an Idempotency-Key."""
+"""Stored responses to requests with an Idempotency-Key."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from sqlalchemy.orm import Mapped, mapped_column
 from app.db.column_types import Base, Compressed, Key, Timestamp
 
 
-class IdempotentAnswer(Base):
-    """The answer that a repeat of the same request gets."""
+class IdempotentResponse(Base):
+    """The response to the first request with this key, which a repeat gets as well."""
 
     __tablename__ = "idempotent_answers"
     __table_args__ = (Index(None, "created_at"),)

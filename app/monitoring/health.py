@@ -1,4 +1,4 @@
-"""Whether the service is alive, can serve, and what is wrong when it is not."""
+"""Health checks: liveness, readiness, and the state of each part."""
 
 from __future__ import annotations
 
@@ -16,32 +16,34 @@ bp = Blueprint("health", __name__)
 
 @bp.get("/healthz")
 def alive() -> Response:
-    """The process answers."""
+    """Liveness: the process responds."""
     return _json({"status": "ok"}, 200)
 
 
 @bp.get("/readyz")
 def ready() -> Response:
-    """The database answers and has the schema of this version; else 503. Without a worker for each
-    queue the service is degraded, and ready all the same: requests are answered, mails and
-    deliveries wait."""
-    worker = _worker()
-    current = _has_current_schema()
-    status = "unavailable" if not current else "ok" if worker == "ok" else "degraded"
-    checks = {"database": _word(current), "worker": worker}
-    return _json({"status": status, "checks": checks}, 200 if current else 503)
+    """Readiness: the database responds and has the schema of this version; else 503.
+
+    If a queue has no worker, the service is degraded but ready: requests are answered, while mails
+    and deliveries wait.
+    """
+    worker = _worker_state()
+    is_ready = _has_current_schema()
+    status = "unavailable" if not is_ready else "ok" if worker == "ok" else "degraded"
+    checks = {"database": _state(is_ready), "worker": worker}
+    return _json({"status": status, "checks": checks}, 200 if is_ready else 503)
 
 
 @bp.get("/api/health")
 def health() -> Response:
-    """Each part by name. Without the store the service goes on, degraded."""
+    """The state of each part. Without Valkey the service is degraded."""
     database = _database_answers()
     redis = valkey().works()
     status = "unavailable" if not database else "ok" if redis else "degraded"
     checks = {
-        "database": _word(database),
-        "redis": _word(redis),
-        "queue": _word(redis),
+        "database": _state(database),
+        "redis": _state(redis),
+        "queue": _state(redis),
     }
     return _json({"status": status, "checks": checks}, 200 if database else 503)
 
@@ -61,15 +63,15 @@ def _has_current_schema() -> bool:
         return False
 
 
-def _worker() -> str:
-    """``gone`` when a queue has no worker that lives, ``unknown`` when the store is down."""
+def _worker_state() -> str:
+    """``gone`` if a queue has no running worker, ``unknown`` if Valkey is down."""
     workers = valkey().attempt(count_workers)
     if workers is None:
         return "unknown"
     return "ok" if all(workers.values()) else "gone"
 
 
-def _word(works: bool) -> str:
+def _state(works: bool) -> str:
     return "ok" if works else "unavailable"
 
 

@@ -1,4 +1,4 @@
-"""/metrics for Prometheus, summed over the processes of the web server."""
+"""/metrics for Prometheus, aggregated over the processes of the web server."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from app.monitoring.delivery_metrics import delivery_registry
 
 bp = Blueprint("metrics", __name__)
 
-# A client can send any word as a method, and each would be counted for ever.
+# Other methods are counted together: clients can send any word, and each would be kept for ever.
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"})
 _REQUESTS = Counter(
     "canopy_http_requests_total", "Requests answered", ["method", "route", "status"]
@@ -38,28 +38,28 @@ _DURATION = Histogram(
     buckets=(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5),
 )
 _LIMITED = Counter("canopy_rate_limited_total", "Requests that were one too many", ["limit"])
-_STORE_UP = Gauge(
+_VALKEY_UP = Gauge(
     "canopy_store_up", "Whether the store answered last time", multiprocess_mode="livemostrecent"
 )
 
 
 def init_app(app: Flask) -> None:
-    """Count every request, when there is somebody who may read the counts."""
+    """Count every request, if METRICS_TOKEN is set."""
     if app.config["SETTINGS"].metrics_token is not None:
         app.after_request(_count)
 
 
 @bp.get("/metrics")
 def metrics() -> Response:
-    """The counts, for whoever sends METRICS_TOKEN as a bearer token."""
+    """All metrics, for clients that send METRICS_TOKEN as a bearer token."""
     token = current_app.config["SETTINGS"].metrics_token
     if token is None:
         raise NotFound
     sent = request.headers.get("Authorization", "").encode()
     if not hmac.compare_digest(sent, f"Bearer {token}".encode()):
         raise Unauthorized("Send METRICS_TOKEN as a bearer token.")
-    counts = generate_latest(_registry()) + generate_latest(delivery_registry())
-    return Response(counts, content_type=CONTENT_TYPE_LATEST)
+    text = generate_latest(_registry()) + generate_latest(delivery_registry())
+    return Response(text, content_type=CONTENT_TYPE_LATEST)
 
 
 def _count(response: Response) -> Response:
@@ -69,12 +69,12 @@ def _count(response: Response) -> Response:
     _DURATION.labels(route).observe(time.perf_counter() - request.environ[STARTED])
     if response.status_code == 429:
         _LIMITED.labels(limiter.kind_of_limit() or "other").inc()
-    _STORE_UP.set(0 if valkey().is_down else 1)
+    _VALKEY_UP.set(0 if valkey().is_down else 1)
     return response
 
 
 def _registry() -> CollectorRegistry:
-    """All processes' counts where the web server set a folder for them, else this process's."""
+    """The metrics of all processes if the web server set a folder for them, else of this one."""
     if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
         return REGISTRY
     registry = CollectorRegistry()

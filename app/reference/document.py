@@ -1,4 +1,4 @@
-"""The OpenAPI document, made ready for the reference page: references followed, fields in rows."""
+"""Prepares the OpenAPI document for the reference page: resolves references, flattens schemas."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 
-# An array of nothing but numbers, such as a position, over several lines.
+# A multi-line array of numbers only, such as a position.
 _NUMBERS = re.compile(r"\[\s+([-+.\d\seE,]+?)\s+\]")
 _METHODS = ("get", "post", "put", "delete")
 
@@ -24,8 +24,8 @@ class Field:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """One status that an operation answers."""
+class ResponseEntry:
+    """One status that an operation can return."""
 
     status: str
     text: str
@@ -35,7 +35,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One operation, as the page shows it."""
+    """One operation, for display."""
 
     id: str
     method: str
@@ -45,10 +45,10 @@ class Operation:
     parameters: list[Field]
     headers: list[Field]
     body: list[Field]
-    body_otherwise: str  # what the body may be instead
+    alternative_body: str  # description of other forms that the body can have
     body_example: str | None
-    success: Answer
-    refusals: list[Answer]
+    success: ResponseEntry
+    errors: list[ResponseEntry]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class Group:
 
 
 def groups(document: dict[str, Any]) -> list[Group]:
-    """All operations of an OpenAPI document, by resource, in the document's order."""
+    """The operations of an OpenAPI document, grouped by resource, in the document's order."""
     return [
         Group(
             tag["name"],
@@ -81,8 +81,9 @@ def _operation(document: dict[str, Any], method: str, path: str, item: dict[str,
     parameters = [_resolve(document, each) for each in item.get("parameters", [])]
     content = item.get("requestBody", {}).get("content", {}).get("application/json", {})
     forms = content.get("schema", {}).get("oneOf") or [content.get("schema", {})]
-    answers = [
-        _answer(document, status, answer) for status, answer in sorted(item["responses"].items())
+    responses = [
+        _response(document, status, response)
+        for status, response in sorted(item["responses"].items())
     ]
     return Operation(
         id=item["operationId"],
@@ -92,33 +93,35 @@ def _operation(document: dict[str, Any], method: str, path: str, item: dict[str,
         description=item.get("description", ""),
         parameters=[_parameter(document, each) for each in parameters if each["in"] != "header"],
         headers=[_parameter(document, each) for each in parameters if each["in"] == "header"],
-        body=_fields(document, forms[0], sent=True),
-        body_otherwise=" ".join(form["description"] for form in forms[1:]),
+        body=_fields(document, forms[0], is_request=True),
+        alternative_body=" ".join(form["description"] for form in forms[1:]),
         body_example=_example(content),
-        success=next(each for each in answers if each.status.startswith("2")),
-        refusals=[each for each in answers if not each.status.startswith("2")],
+        success=next(each for each in responses if each.status.startswith("2")),
+        errors=[each for each in responses if not each.status.startswith("2")],
     )
 
 
-def _answer(document: dict[str, Any], status: str, answer: dict[str, Any]) -> Answer:
-    found = _resolve(document, answer)
-    content = found.get("content", {}).get("application/json", {})
+def _response(document: dict[str, Any], status: str, response: dict[str, Any]) -> ResponseEntry:
+    resolved = _resolve(document, response)
+    content = resolved.get("content", {}).get("application/json", {})
     schema = _resolve(document, content.get("schema", {}))
     data = schema.get("properties", {}).get("data", schema)
-    return Answer(status, found["description"], _fields(document, data), _example(content))
+    fields = _fields(document, data)
+    return ResponseEntry(status, resolved["description"], fields, _example(content))
 
 
-def _fields(document: dict[str, Any], schema: dict[str, Any], *, sent: bool = False) -> list[Field]:
-    """The members of an object, or of the objects in a list; of one that is sent, those that say
-    anything there."""
-    found = _resolve(document, schema)
-    if "items" in found:
-        found = _resolve(document, found["items"])
-    required = found.get("required", [])
+def _fields(
+    document: dict[str, Any], schema: dict[str, Any], *, is_request: bool = False
+) -> list[Field]:
+    """The members of an object, or of a list's objects; in a request without read-only ones."""
+    resolved = _resolve(document, schema)
+    if "items" in resolved:
+        resolved = _resolve(document, resolved["items"])
+    required = resolved.get("required", [])
     return [
         _field(document, name, member, name in required)
-        for name, member in found.get("properties", {}).items()
-        if not (sent and ("not" in member or member.get("readOnly")))
+        for name, member in resolved.get("properties", {}).items()
+        if not (is_request and ("not" in member or member.get("readOnly")))
     ]
 
 
@@ -130,14 +133,14 @@ def _parameter(document: dict[str, Any], parameter: dict[str, Any]) -> Field:
 
 
 def _field(document: dict[str, Any], name: str, schema: dict[str, Any], required: bool) -> Field:
-    found = _resolve(document, schema)
-    notes: list[str] = [schema.get("description") or found.get("description", "")]
-    if "enum" in found:
-        notes.append("One of " + ", ".join(f"`{each}`" for each in found["enum"] if each) + ".")
-    notes.append(_range(found))
-    if found.get("default") is not None:
-        notes.append(f"Default `{found['default']}`.")
-    return Field(name, _type(found), required, " ".join(note for note in notes if note))
+    resolved = _resolve(document, schema)
+    notes: list[str] = [schema.get("description") or resolved.get("description", "")]
+    if "enum" in resolved:
+        notes.append("One of " + ", ".join(f"`{each}`" for each in resolved["enum"] if each) + ".")
+    notes.append(_range(resolved))
+    if resolved.get("default") is not None:
+        notes.append(f"Default `{resolved['default']}`.")
+    return Field(name, _type(resolved), required, " ".join(note for note in notes if note))
 
 
 def _range(schema: dict[str, Any]) -> str:
@@ -167,14 +170,14 @@ def _example(content: dict[str, Any]) -> str | None:
 
 
 def _resolve(document: dict[str, Any], node: dict[str, Any]) -> dict[str, Any]:
-    """The node itself, or what its ``$ref`` (or the one of its only choice) points to."""
+    """The node, with its ``$ref`` followed. A choice between one schema and null is that schema."""
     for key in ("allOf", "anyOf", "oneOf"):
         choices = [each for each in node.get(key, []) if each.get("type") != "null"]
         if len(choices) == 1:
             return _resolve(document, choices[0])
     if "$ref" not in node:
         return node
-    found: Any = document
+    target: Any = document
     for step in node["$ref"].removeprefix("#/").split("/"):
-        found = found[step]
-    return _resolve(document, found)
+        target = target[step]
+    return _resolve(document, target)

@@ -1,4 +1,4 @@
-"""The description of the API: as a document, and as a page for people."""
+"""The OpenAPI document and the reference page."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ bp = Blueprint("reference", __name__, template_folder="templates")
 
 @bp.app_template_filter("code")
 def code(text: str) -> Markup:
-    """Text with what stands between backticks as code; everything else is escaped."""
+    """Render text between backticks as code, and escape everything else."""
     parts = re.split(r"`([^`]+)`", text)
     return Markup("").join(
-        Markup("<code>{}</code>").format(part) if place % 2 else escape(part)
-        for place, part in enumerate(parts)
+        Markup("<code>{}</code>").format(part) if index % 2 else escape(part)
+        for index, part in enumerate(parts)
     )
 
 
@@ -33,13 +33,13 @@ def openapi() -> Response:
 
 @bp.get("/docs")
 def page() -> Response:
-    """The reference page, made of the document; it loads nothing from elsewhere."""
+    """The reference page, rendered from the document; it loads nothing from other hosts."""
     return _cached(Response(_reference(), content_type="text/html; charset=utf-8"))
 
 
 @cache
 def _reference() -> str:
-    """The page; like the document, it does not change while the process lives."""
+    """The rendered page. Like the document, it does not change while the process runs."""
     document = description()
     return render_template("reference.html", api=document, groups=groups(document))
 

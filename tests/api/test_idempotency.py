@@ -14,7 +14,7 @@ from werkzeug.test import TestResponse
 
 from app.credentials.service import revoke_credential
 from app.db.extensions import db
-from app.models import IdempotentAnswer
+from app.models import IdempotentResponse
 from app.values import clock
 from tests.make import (
     Client,
@@ -44,7 +44,7 @@ def _total(client: Client) -> int:
 def _kept(client: Client) -> int:
     """How many answers are kept for the account."""
     with client.app.app_context():
-        statement = select(func.count()).where(IdempotentAnswer.account_id == client.account_id)
+        statement = select(func.count()).where(IdempotentResponse.account_id == client.account_id)
         number = db.session.execute(statement).scalar_one()
         db.session.rollback()
         return number

@@ -48,8 +48,8 @@ EXCEPTIONS = {
     Place("app.usage.service", "lock_counters", "AccountUsage"): "names account_id",
     Place("app.usage.thresholds", "_REQUESTS", "AccountUsage"): "names account_id",
     Place("app.usage.thresholds", "_MONTH", "RequestCount"): "likewise",
-    Place("app.usage.thresholds", "note_requests", "AccountUsage"): "likewise",
-    Place("app.usage.thresholds", "_set", "AccountUsage"): "likewise",
+    Place("app.usage.thresholds", "update_requests_level", "AccountUsage"): "likewise",
+    Place("app.usage.thresholds", "_set_levels", "AccountUsage"): "likewise",
     Place("app.outbox", "_write", "Event"): "a new row, of the account it is given",
     Place("app.outbox", "_queue", "Delivery"): "likewise",
     Place("app.outbox", "_SUBSCRIPTIONS", "Webhook"): "names account_id",
@@ -69,8 +69,8 @@ EXCEPTIONS = {
     Place("app.webhooks.replay_job", "due_replays", "Replay"): "likewise",
     Place("app.webhooks.replay_job", "queue_next", "Replay"): "likewise",
     Place("app.webhooks.replay_job", "queue_next", "Webhook"): "of a replay of this account",
-    Place("app.billing.service", "_keep", "BillingEvent"): "likewise",
-    Place("app.billing.service", "_note_customer", "BillingCustomer"): "likewise",
+    Place("app.billing.service", "_record_event", "BillingEvent"): "likewise",
+    Place("app.billing.service", "_record_customer", "BillingCustomer"): "likewise",
     Place("app.billing.service", "_account_of_customer", "BillingCustomer"): "finds out which "
     "account is meant",
     Place(
@@ -81,7 +81,7 @@ EXCEPTIONS = {
     Place("app.assets.listing", "_page", "Asset"): "likewise",
     Place("app.assets.listing", "_keys", "Asset"): "likewise",
     Place("app.usage.jobs", "_write", "RequestCount"): "a job for all accounts",
-    Place("app.members.access", "_end_grants", "OAuthConsent"): "likewise",
+    Place("app.members.access", "_revoke_consents", "OAuthConsent"): "likewise",
     Place("app.auth.access_tokens", "_BY_HASH", "OAuthAuthorization"): "finds out which account is "
     "asking",
     Place("app.auth.access_tokens", "_BY_HASH", "Membership"): "likewise",
@@ -91,16 +91,16 @@ EXCEPTIONS = {
     Place("app.oauth.authorizations", "_BY_CODE", "OAuthAuthorization"): "finds out what a code is "
     "for",
     Place("app.oauth.authorizations", "claim_code", "OAuthAuthorization"): "names account_id",
-    Place("app.oauth.authorizations", "end_family", "OAuthAuthorization"): "likewise",
+    Place("app.oauth.authorizations", "revoke_family", "OAuthAuthorization"): "likewise",
     Place("app.oauth.issuing", "_BY_HASH", "OAuthAuthorization"): "finds out what a token is for",
     Place(
-        "app.oauth.consents", "remember", "OAuthConsent"
+        "app.oauth.consents", "record_consent", "OAuthConsent"
     ): "a new row, of the account it is given",
-    Place("app.oauth.consents", "end_consent", "OAuthConsent"): "names account_id",
-    Place("app.members.invitations", "_BY_LINK", "Membership"): "finds out which account invites",
+    Place("app.oauth.consents", "revoke_consent", "OAuthConsent"): "names account_id",
+    Place("app.members.invitations", "_BY_TOKEN", "Membership"): "finds out which account invites",
     Place("app.members.invitations", "_ACCEPT", "Membership"): "likewise",
-    Place("app.api.idempotency", "claim", "IdempotentAnswer"): "changes that name account_id",
-    Place("app.api.idempotency", "keep", "IdempotentAnswer"): "the row that was just claimed; "
+    Place("app.api.idempotency", "claim", "IdempotentResponse"): "changes that name account_id",
+    Place("app.api.idempotency", "keep", "IdempotentResponse"): "the row that was just claimed; "
     "account_id is half of its key",
 }
 

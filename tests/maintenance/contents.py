@@ -11,7 +11,7 @@ from app.db.extensions import db
 from app.db.snapshots import database_url, snapshot
 from app.maintenance.dump import checksum_of
 from app.maintenance.rows import table_codecs
-from app.models import AccountUsage, IdempotentAnswer, Project, RequestCount
+from app.models import AccountUsage, IdempotentResponse, Project, RequestCount
 from app.values import clock
 from app.values.ids import new_id
 from tests.make import Client, make_account, make_asset, make_project, multi_square, point, square
@@ -52,7 +52,7 @@ def fill(app: Flask) -> Client:
     client.post("/v1/projects", json={"name": "Twice"}, headers={"Idempotency-Key": "a-b"})
     with app.app_context():
         db.session.add(
-            IdempotentAnswer(
+            IdempotentResponse(
                 account_id=client.account_id,
                 key="bytes",
                 fingerprint="0" * 64,

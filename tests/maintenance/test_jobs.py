@@ -11,7 +11,7 @@ from sqlalchemy import event, insert, select
 
 from app.db.extensions import db
 from app.maintenance import jobs
-from app.models import Event, IdempotentAnswer, Project
+from app.models import Event, IdempotentResponse, Project
 from app.policy.bounds import EVENT_DAYS, IDEMPOTENCY_HOURS
 from app.values import clock
 from app.values.ids import new_id
@@ -31,7 +31,7 @@ def _answers(client: Client, ages: dict[str, timedelta]) -> None:
         }
         for key, age in ages.items()
     ]
-    _add(client, IdempotentAnswer, rows)
+    _add(client, IdempotentResponse, rows)
 
 
 def _events(client: Client, ages: dict[str, timedelta]) -> None:
@@ -73,7 +73,7 @@ def test_answers_that_can_still_be_repeated_are_kept(client: Client) -> None:
     minute = timedelta(minutes=1)
     _answers(client, {"new": minute, "almost": day - minute, "over": day + minute, "old": day * 9})
     _prune(client.app)
-    assert _left(client, IdempotentAnswer.key) == {"new", "almost"}
+    assert _left(client, IdempotentResponse.key) == {"new", "almost"}
 
 
 def test_events_are_kept_for_their_days(client: Client) -> None:
@@ -91,7 +91,7 @@ def test_nothing_else_is_deleted(client: Client, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(clock, "now", lambda: later)
     _prune(client.app)
     assert project["id"] in _left(client, Project.id)
-    assert _left(client, IdempotentAnswer.key) == set()
+    assert _left(client, IdempotentResponse.key) == set()
     assert _left(client, Event.subject_id) == set()
 
 
@@ -111,14 +111,14 @@ def test_many_rows_go_in_small_transactions(
         finally:
             event.remove(db.engine, "commit", count)
     assert len(commits) == 2 + len(jobs._OLD)  # 500, 500 and 100 answers, and none of the others
-    assert _left(client, IdempotentAnswer.key) == set()
+    assert _left(client, IdempotentResponse.key) == set()
 
 
 def test_a_repeat_after_pruning_is_a_new_request(client: Client) -> None:
     headers = {"Idempotency-Key": "again"}
     client.post("/v1/projects", json={"name": "First"}, headers=headers)
     with client.app.app_context():
-        row = db.session.get_one(IdempotentAnswer, (client.account_id, "again"))
+        row = db.session.get_one(IdempotentResponse, (client.account_id, "again"))
         row.created_at = clock.now() - timedelta(hours=IDEMPOTENCY_HOURS, minutes=1)
         db.session.commit()
     _prune(client.app)

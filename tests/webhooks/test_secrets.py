@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import text
 
 from app.db.extensions import db
-from app.models import IdempotentAnswer, Webhook
+from app.models import IdempotentResponse, Webhook
 from app.security import sealing
 from app.security.sealing import unseal
 from app.values import clock
@@ -36,7 +36,7 @@ def _everything_kept(client: Client) -> str:
             for table in Webhook.metadata.sorted_tables
             for row in db.session.execute(text(f"SELECT * FROM {table.name}")).all()
         ]
-        bodies = [bytes(row.body) for row in db.session.scalars(db.select(IdempotentAnswer))]
+        bodies = [bytes(row.body) for row in db.session.scalars(db.select(IdempotentResponse))]
         db.session.rollback()
         return "".join(rows) + repr(bodies)
 
