@@ -25,13 +25,7 @@ from tests.architecture.documents import documents
 from tests.docs.pages import blocks, commands
 from tests.make import Application, Browser, Client, make_application
 from tests.make.oauth import BACK, ask_token, exchange, refresh
-from tests.oauth.support import (
-    authorization_url,
-    browser_of,
-    code_of,
-    redirect_parameters,
-    tokens_of,
-)
+from tests.oauth.support import authorize_url, browser_of, code_of, redirect_query, tokens_of
 
 PAGE = documents()["docs/oauth.md"]
 ADDRESS = "http://127.0.0.1:8000"
@@ -171,8 +165,8 @@ def test_lifetimes_are_the_policys() -> None:
         in_words(policy.REFRESH_GRACE),
         in_words(policy.AUTHORIZATION_LIFE),
     ]
-    answered = " ".join(section("The answer").split())
-    assert f"good once and for {in_words(policy.CODE_LIFE)}" in answered
+    answered = " ".join(section("The response").split())
+    assert f"valid once and for {in_words(policy.CODE_LIFE)}" in answered
     assert f"Within {in_words(policy.REFRESH_GRACE)}" in section("Refreshing")
 
 
@@ -209,19 +203,19 @@ def test_the_redirect_uris_can_be_registered() -> None:
 
 
 def _asked(client: Client, application: Application, **fields: str | None) -> str:
-    page = browser_of(client).get(authorization_url(application, **fields), follow=False)
-    return redirect_parameters(page)["error"]
+    page = browser_of(client).get(authorize_url(application, **fields), follow=False)
+    return redirect_query(page)["error"]
 
 
 def _denied(client: Client, application: Application) -> str:
     browser = browser_of(client)
-    browser.get(authorization_url(application))
-    return redirect_parameters(browser.submit(follow=False, press="deny"))["error"]
+    browser.get(authorize_url(application))
+    return redirect_query(browser.submit(follow=False, press="deny"))["error"]
 
 
 def _silent(client: Client, application: Application) -> str:
-    page = Browser(client.app).get(authorization_url(application, prompt="none"), follow=False)
-    return redirect_parameters(page)["error"]
+    page = Browser(client.app).get(authorize_url(application, prompt="none"), follow=False)
+    return redirect_query(page)["error"]
 
 
 SENT_BACK: dict[str, Callable[[Client, Application], str]] = {
@@ -284,7 +278,7 @@ ANSWERED: dict[tuple[int, str], Callable[[Client, Application], TestResponse]] =
 
 
 def test_each_error_of_the_page_is_tried() -> None:
-    sent_back_with, answered_with = section("Errors").split("Those of the endpoints")
+    sent_back_with, answered_with = section("Errors").split("From the endpoints")
     assert [row[0].strip("`") for row in tables(sent_back_with)] == list(SENT_BACK)
     shown = [(int(row[0]), row[1].strip("`")) for row in tables(answered_with)]
     assert shown == list(ANSWERED)

@@ -71,12 +71,12 @@ def browser_of(client: Client, user_id: str | None = None) -> Browser:
     return sign_in(client.app, email)
 
 
-def authorization_url(application: Application, **fields: str | None) -> str:
+def authorize_url(application: Application, **fields: str | None) -> str:
     """The URL of an authorization request; ``fields`` as in ``request_of``."""
     return f"/oauth/authorize?{urlencode(request_of(application, **fields))}"
 
 
-def redirect_parameters(page: Page, uri: str = BACK) -> dict[str, str]:
+def redirect_query(page: Page, uri: str = BACK) -> dict[str, str]:
     """The parameters with which a page redirects to an application."""
     assert page.status in (302, 303), page.text
     location = page.response.headers["Location"]

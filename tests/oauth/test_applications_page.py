@@ -16,7 +16,7 @@ from tests.make import (
     make_application,
     make_member,
 )
-from tests.oauth.support import api_status, authorization_url, browser_of, tokens_of
+from tests.oauth.support import api_status, authorize_url, browser_of, tokens_of
 
 
 def _name_of(client: Client) -> str:
@@ -50,7 +50,7 @@ def test_consents_of_other_people_cannot_be_revoked(
     tokens_of(client, make_application(client))
     page = browser.get("/applications")
     assert "Map of Woods" not in page.text
-    browser_token = browser.get(authorization_url(application)).form().fields["csrf_token"]
+    browser_token = browser.get(authorize_url(application)).form().fields["csrf_token"]
     fields = {"account_id": client.account_id, "application_id": application.id}
     page = browser.send("/applications/end", csrf_token=browser_token, **fields)
     assert page.status == 303
@@ -60,7 +60,7 @@ def test_consents_of_other_people_cannot_be_revoked(
 @pytest.mark.parametrize("value", ["", "x", "\x00", "x" * 10_000])
 def test_revoking_an_unknown_consent(client: Client, application: Application, value: str) -> None:
     browser = browser_of(client)
-    token = browser.get(authorization_url(application)).form().fields["csrf_token"]
+    token = browser.get(authorize_url(application)).form().fields["csrf_token"]
     page = browser.send(
         "/applications/end", csrf_token=token, account_id=value, application_id=value
     )

@@ -10,7 +10,7 @@ from tests.make import (
     Client,
     make_application,
 )
-from tests.oauth.support import authorization_url, browser_of, redirect_parameters
+from tests.oauth.support import authorize_url, browser_of, redirect_query
 
 
 @pytest.mark.parametrize(
@@ -48,8 +48,8 @@ from tests.oauth.support import authorization_url, browser_of, redirect_paramete
 def test_errors_are_reported_to_the_application(
     client: Client, application: Application, fields: dict[str, str | None], error: str
 ) -> None:
-    response = redirect_parameters(
-        Browser(client.app).get(authorization_url(application, **fields), follow=False)
+    response = redirect_query(
+        Browser(client.app).get(authorize_url(application, **fields), follow=False)
     )
     assert response["error"] == error
     assert response["state"] == "xyz"
@@ -59,8 +59,8 @@ def test_errors_are_reported_to_the_application(
 
 def test_unregistered_scope(client: Client) -> None:
     application = make_application(client, scopes=["projects:read"])
-    url = authorization_url(application, scope="projects:read assets:read")
-    response = redirect_parameters(Browser(client.app).get(url, follow=False))
+    url = authorize_url(application, scope="projects:read assets:read")
+    response = redirect_query(Browser(client.app).get(url, follow=False))
     assert response["error"] == "invalid_scope"
 
 
@@ -68,8 +68,8 @@ def test_unregistered_scope(client: Client) -> None:
     "more", ["scope=profile", "state=other", "response_type=code", "code_challenge=x", "x=1&x=2"]
 )
 def test_repeated_parameter(client: Client, application: Application, more: str) -> None:
-    page = Browser(client.app).get(f"{authorization_url(application)}&{more}", follow=False)
-    response = redirect_parameters(page)
+    page = Browser(client.app).get(f"{authorize_url(application)}&{more}", follow=False)
+    response = redirect_query(page)
     assert response["error"] == "invalid_request"
     assert ("state" in response) is not more.startswith("state")
 
@@ -80,7 +80,7 @@ def test_repeated_parameter(client: Client, application: Application, more: str)
 def test_unreadable_requests_get_an_error_page(
     client: Client, application: Application, more: str
 ) -> None:
-    page = Browser(client.app).get(f"{authorization_url(application)}&{more}", follow=False)
+    page = Browser(client.app).get(f"{authorize_url(application)}&{more}", follow=False)
     assert page.status == 400
     assert page.response.mimetype == "text/html"
 
@@ -88,8 +88,8 @@ def test_unreadable_requests_get_an_error_page(
 def test_pkce_is_optional_with_a_secret_and_required_without(client: Client) -> None:
     without = {"code_challenge": None, "code_challenge_method": None}
     browser = browser_of(client)
-    page = browser.get(authorization_url(make_application(client), **without))
+    page = browser.get(authorize_url(make_application(client), **without))
     assert page.status == 200
     public = make_application(client, public=True)
-    response = redirect_parameters(browser.get(authorization_url(public, **without), follow=False))
+    response = redirect_query(browser.get(authorize_url(public, **without), follow=False))
     assert response["error"] == "invalid_request"

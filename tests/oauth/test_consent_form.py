@@ -18,7 +18,7 @@ from tests.make import (
     operator_of,
 )
 from tests.make.oauth import exchange
-from tests.oauth.support import authorization_url, browser_of, redirect_parameters, rows
+from tests.oauth.support import authorize_url, browser_of, redirect_query, rows
 
 
 def _second_account(client: Client, stranger: Client) -> str:
@@ -33,10 +33,10 @@ def test_choosing_one_of_several_accounts(
 ) -> None:
     other = _second_account(client, stranger)
     browser = browser_of(client)
-    page = browser.get(authorization_url(application))
+    page = browser.get(authorize_url(application))
     assert page.form(page.path).fields["account_id"] in (client.account_id, other)
     assert "where you are a viewer" in page.text
-    response = redirect_parameters(browser.submit(page.path, press="allow", account_id=other))
+    response = redirect_query(browser.submit(page.path, press="allow", account_id=other))
     tokens = exchange(client.app, application, response["code"]).json
     verified = bearer(stranger, tokens["access_token"]).get("/v1/auth/verify").json
     assert verified["account_id"] == other
@@ -52,7 +52,7 @@ def test_an_account_of_others_cannot_be_chosen(
         make_invited(stranger, email=email)
     account_id = stranger.account_id if account in ("stranger", "invited") else account
     browser = browser_of(client)
-    page = browser.get(authorization_url(application))
+    page = browser.get(authorize_url(application))
     assert stranger.account_id not in page.response.get_data(as_text=True)
     fields = {} if account_id is None else {"account_id": account_id}
     if account_id is None:
@@ -67,7 +67,7 @@ def test_a_form_without_a_decision_asks_again(
     client: Client, application: Application, decision: str
 ) -> None:
     browser = browser_of(client)
-    page = browser.get(authorization_url(application))
+    page = browser.get(authorize_url(application))
     page = browser.submit(page.path, decision=decision)
     assert page.status == 422
     assert "Nothing is allowed yet" in page.text
@@ -81,7 +81,7 @@ def test_a_person_without_an_account_gets_an_error_page(
     with client.app.app_context():
         remove_member(operator_of(client), member.id)
         db.session.commit()
-    page = browser_of(client, member.id).get(authorization_url(application))
+    page = browser_of(client, member.id).get(authorize_url(application))
     assert page.status == 403
     assert "You belong to no account" in page.text
 
@@ -91,7 +91,7 @@ def test_a_member_removed_while_the_page_is_open_cannot_consent(
 ) -> None:
     member = make_member(client)
     browser = browser_of(client, member.id)
-    page = browser.get(authorization_url(application))
+    page = browser.get(authorize_url(application))
     with client.app.app_context():
         statement = text("DELETE FROM memberships WHERE user_id = :id")
         db.session.execute(statement, {"id": member.id})
@@ -103,7 +103,7 @@ def test_request_parameters_in_the_form_are_ignored(
     client: Client, application: Application
 ) -> None:
     browser = browser_of(client)
-    page = browser.get(authorization_url(application, scope="profile"))
+    page = browser.get(authorize_url(application, scope="profile"))
     page = browser.submit(
         page.path,
         press="allow",
@@ -112,7 +112,7 @@ def test_request_parameters_in_the_form_are_ignored(
         client_id="app_x",
         state="evil",
     )
-    response = redirect_parameters(page)
+    response = redirect_query(page)
     assert response["state"] == "xyz"
     assert exchange(client.app, application, response["code"]).json["scope"] == "profile"
 
@@ -123,7 +123,7 @@ def test_another_site_cannot_submit_the_form(
 ) -> None:
     browser = browser_of(client)
     fields = {"decision": "allow", "account_id": client.account_id}
-    page = browser.send(authorization_url(application), headers=headers, **fields)
+    page = browser.send(authorize_url(application), headers=headers, **fields)
     assert page.status == 403
     assert "Location" not in page.response.headers
 
@@ -132,18 +132,18 @@ def test_a_form_from_before_signing_in_again_is_rejected(
     client: Client, application: Application
 ) -> None:
     attacker, victim = browser_of(client), browser_of(client)
-    token = attacker.get(authorization_url(application)).form().fields["csrf_token"]
+    token = attacker.get(authorize_url(application)).form().fields["csrf_token"]
     fields = {"decision": "allow", "account_id": client.account_id, "csrf_token": token}
-    assert victim.send(authorization_url(application), **fields).status == 403
+    assert victim.send(authorize_url(application), **fields).status == 403
 
 
 def test_an_application_deleted_while_the_page_is_open(
     client: Client, application: Application
 ) -> None:
     browser = browser_of(client)
-    page = browser.get(authorization_url(application))
+    page = browser.get(authorize_url(application))
     with client.app.app_context():
-        auth_request = read_request(authorization_url(application).partition("?")[2].encode())
+        auth_request = read_request(authorize_url(application).partition("?")[2].encode())
         assert delete_application(client.account_id, application.id)
         db.session.commit()
         with pytest.raises(CannotRedirect):
@@ -156,12 +156,12 @@ def test_an_application_deleted_while_the_page_is_open(
 
 def test_redirect_target(client: Client, application: Application) -> None:
     with client.app.app_context():
-        assert redirect_target(authorization_url(application)) == application.redirect_uri
+        assert redirect_target(authorize_url(application)) == application.redirect_uri
         for address in (
             *("/", "/oauth/authorize", "/oauth/authorize?x", "/oauth/token", "\ud800"),
-            authorization_url(application, redirect_uri="https://evil.example/"),
-            authorization_url(application, scope="bees"),
+            authorize_url(application, redirect_uri="https://evil.example/"),
+            authorize_url(application, scope="bees"),
             "/oauth/authorize?\ud800",
-            f"/accounts?{authorization_url(application)}",
+            f"/accounts?{authorize_url(application)}",
         ):
             assert redirect_target(address) is None

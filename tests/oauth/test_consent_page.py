@@ -17,7 +17,7 @@ from tests.make import (
 )
 from tests.make.browser import PASSWORD
 from tests.make.oauth import exchange
-from tests.oauth.support import api_status, authorization_url, browser_of, redirect_parameters, rows
+from tests.oauth.support import api_status, authorize_url, browser_of, redirect_query, rows
 
 
 def _name_of(client: Client) -> str:
@@ -29,9 +29,9 @@ def _name_of(client: Client) -> str:
 
 def test_complete_flow(client: Client, application: Application) -> None:
     browser = browser_of(client)
-    page = browser.get(authorization_url(application))
+    page = browser.get(authorize_url(application))
     assert page.title == "Map of Woods asks for access"
-    response = redirect_parameters(browser.submit(page.path, press="allow"))
+    response = redirect_query(browser.submit(page.path, press="allow"))
     assert set(response) == {"code", "state", "iss"}
     assert response["state"] == "xyz"
     assert response["iss"] == client.app.config["SETTINGS"].public_url
@@ -41,19 +41,19 @@ def test_complete_flow(client: Client, application: Application) -> None:
 def test_signing_in_comes_first(client: Client, application: Application) -> None:
     browser_of(client)
     email = rows(client, "SELECT email FROM users WHERE id = :id", id=client.owner_id)[0][0]
-    browser, address = Browser(client.app), authorization_url(application, state="a b&c=d%2Fe+ü")
+    browser, address = Browser(client.app), authorize_url(application, state="a b&c=d%2Fe+ü")
     page = browser.get(address)
     assert urlsplit(page.path).path == "/login"
     assert unquote(urlsplit(page.path).query.removeprefix("next=")) == address
     page = browser.submit(email=email, password=PASSWORD)
     assert page.path == address
-    assert redirect_parameters(browser.submit(address, press="allow"))["state"] == "a b&c=d%2Fe+ü"
+    assert redirect_query(browser.submit(address, press="allow"))["state"] == "a b&c=d%2Fe+ü"
 
 
 def test_denying_redirects_without_a_code(client: Client, application: Application) -> None:
     browser = browser_of(client)
-    page = browser.get(authorization_url(application))
-    response = redirect_parameters(browser.submit(page.path, press="deny"))
+    page = browser.get(authorize_url(application))
+    response = redirect_query(browser.submit(page.path, press="deny"))
     assert set(response) == {"error", "state", "iss"}
     assert response["error"] == "access_denied"
     assert not rows(
@@ -64,9 +64,9 @@ def test_denying_redirects_without_a_code(client: Client, application: Applicati
 def test_the_form_redirects_with_303(client: Client, application: Application) -> None:
     """A 307 would POST the form to the application (RFC 9700, section 4.12)."""
     browser = browser_of(client)
-    page = browser.get(authorization_url(application))
+    page = browser.get(authorize_url(application))
     assert browser.submit(page.path, press="allow").status == 303
-    assert browser.get(authorization_url(application), follow=False).status == 302
+    assert browser.get(authorize_url(application), follow=False).status == 302
 
 
 @pytest.mark.parametrize(
@@ -74,23 +74,23 @@ def test_the_form_redirects_with_303(client: Client, application: Application) -
 )
 def test_state_is_returned_unchanged(client: Client, application: Application, state: str) -> None:
     browser = browser_of(client)
-    page = browser.get(authorization_url(application, state=state))
-    assert redirect_parameters(browser.submit(page.path, press="allow"))["state"] == state
+    page = browser.get(authorize_url(application, state=state))
+    assert redirect_query(browser.submit(page.path, press="allow"))["state"] == state
     for more in ({}, {"scope": "bees"}, {"prompt": "none"}):
-        again = browser.get(authorization_url(application, state=state, **more), follow=False)
-        assert redirect_parameters(again)["state"] == state
+        again = browser.get(authorize_url(application, state=state, **more), follow=False)
+        assert redirect_query(again)["state"] == state
 
 
 @pytest.mark.parametrize("state", [None, ""])
 def test_no_state_is_added(client: Client, application: Application, state: str | None) -> None:
     browser = browser_of(client)
-    page = browser.get(authorization_url(application, state=state))
-    assert set(redirect_parameters(browser.submit(page.path, press="allow"))) == {"code", "iss"}
+    page = browser.get(authorize_url(application, state=state))
+    assert set(redirect_query(browser.submit(page.path, press="allow"))) == {"code", "iss"}
 
 
 def test_responses_are_not_cached(client: Client, application: Application) -> None:
     browser = browser_of(client)
-    page = browser.get(authorization_url(application))
+    page = browser.get(authorize_url(application))
     for response in (page, browser.submit(page.path, press="allow"), browser.get(page.path)):
         assert response.response.headers["Cache-Control"] == "no-store"
 
@@ -104,7 +104,7 @@ def test_the_page_shows_application_scopes_host_and_expiry(
     moment = clock.now()
     monkeypatch.setattr(clock, "now", lambda: moment)
     application = make_application(stranger, name="<b>Bees</b> & Co")
-    page = browser_of(client).get(authorization_url(application))
+    page = browser_of(client).get(authorize_url(application))
     assert "<b>Bees</b> & Co asks for access" in page.text
     assert f"an application of {_name_of(stranger)}" in page.text
     assert _name_of(client) in page.text
@@ -122,13 +122,13 @@ def test_the_page_shows_an_hour_without_offline_access(
 ) -> None:
     moment = clock.now()
     monkeypatch.setattr(clock, "now", lambda: moment)
-    page = browser_of(client).get(authorization_url(application, scope="profile"))
+    page = browser_of(client).get(authorize_url(application, scope="profile"))
     assert f"{moment + ACCESS_TOKEN_LIFE:%Y-%m-%d, %H:%M}" in page.text
     assert "while you are away" not in page.text
 
 
 def test_both_buttons_are_equally_prominent(client: Client, application: Application) -> None:
-    page = browser_of(client).get(authorization_url(application))
+    page = browser_of(client).get(authorize_url(application))
     buttons = page.form(page.path).buttons
     assert {button["value"] for button in buttons} == {"allow", "deny"}
     assert len({button.get("class") for button in buttons}) == 1
@@ -144,7 +144,7 @@ def test_both_buttons_are_equally_prominent(client: Client, application: Applica
 )
 def test_form_action_allows_only_the_application(client: Client, uri: str, allowed: str) -> None:
     application = make_application(client, redirect_uris=[uri])
-    page = browser_of(client).get(authorization_url(application))
+    page = browser_of(client).get(authorize_url(application))
     policy = page.response.headers["Content-Security-Policy"]
     assert f"form-action 'self' {allowed};" in policy
     assert "frame-ancestors 'none'" in policy

@@ -15,7 +15,7 @@ from tests.make import (
     make_member,
 )
 from tests.make.oauth import exchange
-from tests.oauth.support import authorization_url, browser_of, redirect_parameters, rows, tokens_of
+from tests.oauth.support import authorize_url, browser_of, redirect_query, rows, tokens_of
 
 ALL = tuple(SCOPES)
 
@@ -29,14 +29,13 @@ def _second_account(client: Client, stranger: Client) -> str:
 
 def test_consent_is_remembered(client: Client, application: Application) -> None:
     browser = browser_of(client)
-    page = browser.get(authorization_url(application))
+    page = browser.get(authorize_url(application))
     browser.submit(page.path, press="allow")
-    again = redirect_parameters(browser.get(authorization_url(application), follow=False))
+    again = redirect_query(browser.get(authorize_url(application), follow=False))
     assert exchange(client.app, application, again["code"]).status_code == 200
-    less = browser.get(authorization_url(application, scope="profile"), follow=False)
+    less = browser.get(authorize_url(application, scope="profile"), follow=False)
     assert (
-        exchange(client.app, application, redirect_parameters(less)["code"]).json["scope"]
-        == "profile"
+        exchange(client.app, application, redirect_query(less)["code"]).json["scope"] == "profile"
     )
 
 
@@ -45,13 +44,11 @@ def test_additional_scopes_need_consent_and_are_added(
 ) -> None:
     browser = browser_of(client)
     for scope in ("projects:read", "profile assets:read"):
-        page = browser.get(authorization_url(application, scope=scope))
+        page = browser.get(authorize_url(application, scope=scope))
         assert page.title == "Map of Woods asks for access"
         browser.submit(page.path, press="allow")
-    both = browser.get(
-        authorization_url(application, scope="assets:read projects:read"), follow=False
-    )
-    assert "code" in redirect_parameters(both)
+    both = browser.get(authorize_url(application, scope="assets:read projects:read"), follow=False)
+    assert "code" in redirect_query(both)
     known = rows(
         client, "SELECT scopes FROM oauth_consents WHERE application_id = :id", id=application.id
     )
@@ -61,22 +58,22 @@ def test_additional_scopes_need_consent_and_are_added(
 def test_denial_is_not_remembered(client: Client, application: Application) -> None:
     browser = browser_of(client)
     for _ in range(2):
-        page = browser.get(authorization_url(application))
+        page = browser.get(authorize_url(application))
         assert page.status == 200
         browser.submit(page.path, press="deny")
 
 
 def test_consent_is_per_application(client: Client, application: Application) -> None:
     browser = browser_of(client)
-    browser.submit(browser.get(authorization_url(application)).path, press="allow")
-    assert browser.get(authorization_url(make_application(client))).status == 200
+    browser.submit(browser.get(authorize_url(application)).path, press="allow")
+    assert browser.get(authorize_url(make_application(client))).status == 200
 
 
 def test_consent_is_per_person(client: Client, application: Application) -> None:
     tokens_of(client, application, ALL)
-    assert browser_of(client).get(authorization_url(application), follow=False).status == 302
+    assert browser_of(client).get(authorize_url(application), follow=False).status == 302
     member = make_member(client)
-    assert browser_of(client, member.id).get(authorization_url(application)).status == 200
+    assert browser_of(client, member.id).get(authorize_url(application)).status == 200
 
 
 def test_with_several_accounts_ambiguous_consent_is_asked(
@@ -92,14 +89,14 @@ def test_with_several_accounts_ambiguous_consent_is_asked(
         (other, client.account_id, False),
     ):
         if account_id is not None:
-            page = browser.get(authorization_url(application, prompt="consent"))
+            page = browser.get(authorize_url(application, prompt="consent"))
             browser.submit(page.path, press="allow", account_id=account_id)
         with client.app.app_context():
             statement = "UPDATE sessions SET current_account_id = :account WHERE user_id = :user"
             values = {"account": works_in, "user": client.owner_id}
             db.session.execute(text(statement), values)
             db.session.commit()
-        page = browser.get(authorization_url(application), follow=False)
+        page = browser.get(authorize_url(application), follow=False)
         assert (page.status == 302) is sent
 
 
@@ -107,19 +104,19 @@ def test_with_several_accounts_ambiguous_consent_is_asked(
 def test_prompt_forces_the_page(client: Client, application: Application, prompt: str) -> None:
     tokens_of(client, application, ALL)
     browser = browser_of(client)
-    assert browser.get(authorization_url(application, prompt=prompt)).status == 200
-    assert browser.get(authorization_url(application, prompt="bees"), follow=False).status == 302
+    assert browser.get(authorize_url(application, prompt=prompt)).status == 200
+    assert browser.get(authorize_url(application, prompt="bees"), follow=False).status == 302
 
 
 def test_prompt_none_never_shows_the_page(client: Client, application: Application) -> None:
-    silent = authorization_url(application, prompt="none")
-    assert redirect_parameters(Browser(client.app).get(silent))["error"] == "login_required"
+    silent = authorize_url(application, prompt="none")
+    assert redirect_query(Browser(client.app).get(silent))["error"] == "login_required"
     browser = browser_of(client)
-    assert redirect_parameters(browser.get(silent, follow=False))["error"] == "consent_required"
+    assert redirect_query(browser.get(silent, follow=False))["error"] == "consent_required"
     tokens_of(client, application, ALL)
-    assert "code" in redirect_parameters(browser.get(silent, follow=False))
-    both = authorization_url(application, prompt="none consent")
-    assert redirect_parameters(browser.get(both, follow=False))["error"] == "invalid_request"
+    assert "code" in redirect_query(browser.get(silent, follow=False))
+    both = authorize_url(application, prompt="none consent")
+    assert redirect_query(browser.get(both, follow=False))["error"] == "invalid_request"
 
 
 @pytest.mark.parametrize(
@@ -138,9 +135,9 @@ def test_public_native_applications_need_consent_each_time(
     """Another program on the device could impersonate it (RFC 8252, section 8.6)."""
     application = make_application(client, public=public, redirect_uris=(uri,))
     browser = browser_of(client)
-    browser.submit(browser.get(authorization_url(application)).path, press="allow", follow=False)
-    again = browser.get(authorization_url(application), follow=False)
+    browser.submit(browser.get(authorize_url(application)).path, press="allow", follow=False)
+    again = browser.get(authorize_url(application), follow=False)
     assert (again.status == 200) is is_asked
-    silent = browser.get(authorization_url(application, prompt="none"), follow=False)
+    silent = browser.get(authorize_url(application, prompt="none"), follow=False)
     location = silent.response.headers["Location"]
     assert ("error=consent_required" in location) is is_asked
