@@ -141,7 +141,7 @@ DEATHS = {
     "before writing": ("app.usage.jobs._write", None),
     "before the commit": ("commit", "before"),
     "after the commit": ("commit", "after"),
-    "before the counters are off the list": ("app.usage.jobs._note_copied", None),
+    "before the counters are off the list": ("app.usage.jobs._mark_copied", None),
 }
 
 
