@@ -1,22 +1,15 @@
-"""What the API's description shows of assets."""
+"""The examples of assets in the API's description."""
 
 from __future__ import annotations
 
 from typing import Any, Final
 
+from app.policy import fields
+
+ASSET: Final[dict[str, Any]] = {field.name: field.example for field in fields.ASSET}
 ASSET_BODY: Final[dict[str, Any]] = {
-    "name": "Weather station 4",
-    "type": "monitoring_station",
-    "location": {"type": "Point", "coordinates": [-122.6512, 43.6638]},
-    "metadata": {"serial": "WX-2041", "sensors": ["wind", "humidity"]},
-}
-ASSET: Final[dict[str, Any]] = {
-    "id": "asset_01k9zq7c4d8r0v3nwk5t2m6xbe",
-    "project_id": "proj_01k9zq3mgse2j7tbyw5c4r8nhd",
-    **{name: ASSET_BODY[name] for name in ("name", "type", "location")},
-    "status": "active",
-    "metadata": ASSET_BODY["metadata"],
-    "created_at": "2026-01-02T03:04:05.678Z",
-    "updated_at": "2026-01-02T03:04:05.678Z",
+    field.name: field.example
+    for field in fields.ASSET
+    if field.writable == "always" and field.name != "status"  # a new asset is active without it
 }
 ASSET_CHANGE: Final[dict[str, Any]] = {"status": "maintenance"}

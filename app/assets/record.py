@@ -1,45 +1,22 @@
-"""An asset as it is shown."""
+"""An asset as it is shown. Which fields it has is listed in ``app.policy.fields``."""
 
 from __future__ import annotations
 
 from typing import Any, Final
 
 from app.models import Asset
-from app.values.clock import format_value
-from app.values.strict_json import Fragment, dumps
+from app.policy.fields import ASSET
+from app.values.records import columns, object_row, row_reader
+from app.values.strict_json import dumps
 
-COLUMNS: Final = (
-    Asset.id,
-    Asset.project_id,
-    Asset.name,
-    Asset.type,
-    Asset.location,
-    Asset.status,
-    Asset.metadata_json,
-    Asset.created_at,
-    Asset.updated_at,
-)
+COLUMNS: Final = columns(Asset, ASSET)
 
-
-def row_record(row: tuple[Any, ...]) -> dict[str, Any]:
-    """The fields of an asset from a row of ``COLUMNS``; location and metadata go out unparsed."""
-    id_, project_id, name, type_, location, status, metadata, created_at, updated_at = row
-    return {
-        "id": id_,
-        "project_id": project_id,
-        "name": name,
-        "type": type_,
-        "location": None if location is None else Fragment(location),
-        "status": status,
-        "metadata": None if metadata is None else Fragment(metadata),
-        "created_at": created_at,
-        "updated_at": updated_at,
-    }
+row_record = row_reader(ASSET)  # from a row of COLUMNS; location and metadata go out unparsed
 
 
 def asset_record(asset: Asset) -> dict[str, Any]:
     """The fields of an asset."""
-    return row_record(tuple(format_value(getattr(asset, column.key)) for column in COLUMNS))
+    return row_record(object_row(asset, ASSET))
 
 
 def asset_data(asset: Asset) -> bytes:

@@ -1,4 +1,4 @@
-"""What can be done with assets."""
+"""The operations on assets."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import bindparam
 
 from app.assets.derived import set_location, set_search_text
-from app.assets.listing import AssetQuery as AssetQuery  # these for other rooms
+from app.assets.listing import AssetQuery as AssetQuery  # these for other packages
 from app.assets.listing import list_assets as list_assets
 from app.assets.record import COLUMNS, asset_data, asset_record, row_record
 from app.assets.summaries import summarize_assets as summarize_assets
@@ -20,9 +20,11 @@ from app.http.errors import NotFound
 from app.http.etags import ANY, IfMatch
 from app.models import Asset
 from app.outbox import Actor, emit
+from app.policy.fields import ASSET
 from app.projects.service import lock_project
 from app.values import clock
 from app.values.ids import is_id, new_id
+from app.values.records import changed_fields
 
 _ONE = CompiledQuery(
     columns_of(Asset, *COLUMNS).where(
@@ -34,11 +36,11 @@ _ONE = CompiledQuery(
 def read_asset(account_id: str, project_id: str, asset_id: str) -> dict[str, Any]:
     """The record of an asset. Raises NotFound when the project has no such asset."""
     if not (is_id("project", project_id) and is_id("asset", asset_id)):
-        raise _absent()
-    row = _ONE.first(account_id=account_id, project_id=project_id, asset_id=asset_id)
-    if row is None:
-        raise _absent()
-    return row_record(row)
+        raise _not_found()
+    rows = _ONE.tuples(account_id=account_id, project_id=project_id, asset_id=asset_id)
+    if not rows:
+        raise _not_found()
+    return row_record(rows[0])
 
 
 def check_asset(account_id: str, project_id: str, asset_id: str) -> None:
@@ -50,25 +52,26 @@ def create_asset(
     principal: Principal,
     project_id: str,
     *,
-    name: str,
-    type: str,
     location: Point | None = None,
-    status: str = "active",
-    metadata_json: str | None = None,
+    **values: Any,
 ) -> Asset:
-    """A new asset of a project. Raises NotFound when the account has no such project."""
+    """A new asset of a project, active unless ``values`` say otherwise.
+
+    Args:
+        values: of other fields that a new asset can have, by their columns.
+
+    Raises:
+        NotFound: the account has no such project.
+    """
     lock_project(principal.account_id, project_id)
     moment = clock.now()
     asset = Asset(
         id=new_id("asset"),
         account_id=principal.account_id,
         project_id=project_id,
-        name=name,
-        type=type,
-        status=status,
-        metadata_json=metadata_json,
         created_at=moment,
         updated_at=moment,
+        **{"status": "active"} | values,
     )
     set_search_text(asset)
     set_location(asset, location)
@@ -91,22 +94,12 @@ def update_asset(
         PreconditionFailed: ``if_match`` does not hold.
     """
     asset = _find(principal, project_id, asset_id, if_match)
-    before, texts = asset_record(asset), (asset.location, asset.metadata_json)
+    before = asset_record(asset)
     for name in values.keys() - {"location"}:
         setattr(asset, name, values[name])
     if "location" in values:
         set_location(asset, values["location"])
-    changes = {
-        name: {"from": before[name], "to": getattr(asset, name)}
-        for name in ("name", "type", "status")
-        if before[name] != getattr(asset, name)
-    }
-    after = asset_record(asset)
-    for name, old, new in zip(
-        ("location", "metadata"), texts, (asset.location, asset.metadata_json), strict=True
-    ):
-        if old != new:
-            changes[name] = {"from": before[name], "to": after[name]}
+    changes = changed_fields(ASSET, before, asset_record(asset))
     if not changes:
         return asset
     set_search_text(asset)
@@ -126,7 +119,7 @@ def delete_asset(
     db.session.delete(asset)
 
 
-def _absent() -> NotFound:
+def _not_found() -> NotFound:
     return NotFound("There is no such asset in this project.")
 
 
@@ -134,7 +127,7 @@ def _find(principal: Principal, project_id: str, asset_id: str, if_match: IfMatc
     found = is_id("asset", asset_id)
     asset = find_locked(principal.account_id, Asset, asset_id) if found else None
     if asset is None or asset.project_id != project_id:
-        raise _absent()
+        raise _not_found()
     if_match.check(asset_data(asset))
     return asset
 

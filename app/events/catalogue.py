@@ -103,7 +103,7 @@ def _extra_schema(name: str, record: Record, closed: bool) -> Schema:
 
 
 def _extra_example(name: str, record: Record) -> Any:
-    return "active" if name == "previous_status" else dict(record.change)
+    return record.change["status"]["from"] if name == "previous_status" else dict(record.change)
 
 
 def _object(properties: dict[str, Schema], closed: bool, *, required: bool = True) -> Schema:

@@ -1,15 +1,15 @@
 """What the data of events is made of: the schema and an example of each field, by kind of record.
 
 The catalogue of ``app.policy.events`` names fields, and a kind of record is known by them: another
-type of event about one that is here needs nothing here.
+type of event about one that is here needs nothing here. The fields of projects and assets come from
+``app.policy.fields``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from app.policy.bounds import PROJECT_STATUSES
 from app.policy.events import (
     ASSET_FIELDS,
     INVOICE_FIELDS,
@@ -19,6 +19,8 @@ from app.policy.events import (
     TEST_MESSAGE,
     USAGE_FIELDS,
 )
+from app.policy.fields import ASSET, PROJECT
+from app.policy.fields import Field as ResourceField
 from app.policy.permissions import ROLES
 
 Schema = dict[str, Any]
@@ -34,7 +36,7 @@ class Field(NamedTuple):
 class Record(NamedTuple):
     """A kind of record, and the change of one that an example shows.
 
-    ``changes_besides`` has changes that are told in another way than ``{from, to}``.
+    ``changes_besides`` has the schemas of changes that are not ``{from, to}``.
     """
 
     fields: Mapping[str, Field]
@@ -78,20 +80,32 @@ def _one_of(*values: str) -> Schema:
     return {"type": "string", "enum": list(values)}
 
 
-_CREATED_AT: Final = Field(TIMESTAMP, "2026-01-02T03:04:05.678Z")
-_UPDATED_AT: Final = Field(TIMESTAMP, "2026-01-03T10:20:30.456Z")
+def _resource_fields(table: Sequence[ResourceField]) -> dict[str, Field]:
+    """The fields of projects or assets that events show."""
+    return {
+        field.name: Field(_resource_schema(field), field.example)
+        for field in table
+        if field.in_events
+    }
+
+
+def _resource_schema(field: ResourceField) -> Schema:
+    """Raises KeyError: events do not show fields of this kind."""
+    schemas = {
+        "id": id_of(str(field.example).partition("_")[0]),
+        "text": TEXT,
+        "choice": _one_of(*field.choices),
+        "keyword": TEXT,
+        "hectares": _NUMBER,
+        "time": TIMESTAMP,
+        "point": _POINT,
+        "object": {"type": "object"},
+    }
+    return _or_null(schemas[field.kind]) if field.nullable else schemas[field.kind]
+
 
 _PROJECT: Final = Record(
-    {
-        "id": Field(id_of("proj"), "proj_01k9zq3mgse2j7tbyw5c4r8nhd"),
-        "name": Field(TEXT, "Cottage Grove Ranger District"),
-        "slug": Field(TEXT, "cottage-grove-ranger-district"),
-        "description": Field(_or_null(TEXT), "Umpqua National Forest"),
-        "area_hectares": Field(_or_null(_NUMBER), 35692.7657),
-        "status": Field(_one_of(*PROJECT_STATUSES), "active"),
-        "created_at": _CREATED_AT,
-        "updated_at": _UPDATED_AT,
-    },
+    _resource_fields(PROJECT),
     change={"description": {"from": None, "to": "Umpqua National Forest"}},
     changes_besides={
         "geometry": {
@@ -103,18 +117,7 @@ _PROJECT: Final = Record(
     },
 )
 _ASSET: Final = Record(
-    {
-        "id": Field(id_of("asset"), "asset_01k9zq7c4d8r0v3nwk5t2m6xbe"),
-        "project_id": Field(id_of("proj"), "proj_01k9zq3mgse2j7tbyw5c4r8nhd"),
-        "name": Field(TEXT, "Weather station 4"),
-        "type": Field(TEXT, "monitoring_station"),
-        "location": Field(_or_null(_POINT), {"type": "Point", "coordinates": [-122.6512, 43.6638]}),
-        "status": Field(TEXT, "maintenance"),
-        "metadata": Field(_or_null({"type": "object"}), {"serial": "WX-2041"}),
-        "created_at": _CREATED_AT,
-        "updated_at": _UPDATED_AT,
-    },
-    change={"status": {"from": "active", "to": "maintenance"}},
+    _resource_fields(ASSET), change={"status": {"from": "maintenance", "to": "active"}}
 )
 _MEMBER: Final = Record(
     {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 NAME_LENGTH: Final = 200
+SLUG_LENGTH: Final = 63
 DESCRIPTION_LENGTH: Final = 10_000
 SEARCH_LENGTH: Final = 200
 GEOMETRY_POSITIONS: Final = 100_000

@@ -5,13 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-PROJECT_FIELDS: Final = (
-    "id", "name", "slug", "description", "area_hectares", "status", "created_at", "updated_at",
-)  # fmt: skip
-ASSET_FIELDS: Final = (
-    "id", "project_id", "name", "type", "location", "status", "metadata",
-    "created_at", "updated_at",
-)  # fmt: skip
+from app.policy.fields import ASSET, PROJECT
+
+PROJECT_FIELDS: Final = tuple(field.name for field in PROJECT if field.in_events)
+ASSET_FIELDS: Final = tuple(field.name for field in ASSET if field.in_events)
 MEMBER_FIELDS: Final = ("id", "email", "name", "role", "joined_at")
 SUBSCRIPTION_FIELDS: Final = ("plan", "previous_plan", "status", "current_period_end")
 INVOICE_FIELDS: Final = ("id", "amount", "currency", "status", "due_at")

@@ -1,11 +1,14 @@
-"""What follows from the fields of a project: columns beside them, and what an event tells."""
+"""What follows from the fields of a project: further columns, and the changes in an event."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from app.geometry import Boundary
 from app.models import Project
+from app.policy.fields import PROJECT
+from app.values.records import changed_fields
 from app.values.text import fold, searchable
 
 
@@ -18,20 +21,21 @@ def set_geometry(project: Project, boundary: Boundary | None) -> None:
 
 
 def set_search_text(project: Project) -> None:
-    """Set what names are sorted by and what is searched."""
+    """Set the columns that names are sorted by and that are searched."""
     project.name_key = fold(project.name)
     project.search_text = searchable(project.name, project.description)
 
 
 def changes_of(
-    before: dict[str, Any], after: dict[str, Any], boundary_changed: bool
+    before: Mapping[str, Any], after: Mapping[str, Any], boundary_changed: bool
 ) -> dict[str, Any]:
-    """What differs, as ``{field: {from, to}}``; of a boundary that it changed, and the areas."""
-    changes: dict[str, Any] = {
-        name: {"from": before[name], "to": after[name]}
-        for name in ("name", "description", "status")
-        if before[name] != after[name]
-    }
+    """What differs, as ``{field: {from, to}}``; of a boundary only that it changed, and the areas.
+
+    Args:
+        before: the record of the project as it was.
+        after: likewise as it is.
+    """
+    changes: dict[str, Any] = dict(changed_fields(PROJECT, before, after))
     if boundary_changed:
         areas = {"from": before["area_hectares"], "to": after["area_hectares"]}
         changes["geometry"] = {"changed": True}

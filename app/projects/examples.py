@@ -1,8 +1,10 @@
-"""What the API's description shows of projects: a real district, as the service answers it."""
+"""The examples of projects in the API's description: a real district, as a response shows it."""
 
 from __future__ import annotations
 
 from typing import Any, Final
+
+from app.policy import fields
 
 # Cottage Grove Ranger District of the Umpqua National Forest, from the Forest Service's map.
 BOUNDARY: Final[dict[str, Any]] = {
@@ -28,21 +30,11 @@ BOUNDARY: Final[dict[str, Any]] = {
         ]
     ],
 }
-PROJECT_BODY: Final[dict[str, Any]] = {
-    "name": "Cottage Grove Ranger District",
-    "description": "Umpqua National Forest",
-    "geometry": BOUNDARY,
-}
 PROJECT: Final[dict[str, Any]] = {
-    "id": "proj_01k9zq3mgse2j7tbyw5c4r8nhd",
-    "name": "Cottage Grove Ranger District",
-    "slug": "cottage-grove-ranger-district",
-    "description": "Umpqua National Forest",
-    "geometry": BOUNDARY,
-    "area_hectares": 35692.7657,
-    "status": "active",
-    "created_at": "2026-01-02T03:04:05.678Z",
-    "updated_at": "2026-01-02T03:04:05.678Z",
+    field.name: BOUNDARY if field.kind == "boundary" else field.example for field in fields.PROJECT
+}
+PROJECT_BODY: Final[dict[str, Any]] = {
+    field.name: PROJECT[field.name] for field in fields.PROJECT if field.writable == "always"
 }
 PROJECT_CHANGE: Final[dict[str, Any]] = {"description": "Umpqua National Forest, Oregon"}
 

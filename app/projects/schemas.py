@@ -1,4 +1,7 @@
-"""What comes in and goes out of the routes of projects."""
+"""The bodies, queries and responses of the routes of projects.
+
+Their fields are listed in ``app.policy.fields``.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,12 @@ from typing import Any, ClassVar
 
 from marshmallow import fields, pre_load, validate
 
-from app.api.fields import BoundingBox, Geometry, PageQuerySchema
+from app.api.fields import BoundingBox, PageQuerySchema
+from app.api.resource_fields import create_fields, filter_fields, shown_fields, update_fields
 from app.api.schemas import OutputSchema
 from app.geometry import PROBLEM_CODES
 from app.policy import bounds
+from app.policy.fields import PROJECT
 from app.projects import examples
 from app.values.fields import InputSchema, ReadOnlyHere, Text
 
@@ -19,55 +24,36 @@ class ProjectSchema(OutputSchema):
 
     example: ClassVar = examples.PROJECT
 
-    id = fields.String(required=True)
-    name = fields.String(required=True)
-    slug = fields.String(required=True, metadata={"description": "Made from the name; stays."})
-    description = fields.String(required=True, allow_none=True)
-    geometry = Geometry(required=True, allow_none=True)
-    area_hectares = fields.Float(
-        required=True, allow_none=True, metadata={"description": "Geodesic, on WGS84."}
-    )
-    status = fields.String(required=True, validate=validate.OneOf(bounds.PROJECT_STATUSES))
-    created_at = fields.DateTime(required=True)
-    updated_at = fields.DateTime(required=True)
+    class Meta(OutputSchema.Meta):
+        include = shown_fields(PROJECT)
 
 
-class ProjectInputSchema(InputSchema):
-    """The fields of a project that a client can send back, and cannot set."""
-
-    id = fields.String(dump_only=True)
-    slug = fields.String(dump_only=True)
-    area_hectares = fields.Float(dump_only=True, allow_none=True)
-    created_at = fields.DateTime(dump_only=True)
-    updated_at = fields.DateTime(dump_only=True)
-
-
-class ProjectCreateSchema(ProjectInputSchema):
+class ProjectCreateSchema(InputSchema):
     """A new project."""
 
     example: ClassVar = examples.PROJECT_BODY
 
-    name = Text(shortest=1, longest=bounds.NAME_LENGTH, required=True)
-    description = Text(longest=bounds.DESCRIPTION_LENGTH, allow_none=True)
-    geometry = Geometry(allow_none=True)
     status = ReadOnlyHere("A new project is active; leave `status` out, and change it afterwards.")
 
+    class Meta(InputSchema.Meta):
+        include = create_fields(PROJECT)
 
-class ProjectUpdateSchema(ProjectInputSchema):
+
+class ProjectUpdateSchema(InputSchema):
     """The fields to change; those left out stay, null clears."""
 
     example: ClassVar = examples.PROJECT_CHANGE
 
-    name = Text(shortest=1, longest=bounds.NAME_LENGTH)
-    description = Text(longest=bounds.DESCRIPTION_LENGTH, allow_none=True)
-    geometry = Geometry(allow_none=True)
-    status = fields.String(validate=validate.OneOf(bounds.PROJECT_STATUSES))
+    class Meta(InputSchema.Meta):
+        include = update_fields(PROJECT)
 
 
 class ProjectQuerySchema(PageQuerySchema):
     """Which projects, and in which order."""
 
-    status = fields.String(validate=validate.OneOf(bounds.PROJECT_STATUSES))
+    class Meta(PageQuerySchema.Meta):
+        include = filter_fields(PROJECT)
+
     search = Text(
         longest=bounds.SEARCH_LENGTH,
         metadata={"description": "Part of the name or the description, in any case."},

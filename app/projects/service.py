@@ -1,4 +1,4 @@
-"""What can be done with projects."""
+"""The operations on projects."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from app.http.etags import ANY, IfMatch
 from app.models import Project
 from app.outbox import Actor, emit
 from app.projects.derived import changes_of, set_geometry, set_search_text
-from app.projects.listing import ProjectQuery as ProjectQuery  # these for other rooms
+from app.projects.listing import ProjectQuery as ProjectQuery  # these for other packages
 from app.projects.listing import list_projects as list_projects
 from app.projects.record import COLUMNS, not_found, project_data, project_record, row_record
 from app.projects.summaries import summarize_project as summarize_project
@@ -44,10 +44,10 @@ def read_project(account_id: str, project_id: str) -> dict[str, Any]:
     """The record of a project. Raises NotFound."""
     if not is_id("project", project_id):
         raise not_found()
-    row = _ONE.first(account_id=account_id, project_id=project_id)
-    if row is None:
+    rows = _ONE.tuples(account_id=account_id, project_id=project_id)
+    if not rows:
         raise not_found()
-    return row_record(row)
+    return row_record(rows[0])
 
 
 def lock_project(account_id: str, project_id: str) -> Project:
@@ -59,13 +59,12 @@ def lock_project(account_id: str, project_id: str) -> Project:
 
 
 def create_project(
-    principal: Principal,
-    *,
-    name: str,
-    description: str | None = None,
-    geometry: Boundary | None = None,
+    principal: Principal, *, name: str, geometry: Boundary | None = None, **values: Any
 ) -> Project:
     """A new, active project.
+
+    Args:
+        values: of other fields that a new project can have, by their columns.
 
     Raises:
         sqlalchemy.exc.IntegrityError: another project of the account has the slug of this name.
@@ -77,10 +76,10 @@ def create_project(
         account_id=principal.account_id,
         name=name,
         slug=slugify(name) or f"project-{project_id[-8:]}",
-        description=description,
         status="active",
         created_at=moment,
         updated_at=moment,
+        **values,
     )
     set_search_text(project)
     set_geometry(project, geometry)
@@ -103,7 +102,7 @@ def update_project(
     project = _find(principal, project_id, if_match)
     before, boundary = project_record(project), project.geometry
     counted = _counted(project)
-    for name in values.keys() & {"name", "description", "status"}:
+    for name in values.keys() - {"geometry"}:
         setattr(project, name, values[name])
     if "geometry" in values:
         set_geometry(project, values["geometry"])

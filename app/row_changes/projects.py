@@ -10,14 +10,19 @@ from app.auth.tenant import columns_of
 from app.db.queries import CompiledQuery
 from app.geometry import Boundary, read_boundary
 from app.models import Project
-from app.policy.bounds import DESCRIPTION_LENGTH, GEOMETRY_POSITIONS, NAME_LENGTH, PROJECT_STATUSES
+from app.policy.bounds import (
+    DESCRIPTION_LENGTH,
+    GEOMETRY_POSITIONS,
+    NAME_LENGTH,
+    PROJECT_STATUSES,
+    SLUG_LENGTH,
+)
 from app.projects.derived import set_geometry, set_search_text
 from app.projects.record import project_record
 from app.row_changes.change import Columns, texts, times
 from app.row_changes.row_validator import RowValidator
 from app.row_changes.table_adapter import Boundaries, TableAdapter
 from app.values.fields import Text
-from app.values.text import SLUG_LENGTH
 
 _NAME: Final = Text(shortest=1, longest=NAME_LENGTH)
 _SLUG: Final = Text(shortest=1, longest=SLUG_LENGTH)

@@ -7,7 +7,8 @@ import unicodedata
 
 from anyascii import anyascii
 
-SLUG_LENGTH = 63
+from app.policy.bounds import SLUG_LENGTH
+
 _BETWEEN = "\uffff"  # no character (Unicode, chapter 23.7), so that nobody types it
 # That, and the characters by which the index of texts says whose a text is (app.db.search_index).
 _OURS = dict.fromkeys([ord(_BETWEEN), *range(0xE000, 0xE080)], "\ufffe")
