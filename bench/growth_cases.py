@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any, Final
 
-from app.assets.listing import AssetQuery, list_assets
+from app.assets.listing import asset_query, list_assets
 from app.db.extensions import db
 from app.geometry import Bounds
-from app.projects.listing import ProjectQuery, list_projects
+from app.projects.listing import list_projects, project_query
 from app.projects.service import create_project, read_project
 from app.usage.service import statistics
 from bench.filling import EAST, FREQUENT, NORTH, RARE, RARE_COUNT, SOUTH, WEST, Filled
@@ -37,7 +37,7 @@ def listing(**query: Any) -> Callable[[Filled], Call]:
         wanted = {
             name: value(filled) if callable(value) else value for name, value in query.items()
         }
-        asked = ProjectQuery(**wanted)
+        asked = project_query(**wanted)
         ids = [each.account_id for each in filled.principals[:50]]
         return lambda number: list(list_projects(ids[number % len(ids)], asked)[0])
 
@@ -59,7 +59,7 @@ def reading(filled: Filled) -> Call:
     pairs = []
     for each in filled.principals[:50]:
         for page in (1, deep(filled)):
-            records, _ = list_projects(each.account_id, ProjectQuery(page=page))
+            records, _ = list_projects(each.account_id, project_query(page=page))
             pairs += [(each.account_id, record["id"]) for record in records]
     return lambda number: read_project(*pairs[number * 7 % len(pairs)])
 
@@ -82,7 +82,7 @@ def assets(**query: Any) -> Callable[[Filled], Call]:
 
     def make(filled: Filled) -> Call:
         page = min(500, filled.size // 400) if query.get("page") else 1
-        asked = AssetQuery(**query | {"page": max(page, 1)})
+        asked = asset_query(**query | {"page": max(page, 1)})
         account_id = filled.principals[0].account_id
         return lambda _: list_assets(account_id, filled.project_id, asked)
 

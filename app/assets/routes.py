@@ -10,7 +10,7 @@ from app.api import envelope
 from app.api.blueprint import ApiBlueprint
 from app.api.schemas import page_of, single_of
 from app.assets import listing, service
-from app.assets.listing import AssetQuery
+from app.assets.listing import asset_query
 from app.assets.record import asset_record
 from app.assets.schemas import (
     AssetCreateSchema,
@@ -41,7 +41,7 @@ _ONE = "/<asset_id>"
 )
 def list_assets(principal: Principal, values: dict[str, Any], project_id: str) -> Response:
     """List the assets of a project."""
-    query = AssetQuery(**values)
+    query = asset_query(**values)
     records, total = listing.list_assets(principal.account_id, project_id, query)
     return envelope.page(records, total=total, number=query.page, size=query.per_page)
 

@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import bindparam
 
 from app.assets.derived import set_location, set_search_text
-from app.assets.listing import AssetQuery as AssetQuery  # these for other packages
+from app.assets.listing import asset_query as asset_query  # these for other packages
 from app.assets.listing import list_assets as list_assets
 from app.assets.record import COLUMNS, asset_data, asset_record, row_record
 from app.assets.summaries import summarize_assets as summarize_assets

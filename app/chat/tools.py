@@ -15,14 +15,14 @@ from apispec.ext.marshmallow.openapi import OpenAPIConverter
 from marshmallow import fields, validate
 
 from app.api.fields import Keyword
-from app.assets.service import AssetQuery, list_assets, read_asset, summarize_assets
+from app.assets.service import asset_query, list_assets, read_asset, summarize_assets
 from app.auth.principal import Principal
 from app.http.errors import NotFound
 from app.policy import bounds, chat
 from app.projects.service import (
-    ProjectQuery,
     check_project,
     list_projects,
+    project_query,
     summarize_project,
     summarize_projects,
 )
@@ -137,8 +137,8 @@ def _read(schema: type[ma.Schema], arguments: str) -> Record:
 
 def _list_projects(principal: Principal, **asked: Any) -> Record:
     """List projects, a page at a time: name, status, hectares, bounding box, start of the text."""
-    query = ProjectQuery(**asked, boundaries=False)
-    records, total = list_projects(principal.account_id, query)
+    query = project_query(**asked)
+    records, total = list_projects(principal.account_id, query, boundaries=False)
     return _page("projects", map(_project_in_list, records), total, query)
 
 
@@ -152,7 +152,7 @@ def _read_project(principal: Principal, project_id: str) -> Record:
 def _list_assets(principal: Principal, project_id: str, **asked: Any) -> Record:
     """List the assets of one project, a page at a time: name, type, status, location."""
     check_project(principal.account_id, project_id)
-    query = AssetQuery(**asked)
+    query = asset_query(**asked)
     records, total = list_assets(principal.account_id, project_id, query)
     return _page("assets", map(_asset_in_list, records), total, query)
 

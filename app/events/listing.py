@@ -8,10 +8,9 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Select, bindparam, func
 
+from app.api.listing import newest_first, page_rows
 from app.auth.tenant import columns_of
-from app.db.paging import span
 from app.db.queries import CompiledQuery, engine
-from app.db.search_index import among, page_of
 from app.models import Event
 from app.values import clock
 from app.values.strict_json import Fragment
@@ -47,33 +46,32 @@ def list_events(account_id: str, query: EventQuery) -> tuple[list[Fragment], int
         if moment is not None:
             values[name] = clock.parse_time(clock.format_time(moment))
     total = int(_count(filters).scalar(**values))
-    wanted = span(query.page, query.per_page, total)
-    if wanted is None:
-        return [], total
-    page = _page(filters, wanted.backwards)
-    rows = page.tuples(**values, size=wanted.size, skipped=wanted.skipped)
+    rows = page_rows(
+        query.page,
+        query.per_page,
+        total,
+        lambda wanted: _page(filters, wanted.backwards),
+        values,
+    )
     return [Fragment(body) for (body,) in rows], total
 
 
 @cache
 def _count(filters: _Filters) -> CompiledQuery:
     return CompiledQuery(
-        _chosen(columns_of(Event).add_columns(func.count().label("total")), filters)
+        _filtered(columns_of(Event).add_columns(func.count().label("total")), filters)
     )
 
 
 @cache
 def _page(filters: _Filters, backwards: bool) -> CompiledQuery:
-    """The rows of a page. Their keys are found first, and only then are they read whole."""
-    order = (Event.created_at, Event.id)
-    newest_first = [column.desc() for column in order]
-    keys = _chosen(columns_of(Event, Event.id), filters)
-    keys = keys.order_by(*(order if backwards else newest_first))
-    wanted = among(Event.id.expression, page_of(keys), filters.dialect)
-    return CompiledQuery(columns_of(Event, Event.body).where(wanted).order_by(*newest_first))
+    keys = _filtered(columns_of(Event, Event.id), filters)
+    order = (Event.created_at.expression, Event.id.expression)
+    rows = columns_of(Event, Event.body)
+    return newest_first(keys, rows, order, filters.dialect, backwards=backwards)
 
 
-def _chosen(rows: Select[Any], filters: _Filters) -> Select[Any]:
+def _filtered(rows: Select[Any], filters: _Filters) -> Select[Any]:
     if filters.type:
         rows = rows.where(Event.type == bindparam("type"))
     if filters.since:

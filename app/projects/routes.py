@@ -12,7 +12,7 @@ from app.api.schemas import page_of, single_of
 from app.auth.principal import Principal
 from app.http.etags import IfMatch
 from app.projects import listing, service
-from app.projects.listing import ProjectQuery
+from app.projects.listing import project_query
 from app.projects.record import project_record
 from app.projects.schemas import (
     GeometryCheckSchema,
@@ -39,7 +39,7 @@ _ONE = "/projects/<project_id>"
 )
 def list_projects(principal: Principal, values: dict[str, Any]) -> Response:
     """List projects."""
-    query = ProjectQuery(**values)
+    query = project_query(**values)
     records, total = listing.list_projects(principal.account_id, query)
     return envelope.page(records, total=total, number=query.page, size=query.per_page)
 

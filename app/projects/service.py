@@ -16,8 +16,8 @@ from app.http.etags import ANY, IfMatch
 from app.models import Project
 from app.outbox import Actor, emit
 from app.projects.derived import changes_of, set_geometry, set_search_text
-from app.projects.listing import ProjectQuery as ProjectQuery  # these for other packages
-from app.projects.listing import list_projects as list_projects
+from app.projects.listing import list_projects as list_projects  # these for other packages
+from app.projects.listing import project_query as project_query
 from app.projects.record import COLUMNS, not_found, project_data, project_record, row_record
 from app.projects.summaries import summarize_project as summarize_project
 from app.projects.summaries import summarize_projects as summarize_projects

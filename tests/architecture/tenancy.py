@@ -76,10 +76,6 @@ EXCEPTIONS = {
     Place(
         "app.row_changes.last_published", "_ACCOUNT_OF_SUBJECT", "Event"
     ): "likewise, of a row that is gone",
-    Place("app.projects.listing", "_page", "Project"): "goes out through columns_among",
-    Place("app.projects.listing", "_found", "Project"): "likewise",
-    Place("app.assets.listing", "_page", "Asset"): "likewise",
-    Place("app.assets.listing", "_keys", "Asset"): "likewise",
     Place("app.usage.jobs", "_write", "RequestCount"): "a job for all accounts",
     Place("app.members.access", "_revoke_consents", "OAuthConsent"): "likewise",
     Place("app.auth.access_tokens", "_BY_HASH", "OAuthAuthorization"): "finds out which account is "

@@ -13,7 +13,7 @@ from app.db.extensions import db
 from app.db.search_index import text_values
 from app.geometry import Bounds
 from app.models import Account, AccountUsage, Project
-from app.projects.listing import ProjectQuery, list_projects
+from app.projects.listing import list_projects, project_query
 from app.values import clock
 from app.values.ids import new_id
 from app.values.text import searchable
@@ -81,7 +81,7 @@ def test_an_account_whose_id_ends_alike_is_not_searched(
         status="active", west=10.0, south=50.0, east=10.1, north=50.1,
     )  # fmt: skip
     with app.app_context():
-        records, total = list_projects(client.account_id, ProjectQuery(**query))
+        records, total = list_projects(client.account_id, project_query(**query))
         found = [record["id"] for record in records]
     assert (found, total) == ([own["id"]], 1)
 

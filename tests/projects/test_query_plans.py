@@ -14,13 +14,13 @@ from typing import Any, NamedTuple
 import pytest
 from sqlalchemy import text
 
-from app.assets.listing import AssetQuery, list_assets
+from app.assets.listing import asset_query, list_assets
 from app.db.extensions import db
 from app.db.queries import engine
 from app.geometry import Bounds
 from app.models import Asset
 from app.projects import listing
-from app.projects.listing import ProjectQuery, list_projects
+from app.projects.listing import list_projects, project_query
 from app.values import clock
 from app.values.ids import new_id
 from bench import query_plans
@@ -44,10 +44,10 @@ class Place(NamedTuple):
 
     def projects(self, **query: Any) -> list[str]:
         """The plans of a list of projects, the last of which is that of the page."""
-        return self._plans(lambda: list_projects(self.account_id, ProjectQuery(**query)))
+        return self._plans(lambda: list_projects(self.account_id, project_query(**query)))
 
     def assets(self, **query: Any) -> list[str]:
-        asked = AssetQuery(**query)
+        asked = asset_query(**query)
         return self._plans(lambda: list_assets(self.account_id, self.project_id, asked))
 
     def _plans(self, call: Callable[[], Any]) -> list[str]:
@@ -87,7 +87,7 @@ def place(
     filled = fill(tmp_path_factory.mktemp("plans"), url, accounts=2, size=1_000)
     with filled.app.app_context():
         account_id = filled.principals[0].account_id
-        records = list(list_projects(account_id, ProjectQuery())[0])
+        records = list(list_projects(account_id, project_query())[0])
         for place_in_list, record in enumerate(records):
             add_assets(account_id, record["id"], 100 if place_in_list else 500)
         if request.param.endswith("with statistics"):
@@ -160,7 +160,7 @@ def test_a_page_of_a_frequent_word_is_found_on_the_index_of_its_order(place: Pla
 
 
 def test_a_needle_that_no_index_has_is_looked_for_in_the_rows_of_the_account(place: Place) -> None:
-    asked = ProjectQuery(search="zx")
+    asked = project_query(search="zx")
     (count,) = query_plans.of(lambda: list_projects(place.account_id, asked), "values")
     assert "projects_text" not in _used(count)
     if place.database.startswith(

@@ -9,10 +9,9 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, NamedTuple
 
+from app.api.listing import newest_first, page_rows
 from app.auth.tenant import columns_of
-from app.db.paging import span
 from app.db.queries import CompiledQuery, engine
-from app.db.search_index import among, page_of
 from app.models import DeliveryLog
 from app.webhooks.logs.counting import count
 from app.webhooks.logs.filters import Filters, chosen
@@ -36,18 +35,20 @@ def list_logs(
     values |= {"status": query.status} if query.status else {}
     values |= {"event_type": query.event_type} if query.event_type else {}
     total = count(values)
-    wanted = span(query.page, query.per_page, total)
-    if wanted is None:
-        return [], total
     filters = Filters(bool(query.status), bool(query.event_type))
-    page = _page(engine().dialect.name, filters, wanted.backwards)
-    rows = page.tuples(**values, size=wanted.size, skipped=wanted.skipped)
+    dialect = engine().dialect.name
+    rows = page_rows(
+        query.page,
+        query.per_page,
+        total,
+        lambda wanted: _page(dialect, filters, wanted.backwards),
+        values,
+    )
     return list(map(row_record, rows)), total
 
 
 @cache
 def _page(dialect: str, filters: Filters, backwards: bool) -> CompiledQuery:
     key = DeliveryLog.id.expression
-    keys = chosen(key, filters).order_by(key.asc() if backwards else key.desc())
-    rows = columns_of(DeliveryLog, *COLUMNS).where(among(key, page_of(keys), dialect))
-    return CompiledQuery(rows.order_by(key.desc()))
+    rows = columns_of(DeliveryLog, *COLUMNS)
+    return newest_first(chosen(key, filters), rows, (key,), dialect, backwards=backwards)

@@ -1,0 +1,257 @@
+"""What all lists of /v1 share: from a query to the rows of a page.
+
+Statements are built once for each combination of filters; the values are parameters. A page's keys
+are found first, in an index, and only then are its rows read whole. Every statement here begins
+with ``columns_of`` or goes out through ``columns_among``, the tenant filter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import chain
+from typing import Any, NamedTuple, cast
+
+from sqlalchemy import ColumnElement, Select, Table, and_, bindparam, func, select
+from sqlalchemy.orm import InstrumentedAttribute
+
+from app.auth.tenant import columns_among, columns_of
+from app.db.column_types import Base, api_column
+from app.db.paging import Span, span
+from app.db.queries import CompiledQuery, engine
+from app.db.search_index import (
+    Lead,
+    among,
+    as_stored,
+    box_values,
+    candidates,
+    exact_tests,
+    fence,
+    lead,
+    page_of,
+    text_values,
+)
+from app.geometry import Bounds
+from app.policy.fields import Field
+
+Row = tuple[Any, ...]
+Keys = tuple[Select[Any], Any]  # the keys of rows, and the columns by which they can be sorted
+
+
+class ListQuery(NamedTuple):
+    """Which rows, in which order, which page."""
+
+    page: int = 1
+    per_page: int = 20
+    equal: Mapping[str, Any] = {}  # values by the columns of ``Field.filter``
+    search: str | None = None
+    bbox: Bounds | None = None
+    sort: str = "created_at"
+    order: str | None = None  # None: newest first, and else ascending
+
+    @property
+    def descending(self) -> bool:
+        return (self.order or ("desc" if self.sort == "created_at" else "asc")) == "desc"
+
+
+class Filters(NamedTuple):
+    """Which filters a statement has, and which index finds the rows."""
+
+    dialect: str
+    equal: tuple[str, ...] = ()
+    search: bool = False
+    bbox: bool = False
+    lead: Lead = "owner"
+
+
+@dataclass(frozen=True, eq=False)
+class SearchedTable:
+    """A table with lists that are filtered, searched and sorted.
+
+    Args:
+        owner: the column that says whose the rows of a list are.
+        sides: the columns of a row's box: west, south, east, north.
+        sorts: the columns that a list can be sorted by.
+    """
+
+    model: type[Base]
+    fields: tuple[Field, ...]
+    owner: str
+    sides: tuple[str, str, str, str]
+    sorts: tuple[str, ...]
+
+    @property
+    def table(self) -> Table:
+        return cast("Table", self.model.__table__)
+
+    def key(self, dialect: str) -> InstrumentedAttribute[Any]:
+        """What a page's rows are looked up by: the cheapest of the unique columns."""
+        name = "row" if dialect == "sqlite" else "id"
+        return cast("InstrumentedAttribute[Any]", getattr(self.model, name))
+
+
+def list_query(fields: Sequence[Field], values: Mapping[str, Any]) -> ListQuery:
+    """The query of a list.
+
+    Args:
+        values: of the filters in ``fields`` and of the attributes of ListQuery; None: not filtered.
+    """
+    filters = {field.name: field.stored_as for field in fields if field.filter}
+    equal = {filters[name]: value for name, value in values.items() if name in filters and value}
+    others = {name: value for name, value in values.items() if name not in filters}
+    return ListQuery(**others, equal=equal)
+
+
+def filters_of(query: ListQuery) -> Filters:
+    return Filters(
+        engine().dialect.name,
+        tuple(query.equal),
+        bool(query.search),
+        bool(query.bbox),
+        lead(query.search, query.bbox),
+    )
+
+
+def parameters(
+    table: SearchedTable, account_id: str, owner_id: str, query: ListQuery, dialect: str
+) -> dict[str, Any]:
+    """The parameters of the statements for a query; ``owner_id`` is the value of ``owner``."""
+    values = {"account_id": account_id, table.owner: owner_id, **query.equal}
+    if query.search:
+        values |= text_values(query.search, owner_id, dialect)
+    if query.bbox:
+        values |= box_values(query.bbox, owner_id, dialect)
+    return values
+
+
+def page_rows(
+    number: int,
+    size: int,
+    total: int,
+    statement: Callable[[Span], CompiledQuery],
+    values: dict[str, Any],
+    *,
+    at_once: int | None = None,
+) -> Iterable[Row]:
+    """The rows of a page; none past the end.
+
+    A page of the second half is counted from the end, so that at most half of the list is skipped.
+
+    Args:
+        number: of the page, from 1.
+        size: rows of a page.
+        total: rows of all pages.
+        at_once: rows that are in memory at once; None: all.
+    """
+    wanted = span(number, size, total)
+    if wanted is None:
+        return ()
+    compiled = statement(wanted)
+    values = values | {"size": wanted.size, "skipped": wanted.skipped}
+    if at_once is None:
+        return compiled.tuples(**values)
+    return chain.from_iterable(compiled.stream(at_once, **values))
+
+
+def newest_first(
+    keys: Select[Any],
+    rows: Select[Any],
+    order: Sequence[ColumnElement[Any]],
+    dialect: str,
+    *,
+    backwards: bool,
+) -> CompiledQuery:
+    """The rows of a page of a list that is not searched.
+
+    Args:
+        keys: selects the last column of ``order``, which is unique, of the rows of all pages.
+        rows: selects what is read.
+        order: the columns that sort the list.
+    """
+    latest = [column.desc() for column in order]
+    keys = keys.order_by(*(order if backwards else latest))
+    return CompiledQuery(rows.where(among(order[-1], page_of(keys), dialect)).order_by(*latest))
+
+
+@cache
+def count_statement(table: SearchedTable, filters: Filters) -> CompiledQuery:
+    """How many rows the filters leave."""
+    is_searched = filters.search or filters.bbox
+    keys, _ = keys_found(table, filters) if is_searched else keys_in_order(table, filters)
+    return CompiledQuery(select(func.count().label("total")).select_from(keys.subquery()))
+
+
+def keys_in_order(table: SearchedTable, filters: Filters) -> Keys:
+    """The keys from an index that has them in order; search and box are tested on the way."""
+    keys = columns_of(table.model, table.key(filters.dialect))
+    columns = table.table.c
+    return keys.where(*_equal(table, columns, filters), *_tests(table, filters)), columns
+
+
+def keys_found(table: SearchedTable, filters: Filters) -> Keys:
+    """The keys from the index that finds the rows; they have no order yet."""
+    conditions = [candidates(table.table, filters.dialect, filters.lead, table.owner, table.sides)]
+    if filters.lead == "owner":
+        conditions += _equal(table, table.table.c, filters)
+    filtered = [field.stored_as for field in table.fields if field.filter]
+    names = dict.fromkeys(("row", "id", "account_id", table.owner, *filtered, *table.sorts))
+    source = fence(
+        [table.table.c[name] for name in names],
+        and_(*conditions, *_tests(table, filters)),
+        *as_stored(table.table, filters.dialect, filters.lead),
+    )
+    keys = columns_among(source, table.key(filters.dialect).key)
+    return keys.where(*_equal(table, source.c, filters)), source.c
+
+
+def page_statement(
+    table: SearchedTable,
+    found: Keys,
+    shown: Sequence[InstrumentedAttribute[Any]],
+    dialect: str,
+    order: tuple[str, bool],
+    *,
+    backwards: bool,
+) -> CompiledQuery:
+    """The rows of a page.
+
+    Args:
+        shown: the columns that are read.
+        order: the column that sorts the list, and whether the largest comes first.
+        backwards: whether the page is counted from the end of the list.
+    """
+    (keys, columns), (sort, descending) = found, order
+    keys = keys.order_by(*sorted_by(table, columns, sort, descending=descending != backwards))
+    hidden = {name: getattr(table.model, name) for name in ("account_id", "id", *table.sorts)}
+    read = hidden | {column.key: column for column in shown}
+    rows = fence(
+        [api_column(column) for column in read.values()],
+        among(table.key(dialect).expression, page_of(keys), dialect),
+    )
+    page = columns_among(rows, *(column.key for column in shown))
+    return CompiledQuery(page.order_by(*sorted_by(table, rows.c, sort, descending=descending)))
+
+
+def sorted_by(table: SearchedTable, columns: Any, sort: str, *, descending: bool) -> list[Any]:
+    """By a column and then by id. Rows without a value count as the smallest.
+
+    Where nulls go is said of columns that can be null only: PostgreSQL would take the index of
+    another one for one of another order.
+    """
+    column, key = columns[sort], columns.id
+    first = column.desc() if descending else column.asc()
+    if table.table.c[sort].nullable:
+        first = first.nulls_last() if descending else first.nulls_first()
+    return [first, key.desc() if descending else key.asc()]
+
+
+def _equal(table: SearchedTable, columns: Any, filters: Filters) -> list[ColumnElement[bool]]:
+    """What the tenant filter does not say: the owner, where it is no account, and the filters."""
+    names = [name for name in (table.owner, *filters.equal) if name != "account_id"]
+    return [columns[name] == bindparam(name) for name in names]
+
+
+def _tests(table: SearchedTable, filters: Filters) -> list[ColumnElement[bool]]:
+    wanted = {"search": filters.search, "bbox": filters.bbox}
+    return exact_tests(table.table, filters.dialect, table.sides, **wanted)
