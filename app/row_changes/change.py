@@ -1,4 +1,4 @@
-"""A change of a row as it was told, which need not be as it was."""
+"""A change of a row as it was reported, which may differ from what happened."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Columns = Mapping[str, Any]
 
 
 class Change(NamedTuple):
-    """What was told. The records may lack columns, and hold anything."""
+    """What was reported. The records may lack columns, and hold anything."""
 
     type: str
     table: str
@@ -23,7 +23,7 @@ class Change(NamedTuple):
 
     @property
     def row_id(self) -> str:
-        """The id of the row; empty when none was told that is text."""
+        """The id of the row; empty when none was reported that is text."""
         first, second = self.record, self.old_record
         if self.type == "DELETE":
             first, second = second, first
@@ -32,14 +32,14 @@ class Change(NamedTuple):
 
     @property
     def may_count(self) -> bool:
-        """Whether an account may hold more or less afterwards, as far as was told."""
+        """Whether the account's counters may have changed, as far as was reported."""
         counted = ("account_id", "status", "area_m2", "geometry")
         known = all(name in self.record and name in self.old_record for name in counted)
         return not known or any(self.record[name] != self.old_record[name] for name in counted)
 
 
 def texts(columns: Columns, *names: str, nullable: bool = False) -> dict[str, Any]:
-    """Those of these columns that hold text, or null where that may be."""
+    """Those of these columns that hold text, or null where ``nullable``."""
     return {
         name: columns[name]
         for name in names

@@ -1,4 +1,4 @@
-"""What was announced of a row: its events, as far as they are kept."""
+"""What was published of a row: its events, as far as they are kept."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def account_of_subject(row_id: str) -> Any:
 
 
 def last(account_id: str, subject_id: str) -> LastPublished | None:
-    """What was announced of a row last, as far as events are kept."""
+    """The last event of a row, as far as events are kept."""
     own = rows_of(account_id, Event).where(Event.subject_id == subject_id)
     event = db.session.scalars(own.order_by(Event.id.desc()).limit(1)).first()
     if event is None:
@@ -43,7 +43,7 @@ def last(account_id: str, subject_id: str) -> LastPublished | None:
 
 
 def was_created(rows: TableAdapter, account_id: str, subject_id: str) -> bool:
-    """Whether it was announced that the row was created, as far as events are kept."""
+    """Whether an event says that the row was created, as far as events are kept."""
     own = rows_of(account_id, Event).where(
         Event.subject_id == subject_id, Event.type == f"{rows.name}.created"
     )

@@ -1,4 +1,4 @@
-"""Where the database, or whoever works in it, tells of a row that changed."""
+"""The route by which the database, or a script beside it, reports a row that changed."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ bp = Blueprint("row_changes", __name__, url_prefix="/api/db")
 
 @bp.post("/webhook")
 def receive_row_change() -> Response:
-    """Takes a change of a row that was made with SQL, signed with DB_WEBHOOK_SECRET."""
+    """Receive a change of a row that was made with SQL, signed with DB_WEBHOOK_SECRET."""
     web_routes.verify_signature(
         current_app.config["SETTINGS"].db_webhook_secret, "DB_WEBHOOK_SECRET"
     )
     change = Change(**web_routes.read_body(RowChangeSchema))
     try:
-        result = service.take(change)
+        result = service.apply_change(change)
         db.session.commit()
     except (ApiError, SQLAlchemyError):
         db.session.rollback()

@@ -1,19 +1,21 @@
-"""The columns that people write, judged as the fields of a request are."""
+"""Validates the columns of a row as the fields of a request are validated."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeVar
 
 import marshmallow as ma
-from marshmallow import fields
 
+from app.api.resource_fields import input_field
 from app.geometry import GeometryInvalid
 from app.http.errors import Detail, ValidationFailed
+from app.policy.fields import Field
 from app.values.strict_json import JsonInvalid, loads
 
 T = TypeVar("T")
 _MOST_DETAILS: Final = 100
+_TEXTS: Final = ("text", "choice", "keyword")
 
 
 class RowValidator:
@@ -22,16 +24,24 @@ class RowValidator:
     def __init__(self) -> None:
         self._details: list[Detail] = []
 
-    def value(self, name: str, field: fields.Field[Any], value: Any) -> Any:
-        """What a field makes of a column. SQLite keeps bytes in any."""
+    def check(self, fields: Sequence[Field], row: Any) -> None:
+        """The columns of all fields but those that hold GeoJSON."""
+        for field in fields:
+            value = getattr(row, field.stored_as)
+            if field.kind in _TEXTS:
+                self._check_text(field, value)
+            elif field.kind == "object":
+                self.document(field.name, value, input_field(field, nullable=False).deserialize)
+
+    def _check_text(self, field: Field, value: Any) -> None:
+        """SQLite keeps bytes in any column."""
         if isinstance(value, bytes):
-            self._details.append(Detail(name, "Must be text, and is bytes."))
-            return None
+            self._details.append(Detail(field.name, "Must be text, and is bytes."))
+            return
         try:
-            return field.deserialize(value)
+            input_field(field).deserialize(value)
         except ma.ValidationError as error:
-            self._details += [Detail(name, str(message)) for message in error.messages]
-            return None
+            self._details += [Detail(field.name, str(message)) for message in error.messages]
 
     def document(self, name: str, text: str | None, read: Callable[[Any], T]) -> T | None:
         """What ``read`` makes of a column that holds JSON; None of none."""
@@ -48,7 +58,7 @@ class RowValidator:
         return None
 
     def finish(self) -> None:
-        """Raises ValidationFailed with all that was wrong, if anything was."""
+        """Raises ValidationFailed with everything that was wrong, if anything was."""
         if self._details:
             raise ValidationFailed(
                 "The row is not one that the service would keep; details names each column.",

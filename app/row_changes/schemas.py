@@ -12,7 +12,7 @@ from app.values.fields import PartialSchema
 
 
 class RowChangeSchema(PartialSchema):
-    """A change of a row. What else its sender writes beside these is passed over."""
+    """A change of a row. Other members are ignored."""
 
     type = fields.String(required=True, validate=validate.OneOf(TYPES))
     table = fields.String(required=True)

@@ -1,8 +1,8 @@
-"""What a change made with SQL is followed by: derived columns, counters, an event.
+"""Completes a change made with SQL: derived columns, counters, an event.
 
-Nothing that was told of a row is believed while the row is there: it is locked and looked at. What
-was announced of it is in its last event. So a change that was announced already, by the service
-itself or when it was told before, is not announced again, however often it is told.
+While a row exists, nothing that was reported of it is believed: it is locked and read. Its last
+event says what was published of it. So a change that was published already, by the service itself
+or after an earlier report, is not published again, however often it is reported.
 """
 
 from __future__ import annotations
@@ -22,10 +22,12 @@ from app.http.errors import Detail, ValidationFailed
 from app.models import Account, Project
 from app.outbox import Actor, emit
 from app.policy.events import EVENTS
+from app.policy.fields import ASSET, PROJECT
 from app.row_changes import last_published
 from app.row_changes.assets import AssetAdapter
 from app.row_changes.change import Change, in_utc
 from app.row_changes.projects import ProjectAdapter
+from app.row_changes.reported import reported_fields
 from app.row_changes.table_adapter import TableAdapter
 from app.usage.service import lock_counters, recount
 from app.values import clock
@@ -37,79 +39,86 @@ IGNORED: Final = "ignored"
 
 _TABLES: Final[dict[str, TableAdapter]] = {"projects": ProjectAdapter(), "assets": AssetAdapter()}
 _NOT_COMPARED: Final = ("id", "area_hectares", "updated_at")
-_NULLS: Final = dict.fromkeys(("description", "area_hectares", "location", "metadata"))
+_NULLS: Final = dict.fromkeys(
+    field.name for field in (*PROJECT, *ASSET) if field.nullable and field.in_events
+)
 
 
-def take(change: Change) -> str:
-    """Do what a change asks for, in the transaction at hand. Returns APPLIED or IGNORED.
+def apply_change(change: Change) -> str:
+    """Complete a change, in the caller's transaction. Returns APPLIED or IGNORED.
 
     Raises:
-        ValidationFailed: the row holds what the service would refuse.
+        ValidationFailed: the row holds what the service would reject.
     """
     rows = _TABLES.get(change.table)
     if rows is None or not is_id(rows.name, change.row_id):
         return IGNORED
-    done = _take_away(rows, change) if change.type == "DELETE" else _take_over(rows, change)
+    done = (
+        _publish_deletion(rows, change) if change.type == "DELETE" else _complete_row(rows, change)
+    )
     return APPLIED if done else IGNORED
 
 
-def _take_over(rows: TableAdapter, change: Change) -> bool:
-    """Mend a row and announce how it differs from what was announced. False when all is right."""
+def _complete_row(rows: TableAdapter, change: Change) -> bool:
+    """Correct a row and publish how it differs from its last event. False when all is right."""
     account_id = account_of(rows.model, change.row_id)
     if account_id is None:
         return False
-    looked_at = rows.look_at(account_id, change.row_id)
-    origin = _origin(account_id)
+    boundaries = rows.read_boundary(account_id, change.row_id)
+    actor = _actor(account_id)
     locked = _lock(rows, account_id, change.row_id)
-    if origin is None or locked is None:
+    if actor is None or locked is None:
         return False
     row, created_at = locked
     known = last_published.last(account_id, change.row_id)
-    mended, moved = rows.recompute_derived(row, looked_at)
+    corrected, boundary_changed = rows.recompute_derived(row, boundaries)
     if row.created_at.tzinfo is None or row.created_at != created_at:
-        row.created_at, mended = created_at, True
+        row.created_at, corrected = created_at, True
     record: dict[str, Any] = loads(dumps(rows.record(row)))
     is_new = known.is_deleted if known is not None else False
-    if change.type == "INSERT":  # the service may have changed it since, before this was told
+    if change.type == "INSERT":  # the service may have changed it since, before this report
         is_new = is_new or not last_published.was_created(rows, account_id, change.row_id)
     if known is None:
-        before = rows.shown(change.old_record)
-        moved = moved or rows.has_moved(change.old_record, row)
+        before = reported_fields(rows.fields, change.old_record)
+        boundary_changed = boundary_changed or rows.boundary_differs(change.old_record, row)
     else:
         before = known.data
-        moved = moved or before.get("area_hectares") != record.get("area_hectares")
-    changes = {} if is_new else _changes(before, record, moved)
-    if not (is_new or changes or mended):
+        boundary_changed = boundary_changed or before.get("area_hectares") != record.get(
+            "area_hectares"
+        )
+    changes = {} if is_new else _changes(before, record, boundary_changed)
+    if not (is_new or changes or corrected):
         if change.may_count:  # likewise
             _count(rows, account_id)
         return False
     row.updated_at = clock.now()
     flag_modified(row, "created_at")  # in the form that SQLite's texts of moments have
     db.session.flush()
-    _announce(rows, rows.record(row), origin, changes, is_new=is_new)
+    _publish(rows, rows.record(row), actor, changes, is_new=is_new)
     _count(rows, account_id)
     return True
 
 
-def _take_away(rows: TableAdapter, change: Change) -> bool:
-    """Announce that a row is gone. False when it is there, or that was announced before."""
+def _publish_deletion(rows: TableAdapter, change: Change) -> bool:
+    """Publish that a row is gone. False when it exists, or that was published before."""
     row_id = change.row_id
     last = last_published.account_of_subject(row_id)
-    origin = _origin(change.old_record.get("account_id") if last is None else last.account_id)
-    if origin is None:
+    actor = _actor(change.old_record.get("account_id") if last is None else last.account_id)
+    if actor is None:
         return False
-    lock_counters(origin.account_id)  # there is no row to wait at for who tells of the same
-    known = last_published.last(origin.account_id, row_id)
+    lock_counters(actor.account_id)  # a report of the same deletion has no row to wait for
+    known = last_published.last(actor.account_id, row_id)
     if account_of(rows.model, row_id) is not None or (known and known.is_deleted):
         return False
-    state: dict[str, Any] = _NULLS | (known.data if known else {}) | rows.shown(change.old_record)
+    state: dict[str, Any] = _NULLS | (known.data if known else {})
+    state |= reported_fields(rows.fields, change.old_record)
     state["id"] = row_id
     if not state.keys() >= set(EVENTS[f"{rows.name}.deleted"].fields):
         return False
     if rows.name == "asset" and not _has_project(state["project_id"]):
         return False  # it went with its project, whose event tells of both
-    emit(f"{rows.name}.deleted", state, origin)
-    _count(rows, origin.account_id)
+    emit(f"{rows.name}.deleted", state, actor)
+    _count(rows, actor.account_id)
     return True
 
 
@@ -117,8 +126,8 @@ def _has_project(project_id: str) -> bool:
     return is_id("project", project_id) and account_of(Project, project_id) is not None
 
 
-def _origin(account_id: object) -> Actor | None:
-    """The account, whose plan cannot change from here on, and the owner as who changed the row."""
+def _actor(account_id: object) -> Actor | None:
+    """The owner of the account, as the actor. From here on the account's plan cannot change."""
     if not isinstance(account_id, str) or not is_id("account", account_id):
         return None
     shared = {"read": True, "key_share": True}
@@ -130,21 +139,21 @@ def _origin(account_id: object) -> Actor | None:
 def _lock(rows: TableAdapter, account_id: str, row_id: str) -> tuple[Any, datetime] | None:
     """The row with all its columns, locked, and when it was created, in UTC; or None.
 
-    Raises ValidationFailed for a moment that is none: SQLite keeps any text, and PostgreSQL has
-    years before 1 and after 9999, and infinity.
+    Raises ValidationFailed for a time that Python cannot read: SQLite keeps any text, and
+    PostgreSQL has years before 1 and after 9999, and infinity.
     """
     try:
         row = find_locked(account_id, rows.model, row_id, undefer(rows.model.search_text))
         return None if row is None else (row, in_utc(row.created_at))
     except (ValueError, OverflowError, DataError):
-        told = "Must be a moment such as 2026-01-02T03:04:05.678Z, and so must updated_at."
-        raise ValidationFailed(details=[Detail("created_at", told)]) from None
+        message = "Must be a moment such as 2026-01-02T03:04:05.678Z, and so must updated_at."
+        raise ValidationFailed(details=[Detail("created_at", message)]) from None
 
 
 def _changes(
-    before: Mapping[str, Any], after: Mapping[str, Any], moved: bool
+    before: Mapping[str, Any], after: Mapping[str, Any], boundary_changed: bool
 ) -> dict[str, dict[str, Any]]:
-    """What differs of the fields that are known from before, as in the events of the service."""
+    """How the fields that are known from before differ, as in the events of the service."""
     changes = {
         name: {"from": before[name], "to": value}
         for name, value in after.items()
@@ -152,30 +161,30 @@ def _changes(
         and name not in _NOT_COMPARED
         and dumps(before[name]) != dumps(value)  # True is 1, and no other value in JSON
     }
-    if moved:
+    if boundary_changed:
         areas = {"from": before.get("area_hectares"), "to": after["area_hectares"]}
         changes |= {"geometry": {"changed": True}, "area_hectares": areas}
     return changes
 
 
-def _announce(
+def _publish(
     rows: TableAdapter,
     record: dict[str, Any],
-    origin: Actor,
+    actor: Actor,
     changes: dict[str, dict[str, Any]],
     *,
     is_new: bool,
 ) -> None:
     if is_new:
-        emit(f"{rows.name}.created", record, origin)
+        emit(f"{rows.name}.created", record, actor)
     elif changes:
-        emit(f"{rows.name}.updated", record, origin, changes=changes)
+        emit(f"{rows.name}.updated", record, actor, changes=changes)
         if rows.name == "asset" and "status" in changes:
             previous = changes["status"]["from"]
-            emit("asset.status_changed", record, origin, previous_status=previous)
+            emit("asset.status_changed", record, actor, previous_status=previous)
 
 
 def _count(rows: TableAdapter, account_id: str) -> None:
-    """Count anew after the event; assets are not counted."""
+    """Count the projects again, after the event; assets are not counted."""
     if rows.name == "project":
         recount(account_id)

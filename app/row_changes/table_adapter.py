@@ -1,4 +1,4 @@
-"""What a table's rows have of their own when one of them was changed with SQL."""
+"""What differs between projects and assets when one of their rows was changed with SQL."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from app.geometry import Boundary
 from app.models import Asset, Project
+from app.policy.fields import Field
 from app.row_changes.change import Columns
 
 Boundaries = Mapping[str, Boundary]  # by the texts that they were read from
@@ -18,13 +19,14 @@ class TableAdapter(ABC):
 
     name: ClassVar[str]
     model: ClassVar[type[Project] | type[Asset]]
+    fields: ClassVar[tuple[Field, ...]]
 
     @abstractmethod
-    def recompute_derived(self, row: Any, looked_at: Boundaries) -> tuple[bool, bool]:
-        """Compute all again that follows from the rest of a row.
+    def recompute_derived(self, row: Any, boundaries: Boundaries) -> tuple[bool, bool]:
+        """Compute every column of a row again that follows from the others.
 
-        Returns whether anything was wrong, and whether that says that the boundary is another one
-        than the service has seen.
+        Returns whether any was wrong, and whether that shows that the boundary was changed past
+        the service.
 
         Raises:
             ValidationFailed: a column holds what a request could not.
@@ -34,15 +36,10 @@ class TableAdapter(ABC):
     def record(self, row: Any) -> dict[str, Any]:
         """The fields of a row as an event shows them."""
 
-    @abstractmethod
-    def shown(self, columns: Columns) -> dict[str, Any]:
-        """The fields that told columns make; those that lack, or have no right form, are left
-        out."""
-
-    def look_at(self, account_id: str, row_id: str) -> Boundaries:
-        """The boundary of a row, checked before the transaction, as that can take long."""
+    def read_boundary(self, account_id: str, row_id: str) -> Boundaries:
+        """The boundary of a row, validated before the transaction, as that can take long."""
         return {}
 
-    def has_moved(self, columns: Columns, row: Any) -> bool:
-        """Whether told columns hold another boundary than a row that was mended."""
+    def boundary_differs(self, columns: Columns, row: Any) -> bool:
+        """Whether reported columns hold another boundary than a row whose columns are right."""
         return False
