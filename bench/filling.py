@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import random
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -29,6 +29,8 @@ from app.credentials.service import create_credential
 from app.db.extensions import db
 from app.db.migrations import upgrade
 from app.models import AccountUsage
+from app.policy.bounds import ASSET_STATUSES, ASSET_TYPES, PROJECT_STATUSES
+from app.policy.fields import ASSET, PROJECT, Field
 from app.policy.permissions import expand
 from app.values.clock import format_time
 from app.values.ids import new_id
@@ -54,20 +56,10 @@ _WORDS = """
     storm stream survey swamp terrace thicket thinning timber trail transect trial uneven-aged
     upland upper valley veteran watershed western wetland willow windthrow winter wood yew
 """.split()  # noqa: SIM905 - a list of them would be a page long
-_COLUMNS = (
-    "id", "account_id", "status", "created_at", "updated_at", "area_m2", "west", "south", "east",
-    "north", "slug", "name", "name_key", "search_text", "description", "geometry",
-)  # fmt: skip
-_ASSET_COLUMNS = (
-    "id", "account_id", "project_id", "type", "status", "created_at", "updated_at", "longitude",
-    "latitude", "name", "search_text", "location",
-)  # fmt: skip
-_TYPES = ("equipment", "monitoring_station", "point_of_interest")
-_ASSET_STATUSES = ("active", "inactive", "maintenance", "retired")
-_STATUSES = ("active", "archived", "draft")
+_BOUNDARY_COLUMNS = ("west", "south", "east", "north", "area_m2", "geometry")
 _BEGIN = datetime(2024, 1, 1, tzinfo=UTC)
 
-Row = tuple[Any, ...]
+Row = dict[str, Any]  # by columns of the table, the same in every row
 
 
 @dataclass(frozen=True)
@@ -123,26 +115,26 @@ def fill(folder: Path, database_url: str, *, accounts: int, size: int) -> Filled
     first = next(rows)
     with app.app_context():
         put = _Copy(database_url) if database_url else _Insert(Path(str(db.engine.url.database)))
-        put.rows("projects", _COLUMNS, chain([first], rows))
-        put.rows("assets", _ASSET_COLUMNS, _assets(principals[0].account_id, first[0], size // 10))
+        put.rows("projects", chain([first], rows))
+        put.rows("assets", _assets(principals[0].account_id, first["id"], size // 10))
         for account_id, counted in totals.items():
             own = AccountUsage.account_id == account_id
             db.session.execute(update(AccountUsage).where(own).values(counted))
         db.session.commit()
     seconds = (datetime.now(UTC) - began).total_seconds()
-    return Filled(app, environ, principals, key, first[0], size, seconds)
+    return Filled(app, environ, principals, key, first["id"], size, seconds)
 
 
 def _rows(accounts: list[str], size: int, totals: dict[str, dict[str, int]]) -> Iterator[Row]:
-    """Rows of projects in the order of ``_COLUMNS``; what is counted goes into ``totals``."""
+    """Rows of projects; what is counted is added to ``totals``."""
     rng = random.Random(size)
     every = max(size // RARE_COUNT, 1)
     for number in range(size):
-        for place, account_id in enumerate(accounts):
-            moment = _BEGIN + timedelta(seconds=number * len(accounts) + place)
+        for index, account_id in enumerate(accounts):
+            moment = _BEGIN + timedelta(seconds=number * len(accounts) + index)
             row = _row(rng, account_id, number, moment, rare=number % every == every // 2)
             counted = totals[account_id]
-            status, area = row[2], row[5]
+            status, area = row["status"], row["area_m2"]
             counted[f"projects_{status}"] = counted.get(f"projects_{status}", 0) + 1
             if status != "archived":
                 counted["area_m2"] = counted.get("area_m2", 0) + (area or 0)
@@ -152,27 +144,47 @@ def _rows(accounts: list[str], size: int, totals: dict[str, dict[str, int]]) -> 
 def _row(rng: random.Random, account_id: str, number: int, moment: datetime, *, rare: bool) -> Row:
     words = rng.choices(_WORDS, k=rng.randint(2, 3))
     name = " ".join(word.capitalize() for word in words) + f" {number}"
-    told = rng.choices(_WORDS, k=rng.randint(5, 40))
-    told += [FREQUENT] if rng.random() < 1 / 3 else []
-    told += [RARE] if rare else []
-    description = " ".join(told).capitalize() + "."
-    status = rng.choices(_STATUSES, (90, 8, 2))[0]
-    box, area, geometry = _place(rng) if rng.random() > 0.02 else ((None,) * 4, None, None)
+    words = rng.choices(_WORDS, k=rng.randint(5, 40))
+    words += [FREQUENT] if rng.random() < 1 / 3 else []
+    words += [RARE] if rare else []
+    description = " ".join(words).capitalize() + "."
+    status = rng.choices(PROJECT_STATUSES, (90, 8, 2))[0]
+    boundary = _boundary(rng) if rng.random() > 0.02 else dict.fromkeys(_BOUNDARY_COLUMNS)
     time = format_time(moment)
-    return (
-        new_id("project"), account_id, status, time, time, area, *box, slugify(name), name,
-        fold(name), searchable(name, description), description, geometry,
-    )  # fmt: skip
+    row = {
+        "id": new_id("project"),
+        "account_id": account_id,
+        "status": status,
+        "created_at": time,
+        "updated_at": time,
+        "slug": slugify(name),
+        "name": name,
+        "name_key": fold(name),
+        "search_text": searchable(name, description),
+        "description": description,
+        **boundary,
+    }
+    return row | _other_values(rng, PROJECT, row)
 
 
-def _place(rng: random.Random) -> tuple[Row, int, str]:
-    """The box, the area in m² and the GeoJSON of a rectangle of some hectares."""
+def _other_values(rng: random.Random, fields: Sequence[Field], row: Row) -> Row:
+    """Values for the fields that a row does not have yet."""
+    return {
+        field.stored_as: rng.choice(field.choices or _WORDS)
+        for field in fields
+        if field.stored_as not in row and field.kind in ("text", "choice", "keyword")
+    }
+
+
+def _boundary(rng: random.Random) -> Row:
+    """The columns of a rectangle of some hectares."""
     west, south = round(rng.uniform(WEST, EAST), 6), round(rng.uniform(SOUTH, NORTH), 6)
     wide, high = (round(0.001 * rng.lognormvariate(0, 1), 6) for _ in range(2))
     east, north = round(west + wide, 6), round(south + high, 6)
     area = round(111_320**2 * math.cos(math.radians(south)) * wide * high)
     ring = f"[{west},{south}],[{east},{south}],[{east},{north}],[{west},{north}],[{west},{south}]"
-    return (west, south, east, north), area, f'{{"type":"Polygon","coordinates":[[{ring}]]}}'
+    geometry = f'{{"type":"Polygon","coordinates":[[{ring}]]}}'
+    return dict(zip(_BOUNDARY_COLUMNS, (west, south, east, north, area, geometry), strict=True))
 
 
 def _assets(account_id: str, project_id: str, number: int) -> Iterator[Row]:
@@ -182,11 +194,21 @@ def _assets(account_id: str, project_id: str, number: int) -> Iterator[Row]:
         name += f" {RARE}" if count % max(number // RARE_COUNT, 1) == 0 else ""
         longitude, latitude = round(rng.uniform(WEST, EAST), 6), round(rng.uniform(SOUTH, NORTH), 6)
         time = format_time(_BEGIN + timedelta(seconds=count))
-        yield (
-            new_id("asset"), account_id, project_id, rng.choice(_TYPES),
-            rng.choices(_ASSET_STATUSES, (85, 8, 5, 2))[0], time, time, longitude, latitude, name,
-            searchable(name), f'{{"type":"Point","coordinates":[{longitude},{latitude}]}}',
-        )  # fmt: skip
+        row = {
+            "id": new_id("asset"),
+            "account_id": account_id,
+            "project_id": project_id,
+            "type": rng.choice(ASSET_TYPES),
+            "status": rng.choices(ASSET_STATUSES, (85, 8, 5, 2))[0],
+            "created_at": time,
+            "updated_at": time,
+            "longitude": longitude,
+            "latitude": latitude,
+            "name": name,
+            "search_text": searchable(name),
+            "location": f'{{"type":"Point","coordinates":[{longitude},{latitude}]}}',
+        }
+        yield row | _other_values(rng, ASSET, row)
 
 
 class _Insert:
@@ -195,12 +217,16 @@ class _Insert:
     def __init__(self, path: Path) -> None:
         self._path = path
 
-    def rows(self, table: str, columns: tuple[str, ...], rows: Iterator[Row]) -> None:
+    def rows(self, table: str, rows: Iterator[Row]) -> None:
+        first = next(rows, None)
+        if first is None:
+            return
+        rows = chain([first], rows)
         with closing(sqlite3.connect(self._path, isolation_level=None)) as connection:
             connection.execute("PRAGMA synchronous=OFF")
             connection.execute("PRAGMA cache_size=-1500000")
-            places = ", ".join("?" * len(columns))
-            statement = f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({places})"
+            values = ", ".join(f":{column}" for column in first)
+            statement = f"INSERT INTO {table} ({', '.join(first)}) VALUES ({values})"
             while batch := list(islice(rows, BATCH)):
                 connection.execute("BEGIN")
                 connection.executemany(statement, batch)
@@ -214,16 +240,17 @@ class _Copy:
     def __init__(self, url: str) -> None:
         self._url = url
 
-    def rows(self, table: str, columns: tuple[str, ...], rows: Iterator[Row]) -> None:
+    def rows(self, table: str, rows: Iterator[Row]) -> None:
+        first = next(rows, None)
+        if first is None:
+            return
         with psycopg.connect(self._url, autocommit=True) as connection:
             connection.execute("SET maintenance_work_mem = '512MB'")
             index = f"{table}_text"
             found = connection.execute(f"SELECT pg_get_indexdef('{index}'::regclass)").fetchone()
             connection.execute(f"DROP INDEX {index}")
-            with connection.cursor().copy(
-                f"COPY {table} ({', '.join(columns)}) FROM STDIN"
-            ) as copy:
-                for row in rows:
-                    copy.write_row(row)
+            with connection.cursor().copy(f"COPY {table} ({', '.join(first)}) FROM STDIN") as copy:
+                for row in chain([first], rows):
+                    copy.write_row([row[column] for column in first])
             connection.execute(found[0] if found else "")
             connection.execute(f"ALTER INDEX {index} ALTER COLUMN 1 SET STATISTICS 0")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from itertools import starmap
 from typing import Any
 
 from app.api.listing import (
@@ -46,7 +47,7 @@ def list_assets(
         lambda wanted: _page(filters, wanted.backwards),
         values,
     )
-    return list(map(row_record, rows)), total
+    return list(starmap(row_record, rows)), total
 
 
 @cache

@@ -11,12 +11,12 @@ from app.values.strict_json import dumps
 
 COLUMNS: Final = columns(Asset, ASSET)
 
-row_record = row_reader(ASSET)  # from a row of COLUMNS; location and metadata go out unparsed
+row_record = row_reader(ASSET)  # of the values of COLUMNS; location and metadata go out unparsed
 
 
 def asset_record(asset: Asset) -> dict[str, Any]:
     """The fields of an asset."""
-    return row_record(object_row(asset, ASSET))
+    return row_record(*object_row(asset, ASSET))
 
 
 def asset_data(asset: Asset) -> bytes:

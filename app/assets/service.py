@@ -40,7 +40,7 @@ def read_asset(account_id: str, project_id: str, asset_id: str) -> dict[str, Any
     rows = _ONE.tuples(account_id=account_id, project_id=project_id, asset_id=asset_id)
     if not rows:
         raise _not_found()
-    return row_record(rows[0])
+    return row_record(*rows[0])
 
 
 def check_asset(account_id: str, project_id: str, asset_id: str) -> None:

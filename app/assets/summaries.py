@@ -1,4 +1,4 @@
-"""How many assets an account has of each kind, for whoever asks about all of them."""
+"""The number of assets of an account, by type and status."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""What the model may read: as much as the caller may, of the caller's account, and nothing else.
+"""The tools of the model. They read what the caller may read, and nothing else.
 
 A tool is a name that the model knows, the permission of the route of /v1 that reads the same, and
-the service behind that route. None of them changes anything. What a tool gives is JSON; so is what
-it refuses: ``{error}``, for the model to correct itself or to tell the caller.
+the service behind that route. None of them changes anything. A result is JSON; so is an error,
+``{error}``, for the model to correct itself or to report to the caller.
 """
 
 from __future__ import annotations
@@ -14,11 +14,12 @@ import marshmallow as ma
 from apispec.ext.marshmallow.openapi import OpenAPIConverter
 from marshmallow import fields, validate
 
-from app.api.fields import Keyword
+from app.api.resource_fields import filter_fields
 from app.assets.service import asset_query, list_assets, read_asset, summarize_assets
 from app.auth.principal import Principal
 from app.http.errors import NotFound
 from app.policy import bounds, chat
+from app.policy.fields import ASSET, PROJECT
 from app.projects.service import (
     check_project,
     list_projects,
@@ -32,8 +33,9 @@ from app.values.strict_json import Fragment, JsonInvalid, dumps, loads
 
 Record = dict[str, Any]
 
-_ROOM: Final = 2_000  # bytes of a result for what stands around its records, or its description
+_OTHER_BYTES: Final = 2_000  # of a result, beside its records or its description
 _LONGEST_ID: Final = 40
+_LONG_TEXTS: Final = [field.name for field in PROJECT if field.longest > chat.EXCERPT_LENGTH]
 _PROJECT_ID: Final = {"description": "`id` of a project."}
 _ASSET_ID: Final = {"description": "`id` of an asset."}
 
@@ -50,11 +52,13 @@ class PageArguments(InputSchema):
 class ProjectsArguments(PageArguments):
     """Which projects, and in which order."""
 
+    class Meta(PageArguments.Meta):
+        include = filter_fields(PROJECT)
+
     search = Text(
         longest=bounds.SEARCH_LENGTH,
         metadata={"description": "Part of the name or the description, in any case."},
     )
-    status = fields.String(validate=validate.OneOf(bounds.PROJECT_STATUSES))
     sort = fields.String(validate=validate.OneOf(bounds.PROJECT_SORTS), load_default="created_at")
     order = fields.String(
         validate=validate.OneOf(("asc", "desc")),
@@ -71,11 +75,12 @@ class ProjectArguments(InputSchema):
 class AssetsArguments(PageArguments, ProjectArguments):
     """Which assets of a project; the newest first."""
 
+    class Meta(PageArguments.Meta):
+        include = filter_fields(ASSET)
+
     search = Text(
         longest=bounds.SEARCH_LENGTH, metadata={"description": "Part of the name, in any case."}
     )
-    type = Keyword(metadata={"description": "Such as " + ", ".join(bounds.ASSET_TYPES) + "."})
-    status = Keyword(metadata={"description": "Such as " + ", ".join(bounds.ASSET_STATUSES) + "."})
 
 
 class AssetArguments(ProjectArguments):
@@ -89,7 +94,7 @@ class Nothing(InputSchema):
 
 
 class Tool(NamedTuple):
-    """A tool; the first line of what ``gives`` says of itself is told to the model."""
+    """A tool; the first line of the docstring of ``gives`` is its description for the model."""
 
     needs: str
     takes: type[ma.Schema]
@@ -135,9 +140,9 @@ def _read(schema: type[ma.Schema], arguments: str) -> Record:
     return loaded
 
 
-def _list_projects(principal: Principal, **asked: Any) -> Record:
+def _list_projects(principal: Principal, **arguments: Any) -> Record:
     """List projects, a page at a time: name, status, hectares, bounding box, start of the text."""
-    query = project_query(**asked)
+    query = project_query(**arguments)
     records, total = list_projects(principal.account_id, query, boundaries=False)
     return _page("projects", map(_project_in_list, records), total, query)
 
@@ -149,10 +154,10 @@ def _read_project(principal: Principal, project_id: str) -> Record:
     return record
 
 
-def _list_assets(principal: Principal, project_id: str, **asked: Any) -> Record:
+def _list_assets(principal: Principal, project_id: str, **arguments: Any) -> Record:
     """List the assets of one project, a page at a time: name, type, status, location."""
     check_project(principal.account_id, project_id)
-    query = asset_query(**asked)
+    query = asset_query(**arguments)
     records, total = list_assets(principal.account_id, project_id, query)
     return _page("assets", map(_asset_in_list, records), total, query)
 
@@ -191,7 +196,7 @@ TOOLS: Final[dict[str, Tool]] = {
 def _page(name: str, records: Iterable[Record], total: int, query: Any) -> Record:
     """A page of a list: as many of its records as fit, and how to read the others."""
     kept: list[Fragment] = []
-    left_out, size = 0, _ROOM
+    left_out, size = 0, _OTHER_BYTES
     for record in records:
         text = dumps(record)
         size += len(text) + 1
@@ -201,21 +206,22 @@ def _page(name: str, records: Iterable[Record], total: int, query: Any) -> Recor
             kept.append(Fragment(text))
     pages = {"total": total, "page": query.page, "total_pages": -(-total // query.per_page)}
     if left_out:
-        told = (
+        note = (
             f"The last {left_out} of this page did not fit. Ask with per_page {max(len(kept), 1)}."
         )
-        return {name: kept, **pages, "note": told}
+        return {name: kept, **pages, "note": note}
     return {name: kept, **pages}
 
 
 def _project_in_list(record: Record) -> Record:
-    if record["description"]:
-        record["description"] = _cut(record["description"], chat.EXCERPT_LENGTH)
+    for name in _LONG_TEXTS:
+        if record[name]:
+            record[name] = _cut(record[name], chat.EXCERPT_LENGTH)
     return record
 
 
 def _asset_in_list(record: Record) -> Record:
-    """Small metadata stays; of larger ones it is told where they are."""
+    """Small metadata stays; larger ones are replaced by their size."""
     size = len(dumps(record["metadata"]))
     if size > chat.METADATA_BYTES:
         record["metadata"] = f"{size:,} bytes; read_asset has them."
@@ -227,14 +233,14 @@ def _cut(text: str, most: int) -> str:
 
 
 def _fitted(text: str | None) -> str | None:
-    """A description, cut to what has room in a result."""
-    while text and (size := len(dumps(text))) > chat.RESULT_BYTES - _ROOM:
-        text = text[: len(text) * (chat.RESULT_BYTES - _ROOM) // size - 1] + "…"
+    """A description, cut to what fits into a result."""
+    while text and (size := len(dumps(text))) > chat.RESULT_BYTES - _OTHER_BYTES:
+        text = text[: len(text) * (chat.RESULT_BYTES - _OTHER_BYTES) // size - 1] + "…"
     return text
 
 
 def _described(name: str, tool: Tool) -> Mapping[str, Any]:
-    """A tool as the model is told of it."""
+    """A tool in the form of the chat-completions protocol."""
     converter = OpenAPIConverter("3.1.0", lambda _: None, None)  # type: ignore[arg-type]
     function = {
         "name": name,

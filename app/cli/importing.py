@@ -72,7 +72,7 @@ def import_(
         show_json(_document(found.id, chosen, dry_run, outcomes))
     else:
         _show(found.name, chosen, dry_run, outcomes)
-    if any(outcome.result == "refused" for outcome in outcomes):
+    if any(outcome.result == "rejected" for outcome in outcomes):
         ctx.exit(1)
 
 
@@ -95,7 +95,7 @@ def _run(
             features = read_features(file, surveyed, advance)
             prepared = (prepare(number, value, name_property) for number, value in features)
             for batch in batches(prepared):
-                outcomes += job.take(batch)
+                outcomes += job.add(batch)
                 db.session.commit()
     except KeyboardInterrupt:
         message = f"Interrupted after {len(outcomes)} features. Run it again for the rest."
@@ -135,7 +135,9 @@ def _document(
     account_id: str, name_property: str, dry_run: bool, outcomes: Sequence[Outcome]
 ) -> dict[str, Any]:
     """What ``--json`` prints."""
-    taken, there, refused = (_those(outcomes, word) for word in ("taken", "there", "refused"))
+    taken, there, refused = (
+        _those(outcomes, word) for word in ("imported", "already_present", "rejected")
+    )
     return {
         "account_id": account_id,
         "name_property": name_property,
@@ -166,7 +168,9 @@ def _document(
 def _show(
     account_name: str, name_property: str, dry_run: bool, outcomes: Sequence[Outcome]
 ) -> None:
-    taken, there, refused = (_those(outcomes, word) for word in ("taken", "there", "refused"))
+    taken, there, refused = (
+        _those(outcomes, word) for word in ("imported", "already_present", "rejected")
+    )
     if taken:
         click.echo("Would be taken:" if dry_run else "Taken:")
         areas = [None if one.area_m2 is None else one.area_m2 / 10_000 for one in taken]

@@ -1,11 +1,12 @@
-"""From the properties of a feature to the name and the description of a project."""
+"""The texts of a project from the properties of a GeoJSON feature."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
 from app.policy.bounds import DESCRIPTION_LENGTH
+from app.policy.fields import Field
 from app.projects.geojson_file import FileScan
 from app.values.strict_json import dumps
 
@@ -20,17 +21,17 @@ NAME_WORDS: Final = (
 )  # fmt: skip
 
 
-def guess_name_property(survey: FileScan) -> str | None:
+def guess_name_property(scan: FileScan) -> str | None:
     """The property that most likely holds the names, or None when none looks like it.
 
     It has a usual word for its name. Of several the likeliest word wins, where it is filled in at
     least half of the features and does not say the same in all of them.
     """
-    likely = [name for name, use in survey.properties.items() if use.filled and _rank(name) >= 0]
+    likely = [name for name, use in scan.properties.items() if use.filled and _rank(name) >= 0]
 
     def unlikeliness(name: str) -> tuple[bool, bool, int, int]:
-        use = survey.properties[name]
-        rare = 2 * use.filled < survey.features
+        use = scan.properties[name]
+        rare = 2 * use.filled < scan.features
         constant = use.filled > 1 and not use.varies
         return rare, constant, _rank(name), -use.filled
 
@@ -43,15 +44,34 @@ def feature_name(properties: Mapping[str, Any], name_property: str) -> str:
     return "" if value is None or isinstance(value, bool | dict | list) else str(value).strip()
 
 
-def feature_description(properties: Mapping[str, Any], name_property: str) -> str | None:
-    """The other properties as lines ``Key: value``, or None when there are none.
+def field_properties(
+    properties: Mapping[str, Any], name_property: str, fields: Sequence[Field]
+) -> dict[str, str]:
+    """Which property each of the fields is read from, where there is one that is filled in."""
+    return {
+        field.name: found[0]
+        for field in fields
+        if (
+            found := [
+                name
+                for name, value in properties.items()
+                if name.casefold() in field.properties
+                and name != name_property
+                and value not in (None, "")
+            ]
+        )
+    }
 
-    What would make it longer than a description may be is left out, and said to be.
+
+def feature_description(properties: Mapping[str, Any], used: Collection[str]) -> str | None:
+    """The properties that are not ``used`` as lines ``Key: value``, or None when there are none.
+
+    Lines that would make it too long are left out; the last line then says how many.
     """
     lines = [
         f"{_readable(key)}: {text}"
         for key, value in properties.items()
-        if key != name_property and (text := _spelled(value))
+        if key not in used and (text := _spelled(value))
     ]
     if sum(map(len, lines)) + len(lines) - 1 <= DESCRIPTION_LENGTH:
         return "\n".join(lines) or None
@@ -60,17 +80,17 @@ def feature_description(properties: Mapping[str, Any], name_property: str) -> st
 
 def _cut(lines: list[str]) -> str:
     """As many whole lines as fit, and one that says how many do not."""
-    room = DESCRIPTION_LENGTH - 40
+    left = DESCRIPTION_LENGTH - 40
     kept: list[str] = []
     for line in lines:
-        if len(line) + 1 <= room:
+        if len(line) + 1 <= left:
             kept.append(line)
-            room -= len(line) + 1
+            left -= len(line) + 1
     return "\n".join([*kept, f"({len(lines) - len(kept)} more left out)"])
 
 
 def _rank(name: str) -> int:
-    """The place of a property's name in the list of usual words, or -1."""
+    """The index of a property's name in the list of usual words, or -1."""
     word = "".join(letter for letter in name.casefold() if letter.isalnum()).rstrip("0123456789")
     if word in NAME_WORDS:
         return NAME_WORDS.index(word)

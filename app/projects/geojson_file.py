@@ -1,9 +1,9 @@
-"""Features of a GeoJSON file (RFC 7946) as a stream, whatever the size of the file.
+"""Features of a GeoJSON file (RFC 7946) as a stream, of a file of any size.
 
 A file holds one FeatureCollection, or Features one after the other: newline-delimited, or as a
 GeoJSON text sequence (RFC 8142). Coordinates come as the floats that the file's digits mean, as
 from any JSON reader. A file is read twice: ``scan_file`` goes through all of it before anything is
-done with its features, and refuses what is not whole; ``read_features`` then takes them one by one.
+done with its features, and rejects an incomplete one; ``read_features`` then reads them one by one.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class PropertyUse:
 
 @dataclass(slots=True)
 class FileScan:
-    """What a first reading finds: the type of the file's values, and the features' properties."""
+    """The result of the first reading: the type of the file's values, the features' properties."""
 
     type: str = ""
     features: int = 0  # those that have properties
@@ -65,43 +65,43 @@ class FileScan:
 
 
 def no_advance(_: int) -> None:
-    """For those who do not watch."""
+    """The default: progress is not shown."""
 
 
 def scan_file(file: BinaryIO, advance: Advance = no_advance) -> FileScan:
-    """Read a whole file, from where it stands.
+    """Read a whole file, from its current position.
 
     Raises:
         FileInvalid: it is not JSON to its end, holds something else than features, or names another
             coordinate system than WGS84.
     """
     types: set[str] = set()
-    surveys = {kind: FileScan(kind) for kind in _PREFIXES}
-    takers = {
+    scans = {kind: FileScan(kind) for kind in _PREFIXES}
+    receivers = {
         "type": lambda found: types.add(_checked_type(found)),
         "crs": _check_system,
-        "features.item.properties": surveys["FeatureCollection"].add,
-        "properties": surveys["Feature"].add,
+        "features.item.properties": scans["FeatureCollection"].add,
+        "properties": scans["Feature"].add,
     }
-    _read_values(_Source(file, advance), takers)
+    _read_values(_Source(file, advance), receivers)
     if not types:
         raise FileInvalid(f"The file is not GeoJSON: it has no `type`. It must be {_WANTED}.")
     if len(types) > 1:
         raise FileInvalid(f"The file mixes Features and FeatureCollections. It must be {_WANTED}.")
-    return surveys[types.pop()]
+    return scans[types.pop()]
 
 
 def read_features(
-    file: BinaryIO, surveyed: FileScan, advance: Advance = no_advance
+    file: BinaryIO, scan: FileScan, advance: Advance = no_advance
 ) -> Iterator[tuple[int, Any]]:
-    """Each feature of a surveyed file with its number, the first is 1; one is in memory at a time.
+    """Each feature of a scanned file with its number, from 1; one is in memory at a time.
 
     Raises:
-        FileInvalid: the file has changed since it was surveyed, and is broken now.
+        FileInvalid: the file has changed since it was scanned, and is broken now.
     """
     source = _Source(file, advance)
     items = ijson.items(
-        source, _PREFIXES[surveyed.type], use_float=True, multiple_values=True, buf_size=_CHUNK
+        source, _PREFIXES[scan.type], use_float=True, multiple_values=True, buf_size=_CHUNK
     )
     try:
         yield from enumerate(items, start=1)
@@ -110,7 +110,7 @@ def read_features(
 
 
 class _Source:
-    """The bytes of a file, without what a JSON reader does not expect, and counted."""
+    """The bytes of a file, counted, without those that a JSON reader does not expect."""
 
     def __init__(self, file: BinaryIO, advance: Advance) -> None:
         self._file = file
@@ -132,27 +132,29 @@ class _Source:
         """What is wrong with the JSON, and about where."""
         if not self._read:
             return FileInvalid("The file is empty.")
-        told = error.args[0] if error.args else ""
-        text = told.decode(errors="replace") if isinstance(told, bytes) else str(told)
+        reported = error.args[0] if error.args else ""
+        if isinstance(reported, bytes):
+            reported = reported.decode(errors="replace")
+        text = str(reported)
         if "premature EOF" in text:
             return FileInvalid("The file ends in the middle: it was cut off.")
         reason = (text.splitlines() or ["it cannot be read"])[0].partition(": ")[2] or text
         return FileInvalid(f"The file is not JSON near byte {self._read:,}: {reason.rstrip('.')}.")
 
 
-def _read_values(source: _Source, takers: Mapping[str, Callable[[Any], None]]) -> None:
-    """Give each value at one of the places in a file, such as "features.item", to its taker."""
+def _read_values(source: _Source, receivers: Mapping[str, Callable[[Any], None]]) -> None:
+    """Give each value at one of the paths in a file, such as "features.item", to its receiver."""
     readers = []
-    for place, take in takers.items():
+    for path, receive in receivers.items():
         values = ijson.sendable_list()
-        reader = ijson.items_coro(values, place, use_float=True, multiple_values=True)
-        readers.append((reader, values, take))
+        reader = ijson.items_coro(values, path, use_float=True, multiple_values=True)
+        readers.append((reader, values, receive))
     try:
         while chunk := source.read(_CHUNK):
-            for reader, values, take in readers:
+            for reader, values, receive in readers:
                 reader.send(chunk)
                 for value in values:
-                    take(value)
+                    receive(value)
                 values.clear()
         for reader, _, _ in readers:
             reader.close()

@@ -1,8 +1,8 @@
 """Projects from the features of a GeoJSON file.
 
-A feature is prepared, which needs no database, and then taken into an account, many in one
-transaction; whoever calls commits. What is there already is not taken again, so that a file can be
-imported a second time, or after an interruption.
+A feature is prepared, which needs no database, and then imported into an account, many in one
+transaction; the caller commits. A project that is already present is not imported again, so that a
+file can be imported a second time, or after an interruption.
 """
 
 from __future__ import annotations
@@ -10,13 +10,16 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from dataclasses import field as dataclass_field
 from itertools import count
 from typing import Any, Final, Literal
 
+from marshmallow import ValidationError
 from sqlalchemy import bindparam
 from sqlalchemy.exc import IntegrityError
 
+from app.api.resource_fields import input_field
 from app.auth.principal import Principal
 from app.auth.tenant import columns_of
 from app.db.extensions import db
@@ -24,13 +27,15 @@ from app.db.queries import CompiledQuery
 from app.geometry import Boundary, GeometryInvalid, Problem, read_boundary
 from app.models import Project
 from app.policy.bounds import GEOMETRY_POSITIONS, NAME_LENGTH
-from app.projects.feature_text import feature_description, feature_name
+from app.policy.fields import PROJECT, Field
+from app.projects.feature_text import feature_description, feature_name, field_properties
 from app.projects.service import create_project
 from app.values.text import fold, slugify, unstorable
 
 BATCH_FEATURES: Final = 50
 BATCH_BYTES: Final = 8 * 1024 * 1024  # of boundaries, which are megabytes at times
 _TRIES: Final = 5
+_IMPORTED: Final = tuple(field for field in PROJECT if field.properties)
 
 _SAME_BOUNDARY = columns_of(Project, Project.slug, Project.name).where(
     Project.area_m2 == bindparam("area_m2"), Project.geometry == bindparam("geometry")
@@ -44,17 +49,17 @@ _READING = {
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A feature that can be taken; ``number`` is its place in the file, from 1."""
+    """A feature that can be imported; ``number`` is its position in the file, from 1."""
 
     number: int
     name: str
-    description: str | None
+    values: dict[str, Any]  # of other fields, by their columns
     boundary: Boundary | None
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a feature.
+    """The result of a feature.
 
     ``name`` is that of the project, which may have a number behind the feature's; ``project_id`` is
     None where nothing was written.
@@ -62,33 +67,38 @@ class Outcome:
 
     number: int
     name: str
-    result: Literal["taken", "there", "refused"]
+    result: Literal["imported", "already_present", "rejected"]
     project_id: str | None = None
     area_m2: int | None = None
     problems: tuple[Problem, ...] = ()
 
 
 def prepare(number: int, feature: Any, name_property: str) -> Candidate | Outcome:
-    """Read a parsed GeoJSON Feature; one that is not valid is refused with all its problems.
+    """Read a parsed GeoJSON Feature; one that is not valid is rejected with all its problems.
 
     A feature whose geometry is null becomes a project without a boundary.
     """
     if not isinstance(feature, dict) or feature.get("type") != "Feature":
         fault = _fault("not_a_feature", "This is not a GeoJSON Feature.", "type")
-        return Outcome(number, "", "refused", problems=(fault,))
+        return Outcome(number, "", "rejected", problems=(fault,))
     properties = feature.get("properties")
     properties = properties if isinstance(properties, dict) else {}
     name = feature_name(properties, name_property)
-    description = feature_description(properties, name_property)
+    sources = field_properties(properties, name_property, _IMPORTED)
+    description = feature_description(properties, {name_property, *sources.values()})
     problems = [*_text_problems(name, description, name_property)]
+    values: dict[str, Any] = {"description": description}
+    for field in _IMPORTED:
+        if source := sources.get(field.name):
+            values[field.stored_as] = _value(field, source, properties[source], problems)
     boundary = None
     try:
         boundary = _boundary(feature)
     except GeometryInvalid as error:
         problems += error.problems
     if problems:
-        return Outcome(number, name, "refused", problems=tuple(problems))
-    return Candidate(number, name, description, boundary)
+        return Outcome(number, name, "rejected", problems=tuple(problems))
+    return Candidate(number, name, values, boundary)
 
 
 def batches(prepared: Iterable[Candidate | Outcome]) -> Iterator[list[Candidate | Outcome]]:
@@ -110,35 +120,39 @@ def batches(prepared: Iterable[Candidate | Outcome]) -> Iterator[list[Candidate 
 class Import:
     """One import into one account.
 
-    ``dry_run`` writes nothing: it keeps in mind what it would have written instead.
+    ``dry_run`` writes nothing: it remembers what it would have written.
     """
 
     principal: Principal
     dry_run: bool = False
-    _next_numbers: dict[str, int] = field(default_factory=dict)  # by slug, where a name was taken
-    _planned_slugs: set[str] = field(default_factory=set)
-    _planned: set[tuple[str, bytes]] = field(default_factory=set)  # names with their boundaries
+    _next_numbers: dict[str, int] = dataclass_field(
+        default_factory=dict
+    )  # by slug, where a name is in use
+    _planned_slugs: set[str] = dataclass_field(default_factory=set)
+    _planned: set[tuple[str, bytes]] = dataclass_field(
+        default_factory=set
+    )  # names with their boundaries
 
-    def take(self, batch: Iterable[Candidate | Outcome]) -> list[Outcome]:
-        """Take features in, in the transaction at hand; refused ones stay as they are."""
-        return [item if isinstance(item, Outcome) else self._take(item) for item in batch]
+    def add(self, batch: Iterable[Candidate | Outcome]) -> list[Outcome]:
+        """Import features in the caller's transaction; rejected ones stay as they are."""
+        return [item if isinstance(item, Outcome) else self._add(item) for item in batch]
 
-    def _take(self, item: Candidate) -> Outcome:
+    def _add(self, item: Candidate) -> Outcome:
         for tries_left in reversed(range(_TRIES)):
-            if self._is_there(item):
-                return Outcome(item.number, item.name, "there")
+            if self._is_present(item):
+                return Outcome(item.number, item.name, "already_present")
             name = self._free_name(item.name)
             try:
                 project_id = self._write(name, item)
-            except IntegrityError:  # somebody has taken the slug in between
+            except IntegrityError:  # another request has used the slug meanwhile
                 if not tries_left:
                     raise
                 continue
             area_m2 = item.boundary.area_m2 if item.boundary else None
-            return Outcome(item.number, name, "taken", project_id, area_m2)
+            return Outcome(item.number, name, "imported", project_id, area_m2)
         raise AssertionError("the last try returns or raises")
 
-    def _is_there(self, item: Candidate) -> bool:
+    def _is_present(self, item: Candidate) -> bool:
         """Whether the account has a project of this name with this very boundary.
 
         A feature without a boundary has nothing to add to a project of its name.
@@ -176,7 +190,7 @@ class Import:
         )
 
     def _rows(self, statement: Any, **values: Any) -> list[Any]:
-        """What is in the account, with what this transaction has written itself."""
+        """Rows of the account, with those that this transaction has written."""
         values["account_id"] = self.principal.account_id
         if self.dry_run:
             return _READING[statement].all(**values)
@@ -190,7 +204,7 @@ class Import:
             return None
         with db.session.begin_nested():
             project = create_project(
-                self.principal, name=name, description=item.description, geometry=item.boundary
+                self.principal, name=name, geometry=item.boundary, **item.values
             )
         return project.id
 
@@ -201,9 +215,9 @@ def numbered(name: str, number: int) -> str:
     if number == 1:
         return name
     suffix = f" ({number})"
-    room = name[: NAME_LENGTH - len(suffix)].rstrip()
-    has_number = slugify(room + suffix).endswith(f"-{number}")
-    return room + suffix if has_number else f"({number}) {room}"
+    start = name[: NAME_LENGTH - len(suffix)].rstrip()
+    has_number = slugify(start + suffix).endswith(f"-{number}")
+    return start + suffix if has_number else f"({number}) {start}"
 
 
 def is_numbered(slug: str, name: str) -> bool:
@@ -215,11 +229,23 @@ def is_numbered(slug: str, name: str) -> bool:
 
 def _boundary(feature: dict[str, Any]) -> Boundary | None:
     if "geometry" not in feature:
-        told = "The feature has no `geometry`; one without a boundary has `null` there."
-        raise GeometryInvalid([_fault("missing_member", told, "geometry")])
+        message = "The feature has no `geometry`; one without a boundary has `null` there."
+        raise GeometryInvalid([_fault("missing_member", message, "geometry")])
     if feature["geometry"] is None:
         return None
     return read_boundary(feature["geometry"], max_positions=GEOMETRY_POSITIONS)
+
+
+def _value(field: Field, source: str, value: Any, problems: list[Problem]) -> Any:
+    """The value of a field from a property. Numbers are spelled out; what is wrong is added to
+    ``problems``."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    try:
+        return input_field(field).deserialize(str(value) if is_number else value)
+    except ValidationError as error:
+        where = f"properties.{source}"
+        problems += [_fault("not_valid", str(message), where) for message in error.messages]
+        return None
 
 
 def _text_problems(name: str, description: str | None, name_property: str) -> Iterator[Problem]:
@@ -229,8 +255,8 @@ def _text_problems(name: str, description: str | None, name_property: str) -> It
     elif len(name) > NAME_LENGTH:
         yield _fault("name_too_long", f"The name is longer than {NAME_LENGTH} characters.", where)
     for field_name, text in ((where, name), ("properties", description or "")):
-        if told := unstorable(text):
-            yield _fault("not_storable", told, field_name)
+        if problem := unstorable(text):
+            yield _fault("not_storable", problem, field_name)
 
 
 def _fault(code: str, message: str, where: str) -> Problem:

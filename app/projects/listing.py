@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
+from itertools import starmap
 from typing import Any, NamedTuple
 
 from sqlalchemy import bindparam, func, select
@@ -75,8 +76,9 @@ def list_projects(
             return _page_at_once(order)
         return _page(filters, order, is_near(wanted, total, everything))
 
-    rows = page_rows(query.page, query.per_page, total, statement, values, at_once=_ROWS)
-    return map(row_record if boundaries else row_summary, rows), total
+    at_once = _ROWS if boundaries else None
+    rows = page_rows(query.page, query.per_page, total, statement, values, at_once=at_once)
+    return starmap(row_record if boundaries else row_summary, rows), total
 
 
 def _is_frequent(filters: Filters, values: dict[str, Any]) -> bool:

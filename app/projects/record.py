@@ -5,7 +5,6 @@ Which fields they are is listed in ``app.policy.fields``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, Final
 
 from app.http.errors import NotFound
@@ -26,17 +25,17 @@ SUMMARY_COLUMNS: Final = (
     Project.north,
 )
 
-row_record = row_reader(PROJECT)  # from a row of COLUMNS; the geometry goes out unparsed
+row_record = row_reader(PROJECT)  # of the values of COLUMNS; the geometry goes out unparsed
 _read_summary = row_reader(_IN_SUMMARY, *SIDES)
 
 
-def row_summary(row: Sequence[Any]) -> dict[str, Any]:
-    """Likewise from a row of ``SUMMARY_COLUMNS``: in place of the geometry the box around it.
+def row_summary(*row: Any) -> dict[str, Any]:
+    """Likewise of the values of ``SUMMARY_COLUMNS``: in place of the geometry the box around it.
 
     ``bbox`` is ``[west, south, east, north]`` as GeoJSON has it (RFC 7946, section 5): west past
     east where it crosses the antimeridian.
     """
-    record = _read_summary(row)
+    record = _read_summary(*row)
     west, south, east, north = (record.pop(side) for side in SIDES)
     record["bbox"] = (
         None if west is None else [west, south, east - 360 if east > 180 else east, north]
@@ -46,7 +45,7 @@ def row_summary(row: Sequence[Any]) -> dict[str, Any]:
 
 def project_record(project: Project) -> dict[str, Any]:
     """The fields of a project."""
-    return row_record(object_row(project, PROJECT))
+    return row_record(*object_row(project, PROJECT))
 
 
 def project_data(project: Project) -> bytes:

@@ -47,7 +47,7 @@ def read_project(account_id: str, project_id: str) -> dict[str, Any]:
     rows = _ONE.tuples(account_id=account_id, project_id=project_id)
     if not rows:
         raise not_found()
-    return row_record(rows[0])
+    return row_record(*rows[0])
 
 
 def lock_project(account_id: str, project_id: str) -> Project:

@@ -1,4 +1,4 @@
-"""Projects without their boundaries, for whoever asks about them and draws nothing."""
+"""Projects without their boundaries, for callers that do not draw them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def summarize_project(account_id: str, project_id: str) -> dict[str, Any]:
     rows = _ONE.tuples(account_id=account_id, project_id=project_id) if known else []
     if not rows:
         raise not_found()
-    return row_summary(rows[0])
+    return row_summary(*rows[0])
 
 
 def summarize_projects(account_id: str) -> dict[str, dict[str, Any]]:

@@ -12,7 +12,7 @@ from app.projects.geojson_file import FileScan, scan_file
 from tests.make.features import collection, feature
 
 
-def surveyed(*properties: dict[str, Any]) -> FileScan:
+def scanned(*properties: dict[str, Any]) -> FileScan:
     return scan_file(io.BytesIO(collection(*(feature(**one) for one in properties))))
 
 
@@ -40,7 +40,7 @@ def surveyed(*properties: dict[str, Any]) -> FileScan:
 def test_the_property_with_the_names_is_guessed(
     properties: list[dict[str, Any]], chosen: str | None
 ) -> None:
-    assert guess_name_property(surveyed(*properties)) == chosen
+    assert guess_name_property(scanned(*properties)) == chosen
 
 
 @pytest.mark.parametrize(
@@ -56,19 +56,19 @@ def test_a_description_is_lines_of_the_other_properties() -> None:
         "name": "A", "gis_acres": 1017755.393, "region": "06", "open": True, "empty": "",
         "none": None, "tags": ["a", "b"], "count": 3,
     }  # fmt: skip
-    assert feature_description(properties, "name") == (
+    assert feature_description(properties, {"name"}) == (
         'Gis acres: 1017755.393\nRegion: 06\nOpen: true\nTags: ["a","b"]\nCount: 3'
     )
 
 
 def test_without_other_properties_there_is_no_description() -> None:
-    assert feature_description({"name": "A", "note": " "}, "name") is None
+    assert feature_description({"name": "A", "note": " "}, {"name"}) is None
 
 
 def test_a_description_of_the_greatest_length_is_kept() -> None:
-    assert feature_description({"a": "x" * 9_997}, "name") == "A: " + "x" * 9_997
+    assert feature_description({"a": "x" * 9_997}, {"name"}) == "A: " + "x" * 9_997
 
 
 def test_what_does_not_fit_into_a_description_is_left_out() -> None:
-    made = feature_description({"a": "x" * 9_000, "b": "y" * 990, "c": "z"}, "name")
+    made = feature_description({"a": "x" * 9_000, "b": "y" * 990, "c": "z"}, {"name"})
     assert made == "A: " + "x" * 9_000 + "\nC: z\n(1 more left out)"

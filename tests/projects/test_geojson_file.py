@@ -19,9 +19,9 @@ from tests.make.features import DISTRICTS, collection, feature
 
 def read(content: bytes) -> list[tuple[int, Any]]:
     file = io.BytesIO(content)
-    surveyed = scan_file(file)
+    scan = scan_file(file)
     file.seek(0)
-    return list(read_features(file, surveyed))
+    return list(read_features(file, scan))
 
 
 def test_features_come_in_order_with_their_numbers() -> None:

@@ -24,7 +24,7 @@ from tests.projects import equal_area
 def test_a_feature_is_prepared() -> None:
     made = prepare(3, feature(square(), name="Alpine", forest="F"), "name")
     assert isinstance(made, Candidate)
-    assert (made.number, made.name, made.description) == (3, "Alpine", "Forest: F")
+    assert (made.number, made.name, made.values["description"]) == (3, "Alpine", "Forest: F")
     assert made.boundary is not None
     assert made.boundary.area_m2 > 0
 
@@ -50,7 +50,7 @@ def test_all_problems_of_a_feature_are_told() -> None:
 def test_what_is_no_feature_is_refused(value: Any, code: str) -> None:
     made = prepare(1, value, "name")
     assert isinstance(made, Outcome)
-    assert (made.result, made.problems[0].code) == ("refused", code)
+    assert (made.result, made.problems[0].code) == ("rejected", code)
 
 
 def test_batches_are_short_in_features_and_in_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
