@@ -1,0 +1,183 @@
+"""Asks an instance with the new fields for them, everywhere a field is taken or shown.
+
+Run in the copy, as ``python doors.py FOLDER``; prints what each door gave, as JSON. FOLDER is for
+the instance.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from flask import current_app
+
+from app import create_app
+from app.chat import tools
+from app.db.extensions import db
+from app.security.signatures import signature_header
+from bench.filling import Filled, fill
+from config import load_settings
+
+SECRET = "the secret of the database"
+SQUARE = [[[10, 50], [10.1, 50], [10.1, 50.1], [10, 50.1], [10, 50]]]
+TOO_LONG = "x" * 41
+Call = Callable[..., Any]
+
+
+def main(folder: Path) -> dict[str, Any]:
+    filled = fill(folder, "", accounts=1, size=60)
+    environ = filled.environ | {"REDIS_URL": os.environ["REDIS_URL"], "DB_WEBHOOK_SECRET": SECRET}
+    app = create_app(load_settings(environ))
+    client = app.test_client()
+
+    def call(method: str, path: str, body: Any = None) -> Any:
+        headers = {"Authorization": f"Bearer {filled.key}"}
+        return client.open(path, method=method, json=body, headers=headers)
+
+    with app.app_context():
+        found = {"module": tools.__file__, **dict(generated(call)), **dict(benches())}
+        found |= dict(projects(call)) | dict(chat(filled))
+        found |= dict(assets(call, f"/v1/projects/{filled.project_id}/assets"))
+    return found | {"import": imported(folder, environ, filled)}
+
+
+def projects(call: Call) -> Iterator[tuple[str, Any]]:
+    made = call("POST", "/v1/projects", {"name": "North wood", "region": "North"})
+    project = made.json["data"]
+    path = f"/v1/projects/{project['id']}"
+    yield "create", project["region"]
+    yield "reject", call("POST", "/v1/projects", {"name": "A", "region": TOO_LONG}).status_code
+    yield "read", call("GET", path).json["data"]["region"]
+    yield "list", call("GET", "/v1/projects").json["data"][0]["region"]
+    for query in ("region=North", "region=North&search=wood", "region=North&status=active"):
+        listed = call("GET", f"/v1/projects?{query}").json
+        yield f"filter by {query}", [listed["meta"]["total"], listed["data"][0]["name"]]
+    yield "filter out", call("GET", "/v1/projects?region=Nowhere").json["meta"]["total"]
+    yield "update", call("PUT", path, {"region": "South"}).json["data"]["region"]
+    yield "event", last_event(call, "project.updated", "region")
+    with db.engine.begin() as connection:
+        connection.execute(db.text("UPDATE projects SET region = 'East' WHERE name = 'North wood'"))
+    yield "row", report(call, "projects", project["id"])
+    yield "event of a row", last_event(call, "project.updated", "region")
+    with db.engine.begin() as connection:
+        statement = "UPDATE projects SET region = :region WHERE name = 'North wood'"
+        connection.execute(db.text(statement), {"region": TOO_LONG})
+    yield "row with a fault", report(call, "projects", project["id"])
+    call("PUT", path, {"region": "North"})
+
+
+def assets(call: Call, path: str) -> Iterator[tuple[str, Any]]:
+    made = call("POST", path, {"name": "Mast", "type": "equipment", "maker": "North"}).json["data"]
+    yield "create asset", made["maker"]
+    yield "read asset", call("GET", f"{path}/{made['id']}").json["data"]["maker"]
+    listed = call("GET", f"{path}?maker=North").json
+    yield "filter assets", [listed["meta"]["total"], listed["data"][0]["maker"]]
+    yield "filter out assets", call("GET", f"{path}?maker=Nobody").json["meta"]["total"]
+    updated = call("PUT", f"{path}/{made['id']}", {"maker": "South"}).json["data"]
+    yield "update asset", updated["maker"]
+    yield "event of asset", last_event(call, "asset.updated", "maker")
+    with db.engine.begin() as connection:
+        connection.execute(db.text("UPDATE assets SET maker = 'East' WHERE name = 'Mast'"))
+    yield "row of asset", report(call, "assets", made["id"])
+    yield "event of a row of assets", last_event(call, "asset.updated", "maker")
+
+
+def last_event(call: Call, event_type: str, name: str) -> Any:
+    data = call("GET", f"/v1/events?type={event_type}").json["data"][0]["data"]
+    return [data[name], data["changes"][name]]
+
+
+def report(call: Call, table: str, row_id: str) -> Any:
+    """Report a row that was changed with SQL. Returns the result, or the columns with a fault."""
+    raw = json.dumps({"type": "UPDATE", "table": table, "record": {"id": row_id}}).encode()
+    headers = {"X-Service-Signature": signature_header(SECRET, raw)}
+    client = current_app.test_client()
+    response = client.post(
+        "/api/db/webhook", data=raw, headers=headers, content_type="application/json"
+    )
+    if response.status_code == 200:
+        return response.json["data"]["result"]
+    return [detail["field"] for detail in response.json["error"]["details"]]
+
+
+def chat(filled: Filled) -> Iterator[tuple[str, Any]]:
+    caller = filled.principals[0]
+    given = json.loads(tools.call(caller, "list_projects", '{"region": "North"}'))
+    yield "chat", [(each["name"], each["region"]) for each in given["projects"]]
+    parameters = {
+        each["function"]["name"]: sorted(each["function"]["parameters"]["properties"])
+        for each in tools.DESCRIPTIONS
+    }
+    yield "chat's arguments", "region" in parameters["list_projects"]
+    yield "chat's arguments for assets", "maker" in parameters["list_assets"]
+
+
+def benches() -> Iterator[tuple[str, Any]]:
+    for table, column in (("projects", "region"), ("assets", "maker")):
+        statement = f"SELECT count(*) FROM {table} WHERE {column} IS NULL"
+        yield f"bench rows of {table}", db.session.execute(db.text(statement)).scalar()
+    db.session.rollback()
+
+
+def generated(call: Call) -> Iterator[tuple[str, Any]]:
+    """What is made of the schemas."""
+    description = call("GET", "/v1/openapi.json").json
+    schemas = description["components"]["schemas"]
+    yield (
+        "schemas",
+        sorted(
+            f"{name}.{field}"
+            for name, schema in schemas.items()
+            for field in ("region", "maker")
+            if field in schema.get("properties", {})
+        ),
+    )
+    yield (
+        "parameters",
+        sorted(
+            parameter["name"]
+            for path in description["paths"].values()
+            for parameter in path.get("get", {}).get("parameters", [])
+            if parameter.get("name") in ("region", "maker")
+        ),
+    )
+    types = {each["name"]: each for each in call("GET", "/v1/event-types").json["data"]}
+    for name, field in (("project.updated", "region"), ("asset.updated", "maker")):
+        data = types[name]["schema"]["properties"]["data"]["properties"]
+        shown = [data[field], data["changes"]["properties"][field]["properties"]["to"]]
+        yield f"schema of {name}", [*shown, types[name]["example"]["data"][field]]
+
+
+def imported(folder: Path, environ: dict[str, str], filled: Filled) -> Any:
+    """The regions of features that the command imported, and why one was rejected."""
+    features = [
+        {
+            "type": "Feature",
+            "properties": {"name": f"Wood {number}", "Region": region, "age": 90},
+            "geometry": {"type": "Polygon", "coordinates": SQUARE},
+        }
+        for number, region in enumerate(("West", 7, TOO_LONG))
+    ]
+    path = folder / "features.geojson"
+    path.write_text(json.dumps({"type": "FeatureCollection", "features": features}))
+    account = filled.principals[0].account_id
+    command = [sys.executable, "-m", "app.cli", "import", str(path), "--account", account]
+    done = subprocess.run(
+        [*command, "--json"], env=os.environ | environ, capture_output=True, check=False
+    )
+    document = json.loads(done.stdout)
+    with filled.app.app_context():
+        statement = "SELECT region, description FROM projects WHERE name LIKE 'Wood _'"
+        rows = [list(row) for row in db.session.execute(db.text(statement + " ORDER BY name"))]
+        db.session.remove()
+    (rejected,) = document["refused"] if "refused" in document else document["rejected"]
+    return [*rows, rejected["problems"][0]["field"]]
+
+
+if __name__ == "__main__":
+    sys.stdout.write(json.dumps(main(Path(sys.argv[1]))))

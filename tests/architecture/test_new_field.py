@@ -1,0 +1,75 @@
+"""A new field is a column, a migration and an entry in ``app/policy/fields.py``; it is then taken
+and shown everywhere."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from tests.architecture.new_field import doors, edits
+
+TEXT_OR_NULL = {"anyOf": [{"type": "string"}, {"type": "null"}]}
+GIVEN: dict[str, Any] = {
+    "create": "North",
+    "reject": 422,
+    "read": "North",
+    "list": "North",
+    "filter by region=North": [1, "North wood"],
+    "filter by region=North&search=wood": [1, "North wood"],
+    "filter by region=North&status=active": [1, "North wood"],
+    "filter out": 0,
+    "update": "South",
+    "event": ["South", {"from": "North", "to": "South"}],
+    "row": "applied",
+    "event of a row": ["East", {"from": "South", "to": "East"}],
+    "row with a fault": ["region"],
+    "schema of project.updated": [TEXT_OR_NULL, TEXT_OR_NULL, "Cascades"],
+    "import": [["West", "Age: 90"], ["7", "Age: 90"], "properties.Region"],
+    "chat": [["North wood", "North"]],
+    "chat's arguments": True,
+    "bench rows of projects": 0,
+    "schemas": [
+        "Asset.maker",
+        "AssetCreate.maker",
+        "AssetUpdate.maker",
+        "Project.region",
+        "ProjectCreate.region",
+        "ProjectUpdate.region",
+    ],
+    "parameters": ["maker", "region"],
+    "create asset": "North",
+    "read asset": "North",
+    "filter assets": [1, "North"],
+    "filter out assets": 0,
+    "update asset": "South",
+    "event of asset": ["South", {"from": "North", "to": "South"}],
+    "row of asset": "applied",
+    "event of a row of assets": ["East", {"from": "South", "to": "East"}],
+    "schema of asset.updated": [TEXT_OR_NULL, TEXT_OR_NULL, "Vaisala"],
+    "chat's arguments for assets": True,
+    "bench rows of assets": 0,
+}
+
+
+def test_a_new_field_is_taken_and_shown_everywhere(tmp_path: Path, valkey_url: str) -> None:
+    copy = tmp_path / "copy"
+    copy.mkdir()
+    assert len(edits.add_fields(copy)) <= edits.MOST_FILES
+    environ = {"PATH": os.environ["PATH"], "PYTHONPATH": str(copy), "REDIS_URL": valkey_url}
+    done = subprocess.run(
+        [sys.executable, doors.__file__, str(tmp_path / "instance")],
+        cwd=copy,
+        env=environ,
+        capture_output=True,
+        text=True,
+        timeout=200,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found.pop("module").startswith(str(copy))
+    assert found == GIVEN
