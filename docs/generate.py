@@ -44,6 +44,7 @@ _MARKED = re.compile(r"<!-- generated: ([\w-]+) -->\n.*?<!-- end: \1 -->", re.DO
 # What each constant of app.policy.bounds bounds.
 _BOUNDS: Final = {
     "NAME_LENGTH": "characters of a name",
+    "SLUG_LENGTH": "characters of a slug",
     "DESCRIPTION_LENGTH": "characters of a description",
     "SEARCH_LENGTH": "characters of `search`",
     "GEOMETRY_POSITIONS": "positions of one boundary, the closing ones included",

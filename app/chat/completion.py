@@ -1,4 +1,4 @@
-"""What the model's server answers, as the chat-completions protocol has it, and how it can fail."""
+"""Responses of the model's server in the chat-completions protocol, and how they can fail."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ import orjson
 
 
 class ModelFailed(Exception):
-    """The model gave no answer that can be used.
+    """The model gave no usable response.
 
-    ``kind`` is for the log: a few words that hold nothing of what was said. ``told`` is for the
-    caller.
+    ``kind`` is for the log: a few words without anything of the conversation. ``message`` is for
+    the caller.
     """
 
-    def __init__(self, kind: str, told: str) -> None:
+    def __init__(self, kind: str, message: str) -> None:
         self.kind = kind
-        self.told = told
+        self.message = message
         super().__init__(kind)
 
 
@@ -36,10 +36,10 @@ class Completion(NamedTuple):
 
 
 def read_completion(body: bytes) -> Completion:
-    """The message in an answer of the model's server.
+    """The message in a response of the model's server.
 
     Raises:
-        ModelFailed: the answer is not JSON, or has another form.
+        ModelFailed: the response is not JSON, or has another form.
     """
     try:
         message = orjson.loads(body)["choices"][0]["message"]
@@ -52,7 +52,7 @@ def read_completion(body: bytes) -> Completion:
 
 
 def _call(call: Any, number: int) -> Call:
-    """A call as the model asks for it; local servers may leave its id out."""
+    """A call in a response; local servers may leave its id out."""
     name, arguments = call["function"]["name"], call["function"].get("arguments") or ""
     if not isinstance(name, str) or not isinstance(arguments, str):
         raise TypeError

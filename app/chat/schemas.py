@@ -1,4 +1,4 @@
-"""What comes in to the chat."""
+"""The bodies of requests to the chat."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class TurnSchema(InputSchema):
 
 
 class History(fields.List[Any]):
-    """The earlier messages, counted before any of them is looked at."""
+    """The earlier messages; their number is checked before any of them is read."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(fields.Nested(TurnSchema), **options)
@@ -38,7 +38,7 @@ class History(fields.List[Any]):
 
 
 class QuestionSchema(InputSchema):
-    """A question, with what was said before it."""
+    """A question, with the conversation before it."""
 
     message = Text(shortest=1, longest=chat.MESSAGE_LENGTH, required=True)
     history = History(load_default=list)

@@ -1,4 +1,4 @@
-"""Questions to the chat: the model is asked, reads through tools as it likes, and replies."""
+"""Answers a question: the model reads through tools as it likes, and replies."""
 
 from __future__ import annotations
 
@@ -39,15 +39,15 @@ Answer briefly, in the language of the question. Areas are in hectares, times in
 
 
 class Model(Protocol):
-    """Whatever can be asked for the next message of a conversation."""
+    """A model that writes the next message of a conversation."""
 
     def ask(self, messages: Sequence[Message], tools: Sequence[Any], deadline: float) -> bytes: ...
 
 
 class Slots:
-    """Who talks to the model at the same time: so many accounts, and each once.
+    """Limits the conversations of one process: so many at the same time, one of each account.
 
-    So one account cannot keep all others waiting. They are those of one process.
+    So no account can keep all others waiting.
     """
 
     def __init__(self, number: int) -> None:
@@ -55,21 +55,21 @@ class Slots:
         self._accounts: set[str] = set()
         self._lock = Lock()
 
-    def take(self, account_id: str) -> bool:
-        """Whether the account may talk now."""
+    def acquire(self, account_id: str) -> bool:
+        """Reserve a slot for the account. False when none is free, or it has one."""
         with self._lock:
             if account_id in self._accounts or len(self._accounts) >= self._number:
                 return False
             self._accounts.add(account_id)
             return True
 
-    def give_back(self, account_id: str) -> None:
+    def release(self, account_id: str) -> None:
         with self._lock:
             self._accounts.remove(account_id)
 
 
 class Chat(NamedTuple):
-    """The model of this instance, and who talks to it."""
+    """The model of this instance, and its slots."""
 
     model: Model
     slots: Slots
@@ -90,7 +90,7 @@ def reply(principal: Principal, message: str, history: Sequence[Message] = ()) -
             "This instance has no chat: its operator has to set CHAT_BASE_URL and CHAT_MODEL.",
             retry_after=policy.RETRY_NOT_SET,
         )
-    if not chat.slots.take(principal.account_id):
+    if not chat.slots.acquire(principal.account_id):
         raise ServiceUnavailable(
             "The chat is answering as many as it can, and one question of each account at a time. "
             "Ask again shortly.",
@@ -99,10 +99,12 @@ def reply(principal: Principal, message: str, history: Sequence[Message] = ()) -
     try:
         return _converse(chat.model, principal, [*history, _message("user", message)])
     except ModelFailed as failure:
-        log.warning("a chat failed: %s", failure.kind, extra={"fields": {"kind": failure.kind}})
-        raise ServiceUnavailable(failure.told, retry_after=policy.RETRY_FAILED) from None
+        log.warning(
+            "chat request failed: %s", failure.kind, extra={"fields": {"kind": failure.kind}}
+        )
+        raise ServiceUnavailable(failure.message, retry_after=policy.RETRY_FAILED) from None
     finally:
-        chat.slots.give_back(principal.account_id)
+        chat.slots.release(principal.account_id)
 
 
 def _converse(model: Model, principal: Principal, said: list[Message]) -> str:
@@ -122,10 +124,10 @@ def _converse(model: Model, principal: Principal, said: list[Message]) -> str:
 
 
 def _round(principal: Principal, completion: Completion, deadline: float) -> Iterator[Message]:
-    """What the model asked for, and what the tools gave.
+    """The calls of the model, and the results of the tools.
 
-    Of calls past ``policy.CALLS`` it is told in the place of the first of them, and the others are
-    left out as if it had not asked.
+    Of the calls past ``policy.CALLS`` the first has an error as its result, and the others are left
+    out.
     """
     calls = completion.calls[: policy.CALLS + 1]
     yield _message("assistant", completion.text) | {
@@ -149,7 +151,7 @@ def _round(principal: Principal, completion: Completion, deadline: float) -> Ite
 
 
 def late() -> ModelFailed:
-    """There is no time left."""
+    """The error when the deadline has passed."""
     return ModelFailed("too late", "The model did not reply in time. Ask again, or for less.")
 
 

@@ -1,4 +1,4 @@
-"""Making the demo account."""
+"""Creates the demo account."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _FOUND: Final = CompiledQuery(
 
 
 class Demo(NamedTuple):
-    """The demo account as it was made. ``password`` is None when its owner had one already."""
+    """The demo account as it was created. ``password`` is None when its owner had one already."""
 
     account_id: str
     slug: str
@@ -50,7 +50,7 @@ def find_demo() -> Any:
 
 
 def make_demo() -> Demo:
-    """Make the demo account, in the transaction at hand. It is on the plan enterprise."""
+    """Create the demo account, on the plan enterprise, in the caller's transaction."""
     made = create_account(name=NAME, owner_email=OWNER, owner_name="Demo owner", plan="enterprise")
     operator = acting_for(made.account, made.owner)
     projects = _make_projects(operator)

@@ -1,8 +1,7 @@
 """The types of events, each with a JSON Schema of the whole envelope and an example.
 
-Made from ``app.policy.events.EVENTS``. A schema says what is there, and lets more come: receivers
-ignore what they do not know. ``closed`` ones let nothing else pass; by them the tests judge every
-event that is written.
+Made from ``app.policy.events.EVENTS``. A schema allows further members: receivers ignore those that
+they do not know. ``closed`` schemas forbid them; the tests validate every event with these.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ _EVENT_ID: Final = "evt_01k9zq3n8d1v6c0r4t7y2w5xke"
 
 @cache
 def event_types() -> list[dict[str, Any]]:
-    """What can be subscribed to, in the order of the catalogue."""
+    """The types that can be subscribed to, in the order of the catalogue."""
     return [
         {
             "name": name,

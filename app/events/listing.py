@@ -36,7 +36,7 @@ class _Filters(NamedTuple):
 
 
 def list_events(account_id: str, query: EventQuery) -> tuple[list[Fragment], int]:
-    """The events of one page, as they were sent, and how many there are on all pages."""
+    """The events of one page, as they were sent, and the number on all pages."""
     filters = _Filters(
         engine().dialect.name, bool(query.type), bool(query.since), bool(query.until)
     )

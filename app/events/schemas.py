@@ -1,4 +1,4 @@
-"""What comes in and goes out of the routes of events."""
+"""The queries and responses of the routes of events."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can be asked of events."""
+"""The operations on events."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _ONE = CompiledQuery(columns_of(Event, Event.body).where(Event.id == bindparam("
 
 
 def read_event(account_id: str, event_id: str) -> Any:
-    """An event as it was sent, byte for byte. Raises NotFound when there is none, or none any
-    more."""
+    """An event as it was sent, byte for byte. Raises NotFound when there is none, or it was
+    deleted."""
     known = is_id("event", event_id)
     row = _ONE.first(account_id=account_id, event_id=event_id) if known else None
     if row is None:

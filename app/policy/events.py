@@ -1,4 +1,4 @@
-"""The events: what each is called, when it comes, and what its data holds."""
+"""The types of events: their names, their meanings, and the fields of their data."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ USAGE_FIELDS: Final = ("metric", "threshold", "current", "limit", "percentage")
 class EventKind:
     """One type of event.
 
-    ``fields`` are those of the subject as it was then; ``actor`` names the field that says who did
-    it; ``extra`` names what the caller of ``emit`` must add.
+    ``fields`` are those of the subject at that time; ``actor`` names the field with the person who
+    did it; ``extra`` names what the caller of ``emit`` must add.
     """
 
     meaning: str
@@ -58,8 +58,8 @@ EVENTS: Final[dict[str, EventKind]] = {
     "usage.limit_exceeded": EventKind("A usage limit is exceeded", USAGE_FIELDS),
 }
 
-ALL_EVENTS: Final = "*"  # what a webhook subscribes to that gets all of them
+ALL_EVENTS: Final = "*"  # the subscription to all of them
 
-# Sent to one webhook when somebody asks for it; nobody subscribes to it.
+# Sent to one webhook on request; there is no subscription to it.
 TEST_EVENT: Final = "webhook.test"
 TEST_MESSAGE: Final = "This is a test. Nothing has happened."

@@ -84,7 +84,7 @@ class GeometryCheckSchema(InputSchema):
     )
 
     @pre_load
-    def _take_bare_geometry(self, data: Any, **_: Any) -> Any:
+    def _wrap_bare_geometry(self, data: Any, **_: Any) -> Any:
         bare = isinstance(data, dict) and "coordinates" in data and "geometry" not in data
         return {"geometry": data} if bare else data
 

@@ -1,4 +1,4 @@
-"""Checking a geometry without keeping it: every problem, and its place."""
+"""Checks a geometry without storing it: every problem, and its position."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def geometry_report(value: object) -> dict[str, Any]:
     """``{valid, area_hectares, problems: [{code, message, part, ring, position, coordinates}]}``.
 
     Args:
-        value: the parsed JSON of what is meant as a GeoJSON Polygon or MultiPolygon.
+        value: parsed JSON, meant as a GeoJSON Polygon or MultiPolygon.
     """
     try:
         boundary = read_boundary(value, max_positions=GEOMETRY_POSITIONS)

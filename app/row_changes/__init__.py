@@ -1,1 +1,1 @@
-"""Rows of projects and assets that somebody changed with SQL, past the service."""
+"""Rows of projects and assets that were changed with SQL, past the service."""

@@ -116,7 +116,7 @@ def _publish_deletion(rows: TableAdapter, change: Change) -> bool:
     if not state.keys() >= set(EVENTS[f"{rows.name}.deleted"].fields):
         return False
     if rows.name == "asset" and not _has_project(state["project_id"]):
-        return False  # it went with its project, whose event tells of both
+        return False  # it was deleted with its project, whose event stands for both
     emit(f"{rows.name}.deleted", state, actor)
     _count(rows, actor.account_id)
     return True

@@ -116,7 +116,7 @@ def test_a_useless_answer_is_503(
     assert response.headers["Retry-After"] == "10"
     assert len(model.asked) == 1  # it is not tried again
     lines = [record.getMessage() for record in caplog.records if "chat" in record.name]
-    assert lines == [f"a chat failed: {kind}"]
+    assert lines == [f"chat request failed: {kind}"]
     assert not {"openai", "httpx2", "httpcore2"} & {
         r.name.partition(".")[0] for r in caplog.records
     }
@@ -153,7 +153,7 @@ def test_a_slow_answer_is_given_up_in_time(
     assert 0.5 <= time.monotonic() - begun < 2
     assert response.status_code == 503
     assert "in time" in response.json["error"]["message"]
-    assert "a chat failed: too late" in caplog.messages
+    assert "chat request failed: too late" in caplog.messages
     assert _ends(lambda: not _exchanges())
 
 

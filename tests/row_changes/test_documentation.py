@@ -64,7 +64,7 @@ def test_by_hand(client: Client, address: str, tmp_path: Path) -> None:
 
 
 def test_by_a_trigger(client: Client, address: str, tmp_path: Path) -> None:
-    """The role of the tests is not that of the page, so what the service does is told too."""
+    """The role of the tests is not that of the page, so the service's changes are reported too."""
     with client.app.app_context():
         url = make_url(client.app.config["SETTINGS"].database_url)
         if url.get_backend_name() != "postgresql":
@@ -92,7 +92,9 @@ def test_by_a_trigger(client: Client, address: str, tmp_path: Path) -> None:
         after = ["asset.updated", "asset.status_changed", "project.deleted"]
         assert event_types(client) == before + after
         with client.app.app_context(), db.engine.begin() as connection:
-            left = connection.exec_driver_sql("SELECT count(*) FROM told.changes").scalar_one()
+            left = connection.exec_driver_sql(
+                "SELECT count(*) FROM canopy_changes.changes"
+            ).scalar_one()
         assert left == 0
     finally:
-        sql(client, "DROP SCHEMA told CASCADE")
+        sql(client, "DROP SCHEMA canopy_changes CASCADE")
