@@ -1,4 +1,4 @@
-"""An instance whose database may tell of changes: the secret is set."""
+"""An instance to which changes can be reported: the secret is set."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from flask import Flask
 
 from tests.make import Client, make_account, second_app
-from tests.row_changes.telling import SECRET
+from tests.row_changes.reports import SECRET
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,7 @@ import pytest
 
 from app.values.text import searchable
 from tests.make import Client, event_types, events, make_asset, make_project, point
-from tests.row_changes.telling import change, delete, insert, result, row_of, sql, tell, told
+from tests.row_changes.reports import change, delete, insert, report, report_of, result, row_of, sql
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def test_an_asset_that_was_put_in_is_as_if_the_service_had_made_it(
 ) -> None:
     location = json.dumps(point(12.5, 45.25), indent=1)
     body = insert(client, "assets", project_id=project["id"], name="Grüner Mast", location=location)
-    assert result(tell(client, body)) == "applied"
+    assert result(report(client, body)) == "applied"
     row = row_of(client, "assets", body["record"]["id"])
     assert row["location"] == '{"type":"Point","coordinates":[12.5,45.25]}'
     assert (row["longitude"], row["latitude"]) == (12.5, 45.25)
@@ -75,7 +75,7 @@ def test_what_differs_are_the_changes(
     client: Client, asset: dict[str, Any], columns: dict[str, Any], changes: dict[str, Any]
 ) -> None:
     body = change(client, "assets", asset["id"], **columns)
-    assert result(tell(client, body)) == "applied"
+    assert result(report(client, body)) == "applied"
     event = events(client)[-1]
     shown = client.get(_path(asset)).json["data"]
     assert event["type"] == "asset.updated"
@@ -86,12 +86,12 @@ def test_metadata_that_only_looks_different_is_the_same(
     client: Client, asset: dict[str, Any]
 ) -> None:
     text = json.dumps(asset["metadata"], indent=1)
-    assert result(tell(client, change(client, "assets", asset["id"], metadata=text))) == "ignored"
+    assert result(report(client, change(client, "assets", asset["id"], metadata=text))) == "ignored"
     assert client.get(_path(asset)).json["data"] == asset
 
 
-def test_a_new_status_is_told_twice_in_order(client: Client, asset: dict[str, Any]) -> None:
-    tell(client, change(client, "assets", asset["id"], status="retired", name="Tower"))
+def test_a_new_status_has_two_events_in_order(client: Client, asset: dict[str, Any]) -> None:
+    report(client, change(client, "assets", asset["id"], status="retired", name="Tower"))
     updated, moved = events(client)[-2:]
     assert (updated["type"], moved["type"]) == ("asset.updated", "asset.status_changed")
     assert set(updated["data"]["changes"]) == {"status", "name"}
@@ -100,45 +100,45 @@ def test_a_new_status_is_told_twice_in_order(client: Client, asset: dict[str, An
     assert moved["data"] == shown | {"previous_status": "active"} | by
 
 
-def test_after_a_status_the_next_change_is_told_against_it(
+def test_after_a_status_the_next_change_is_compared_with_it(
     client: Client, asset: dict[str, Any]
 ) -> None:
     """The last event is asset.status_changed then."""
     for status in ("retired", "active"):
-        tell(client, change(client, "assets", asset["id"], status=status))
+        report(client, change(client, "assets", asset["id"], status=status))
     assert events(client)[-1]["data"]["previous_status"] == "retired"
     body = change(client, "assets", asset["id"], name="Tower")
-    tell(client, body)
+    report(client, body)
     assert set(events(client)[-1]["data"]["changes"]) == {"name"}
-    assert result(tell(client, body)) == "ignored"
+    assert result(report(client, body)) == "ignored"
 
 
 def test_an_asset_in_another_project(client: Client, asset: dict[str, Any]) -> None:
     other = make_project(client)["id"]
-    tell(client, change(client, "assets", asset["id"], project_id=other))
+    report(client, change(client, "assets", asset["id"], project_id=other))
     changes = {"project_id": {"from": asset["project_id"], "to": other}}
     assert events(client)[-1]["data"]["changes"] == changes
 
 
-def test_a_place_that_was_written_over_is_mended_and_not_announced(
+def test_a_place_that_was_written_over_is_corrected_and_not_published(
     client: Client, asset: dict[str, Any]
 ) -> None:
     before = row_of(client, "assets", asset["id"])
     body = change(client, "assets", asset["id"], longitude=1, latitude=2, search_text="x")
-    assert result(tell(client, body)) == "applied"
+    assert result(report(client, body)) == "applied"
     assert event_types(client)[-1] == "asset.created"
     after = row_of(client, "assets", asset["id"])
     assert {name for name in after if after[name] != before[name]} == {"updated_at"}
 
 
 def test_a_deleted_asset(client: Client, asset: dict[str, Any]) -> None:
-    assert result(tell(client, delete(client, "assets", asset["id"]))) == "applied"
+    assert result(report(client, delete(client, "assets", asset["id"]))) == "applied"
     event = events(client)[-1]
     assert event["type"] == "asset.deleted"
     assert event["data"] == asset | {"deleted_by": _actor(client)}
 
 
-def test_a_deleted_asset_is_told_as_it_was_last(client: Client, asset: dict[str, Any]) -> None:
+def test_a_deleted_asset_is_published_as_it_was_last(client: Client, asset: dict[str, Any]) -> None:
     row = row_of(client, "assets", asset["id"])
     old = row | {
         "location": json.dumps(point(1, 2)),
@@ -147,7 +147,7 @@ def test_a_deleted_asset_is_told_as_it_was_last(client: Client, asset: dict[str,
         "name": None,
     }
     sql(client, "DELETE FROM assets WHERE id = :id", id=asset["id"])
-    tell(client, told("DELETE", "assets", None, old))
+    report(client, report_of("DELETE", "assets", None, old))
     data = events(client)[-1]["data"]
     assert (data["location"], data["status"]) == (point(1, 2), "lost")
     assert (data["metadata"], data["name"]) == (asset["metadata"], asset["name"])
@@ -156,6 +156,6 @@ def test_a_deleted_asset_is_told_as_it_was_last(client: Client, asset: dict[str,
 def test_assets_go_with_their_project(client: Client, asset: dict[str, Any]) -> None:
     row = row_of(client, "assets", asset["id"])
     body = delete(client, "projects", asset["project_id"])
-    assert result(tell(client, told("DELETE", "assets", None, row))) == "ignored"
-    assert result(tell(client, body)) == "applied"
+    assert result(report(client, report_of("DELETE", "assets", None, row))) == "ignored"
+    assert result(report(client, body)) == "applied"
     assert event_types(client)[-2:] == ["asset.created", "project.deleted"]

@@ -19,7 +19,7 @@ from app.db.extensions import db
 from tests.architecture.documents import documents
 from tests.docs.pages import blocks
 from tests.make import Client, event_types, make_asset, make_project, square
-from tests.row_changes.telling import SECRET, sql
+from tests.row_changes.reports import SECRET, sql
 
 BLOCKS = list(blocks(documents()["docs/database-webhook.md"]))
 BY_HAND, SCRIPT = (block.text for block in BLOCKS if block.language == "sh")

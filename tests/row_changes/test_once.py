@@ -1,4 +1,4 @@
-"""A change is announced once: however often it is told, by whomever it was made
+"""A change is published once: however often it is reported, whoever made it
 (docs/database-webhook.md)."""
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from tests.make import (
     square,
     together,
 )
-from tests.row_changes.telling import (
+from tests.row_changes.reports import (
     boundary,
     change,
     delete,
     insert,
+    report,
+    report_of,
     result,
     row_of,
     sql,
-    tell,
-    told,
 )
 
 Body = dict[str, Any]
@@ -67,10 +67,10 @@ def _elsewhere() -> str:
 @pytest.mark.parametrize("what", SQL)
 def test_a_replay_is_ignored(client: Client, what: str) -> None:
     body = SQL[what](client)
-    assert result(tell(client, body)) == "applied"
+    assert result(report(client, body)) == "applied"
     before = event_types(client)
     for _ in range(2):
-        assert result(tell(client, body)) == "ignored"
+        assert result(report(client, body)) == "ignored"
     assert event_types(client) == before
 
 
@@ -78,21 +78,24 @@ def test_a_replay_is_ignored(client: Client, what: str) -> None:
 def test_replays_at_once_are_applied_once(client: Client, what: str) -> None:
     body = SQL[what](client)
     before = len(event_types(client))
-    results = together(*[lambda: result(tell(client, body))] * 5)
+    results = together(*[lambda: result(report(client, body))] * 5)
     assert sorted(results) == ["applied", *["ignored"] * 4]
     assert len(event_types(client)) <= before + (2 if what == "a retired asset" else 1)
 
 
 @pytest.mark.parametrize("what", SQL)
-def test_what_the_service_mends_is_told_too_and_ignored(client: Client, what: str) -> None:
+def test_what_the_service_corrects_is_reported_too_and_ignored(client: Client, what: str) -> None:
     """The trigger fires for that UPDATE as well."""
     body = SQL[what](client)
-    tell(client, body)
+    report(client, body)
     if body["type"] == "DELETE":
         return
     after = row_of(client, body["table"], body["record"]["id"])
     known = event_types(client)
-    assert result(tell(client, told("UPDATE", body["table"], after, body["record"]))) == "ignored"
+    assert (
+        result(report(client, report_of("UPDATE", body["table"], after, body["record"])))
+        == "ignored"
+    )
     assert event_types(client) == known
 
 
@@ -114,15 +117,15 @@ PROJECT_CHANGES: dict[str, tuple[str, str, Any]] = {
 @pytest.mark.parametrize("what", PROJECT_CHANGES)
 def test_what_the_service_did_to_a_project_is_ignored(client: Client, what: str) -> None:
     row_id = _project(client)
-    created = told("INSERT", "projects", row_of(client, "projects", row_id), None)
-    assert result(tell(client, created)) == "ignored"
+    created = report_of("INSERT", "projects", row_of(client, "projects", row_id), None)
+    assert result(report(client, created)) == "ignored"
     method, path, body = PROJECT_CHANGES[what]
     before = row_of(client, "projects", row_id)
     client.send(method, f"/v1/projects/{row_id}{path}", json=body)
     after = row_of(client, "projects", row_id)
     known = events(client)
-    assert result(tell(client, told("UPDATE", "projects", after, before))) == "ignored"
-    assert result(tell(client, created)) == "ignored"  # it came late
+    assert result(report(client, report_of("UPDATE", "projects", after, before))) == "ignored"
+    assert result(report(client, created)) == "ignored"  # it came late
     assert events(client) == known
     assert row_of(client, "projects", row_id) == after
 
@@ -131,7 +134,7 @@ def test_what_the_service_did_to_an_asset_is_ignored(client: Client) -> None:
     row_id = _asset(client)
     first = row_of(client, "assets", row_id)
     path = f"/v1/projects/{first['project_id']}/assets/{row_id}"
-    bodies = [told("INSERT", "assets", first, None)]
+    bodies = [report_of("INSERT", "assets", first, None)]
     for body in (
         {"status": "retired"},
         {"location": point(1.5, 2)},
@@ -139,12 +142,12 @@ def test_what_the_service_did_to_an_asset_is_ignored(client: Client) -> None:
     ):
         before = row_of(client, "assets", row_id)
         client.put(path, json=body)
-        bodies.append(told("UPDATE", "assets", row_of(client, "assets", row_id), before))
+        bodies.append(report_of("UPDATE", "assets", row_of(client, "assets", row_id), before))
     last = row_of(client, "assets", row_id)
     client.delete(path)
-    bodies.append(told("DELETE", "assets", None, last))
+    bodies.append(report_of("DELETE", "assets", None, last))
     known = events(client)
-    assert [result(tell(client, body)) for body in bodies] == ["ignored"] * 5
+    assert [result(report(client, body)) for body in bodies] == ["ignored"] * 5
     assert events(client) == known
 
 
@@ -156,14 +159,14 @@ def test_what_the_service_deleted_is_ignored(client: Client) -> None:
     client.delete(path)
     known = events(client)
     for table, row in (("assets", asset), ("projects", project)):
-        assert result(tell(client, told("DELETE", table, None, row))) == "ignored"
+        assert result(report(client, report_of("DELETE", table, None, row))) == "ignored"
     assert events(client) == known
 
 
-def test_changes_that_are_told_in_another_order_end_the_same(client: Client) -> None:
+def test_changes_that_are_reported_in_another_order_end_the_same(client: Client) -> None:
     row_id = _project(client)
     bodies = [change(client, "projects", row_id, name=name) for name in ("One", "Two", "Three")]
-    assert [result(tell(client, body)) for body in reversed(bodies)] == [
+    assert [result(report(client, body)) for body in reversed(bodies)] == [
         "applied",
         "ignored",
         "ignored",
@@ -171,38 +174,38 @@ def test_changes_that_are_told_in_another_order_end_the_same(client: Client) -> 
     assert events(client)[-1]["data"]["name"] == "Three"
 
 
-def test_a_change_between_is_told_with_what_the_service_changes(client: Client) -> None:
-    """SQL, then the API, then the telling: the state is known, and only the place is not."""
+def test_a_change_between_is_published_with_what_the_service_changes(client: Client) -> None:
+    """SQL, then the API, then the report: the status is known, and only the boundary is not."""
     row_id = _project(client)
     body = change(client, "projects", row_id, name="Mine", geometry=boundary(0.02))
     client.put(f"/v1/projects/{row_id}", json={"description": "yours"})
-    assert result(tell(client, body)) == "applied"
+    assert result(report(client, body)) == "applied"
     assert set(events(client)[-1]["data"]["changes"]) == {"geometry", "area_hectares"}
 
 
 def test_a_row_that_comes_back_is_created_again(client: Client) -> None:
     row_id = _project(client)
     row = row_of(client, "projects", row_id)
-    tell(client, delete(client, "projects", row_id))
+    report(client, delete(client, "projects", row_id))
     del row["row"]
     body = insert(client, "projects", **row)
     for _ in range(2):
-        tell(client, body)
+        report(client, body)
     kinds = ["project.created", "project.deleted", "project.created"]
     assert [kind for kind in event_types(client) if kind.startswith("project")] == kinds
 
 
-def test_a_telling_waits_for_the_change_that_it_is_of(client: Client) -> None:
-    """The service is in the middle of it: what the trigger tells comes before its commit."""
+def test_a_report_waits_for_the_change_that_it_is_of(client: Client) -> None:
+    """The service has not committed yet: the report of the trigger comes first."""
     row_id = _project(client)
     before = row_of(client, "projects", row_id)
-    body = told("UPDATE", "projects", before | {"name": "Other"}, before)
+    body = report_of("UPDATE", "projects", before | {"name": "Other"}, before)
 
     def put() -> str:
         client.put(f"/v1/projects/{row_id}", json={"name": "Other"})
         return "done"
 
-    results = together(put, *[lambda: result(tell(client, body))] * 3)
+    results = together(put, *[lambda: result(report(client, body))] * 3)
     assert set(results) == {"done", "ignored"}
     assert event_types(client) == ["project.created", "project.updated"]
 
@@ -214,15 +217,15 @@ def _forget(client: Client) -> None:
     sql(client, "DELETE FROM events WHERE account_id = :account", account=client.account_id)
 
 
-def test_without_an_event_a_change_is_what_was_told_against_the_row(client: Client) -> None:
+def test_without_an_event_a_change_is_what_was_reported_against_the_row(client: Client) -> None:
     row_id = _project(client)
     _forget(client)
     body = change(client, "projects", row_id, name="Other", geometry=boundary(0.02))
-    assert result(tell(client, body)) == "applied"
+    assert result(report(client, body)) == "applied"
     (event,) = events(client)
     assert event["type"] == "project.updated"
     assert set(event["data"]["changes"]) == {"name", "geometry", "area_hectares"}
-    assert result(tell(client, body)) == "ignored"
+    assert result(report(client, body)) == "ignored"
 
 
 def test_without_an_event_a_place_is_compared_by_its_text(client: Client) -> None:
@@ -231,7 +234,7 @@ def test_without_an_event_a_place_is_compared_by_its_text(client: Client) -> Non
     _forget(client)
     placed = {name: moved[name] for name in ("geometry", "west", "south", "east", "north")}
     body = change(client, "projects", row_id, **placed)
-    assert result(tell(client, body)) == "applied"
+    assert result(report(client, body)) == "applied"
     assert set(events(client)[-1]["data"]["changes"]) == {"geometry", "area_hectares"}
 
 
@@ -242,46 +245,48 @@ def test_without_an_event_and_an_old_record_nothing_is_known(
     row_id = _project(client)
     _forget(client)
     record = change(client, "projects", row_id, name="Other", name_key="other")["record"]
-    body = told("UPDATE", "projects", record, old_record)
-    assert result(tell(client, body)) == "applied"  # what is searched was mended
+    body = report_of("UPDATE", "projects", record, old_record)
+    assert result(report(client, body)) == "applied"  # the column for search was corrected
     assert events(client) == []
-    assert result(tell(client, body)) == "ignored"
+    assert result(report(client, body)) == "ignored"
 
 
-def test_without_an_event_what_the_service_mended_is_not_announced(client: Client) -> None:
+def test_without_an_event_what_the_service_corrected_is_not_published(client: Client) -> None:
     row_id = _project(client)
     _forget(client)
     body = change(client, "projects", row_id, area_m2=1)
-    assert result(tell(client, body)) == "applied"
+    assert result(report(client, body)) == "applied"
     after = row_of(client, "projects", row_id)
-    assert result(tell(client, told("UPDATE", "projects", after, body["record"]))) == "ignored"
+    assert (
+        result(report(client, report_of("UPDATE", "projects", after, body["record"]))) == "ignored"
+    )
     assert events(client) == []
 
 
 def test_without_an_event_a_new_row_is_created(client: Client) -> None:
     row_id = _project(client)
     _forget(client)
-    body = told("INSERT", "projects", row_of(client, "projects", row_id), None)
-    assert result(tell(client, body)) == "applied"
+    body = report_of("INSERT", "projects", row_of(client, "projects", row_id), None)
+    assert result(report(client, body)) == "applied"
     assert event_types(client) == ["project.created"]
 
 
-def test_without_an_event_a_deleted_row_is_told_by_what_it_was(client: Client) -> None:
+def test_without_an_event_a_deleted_row_is_published_as_it_was(client: Client) -> None:
     row_id = _project(client)
     _forget(client)
     body = delete(client, "projects", row_id)
-    assert result(tell(client, body)) == "applied"
+    assert result(report(client, body)) == "applied"
     assert event_types(client) == ["project.deleted"]
-    assert result(tell(client, body)) == "ignored"
+    assert result(report(client, body)) == "ignored"
 
 
 @pytest.mark.parametrize("left", [["id"], ["id", "account_id"], ["id", "account_id", "name"]])
-def test_without_an_event_a_deleted_row_of_which_little_is_told_is_ignored(
+def test_without_an_event_a_deleted_row_of_which_little_is_reported_is_ignored(
     client: Client, left: list[str]
 ) -> None:
     row_id = _project(client)
     _forget(client)
     row = delete(client, "projects", row_id)["old_record"]
-    body = told("DELETE", "projects", None, {name: row[name] for name in left})
-    assert result(tell(client, body)) == "ignored"
+    body = report_of("DELETE", "projects", None, {name: row[name] for name in left})
+    assert result(report(client, body)) == "ignored"
     assert events(client) == []

@@ -14,21 +14,21 @@ from app.security.signatures import signature_header
 from app.values.ids import new_id
 from tests.make import Client, event_types, events, make_account, make_asset, make_project
 from tests.make.properties import examples
-from tests.row_changes.telling import (
+from tests.row_changes.reports import (
     SECRET,
     boundary,
     change,
     delete,
     insert,
     post,
+    report,
+    report_of,
     result,
     row_of,
     sql,
-    tell,
-    told,
 )
 
-BODY = json.dumps(told("INSERT", "projects", {"id": "proj_1"}, None)).encode()
+BODY = json.dumps(report_of("INSERT", "projects", {"id": "proj_1"}, None)).encode()
 RIGHT = signature_header(SECRET, BODY)
 
 
@@ -52,7 +52,7 @@ def test_a_signature_that_is_missing_or_wrong(client: Client, header: str | None
 
 
 def test_a_signature_of_another_secret(client: Client) -> None:
-    assert tell(client, BODY, secret="another").status_code == 401
+    assert report(client, BODY, secret="another").status_code == 401
 
 
 def test_a_signature_of_another_body(client: Client, project: dict[str, Any]) -> None:
@@ -64,12 +64,12 @@ def test_a_signature_of_another_body(client: Client, project: dict[str, Any]) ->
 
 def test_the_signature_is_looked_at_before_the_body(client: Client) -> None:
     assert post(client, b"{no json", {"X-Service-Signature": "sha256=0"}).status_code == 401
-    assert tell(client, b"{no json").status_code == 400
+    assert report(client, b"{no json").status_code == 400
 
 
 @pytest.mark.provokes(503)
 def test_without_a_secret_the_route_is_closed(app: Flask) -> None:
-    response = tell(make_account(app), BODY)
+    response = report(make_account(app), BODY)
     assert response.status_code == 503
     assert "DB_WEBHOOK_SECRET" in response.json["error"]["message"]
 
@@ -89,21 +89,21 @@ def test_without_a_secret_the_route_is_closed(app: Flask) -> None:
     ],
 )
 def test_a_body_of_another_form(client: Client, body: Any, field: str) -> None:
-    response = tell(client, body)
+    response = report(client, body)
     assert response.status_code == 422
     assert field in [detail["field"] for detail in response.json["error"]["details"]]
 
 
 @pytest.mark.parametrize("raw", [b"", b"[]", b"null", b"5"])
 def test_a_body_that_is_no_object(client: Client, raw: bytes) -> None:
-    assert tell(client, raw).status_code == 422
+    assert report(client, raw).status_code == 422
 
 
 def test_what_else_stands_in_the_body_is_passed_over(
     client: Client, project: dict[str, Any]
 ) -> None:
     body = change(client, "projects", project["id"], name="Other")
-    assert result(tell(client, body | {"schema": 5, "commit_timestamp": "x"})) == "applied"
+    assert result(report(client, body | {"schema": 5, "commit_timestamp": "x"})) == "applied"
 
 
 # What is ignored
@@ -113,7 +113,7 @@ def test_what_else_stands_in_the_body_is_passed_over(
 def test_other_tables(client: Client, project: dict[str, Any], table: str) -> None:
     row = change(client, "projects", project["id"], name="Other")["record"]
     for kind in ("INSERT", "UPDATE", "DELETE"):
-        assert result(tell(client, told(kind, table, row, row))) == "ignored"
+        assert result(report(client, report_of(kind, table, row, row))) == "ignored"
     assert event_types(client) == ["project.created"]
 
 
@@ -125,25 +125,25 @@ def test_other_tables(client: Client, project: dict[str, Any], table: str) -> No
 def test_an_id_that_is_none(client: Client, kind: str, row_id: Any) -> None:
     for row in ({"id": row_id}, {}, None):
         for table in ("projects", "assets"):
-            assert result(tell(client, told(kind, table, row, row))) == "ignored"
+            assert result(report(client, report_of(kind, table, row, row))) == "ignored"
 
 
 @pytest.mark.parametrize("kind", ["INSERT", "UPDATE", "DELETE"])
 @pytest.mark.parametrize("table", ["projects", "assets"])
 def test_a_row_that_is_not_there(client: Client, kind: str, table: str) -> None:
     row = {"id": new_id(table[:-1]), "account_id": client.account_id}
-    assert result(tell(client, told(kind, table, row, row))) == "ignored"
+    assert result(report(client, report_of(kind, table, row, row))) == "ignored"
     assert events(client) == []
 
 
 def test_the_id_of_a_project_among_assets(client: Client, project: dict[str, Any]) -> None:
     row = change(client, "projects", project["id"], name="Other")["record"]
-    assert result(tell(client, told("UPDATE", "assets", row, row))) == "ignored"
+    assert result(report(client, report_of("UPDATE", "assets", row, row))) == "ignored"
 
 
 def test_a_deletion_of_a_row_that_is_there(client: Client, project: dict[str, Any]) -> None:
     row = row_of(client, "projects", project["id"])
-    assert result(tell(client, told("DELETE", "projects", None, row))) == "ignored"
+    assert result(report(client, report_of("DELETE", "projects", None, row))) == "ignored"
     assert event_types(client) == ["project.created"]
 
 
@@ -152,27 +152,27 @@ def test_a_deleted_row_of_no_account(client: Client, account_id: Any) -> None:
     row = insert(client, "projects")["record"]
     body = delete(client, "projects", row["id"])
     body["old_record"]["account_id"] = account_id
-    assert result(tell(client, body)) == "ignored"
+    assert result(report(client, body)) == "ignored"
 
 
 def test_a_row_of_an_account_without_an_owner(client: Client, project: dict[str, Any]) -> None:
     body = change(client, "projects", project["id"], name="Other")
     own = "DELETE FROM memberships WHERE account_id = :account"
     sql(client, own, account=client.account_id)
-    assert result(tell(client, body)) == "ignored"
+    assert result(report(client, body)) == "ignored"
 
 
-def test_records_of_which_parts_are_told(client: Client, project: dict[str, Any]) -> None:
+def test_records_of_which_parts_are_reported(client: Client, project: dict[str, Any]) -> None:
     change(client, "projects", project["id"], name="Other")
     body = {"type": "UPDATE", "table": "projects", "record": {"id": project["id"]}}
-    assert result(tell(client, body)) == "applied"
+    assert result(report(client, body)) == "applied"
     assert set(events(client)[-1]["data"]["changes"]) == {"name"}
 
 
-def test_values_that_are_told_are_not_believed(client: Client, project: dict[str, Any]) -> None:
+def test_values_that_are_reported_are_not_believed(client: Client, project: dict[str, Any]) -> None:
     row = row_of(client, "projects", project["id"])
     wrong = row | {"name": "Wrong", "account_id": new_id("account"), "geometry": boundary(0.5)}
-    assert result(tell(client, told("UPDATE", "projects", wrong, row))) == "ignored"
+    assert result(report(client, report_of("UPDATE", "projects", wrong, row))) == "ignored"
     assert client.get(f"/v1/projects/{project['id']}").json["data"] == project
 
 
@@ -201,7 +201,7 @@ _VALUES = st.one_of(
     st.sampled_from(["there", "deleted", "deleted and forgotten", "anything"]),
 )
 @examples(60)
-def test_whatever_is_told_is_taken_or_ignored(
+def test_any_report_is_applied_or_ignored(
     open_app: Flask, kind: str, table: str, record: Any, old_record: Any, state: str
 ) -> None:
     client = make_account(open_app)
@@ -215,7 +215,7 @@ def test_whatever_is_told_is_taken_or_ignored(
     if state != "anything":
         record, old_record = record | {"id": row_id}, old_record | {"id": row_id}
     known = event_types(client)
-    outcome = result(tell(client, told(kind, table, record, old_record)))
+    outcome = result(report(client, report_of(kind, table, record, old_record)))
     if outcome == "ignored":
         assert event_types(client) == known
     assert client.get("/v1/projects").status_code == 200

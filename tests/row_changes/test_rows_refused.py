@@ -1,4 +1,4 @@
-"""Rows that hold what a request could not are refused, and stay as they are
+"""Rows that hold what a request could not are rejected, and stay as they are
 (docs/database-webhook.md)."""
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from sqlalchemy.exc import DataError
 from app.db.extensions import db
 from app.values.ids import new_id
 from tests.make import Client, event_types, events, make_asset, make_project, square
-from tests.row_changes.telling import (
+from tests.row_changes.reports import (
     boundary,
     change,
     delete,
     insert,
+    report,
+    report_of,
     result,
     row_of,
     sql,
-    tell,
-    told,
 )
 
 
@@ -45,12 +45,12 @@ def project(client: Client) -> dict[str, Any]:
         ),
     ],
 )
-def test_a_boundary_that_the_service_would_refuse(
+def test_a_boundary_that_the_service_would_reject(
     client: Client, project: dict[str, Any], geometry: str, place: str
 ) -> None:
     body = change(client, "projects", project["id"], geometry=geometry, name="Other")
     before = row_of(client, "projects", project["id"])
-    response = tell(client, body)
+    response = report(client, body)
     assert response.status_code == 422
     details = response.json["error"]["details"]
     assert {detail["field"] for detail in details} == {place}
@@ -60,17 +60,17 @@ def test_a_boundary_that_the_service_would_refuse(
 
 def test_details_are_those_of_a_request(client: Client, project: dict[str, Any]) -> None:
     bow = {"type": "Polygon", "coordinates": [[[0, 0], [1, 1], [1, 0], [0, 1], [0, 0]]]}
-    refused = client.post("/v1/projects", json={"name": "Bow", "geometry": bow})
-    told_ = tell(client, change(client, "projects", project["id"], geometry=json.dumps(bow)))
-    assert told_.json["error"]["details"] == refused.json["error"]["details"]
+    rejected = client.post("/v1/projects", json={"name": "Bow", "geometry": bow})
+    reported = report(client, change(client, "projects", project["id"], geometry=json.dumps(bow)))
+    assert reported.json["error"]["details"] == rejected.json["error"]["details"]
 
 
 def test_a_row_that_is_put_right_is_taken_over(client: Client, project: dict[str, Any]) -> None:
     wrong = change(client, "projects", project["id"], geometry="{}")
-    assert tell(client, wrong).status_code == 422
+    assert report(client, wrong).status_code == 422
     right = change(client, "projects", project["id"], geometry=boundary(0.02))
-    assert result(tell(client, right)) == "applied"
-    assert result(tell(client, wrong)) == "ignored"
+    assert result(report(client, right)) == "applied"
+    assert result(report(client, wrong)) == "ignored"
     assert event_types(client) == ["project.created", "project.updated"]
 
 
@@ -85,11 +85,11 @@ def test_a_row_that_is_put_right_is_taken_over(client: Client, project: dict[str
         ({"name": " ", "status": "?"}, {"name", "status"}),
     ],
 )
-def test_an_asset_that_the_service_would_refuse(
+def test_an_asset_that_the_service_would_reject(
     client: Client, project: dict[str, Any], columns: dict[str, Any], places: set[str]
 ) -> None:
     asset = make_asset(client, project["id"])
-    response = tell(client, change(client, "assets", asset["id"], **columns))
+    response = report(client, change(client, "assets", asset["id"], **columns))
     assert response.status_code == 422
     fields = {detail["field"] for detail in response.json["error"]["details"]}
     assert fields <= places
@@ -99,7 +99,7 @@ def test_an_asset_that_the_service_would_refuse(
 def test_moments_in_other_forms(client: Client) -> None:
     """PostgreSQL takes no other; in SQLite a moment is whatever somebody wrote."""
     body = insert(client, "projects", created_at="2026-03-04 05:06:07")
-    assert result(tell(client, body)) == "applied"
+    assert result(report(client, body)) == "applied"
     shown = client.get(f"/v1/projects/{body['record']['id']}").json["data"]
     assert shown["created_at"] == "2026-03-04T05:06:07.000Z"
     assert events(client)[-1]["data"]["created_at"] == shown["created_at"]
@@ -110,7 +110,7 @@ def test_a_moment_that_is_none(client: Client) -> None:
         if db.engine.dialect.name == "postgresql":
             pytest.skip("PostgreSQL keeps nothing else in the column")
     body = insert(client, "projects", created_at="yesterday")
-    response = tell(client, body)
+    response = report(client, body)
     assert response.status_code == 422
     assert [detail["field"] for detail in response.json["error"]["details"]] == ["created_at"]
     delete(client, "projects", body["record"]["id"])
@@ -126,7 +126,7 @@ def test_moments_that_only_a_database_has(client: Client) -> None:
         columns = {"id": new_id("project"), "created_at": text}
         with contextlib.suppress(ValueError, OverflowError, DataError):  # its driver cannot read it
             insert(client, "projects", **columns)
-        response = tell(client, told("INSERT", "projects", {"id": columns["id"]}, None))
+        response = report(client, report_of("INSERT", "projects", {"id": columns["id"]}, None))
         assert response.status_code == 422, text
         sql(client, "DELETE FROM projects WHERE id = :id", id=columns["id"])
 
@@ -138,7 +138,7 @@ def test_bytes_where_text_should_be(client: Client, column: str) -> None:
             pytest.skip("PostgreSQL keeps nothing else in the column")
     project = make_project(client)["id"]
     sql(client, f"UPDATE projects SET {column} = x'00ff' WHERE id = :id", id=project)
-    response = tell(client, told("UPDATE", "projects", {"id": project}, {"id": project}))
+    response = report(client, report_of("UPDATE", "projects", {"id": project}, {"id": project}))
     assert response.status_code == 422
     assert [detail["field"] for detail in response.json["error"]["details"]] == [column]
     sql(client, f"UPDATE projects SET {column} = 'x' WHERE id = :id", id=project)

@@ -1,4 +1,4 @@
-"""Rows changed with SQL, and told of as a trigger of the database would."""
+"""Rows changed with SQL, and reported as a trigger of the database would."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ def row_of(client: Client, table: str, row_id: str) -> Row:
     with client.app.app_context(), db.engine.begin() as connection:
         found = connection.execute(db.text(f"SELECT * FROM {table} WHERE id = :id"), {"id": row_id})
         row = dict(found.mappings().one())
-    return {name: _told(value) for name, value in row.items()}
+    return {name: _in_json(value) for name, value in row.items()}
 
 
-def _told(value: Any) -> Any:
+def _in_json(value: Any) -> Any:
     return value.isoformat() if isinstance(value, datetime) else value
 
 
 def change(client: Client, table: str, row_id: str, **columns: Any) -> Row:
-    """Change columns of a row with SQL. Returns what a trigger would tell of it."""
+    """Change columns of a row with SQL. Returns what a trigger would report."""
     before = row_of(client, table, row_id)
     set_ = ", ".join(f"{name} = :{name}" for name in columns)
     sql(client, f"UPDATE {table} SET {set_} WHERE id = :id", id=row_id, **columns)
-    return told("UPDATE", table, row_of(client, table, row_id), before)
+    return report_of("UPDATE", table, row_of(client, table, row_id), before)
 
 
 def insert(client: Client, table: str, **columns: Any) -> Row:
@@ -64,17 +64,17 @@ def insert(client: Client, table: str, **columns: Any) -> Row:
     row = rough | columns
     names, marks = ", ".join(row), ", ".join(f":{name}" for name in row)
     sql(client, f"INSERT INTO {table} ({names}) VALUES ({marks})", **row)
-    return told("INSERT", table, row_of(client, table, str(row["id"])), None)
+    return report_of("INSERT", table, row_of(client, table, str(row["id"])), None)
 
 
 def delete(client: Client, table: str, row_id: str) -> Row:
     """Delete a row with SQL."""
     before = row_of(client, table, row_id)
     sql(client, f"DELETE FROM {table} WHERE id = :id", id=row_id)
-    return told("DELETE", table, None, before)
+    return report_of("DELETE", table, None, before)
 
 
-def told(kind: str, table: str, record: Any, old_record: Any) -> Row:
+def report_of(kind: str, table: str, record: Any, old_record: Any) -> Row:
     """The body that a trigger sends."""
     return {
         "type": kind, "table": table, "schema": "public",
@@ -82,7 +82,7 @@ def told(kind: str, table: str, record: Any, old_record: Any) -> Row:
     }  # fmt: skip
 
 
-def tell(client: Client, body: Any, *, secret: str = SECRET) -> TestResponse:
+def report(client: Client, body: Any, *, secret: str = SECRET) -> TestResponse:
     """Sign a body, which may be bytes already, and post it."""
     raw = body if isinstance(body, bytes) else json.dumps(body).encode()
     return post(client, raw, {"X-Service-Signature": signature_header(secret, raw)})
@@ -96,7 +96,7 @@ def post(client: Client, raw: bytes, headers: dict[str, str]) -> TestResponse:
 
 
 def result(response: TestResponse) -> str:
-    """The result that a 200 tells."""
+    """The result in a 200."""
     assert response.status_code == 200, response.get_data(as_text=True)
     assert set(response.json) == {"data", "meta"}
     data = response.json["data"]
