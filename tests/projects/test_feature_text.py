@@ -7,7 +7,13 @@ from typing import Any
 
 import pytest
 
-from app.projects.feature_text import feature_description, feature_name, guess_name_property
+from app.policy.fields import Field
+from app.projects.feature_text import (
+    feature_description,
+    feature_name,
+    field_properties,
+    guess_name_property,
+)
 from app.projects.geojson_file import FileScan, scan_file
 from tests.make.features import collection, feature
 
@@ -72,3 +78,13 @@ def test_a_description_of_the_greatest_length_is_kept() -> None:
 def test_what_does_not_fit_into_a_description_is_left_out() -> None:
     made = feature_description({"a": "x" * 9_000, "b": "y" * 990, "c": "z"}, {"name"})
     assert made == "A: " + "x" * 9_000 + "\nC: z\n(1 more left out)"
+
+
+def test_a_field_is_read_from_the_first_of_its_properties_that_is_filled_in() -> None:
+    fields = (
+        Field("region", "text", properties=("region", "area")),
+        Field("owner", "text", properties=("owner",)),
+        Field("title", "text", properties=("name",)),
+    )
+    properties = {"name": "A", "Region": "", "AREA": "North", "region": "South", "owner": None}
+    assert field_properties(properties, "name", fields) == {"region": "AREA"}
