@@ -171,15 +171,15 @@ def test_an_interrupted_run_goes_on(
 ) -> None:
     """Ctrl-C in the third batch of one feature each: two features are in, and stay."""
     monkeypatch.setattr(importing, "BATCH_FEATURES", 1)
-    take, calls = importing.Import.take, []
+    add, calls = importing.Import.add, []
 
     def interrupted(self: Any, batch: Any) -> Any:
         calls.append(batch)
         if len(calls) == 3:
             raise KeyboardInterrupt
-        return take(self, batch)
+        return add(self, batch)
 
-    monkeypatch.setattr(importing.Import, "take", interrupted)
+    monkeypatch.setattr(importing.Import, "add", interrupted)
     result = run("import", str(DISTRICTS), "--account", client.account_id)
     assert result.exit_code == 1
     assert "Interrupted after 2 features" in result.stderr
