@@ -18,7 +18,7 @@ ROWS = {
     "rounds of tools before the reply": f"{chat.ROUNDS}",
     "calls of tools in one round": f"{chat.CALLS}",
     "one result of a tool": f"{chat.RESULT_BYTES // 1024} KB",
-    "one answer of the model's server": f"{chat.ANSWER_BYTES // 1024**2} MB",
+    "one response of the model's server": f"{chat.ANSWER_BYTES // 1024**2} MB",
 }
 
 
