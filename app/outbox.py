@@ -1,8 +1,7 @@
-"""Events, written where the change is: in the caller's transaction.
+"""Events, written in the transaction of the change.
 
-Nothing is sent from here. A change, its event and a delivery for each webhook that is subscribed
-to it land together or not at all, so whoever delivers later (``app.webhooks``) needs the database
-and nothing else.
+A change, its event and a delivery for each subscribed webhook are committed together or not at all.
+Nothing is sent from here: the delivery job (``app/deliveries``) needs only the database.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from app.values import clock
 from app.values.ids import new_id
 from app.values.strict_json import dumps
 
-# The job that it starts ends before its timeout by itself, with what it still holds.
+# The job ends by itself before this timeout.
 NEW_DELIVERIES: Final = WakeSignal("deliveries", DELIVERIES, job_timeout=int(RUN_SECONDS) + 30)
 
 _EVENTS = cast("Table", Event.__table__)
@@ -42,7 +41,7 @@ _SUBSCRIPTIONS = (
 
 
 class Actor(NamedTuple):
-    """In which account something happens, and who does it: for a key, the member who made it."""
+    """The account in which something happens, and who does it: for a key, its creator."""
 
     account_id: str
     account_name: str
@@ -62,7 +61,7 @@ class Actor(NamedTuple):
 def emit(
     event_type: str,
     subject: Mapping[str, Any],
-    origin: Actor,
+    actor: Actor,
     *,
     subject_id: str | None = None,
     **extra: Any,
@@ -71,31 +70,31 @@ def emit(
 
     Args:
         event_type: one of ``app.policy.events.EVENTS``.
-        subject: the record of what it happened to, as it is now, with its ``id``; the catalogue
-            picks the fields of the event from it.
-        subject_id: an id of ours, where the subject's own is somebody else's, or there is none.
-        extra: what the catalogue asks for besides, such as ``changes``.
+        subject: the current record of what it happened to, with its ``id``; the catalogue picks
+            the fields of the event from it.
+        subject_id: an id of ours, when the subject has none, or one of another system.
+        extra: what the catalogue requires besides, such as ``changes``.
 
     Raises:
         KeyError: the type is unknown, or the subject lacks a field of the catalogue.
-        ValueError: ``extra`` or the actor is not what the catalogue asks for.
+        ValueError: ``extra`` or the actor does not match the catalogue.
     """
     kind = EVENTS[event_type]
-    if set(extra) != set(kind.extra) or (kind.actor is not None and origin.actor_id is None):
+    if set(extra) != set(kind.extra) or (kind.actor is not None and actor.actor_id is None):
         raise ValueError(f"{event_type} needs {kind.extra} and actor {kind.actor}")
     data = {name: subject[name] for name in kind.fields} | extra
     if kind.actor is not None:
-        data[kind.actor] = {"id": origin.actor_id, "email": origin.actor_email}
-    event_id = _write(event_type, data, origin, subject["id"] if subject_id is None else subject_id)
-    queue_deliveries(origin.account_id, event_id, _subscribed(origin.account_id, event_type))
+        data[kind.actor] = {"id": actor.actor_id, "email": actor.actor_email}
+    event_id = _write(event_type, data, actor, subject["id"] if subject_id is None else subject_id)
+    queue_deliveries(actor.account_id, event_id, _subscribed(actor.account_id, event_type))
     return event_id
 
 
-def emit_test(webhook_id: str, origin: Actor, due_at: datetime) -> str:
-    """Write an event that tells nothing, for one webhook alone. Returns its id."""
+def emit_test(webhook_id: str, actor: Actor, due_at: datetime) -> str:
+    """Write a test event for one webhook. Returns its id."""
     data = {"webhook_id": webhook_id, "message": TEST_MESSAGE}
-    event_id = _write(TEST_EVENT, data, origin, webhook_id)
-    queue_deliveries(origin.account_id, event_id, [webhook_id], cause="test", due_at=due_at)
+    event_id = _write(TEST_EVENT, data, actor, webhook_id)
+    queue_deliveries(actor.account_id, event_id, [webhook_id], cause="test", due_at=due_at)
     return event_id
 
 
@@ -107,11 +106,11 @@ def queue_deliveries(
     cause: str = "event",
     due_at: datetime | None = None,
 ) -> list[str]:
-    """Have an event sent to webhooks, once the transaction at hand is committed.
+    """Queue an event for webhooks, to be sent once the current transaction is committed.
 
     Args:
         cause: ``event``, ``test`` or ``redelivery``.
-        due_at: when; None: at once.
+        due_at: None: now.
 
     Returns:
         the ids of the deliveries.
@@ -121,13 +120,13 @@ def queue_deliveries(
 
 
 def queue_replay(account_id: str, webhook_id: str, events: Iterable[tuple[str, datetime]]) -> None:
-    """Have events of the past sent to a webhook again, each when its time has come."""
+    """Queue past events for a webhook, each with the time at which it is due."""
     _queue(account_id, [(event_id, webhook_id, due_at) for event_id, due_at in events], "replay")
 
 
-def _queue(account_id: str, sent: Sequence[tuple[str, str, datetime]], cause: str) -> list[str]:
-    """Deliveries of events to webhooks at moments."""
-    if not sent:
+def _queue(account_id: str, due: Sequence[tuple[str, str, datetime]], cause: str) -> list[str]:
+    """Insert deliveries: event, webhook, and when each is due. Returns their ids."""
+    if not due:
         return []
     moment = clock.now()
     rows = [
@@ -142,25 +141,25 @@ def _queue(account_id: str, sent: Sequence[tuple[str, str, datetime]], cause: st
             "due_at": due_at,
             "created_at": moment,
         }
-        for event_id, webhook_id, due_at in sent
+        for event_id, webhook_id, due_at in due
     ]
     db.session.connection().execute(_DELIVERIES.insert(), rows)
     notify_after_commit(NEW_DELIVERIES)
     return [str(row["id"]) for row in rows]
 
 
-def _write(event_type: str, data: Mapping[str, Any], origin: Actor, subject_id: str) -> str:
+def _write(event_type: str, data: Mapping[str, Any], actor: Actor, subject_id: str) -> str:
     event_id, moment = new_id("event"), clock.now()
     body = {
         "id": event_id,
         "type": event_type,
         "created_at": clock.format_time(moment),
         "data": data,
-        "account": {"id": origin.account_id, "name": origin.account_name},
+        "account": {"id": actor.account_id, "name": actor.account_name},
     }
     row = {
         "id": event_id,
-        "account_id": origin.account_id,
+        "account_id": actor.account_id,
         "type": event_type,
         "subject_id": subject_id,
         "body": dumps(body).decode(),
@@ -171,10 +170,10 @@ def _write(event_type: str, data: Mapping[str, Any], origin: Actor, subject_id: 
 
 
 def _subscribed(account_id: str, event_type: str) -> list[str]:
-    """The webhooks that an event of the account goes to.
+    """The webhooks that are subscribed to an event.
 
-    They are locked, so that none of them is taken away before the deliveries are there; other
-    changes of them do not wait, and neither do other events.
+    They are locked against deletion until the deliveries are committed; other changes of them do
+    not wait, and neither do other events.
     """
     rows = db.session.connection().execute(_SUBSCRIPTIONS, {"account_id": account_id})
     return [row.id for row in rows if not {ALL_EVENTS, event_type}.isdisjoint(row.events)]

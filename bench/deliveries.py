@@ -80,7 +80,7 @@ def rates(app: Flask, receiver: Receiver, authority: Authority, effort: Effort) 
         ):
             for threads in THREADS:
                 ways.append(lambda c=client, t=threads: in_threads(t, posts, _successful(c)))
-        ways.append(lambda: _drain(app, targets, number))
+        ways.append(lambda: _deliver(app, targets, number))
         found: list[list[float]] = [[] for _ in ways]
         for turn in range(effort.rounds + 1):
             for place, way in enumerate(ways):
@@ -89,7 +89,7 @@ def rates(app: Flask, receiver: Receiver, authority: Authority, effort: Effort) 
                     found[place].append(rate)
     medians = [statistics.median(each) for each in found]
     bare, bare_urllib3, ours = max(medians[:2]), max(medians[2:4]), medians[4]
-    statements = _count_statements(lambda: _drain(app, targets, number)) / number
+    statements = _count_statements(lambda: _deliver(app, targets, number)) / number
     jobs = _one_job_each(targets, effort.number(JOBS))
     return [
         Row("deliveries, signed, logged, to 20 webhooks", f"{ours:,.0f}/s", "", 0, "≥ 2,000/s",
@@ -116,14 +116,14 @@ def _successful(post: Callable[[], Any]) -> Callable[[], None]:
     return checked
 
 
-def _drain(app: Flask, targets: list[Target], number: int) -> float:
+def _deliver(app: Flask, targets: list[Target], number: int) -> float:
     """Deliveries a second of one run of the job."""
     queue(targets, number)
     began = time.perf_counter()
     with closing(open_egress(app.config["SETTINGS"])) as egress:
-        received = Dispatcher(egress, transaction, lambda: False).run(linger=0)
-    if received != number:
-        raise SystemExit(f"{received} of {number} were received")
+        delivered = Dispatcher(egress, transaction, lambda: False).run(linger=0)
+    if delivered != number:
+        raise SystemExit(f"{delivered} of {number} were delivered")
     return number / (time.perf_counter() - began)
 
 

@@ -20,9 +20,9 @@ from app.account.service import create_account
 from app.db.connections import close_all
 from app.db.extensions import db
 from app.db.migrations import upgrade
-from app.deliveries.signing import new_secret
 from app.models import Delivery, Event, Webhook
 from app.security.sealing import seal
+from app.security.webhook_signing import new_secret
 from app.values import clock
 from app.values.ids import new_id
 from config import ROOT, load_settings

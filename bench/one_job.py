@@ -1,4 +1,4 @@
-"""A job for each delivery, as one would write it first: what the drain is compared with."""
+"""A job for each delivery, the obvious design: the dispatcher is compared with it."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from app.values import clock
 
 
 def deliver_one() -> None:
-    """Send the delivery that is due first, and write down how it went."""
-    waiting = leases.find_due_webhooks()[0][0]
-    (parcel,) = leases.claim("job", {waiting.webhook_id: 1}, clock.now())
+    """Send the delivery that is due first, and record the outcome."""
+    pending = leases.find_due_webhooks()[0][0]
+    (delivery,) = leases.claim("job", {pending.webhook_id: 1}, clock.now())
     db.session.commit()
-    webhook = db.session.get_one(Webhook, parcel.webhook_id)
+    webhook = db.session.get_one(Webhook, delivery.webhook_id)
     destination = Destination(webhook.url, (unseal(webhook.sealed_secret),))
     db.session.rollback()
-    outcome = attempt(_egress(), parcel, destination)
+    outcome = attempt(_egress(), delivery, destination)
     if outcome.error is not None:
         raise RuntimeError(outcome.error)
     record_outcomes("job", [outcome])

@@ -15,7 +15,6 @@ import logging
 import socket
 import ssl
 import threading
-import time
 from collections.abc import Sequence
 from concurrent.futures import Future
 from contextlib import suppress
@@ -27,6 +26,7 @@ from flask import Flask
 from app.chat.completion import ModelFailed
 from app.chat.service import EXTENSION, Chat, Message, Slots, late
 from app.policy import chat as policy
+from app.values.deadline import Deadline
 from app.values.version import VERSION
 from config import Settings
 
@@ -57,24 +57,18 @@ class OpenAIModel:
         self._key = settings.chat_api_key or _NO_KEY
         self._tls = ssl.create_default_context()
 
-    def ask(self, messages: Sequence[Message], tools: Sequence[Any], deadline: float) -> bytes:
-        """The body of the server's answer, of at most ``policy.ANSWER_BYTES``.
-
-        Args:
-            deadline: on the clock of time.monotonic.
+    def ask(self, messages: Sequence[Message], tools: Sequence[Any], deadline: Deadline) -> bytes:
+        """The body of the server's response, of at most ``policy.ANSWER_BYTES``.
 
         Raises:
             ModelFailed: there is no such answer before the deadline.
         """
-        left = deadline - time.monotonic()
-        if left <= 0:
-            raise late()
         line, outcome = _Line(), Future[bytes]()
         question = {"messages": messages, "tools": tools}
-        exchange = (question, left, line, outcome)
-        threading.Thread(target=self._exchange, args=exchange, name="chat", daemon=True).start()
         try:
-            return outcome.result(left)
+            exchange = (question, deadline.left(), line, outcome)
+            threading.Thread(target=self._exchange, args=exchange, name="chat", daemon=True).start()
+            return outcome.result(deadline.left())
         except TimeoutError:
             raise late() from None
         finally:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Iterator, Sequence
 from threading import Lock
 from typing import Any, Final, NamedTuple, Protocol
@@ -17,6 +16,7 @@ from app.db.queries import release
 from app.http.errors import ServiceUnavailable
 from app.policy import chat as policy
 from app.values import clock
+from app.values.deadline import Deadline
 
 log = logging.getLogger(__name__)
 
@@ -41,7 +41,9 @@ Answer briefly, in the language of the question. Areas are in hectares, times in
 class Model(Protocol):
     """A model that writes the next message of a conversation."""
 
-    def ask(self, messages: Sequence[Message], tools: Sequence[Any], deadline: float) -> bytes: ...
+    def ask(
+        self, messages: Sequence[Message], tools: Sequence[Any], deadline: Deadline
+    ) -> bytes: ...
 
 
 class Slots:
@@ -108,7 +110,7 @@ def reply(principal: Principal, message: str, history: Sequence[Message] = ()) -
 
 
 def _converse(model: Model, principal: Principal, said: list[Message]) -> str:
-    deadline = time.monotonic() + policy.SECONDS
+    deadline = Deadline(policy.SECONDS)
     messages = [_message("system", _ROLE.format(today=f"{clock.now():%Y-%m-%d}")), *said]
     for rounds_left in reversed(range(policy.ROUNDS + 1)):
         release()  # the model may take its time, and connections are few
@@ -123,7 +125,7 @@ def _converse(model: Model, principal: Principal, said: list[Message]) -> str:
     )
 
 
-def _round(principal: Principal, completion: Completion, deadline: float) -> Iterator[Message]:
+def _round(principal: Principal, completion: Completion, deadline: Deadline) -> Iterator[Message]:
     """The calls of the model, and the results of the tools.
 
     Of the calls past ``policy.CALLS`` the first has an error as its result, and the others are left
@@ -141,7 +143,7 @@ def _round(principal: Principal, completion: Completion, deadline: float) -> Ite
         ]
     }
     for number, call in enumerate(calls):
-        if time.monotonic() > deadline:
+        if deadline.is_over:
             raise late()
         if number < policy.CALLS:
             result = tools.call(principal, call.name, call.arguments)

@@ -21,7 +21,7 @@ from app.auth.principal import Principal
 from app.auth.tenant import account_of
 from app.cli.certificates import Certificates, ensure_certificates
 from app.cli.group import in_database
-from app.cli.listening import Listening, Receipt, printable
+from app.cli.listening import ReceivedDelivery, Receiver, printable
 from app.cli.output import Refused, examples, json_option, show_record, show_records
 from app.db import queries
 from app.db.extensions import db
@@ -38,10 +38,10 @@ from config import Settings
 
 _PORT: Final = 8443
 _DESCRIPTION: Final = "bin/canopy webhook listen"
-_PATIENCE: Final = SWEEP_SECONDS + 10  # seconds until the service should have tried
+_TEST_SECONDS: Final = SWEEP_SECONDS + 10  # until the service should have tried
 _COLUMNS: Final = ("id", "url", "events", "status", "consecutive_failures", "last_success_at")
-# What is mended by starting the service in another way.
-_SETTINGS_AT_FAULT: Final = (FailureReason.NOT_ALLOWED, FailureReason.UNTRUSTED)
+# Failures that other settings of the service fix.
+_SETTINGS_ERRORS: Final = (FailureReason.NOT_ALLOWED, FailureReason.UNTRUSTED)
 
 _account_option = click.option(
     "--account", required=True, metavar="ACCOUNT", help="Id or slug of the account."
@@ -50,7 +50,7 @@ _account_option = click.option(
 
 @click.group("webhook")
 def webhook() -> None:
-    """See what webhooks get: listen on this machine, list them, send a test."""
+    """Webhooks: receive deliveries on this machine, list webhooks, send a test."""
 
 
 @webhook.command("listen")
@@ -70,37 +70,38 @@ def webhook() -> None:
     help="Port of 127.0.0.1; 0 is any that is free.",
 )
 @click.option(
-    "--answer",
+    "--status",
     type=click.IntRange(200, 599),
     default=200,
     show_default=True,
-    help="The status that every delivery gets, to see what failures do.",
+    help="The status of every response, to see how failures are handled.",
 )
 @click.option("--bodies", is_flag=True, help="Print the JSON of each event too.")
 @examples(
     "webhook listen --account green-woods",
     "webhook listen --account green-woods --events project.created --events project.updated "
     "--bodies",
-    "webhook listen --account green-woods --answer 503",
+    "webhook listen --account green-woods --status 503",
 )
 @in_database
-def listen(account: str, events: Sequence[str], port: int, answer: int, bodies: bool) -> None:
+def listen(account: str, events: Sequence[str], port: int, status: int, bodies: bool) -> None:
     """Receive events on this machine and print a line for each, until Ctrl-C.
 
-    It listens with HTTPS at 127.0.0.1, makes itself a webhook of the account, checks both
-    signatures of what comes, and removes the webhook at its end. Its certificate is made the first
-    time and kept in the instance folder. The service has to be allowed to reach it; when it is not,
-    you are told how to start it. For development: there is no --json, as it prints as it goes.
+    Listens with HTTPS at 127.0.0.1, creates a webhook in the account, checks both signatures of
+    each delivery, and deletes the webhook at the end. Creates its certificate the first time and
+    keeps it in the instance folder. The service must be allowed to reach it; if it is not, this
+    prints the command that starts it so. For development: prints as deliveries come, so there is
+    no --json.
     """
     settings: Settings = current_app.config["SETTINGS"]
     found = find_account(account)
     principal = acting_for(found, first_owner(found.id))
     certificates = _certificates(settings)
-    with _listening(certificates, port, answer, _Printer(answer, bodies=bodies)) as listening:
+    with _receiver(certificates, port, status, _Printer(status, bodies=bodies)) as receiver:
         stop = _stop_on_signals()
-        with _registered(principal, listening, events or (ALL_EVENTS,)) as webhook_id:
+        with _registered(principal, receiver, events or (ALL_EVENTS,)) as webhook_id:
             click.echo(
-                f"{listening.url} is the webhook {webhook_id} of {found.name}. A test is on its "
+                f"{receiver.url} is the webhook {webhook_id} of {found.name}. A test is on its "
                 "way. Ctrl-C ends it and removes the webhook.",
                 err=True,
             )
@@ -114,7 +115,7 @@ def listen(account: str, events: Sequence[str], port: int, answer: int, bodies: 
 @examples("webhook list --account green-woods")
 @in_database
 def list_all(account: str, as_json: bool) -> None:
-    """List those of an account, the oldest first, with their health."""
+    """List an account's webhooks, the oldest first, with their health."""
     found = find_account(account)
     none = f"{found.name} has no webhook."
     show_records(list_webhooks(found.id), _COLUMNS, as_json=as_json, none=none)
@@ -126,7 +127,7 @@ def list_all(account: str, as_json: bool) -> None:
 @examples("webhook test wh_01k9zqf0v7c3s6m1e8y2r5t9wd")
 @in_database
 def test(webhook_id: str, as_json: bool) -> None:
-    """Have a test event sent to a webhook, disabled or not."""
+    """Send a test event to a webhook, disabled or not."""
     account_id = account_of(Webhook, webhook_id) if is_id("webhook", webhook_id) else None
     if account_id is None:
         raise Refused(f"There is no webhook with the id {webhook_id!r}.")
@@ -138,30 +139,30 @@ def test(webhook_id: str, as_json: bool) -> None:
 
 
 class _Printer:
-    """Prints what comes."""
+    """Prints deliveries."""
 
-    def __init__(self, answer: int, *, bodies: bool) -> None:
-        self._answer = answer
+    def __init__(self, status: int, *, bodies: bool) -> None:
+        self._status = status
         self._bodies = bodies
         self._seen: set[str] = set()
 
-    def __call__(self, receipt: Receipt) -> None:
-        signed = f"WRONG: {', '.join(receipt.wrong)}" if receipt.wrong else "signatures right"
-        again = ", seen before" if receipt.event_id in self._seen else ""
+    def __call__(self, delivery: ReceivedDelivery) -> None:
+        signed = f"WRONG: {', '.join(delivery.wrong)}" if delivery.wrong else "signatures right"
+        again = ", seen before" if delivery.event_id in self._seen else ""
         moment = clock.format_time(clock.now())
         line = (
-            f"{moment}  {receipt.event_type:<23}  {receipt.event_id}  {receipt.delivery_id}  "
-            f"{signed}{again}, answered {self._answer}"
+            f"{moment}  {delivery.event_type:<23}  {delivery.event_id}  {delivery.delivery_id}  "
+            f"{signed}{again}, answered {self._status}"
         )
         click.echo(line)
         if self._bodies:
-            click.echo(_spelled(receipt.body))
-        if not receipt.wrong:
-            self._seen.add(receipt.event_id)
+            click.echo(_formatted(delivery.body))
+        if not delivery.wrong:
+            self._seen.add(delivery.event_id)
 
 
-def _spelled(body: bytes) -> str:
-    """A body as JSON on several lines, or what it is instead; nothing that moves the cursor."""
+def _formatted(body: bytes) -> str:
+    """A body as indented JSON, or else its bytes; without control characters."""
     try:
         return printable(orjson.dumps(loads(body), option=orjson.OPT_INDENT_2).decode())
     except ValueError:
@@ -176,15 +177,15 @@ def _certificates(settings: Settings) -> Certificates:
 
 
 @contextmanager
-def _listening(
-    certificates: Certificates, port: int, answer: int, tell: _Printer
-) -> Iterator[Listening]:
+def _receiver(
+    certificates: Certificates, port: int, status: int, printer: _Printer
+) -> Iterator[Receiver]:
     try:
-        listening = Listening(certificates.receiver, port, answer, tell)
+        receiver = Receiver(certificates.receiver, port, status, printer)
     except OSError as error:
         raise Refused(f"Port {port} cannot be used ({error.strerror}); name another.") from None
-    with listening:
-        yield listening
+    with receiver:
+        yield receiver
 
 
 def _stop_on_signals() -> threading.Event:
@@ -196,16 +197,17 @@ def _stop_on_signals() -> threading.Event:
 
 
 @contextmanager
-def _registered(principal: Principal, listening: Listening, events: Sequence[str]) -> Iterator[str]:
-    """A webhook that leads to the receiver, until the end."""
-    for left in list_webhooks(principal.account_id):  # the port is ours, so those were killed
-        if (left["url"], left["description"]) == (listening.url, _DESCRIPTION):
+def _registered(principal: Principal, receiver: Receiver, events: Sequence[str]) -> Iterator[str]:
+    """A webhook with the receiver's URL, deleted at the end."""
+    # The port is ours now, so webhooks with this URL are left from listeners that were killed.
+    for left in list_webhooks(principal.account_id):
+        if (left["url"], left["description"]) == (receiver.url, _DESCRIPTION):
             _remove(principal, left["id"])
     made = create_webhook(
-        principal, url=listening.url, events=list(dict.fromkeys(events)), description=_DESCRIPTION
+        principal, url=receiver.url, events=list(dict.fromkeys(events)), description=_DESCRIPTION
     )
     webhook_id: str = made.record["id"]
-    listening.secret = made.secret
+    receiver.secret = made.secret
     db.session.commit()
     try:
         yield webhook_id
@@ -215,7 +217,7 @@ def _registered(principal: Principal, listening: Listening, events: Sequence[str
 
 def _remove(principal: Principal, webhook_id: str) -> None:
     db.session.rollback()
-    with suppress(NotFound):  # somebody else was first
+    with suppress(NotFound):  # already deleted
         delete_webhook(principal, webhook_id)
         db.session.commit()
 
@@ -223,10 +225,10 @@ def _remove(principal: Principal, webhook_id: str) -> None:
 def _watch_test(
     principal: Principal, webhook_id: str, certificates: Certificates, stop: threading.Event
 ) -> None:
-    """Have a test sent, and say what is wrong when it does not arrive."""
+    """Send a test, and explain why it is not delivered."""
     send_test(principal, webhook_id)
     db.session.commit()
-    deadline = time.monotonic() + _PATIENCE
+    deadline = time.monotonic() + _TEST_SECONDS
     while not stop.wait(0.5):
         attempts, _ = list_logs(principal.account_id, webhook_id, LogQuery(event_type=TEST_EVENT))
         queries.release()
@@ -238,9 +240,9 @@ def _watch_test(
 def _explain(error: str | None, was_tried: bool, certificates: Certificates) -> None:
     if was_tried and (error is None or error.startswith("answered")):
         return
-    said = error or f"nothing was tried for {_PATIENCE} seconds; is it running?"
+    said = error or f"nothing was tried for {_TEST_SECONDS} seconds; is it running?"
     click.echo(f"The service did not deliver the test: {said}", err=True)
-    if not was_tried or error in _SETTINGS_AT_FAULT:
+    if not was_tried or error in _SETTINGS_ERRORS:
         click.echo(
             "Let this run, and start the service so that it may reach this machine:\n\n"
             f"  {start_command(certificates.authority)}\n",
@@ -249,7 +251,7 @@ def _explain(error: str | None, was_tried: bool, certificates: Certificates) -> 
 
 
 def start_command(authority: Path) -> str:
-    """How a service is started that reaches the receiver."""
+    """The command that starts a service that can reach the receiver."""
     bundle = shlex.quote(str(authority))
     return f"WEBHOOK_ALLOWED_NETWORKS=127.0.0.0/8 WEBHOOK_CA_BUNDLE={bundle} bin/serve"
 

@@ -1,13 +1,16 @@
-"""The delivery job: events go to webhooks.
+"""The delivery job: sends events to webhooks.
 
-The path of one delivery through the modules, after ``app.outbox`` has written its row and rung:
+After ``app.outbox`` has written a delivery's row and notified the job:
 
-* ``drain``: one thread that goes round and round until there is nothing to do. It looks (``look``)
-  which endpoints something is due for, and claims some of it (``claims``: a lease on rows).
-* ``rotation`` decides whose turn it is, by what is known of each endpoint (``course``).
-* ``senders`` has threads that each sign and post a claimed delivery (``parcel``) through
-  ``app.egress``, and give back how it went.
-* ``settling`` writes that down, many at once: the log, retries (``ledger``), and the health of the
-  webhooks (``health``), which may disable one.
-* ``measures`` counts attempts in the store, and ``gauges`` reads the counts and the backlog.
+* ``dispatcher`` is the job's main loop, in one thread. ``due`` scans which webhooks have something
+  due and claims some of it; ``leases`` has the statements, ``cancellation`` those for webhooks that
+  were disabled.
+* ``scheduler`` decides whose turn it is. The state of each webhook is in ``webhook_queue``.
+* ``sender_pool`` has the threads that sign and post a delivery through ``app.egress``.
+* ``outcomes`` records attempts, many at once: the log, retries, and the health of the webhooks
+  (``health``), which may disable one.
+* ``metrics`` counts attempts in Valkey, and reads the counts and the backlog.
+
+``jobs`` starts it all, ``types`` has the values that pass between these, and ``service`` what other
+packages use.
 """

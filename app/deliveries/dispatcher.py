@@ -1,7 +1,7 @@
-"""The delivery job at work: it claims what is due, has it sent, and writes down how it went.
+"""The main loop of the delivery job: claims what is due, has it sent, and records the outcomes.
 
-One thread, this one, asks the database and decides; the senders' threads only send. The database
-says what is due. The bell, and every outcome, only say that now is a moment to look.
+This thread alone queries the database and decides; the pool's threads only send. The database says
+what is due. Wake signals and outcomes only say that it is worth looking.
 """
 
 from __future__ import annotations
@@ -20,18 +20,17 @@ from ulid import ULID
 
 from app.db.engines import is_outage
 from app.deliveries import leases
-from app.deliveries.attempts import unwritten
 from app.deliveries.due import DueScan
 from app.deliveries.metrics import record_metrics
-from app.deliveries.outcomes import record_outcomes
+from app.deliveries.outcomes import record_outcomes, unrecorded
 from app.deliveries.scheduler import FairScheduler
 from app.deliveries.sender_pool import SenderPool
 from app.deliveries.types import ClaimedDelivery, Outcome
 from app.egress import Egress
 from app.policy.deliveries import (
     ATTEMPT_SECONDS,
-    HELD_SECONDS,
     LINGER_SECONDS,
+    QUEUED_SECONDS,
     RUN_SECONDS,
     SWEEP_SECONDS,
 )
@@ -41,13 +40,13 @@ log = logging.getLogger(__name__)
 
 Transaction = Callable[[], AbstractContextManager[None]]
 
-_WRITE_AT_ONCE: Final = 128  # outcomes
-_WRITE_WITHIN: Final = 0.05  # seconds after the first of them
-_LOOK_EVERY: Final = 0.005  # seconds, at most, however many signals come
-_PAUSE: Final = 0.5  # seconds, while the database is out of reach
-_LISTENS_AT_MOST: Final = 0.5  # seconds, before it looks whether it is asked to stop
-_END_LISTENS: Final = 0.05
-_END_WITHIN: Final = ATTEMPT_SECONDS + 1.0  # seconds that what is under way has at the end
+_BATCH: Final = 128  # outcomes recorded at once
+_BATCH_SECONDS: Final = 0.05  # from the first outcome of a batch to its recording, at most
+_SCAN_INTERVAL: Final = 0.005  # seconds, at least, however many signals come
+_OUTAGE_PAUSE: Final = 0.5  # seconds, while the database is unavailable
+_WAIT_SECONDS: Final = 0.5  # at most, until it checks whether to stop
+_WAIT_AT_END: Final = 0.05
+_END_SECONDS: Final = ATTEMPT_SECONDS + 1.0  # for the requests in flight, when asked to stop
 
 
 class Dispatcher:
@@ -55,195 +54,196 @@ class Dispatcher:
 
     Args:
         transaction: a context whose statements are one transaction, committed at its end.
-        is_stopping: whether the worker was asked to end.
+        is_stopping: whether the worker was asked to stop.
     """
 
     def __init__(
         self, egress: Egress, transaction: Transaction, is_stopping: Callable[[], bool]
     ) -> None:
-        self.received = 0
+        self.delivered = 0
         self._transaction = transaction
         self._is_stopping = is_stopping
         self._run_id = str(ULID()).lower()
-        self._told: SimpleQueue[Outcome | None] = SimpleQueue()
-        self._senders = SenderPool(egress, self._told.put)
-        self._rotation = FairScheduler()
-        self._look = DueScan(self._run_id, self._rotation)
-        self._done: list[Outcome] = []
-        self._done_since = 0.0
-        self._is_in_doubt = False  # whether it was written down when that failed last
-        self._looked_at = -_LOOK_EVERY
-        self._must_look = True
-        self._away_until = 0.0  # when the database is asked again that was out of reach
+        self._inbox: SimpleQueue[Outcome | None] = SimpleQueue()  # None: something may be due
+        self._pool = SenderPool(egress, self._inbox.put)
+        self._scheduler = FairScheduler()
+        self._scan = DueScan(self._run_id, self._scheduler)
+        self._must_scan = True
+        self._scanned_at = -_SCAN_INTERVAL
+        self._outcomes: list[Outcome] = []  # not recorded yet
+        self._first_outcome_at = 0.0
+        self._may_be_recorded = False  # whether the commit that failed last may have succeeded
+        self._outage_until = 0.0  # when the database is tried again
 
     @property
     def may_have_more(self) -> bool:
         """Whether something may be due that was left."""
-        return self._must_look
+        return self._must_scan
 
     def notify(self) -> None:
-        """Something may be due. Any thread may call this."""
-        self._told.put(None)
+        """Say that something may be due. Any thread may call this."""
+        self._inbox.put(None)
 
     def run(self, *, linger: float = LINGER_SECONDS) -> int:
-        """Deliver until nothing was due for ``linger`` seconds; with 0 nothing is waited for that
-        is due later. Returns how many deliveries were received."""
+        """Deliver until nothing was due for ``linger`` seconds; with 0, do not wait for what is due
+        later. Returns how many deliveries succeeded."""
         began = busy = monotonic()
         while not self._is_stopping() and monotonic() - began < RUN_SECONDS:
             if self._work():
                 busy = monotonic()
             elif monotonic() - busy >= linger and not self._is_due_soon(linger):
                 break
-            self._listen(self._patience(busy + linger))
-        self._finish()
-        return self.received
+            self._wait(self._wait_timeout(busy + linger))
+        self._shut_down()
+        return self.delivered
 
     def _work(self) -> bool:
         """One round. Returns whether there is anything to do."""
-        if monotonic() >= self._away_until:
+        if monotonic() >= self._outage_until:
             try:
-                self._write_if_time()
-                self._look_if_useful()
+                self._record_if_due()
+                self._scan_if_due()
             except SQLAlchemyError as error:
-                self._note_outage(error)
+                self._on_outage(error)
         self._send()
-        rotation = self._rotation
-        return bool(self._must_look or rotation.under_way or rotation.ready or self._done)
+        scheduler = self._scheduler
+        return bool(self._must_scan or scheduler.in_flight or scheduler.queued or self._outcomes)
 
-    def _listen(self, seconds: float) -> None:
-        """Wait for an outcome or the bell, and take all that have come."""
+    def _wait(self, seconds: float) -> None:
+        """Wait for a message, and process all that have come."""
         try:
-            told = self._told.get(timeout=max(0.0, seconds))
+            message = self._inbox.get(timeout=max(0.0, seconds))
             while True:
-                self._take(told)
-                told = self._told.get_nowait()
+                if message is None:
+                    self._must_scan = True
+                else:
+                    self._on_outcome(message)
+                message = self._inbox.get_nowait()
         except Empty:
             return
 
-    def _take(self, told: Outcome | None) -> None:
-        if told is None:
-            self._must_look = True
-            return
-        if not self._done:
-            self._done_since = monotonic()
-        self._done.append(told)
-        self._must_look |= self._rotation.note(told)
-        self._must_look |= self._look.had_no_room and self._rotation.ready == 0
+    def _on_outcome(self, outcome: Outcome) -> None:
+        if not self._outcomes:
+            self._first_outcome_at = monotonic()
+        self._outcomes.append(outcome)
+        self._must_scan |= self._scheduler.on_outcome(outcome)
+        self._must_scan |= self._scan.is_over_budget and self._scheduler.queued == 0
         self._send()
 
     def _send(self) -> None:
-        """Begin what may begin."""
-        for course, parcel in self._rotation.next():
-            self._senders.send(parcel, course.destination)
+        """Begin every request that may begin."""
+        for queue, delivery in self._scheduler.begin_next():
+            self._pool.send(delivery, queue.destination)
 
-    def _patience(self, ends_at: float) -> float:
-        """How many seconds to wait for something to happen.
+    def _wait_timeout(self, ends_at: float) -> float:
+        """How many seconds to wait for a message.
 
         Args:
-            ends_at: when the run ends, if there is nothing more to do.
+            ends_at: when the run ends if there is nothing more to do.
         """
         now = monotonic()
-        moments = [now + _LISTENS_AT_MOST]
-        if self._done:
-            moments.append(self._done_since + _WRITE_WITHIN)
-        elif not self._rotation.under_way:
+        moments = [now + _WAIT_SECONDS]
+        if self._outcomes:
+            moments.append(self._first_outcome_at + _BATCH_SECONDS)
+        elif not self._scheduler.in_flight:
             moments.append(ends_at)
-        if self._must_look:
-            moments.append(self._looked_at + _LOOK_EVERY)
-        elif self._look.next_due is not None:
-            rest = (self._look.next_due - clock.now()).total_seconds()
-            moments.append(max(now + rest, self._looked_at + _LOOK_EVERY))
-        return max(min(moments), self._away_until) - now
+        if self._must_scan:
+            moments.append(self._scanned_at + _SCAN_INTERVAL)
+        elif self._scan.next_due is not None:
+            seconds = (self._scan.next_due - clock.now()).total_seconds()
+            moments.append(max(now + seconds, self._scanned_at + _SCAN_INTERVAL))
+        return max(min(moments), self._outage_until) - now
 
     def _is_due_soon(self, linger: float) -> bool:
-        """Whether something will be due before the next job looks that nobody woke."""
+        """Whether something will be due before the next periodic job runs."""
         soon = timedelta(seconds=SWEEP_SECONDS + 1 if linger else 0)
-        return self._look.next_due is not None and self._look.next_due <= clock.now() + soon
+        return self._scan.next_due is not None and self._scan.next_due <= clock.now() + soon
 
-    def _write_if_time(self) -> None:
-        if self._done and (
-            len(self._done) >= _WRITE_AT_ONCE
-            or monotonic() - self._done_since >= _WRITE_WITHIN
-            or not self._rotation.under_way
+    def _record_if_due(self) -> None:
+        if self._outcomes and (
+            len(self._outcomes) >= _BATCH
+            or monotonic() - self._first_outcome_at >= _BATCH_SECONDS
+            or not self._scheduler.in_flight
         ):
-            self._write()
+            self._record()
 
-    def _write(self) -> None:
+    def _record(self) -> None:
         try:
             with self._transaction():
-                done = unwritten(self._done) if self._is_in_doubt else self._done
-                self._must_look |= record_outcomes(self._run_id, done)
+                missing = unrecorded(self._outcomes) if self._may_be_recorded else self._outcomes
+                self._must_scan |= record_outcomes(self._run_id, missing)
         except Exception as error:
-            self._is_in_doubt = True  # it may have been committed all the same
+            self._may_be_recorded = True
             if is_outage(error):
                 raise
-            log.exception("some of %d attempts cannot be written down", len(self._done))
-            self._write_apart()
-        self._is_in_doubt = False
-        record_metrics(self._done)
-        self.received += sum(outcome.error is None for outcome in self._done)
-        self._done = []
+            log.exception("cannot record %d attempts at once", len(self._outcomes))
+            self._record_by_webhook()
+        self._may_be_recorded = False
+        record_metrics(self._outcomes)
+        self.delivered += sum(outcome.error is None for outcome in self._outcomes)
+        self._outcomes = []
 
-    def _write_apart(self) -> None:
-        """Write what can be written, webhook by webhook. What cannot is sent again when its claim
-        ends, and keeps nobody else's from being written."""
-        of_webhooks: defaultdict[str, list[Outcome]] = defaultdict(list)
-        for outcome in self._done:
-            of_webhooks[outcome.parcel.webhook_id].append(outcome)
-        for webhook_id, outcomes in of_webhooks.items():
+    def _record_by_webhook(self) -> None:
+        """Record webhook by webhook, so that what cannot be recorded affects no other webhook. It
+        is sent again when its lease expires."""
+        by_webhook: defaultdict[str, list[Outcome]] = defaultdict(list)
+        for outcome in self._outcomes:
+            by_webhook[outcome.delivery.webhook_id].append(outcome)
+        for webhook_id, outcomes in by_webhook.items():
             try:
                 with self._transaction():
-                    self._must_look |= record_outcomes(self._run_id, unwritten(outcomes))
+                    self._must_scan |= record_outcomes(self._run_id, unrecorded(outcomes))
             except Exception as error:
                 if is_outage(error):
                     raise
-                log.exception("attempts for webhook %s are not written down", webhook_id)
+                log.exception("cannot record attempts for webhook %s", webhook_id)
 
-    def _look_if_useful(self) -> None:
-        """Look for what is due, when there may be some, room for it, and the last look is over."""
+    def _scan_if_due(self) -> None:
+        """Claim what is due, if there may be something and the last scan is long enough ago."""
         now = clock.now()
-        is_due = self._look.next_due is not None and self._look.next_due <= now
-        if not (self._must_look or is_due) or monotonic() - self._looked_at < _LOOK_EVERY:
+        is_due = self._scan.next_due is not None and self._scan.next_due <= now
+        if not (self._must_scan or is_due) or monotonic() - self._scanned_at < _SCAN_INTERVAL:
             return
-        self._give_back(self._rotation.take_back(claimed_before=monotonic() - HELD_SECONDS))
-        self._looked_at = monotonic()
-        wanted = self._look.find(now)
-        if wanted or self._look.has_canceled:
+        expired_at = monotonic() - QUEUED_SECONDS
+        self._release(self._scheduler.release_expired(claimed_before=expired_at))
+        self._scanned_at = monotonic()
+        numbers = self._scan.find(now)
+        if numbers or self._scan.has_canceled:
             with self._transaction():
-                self._look.cancel()
-                parcels = self._look.claim(wanted, now)
-            self._rotation.add(parcels)  # not before they are claimed for good
-        self._must_look = self._look.is_unfinished
-        self._rotation.forget_idle()
+                self._scan.cancel()
+                claimed = self._scan.claim(numbers, now)
+            self._scheduler.enqueue(claimed)  # not before the claim is committed
+        self._must_scan = self._scan.is_unfinished
+        self._scheduler.forget_idle()
 
-    def _give_back(self, parcels: list[ClaimedDelivery]) -> None:
-        if parcels:
+    def _release(self, deliveries: list[ClaimedDelivery]) -> None:
+        if deliveries:
             with self._transaction():
-                leases.give_back(self._run_id, parcels)
+                leases.release(self._run_id, deliveries)
 
-    def _finish(self) -> None:
-        """Leave to others what has not begun, and wait for what has."""
-        deadline = monotonic() + _END_WITHIN
-        left = self._rotation.take_back(claimed_before=monotonic())
-        self._must_look |= bool(left)
+    def _shut_down(self) -> None:
+        """Release what has not begun, and wait for the requests in flight."""
+        deadline = monotonic() + _END_SECONDS
+        queued = self._scheduler.release_expired(claimed_before=monotonic())
+        self._must_scan |= bool(queued)
         try:
-            self._give_back(left)
-        except SQLAlchemyError as error:  # it is due again as soon as its claim ends
-            self._note_outage(error)
-        while (self._rotation.under_way or self._done) and monotonic() < deadline:
-            if self._done and monotonic() >= self._away_until and not self._rotation.under_way:
-                try:
-                    self._write()
-                except SQLAlchemyError as error:
-                    self._note_outage(error)
-            else:
-                self._listen(_END_LISTENS)
-        self._senders.close()
+            self._release(queued)
+        except SQLAlchemyError as error:  # they are due again when their leases expire
+            self._on_outage(error)
+        while (self._scheduler.in_flight or self._outcomes) and monotonic() < deadline:
+            if self._scheduler.in_flight or monotonic() < self._outage_until:
+                self._wait(_WAIT_AT_END)
+                continue
+            try:
+                self._record()
+            except SQLAlchemyError as error:
+                self._on_outage(error)
+        self._pool.close()
 
-    def _note_outage(self, error: SQLAlchemyError) -> None:
-        """The database is asked again in a while. Raises what is no outage."""
+    def _on_outage(self, error: SQLAlchemyError) -> None:
+        """Try the database again after a pause. Raises what is not an outage."""
         if not is_outage(error):
             raise error
-        if monotonic() - self._away_until > _PAUSE:
-            log.warning("deliveries wait for the database: %s", type(error).__name__)
-        self._away_until = monotonic() + _PAUSE
+        if monotonic() - self._outage_until > _OUTAGE_PAUSE:
+            log.warning("database unavailable, deliveries retry: %s", type(error).__name__)
+        self._outage_until = monotonic() + _OUTAGE_PAUSE

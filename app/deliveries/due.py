@@ -1,102 +1,121 @@
-"""A look at what is due: which webhooks something waits for, and what is taken of it."""
+"""What is due, and how much of it to claim."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from itertools import islice
-from time import monotonic
 from typing import Final
 
-from app.deliveries import leases
-from app.deliveries.leases import PendingWebhook
+from app.deliveries import cancellation, leases
 from app.deliveries.scheduler import FairScheduler
-from app.deliveries.types import ClaimedDelivery
-from app.deliveries.webhook_queue import WebhookQueue
+from app.deliveries.types import ClaimedDelivery, PendingWebhook
+from app.deliveries.webhook_queue import ReceiverHealth, WebhookQueue
+from app.policy.deliveries import QUEUED, QUEUED_OF_OTHERS, QUEUED_PER_ACCOUNT
 
-_DOUBTFUL_AT_ONCE: Final = 32  # webhooks that are not known to answer
-_AGAIN: Final = timedelta(seconds=0.1)  # when there was no room for what is due
+_PROBED_AT_ONCE: Final = 32  # webhooks that are not known to respond
+_RETRY_AFTER: Final = timedelta(seconds=0.1)  # when the budget was too small for what is due
 
-Wanted = dict[str, int]  # by the id of the webhook, how many deliveries to claim
+Numbers = dict[str, int]  # of deliveries to claim, by the id of the webhook
+
+
+class ClaimBudget:
+    """How much may be claimed in one scan, so that memory is bounded and no account fills it."""
+
+    def __init__(self, scheduler: FairScheduler) -> None:
+        self._share = scheduler.share
+        healthy = others = 0
+        self._by_account: Counter[str] = Counter()
+        for queue in scheduler.queues:
+            self._by_account[queue.account_id] += queue.queued
+            if queue.health is ReceiverHealth.HEALTHY:
+                healthy += queue.queued
+            else:
+                others += queue.queued
+        self._left = {True: QUEUED - healthy, False: QUEUED_OF_OTHERS - others}
+        self.is_exceeded = False  # whether more was wanted than it allows
+
+    def claim(self, queue: WebhookQueue) -> int:
+        """How many deliveries of a webhook to claim."""
+        wanted, is_healthy = queue.claimable(self._share), queue.health is ReceiverHealth.HEALTHY
+        left = min(self._left[is_healthy], QUEUED_PER_ACCOUNT - self._by_account[queue.account_id])
+        number = max(0, min(wanted, left))
+        self.is_exceeded |= number < wanted
+        self._left[is_healthy] -= number
+        self._by_account[queue.account_id] += number
+        return number
 
 
 class DueScan:
-    """Looks go round all webhooks that something waits for, some at a time."""
+    """Scans all webhooks with pending deliveries, some at a time, round after round."""
 
-    def __init__(self, run: str, rotation: FairScheduler) -> None:
-        self.next_due: datetime | None = None  # of what was not due, or had no room, in this round
+    def __init__(self, run_id: str, scheduler: FairScheduler) -> None:
+        self.next_due: datetime | None = None  # of what this round did not claim
         self.is_unfinished = False  # whether there is more to find, or to cancel
-        self.had_no_room = False  # whether more was due than may be held at once
-        self._run = run
-        self._rotation = rotation
-        self._after = ""  # where the next look begins
-        self._later: list[datetime] = []  # when something is due, in this round
-        self._disabled: list[PendingWebhook] = []  # and perhaps enabled again
-        self._dropped: list[ClaimedDelivery] = []
+        self.is_over_budget = False  # whether more was due than may be claimed at once
+        self._run_id = run_id
+        self._scheduler = scheduler
+        self._after = ""  # the webhook after which the next scan begins
+        self._due_later: list[datetime] = []  # of this round
+        self._disabled: list[PendingWebhook] = []  # since their deliveries were made
+        self._canceled: list[ClaimedDelivery] = []
 
     @property
     def has_canceled(self) -> bool:
-        """Whether something that was found is not to be sent any more."""
-        return bool(self._disabled or self._dropped)
+        """Whether ``cancel`` has anything to do."""
+        return bool(self._disabled or self._canceled)
 
-    def find(self, now: datetime) -> Wanted:
-        """Find webhooks that something is due for, beginning where the last look ended."""
+    def find(self, now: datetime) -> Numbers:
+        """Find webhooks with deliveries due, beginning where the last scan ended."""
         found, self._after = leases.find_due_webhooks(self._after)
         self.is_unfinished = bool(self._after)
-        self._disabled = [waiting for waiting in found if waiting.canceled_at is not None]
-        self._later += [waiting.due_at for waiting in found if waiting.due_at > now]
-        courses = [self._rotation.see(waiting, now) for waiting in found]
-        self._dropped = self._rotation.take_canceled()
-        wanted = self._wanted([course for course in courses if course and course.has_more], now)
+        self._disabled = [pending for pending in found if pending.canceled_at is not None]
+        self._due_later += [pending.due_at for pending in found if pending.due_at > now]
+        queues = [self._scheduler.refresh(pending, now) for pending in found]
+        self._canceled = self._scheduler.remove_canceled()
+        numbers = self._plan([queue for queue in queues if queue and queue.has_more], now)
         if not self._after:
-            self.next_due = min(self._later, default=None)
-            self._later = []
-        return wanted
+            self.next_due = min(self._due_later, default=None)
+            self._due_later = []
+        return numbers
 
     def cancel(self) -> None:
-        """Cancel what waits for webhooks that were disabled since."""
-        leases.cancel(self._run, self._dropped)
-        for waiting in self._disabled:
-            self.is_unfinished |= leases.cancel_before(waiting)
+        """Cancel what is pending for webhooks that were disabled since."""
+        cancellation.cancel_claimed(self._run_id, self._canceled)
+        for pending in self._disabled:
+            self.is_unfinished |= cancellation.cancel_some(pending)
 
-    def claim(self, wanted: Wanted, now: datetime) -> list[ClaimedDelivery]:
-        """Take what is wanted, cancel what is not to be sent any more, and return the rest."""
-        parcels = leases.claim(self._run, wanted, now)
-        canceled = [parcel for parcel in parcels if self._course(parcel).is_canceled(parcel)]
-        leases.cancel(self._run, canceled)
-        dropped = {parcel.id for parcel in canceled}
-        self._note_claimed(wanted, parcels)
+    def claim(self, numbers: Numbers, now: datetime) -> list[ClaimedDelivery]:
+        """Claim deliveries, cancel those of disabled webhooks, and return the others."""
+        claimed = leases.claim(self._run_id, numbers, now)
+        by_webhook = Counter(delivery.webhook_id for delivery in claimed)
+        for webhook_id, number in numbers.items():
+            self._scheduler.get(webhook_id).record_claim(number, by_webhook[webhook_id])
+        canceled = [each for each in claimed if self._is_canceled(each)]
+        cancellation.cancel_claimed(self._run_id, canceled)
         self.is_unfinished |= bool(canceled)
-        return [parcel for parcel in parcels if parcel.id not in dropped]
+        ids = {delivery.id for delivery in canceled}
+        return [delivery for delivery in claimed if delivery.id not in ids]
 
-    def _wanted(self, due: Iterable[WebhookQueue], now: datetime) -> Wanted:
-        """How many to claim for each. Of the doubtful ones those come first that had no turn for
-        long, so that each has one however many they are."""
-        allowance = self._rotation.allowance()
-        wanted: Wanted = {}
-        answering = [course for course in due if course.standing.answers]
-        doubtful = [c for c in due if not c.standing.answers and not c.is_active]
-        doubtful.sort(key=lambda course: course.claimed_at)
-        self.had_no_room = False
-        for course in (*answering, *islice(doubtful, _DOUBTFUL_AT_ONCE)):
-            number = allowance.claim(course)
-            self.had_no_room |= allowance.is_missing(course, number)
-            if number:
-                wanted[course.waiting.webhook_id] = number
-        if self.had_no_room:
-            self._later.append(now + _AGAIN)
-        elif len(doubtful) > _DOUBTFUL_AT_ONCE:
+    def _plan(self, due: Sequence[WebhookQueue], now: datetime) -> Numbers:
+        """How many to claim for each. Of the receivers not known to respond, those that were
+        probed longest ago come first, so that each is probed however many there are."""
+        probed = [each for each in due if not each.health.is_responding and not each.is_active]
+        probed.sort(key=lambda queue: queue.claimed_at)
+        responding = (queue for queue in due if queue.health.is_responding)
+        numbers = self._within_budget((*responding, *islice(probed, _PROBED_AT_ONCE)))
+        if self.is_over_budget:
+            self._due_later.append(now + _RETRY_AFTER)
+        elif len(probed) > _PROBED_AT_ONCE:
             self.is_unfinished = True
-        return wanted
+        return numbers
 
-    def _note_claimed(self, wanted: Wanted, parcels: Iterable[ClaimedDelivery]) -> None:
-        """Who gave as many as were wanted may have more."""
-        numbers = Counter(parcel.webhook_id for parcel in parcels)
-        for webhook_id, number in wanted.items():
-            course = self._rotation.get(webhook_id)
-            course.has_more = numbers[webhook_id] >= number
-            course.claimed_at = monotonic()
+    def _within_budget(self, queues: Iterable[WebhookQueue]) -> Numbers:
+        budget = ClaimBudget(self._scheduler)
+        numbers = {queue.pending.webhook_id: budget.claim(queue) for queue in queues}
+        self.is_over_budget = budget.is_exceeded
+        return {webhook_id: number for webhook_id, number in numbers.items() if number}
 
-    def _course(self, parcel: ClaimedDelivery) -> WebhookQueue:
-        return self._rotation.get(parcel.webhook_id)
+    def _is_canceled(self, delivery: ClaimedDelivery) -> bool:
+        return self._scheduler.get(delivery.webhook_id).is_canceled(delivery)

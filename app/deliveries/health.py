@@ -1,4 +1,4 @@
-"""The health of webhooks: what their records say of it, and when one is disabled."""
+"""The health of webhooks in the database: when one is disabled, and the mails about that."""
 
 from __future__ import annotations
 
@@ -11,23 +11,30 @@ from typing import Any, Final, cast
 
 from sqlalchemy import Table, bindparam, case, func, true, tuple_, update
 
+from app.auth.tenant import columns_of
 from app.db.column_types import Timestamp
 from app.db.extensions import db
 from app.deliveries.cancellation import end_replays
-from app.deliveries.health_mails import DISABLED, FAILING, tell_admins
 from app.deliveries.types import Outcome
-from app.models import Webhook
+from app.mail.service import queue_mail
+from app.models import Account, Membership, User, Webhook
 from app.policy.deliveries import DISABLED_AFTER, WARNED_AFTER
+from app.policy.permissions import ROLES
+from app.values import clock
+from app.values.clock import describe_duration, format_optional_time
 
 log = logging.getLogger(__name__)
 
+FAILING: Final = "webhook_failing"  # kinds of mails
+DISABLED: Final = "webhook_disabled"
+
 _WEBHOOKS = cast("Table", Webhook.__table__)
-_TOLD: Final = tuple(
+_CHANGED_COLUMNS: Final = tuple(
     _WEBHOOKS.c[name] for name in ("id", "account_id", "url", "disabled_reason", "failing_since")
 )
 _SUCCESS_AT: Final = bindparam("success_at", type_=Timestamp)
 _FAILED_AT: Final = bindparam("failed_at", type_=Timestamp)
-_NOTE = (
+_RECORD = (
     update(_WEBHOOKS)
     .where(_WEBHOOKS.c.id == bindparam("webhook"), _WEBHOOKS.c.url == bindparam("called"))
     .values(
@@ -43,11 +50,26 @@ _NOTE = (
         warned_at=case((bindparam("has_success"), None), else_=_WEBHOOKS.c.warned_at),
     )
 )
+_URL_SHOWN: Final = 300  # characters; lines of a mail are limited
+_ADMIN_ROLES: Final = tuple(role for role, held in ROLES.items() if "admin" in held)
+_ADMINS = (
+    columns_of(Membership, User.id, User.email, User.name)
+    .add_columns(Account.name.label("account_name"))
+    .where(
+        User.id == Membership.user_id,
+        Account.id == Membership.account_id,
+        Membership.joined_at.is_not(None),
+        Membership.role.in_(bindparam("roles", expanding=True)),
+    )
+    .order_by(User.id)
+)
+
+Target = tuple[str, str]  # a webhook, and the URL that was called
 
 
 @dataclass(slots=True)
-class Record:
-    """What some attempts, one after the other, mean for a webhook."""
+class Streak:
+    """What consecutive attempts mean for a webhook."""
 
     success_at: datetime | None = None  # the last one
     failures: int = 0  # after it
@@ -55,7 +77,7 @@ class Record:
     is_gone: bool = False
 
     def add(self, outcome: Outcome) -> None:
-        if self.is_gone:  # what ended later may have begun before
+        if self.is_gone:  # attempts that ended later may have begun before
             return
         if outcome.error is None:
             self.success_at, self.failures, self.failed_at = outcome.ended_at, 0, None
@@ -65,39 +87,36 @@ class Record:
             self.is_gone = outcome.is_gone
 
 
-Target = tuple[str, str]  # a webhook, and the URL that was called
-
-
 def record_health(outcomes: Iterable[Outcome]) -> bool:
-    """Bring the records up to date, and disable what failed for long or says that it is gone. What
-    came of a URL that is no longer the webhook's says nothing about it.
+    """Update webhooks after attempts, and disable those that have failed for long or are gone.
+    An attempt at a URL that the webhook no longer has says nothing about it.
 
     Returns whether any was disabled.
     """
-    records: defaultdict[Target, Record] = defaultdict(Record)
+    streaks: defaultdict[Target, Streak] = defaultdict(Streak)
     for outcome in outcomes:
-        records[outcome.parcel.webhook_id, outcome.url].add(outcome)
+        streaks[outcome.delivery.webhook_id, outcome.url].add(outcome)
     rows = [
         {
             "webhook": webhook_id,
             "called": url,
-            "success_at": record.success_at,
-            "has_success": record.success_at is not None,
-            "failures": record.failures,
-            "failed_at": record.failed_at,
+            "success_at": streak.success_at,
+            "has_success": streak.success_at is not None,
+            "failures": streak.failures,
+            "failed_at": streak.failed_at,
         }
-        for (webhook_id, url), record in sorted(records.items(), key=lambda item: item[0])
-    ]  # in one order, so that two workers that lock them do not wait for each other
+        for (webhook_id, url), streak in sorted(streaks.items(), key=lambda item: item[0])
+    ]  # in a fixed order, so that two workers do not deadlock
     if rows:
-        db.session.connection().execute(_NOTE, rows)
-    failing = {target: record for target, record in records.items() if record.failed_at}
-    return bool(failing) and _judge(failing)
+        db.session.connection().execute(_RECORD, rows)
+    failing = {target: streak for target, streak in streaks.items() if streak.failed_at}
+    return bool(failing) and _disable_or_warn(failing)
 
 
-def _judge(failing: Mapping[Target, Record]) -> bool:
-    """Disable webhooks that just failed and are gone, or failed for so long; warn a day before."""
-    moment = max(record.failed_at for record in failing.values() if record.failed_at)
-    gone = [target for target, record in failing.items() if record.is_gone]
+def _disable_or_warn(failing: Mapping[Target, Streak]) -> bool:
+    """Disable webhooks that are gone or have failed for long; warn a day before."""
+    moment = max(streak.failed_at for streak in failing.values() if streak.failed_at)
+    gone = [target for target, streak in failing.items() if streak.is_gone]
     long_ago = _WEBHOOKS.c.failing_since <= moment - DISABLED_AFTER
     warned = _WEBHOOKS.c.warned_at <= moment - (DISABLED_AFTER - WARNED_AFTER)
     disabled: list[Any] = []
@@ -111,18 +130,18 @@ def _judge(failing: Mapping[Target, Record]) -> bool:
             "canceled_at": moment,
             "updated_at": moment,
         }
-        disabled += _changed(targets, condition, values)
+        disabled += _change(targets, condition, values)
     for row in disabled:
         log.warning("webhook %s is disabled: %s", row.id, row.disabled_reason)
         end_replays(row.account_id, row.id)
-        _tell(DISABLED, row)
+        _mail(DISABLED, row)
     soon = _WEBHOOKS.c.failing_since <= moment - WARNED_AFTER
-    for row in _changed(failing, _WEBHOOKS.c.warned_at.is_(None) & soon, {"warned_at": moment}):
-        _tell(FAILING, row)
+    for row in _change(failing, _WEBHOOKS.c.warned_at.is_(None) & soon, {"warned_at": moment}):
+        _mail(FAILING, row)
     return bool(disabled)
 
 
-def _changed(targets: Iterable[Target], condition: Any, values: Mapping[str, Any]) -> Sequence[Any]:
+def _change(targets: Iterable[Target], condition: Any, values: Mapping[str, Any]) -> Sequence[Any]:
     """Change those of the webhooks that are enabled and meet the condition. Returns their rows."""
     if not targets:
         return ()
@@ -134,11 +153,42 @@ def _changed(targets: Iterable[Target], condition: Any, values: Mapping[str, Any
             condition,
         )
         .values(values)
-        .returning(*_TOLD)
+        .returning(*_CHANGED_COLUMNS)
     )
     return db.session.connection().execute(changing).all()
 
 
-def _tell(kind: str, row: Any) -> None:
+def _mail(kind: str, row: Any) -> None:
     values = {"url": row.url, "reason": row.disabled_reason, "failing_since": row.failing_since}
-    tell_admins(row.account_id, kind, row.id, values)
+    mail_admins(row.account_id, kind, row.id, values)
+
+
+def mail_admins(account_id: str, kind: str, webhook_id: str, values: Mapping[str, Any]) -> None:
+    """Queue a mail to everybody who may change the account's webhooks, in the current transaction.
+    Each person gets one mail of a kind about a webhook a day.
+
+    Args:
+        kind: ``webhook_failing`` or ``webhook_disabled``.
+        values: of the webhook: ``url``, ``failing_since`` and, when it is disabled, ``reason``.
+    """
+    since: datetime = values["failing_since"] or clock.now()
+    url: str = values["url"]
+    shared = {
+        "url": url if len(url) <= _URL_SHOWN else f"{url[:_URL_SHOWN]}…",
+        "webhook_id": webhook_id,
+        "reason": values.get("reason"),
+        "since": format_optional_time(since),
+        "life": describe_duration(DISABLED_AFTER),
+        "disabled_at": format_optional_time(_disabled_at(since)),
+        "path": f"/v1/webhooks/{webhook_id}",
+    }
+    occasion = f"{kind}:{webhook_id}:{clock.now():%Y-%m-%d}"
+    admins = db.session.execute(_ADMINS, {"account_id": account_id, "roles": _ADMIN_ROLES})
+    for person in admins.all():
+        own = {"name": person.name, "account_name": person.account_name}
+        queue_mail(kind, person.email, cause=f"{occasion}:{person.id}", values=shared | own)
+
+
+def _disabled_at(since: datetime) -> datetime:
+    """When a webhook is disabled unless a delivery succeeds: in a day at the earliest."""
+    return max(since + DISABLED_AFTER, clock.now() + (DISABLED_AFTER - WARNED_AFTER))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -22,27 +21,25 @@ from app.outbox import NEW_DELIVERIES
 from app.policy.deliveries import SWEEP_SECONDS
 from config import Settings
 
-log = logging.getLogger(__name__)
-
-_LISTEN_SECONDS: Final = 1.0
-_VALKEY_AWAY_SECONDS: Final = 1.0
+_SIGNAL_SECONDS: Final = 1.0  # that one wait for a signal lasts
+_OUTAGE_SECONDS: Final = 1.0  # between two scans while Valkey is down
 
 
 def deliver() -> int:
-    """Send what is due, and what becomes due meanwhile. Returns how many were received."""
+    """Send what is due, and what becomes due meanwhile. Returns how many deliveries succeeded."""
     client = valkey().client
     NEW_DELIVERIES.begin(client)
     with closing(open_egress(current_app.config["SETTINGS"])) as egress:
         dispatcher = Dispatcher(egress, transaction, shutdown.is_requested)
-        with _passing_signals_on(dispatcher, client):
-            received = dispatcher.run()
-    if dispatcher.may_have_more:  # time is over
+        with _forward_signals(dispatcher, client):
+            delivered = dispatcher.run()
+    if dispatcher.may_have_more:  # the run ended by its time limit
         NEW_DELIVERIES.notify(client)
-    return received
+    return delivered
 
 
 def open_egress(settings: Settings) -> Egress:
-    """The way out to receivers."""
+    """The HTTP client for receivers."""
     return Egress(
         allowed_networks=settings.webhook_allowed_networks,
         ca_bundle=settings.webhook_ca_bundle,
@@ -50,13 +47,13 @@ def open_egress(settings: Settings) -> Egress:
 
 
 @contextmanager
-def _passing_signals_on(dispatcher: Dispatcher, client: Redis) -> Iterator[None]:
-    """A thread that listens for signals, until a moment after the end."""
+def _forward_signals(dispatcher: Dispatcher, client: Redis) -> Iterator[None]:
+    """A thread that passes wake signals on to the dispatcher. It ends a moment later."""
     ended = threading.Event()
-    listening = threading.Thread(
+    thread = threading.Thread(
         target=_listen, args=(dispatcher, client, ended), name="signals", daemon=True
     )
-    listening.start()
+    thread.start()
     try:
         yield
     finally:
@@ -64,13 +61,13 @@ def _passing_signals_on(dispatcher: Dispatcher, client: Redis) -> Iterator[None]
 
 
 def _listen(dispatcher: Dispatcher, client: Redis, ended: threading.Event) -> None:
-    """While Valkey is away the dispatcher looks every second."""
+    """Notify the dispatcher of each signal; while Valkey is down, every second."""
     while not ended.is_set():
         try:
-            if NEW_DELIVERIES.wait(client, _LISTEN_SECONDS):
+            if NEW_DELIVERIES.wait(client, _SIGNAL_SECONDS):
                 dispatcher.notify()
         except (RedisError, OSError):
-            ended.wait(_VALKEY_AWAY_SECONDS)
+            ended.wait(_OUTAGE_SECONDS)
             dispatcher.notify()
 
 

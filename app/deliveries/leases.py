@@ -1,17 +1,17 @@
-"""What is due, and who has it in hand.
+"""Finding what is due, and leasing it to one worker.
 
-A delivery is claimed by putting its time off and marking it: whoever looks meanwhile passes it
-over, and when a worker dies with it, it is due again as soon as that time has come. So several
-workers share one database. Statements are about all accounts: this is the service's own work.
+Claiming a delivery marks it with the run and moves its ``due_at`` on: other workers pass it over,
+and when a worker dies, its deliveries are due again once their leases expire. So several workers
+share one database. Statements are about all accounts: this is the service's own work.
 
-Nothing here commits. Each function is one short transaction's worth.
+Nothing here commits. Each function is one short transaction.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, Final, NamedTuple, cast
+from typing import Any, Final, cast
 
 from sqlalchemy import (
     ARRAY,
@@ -22,7 +22,6 @@ from sqlalchemy import (
     Text,
     bindparam,
     column,
-    select,
     text,
     update,
 )
@@ -31,34 +30,32 @@ from sqlalchemy.sql.expression import TextualSelect
 from app.db.column_types import Timestamp
 from app.db.extensions import db
 from app.db.queries import connect
-from app.deliveries.types import ClaimedDelivery
-from app.models import Delivery, Webhook
-from app.policy.deliveries import CLAIMED_FOR
+from app.deliveries.types import ClaimedDelivery, PendingWebhook
+from app.models import Delivery
+from app.policy.deliveries import LEASE
 
 _DELIVERIES = cast("Table", Delivery.__table__)
-_WEBHOOKS = cast("Table", Webhook.__table__)
-_CANCELED_AT_ONCE: Final = 500  # deliveries
-_MOST_AT_ONCE: Final = 200  # webhooks that one look finds, and one claim is about
+_WEBHOOKS_AT_ONCE: Final = 200  # that one scan finds, and one claim is about
 
-# Steps from webhook to webhook along the index of what is pending, however much there is of each.
-_WAITING = text(
+# Steps from webhook to webhook along the index of pending deliveries, however many each has.
+_PENDING_WEBHOOKS = text(
     """
-    WITH RECURSIVE waiting(webhook_id, place) AS (
+    WITH RECURSIVE pending(webhook_id, step) AS (
         SELECT (SELECT webhook_id FROM deliveries
                 WHERE due_at IS NOT NULL AND webhook_id > :after
                 ORDER BY webhook_id LIMIT 1), 1
         UNION ALL
         SELECT (SELECT webhook_id FROM deliveries
-                WHERE due_at IS NOT NULL AND webhook_id > waiting.webhook_id
-                ORDER BY webhook_id LIMIT 1), place + 1
-        FROM waiting WHERE webhook_id IS NOT NULL AND place < :most
+                WHERE due_at IS NOT NULL AND webhook_id > pending.webhook_id
+                ORDER BY webhook_id LIMIT 1), step + 1
+        FROM pending WHERE webhook_id IS NOT NULL AND step < :most
     )
     SELECT webhooks.id AS webhook_id, account_id, url, enabled, sealed_secret,
         sealed_former_secret, former_secret_until, last_success_at, consecutive_failures,
         canceled_at,
         (SELECT due_at FROM deliveries WHERE webhook_id = webhooks.id AND due_at IS NOT NULL
          ORDER BY due_at LIMIT 1) AS due_at
-    FROM waiting JOIN webhooks ON webhooks.id = waiting.webhook_id ORDER BY waiting.place
+    FROM pending JOIN webhooks ON webhooks.id = pending.webhook_id ORDER BY pending.step
     """
 ).columns(
     column("webhook_id"),
@@ -118,87 +115,38 @@ _CLAIM_ON_POSTGRESQL = (
     )
     .columns(*_CLAIMED_COLUMNS)
 )
-_TAKE_ON_SQLITE = (
+_LEASE_ON_SQLITE = (
     update(_DELIVERIES)
     .where(_DELIVERIES.c.id.in_(bindparam("ids", expanding=True)))
     .values(due_at=bindparam("until"), claim=bindparam("run"))
 )
-_RETURN = (
+_RELEASE = (
     update(_DELIVERIES)
     .where(_DELIVERIES.c.id == bindparam("delivery"), _DELIVERIES.c.claim == bindparam("run"))
     .values(due_at=bindparam("due"), claim=None)
 )
-_PENDING_SINCE_BEFORE = select(_DELIVERIES.c.id).where(
-    _DELIVERIES.c.webhook_id == bindparam("webhook"),
-    _DELIVERIES.c.due_at.is_not(None),
-    _DELIVERIES.c.created_at <= bindparam("moment", type_=Timestamp),
-)
-_CANCEL_SOME = (
-    update(_DELIVERIES)
-    .where(
-        _DELIVERIES.c.id.in_(
-            _PENDING_SINCE_BEFORE.where(_DELIVERIES.c.claim.is_(None)).limit(bindparam("most"))
-        )
-    )
-    .values(state="canceled", due_at=None)
-)
-_ALL_CANCELED = (
-    update(_WEBHOOKS)
-    .where(
-        _WEBHOOKS.c.id == bindparam("webhook"),
-        _WEBHOOKS.c.canceled_at == bindparam("moment", type_=Timestamp),
-        ~_PENDING_SINCE_BEFORE.exists(),
-    )
-    .values(canceled_at=None)
-)
-_CANCELED = (
-    update(_DELIVERIES)
-    .where(
-        _DELIVERIES.c.id.in_(bindparam("ids", expanding=True)),
-        _DELIVERIES.c.claim == bindparam("run"),
-    )
-    .values(state="canceled", due_at=None, claim=None)
-)
-
-
-class PendingWebhook(NamedTuple):
-    """A webhook for which something is pending, as it is now."""
-
-    webhook_id: str
-    account_id: str
-    url: str
-    enabled: bool
-    sealed_secret: str
-    sealed_former_secret: str | None
-    former_secret_until: datetime | None
-    last_success_at: datetime | None
-    consecutive_failures: int
-    canceled_at: datetime | None
-    due_at: datetime  # of what is due first
 
 
 def find_due_webhooks(after: str = "") -> tuple[list[PendingWebhook], str]:
-    """Webhooks for which something is pending, due or not, in the order of their ids.
+    """Webhooks with pending deliveries, due or not, in the order of their ids.
 
     Args:
         after: the id after which to begin.
 
     Returns:
-        some of them, and where to go on; "" when these were the last.
+        some of them, and the id after which to continue; "" when these were the last.
     """
-    values = {"after": after, "most": _MOST_AT_ONCE}
-    with connect() as connection:  # a look takes no lock
-        rows = [PendingWebhook(*row) for row in connection.execute(_WAITING, values)]
-    return rows, rows[-1].webhook_id if len(rows) >= _MOST_AT_ONCE else ""
+    values = {"after": after, "most": _WEBHOOKS_AT_ONCE}
+    with connect() as connection:  # takes no lock
+        rows = [PendingWebhook(*row) for row in connection.execute(_PENDING_WEBHOOKS, values)]
+    return rows, rows[-1].webhook_id if len(rows) >= _WEBHOOKS_AT_ONCE else ""
 
 
-def claim(run: str, numbers: Mapping[str, int], now: datetime) -> list[ClaimedDelivery]:
-    """Take deliveries that are due, so many of each webhook at most, those first that were due
-    first. Nobody else takes them before ``CLAIMED_FOR`` is over.
+def claim(run_id: str, numbers: Mapping[str, int], now: datetime) -> list[ClaimedDelivery]:
+    """Claim deliveries that are due, the oldest first. No other run claims them within ``LEASE``.
 
     Args:
-        run: who takes them.
-        numbers: by the id of the webhook.
+        numbers: how many to claim at most, by the id of the webhook.
     """
     if not numbers:
         return []
@@ -206,57 +154,38 @@ def claim(run: str, numbers: Mapping[str, int], now: datetime) -> list[ClaimedDe
         values = {"webhook_ids": list(numbers), "numbers": list(numbers.values())}
         rows = db.session.execute(
             _CLAIM_ON_POSTGRESQL,
-            {**values, "now": now, "until": now + CLAIMED_FOR, "claim": run},
+            {**values, "now": now, "until": now + LEASE, "claim": run_id},
         ).all()
     else:
-        rows = _claim_on_sqlite(run, numbers, now)
-    return [_parcel(row) for row in rows]
+        rows = _claim_on_sqlite(run_id, numbers, now)
+    return [_claimed_delivery(row) for row in rows]
 
 
-def cancel_before(waiting: PendingWebhook) -> bool:
-    """Cancel what was pending for a webhook when it was disabled, due or not, and forget that
-    moment when nothing is left of it. Returns whether more may be left."""
-    values = {"webhook": waiting.webhook_id, "moment": waiting.canceled_at}
-    some = values | {"most": _CANCELED_AT_ONCE}
-    result: Any = db.session.connection().execute(_CANCEL_SOME, some)
-    if result.rowcount >= _CANCELED_AT_ONCE:
-        return True
-    db.session.connection().execute(_ALL_CANCELED, values)
-    return False
-
-
-def give_back(run: str, parcels: Iterable[ClaimedDelivery]) -> None:
-    """Leave deliveries that were claimed and not begun to whoever looks next."""
-    rows = [{"delivery": parcel.id, "run": run, "due": parcel.due_at} for parcel in parcels]
+def release(run_id: str, deliveries: Iterable[ClaimedDelivery]) -> None:
+    """End the leases of deliveries that were not begun: they are due as before."""
+    rows = [{"delivery": each.id, "run": run_id, "due": each.due_at} for each in deliveries]
     if rows:
-        db.session.connection().execute(_RETURN, rows)
+        db.session.connection().execute(_RELEASE, rows)
 
 
-def cancel(run: str, parcels: Iterable[ClaimedDelivery]) -> None:
-    """These are not sent any more."""
-    if ids := [parcel.id for parcel in parcels]:
-        db.session.connection().execute(_CANCELED, {"ids": ids, "run": run})
-
-
-def _claim_on_sqlite(run: str, numbers: Mapping[str, int], now: datetime) -> Sequence[Any]:
+def _claim_on_sqlite(run_id: str, numbers: Mapping[str, int], now: datetime) -> Sequence[Any]:
     """Two statements of one transaction, in which nobody else writes."""
     values: dict[str, Any] = {"now": now}
-    for place, (webhook_id, number) in enumerate(numbers.items()):
-        values |= {f"w{place}": webhook_id, f"n{place}": number}
-    rows = db.session.execute(_pick_on_sqlite(len(numbers)), values).all()
+    for position, (webhook_id, number) in enumerate(numbers.items()):
+        values |= {f"w{position}": webhook_id, f"n{position}": number}
+    rows = db.session.execute(_select_on_sqlite(len(numbers)), values).all()
     if rows:
-        ids = [row.id for row in rows]
-        taking = {"ids": ids, "until": now + CLAIMED_FOR, "run": run}
-        db.session.connection().execute(_TAKE_ON_SQLITE, taking)
+        leasing = {"ids": [row.id for row in rows], "until": now + LEASE, "run": run_id}
+        db.session.connection().execute(_LEASE_ON_SQLITE, leasing)
     return rows
 
 
-def _pick_on_sqlite(number: int) -> TextualSelect:
-    """What is due of so many webhooks."""
+def _select_on_sqlite(webhooks: int) -> TextualSelect:
+    """What is due for this number of webhooks."""
     picked = " UNION ALL ".join(
         f"SELECT * FROM (SELECT id FROM deliveries WHERE webhook_id = :w{n}"  # noqa: S608 - numbers
         f" AND due_at <= :now ORDER BY due_at LIMIT :n{n})"
-        for n in range(number)
+        for n in range(webhooks)
     )
     return (
         text(
@@ -271,7 +200,7 @@ def _pick_on_sqlite(number: int) -> TextualSelect:
     )
 
 
-def _parcel(row: Any) -> ClaimedDelivery:
+def _claimed_delivery(row: Any) -> ClaimedDelivery:
     return ClaimedDelivery(
         id=row.id,
         account_id=row.account_id,

@@ -1,53 +1,122 @@
-"""What follows from attempts: log entries, retries, and the health of the webhooks."""
+"""Recording attempts: log entries, retries, and the health of webhooks, for many at once.
+
+Statements are about all accounts: this is the service's own work. Nothing here commits.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple, cast
 
-from app.deliveries import attempts
-from app.deliveries.attempts import Retry
+from sqlalchemy import Table, bindparam, select, update
+
+from app.db.extensions import db
 from app.deliveries.health import record_health
-from app.deliveries.types import Outcome
+from app.deliveries.types import ClaimedDelivery, Outcome
+from app.models import Delivery, DeliveryLog
 from app.policy.deliveries import RETRY_AFTER
 from app.values.ids import new_id
 
+_DELIVERIES = cast("Table", Delivery.__table__)
+_LOGS = cast("Table", DeliveryLog.__table__)
 
-def record_outcomes(run: str, outcomes: Sequence[Outcome]) -> bool:
-    """Write down how attempts went, in the transaction at hand. Returns whether a webhook was
-    disabled for it, so that what is pending for it has to be canceled."""
+_SUCCEEDED = (
+    update(_DELIVERIES)
+    .where(_DELIVERIES.c.id.in_(bindparam("ids", expanding=True)))
+    .values(state="succeeded", attempts=_DELIVERIES.c.attempts + 1, due_at=None, claim=None)
+)
+_FAILED = (
+    update(_DELIVERIES)
+    .where(_DELIVERIES.c.id == bindparam("delivery"), _DELIVERIES.c.claim == bindparam("run"))
+    .values(
+        state=bindparam("new_state"),
+        attempts=bindparam("made"),
+        due_at=bindparam("due"),
+        claim=None,
+    )
+)
+_ATTEMPTS = select(_DELIVERIES.c.id, _DELIVERIES.c.attempts).where(
+    _DELIVERIES.c.id.in_(bindparam("ids", expanding=True))
+)
+
+
+class Retry(NamedTuple):
+    """What follows for a delivery whose attempt failed."""
+
+    delivery: ClaimedDelivery
+    state: str
+    due_at: datetime | None
+
+
+def record_outcomes(run_id: str, outcomes: Sequence[Outcome]) -> bool:
+    """Record attempts in the current transaction. Returns whether a webhook was disabled, so that
+    its pending deliveries have to be canceled."""
     if not outcomes:
         return False
-    received = [outcome.parcel for outcome in outcomes if outcome.error is None]
-    retries = {
-        outcome.parcel.id: retry_of(outcome) for outcome in outcomes if outcome.error is not None
-    }
-    attempts.write_logs([_log_row(outcome, retries.get(outcome.parcel.id)) for outcome in outcomes])
-    attempts.note_received(received)
-    attempts.note_failed(run, retries.values())
-    return record_health(outcome for outcome in outcomes if not outcome.is_own_fault)
+    retries = {each.delivery.id: retry_of(each) for each in outcomes if each.error is not None}
+    write_logs([_log_row(each, retries.get(each.delivery.id)) for each in outcomes])
+    record_delivered(each.delivery for each in outcomes if each.error is None)
+    record_failed(run_id, retries.values())
+    return record_health(each for each in outcomes if not each.is_internal_error)
+
+
+def unrecorded(outcomes: Sequence[Outcome]) -> list[Outcome]:
+    """The attempts that are not recorded yet, after a commit whose result is unknown."""
+    ids = [outcome.delivery.id for outcome in outcomes]
+    rows = db.session.connection().execute(_ATTEMPTS, {"ids": ids})
+    recorded = {row.id: row.attempts for row in rows}
+    return [each for each in outcomes if recorded.get(each.delivery.id, 0) < each.delivery.attempt]
 
 
 def retry_of(outcome: Outcome) -> Retry:
     """When to retry a failed attempt. A redelivery, a sixth attempt and a 410 are not retried."""
-    parcel = outcome.parcel
-    is_last = parcel.cause == "redelivery" or parcel.attempt > len(RETRY_AFTER)
+    delivery = outcome.delivery
+    is_last = delivery.cause == "redelivery" or delivery.attempt > len(RETRY_AFTER)
     if is_last or outcome.is_gone:
-        return Retry(parcel, "failed", None)
-    return Retry(parcel, "pending", outcome.ended_at + RETRY_AFTER[parcel.attempt - 1])
+        return Retry(delivery, "failed", None)
+    return Retry(delivery, "pending", outcome.ended_at + RETRY_AFTER[delivery.attempt - 1])
+
+
+def record_delivered(deliveries: Iterable[ClaimedDelivery]) -> None:
+    """These succeeded, even if another run has claimed them since."""
+    if ids := [delivery.id for delivery in deliveries]:
+        db.session.connection().execute(_SUCCEEDED, {"ids": ids})
+
+
+def record_failed(run_id: str, retries: Iterable[Retry]) -> None:
+    """These failed, unless another run has claimed them since."""
+    rows = [
+        {
+            "delivery": delivery.id,
+            "run": run_id,
+            "new_state": state,
+            "made": delivery.attempt,
+            "due": due_at,
+        }
+        for delivery, state, due_at in retries
+    ]
+    if rows:
+        db.session.connection().execute(_FAILED, rows)
+
+
+def write_logs(rows: Sequence[Mapping[str, Any]]) -> None:
+    """Insert a log entry for each attempt."""
+    if rows:
+        db.session.connection().execute(_LOGS.insert(), list(rows))
 
 
 def _log_row(outcome: Outcome, retry: Retry | None) -> dict[str, Any]:
-    parcel, timing = outcome.parcel, outcome.timing
+    delivery = outcome.delivery
     return {
         "id": new_id("log"),
-        "account_id": parcel.account_id,
-        "webhook_id": parcel.webhook_id,
-        "delivery_id": parcel.id,
-        "event_id": parcel.event_id,
-        "event_type": parcel.event_type,
-        "cause": parcel.cause,
-        "attempt": parcel.attempt,
+        "account_id": delivery.account_id,
+        "webhook_id": delivery.webhook_id,
+        "delivery_id": delivery.id,
+        "event_id": delivery.event_id,
+        "event_type": delivery.event_type,
+        "cause": delivery.cause,
+        "attempt": delivery.attempt,
         "status": "success" if outcome.error is None else "failed",
         "response_code": outcome.status,
         "response_time_ms": round(outcome.seconds * 1000),
@@ -55,8 +124,5 @@ def _log_row(outcome: Outcome, retry: Retry | None) -> dict[str, Any]:
         "sent_at": outcome.sent_at,
         "delivered_at": outcome.ended_at,
         "next_retry_at": retry.due_at if retry else None,
-        "resolve_ms": timing.resolve_ms,
-        "connect_ms": timing.connect_ms,
-        "tls_ms": timing.tls_ms,
-        "wait_ms": timing.wait_ms,
+        **outcome.timing._asdict(),
     }

@@ -1,7 +1,7 @@
 """Which addresses may be called.
 
 The tables are written out: what ``ipaddress`` takes for private or global changes with the version
-of Python, and misses several kinds of addresses that lead to another one.
+of Python, and misses several kinds of addresses that embed another one.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Final
 Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
 
-# Of IPv4 all is public but this (RFC 6890 and the IANA registry of special purposes).
+# All of IPv4 is public except these (RFC 6890 and the IANA registry of special purposes).
 _NOT_PUBLIC_IPV4: Final = tuple(
     IPv4Network(network)
     for network in (
@@ -41,8 +41,8 @@ _NOT_PUBLIC_IPV4: Final = tuple(
         "240.0.0.0/4",  # reserved, broadcast
     )
 )
-# Of IPv6 nothing is public but this, less what follows. So mapped IPv4, NAT64, unique local,
-# link-local, multicast and whatever is assigned later stay shut.
+# Of IPv6 only this is public, except for the networks below. So mapped IPv4, NAT64, unique local,
+# link-local, multicast and whatever is assigned later stay closed.
 _PUBLIC_IPV6: Final = IPv6Network("2000::/3")
 _NOT_PUBLIC_IPV6: Final = tuple(
     IPv6Network(network)
@@ -53,8 +53,7 @@ _NOT_PUBLIC_IPV6: Final = tuple(
         "3fff::/20",  # documentation
     )
 )
-# Where clouds keep the metadata and the credentials of a machine, and the services that belong to
-# it. No setting opens these.
+# Where clouds serve the metadata and credentials of a machine. No setting opens these.
 _METADATA: Final = tuple(
     ip_network(network)
     for network in (
@@ -80,8 +79,8 @@ def is_allowed(address: Address, allowed_networks: Sequence[Network] = ()) -> bo
     """Whether an address may be called.
 
     Args:
-        allowed_networks: what whoever runs the service has opened. An IPv4 network opens its
-            addresses in their mapped form (::ffff:10.0.0.1) too.
+        allowed_networks: opened by the operator. An IPv4 network opens its addresses in their
+            mapped form (::ffff:10.0.0.1) too.
     """
     if isinstance(address, IPv6Address) and address.scope_id is not None:
         return False
@@ -95,13 +94,13 @@ def is_allowed(address: Address, allowed_networks: Sequence[Network] = ()) -> bo
 
 
 def is_opened(address: Address, allowed_networks: Sequence[Network]) -> bool:
-    """Whether an address lies in what whoever runs the service has opened, also when mapped."""
+    """Whether an address lies in a network that the operator has opened, also when mapped."""
     mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
     return any(_is_within(form, allowed_networks) for form in (address, mapped) if form is not None)
 
 
 def is_address(host: str) -> bool:
-    """Whether a host is written as its address."""
+    """Whether a host is an IP address."""
     try:
         ip_address(host)
     except ValueError:
@@ -110,10 +109,10 @@ def is_address(host: str) -> bool:
 
 
 def all_allowed(addresses: Sequence[str], allowed_networks: Sequence[Network]) -> list[Address]:
-    """The addresses of a name, of which each one may be called.
+    """Parse the addresses of a name, all of which must be allowed.
 
     Raises:
-        ValueError: one of them may not, or is no address.
+        ValueError: one of them is not allowed, or is no address.
     """
     parsed = [ip_address(text) for text in addresses]
     if not all(is_allowed(address, allowed_networks) for address in parsed):
@@ -126,7 +125,7 @@ def _is_within(address: Address, networks: Sequence[Network]) -> bool:
 
 
 def _inner(address: Address) -> list[IPv4Address]:
-    """The IPv4 addresses that an IPv6 address leads to, by any of the ways there are."""
+    """The IPv4 addresses embedded in an IPv6 address, by any of the known schemes."""
     if isinstance(address, IPv4Address):
         return []
     number = int(address)

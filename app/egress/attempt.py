@@ -1,4 +1,4 @@
-"""One attempt to call an address: its clock, how long each phase took, how it failed."""
+"""One attempt to call an address: its deadline, how long each phase took, how it failed."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Literal, NamedTuple
 
 from app.policy.deliveries import FailureReason
+from app.values.deadline import Deadline
 
 Phase = Literal["resolve_ms", "connect_ms", "tls_ms", "wait_ms"]
 
@@ -23,33 +24,29 @@ class Timing(NamedTuple):
 
 
 class EgressError(Exception):
-    """There was no answer. The message is one of the policy's, and never tells an address."""
+    """There was no response. The message is one of the policy's, and never shows an address."""
 
-    def __init__(self, trouble: FailureReason, timing: Timing | None = None) -> None:
-        super().__init__(trouble.value)
-        self.trouble = trouble
+    def __init__(self, reason: FailureReason, timing: Timing | None = None) -> None:
+        super().__init__(reason.value)
+        self.reason = reason
         self.timing = timing or Timing()
 
 
 class Attempt:
-    """One wall clock over everything that an attempt does."""
+    """One deadline over all phases of an attempt, and their times."""
 
     def __init__(self, seconds: float) -> None:
-        self.deadline = time.monotonic() + seconds  # on the clock of time.monotonic
-        self._took: dict[str, int] = {}
-
-    def left(self) -> float:
-        """Seconds until the deadline; negative after it."""
-        return self.deadline - time.monotonic()
+        self.deadline = Deadline(seconds)
+        self._milliseconds: dict[str, int] = {}
 
     @contextmanager
     def phase(self, name: Phase) -> Iterator[None]:
-        """Take the time of what runs inside, also when it fails."""
+        """Measure what runs inside, also when it fails."""
         begun = time.monotonic()
         try:
             yield
         finally:
-            self._took[name] = round((time.monotonic() - begun) * 1000)
+            self._milliseconds[name] = round((time.monotonic() - begun) * 1000)
 
     def timing(self) -> Timing:
-        return Timing(**self._took)
+        return Timing(**self._milliseconds)

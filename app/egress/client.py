@@ -1,4 +1,4 @@
-"""Posting to addresses that customers gave."""
+"""POST requests to URLs that customers gave."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from app.policy.deliveries import ATTEMPT_SECONDS, FailureReason
 from app.policy.egress import KEPT_PER_HOST
 
 
-class Answer(NamedTuple):
-    """What an address answered. Any status is an answer, a redirect too."""
+class Response(NamedTuple):
+    """A response with any status, redirects included."""
 
     status: int
     timing: Timing
 
 
 class Egress:
-    """Posts to addresses that customers gave. One for a process; threads share it."""
+    """Posts to URLs that customers gave. One for a process; threads share it."""
 
     def __init__(
         self,
@@ -38,12 +38,12 @@ class Egress:
     ) -> None:
         """
         Args:
-            allowed_networks: may be called though they are not public.
-            ca_bundle: a file of authorities that are trusted instead of those of the system.
-            connections_per_host: kept at most, for the next requests. More can be in use.
+            allowed_networks: may be called although they are not public.
+            ca_bundle: a file of certificate authorities to trust instead of the system's.
+            connections_per_host: idle connections kept at most. More can be in use.
 
         Raises:
-            OSError: the file of authorities cannot be used.
+            OSError: ``ca_bundle`` cannot be used.
         """
         self._allowed = tuple(allowed_networks)
         self._context = tls_context(ca_bundle)
@@ -57,15 +57,15 @@ class Egress:
         headers: Mapping[str, str],
         *,
         seconds: float = ATTEMPT_SECONDS,
-    ) -> Answer:
-        """Post a body once; twice only when the peer gave up a kept connection without a word.
+    ) -> Response:
+        """Post a body once; twice only when the peer closed a kept connection without a response.
 
         Args:
             headers: sent as they are, besides Host, Accept and Content-Length.
-            seconds: wall clock, from the name until the status of the answer.
+            seconds: wall clock, from resolving the name to the status of the response.
 
         Raises:
-            Failed: there was no answer in time, or the address may not be called.
+            EgressError: there was no response in time, or the address may not be called.
             ValueError: a header cannot be sent.
         """
         attempt = Attempt(seconds)
@@ -74,10 +74,10 @@ class Egress:
         except EgressError as failure:
             failure.timing = attempt.timing()
             raise
-        return Answer(status, attempt.timing())
+        return Response(status, attempt.timing())
 
     def close(self) -> None:
-        """Close the connections that are kept. A request that runs is not disturbed."""
+        """Close idle connections. Requests in flight are not disturbed."""
         self._kept.close()
         self._lookups.close()
 
@@ -87,40 +87,40 @@ class Egress:
         except ValueError:
             raise EgressError(FailureReason.BAD_URL) from None
         request = compose(target, body, headers)
-        kept = self._kept.take((target.host, target.port))
+        kept = self._kept.acquire((target.host, target.port))
         if kept is not None:
             try:
                 return self._exchange(kept, target, request, attempt)
             except EgressError as failure:
-                if failure.trouble is not FailureReason.CLOSED or kept.has_answered:
+                if failure.reason is not FailureReason.CLOSED or kept.has_response:
                     raise
         return self._exchange(self._open(target, attempt), target, request, attempt)
 
     def _exchange(
         self, connection: SecureConnection, target: Target, request: bytes, attempt: Attempt
     ) -> int:
-        can_be_kept = False
+        is_reusable = False
         try:
-            status, can_be_kept = exchange(connection, request, attempt)
+            status, is_reusable = exchange(connection, request, attempt)
             return status
         finally:
-            if can_be_kept:
-                self._kept.keep((target.host, target.port), connection)
+            if is_reusable:
+                self._kept.release((target.host, target.port), connection)
             else:
                 connection.close()
 
     def _open(self, target: Target, attempt: Attempt) -> SecureConnection:
         with attempt.phase("resolve_ms"):
-            addresses = self._find(target.host, attempt)
+            addresses = self._resolve(target.host, attempt)
         with attempt.phase("connect_ms"):
             connection = connect(addresses, target.port, attempt)
         with attempt.phase("tls_ms"):
             return secure(connection, target.host, self._context, attempt)
 
-    def _find(self, host: str, attempt: Attempt) -> list[Address]:
-        """The addresses of a host, all of them judged."""
+    def _resolve(self, host: str, attempt: Attempt) -> list[Address]:
+        """The addresses of a host, all of them allowed."""
         is_name = not is_address(host)
-        found = self._lookups.find(host, attempt.deadline) if is_name else [host]
+        found = self._lookups.resolve(host, attempt.deadline) if is_name else [host]
         try:
             addresses = all_allowed(found, self._allowed)
         except ValueError:

@@ -1,4 +1,4 @@
-"""Connections to addresses that were judged."""
+"""Connections to addresses that were checked."""
 
 from __future__ import annotations
 
@@ -12,57 +12,55 @@ from app.egress.attempt import Attempt, EgressError
 from app.policy.deliveries import FailureReason
 from app.policy.egress import CONNECT_SHARE
 
-# Of several addresses that failed in different ways, the first of these is told.
-_TOLD_FIRST: Final = (FailureReason.SLOW_CONNECT, FailureReason.REFUSED, FailureReason.UNREACHABLE)
+# When addresses fail in different ways, the first of these is reported.
+_PRECEDENCE: Final = (FailureReason.SLOW_CONNECT, FailureReason.REFUSED, FailureReason.UNREACHABLE)
 _DISCARD: Final = 9  # a port that a datagram would go to, of which none is sent
 _FAMILIES: Final = {4: socket.AF_INET, 6: socket.AF_INET6}
-_OF_NOBODY: Final[dict[int, Address]] = {  # for documentation
+_UNASSIGNED: Final[dict[int, Address]] = {  # for documentation
     4: IPv4Address("192.0.2.1"),
     6: IPv6Address("2001:db8::1"),
 }
 
 
 def is_own(address: Address) -> bool:
-    """Whether an address is this machine's. Nothing is sent to find out.
+    """Whether an address is this machine's. Sends nothing.
 
-    What leads here by the translation of a router outside is not seen. Where any address may be
-    bound (ip_nonlocal_bind), further addresses of the same subnet are not seen either.
+    Does not recognise an address that a router outside translates to this machine, nor, where any
+    address may be bound (ip_nonlocal_bind), further addresses of the same subnet.
     """
     if _source(address) == address:
         return True
-    return _can_bind(address) and not _can_bind(_OF_NOBODY[address.version])
+    return _can_bind(address) and not _can_bind(_UNASSIGNED[address.version])
 
 
 def connect(addresses: Sequence[Address], port: int, attempt: Attempt) -> socket.socket:
-    """A connection to the first address that takes one, each for its share of the time left.
+    """Connect to the first address that accepts, each within its share of the time left.
 
     Raises:
-        Failed: none did.
+        EgressError: none did.
     """
-    troubles = {FailureReason.UNREACHABLE}
+    reasons = {FailureReason.UNREACHABLE}
     for tried, address in enumerate(addresses):
-        left = attempt.left()
-        share = min(left, max(left / (len(addresses) - tried), CONNECT_SHARE))
         try:
+            left = attempt.deadline.left()
+            share = min(left, max(left / (len(addresses) - tried), CONNECT_SHARE))
             return _connect_to(address, port, share)
         except TimeoutError:
-            troubles.add(FailureReason.SLOW_CONNECT)
+            reasons.add(FailureReason.SLOW_CONNECT)
         except ConnectionRefusedError:
-            troubles.add(FailureReason.REFUSED)
+            reasons.add(FailureReason.REFUSED)
         except OSError:
             continue
-    raise EgressError(min(troubles, key=_TOLD_FIRST.index))
+    raise EgressError(min(reasons, key=_PRECEDENCE.index))
 
 
 def _connect_to(address: Address, port: int, seconds: float) -> socket.socket:
-    if seconds <= 0:
-        raise TimeoutError
     connection = socket.socket(_FAMILIES[address.version], socket.SOCK_STREAM)
     try:
         connection.settimeout(seconds)
         connection.connect((str(address), port))
         if ip_address(connection.getpeername()[0]) != address:
-            raise OSError("another address answered")
+            raise OSError("connected to another address")
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     except BaseException:
         connection.close()
@@ -71,7 +69,7 @@ def _connect_to(address: Address, port: int, seconds: float) -> socket.socket:
 
 
 def _source(address: Address) -> Address | None:
-    """Where a datagram to an address would come from; None without a way there."""
+    """The source address of a datagram to an address; None when it is unreachable."""
     with socket.socket(_FAMILIES[address.version], socket.SOCK_DGRAM) as datagrams:
         try:
             datagrams.connect((str(address), _DISCARD))

@@ -1,9 +1,8 @@
-"""One request over a connection, and what is read of its answer."""
+"""One request over a connection, and what is read of its response."""
 
 from __future__ import annotations
 
 import ssl
-import time
 from collections.abc import Mapping
 from contextlib import closing, suppress
 from http.client import HTTPException, HTTPResponse
@@ -12,13 +11,13 @@ from typing import Any, Final, NamedTuple
 from app.egress.attempt import Attempt, EgressError
 from app.egress.securing import SecureConnection, TooLong
 from app.egress.targets import Target
-from app.policy.deliveries import ANSWER_BYTES, FailureReason
+from app.policy.deliveries import RESPONSE_BYTES, FailureReason
 from app.policy.egress import BODY_SECONDS, HEAD_BYTES
 
-_PIECE: Final = 16 * 1024
+_CHUNK: Final = 16 * 1024
 _SWITCHING_PROTOCOLS: Final = 101
-# What goes wrong while an answer is awaited, the first that fits.
-_TROUBLES: Final[tuple[tuple[type[Exception], FailureReason], ...]] = (
+# Errors while waiting for a response; the first that matches counts.
+_REASONS: Final[tuple[tuple[type[Exception], FailureReason], ...]] = (
     (TimeoutError, FailureReason.SLOW_ANSWER),
     (TooLong, FailureReason.NOT_HTTP),
     (ConnectionError, FailureReason.CLOSED),  # and http.client's RemoteDisconnected
@@ -31,14 +30,14 @@ _TROUBLES: Final[tuple[tuple[type[Exception], FailureReason], ...]] = (
 
 
 class Exchanged(NamedTuple):
-    """The answer to a request, and whether the connection can take another one."""
+    """The status of the response, and whether the connection can be used again."""
 
     status: int
-    can_be_kept: bool
+    is_reusable: bool
 
 
 def compose(target: Target, body: bytes, headers: Mapping[str, str]) -> bytes:
-    """The bytes of a POST; one piece, so that it is sent as one.
+    """The bytes of a POST, in one piece, so that they are sent as one.
 
     Raises:
         ValueError: a header cannot be sent.
@@ -57,25 +56,25 @@ def compose(target: Target, body: bytes, headers: Mapping[str, str]) -> bytes:
 
 
 def exchange(connection: SecureConnection, request: bytes, attempt: Attempt) -> Exchanged:
-    """Send a request, and read its answer as far as it is read.
+    """Send a request, and read its response, the body within limits.
 
     Raises:
-        Failed: there was no status in time. The connection is of no use any more.
+        EgressError: there was no status in time. The connection cannot be used again.
     """
     connection.begin(attempt.deadline, HEAD_BYTES)
-    readable: Any = connection  # all that it is asked for is ``makefile``
+    readable: Any = connection  # HTTPResponse only calls ``makefile``
     with closing(HTTPResponse(readable, method="POST")) as response:
         try:
             with attempt.phase("wait_ms"):
                 _send(connection, request)
                 _read_head(connection, response)
         except (OSError, HTTPException) as error:
-            raise EgressError(_trouble(error, connection)) from None
+            raise EgressError(_reason(error, connection)) from None
         return Exchanged(response.status, _read_body(connection, response))
 
 
 def _send(connection: SecureConnection, request: bytes) -> None:
-    # A peer may refuse a request before it has read it all, and close; its answer still counts.
+    # A peer may reject a request before it has read it all, and close; its response still counts.
     with suppress(ConnectionError, ssl.SSLEOFError):
         connection.sendall(request)
 
@@ -83,25 +82,25 @@ def _send(connection: SecureConnection, request: bytes) -> None:
 def _read_head(connection: SecureConnection, response: HTTPResponse) -> None:
     response.begin()
     while 100 <= response.status < 200 and response.status != _SWITCHING_PROTOCOLS:
-        response.headers = None  # type: ignore[assignment]  # http.client takes 103 as an answer
+        response.headers = None  # type: ignore[assignment]  # http.client takes 103 as the response
         response.begin()
-    if connection.has_ended:  # http.client takes the end for that of the head
+    if connection.has_ended:  # http.client takes it for the end of the head
         raise ConnectionError
 
 
-def _trouble(error: Exception, connection: SecureConnection) -> FailureReason:
-    if connection.has_ended:  # whatever http.client made of half a line
+def _reason(error: Exception, connection: SecureConnection) -> FailureReason:
+    if connection.has_ended:  # whatever http.client made of a partial line
         return FailureReason.CLOSED
-    return next(trouble for kind, trouble in _TROUBLES if isinstance(error, kind))
+    return next(reason for kind, reason in _REASONS if isinstance(error, kind))
 
 
 def _read_body(connection: SecureConnection, response: HTTPResponse) -> bool:
-    """Read on to where the next answer would begin. Returns whether it came to that."""
-    connection.deadline = min(connection.deadline, time.monotonic() + BODY_SECONDS)
-    connection.allowance = left = ANSWER_BYTES
+    """Read on to where the next response would begin. Returns whether that succeeded."""
+    connection.deadline = connection.deadline.within(BODY_SECONDS)
+    connection.allowance = left = RESPONSE_BYTES
     try:
-        while left and (piece := response.read(min(left, _PIECE))):
-            left -= len(piece)
+        while left and (chunk := response.read(min(left, _CHUNK))):
+            left -= len(chunk)
     except (OSError, HTTPException, ValueError):
         return False
     is_over = response.status == _SWITCHING_PROTOCOLS or response.will_close

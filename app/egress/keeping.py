@@ -1,4 +1,4 @@
-"""Connections that are kept for the next request to their host."""
+"""Idle connections, kept for the next request to their host."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from collections import OrderedDict, deque
 from app.egress.securing import SecureConnection
 from app.policy.egress import KEPT_CONNECTIONS, KEPT_IDLE, KEPT_LIFE
 
-Place = tuple[str, int]  # host, port
+Endpoint = tuple[str, int]  # host, port
 
 
 class KeptConnections:
-    """The connections that wait, at most so many; those of the host that was called least recently
-    go first. Threads share it."""
+    """A pool of idle connections, limited in number; those of the host that was called least
+    recently are closed first. Threads share it."""
 
     def __init__(self, per_host: int, most: int = KEPT_CONNECTIONS) -> None:
         self._per_host = per_host
@@ -22,63 +22,63 @@ class KeptConnections:
         self._count = 0
         self._is_closed = False
         self._lock = threading.Lock()
-        self._places: OrderedDict[Place, deque[SecureConnection]] = OrderedDict()
+        self._idle: OrderedDict[Endpoint, deque[SecureConnection]] = OrderedDict()
 
-    def take(self, place: Place) -> SecureConnection | None:
-        """A connection to a place that seems to stand, or None."""
-        while (connection := self._pop(place)) is not None:
-            if _stands(connection):
+    def acquire(self, endpoint: Endpoint) -> SecureConnection | None:
+        """A connection that seems to be open, or None."""
+        while (connection := self._pop(endpoint)) is not None:
+            if _is_usable(connection):
                 return connection
             connection.close()
         return None
 
-    def keep(self, place: Place, connection: SecureConnection) -> None:
-        """Have a connection wait, or close it where there are enough."""
+    def release(self, endpoint: Endpoint, connection: SecureConnection) -> None:
+        """Keep a connection, or close it if there are enough."""
         connection.used_at = time.monotonic()
-        for surplus in self._put(place, connection):
+        for surplus in self._put(endpoint, connection):
             surplus.close()
 
     def close(self) -> None:
-        """Close those that wait, and from now on any that comes."""
+        """Close all idle connections, and from now on every one that is released."""
         with self._lock:
             self._is_closed = True
-            waiting = [connection for some in self._places.values() for connection in some]
-            self._places.clear()
+            idle = [connection for some in self._idle.values() for connection in some]
+            self._idle.clear()
             self._count = 0
-        for connection in waiting:
+        for connection in idle:
             connection.close()
 
-    def _pop(self, place: Place) -> SecureConnection | None:
+    def _pop(self, endpoint: Endpoint) -> SecureConnection | None:
         with self._lock:
-            some = self._places.get(place)
+            some = self._idle.get(endpoint)
             if not some:
                 return None
-            connection = some.pop()  # the one that was used last
+            connection = some.pop()  # the most recently used one
             self._count -= 1
             if not some:
-                del self._places[place]
+                del self._idle[endpoint]
             return connection
 
-    def _put(self, place: Place, connection: SecureConnection) -> list[SecureConnection]:
-        """Returns the connections that have no place any more."""
+    def _put(self, endpoint: Endpoint, connection: SecureConnection) -> list[SecureConnection]:
+        """Returns connections to close."""
         with self._lock:
-            some = self._places.setdefault(place, deque())
-            self._places.move_to_end(place)
+            some = self._idle.setdefault(endpoint, deque())
+            self._idle.move_to_end(endpoint)
             some.append(connection)
             self._count += 1
             surplus = [some.popleft()] if len(some) > self._per_host else []
             self._count -= len(surplus)
             while self._count > (0 if self._is_closed else self._most):
-                first, others = next(iter(self._places.items()))
+                first, others = next(iter(self._idle.items()))
                 surplus.append(others.popleft())
                 self._count -= 1
                 if not others:
-                    del self._places[first]
+                    del self._idle[first]
             return surplus
 
 
-def _stands(connection: SecureConnection) -> bool:
-    """Whether it is young enough, and its peer has neither closed it nor said anything unasked."""
+def _is_usable(connection: SecureConnection) -> bool:
+    """Whether it is young enough, and its peer has neither closed it nor sent anything."""
     now = time.monotonic()
     if now - connection.used_at > KEPT_IDLE or now - connection.opened_at > KEPT_LIFE:
         return False

@@ -1,4 +1,4 @@
-"""Looking names up, for no longer than there is time."""
+"""Resolving names within a deadline."""
 
 from __future__ import annotations
 
@@ -14,40 +14,44 @@ from queue import SimpleQueue
 from app.egress.attempt import EgressError
 from app.policy.deliveries import FailureReason
 from app.policy.egress import HUNG_FOR, LOOKUP_HANGS, LOOKUPS, LOOKUPS_OF_HUNG
+from app.values.deadline import Deadline
 
-Resolve = Callable[[str], Sequence[str]]  # all addresses of a name; raises OSError without any
+Resolve = Callable[
+    [str], Sequence[str]
+]  # the addresses of a name; raises OSError if there are none
 
 
 def resolve_name(host: str) -> list[str]:
-    """The addresses of a name, as the system knows them.
+    """The addresses of a name, from the system's resolver.
 
     Raises:
-        OSError: there is none.
+        OSError: there are none.
     """
     found = socket.getaddrinfo(host.encode("ascii"), None, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(entry[4][0]) for entry in found))
 
 
 class _Lookup:
-    def __init__(self, host: str, deadline: float, *, is_suspect: bool) -> None:
+    def __init__(self, host: str, deadline: Deadline, *, is_suspect: bool) -> None:
         self.host = host
-        self.deadline = deadline  # of whoever waits longest
-        self.is_suspect = is_suspect  # its name hung lately, or hangs now
-        self.begun_at: float | None = None  # when a thread took it
+        self.deadline = deadline  # the latest of all callers
+        self.is_suspect = is_suspect  # its name hung recently, or hangs now
+        self.begun_at: float | None = None  # when a thread began it
         self.found: Future[Sequence[str]] = Future()
 
     def hangs(self) -> bool:
-        """Whether it takes, or took, too long; the time that it waited for a thread aside."""
+        """Whether it takes, or took, too long, not counting the wait for a thread."""
         return self.begun_at is not None and time.monotonic() - self.begun_at >= LOOKUP_HANGS
 
 
 class Lookups:
-    """Lookups in threads of their own, as the system offers none with an end.
+    """Lookups in threads of their own, since the system's resolver has no timeout.
 
-    A name is looked up once at a time, whoever waits for it. A lookup that hangs keeps its thread
-    until the system gives up (glibc after 10 seconds for each name server, or as RES_OPTIONS says);
-    its name gets no second thread meanwhile. Names that hung lately have a part of the threads, so
-    that the others go on. With all threads taken, others wait, and fail in time.
+    A name is looked up once at a time, however many callers wait for it. A lookup that hangs keeps
+    its thread until the system gives up (glibc after 10 seconds for each name server, or as
+    RES_OPTIONS says); its name gets no second thread meanwhile. Names that hung recently share a
+    part of the threads, so that others are not delayed. When all threads are busy, lookups wait,
+    and time out.
     """
 
     def __init__(
@@ -55,32 +59,29 @@ class Lookups:
     ) -> None:
         """
         Args:
-            most: threads at most.
-            most_of_hung: of these, for names that hung lately.
+            most: maximum number of threads.
+            most_of_hung: of these, for names that hung recently.
         """
         self._resolve = resolve
         self._most = most
         self._most_of_hung = most_of_hung
         self._threads = 0
-        self._suspects = 0  # lookups of names that hung, held ones aside
+        self._suspects = 0  # lookups of names that hung, without those held
         self._lock = threading.Lock()
         self._running: dict[str, _Lookup] = {}
-        self._held: deque[_Lookup] = deque()  # suspects beyond their part of the threads
-        self._hung: dict[str, float] = {}  # names, and when; the latest at the end
-        self._asked: SimpleQueue[_Lookup | None] = SimpleQueue()
+        self._held: deque[_Lookup] = deque()  # suspects beyond their share of the threads
+        self._hung: dict[str, float] = {}  # when a name hung; the latest at the end
+        self._requests: SimpleQueue[_Lookup | None] = SimpleQueue()
 
-    def find(self, host: str, deadline: float) -> Sequence[str]:
+    def resolve(self, host: str, deadline: Deadline) -> Sequence[str]:
         """All addresses of a name.
 
-        Args:
-            deadline: on the clock of time.monotonic.
-
         Raises:
-            Failed: it has none, or they were not found in time.
+            EgressError: it has none, or they were not found in time.
         """
         lookup = self._join(host, deadline)
         try:
-            found = lookup.found.result(max(0.0, deadline - time.monotonic()))
+            found = lookup.found.result(deadline.left())
         except TimeoutError:
             with self._lock:
                 if lookup.hangs() and self._running.get(host) is lookup:
@@ -93,20 +94,20 @@ class Lookups:
         return found
 
     def close(self) -> None:
-        """End the threads that wait for work."""
+        """End idle threads."""
         with self._lock:
             for _ in range(self._threads):
-                self._asked.put(None)
+                self._requests.put(None)
             self._threads = 0
 
-    def _join(self, host: str, deadline: float) -> _Lookup:
+    def _join(self, host: str, deadline: Deadline) -> _Lookup:
         with self._lock:
             lookup = self._running.get(host)
             if lookup is None:
                 lookup = _Lookup(host, deadline, is_suspect=self._has_hung(host))
                 self._running[host] = lookup
                 self._start(lookup)
-            lookup.deadline = max(lookup.deadline, deadline)
+            lookup.deadline = max(lookup.deadline, deadline, key=lambda each: each.at)
             return lookup
 
     def _start(self, lookup: _Lookup) -> None:
@@ -117,10 +118,10 @@ class Lookups:
         if self._threads < min(self._most, len(self._running) - len(self._held)):
             threading.Thread(target=self._work, name="lookup", daemon=True).start()
             self._threads += 1
-        self._asked.put(lookup)
+        self._requests.put(lookup)
 
     def _work(self) -> None:
-        while (lookup := self._asked.get()) is not None:
+        while (lookup := self._requests.get()) is not None:
             found, error = self._look_up(lookup)
             with self._lock:
                 self._end(lookup)
@@ -140,7 +141,7 @@ class Lookups:
             self._start(self._held.popleft())
 
     def _suspect(self, lookup: _Lookup) -> None:
-        """Remember of a lookup under way that its name hangs; its thread counts so from now on."""
+        """Remember that the name of a running lookup hangs; its thread counts as such now."""
         self._suspects += not lookup.is_suspect
         lookup.is_suspect = True
         self._hung.pop(lookup.host, None)
@@ -152,10 +153,10 @@ class Lookups:
         return time.monotonic() - self._hung.get(host, -math.inf) < HUNG_FOR
 
     def _look_up(self, lookup: _Lookup) -> tuple[Sequence[str], Exception | None]:
-        if time.monotonic() > lookup.deadline:  # it waited too long for a thread
+        if lookup.deadline.is_over:  # it waited too long for a thread
             return (), TimeoutError()
         lookup.begun_at = time.monotonic()
         try:
             return self._resolve(lookup.host), None
-        except Exception as error:  # for whoever waits
+        except Exception as error:  # for the callers
             return (), error

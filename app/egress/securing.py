@@ -1,4 +1,4 @@
-"""TLS on a connection, which holds its deadline whatever the peer sends."""
+"""TLS on a connection that keeps to its deadline whatever the peer sends."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ from typing import Final
 from app.egress.attempt import Attempt, EgressError
 from app.policy.deliveries import FailureReason
 from app.policy.egress import TLS_BYTES
+from app.values.deadline import Deadline
 
-_PIECE: Final = 16 * 1024  # bytes that OpenSSL is given at once
-# By the number that OpenSSL gives to what is wrong with a certificate (X509_V_ERR_…).
-_CERTIFICATE_TROUBLES: Final = {
+_CHUNK: Final = 16 * 1024  # bytes given to OpenSSL at once
+# By the number of OpenSSL's verification error (X509_V_ERR_…).
+_CERTIFICATE_REASONS: Final = {
     **dict.fromkeys((62, 64), FailureReason.WRONG_NAME),
     **dict.fromkeys((9, 10), FailureReason.EXPIRED),
     **dict.fromkeys((2, 18, 19, 20, 21, 24, 27, 28), FailureReason.UNTRUSTED),
@@ -30,13 +31,12 @@ class TooLong(OSError):
 
 
 class SecureConnection:
-    """A TLS connection with a deadline, and an end to what it reads.
+    """A TLS connection with a deadline, and a limit to what it reads.
 
-    A timeout of a socket is for one operation, and a peer that sends a byte now and then never
-    meets it. So each operation gets what is left. And OpenSSL, where it reads from a socket itself,
-    goes on without an end for as long as messages of TLS come, such as session tickets, that hold
-    nothing for the reader. So it is given what came piece by piece, with a look at the clock and at
-    the count of bytes before each.
+    A socket's timeout is for one operation, and a peer that sends a byte now and then never exceeds
+    it. So each operation gets the time that is left. And where OpenSSL reads from a socket itself,
+    it goes on for as long as TLS messages without data come, such as session tickets. So it is fed
+    chunk by chunk, and the time and the number of bytes are checked before each.
     """
 
     def __init__(self, connection: socket.socket, host: str, context: ssl.SSLContext) -> None:
@@ -48,30 +48,29 @@ class SecureConnection:
         self._socket = connection
         self._readable = _poll(connection, select.POLLIN)
         self._writable = _poll(connection, select.POLLOUT)
-        self._came, self._leaves = ssl.MemoryBIO(), ssl.MemoryBIO()
-        self._tls = context.wrap_bio(self._came, self._leaves, server_hostname=host)
-        self._tls_allowance = 0  # bytes that may still come, with those that TLS adds
-        self.deadline = math.inf  # on the clock of time.monotonic
-        self.allowance = math.inf  # bytes of the answer that may still be read
-        self.has_answered = False  # since ``begin``
+        self._incoming, self._outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+        self._tls = context.wrap_bio(self._incoming, self._outgoing, server_hostname=host)
+        self._tls_allowance = 0  # bytes that may still come, TLS overhead included
+        self.deadline = Deadline(math.inf)
+        self.allowance = math.inf  # bytes of the response that may still be read
+        self.has_response = False  # since ``begin``
         self.has_ended = False  # the peer will send nothing more
         self.opened_at = self.used_at = 0.0
 
-    def begin(self, deadline: float, allowance: float = math.inf) -> None:
+    def begin(self, deadline: Deadline, allowance: float = math.inf) -> None:
         """Begin an exchange.
 
         Args:
-            deadline: on the clock of time.monotonic.
-            allowance: bytes of the answer that may be read.
+            allowance: bytes of the response that may be read.
         """
         self.deadline, self.allowance = deadline, allowance
         self._tls_allowance = TLS_BYTES
-        self.has_answered = False
+        self.has_response = False
 
     def do_handshake(self) -> None:
         """
         Raises:
-            OSError: it failed, also as TimeoutError and as ssl.SSLError.
+            OSError: it failed, TimeoutError and ssl.SSLError included.
         """
         try:
             while self._must_wait_for_handshake():
@@ -79,15 +78,15 @@ class SecureConnection:
                 self._receive()
         except OSError:
             with suppress(OSError):
-                self._flush()  # what is wrong, for the peer to know
+                self._flush()  # the alert, for the peer
             raise
         self._flush()
 
     def recv_into(self, buffer: memoryview) -> int:
-        """Read some of what the peer says, at most to the end of the allowance; 0 at its end.
+        """Read some of what the peer sent, within the allowance; 0 at its end.
 
         Raises:
-            OSError: nothing came in time, or the peer sent too much, or no TLS.
+            OSError: nothing came in time, or too much, or something other than TLS.
         """
         if self.allowance <= 0:
             raise TooLong
@@ -98,7 +97,7 @@ class SecureConnection:
             count = self._decrypt(buffer, int(min(len(buffer), self.allowance)))
         self.allowance -= count
         if count:
-            self.has_answered = True
+            self.has_response = True
         else:
             self.has_ended = True
         return count
@@ -106,26 +105,26 @@ class SecureConnection:
     def sendall(self, data: bytes) -> None:
         """
         Raises:
-            OSError: it was not taken in time.
+            OSError: it could not be sent in time.
         """
         left = memoryview(data)
         while left:
-            left = left[self._tls.write(left[:_PIECE]) :]
+            left = left[self._tls.write(left[:_CHUNK]) :]
             self._flush()
 
     def makefile(self, mode: str) -> io.BufferedReader:
-        """A reader, whose end is not that of the connection."""
+        """A reader; closing it leaves the connection open."""
         return io.BufferedReader(_Reader(self))
 
     def is_silent(self) -> bool:
-        """Whether it stands, and nothing came that was not read."""
+        """Whether it is open, and nothing came that was not read."""
         return not (self._is_pending() or self._readable.poll(0))
 
     def close(self) -> None:
         self._socket.close()
 
     def _is_pending(self) -> bool:
-        return self._came.pending > 0 or self._tls.pending() > 0
+        return self._incoming.pending > 0 or self._tls.pending() > 0
 
     def _must_wait_for_handshake(self) -> bool:
         try:
@@ -139,27 +138,27 @@ class SecureConnection:
         try:
             return self._tls.read(most, buffer)  # type: ignore[return-value]
         except ssl.SSLWantReadError:
-            self._flush()  # what TLS itself answers
+            self._flush()  # what TLS itself sends
             return None
         except ssl.SSLEOFError:
             return 0
 
     def _receive(self) -> None:
-        piece = None
-        while piece is None:
+        chunk = None
+        while chunk is None:
             self._wait(self._readable)
             with suppress(BlockingIOError):
-                piece = self._socket.recv(_PIECE)
-        self._tls_allowance -= len(piece)
+                chunk = self._socket.recv(_CHUNK)
+        self._tls_allowance -= len(chunk)
         if self._tls_allowance < 0:
             raise TooLong
-        if piece:
-            self._came.write(piece)
+        if chunk:
+            self._incoming.write(chunk)
         else:
-            self._came.write_eof()
+            self._incoming.write_eof()
 
     def _flush(self) -> None:
-        left = self._leaves.read() if self._leaves.pending else b""
+        left = self._outgoing.read() if self._outgoing.pending else b""
         while left:
             try:
                 left = left[self._socket.send(left) :]
@@ -167,8 +166,7 @@ class SecureConnection:
                 self._wait(self._writable)
 
     def _wait(self, ready: select.poll) -> None:
-        left = self.deadline - time.monotonic()
-        if left <= 0 or not ready.poll(left * 1000):
+        if not ready.poll(self.deadline.left() * 1000):
             raise TimeoutError
 
 
@@ -190,10 +188,10 @@ class _Reader(io.RawIOBase):
 
 
 def tls_context(ca_bundle: Path | None) -> ssl.SSLContext:
-    """What certificates are judged by: the authorities of a file, or those of the system.
+    """Verifies certificates against the authorities of a file, or those of the system.
 
     Raises:
-        OSError: the file cannot be read, or holds no certificates.
+        OSError: the file cannot be read, or has no certificates.
     """
     context = ssl.create_default_context(cafile=ca_bundle)
     context.hostname_checks_common_name = False
@@ -205,10 +203,10 @@ def tls_context(ca_bundle: Path | None) -> ssl.SSLContext:
 def secure(
     connection: socket.socket, host: str, context: ssl.SSLContext, attempt: Attempt
 ) -> SecureConnection:
-    """TLS on a connection, with a peer that proved to be the host.
+    """TLS on a connection, with a peer whose certificate is valid for the host.
 
     Raises:
-        Failed: it did not. The connection is closed.
+        EgressError: the handshake failed. The connection is closed.
     """
     try:
         secured = SecureConnection(connection, host, context)
@@ -216,14 +214,14 @@ def secure(
         secured.do_handshake()
     except OSError as error:
         connection.close()
-        raise EgressError(_trouble(error)) from None
+        raise EgressError(_reason(error)) from None
     secured.opened_at = time.monotonic()
     return secured
 
 
-def _trouble(error: OSError) -> FailureReason:
+def _reason(error: OSError) -> FailureReason:
     if isinstance(error, TimeoutError):
         return FailureReason.SLOW_TLS
     if isinstance(error, ssl.SSLCertVerificationError):
-        return _CERTIFICATE_TROUBLES.get(error.verify_code, FailureReason.BAD_CERTIFICATE)
+        return _CERTIFICATE_REASONS.get(error.verify_code, FailureReason.BAD_CERTIFICATE)
     return FailureReason.TLS

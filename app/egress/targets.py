@@ -1,8 +1,7 @@
-"""URLs that customers give to be called: what they may be, and where they lead.
+"""The URLs that customers may give, and where they lead.
 
-There is one parser. A URL is read by it when it is registered and again when it is called, so that
-what was judged is what is called; anything that another parser could read in another way is
-refused.
+One parser reads a URL both when it is registered and when it is called, so that what was checked is
+what is called. It rejects anything that another parser could read differently.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ def parse_target(url: str) -> Target:
     """Where a URL leads to.
 
     Raises:
-        ValueError: it cannot be called. The message is a sentence for whoever gave it.
+        ValueError: it cannot be called. The message is a sentence for the customer.
     """
     if not 1 <= len(url) <= URL_LENGTH:
         raise ValueError(f"Must have 1 to {URL_LENGTH:,} characters.")
@@ -93,7 +92,7 @@ def _name_or_ipv4(text: str) -> str:
 
 
 def _ascii(host: str) -> str:
-    """A name with letters of any script, as it is looked up (UTS 46)."""
+    """An internationalised name as it is looked up (UTS 46)."""
     if host.isascii():
         return host
     try:
@@ -103,8 +102,8 @@ def _ascii(host: str) -> str:
 
 
 def _ipv4(host: str) -> str:
-    """An IPv4 address. The other forms that there are (2130706433, 0x7f.1, 0177.0.0.1) are read
-    differently by different programs."""
+    """An IPv4 address. Other notations (2130706433, 0x7f.1, 0177.0.0.1) are read differently by
+    different programs."""
     try:
         return str(IPv4Address(host))
     except AddressValueError:

@@ -15,6 +15,7 @@ from typing import Any, Final
 from app.mail.errors import Delayed, MailError, ServerUnavailable, Undeliverable
 from app.mail.leases import LeasedMail
 from app.policy.mails import ANSWER_WITHIN, MAILS_A_CONNECTION, SENT_WITHIN, TAKEN_WITHIN
+from app.values.deadline import Deadline
 from config_values import MailServer
 
 _SEVEN_BIT: Final = policy.SMTP.clone(cte_type="7bit")
@@ -52,7 +53,7 @@ class SmtpTransport:
         self._answer_within = answer_within or ANSWER_WITHIN
         self._client: smtplib.SMTP | None = None
         self._left = 0  # mails that may still be sent over this connection
-        self._is_late = False
+        self._deadline = Deadline(SENT_WITHIN)
 
     def send(self, mail: LeasedMail, message: EmailMessage) -> str:
         """Send a mail.
@@ -113,7 +114,7 @@ class SmtpTransport:
     def _in_time(self) -> Iterator[None]:
         """Cut the connection when a mail takes too long. Each answer has a time of its own, but one
         that comes byte by byte would never be over."""
-        self._is_late = False
+        self._deadline = Deadline(SENT_WITHIN)
         timer = threading.Timer(SENT_WITHIN, self._cut)
         timer.daemon = True
         timer.start()
@@ -123,7 +124,6 @@ class SmtpTransport:
             timer.cancel()
 
     def _cut(self) -> None:
-        self._is_late = True
         found: Any = self._client and self._client.sock
         if found:
             with suppress(OSError):
@@ -142,7 +142,7 @@ class SmtpTransport:
         except (smtplib.SMTPException, OSError) as error:
             self._drop()
             # The library reports a missing reply as a closed connection.
-            is_late = self._is_late or isinstance(error.__context__, TimeoutError)
+            is_late = self._deadline.is_over or isinstance(error.__context__, TimeoutError)
             raise _unavailable(TimeoutError() if is_late else error) from None
         except ServerUnavailable:
             self._drop()

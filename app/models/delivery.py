@@ -1,4 +1,4 @@
-"""What is to be sent to webhooks, and each attempt."""
+"""Deliveries of events to webhooks, and the log of attempts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from app.db.column_types import Base, Key, Timestamp
 
 
 class Delivery(Base):
-    """An event that is sent to a webhook: tried until it is received, or for the last time."""
+    """An event for a webhook, attempted until it succeeds or the schedule ends."""
 
     __tablename__ = "deliveries"
     __table_args__ = (
@@ -33,20 +33,20 @@ class Delivery(Base):
     event_id: Mapped[str] = mapped_column(Key, ForeignKey("events.id", ondelete="CASCADE"))
     cause: Mapped[str] = mapped_column(String(10))
     state: Mapped[str] = mapped_column(String(10))
-    attempts: Mapped[int] = mapped_column(Integer)  # that came to an end
-    # When it is tried next, or may be taken from a worker that was killed with it; None: no more.
+    attempts: Mapped[int] = mapped_column(Integer)  # with an outcome
+    # When the next attempt is due, or the lease of a claimed delivery expires; None: no more.
     due_at: Mapped[datetime | None] = mapped_column(Timestamp)
-    claim: Mapped[str | None] = mapped_column(Key)  # of the run that has it in hand
+    claim: Mapped[str | None] = mapped_column(Key)  # the run that has claimed it
     created_at: Mapped[datetime] = mapped_column(Timestamp)
 
 
 class DeliveryLog(Base):
-    """One attempt, as it went."""
+    """One attempt."""
 
     __tablename__ = "delivery_logs"
     __table_args__ = (
         CheckConstraint("status IN ('success', 'failed')", name="status"),
-        # All that lists filter by, so that counting reads the index alone.
+        # All that lists filter by, so that counting reads only the index.
         Index(None, "webhook_id", "id", "status", "event_type"),
     )
 
@@ -68,4 +68,6 @@ class DeliveryLog(Base):
     resolve_ms: Mapped[int | None] = mapped_column(Integer)
     connect_ms: Mapped[int | None] = mapped_column(Integer)
     tls_ms: Mapped[int | None] = mapped_column(Integer)
-    wait_ms: Mapped[int | None] = mapped_column(Integer)  # from the request to the answer's status
+    wait_ms: Mapped[int | None] = mapped_column(
+        Integer
+    )  # from the request to the response's status

@@ -1,4 +1,4 @@
-"""Events: what happened, written in the transaction in which it happened."""
+"""Events, written in the transaction of the change."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from app.db.column_types import Base, Key, Timestamp
 
 
 class Event(Base):
-    """One event. ``body`` is the whole envelope as every receiver gets it, byte for byte."""
+    """One event. ``body`` is the whole envelope, byte for byte as every receiver gets it."""
 
     __tablename__ = "events"
     __table_args__ = (

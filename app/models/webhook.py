@@ -1,4 +1,4 @@
-"""Webhooks: the addresses that events are sent to."""
+"""Webhooks and replays."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from app.db.column_types import Base, Key, Timestamp
 
 
 class Webhook(Base):
-    """An address that an account's events are sent to."""
+    """A URL that an account's events are sent to."""
 
     __tablename__ = "webhooks"
     __table_args__ = (
@@ -27,7 +27,7 @@ class Webhook(Base):
     enabled: Mapped[bool] = mapped_column(Boolean)
     disabled_reason: Mapped[str | None] = mapped_column(String(20))
     sealed_secret: Mapped[str] = mapped_column(Text)
-    # The secret before the last rotation, with which is signed too until then.
+    # The secret before the last rotation; signs too until ``former_secret_until``.
     sealed_former_secret: Mapped[str | None] = mapped_column(Text)
     former_secret_until: Mapped[datetime | None] = mapped_column(Timestamp)
     created_at: Mapped[datetime] = mapped_column(Timestamp)
@@ -36,13 +36,13 @@ class Webhook(Base):
     consecutive_failures: Mapped[int] = mapped_column(Integer, default=0)
     failing_since: Mapped[datetime | None] = mapped_column(Timestamp)  # since the last success
     warned_at: Mapped[datetime | None] = mapped_column(Timestamp)
-    # Deliveries as old as this or older are not sent any more: it was disabled then.
+    # When it was last disabled; pending deliveries from then or earlier are canceled.
     canceled_at: Mapped[datetime | None] = mapped_column(Timestamp)
-    deleted_at: Mapped[datetime | None] = mapped_column(Timestamp)  # a job takes the rows away
+    deleted_at: Mapped[datetime | None] = mapped_column(Timestamp)  # a job deletes the rows
 
 
 class Replay(Base):
-    """Events of the past that are sent to a webhook again, some at a time."""
+    """Past events to send to a webhook again, some at a time."""
 
     __tablename__ = "replays"
     __table_args__ = (Index(None, "webhook_id"), Index(None, "next_at"))
@@ -54,6 +54,6 @@ class Replay(Base):
     until: Mapped[datetime] = mapped_column(Timestamp)
     event_types: Mapped[list[str]] = mapped_column(JSON)
     only_failed: Mapped[bool] = mapped_column(Boolean)
-    last_event_id: Mapped[str] = mapped_column(Key)  # up to which deliveries were made
-    next_at: Mapped[datetime] = mapped_column(Timestamp)  # when the next ones are
+    last_event_id: Mapped[str] = mapped_column(Key)  # the last one queued
+    next_at: Mapped[datetime] = mapped_column(Timestamp)  # when the next ones are queued
     created_at: Mapped[datetime] = mapped_column(Timestamp)

@@ -1,5 +1,5 @@
-"""The metrics of deliveries. The worker makes them, and may be elsewhere: so they are read from the
-database and the store when somebody asks."""
+"""The metrics of deliveries. The worker may run on another machine, so they are read from the
+database and Valkey at each request."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ from prometheus_client.core import (
 from prometheus_client.registry import Collector
 from sqlalchemy.exc import SQLAlchemyError
 
-from app.deliveries import gauges
+from app.deliveries.service import read_attempts, read_backlog, read_latency
 
 
 class DeliveryCollector(Collector):
-    """What waits, and what was attempted. Needs an application context."""
+    """Pending deliveries and attempts. Needs an application context."""
 
     def collect(self) -> Iterator[Metric]:
-        with suppress(SQLAlchemyError):  # the other metrics tell what is wrong
+        with suppress(SQLAlchemyError):  # the other metrics show the outage
             yield from _backlog()
         attempts = CounterMetricFamily(
             "canopy_delivery_attempts", "Attempts to deliver an event", labels=["outcome"]
         )
-        for outcome, number in sorted(gauges.attempts().items()):
+        for outcome, number in sorted(read_attempts().items()):
             attempts.add_metric([outcome], number)
         yield attempts
-        found = gauges.receipts()
-        receipts = HistogramMetricFamily(
-            "canopy_delivery_receipt_seconds",
-            "Time from an event to its receipt, of those received at the first attempt",
+        found = read_latency()
+        latency = HistogramMetricFamily(
+            "canopy_delivery_latency_seconds",
+            "Time from an event to its delivery, of those delivered at the first attempt",
         )
-        receipts.add_metric([], found.buckets, found.seconds)
-        yield receipts
+        latency.add_metric([], found.buckets, found.seconds)
+        yield latency
 
 
 def delivery_registry() -> CollectorRegistry:
@@ -47,15 +47,15 @@ def delivery_registry() -> CollectorRegistry:
 
 
 def _backlog() -> Iterator[Metric]:
-    found = gauges.backlog()
-    for name, told, value in (
+    found = read_backlog()
+    for name, description, value in (
         ("pending", "Deliveries that are not done, retries included", found.pending),
-        ("due", "Deliveries that are due and not under way", found.due),
-        ("claimed", "Deliveries that a worker has in hand", found.claimed),
+        ("due", "Deliveries that are due and not claimed by a worker", found.due),
+        ("claimed", "Deliveries that a worker has claimed", found.claimed),
         (
-            "late_seconds",
-            "Time since the oldest delivery is due that no worker has in hand",
-            found.late_seconds,
+            "oldest_due_seconds",
+            "Time since the oldest unclaimed delivery became due",
+            found.oldest_due_seconds,
         ),
     ):
-        yield GaugeMetricFamily(f"canopy_deliveries_{name}", told, value)
+        yield GaugeMetricFamily(f"canopy_deliveries_{name}", description, value)

@@ -1,4 +1,4 @@
-"""What the API's description shows of webhooks."""
+"""Examples for the API's description."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from app.webhooks.replay_job import due_replays, queue_next
 
 
 def queue_replays() -> int:
-    """Queue the next events of the past that are to be sent again. Returns how many."""
+    """Queue the next events of all replays. Returns how many."""
     queued = 0
     for replay_id in due_replays():
         with transaction():

@@ -1,4 +1,4 @@
-"""Finding a webhook for a change, and keeping it until the end of the transaction."""
+"""Locking a webhook until the end of the transaction."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from app.webhooks.record import not_found
 
 
 def lock_webhook(principal: Principal, webhook_id: str) -> Webhook:
-    """A webhook of the account. Raises NotFound.
+    """Lock a webhook of the account for a change. Raises NotFound.
 
-    ``FOR UPDATE``: an event that is being written to it is written first, or waits and then finds
-    it as it is after the change. So what is disabled gets nothing from then on.
+    ``FOR UPDATE``: an event for it is either written before, or waits and then sees the change. So
+    a disabled webhook gets no events from then on.
     """
     found = is_id("webhook", webhook_id)
     webhook = find_locked(principal.account_id, Webhook, webhook_id) if found else None
@@ -24,27 +24,26 @@ def lock_webhook(principal: Principal, webhook_id: str) -> Webhook:
     return webhook
 
 
-def hold_webhook(principal: Principal, webhook_id: str) -> Webhook:
-    """The same for what only has something sent to it: nobody changes it meanwhile, and events do
-    not wait. Raises NotFound."""
+def share_lock_webhook(principal: Principal, webhook_id: str) -> Webhook:
+    """Lock a webhook that something is queued for: changes wait, events do not. Raises NotFound."""
     own = rows_of(principal.account_id, Webhook).where(
         Webhook.id == webhook_id, Webhook.deleted_at.is_(None)
     )
     found = is_id("webhook", webhook_id)
-    held = db.session.scalars(own.with_for_update(read=True)).one_or_none() if found else None
-    if held is None:
+    webhook = db.session.scalars(own.with_for_update(read=True)).one_or_none() if found else None
+    if webhook is None:
         raise not_found()
-    return held
+    return webhook
 
 
-def check_enabled(enabled: bool, refusal: str) -> None:
-    """Raises Conflict for a webhook that is disabled.
+def check_enabled(enabled: bool, consequence: str) -> None:
+    """Raises Conflict for a disabled webhook.
 
     Args:
-        refusal: what is not done then.
+        consequence: for the message.
     """
     if not enabled:
         raise Conflict(
-            f"The webhook is disabled, so {refusal}. Enable it first; a test is sent to it all the "
-            "same."
+            f"The webhook is disabled, so {consequence}. Enable it first; a test is sent to it all "
+            "the same."
         )

@@ -1,4 +1,4 @@
-"""What somebody waits for is sent before what has waited for long."""
+"""Tests and redeliveries, which somebody waits for, are sent before the backlog."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from app.values import clock
 _BEFORE: Final = timedelta(milliseconds=1)
 
 
-def before_all_pending(account_id: str, webhook_id: str) -> datetime:
-    """Now, or, when something is overdue for the webhook, just before that."""
+def due_before_pending(account_id: str, webhook_id: str) -> datetime:
+    """Now, or, if deliveries to the webhook are overdue, just before the oldest."""
     pending = rows_of(account_id, Delivery).where(
         Delivery.webhook_id == webhook_id, Delivery.due_at.is_not(None)
     )

@@ -1,4 +1,4 @@
-"""A webhook as it is shown: with its health, and without its secret."""
+"""The record of a webhook: with its health, without its secret."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def webhook_record(webhook: Webhook) -> dict[str, Any]:
 
 
 def not_found() -> NotFound:
-    """The refusal of an id by which the account has no webhook."""
+    """The error for an id with which the account has no webhook."""
     return NotFound("There is no such webhook.")
 
 

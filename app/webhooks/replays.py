@@ -1,7 +1,7 @@
-"""Events of the past, sent to a webhook again.
+"""Replays: past events, sent to a webhook again.
 
-A request counts them and leaves a row, and a job queues their deliveries, some at a time: both by
-the same choice.
+A request counts the events and inserts a row; a job queues their deliveries, some at a time. Both
+select them with the same statement.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from app.webhooks.service import read_webhook
 
 _QUEUE: Final = "app.webhooks.jobs.queue_replays"
 _FAILED: Final = ("failed", "canceled")
-_REFUSAL: Final = "nothing is sent to it again"
+_IF_DISABLED: Final = "nothing is sent to it again"
 
 
 def start_replay(
@@ -39,28 +39,28 @@ def start_replay(
     event_types: Sequence[str] | None = None,
     only_failed: bool = False,
 ) -> dict[str, Any]:
-    """Have events sent to a webhook again. Gives how many there are now, and the replay's id.
+    """Replay events to a webhook. Returns how many there are now, and the replay's id.
 
     Args:
-        since: of which moment on; both ends are included.
+        since: the first moment; both ends are included.
         until: None: up to now.
         event_types: None: those that the webhook is subscribed to.
-        only_failed: whether to leave out what was received, and what is pending.
+        only_failed: whether to leave out what was delivered, and what is pending.
 
     Raises:
         NotFound: the account has no such webhook.
-        Conflict: it is disabled, or an earlier replay is not done.
+        Conflict: it is disabled, or an earlier replay is not finished.
     """
     webhook = read_webhook(principal.account_id, webhook_id)
-    check_enabled(webhook["enabled"], _REFUSAL)
+    check_enabled(webhook["enabled"], _IF_DISABLED)
     moment = clock.now()
     replay = Replay(
         id=new_id("replay"),
         account_id=principal.account_id,
         webhook_id=webhook_id,
-        since=_to_the_millisecond(since),
-        until=_to_the_millisecond(until or moment),
-        event_types=_named(event_types or webhook["events"]),
+        since=_to_millisecond(since),
+        until=_to_millisecond(until or moment),
+        event_types=_expand(event_types or webhook["events"]),
         only_failed=only_failed,
         last_event_id="",
         next_at=moment,
@@ -68,14 +68,14 @@ def start_replay(
     )
     number = _count(replay)
     if number:
-        check_enabled(lock_webhook(principal, webhook_id).enabled, _REFUSAL)
-        _check_first(principal.account_id, webhook_id)
+        check_enabled(lock_webhook(principal, webhook_id).enabled, _IF_DISABLED)
+        _check_no_other(principal.account_id, webhook_id)
         db.session.add(replay)
         enqueue_after_commit(_QUEUE)
     return {"replayed": number, "replay_id": replay.id if number else None}
 
 
-def _check_first(account_id: str, webhook_id: str) -> None:
+def _check_no_other(account_id: str, webhook_id: str) -> None:
     others = rows_of(account_id, Replay).where(Replay.webhook_id == webhook_id)
     if db.session.scalars(others.limit(1)).first() is not None:
         raise Conflict("A replay to this webhook is not done yet. Wait until it is.")
@@ -83,7 +83,7 @@ def _check_first(account_id: str, webhook_id: str) -> None:
 
 def select_events(replay: Replay) -> Select[Any]:
     """The ids of the events that a replay sends, in no order."""
-    chosen = rows_of(replay.account_id, Event).where(
+    matching = rows_of(replay.account_id, Event).where(
         Event.type.in_(replay.event_types),
         Event.created_at >= replay.since,
         Event.created_at <= replay.until,
@@ -93,14 +93,14 @@ def select_events(replay: Replay) -> Select[Any]:
             Delivery.event_id == Event.id, Delivery.webhook_id == replay.webhook_id
         )
         others = deliveries.where(Delivery.state.not_in(_FAILED)).exists()
-        chosen = chosen.where(deliveries.where(Delivery.state.in_(_FAILED)).exists(), ~others)
-    return chosen.with_only_columns(Event.id)
+        matching = matching.where(deliveries.where(Delivery.state.in_(_FAILED)).exists(), ~others)
+    return matching.with_only_columns(Event.id)
 
 
 def _count(replay: Replay) -> int:
-    """How many events there are to send. It is asked before the transaction of the change, in which
-    nobody else could write to SQLite."""
-    queries.release()  # a thread that held one and waited for another could wait for itself
+    """How many events there are to send. Counted before the transaction of the change, which would
+    keep others from writing to SQLite meanwhile."""
+    queries.release()  # or a thread could wait for its own connection
     with queries.connect() as connection:
         return int(
             connection.execute(
@@ -109,10 +109,10 @@ def _count(replay: Replay) -> int:
         )
 
 
-def _named(types: Sequence[str]) -> list[str]:
-    """The types by name, in the order of the catalogue."""
+def _expand(types: Sequence[str]) -> list[str]:
+    """The types without ``*``, in the order of the catalogue."""
     return [name for name in EVENTS if ALL_EVENTS in types or name in types]
 
 
-def _to_the_millisecond(moment: datetime) -> datetime:
+def _to_millisecond(moment: datetime) -> datetime:
     return clock.parse_time(clock.format_time(moment))

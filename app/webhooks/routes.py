@@ -34,7 +34,7 @@ bp = ApiBlueprint(
     description="Addresses that events are sent to.",
 )
 _ONE = "/<webhook_id>"
-_ANSWER = (200, single_of(WebhookSchema))
+_RESPONSE = (200, single_of(WebhookSchema))
 
 
 @bp.operation("GET", "", needs="admin", gives=(200, whole_of(WebhookSchema)))
@@ -43,7 +43,7 @@ def list_webhooks(principal: Principal) -> Response:
     return envelope.complete_list(service.list_webhooks(principal.account_id))
 
 
-@bp.operation("GET", _ONE, needs="admin", gives=_ANSWER)
+@bp.operation("GET", _ONE, needs="admin", gives=_RESPONSE)
 def read_webhook(principal: Principal, webhook_id: str) -> Response:
     """Read a webhook."""
     return envelope.single(service.read_webhook(principal.account_id, webhook_id))
@@ -59,7 +59,7 @@ def read_webhook(principal: Principal, webhook_id: str) -> Response:
 def create_webhook(principal: Principal, values: dict[str, Any]) -> Response:
     """Create a webhook."""
     made = service.create_webhook(principal, **values)
-    return _shown_once(made, status=201, location=f"/v1/webhooks/{made.record['id']}")
+    return _with_secret(made, status=201, location=f"/v1/webhooks/{made.record['id']}")
 
 
 @bp.operation(
@@ -68,7 +68,7 @@ def create_webhook(principal: Principal, values: dict[str, Any]) -> Response:
     needs="admin",
     finds=service.check_webhook,
     takes=WebhookUpdateSchema,
-    gives=_ANSWER,
+    gives=_RESPONSE,
 )
 def update_webhook(principal: Principal, values: dict[str, Any], webhook_id: str) -> Response:
     """Change, enable or disable a webhook."""
@@ -108,7 +108,7 @@ def rotate_webhook_secret(
     principal: Principal, values: dict[str, Any], webhook_id: str
 ) -> Response:
     """Give a webhook a new secret."""
-    return _shown_once(service.rotate_secret(principal, webhook_id, **values))
+    return _with_secret(service.rotate_secret(principal, webhook_id, **values))
 
 
 @bp.operation(
@@ -125,10 +125,10 @@ def replay_events(principal: Principal, values: dict[str, Any], webhook_id: str)
     return envelope.single(replays.start_replay(principal, webhook_id, **values))
 
 
-def _shown_once(shown: WithSecret, **options: Any) -> Response:
-    """An answer with a secret. Nobody stores it, and its tag is that of the record alone, of which
-    a secret cannot be guessed."""
-    response = envelope.single(shown.record | {"secret": shown.secret}, **options)
-    response.headers["ETag"] = entity_tag([dumps(shown.record)])
+def _with_secret(created: WithSecret, **options: Any) -> Response:
+    """A response with a secret. It must not be cached, and its entity tag is that of the record
+    alone, which does not help to guess the secret."""
+    response = envelope.single(created.record | {"secret": created.secret}, **options)
+    response.headers["ETag"] = entity_tag([dumps(created.record)])
     response.headers["Cache-Control"] = "no-store"
     return response

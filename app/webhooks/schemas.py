@@ -1,4 +1,4 @@
-"""What comes in and goes out of the routes of webhooks."""
+"""Schemas of requests and responses."""
 
 from __future__ import annotations
 
@@ -81,15 +81,15 @@ class EventTypes(fields.List[str]):
 
 
 class Secret(fields.String):
-    """A signing secret that the customer chooses, exactly as it is sent."""
+    """A signing secret that the customer chooses, used exactly as it is sent."""
 
     def __init__(self, **options: Any) -> None:
         low, high = SECRET_LENGTHS
-        told = "Must be visible ASCII characters, without spaces."
+        message = "Must be visible ASCII characters, without spaces."
         super().__init__(
             validate=[
                 validate.Length(min=low, max=high),
-                validate.Regexp(r"^[!-~]+\Z", error=told),
+                validate.Regexp(r"^[!-~]+\Z", error=message),
             ],
             metadata={"pattern": "^[!-~]+$"},
             **options,

@@ -1,4 +1,4 @@
-"""What can be done with webhooks."""
+"""Operations on webhooks."""
 
 from __future__ import annotations
 
@@ -12,17 +12,18 @@ from app.auth.principal import Principal
 from app.auth.tenant import columns_of
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
-from app.deliveries.service import cancel_pending, new_secret
+from app.deliveries.service import cancel_pending
 from app.http.errors import Detail, Forbidden
 from app.jobs.after_commit import notify_after_commit
 from app.models import Account, Webhook
 from app.outbox import NEW_DELIVERIES, Actor, emit_test
 from app.policy.deliveries import OVERLAP_HOURS_DEFAULT, WEBHOOKS_PER_ACCOUNT
 from app.security.sealing import seal
+from app.security.webhook_signing import new_secret
 from app.values import clock
 from app.values.ids import is_id, new_id
-from app.webhooks.locking import hold_webhook, lock_webhook
-from app.webhooks.ordering import before_all_pending
+from app.webhooks.locking import lock_webhook, share_lock_webhook
+from app.webhooks.ordering import due_before_pending
 from app.webhooks.record import COLUMNS, not_found, row_record, webhook_record
 
 MANUAL: Final = "manual"
@@ -68,8 +69,8 @@ def create_webhook(
     description: str | None = None,
     enabled: bool = True,
 ) -> WithSecret:
-    """A new webhook; all arguments are checked. Raises Forbidden when the account has enough."""
-    # Others that create one wait; events, which refer to the account's row, do not.
+    """Create a webhook from valid arguments. Raises Forbidden when the account has the maximum."""
+    # Concurrent creations wait; events, which refer to the account's row, do not.
     lock = {"key_share": True}
     account = db.session.get_one(Account, principal.account_id, with_for_update=lock)
     _check_number(account.id)
@@ -94,8 +95,8 @@ def create_webhook(
 def update_webhook(
     principal: Principal, webhook_id: str, values: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Change the fields that ``values`` holds, and give the record; without a real change nothing
-    happens. Raises NotFound."""
+    """Change the fields in ``values``. Returns the record; without a real change nothing happens.
+    Raises NotFound."""
     webhook = lock_webhook(principal, webhook_id)
     changed = {name for name, value in values.items() if getattr(webhook, name) != value}
     for name in changed:
@@ -103,7 +104,7 @@ def update_webhook(
     if not changed:
         return webhook_record(webhook)
     webhook.updated_at = clock.now()
-    notify_after_commit(NEW_DELIVERIES)  # it holds for what is in hand, too
+    notify_after_commit(NEW_DELIVERIES)  # it applies to claimed deliveries too
     if "enabled" in changed:
         webhook.disabled_reason = None if webhook.enabled else MANUAL
         if not webhook.enabled:
@@ -114,7 +115,7 @@ def update_webhook(
 
 
 def delete_webhook(principal: Principal, webhook_id: str) -> None:
-    """Delete a webhook: it is gone at once, and its rows soon after. Raises NotFound."""
+    """Delete a webhook: it disappears at once, its rows later. Raises NotFound."""
     webhook = lock_webhook(principal, webhook_id)
     webhook.deleted_at = clock.now()
     webhook.enabled = False
@@ -123,17 +124,17 @@ def delete_webhook(principal: Principal, webhook_id: str) -> None:
 
 
 def send_test(principal: Principal, webhook_id: str) -> str:
-    """Have a test event sent to a webhook, disabled or not. Gives its id. Raises NotFound."""
-    webhook = hold_webhook(principal, webhook_id)
-    due_at = before_all_pending(webhook.account_id, webhook.id)
+    """Queue a test event for a webhook, disabled or not. Returns its id. Raises NotFound."""
+    webhook = share_lock_webhook(principal, webhook_id)
+    due_at = due_before_pending(webhook.account_id, webhook.id)
     return emit_test(webhook.id, Actor.of(principal), due_at)
 
 
 def rotate_secret(
     principal: Principal, webhook_id: str, *, overlap_hours: int = OVERLAP_HOURS_DEFAULT
 ) -> WithSecret:
-    """Give a webhook a new secret. The record has ``former_secret_until``: until then deliveries
-    are signed with the former one too; None when they are not.
+    """Give a webhook a new secret. The record has ``former_secret_until``: until then, deliveries
+    are signed with the former one too; None if they are not.
 
     Raises NotFound.
     """

@@ -51,7 +51,6 @@ OTHER_WAYS: dict[str, tuple[str, str]] = {
     "app.jobs.scheduler": ("redis", _STORE),
     "app.usage.jobs": ("redis", _STORE),
     "app.limits.request_counts": ("redis", _STORE),
-    "app.deliveries.gauges": ("redis", _STORE),
     "app.deliveries.metrics": ("redis", _STORE),
     "app.deliveries.jobs": ("redis", _STORE),
 }

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from app.cli.certificates import ensure_certificates
-from app.cli.listening import Listening, Receipt
-from app.deliveries.signing import new_secret, request_headers, signatures
+from app.cli.listening import ReceivedDelivery, Receiver
+from app.security.webhook_signing import new_secret, request_headers, signatures
 
 BODY = b'{"type":"project.created"}'
 BOTH = ("X-Service-Signature", "webhook-signature")
@@ -21,17 +21,17 @@ MOMENT = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 
 
 class Caller:
-    """Speaks to the receiver, and knows what it was told."""
+    """Sends requests to the receiver, and has what it reported."""
 
-    def __init__(self, folder: Path, answer: int) -> None:
+    def __init__(self, folder: Path, status: int) -> None:
         self.certificates = ensure_certificates(folder)
-        self.told: list[Receipt] = []
-        self.listening = Listening(self.certificates.receiver, 0, answer, self.told.append)
-        self.listening.secret = new_secret()
+        self.deliveries: list[ReceivedDelivery] = []
+        self.receiver = Receiver(self.certificates.receiver, 0, status, self.deliveries.append)
+        self.receiver.secret = new_secret()
 
     @property
     def port(self) -> int:
-        return int(self.listening.url.rstrip("/").rpartition(":")[2])
+        return int(self.receiver.url.rstrip("/").rpartition(":")[2])
 
     def connection(self) -> http.client.HTTPSConnection:
         context = ssl.create_default_context(cafile=str(self.certificates.authority))
@@ -41,35 +41,35 @@ class Caller:
         named = request_headers("evt_1", "project.created", "dlv_1", MOMENT)
         return named | signatures((secret,), "evt_1", MOMENT, body) | headers
 
-    def post(self, headers: dict[str, str], body: bytes = BODY) -> tuple[int, Receipt]:
+    def post(self, headers: dict[str, str], body: bytes = BODY) -> tuple[int, ReceivedDelivery]:
         connection = self.connection()
         connection.request("POST", "/", body, headers)
         status = connection.getresponse().status
         connection.close()
-        return status, self.told[-1]
+        return status, self.deliveries[-1]
 
 
 @pytest.fixture
 def caller(tmp_path: Path) -> Iterator[Caller]:
     made = Caller(tmp_path, 202)
-    with made.listening:
+    with made.receiver:
         yield made
 
 
-def test_what_is_signed_with_the_secret_is_right(caller: Caller) -> None:
-    status, receipt = caller.post(caller.signed(caller.listening.secret))
+def test_right_signatures(caller: Caller) -> None:
+    status, delivery = caller.post(caller.signed(caller.receiver.secret))
     assert status == 202
-    assert receipt == Receipt("project.created", "evt_1", "dlv_1", (), BODY)
+    assert delivery == ReceivedDelivery("project.created", "evt_1", "dlv_1", (), BODY)
 
 
 def test_one_of_several_signatures_is_enough(caller: Caller) -> None:
-    right, other = caller.signed(caller.listening.secret), caller.signed(new_secret())
+    right, other = caller.signed(caller.receiver.secret), caller.signed(new_secret())
     both = f"{other['webhook-signature']} {right['webhook-signature']}"
     assert caller.post(right | {"webhook-signature": both})[1].wrong == ()
 
 
-def test_what_is_signed_otherwise_is_wrong(caller: Caller) -> None:
-    right = caller.signed(caller.listening.secret)
+def test_wrong_signatures(caller: Caller) -> None:
+    right = caller.signed(caller.receiver.secret)
     assert caller.post(caller.signed(new_secret()))[1].wrong == BOTH
     assert caller.post(right, BODY + b" ")[1].wrong == BOTH
     assert caller.post({})[1].wrong == BOTH
@@ -79,33 +79,33 @@ def test_what_is_signed_otherwise_is_wrong(caller: Caller) -> None:
             assert caller.post(right | {header: value})[1].wrong == BOTH[1:]
 
 
-def test_what_a_terminal_would_obey_is_not_passed_on(caller: Caller) -> None:
-    _, receipt = caller.post({"X-Service-Event": "\x1b[2Jcleared\x9b" + "x" * 500})
-    assert receipt.event_type.startswith("?[2Jcleared?x")
-    assert len(receipt.event_type) == 60
+def test_control_characters_are_replaced(caller: Caller) -> None:
+    _, delivery = caller.post({"X-Service-Event": "\x1b[2Jcleared\x9b" + "x" * 500})
+    assert delivery.event_type.startswith("?[2Jcleared?x")
+    assert len(delivery.event_type) == 60
 
 
 def test_connections_are_kept(caller: Caller) -> None:
     connection = caller.connection()
-    headers = caller.signed(caller.listening.secret)
+    headers = caller.signed(caller.receiver.secret)
     for _ in range(3):
         connection.request("POST", "/", BODY, headers)
         assert connection.getresponse().read() == b""
     connection.close()
-    assert len(caller.told) == 3
+    assert len(caller.deliveries) == 3
 
 
-def test_a_connection_that_hangs_holds_nobody_up(caller: Caller) -> None:
+def test_a_connection_that_hangs_does_not_delay_others(caller: Caller) -> None:
     with socket.create_connection(("127.0.0.1", caller.port)):
-        assert caller.post(caller.signed(caller.listening.secret))[0] == 202
+        assert caller.post(caller.signed(caller.receiver.secret))[0] == 202
 
 
 @pytest.mark.parametrize("length", ["many", "-1", "99999999999"])
-def test_a_body_of_no_known_length_is_refused(caller: Caller, length: str) -> None:
+def test_a_body_without_a_valid_length_is_rejected(caller: Caller, length: str) -> None:
     connection = caller.connection()
     connection.putrequest("POST", "/")
     connection.putheader("Content-Length", length)
     connection.endheaders()
     assert connection.getresponse().status == 400
     connection.close()
-    assert caller.told == []
+    assert caller.deliveries == []

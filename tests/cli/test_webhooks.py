@@ -156,9 +156,7 @@ def test_listen_prints_what_comes_and_removes_its_webhook(
     assert client.get("/v1/webhooks").json["data"] == []
 
 
-def test_listen_takes_the_events_and_the_answer_that_are_named(
-    client: Client, listen: Callable[..., Any]
-) -> None:
+def test_listen_with_events_and_a_status(client: Client, listen: Callable[..., Any]) -> None:
     subscribed = []
 
     def act() -> None:
@@ -167,7 +165,7 @@ def test_listen_takes_the_events_and_the_answer_that_are_named(
         deliver_here(client.app)
 
     result = listen("--events", "project.deleted", "--events", "asset.created",
-                    "--answer", "503", "--bodies", act=act)  # fmt: skip
+                    "--status", "503", "--bodies", act=act)  # fmt: skip
     assert subscribed == [["project.deleted", "asset.created"]]
     line, _, body = result.stdout.partition("\n")
     assert line.endswith("signatures right, answered 503")
@@ -193,7 +191,7 @@ def test_listen_says_how_the_service_has_to_be_started(
 def test_listen_asks_whether_the_service_runs(
     client: Client, listen: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(webhooks, "_PATIENCE", 0)
+    monkeypatch.setattr(webhooks, "_TEST_SECONDS", 0)
     result = listen()
     assert (result.exit_code, result.stdout) == (0, "")
     assert "nothing was tried for 0 seconds; is it running?" in result.stderr
@@ -204,7 +202,7 @@ def test_listen_asks_whether_the_service_runs(
 def test_listen_removes_what_one_that_was_killed_has_left(
     client: Client, listen: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(webhooks, "_PATIENCE", 0)
+    monkeypatch.setattr(webhooks, "_TEST_SECONDS", 0)
     port = str(free_port())
     with monkeypatch.context() as killed:
         killed.setattr(webhooks, "_remove", lambda *_: None)

@@ -1,4 +1,5 @@
-"""Webhooks, parcels and outcomes, for what is tested without a database; deliveries in one."""
+"""Pending webhooks, claimed deliveries and outcomes for tests without a database; queued deliveries
+for those with one."""
 
 from __future__ import annotations
 
@@ -6,8 +7,7 @@ import itertools
 from datetime import UTC, datetime, timedelta
 
 from app.db.extensions import db
-from app.deliveries.leases import PendingWebhook
-from app.deliveries.types import ClaimedDelivery, Outcome
+from app.deliveries.types import ClaimedDelivery, Outcome, PendingWebhook
 from app.egress import Timing
 from app.outbox import queue_deliveries
 from tests.make import Client, events, make_project
@@ -18,8 +18,8 @@ NO_TIMING = Timing(None, None, None, None)
 _numbers = itertools.count(1)
 
 
-def waiting(webhook_id: str, **columns: object) -> PendingWebhook:
-    """A webhook that has succeeded last time."""
+def pending(webhook_id: str, **columns: object) -> PendingWebhook:
+    """A webhook whose last attempt succeeded."""
     row = {
         "webhook_id": webhook_id,
         "account_id": f"account of {webhook_id}",
@@ -36,7 +36,7 @@ def waiting(webhook_id: str, **columns: object) -> PendingWebhook:
     return PendingWebhook(**(row | columns))
 
 
-def parcel(webhook_id: str, **columns: object) -> ClaimedDelivery:
+def claimed(webhook_id: str, **columns: object) -> ClaimedDelivery:
     number = next(_numbers)
     row = {
         "id": f"dlv_{number}",
@@ -60,7 +60,7 @@ def outcome(sent: ClaimedDelivery, *, error: str | None = None, seconds: float =
 
 
 def queue(customer: Client, number: int, *webhooks: dict[str, str]) -> None:
-    """So many deliveries for each webhook, due now."""
+    """Queue this number of deliveries for each webhook, due now."""
     if not events(customer):
         make_project(customer)
     event_id = events(customer)[0]["id"]

@@ -26,7 +26,7 @@ def record(customer: Client, webhook: dict[str, str]) -> dict[str, object]:
     return customer.get(f"/v1/webhooks/{webhook['id']}").json["data"]
 
 
-def test_an_event_arrives_as_it_was_written(
+def test_an_event_is_delivered_as_it_was_written(
     customer: Client, receiver: Receiver, deliver: Deliver
 ) -> None:
     webhook = make_webhook(customer, url=receiver.url("/hook?a=b"), events=["project.created"])
@@ -49,7 +49,7 @@ def test_an_event_arrives_as_it_was_written(
     assert (delivery["state"], delivery["due_at"], delivery["attempts"]) == ("succeeded", None, 1)
 
 
-def test_only_those_get_it_that_are_subscribed_and_enabled(
+def test_only_subscribed_and_enabled_webhooks_get_an_event(
     customer: Client, stranger: Client, receiver: Receiver, deliver: Deliver
 ) -> None:
     make_webhook(customer, url=receiver.url("/all"))
@@ -126,7 +126,7 @@ def test_a_success_ends_the_schedule(
 
 
 @pytest.mark.parametrize("status", [200, 201, 202, 204, 299])
-def test_every_2xx_is_a_receipt(
+def test_every_2xx_is_a_success(
     customer: Client, receiver: Receiver, deliver: Deliver, status: int
 ) -> None:
     receiver.answer = answering(status, b"")
@@ -148,7 +148,7 @@ def test_everything_else_is_a_failure(
     assert [request.path for request in receiver.requests] == ["/here"]
 
 
-def test_a_test_is_sent_to_one_webhook_also_when_it_is_disabled(
+def test_a_test_is_sent_to_one_webhook_even_if_it_is_disabled(
     customer: Client, receiver: Receiver, deliver: Deliver
 ) -> None:
     make_webhook(customer, url=receiver.url("/other"))
@@ -165,7 +165,7 @@ def test_a_test_is_sent_to_one_webhook_also_when_it_is_disabled(
     assert (entry["status"], entry["cause"]) == ("success", "test")
 
 
-def test_a_test_is_sent_before_what_has_waited_for_long(
+def test_a_test_is_sent_before_the_backlog(
     customer: Client, receiver: Receiver, deliver: Deliver, later: Later
 ) -> None:
     webhook = make_webhook(customer, url=receiver.url(), events=["project.created"])
@@ -199,7 +199,7 @@ def test_redelivery_is_one_more_attempt_of_the_same_bytes(
     assert "next_retry_at" not in again
 
 
-def test_a_changed_url_holds_for_what_is_pending(
+def test_a_changed_url_applies_to_pending_deliveries(
     customer: Client, make_receiver: MakeReceiver, deliver: Deliver, later: Later
 ) -> None:
     old, new = make_receiver(), make_receiver()

@@ -31,7 +31,7 @@ def status(customer: Client, webhook: dict[str, str]) -> tuple[object, object]:
     return record["status"], record["disabled_reason"]
 
 
-def test_gone_disables_at_once(
+def test_a_410_disables_at_once(
     delivering: Flask, customer: Client, receiver: Receiver, deliver: Deliver
 ) -> None:
     webhook = make_webhook(customer, url=receiver.url(), events=["project.created"])
@@ -48,7 +48,7 @@ def test_gone_disables_at_once(
     assert len(receiver.requests) == seen
 
 
-def test_gone_cancels_what_waits_for_a_retry(
+def test_a_410_cancels_pending_retries(
     customer: Client, receiver: Receiver, deliver: Deliver, later: Later
 ) -> None:
     receiver.answer = in_turn(answering(500), answering(410))
@@ -65,7 +65,7 @@ def test_gone_cancels_what_waits_for_a_retry(
     assert len(receiver.requests) == 2
 
 
-def test_what_fails_for_long_is_disabled_a_day_after_a_warning(
+def test_a_webhook_that_fails_for_long_is_disabled_a_day_after_a_warning(
     delivering: Flask, customer: Client, receiver: Receiver, deliver: Deliver, later: Later
 ) -> None:
     admin = make_member(customer, "admin")
@@ -84,9 +84,9 @@ def test_what_fails_for_long_is_disabled_a_day_after_a_warning(
     later(timedelta(seconds=1))
     fail_once()
     fail_once()
-    told = mails(delivering, "webhook_failing", webhook["id"])
-    assert len(told) == 2, "the owner and the admin, once"
-    assert admin.email in told
+    recipients = mails(delivering, "webhook_failing", webhook["id"])
+    assert len(recipients) == 2, "the owner and the admin, once"
+    assert admin.email in recipients
     assert status(customer, webhook) == ("failing", None)
     later(DISABLED_AFTER - WARNED_AFTER - timedelta(seconds=1))
     fail_once()
@@ -94,10 +94,10 @@ def test_what_fails_for_long_is_disabled_a_day_after_a_warning(
     later(timedelta(seconds=1))
     fail_once()
     assert status(customer, webhook) == ("disabled", "failing")
-    assert mails(delivering, "webhook_disabled", webhook["id"]) == told
+    assert mails(delivering, "webhook_disabled", webhook["id"]) == recipients
 
 
-def test_who_fails_seldom_is_warned_before(
+def test_a_webhook_with_rare_attempts_is_warned_before_it_is_disabled(
     delivering: Flask, customer: Client, receiver: Receiver, deliver: Deliver, later: Later
 ) -> None:
     receiver.answer = answering(500)
@@ -115,7 +115,7 @@ def test_who_fails_seldom_is_warned_before(
     assert status(customer, webhook) == ("disabled", "failing")
 
 
-def test_a_success_takes_the_warning_back(
+def test_a_success_clears_the_warning(
     customer: Client, receiver: Receiver, deliver: Deliver, later: Later
 ) -> None:
     webhook = make_webhook(customer, url=receiver.url(), events=["project.created"])
@@ -134,7 +134,7 @@ def test_a_success_takes_the_warning_back(
     assert (row["warned_at"], row["failing_since"], row["consecutive_failures"]) == (None, None, 0)
 
 
-def test_gone_stays_gone_whatever_ends_later(
+def test_later_outcomes_do_not_undo_a_410(
     customer: Client, receiver: Receiver, make_receiver: MakeReceiver, deliver: Deliver
 ) -> None:
     """Also in one batch with failures of others."""
@@ -151,7 +151,7 @@ def test_gone_stays_gone_whatever_ends_later(
     assert webhook_row(customer, webhook["id"])["failing_since"] is not None
 
 
-def test_a_url_that_was_changed_is_not_blamed_for_the_old_one(
+def test_failures_of_a_former_url_do_not_count(
     customer: Client, receiver: Receiver, deliver: Deliver
 ) -> None:
     webhook = make_webhook(customer, url=receiver.url("/old"), events=["project.created"])
@@ -168,7 +168,7 @@ def test_a_url_that_was_changed_is_not_blamed_for_the_old_one(
     assert webhook_row(customer, webhook["id"])["enabled"]
 
 
-def test_who_enables_again_and_again_gets_a_mail_a_day(
+def test_mails_are_limited_to_one_a_day(
     delivering: Flask, customer: Client, receiver: Receiver, deliver: Deliver
 ) -> None:
     receiver.answer = answering(410)

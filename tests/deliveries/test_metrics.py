@@ -1,4 +1,4 @@
-"""What /metrics says of deliveries."""
+"""The metrics of deliveries."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from flask import Flask
 
-from app.deliveries.metrics import ATTEMPTS, RECEIPTS
+from app.deliveries.metrics import ATTEMPTS, LATENCY
 from app.jobs.valkey import valkey
 from tests.egress.receivers import Receiver, answering, in_turn
 from tests.make import Client, make_project
@@ -18,16 +18,18 @@ from tests.webhooks.conftest import Deliver, Later
 @pytest.fixture(autouse=True)
 def _nothing_counted(delivering: Flask) -> None:
     with delivering.app_context():
-        valkey().client.delete(ATTEMPTS, RECEIPTS)
+        valkey().client.delete(ATTEMPTS, LATENCY)
 
 
 def metrics(app: Flask) -> dict[str, float]:
-    answer = app.test_client().get("/metrics", headers={"Authorization": "Bearer metrics-token"})
-    lines = [line for line in answer.text.splitlines() if line and not line.startswith("#")]
+    response = app.test_client().get("/metrics", headers={"Authorization": "Bearer metrics-token"})
+    lines = [line for line in response.text.splitlines() if line and not line.startswith("#")]
     return {name: float(value) for name, _, value in (line.rpartition(" ") for line in lines)}
 
 
-def test_what_waits(delivering: Flask, customer: Client, receiver: Receiver, later: Later) -> None:
+def test_pending_deliveries(
+    delivering: Flask, customer: Client, receiver: Receiver, later: Later
+) -> None:
     make_webhook(customer, url=receiver.url(), events=["project.created"])
     make_project(customer)
     later(timedelta(seconds=7))
@@ -36,10 +38,10 @@ def test_what_waits(delivering: Flask, customer: Client, receiver: Receiver, lat
     assert found["canopy_deliveries_pending"] == 2
     assert found["canopy_deliveries_due"] == 2
     assert found["canopy_deliveries_claimed"] == 0
-    assert found["canopy_deliveries_late_seconds"] == 7
+    assert found["canopy_deliveries_oldest_due_seconds"] == 7
 
 
-def test_what_is_to_be_tried_again_is_not_due(
+def test_a_delivery_that_waits_for_its_retry_is_not_due(
     delivering: Flask, customer: Client, receiver: Receiver, deliver: Deliver
 ) -> None:
     receiver.answer = answering(500)
@@ -48,10 +50,10 @@ def test_what_is_to_be_tried_again_is_not_due(
     deliver()
     found = metrics(delivering)
     assert (found["canopy_deliveries_pending"], found["canopy_deliveries_due"]) == (1, 0)
-    assert found["canopy_deliveries_late_seconds"] == 0
+    assert found["canopy_deliveries_oldest_due_seconds"] == 0
 
 
-def test_what_was_attempted(
+def test_attempts_by_outcome(
     delivering: Flask, customer: Client, receiver: Receiver, deliver: Deliver, later: Later
 ) -> None:
     receiver.answer = in_turn(answering(200), answering(503), answering(404), answering(200))
@@ -71,17 +73,17 @@ def test_what_was_attempted(
         if name.startswith("canopy_delivery_attempts_total")
     }
     assert attempts == {
-        "received": 4,
+        "delivered": 4,
         "answered_5xx": 1,
         "answered_4xx": 1,
         "refused": 1,
         "not_allowed": 1,
     }
-    assert found["canopy_delivery_receipt_seconds_count"] == 2, "first attempts only"
-    assert found['canopy_delivery_receipt_seconds_bucket{le="+Inf"}'] == 2
+    assert found["canopy_delivery_latency_seconds_count"] == 2, "first attempts only"
+    assert found['canopy_delivery_latency_seconds_bucket{le="+Inf"}'] == 2
 
 
-def test_nothing_yet(delivering: Flask) -> None:
+def test_without_deliveries(delivering: Flask) -> None:
     found = metrics(delivering)
     assert found["canopy_deliveries_pending"] == 0
-    assert found["canopy_delivery_receipt_seconds_count"] == 0
+    assert found["canopy_delivery_latency_seconds_count"] == 0

@@ -33,7 +33,7 @@ def queue_all(app: Flask) -> int:
         return queue_replays()
 
 
-def test_all_are_sent_again_once_in_their_order(
+def test_all_events_are_replayed_once_in_order(
     delivering: Flask,
     customer: Client,
     receiver: Receiver,
@@ -59,7 +59,9 @@ def test_all_are_sent_again_once_in_their_order(
     assert {row["cause"] for row in deliveries(customer)} == {"replay"}
 
 
-def test_they_lie_apart(delivering: Flask, customer: Client, receiver: Receiver) -> None:
+def test_replayed_events_are_spread(
+    delivering: Flask, customer: Client, receiver: Receiver
+) -> None:
     for _ in range(4):
         make_project(customer)
     webhook = make_webhook(customer, url=receiver.url(), events=["project.created"])
@@ -69,8 +71,12 @@ def test_they_lie_apart(delivering: Flask, customer: Client, receiver: Receiver)
     assert {(b - a).total_seconds() for a, b in pairwise(times)} == {0.02}
 
 
-def test_the_next_ones_are_queued_before_the_last_have_their_time(
-    delivering: Flask, customer: Client, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+def test_the_next_events_are_queued_before_the_last_are_due(
+    delivering: Flask,
+    customer: Client,
+    receiver: Receiver,
+    later: Later,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(replay_job, "_CHUNK", 3)
     for _ in range(7):
@@ -82,7 +88,7 @@ def test_the_next_ones_are_queued_before_the_last_have_their_time(
     assert {(b - a).total_seconds() for a, b in pairwise(times)} == {0.02}
 
 
-def test_nothing_is_added_while_the_receiver_is_behind(
+def test_nothing_is_queued_while_the_receiver_is_behind(
     delivering: Flask, customer: Client, receiver: Receiver, deliver: Deliver, later: Later
 ) -> None:
     webhook = make_webhook(customer, url=receiver.url(), events=["project.created"])
@@ -95,7 +101,7 @@ def test_nothing_is_added_while_the_receiver_is_behind(
     assert queue_all(delivering) == 1
 
 
-def test_only_what_failed_is_sent_again_if_one_likes(
+def test_a_replay_of_failed_events_only(
     delivering: Flask, customer: Client, receiver: Receiver, deliver: Deliver, later: Later
 ) -> None:
     webhook = make_webhook(customer, url=receiver.url(), events=["project.created"])
@@ -116,7 +122,7 @@ def test_only_what_failed_is_sent_again_if_one_likes(
     assert replay(customer, webhook, since="2020-01-01T00:00:00Z", only_failed=True) == 0
 
 
-def test_it_ends_when_the_webhook_is_disabled(
+def test_a_replay_ends_when_the_webhook_is_disabled(
     delivering: Flask, customer: Client, receiver: Receiver
 ) -> None:
     make_project(customer)
@@ -127,7 +133,7 @@ def test_it_ends_when_the_webhook_is_disabled(
     assert replays(customer) == []
 
 
-def test_one_at_a_time(delivering: Flask, customer: Client, receiver: Receiver) -> None:
+def test_one_replay_at_a_time(delivering: Flask, customer: Client, receiver: Receiver) -> None:
     make_project(customer)
     webhook = make_webhook(customer, url=receiver.url(), events=["project.created"])
     replay(customer, webhook)

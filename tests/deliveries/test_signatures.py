@@ -17,7 +17,7 @@ from tests.make.webhooks import make_webhook
 from tests.webhooks.conftest import Deliver, Later
 
 
-def test_both_signatures_are_right(customer: Client, receiver: Receiver, deliver: Deliver) -> None:
+def test_both_signatures_are_valid(customer: Client, receiver: Receiver, deliver: Deliver) -> None:
     webhook = make_webhook(customer, url=receiver.url())
     make_project(customer)
     deliver()
@@ -27,7 +27,7 @@ def test_both_signatures_are_right(customer: Client, receiver: Receiver, deliver
     StandardWebhook(webhook["secret"]).verify(request.body, request.headers)
 
 
-def test_a_secret_of_the_customer_signs_as_it_is(
+def test_a_chosen_secret_signs_as_it_is(
     customer: Client, receiver: Receiver, deliver: Deliver
 ) -> None:
     make_webhook(customer, url=receiver.url(), secret="my-own-secret")

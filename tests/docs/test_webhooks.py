@@ -14,12 +14,12 @@ import pytest
 from jsonschema import Draft202012Validator
 from werkzeug.test import TestResponse
 
-from app.deliveries.sender_pool import fault_of
-from app.deliveries.signing import request_headers, signatures
+from app.deliveries.sender_pool import status_error
 from app.events.catalogue import schema_of
 from app.policy import deliveries as policy
 from app.policy.bounds import EVENT_DAYS
 from app.policy.deliveries import FailureReason
+from app.security.webhook_signing import request_headers, signatures
 from app.values.strict_json import loads
 from app.webhooks.record import STATUSES
 from app.webhooks.schemas import REASONS
@@ -142,7 +142,7 @@ def test_retries_are_the_policys() -> None:
 def test_every_error_is_explained() -> None:
     rows = [row for row in tables(section("Retries")) if not row[0].isdecimal()]
     texts = [re.findall(r"`([^`]+)`", row[0])[0] for row in rows]
-    answers = [fault_of(status) for status in (500, 301, 410)]
+    answers = [status_error(status) for status in (500, 301, 410)]
     ours = "a fault of the service"
     assert texts == [*answers, *(trouble.value for trouble in FailureReason), ours]
     assert all(row[1] for row in rows)
@@ -162,7 +162,7 @@ def test_limits_are_the_policys() -> None:
     shown = {
         "webhooks of an account": str(policy.WEBHOOKS_PER_ACCOUNT),
         "time for an attempt": f"{policy.ATTEMPT_SECONDS:.0f} seconds in all",
-        "answer's body that is read": f"{policy.ANSWER_BYTES // 1024} KB",
+        "answer's body that is read": f"{policy.RESPONSE_BYTES // 1024} KB",
         "attempts": f"{policy.ATTEMPTS}, ",
         "deliveries under way at once": f"{policy.PER_WEBHOOK} to a webhook, {policy.PER_ACCOUNT} "
         "of an account",
@@ -191,7 +191,7 @@ def test_limits_are_the_policys() -> None:
         ("A new secret", f"after {'a ' if policy.RETRY_AFTER[0].seconds == 60 else ''}minute"),
         ("Addresses", f"at most {policy.URL_LENGTH:,} characters"),
         ("What is promised", f"within {policy.SWEEP_SECONDS} seconds"),
-        ("What is promised", f"after {in_words(policy.CLAIMED_FOR)}"),
+        ("What is promised", f"after {in_words(policy.LEASE)}"),
         ("Retries", "head of the answer below 64 KB"),
     ],
 )

@@ -197,16 +197,16 @@ def _outcome(monkeypatch: pytest.MonkeyPatch, host: str, **options: Any) -> str:
     finally:
         egress.close()
     assert not any(character.isdigit() for character in str(failed.value))
-    return CALLED if failed.value.trouble is FailureReason.REFUSED else str(failed.value)
+    return CALLED if failed.value.reason is FailureReason.REFUSED else str(failed.value)
 
 
 @pytest.mark.parametrize("host", WRITTEN)
-def test_a_host_as_it_is_written(monkeypatch: pytest.MonkeyPatch, host: str) -> None:
+def test_hosts_given_as_addresses(monkeypatch: pytest.MonkeyPatch, host: str) -> None:
     assert _outcome(monkeypatch, host) == WRITTEN[host]
 
 
 @pytest.mark.parametrize("name", NAMED)
-def test_a_host_by_what_its_name_leads_to(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+def test_hosts_by_the_addresses_of_their_names(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     answers, outcome = NAMED[name]
     assert _outcome(monkeypatch, "hook.example", resolve=lambda host: answers) == outcome
 
@@ -225,7 +225,7 @@ def test_an_internationalised_name_is_looked_up_in_ascii(
     assert asked == ["xn--bcher-kva.example"]
 
 
-def test_the_tables_have_as_many_rows_as_were_promised() -> None:
+def test_the_size_of_the_tables() -> None:
     assert len(WRITTEN) + len(NAMED) >= 60
 
 
@@ -251,31 +251,31 @@ def test_the_tables_have_as_many_rows_as_were_promised() -> None:
         ("127.0.0.1/32", "127.0.0.2", False),
     ],
 )
-def test_a_network_opens_what_lies_inside(network: str, address: str, is_open: bool) -> None:
+def test_an_allowed_network_opens_its_addresses(network: str, address: str, is_open: bool) -> None:
     allowed: tuple[Network, ...] = (ip_network(network),)
     assert is_allowed(ip_address(address), allowed) is is_open
 
 
 @pytest.mark.parametrize("address", METADATA)
-def test_nothing_opens_the_metadata_of_clouds(address: str) -> None:
+def test_no_network_opens_cloud_metadata(address: str) -> None:
     assert not is_allowed(ip_address(address))
     assert not is_allowed(ip_address(address), EVERYTHING)
     assert not is_allowed(ip_address(address), (ip_network(f"{address}"),))
 
 
 @pytest.mark.parametrize("address", ["2606:2800::5efe:93.184.216.34", "2001:4860:4860::8888"])
-def test_others_of_their_kind_are_public(address: str) -> None:
+def test_neighbouring_addresses_are_public(address: str) -> None:
     assert is_allowed(ip_address(address))
 
 
-def test_a_written_address_is_not_looked_up(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_address_is_not_resolved(monkeypatch: pytest.MonkeyPatch) -> None:
     def resolve(host: str) -> list[str]:
         return ["93.184.216.34"]
 
     assert _outcome(monkeypatch, "127.0.0.1", resolve=resolve) == SHUT
 
 
-def test_the_system_is_asked_for_all_addresses() -> None:
+def test_all_addresses_of_a_name_are_resolved() -> None:
     assert "127.0.0.1" in resolve_name("localhost")
     with pytest.raises(OSError, match=r".+"):
         resolve_name("no-such-name.invalid")

@@ -13,15 +13,15 @@ from tests.egress.conftest import MakeEgress, MakeReceiver
 from tests.egress.receivers import Authority, Receiver
 
 
-def _trouble(egress: Egress, url: str) -> FailureReason:
+def _reason(egress: Egress, url: str) -> FailureReason:
     with pytest.raises(EgressError) as failed:
         egress.post(url, b"{}", {}, seconds=2)
     assert failed.value.timing.wait_ms is None
-    return failed.value.trouble
+    return failed.value.reason
 
 
 @pytest.mark.parametrize(
-    ("names", "options", "host", "trouble"),
+    ("names", "options", "host", "reason"),
     [
         (["other.example"], {}, "hook.example", FailureReason.WRONG_NAME),
         (["*.example"], {}, "a.hook.example", FailureReason.WRONG_NAME),
@@ -39,36 +39,34 @@ def test_a_bad_certificate(
     names: list[str],
     options: dict[str, object],
     host: str,
-    trouble: FailureReason,
+    reason: FailureReason,
 ) -> None:
     certificate = authority.certificate_for(names, **options)  # type: ignore[arg-type]
     receiver = make_receiver(certificate)
-    assert _trouble(egress, receiver.url(host=host)) is trouble
+    assert _reason(egress, receiver.url(host=host)) is reason
     assert receiver.requests == []
 
 
-def test_a_certificate_of_an_authority_that_is_not_known(
-    egress: Egress, make_receiver: MakeReceiver, tmp_path: Path
-) -> None:
+def test_an_unknown_authority(egress: Egress, make_receiver: MakeReceiver, tmp_path: Path) -> None:
     receiver = make_receiver(Authority(tmp_path).certificate_for(["localhost"]))
-    assert _trouble(egress, receiver.url()) is FailureReason.UNTRUSTED
+    assert _reason(egress, receiver.url()) is FailureReason.UNTRUSTED
 
 
-def test_a_wildcard_of_one_label_is_good(
+def test_a_wildcard_for_one_label_is_valid(
     egress: Egress, make_receiver: MakeReceiver, authority: Authority
 ) -> None:
     receiver = make_receiver(authority.certificate_for(["*.hook.example"]))
     assert egress.post(receiver.url(host="a.hook.example"), b"", {}).status == 200
 
 
-def test_authorities_of_the_system_are_those_without_a_file(
+def test_without_a_file_the_system_authorities_are_used(
     make_egress: MakeEgress, receiver: Receiver
 ) -> None:
     egress = make_egress(ca_bundle=None)
-    assert _trouble(egress, receiver.url()) is FailureReason.UNTRUSTED
+    assert _reason(egress, receiver.url()) is FailureReason.UNTRUSTED
 
 
-def test_a_file_of_authorities_that_is_none(make_egress: MakeEgress, tmp_path: Path) -> None:
+def test_an_invalid_file_of_authorities(make_egress: MakeEgress, tmp_path: Path) -> None:
     (tmp_path / "empty.pem").touch()
     for name in ("empty.pem", "absent.pem"):
         with pytest.raises(OSError, match=r".+"):

@@ -1,4 +1,4 @@
-"""What is sent, and what of an answer is told."""
+"""Requests, and what is returned of a response."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from app.egress import Answer, Egress, EgressError, Timing
+from app.egress import Egress, EgressError, Response, Timing
 from app.policy.deliveries import FailureReason
 from tests.egress.conftest import MakeEgress, MakeReceiver
 from tests.egress.receivers import (
@@ -28,11 +28,13 @@ BODY = b'{"id":"evt_1"}'
 HEADERS = {"Content-Type": "application/json", "User-Agent": "Canopy-Webhooks/1"}
 
 
-def _post(egress: Egress, receiver: Listener, path: str = "/hook", seconds: float = 2.0) -> Answer:
+def _post(
+    egress: Egress, receiver: Listener, path: str = "/hook", seconds: float = 2.0
+) -> Response:
     return egress.post(receiver.url(path), BODY, HEADERS, seconds=seconds)
 
 
-def test_a_post_as_it_arrives(egress: Egress, receiver: Receiver) -> None:
+def test_a_post(egress: Egress, receiver: Receiver) -> None:
     assert _post(egress, receiver, "/a/../b?c=%20d").status == 200
     (request,) = receiver.requests
     assert (request.method, request.path, request.body) == ("POST", "/a/../b?c=%20d", BODY)
@@ -45,7 +47,7 @@ def test_a_post_as_it_arrives(egress: Egress, receiver: Receiver) -> None:
     }
 
 
-def test_a_body_of_a_megabyte_arrives(egress: Egress, receiver: Receiver) -> None:
+def test_a_body_of_a_megabyte(egress: Egress, receiver: Receiver) -> None:
     body = bytes(range(256)) * 4096
     egress.post(receiver.url(), body, {}, seconds=5)
     assert receiver.requests[0].body == body
@@ -73,20 +75,20 @@ def test_timing_of_a_new_connection_and_of_a_kept_one(egress: Egress, receiver: 
 
 
 @pytest.mark.parametrize("status", [204, 300, 301, 302, 307, 308, 404, 410, 500, 599])
-def test_any_status_is_an_answer(egress: Egress, receiver: Receiver, status: int) -> None:
+def test_any_status_is_a_response(egress: Egress, receiver: Receiver, status: int) -> None:
     elsewhere = {"Location": receiver.url("/elsewhere"), "Retry-After": "0"}
     receiver.answer = answering(status, b"", headers=elsewhere)
     assert _post(egress, receiver).status == status
     assert [request.path for request in receiver.requests] == ["/hook"]
 
 
-def test_interim_answers_are_no_answer(egress: Egress, receiver: Receiver) -> None:
+def test_interim_responses_are_skipped(egress: Egress, receiver: Receiver) -> None:
     interim = head(100) + head(103, {"Link": "</x>"}) + head(102)
     receiver.answer = saying(interim + head(200, {"Content-Length": "0"}))
     assert _post(egress, receiver).status == 200
 
 
-def test_an_answer_is_not_decoded(egress: Egress, receiver: Receiver) -> None:
+def test_a_response_is_not_decoded(egress: Egress, receiver: Receiver) -> None:
     receiver.answer = answering(200, b"no gzip", headers={"Content-Encoding": "gzip"})
     assert [_post(egress, receiver).status for _ in range(2)] == [200, 200]
     assert receiver.connections == 1
@@ -124,21 +126,19 @@ def test_a_connection_is_kept(egress: Egress, receiver: Receiver, answer: bytes)
 def test_a_connection_is_not_kept(egress: Egress, receiver: Receiver, answer: bytes) -> None:
     receiver.answer = in_turn(saying(answer), answering())
     assert _post(egress, receiver).status in (101, 200)
-    assert not egress._kept._places
+    assert not egress._kept._idle
     assert _post(egress, receiver).status == 200
     assert [request.connection for request in receiver.requests] == [1, 2]
 
 
-def test_a_kept_connection_that_was_closed_costs_nothing(
-    egress: Egress, receiver: Receiver
-) -> None:
+def test_a_kept_connection_that_was_closed_is_not_used(egress: Egress, receiver: Receiver) -> None:
     _post(egress, receiver)
     receiver.close_connections()
     assert _post(egress, receiver).status == 200
     assert [request.connection for request in receiver.requests] == [1, 2]
 
 
-def test_a_kept_connection_that_closes_on_the_request_is_tried_once_more(
+def test_a_request_on_a_kept_connection_that_closes_is_repeated(
     egress: Egress, receiver: Receiver
 ) -> None:
     receiver.answer = in_turn(answering(), closing_at_once(), answering(202))
@@ -150,25 +150,25 @@ def test_a_kept_connection_that_closes_on_the_request_is_tried_once_more(
     assert receiver.requests[1][:4] == receiver.requests[2][:4]
 
 
-def test_and_only_once(egress: Egress, receiver: Receiver) -> None:
+def test_it_is_repeated_only_once(egress: Egress, receiver: Receiver) -> None:
     receiver.answer = in_turn(answering(), closing_at_once())
     _post(egress, receiver)
     with pytest.raises(EgressError) as failed:
         _post(egress, receiver)
-    assert failed.value.trouble is FailureReason.CLOSED
+    assert failed.value.reason is FailureReason.CLOSED
     assert len(receiver.requests) == 3
 
 
-def test_and_not_when_it_had_begun_to_answer(egress: Egress, receiver: Receiver) -> None:
+def test_it_is_not_repeated_after_a_partial_response(egress: Egress, receiver: Receiver) -> None:
     receiver.answer = in_turn(answering(), saying(b"HTTP/1.1 2"), answering())
     _post(egress, receiver)
     with pytest.raises(EgressError) as failed:
         _post(egress, receiver)
-    assert failed.value.trouble is FailureReason.CLOSED
+    assert failed.value.reason is FailureReason.CLOSED
     assert len(receiver.requests) == 2
 
 
-def test_a_new_connection_that_closes_is_not_tried_again(
+def test_a_request_on_a_new_connection_that_closes_is_not_repeated(
     egress: Egress, receiver: Receiver
 ) -> None:
     receiver.answer = in_turn(closing_at_once(), answering())
@@ -185,7 +185,9 @@ def test_a_body_that_drips_is_no_failure(egress: Egress, receiver: Receiver) -> 
     assert answer.timing.wait_ms < 900
 
 
-def test_an_answer_before_the_end_of_the_request_counts(egress: Egress, receiver: Receiver) -> None:
+def test_a_response_before_the_end_of_the_request_counts(
+    egress: Egress, receiver: Receiver
+) -> None:
     def refuse(connection: socket.socket) -> None:
         with receiver.context.wrap_socket(connection, server_side=True) as secured:
             secured.recv(1000)
@@ -232,13 +234,13 @@ def proxy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Listener]
         yield listener
 
 
-def test_the_environment_is_not_asked(egress: Egress, receiver: Receiver, proxy: Listener) -> None:
+def test_the_environment_is_ignored(egress: Egress, receiver: Receiver, proxy: Listener) -> None:
     assert _post(egress, receiver).status == 200
     assert proxy.connections == 0
     assert "authorization" not in receiver.requests[0].headers
 
 
-def test_threads_share_it(egress: Egress, receiver: Receiver) -> None:
+def test_threads_share_an_egress(egress: Egress, receiver: Receiver) -> None:
     def post(number: int) -> int:
         return egress.post(receiver.url(f"/{number}"), str(number).encode(), {}).status
 
@@ -249,7 +251,7 @@ def test_threads_share_it(egress: Egress, receiver: Receiver) -> None:
     assert len(receiver.requests) == 400
 
 
-def test_after_its_end_it_keeps_nothing(egress: Egress, receiver: Receiver) -> None:
+def test_after_close_no_connection_is_kept(egress: Egress, receiver: Receiver) -> None:
     before = threading.active_count()
     _post(egress, receiver)
     egress.close()

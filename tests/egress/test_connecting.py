@@ -31,18 +31,22 @@ def test_this_machine_is_not_called(
     egress = make_egress(resolve=lambda host: [address, *found], allowed_networks=())
     with pytest.raises(EgressError) as failed:
         egress.post(receiver.url(), b"{}", {})
-    assert failed.value.trouble is FailureReason.NOT_ALLOWED
+    assert failed.value.reason is FailureReason.NOT_ALLOWED
     assert receiver.connections == 0
 
 
 @pytest.mark.usefixtures("_all_public")
-def test_unless_its_address_was_opened(make_egress: MakeEgress, receiver: Receiver) -> None:
+def test_this_machine_is_called_if_its_address_is_allowed(
+    make_egress: MakeEgress, receiver: Receiver
+) -> None:
     egress = make_egress(allowed_networks=(ip_network(f"{FIRST}/32"),))
     assert egress.post(receiver.url(), b"{}", {}).status == 200
 
 
 @pytest.mark.parametrize("resolved", [FIRST, f"::ffff:{FIRST}"])
-def test_in_any_form(make_egress: MakeEgress, receiver: Receiver, resolved: str) -> None:
+def test_this_machine_is_not_called_in_any_notation(
+    make_egress: MakeEgress, receiver: Receiver, resolved: str
+) -> None:
     egress = make_egress(allowed_networks=LOOPBACK, resolve=lambda host: [resolved])
     assert egress.post(receiver.url(), b"{}", {}).status == 200
 
@@ -57,7 +61,7 @@ def test_in_any_form(make_egress: MakeEgress, receiver: Receiver, resolved: str)
         ("2606:2800:220:1:248:1893:25c8:1946", False),
     ],
 )
-def test_which_addresses_are_of_this_machine(address: str, own: bool) -> None:
+def test_is_own(address: str, own: bool) -> None:
     assert is_own(ip_address(address)) is own
 
 
@@ -67,7 +71,7 @@ def test_where_any_address_may_be_bound(monkeypatch: pytest.MonkeyPatch) -> None
     assert not is_own(ip_address(OTHERS))
 
 
-def test_nothing_is_sent_to_find_out(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_is_own_sends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as receiving:
         receiving.bind((FIRST, 0))
         monkeypatch.setattr(connecting, "_DISCARD", receiving.getsockname()[1])

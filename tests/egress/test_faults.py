@@ -77,11 +77,11 @@ def _fail(egress: Egress, url: str, seconds: float = SECONDS) -> EgressError:
 
 
 @pytest.mark.parametrize("name", ANSWERS)
-def test_an_answer_that_is_none(egress: Egress, receiver: Receiver, name: str) -> None:
-    receiver.answer, trouble = ANSWERS[name]
+def test_invalid_responses(egress: Egress, receiver: Receiver, name: str) -> None:
+    receiver.answer, reason = ANSWERS[name]
     failed = _fail(egress, receiver.url())
-    assert failed.trouble is trouble
-    assert str(failed) == trouble.value
+    assert failed.reason is reason
+    assert str(failed) == reason.value
     assert None not in failed.timing
     assert len(receiver.requests) == 1
 
@@ -131,27 +131,27 @@ def test_a_flood_is_not_read(egress: Egress, receiver: Receiver, begins: bytes) 
     assert sent < 16_000_000  # what the system takes for both sides
 
 
-def test_a_real_attempt_has_five_seconds(egress: Egress, receiver: Receiver) -> None:
+def test_an_attempt_has_five_seconds(egress: Egress, receiver: Receiver) -> None:
     receiver.answer = dripping(b"HTTP/1.1 200 OK\r\nX-A: ", b"x" * 60)
     begun = time.monotonic()
     with pytest.raises(EgressError) as failed:
         egress.post(receiver.url(), b"{}", {})
-    assert failed.value.trouble is FailureReason.SLOW_ANSWER
+    assert failed.value.reason is FailureReason.SLOW_ANSWER
     assert ATTEMPT_SECONDS - 0.1 <= time.monotonic() - begun <= ATTEMPT_SECONDS + 0.5
 
 
 @pytest.mark.parametrize("answer", [dripping(b"", OK, 0.1), answering(delay=60)])
-def test_a_kept_connection_has_no_more_time(
+def test_a_kept_connection_has_the_same_deadline(
     egress: Egress, receiver: Receiver, answer: Answering
 ) -> None:
     egress.post(receiver.url(), b"{}", {})
     receiver.answer = answer
-    assert _fail(egress, receiver.url()).trouble is FailureReason.SLOW_ANSWER
+    assert _fail(egress, receiver.url()).reason is FailureReason.SLOW_ANSWER
     assert receiver.connections == 1
 
 
 @pytest.mark.parametrize("every", [60, 0.05])
-def test_a_receiver_that_reads_no_more_or_slowly(
+def test_a_receiver_that_stops_reading_or_reads_slowly(
     egress: Egress, receiver: Receiver, every: float
 ) -> None:
     def read(connection: socket.socket) -> None:
@@ -168,13 +168,13 @@ def test_a_receiver_that_reads_no_more_or_slowly(
             egress.post(listener.url(), b"x" * 20_000_000, {}, seconds=SECONDS)
         assert SECONDS - 0.05 < time.monotonic() - begun < SECONDS + 0.4
         assert listener.connections == 1
-    assert failed.value.trouble is FailureReason.SLOW_ANSWER
+    assert failed.value.reason is FailureReason.SLOW_ANSWER
 
 
 def test_tls_that_hangs(egress: Egress) -> None:
     with Listener() as listener:
         failed = _fail(egress, listener.url())
-    assert failed.trouble is FailureReason.SLOW_TLS
+    assert failed.reason is FailureReason.SLOW_TLS
     assert failed.timing.tls_ms is not None
     assert failed.timing.tls_ms >= SECONDS * 900
     assert failed.timing.wait_ms is None
@@ -187,7 +187,7 @@ def test_tls_that_drips(egress: Egress) -> None:
             listener.pause(0.1)
 
     with Listener(drip) as listener:
-        assert _fail(egress, listener.url()).trouble is FailureReason.SLOW_TLS
+        assert _fail(egress, listener.url()).reason is FailureReason.SLOW_TLS
 
 
 @pytest.mark.parametrize("said", [b"", b"HTTP/1.1 400 Bad Request\r\n\r\n", b"\x15\x03\x01\0\2\2("])
@@ -197,15 +197,15 @@ def test_no_tls(egress: Egress, said: bytes) -> None:
         connection.sendall(said)
 
     with Listener(say) as listener:
-        assert _fail(egress, listener.url()).trouble is FailureReason.TLS
+        assert _fail(egress, listener.url()).reason is FailureReason.TLS
 
 
-def test_a_receiver_that_asks_for_our_certificate(
+def test_a_receiver_that_requires_a_client_certificate(
     egress: Egress, receiver: Receiver, authority: Authority
 ) -> None:
     receiver.context.verify_mode = receiver.context.verify_mode.CERT_REQUIRED
     receiver.context.load_verify_locations(authority.ca_path)
-    assert _fail(egress, receiver.url()).trouble is FailureReason.TLS
+    assert _fail(egress, receiver.url()).reason is FailureReason.TLS
     assert receiver.requests == []
 
 
@@ -226,11 +226,11 @@ def _full_backlog() -> Iterator[int]:
 def test_a_connection_that_hangs(egress: Egress) -> None:
     with _full_backlog() as port:
         failed = _fail(egress, f"https://localhost:{port}/")
-    assert failed.trouble is FailureReason.SLOW_CONNECT
+    assert failed.reason is FailureReason.SLOW_CONNECT
     assert failed.timing[2:] == (None, None)
 
 
-def test_an_address_that_hangs_has_its_share_only(
+def test_an_address_that_hangs_gets_only_its_share_of_the_time(
     make_egress: MakeEgress, make_receiver: MakeReceiver
 ) -> None:
     with _full_backlog() as port:
@@ -244,18 +244,18 @@ def test_an_address_that_hangs_has_its_share_only(
 def test_many_addresses_that_hang(make_egress: MakeEgress) -> None:
     with _full_backlog() as port:
         egress = make_egress(resolve=lambda host: ["127.0.0.1"] * 500)
-        assert _fail(egress, f"https://localhost:{port}/").trouble is FailureReason.SLOW_CONNECT
+        assert _fail(egress, f"https://localhost:{port}/").reason is FailureReason.SLOW_CONNECT
 
 
-def test_nobody_listens(egress: Egress) -> None:
+def test_connection_refused(egress: Egress) -> None:
     with Listener() as listener:
         pass
-    assert _fail(egress, listener.url()).trouble is FailureReason.REFUSED
+    assert _fail(egress, listener.url()).reason is FailureReason.REFUSED
 
 
-def test_no_way_there(make_egress: MakeEgress, receiver: Receiver) -> None:
+def test_unreachable_host(make_egress: MakeEgress, receiver: Receiver) -> None:
     egress = make_egress(resolve=lambda host: ["255.255.255.255"], allowed_networks=_ALL)
-    assert _fail(egress, receiver.url()).trouble is FailureReason.UNREACHABLE
+    assert _fail(egress, receiver.url()).reason is FailureReason.UNREACHABLE
 
 
 def test_a_name_that_hangs(make_egress: MakeEgress, receiver: Receiver) -> None:
@@ -267,29 +267,27 @@ def test_a_name_that_hangs(make_egress: MakeEgress, receiver: Receiver) -> None:
 
     failed = _fail(make_egress(resolve=hang), receiver.url())
     released.set()
-    assert failed.trouble is FailureReason.SLOW_NAME
+    assert failed.reason is FailureReason.SLOW_NAME
     assert failed.timing.resolve_ms is not None
     assert failed.timing.resolve_ms >= SECONDS * 900
     assert failed.timing[1:] == (None, None, None)
 
 
-def test_a_name_that_is_not_known(make_egress: MakeEgress) -> None:
+def test_an_unknown_name(make_egress: MakeEgress) -> None:
     def refuse(host: str) -> list[str]:
         raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
 
-    assert (
-        _fail(make_egress(resolve=refuse), "https://a.test").trouble is FailureReason.UNKNOWN_NAME
-    )
+    assert _fail(make_egress(resolve=refuse), "https://a.test").reason is FailureReason.UNKNOWN_NAME
     egress = make_egress(resolve=lambda host: [])
-    assert _fail(egress, "https://a.test").trouble is FailureReason.UNKNOWN_NAME
+    assert _fail(egress, "https://a.test").reason is FailureReason.UNKNOWN_NAME
 
 
-def test_an_url_that_is_none(egress: Egress) -> None:
+def test_an_invalid_url(egress: Egress) -> None:
     failed = _fail(egress, "http://localhost/")
-    assert (failed.trouble, failed.timing) == (FailureReason.BAD_URL, Timing())
+    assert (failed.reason, failed.timing) == (FailureReason.BAD_URL, Timing())
 
 
-def test_a_head_may_be_as_long_as_it_may(egress: Egress, receiver: Receiver) -> None:
+def test_a_head_of_the_maximum_size(egress: Egress, receiver: Receiver) -> None:
     entry = b"X-A: " + b"x" * 30_000 + b"\r\n"
     receiver.answer = saying(OK[:-2] + entry * 2 + b"\r\n")
     assert 2 * len(entry) < HEAD_BYTES

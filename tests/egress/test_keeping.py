@@ -26,68 +26,68 @@ class Connection:
 
 
 @pytest.fixture(autouse=True)
-def _stands(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+def _no_polling(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     if "receiver" not in request.fixturenames:
-        monkeypatch.setattr(keeping, "_stands", lambda connection: connection.is_open)
+        monkeypatch.setattr(keeping, "_is_usable", lambda connection: connection.is_open)
 
 
 def _kept(kept: KeptConnections, *hosts: str) -> list[Any]:
     made = [(host, Connection()) for host in hosts]
     for host, connection in made:
-        kept.keep((host, 443), connection)  # type: ignore[arg-type]
+        kept.release((host, 443), connection)  # type: ignore[arg-type]
     return [connection for _, connection in made]
 
 
-def test_the_last_one_that_was_used_is_taken() -> None:
+def test_the_most_recently_used_connection_is_reused() -> None:
     kept = KeptConnections(4)
     first, second = _kept(kept, "a", "a")
-    assert [kept.take(("a", 443)) for _ in range(3)] == [second, first, None]
+    assert [kept.acquire(("a", 443)) for _ in range(3)] == [second, first, None]
 
 
-def test_a_place_is_a_host_and_a_port() -> None:
+def test_connections_are_kept_by_host_and_port() -> None:
     kept = KeptConnections(4)
     (connection,) = _kept(kept, "a")
-    assert kept.take(("b", 443)) is None
-    assert kept.take(("a", 8443)) is None
-    assert kept.take(("a", 443)) is connection
+    assert kept.acquire(("b", 443)) is None
+    assert kept.acquire(("a", 8443)) is None
+    assert kept.acquire(("a", 443)) is connection
 
 
-def test_of_a_host_so_many() -> None:
+def test_the_limit_for_a_host() -> None:
     connections = _kept(KeptConnections(2), "a", "a", "a", "b")
     assert [connection.is_open for connection in connections] == [False, True, True, True]
 
 
-def test_of_all_hosts_so_many() -> None:
+def test_the_limit_for_all_hosts() -> None:
     """The host that was called least recently loses first."""
     connections = _kept(KeptConnections(2, most=3), "a", "b", "a", "c")
     assert [connection.is_open for connection in connections] == [True, False, True, True]
 
 
-def test_with_none_to_keep_all_are_closed() -> None:
+def test_with_a_limit_of_zero_all_are_closed() -> None:
     connections = _kept(KeptConnections(0), "a", "b")
     assert [connection.is_open for connection in connections] == [False, False]
 
 
-def test_one_that_ended_is_passed_over() -> None:
+def test_a_closed_connection_is_skipped() -> None:
     kept = KeptConnections(4)
     first, second = _kept(kept, "a", "a")
     second.is_open = False
-    assert kept.take(("a", 443)) is first
+    assert kept.acquire(("a", 443)) is first
 
 
-def test_the_end() -> None:
+def test_close() -> None:
     kept = KeptConnections(4)
     before = _kept(kept, "a", "b")
     kept.close()
     after = _kept(kept, "a", "b")
     assert not any(connection.is_open for connection in [*before, *after])
-    assert kept.take(("a", 443)) is None
+    assert kept.acquire(("a", 443)) is None
 
 
 @pytest.mark.parametrize(
     ("age", "connections"), [(KEPT_IDLE - 1, 1), (KEPT_IDLE + 1, 2), (KEPT_LIFE + 1, 2)]
 )
-def test_one_that_was_silent_for_long_is_not_used(
+def test_a_connection_that_was_idle_for_long_is_not_used(
     egress: Egress,
     receiver: Receiver,
     monkeypatch: pytest.MonkeyPatch,
@@ -100,19 +100,17 @@ def test_one_that_was_silent_for_long_is_not_used(
     assert receiver.connections == connections
 
 
-def test_one_that_is_old_is_not_used(
+def test_an_old_connection_is_not_used(
     egress: Egress, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     egress.post(receiver.url(), b"", {})
-    for connection in egress._kept._places[("localhost", receiver.port)]:
+    for connection in egress._kept._idle[("localhost", receiver.port)]:
         connection.opened_at -= KEPT_LIFE
     egress.post(receiver.url(), b"", {})
     assert receiver.connections == 2
 
 
-def test_one_that_says_more_than_it_was_asked_is_not_used(
-    egress: Egress, receiver: Receiver
-) -> None:
+def test_a_connection_with_unexpected_data_is_not_used(egress: Egress, receiver: Receiver) -> None:
     def chatter(exchange: Exchange) -> bool:
         answering()(exchange)
         exchange.receiver.pause(0.05)
@@ -125,7 +123,7 @@ def test_one_that_says_more_than_it_was_asked_is_not_used(
     assert receiver.connections == 2
 
 
-def test_one_that_says_more_at_the_same_time_is_not_used(
+def test_a_connection_with_data_after_the_response_is_not_used(
     egress: Egress, receiver: Receiver
 ) -> None:
     def chatter(exchange: Exchange) -> bool:
@@ -142,7 +140,7 @@ def test_one_that_says_more_at_the_same_time_is_not_used(
 
 
 @pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
-def test_each_version_of_tls_keeps_one(
+def test_connections_are_kept_with_each_version_of_tls(
     egress: Egress, receiver: Receiver, version: ssl.TLSVersion
 ) -> None:
     receiver.context.maximum_version = receiver.context.minimum_version = version

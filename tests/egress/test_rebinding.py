@@ -41,10 +41,10 @@ def _refused(egress: Egress, url: str) -> bool:
     with pytest.raises(EgressError) as failed:
         egress.post(url, b"{}", {}, seconds=1)
     assert str(failed.value) == "address not allowed"
-    return failed.value.trouble is FailureReason.NOT_ALLOWED
+    return failed.value.reason is FailureReason.NOT_ALLOWED
 
 
-def test_the_address_that_was_judged_is_the_one_that_is_called(
+def test_the_address_that_was_checked_is_the_one_that_is_called(
     make_egress: MakeEgress, outside: Receiver, inside: Listener, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def rebind(*_: Any, **__: Any) -> Any:
@@ -57,7 +57,7 @@ def test_the_address_that_was_judged_is_the_one_that_is_called(
     assert inside.connections == 0
 
 
-def test_a_second_look_is_judged_again(
+def test_a_second_lookup_is_checked_again(
     make_egress: MakeEgress, outside: Receiver, inside: Listener
 ) -> None:
     outside.answer = answering(headers={"Connection": "close"})
@@ -67,7 +67,7 @@ def test_a_second_look_is_judged_again(
     assert inside.connections == 0
 
 
-def test_a_kept_connection_that_ended_gives_no_way_in(
+def test_after_a_kept_connection_the_address_is_checked_again(
     make_egress: MakeEgress, outside: Receiver, inside: Listener
 ) -> None:
     egress = make_egress(resolve=_in_turn([PUBLIC], [PRIVATE]), allowed_networks=ALLOWED)
@@ -78,7 +78,7 @@ def test_a_kept_connection_that_ended_gives_no_way_in(
 
 
 @pytest.mark.parametrize("answers", [[PUBLIC, PRIVATE], [PRIVATE, PUBLIC]])
-def test_a_name_with_both_is_refused(
+def test_a_name_with_a_public_and_a_private_address_is_rejected(
     make_egress: MakeEgress, outside: Receiver, inside: Listener, answers: list[str]
 ) -> None:
     egress = make_egress(resolve=lambda host: answers, allowed_networks=ALLOWED)
@@ -86,13 +86,13 @@ def test_a_name_with_both_is_refused(
     assert (outside.connections, inside.connections) == (0, 0)
 
 
-def test_the_public_address_that_refuses_is_not_followed_by_another_look(
+def test_a_refused_connection_is_not_followed_by_another_lookup(
     make_egress: MakeEgress, inside: Listener
 ) -> None:
     egress = make_egress(resolve=_in_turn([PUBLIC], [PRIVATE]), allowed_networks=ALLOWED)
     with pytest.raises(EgressError) as failed:
         egress.post(inside.url(), b"{}", {})
-    assert failed.value.trouble is FailureReason.REFUSED
+    assert failed.value.reason is FailureReason.REFUSED
     assert inside.connections == 0
 
 
@@ -105,7 +105,7 @@ def test_a_redirect_inside_is_not_followed(
     assert inside.connections == 0
 
 
-def test_another_peer_than_the_one_that_was_judged_gets_nothing(
+def test_a_peer_with_an_unchecked_address_gets_nothing(
     make_egress: MakeEgress, outside: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Something between, such as a library that sends connections through a proxy."""
@@ -113,5 +113,5 @@ def test_another_peer_than_the_one_that_was_judged_gets_nothing(
     egress = make_egress(resolve=lambda host: [PUBLIC], allowed_networks=ALLOWED)
     with pytest.raises(EgressError) as failed:
         egress.post(outside.url(), b"{}", {})
-    assert failed.value.trouble is FailureReason.UNREACHABLE
+    assert failed.value.reason is FailureReason.UNREACHABLE
     assert outside.requests == []

@@ -13,6 +13,7 @@ import pytest
 from app.egress import EgressError, resolving
 from app.egress.resolving import Lookups
 from app.policy.deliveries import FailureReason
+from app.values.deadline import Deadline
 
 
 class NameServer:
@@ -50,48 +51,50 @@ def lookups(server: NameServer) -> Iterator[Lookups]:
     made.close()
 
 
-def _trouble(lookups: Lookups, host: str, seconds: float = 0.1) -> FailureReason:
+def _reason(lookups: Lookups, host: str, seconds: float = 0.1) -> FailureReason:
     with pytest.raises(EgressError) as failed:
-        lookups.find(host, time.monotonic() + seconds)
-    return failed.value.trouble
+        lookups.resolve(host, Deadline(seconds))
+    return failed.value.reason
 
 
 def test_a_name_is_looked_up_once_at_a_time(lookups: Lookups, server: NameServer) -> None:
     with ThreadPoolExecutor(8) as threads:
-        found = [threads.submit(lookups.find, "slow", time.monotonic() + 5) for _ in range(8)]
+        found = [threads.submit(lookups.resolve, "slow", Deadline(5)) for _ in range(8)]
         time.sleep(0.1)
         server.released.set()
         assert [answer.result() for answer in found] == [["address of slow"]] * 8
     assert server.asked == ["slow"]
 
 
-def test_and_anew_the_next_time(lookups: Lookups, server: NameServer) -> None:
+def test_a_name_is_looked_up_again_the_next_time(lookups: Lookups, server: NameServer) -> None:
     for _ in range(2):
-        assert lookups.find("quick", time.monotonic() + 5) == ["address of quick"]
+        assert lookups.resolve("quick", Deadline(5)) == ["address of quick"]
     assert server.asked == ["quick", "quick"]
 
 
-def test_one_that_hangs_takes_one_thread(lookups: Lookups, server: NameServer) -> None:
+def test_a_name_that_hangs_uses_one_thread(lookups: Lookups, server: NameServer) -> None:
     _hang(lookups, server, "slow")
-    assert [_trouble(lookups, "slow", 0.01) for _ in range(5)] == [FailureReason.SLOW_NAME] * 5
-    assert lookups.find("quick", time.monotonic() + 5) == ["address of quick"]
+    assert [_reason(lookups, "slow", 0.01) for _ in range(5)] == [FailureReason.SLOW_NAME] * 5
+    assert lookups.resolve("quick", Deadline(5)) == ["address of quick"]
     assert server.asked == ["slow", "quick"]
 
 
-def test_with_all_threads_taken_others_fail_in_time(lookups: Lookups, server: NameServer) -> None:
+def test_when_all_threads_are_busy_others_time_out(lookups: Lookups, server: NameServer) -> None:
     before = set(threading.enumerate())
     _hang(lookups, server, "slow 1", "slow 2", "slow 3")
     begun = time.monotonic()
-    assert _trouble(lookups, "quick") is FailureReason.SLOW_NAME
+    assert _reason(lookups, "quick") is FailureReason.SLOW_NAME
     assert time.monotonic() - begun < 0.5
     assert _threads(before) == 3
 
 
-def test_and_are_served_when_those_end(lookups: Lookups, server: NameServer) -> None:
+def test_waiting_names_are_looked_up_when_a_thread_is_free(
+    lookups: Lookups, server: NameServer
+) -> None:
     _hang(lookups, server, "slow 1", "slow 2", "slow 3")
-    _trouble(lookups, "quick and late", 0.01)
+    _reason(lookups, "quick and late", 0.01)
     server.released.set()
-    assert lookups.find("quick", time.monotonic() + 5) == ["address of quick"]
+    assert lookups.resolve("quick", Deadline(5)) == ["address of quick"]
     assert "quick and late" not in server.asked  # nobody waited for it any more
 
 
@@ -101,7 +104,7 @@ def hung(lookups: Lookups, server: NameServer, monkeypatch: pytest.MonkeyPatch) 
     names = ["slow 1", "slow 2", "slow 3"]
     monkeypatch.setattr(resolving, "LOOKUP_HANGS", 0.05)
     with ThreadPoolExecutor(3) as threads:
-        assert set(threads.map(partial(_trouble, lookups), names)) == {FailureReason.SLOW_NAME}
+        assert set(threads.map(partial(_reason, lookups), names)) == {FailureReason.SLOW_NAME}
     server.release()
     _await(lambda: not lookups._running)
     server.asked.clear()
@@ -109,25 +112,25 @@ def hung(lookups: Lookups, server: NameServer, monkeypatch: pytest.MonkeyPatch) 
     return names
 
 
-def test_names_that_hung_have_a_part_of_the_threads(
+def test_names_that_hung_share_a_part_of_the_threads(
     lookups: Lookups, server: NameServer, hung: list[str]
 ) -> None:
     with ThreadPoolExecutor(3) as threads:
-        found = [threads.submit(lookups.find, name, time.monotonic() + 5) for name in hung]
+        found = [threads.submit(lookups.resolve, name, Deadline(5)) for name in hung]
         for count in (1, 2, 3):
             _await(lambda count=count: len(_slow(server)) == count)
-            assert lookups.find("quick", time.monotonic() + 5) == ["address of quick"]
+            assert lookups.resolve("quick", Deadline(5)) == ["address of quick"]
             assert len(_slow(server)) == count
             server.release()
         assert [answer.result() for answer in found] == [[f"address of {name}"] for name in hung]
 
 
-def test_one_that_answers_in_time_is_like_any_other_again(
+def test_a_name_that_resolves_in_time_no_longer_counts_as_hung(
     lookups: Lookups, server: NameServer, hung: list[str]
 ) -> None:
     with ThreadPoolExecutor(1) as threads:
         for name in hung:
-            found = threads.submit(lookups.find, name, time.monotonic() + 5)
+            found = threads.submit(lookups.resolve, name, Deadline(5))
             _await(lambda name=name: name in server.asked)
             server.release()
             assert found.result()
@@ -136,7 +139,7 @@ def test_one_that_answers_in_time_is_like_any_other_again(
     assert sorted(server.asked) == hung
 
 
-def test_and_so_is_one_that_hung_long_ago(
+def test_a_name_that_hung_long_ago_no_longer_counts_as_hung(
     lookups: Lookups, server: NameServer, hung: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(resolving, "HUNG_FOR", 0.0)
@@ -148,26 +151,26 @@ def test_a_thread_of_a_name_that_begins_to_hang_counts_at_once(
     lookups: Lookups, server: NameServer, hung: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(resolving, "LOOKUP_HANGS", 0.05)
-    assert _trouble(lookups, "slow and new") is FailureReason.SLOW_NAME
-    assert _trouble(lookups, hung[0]) is FailureReason.SLOW_NAME
+    assert _reason(lookups, "slow and new") is FailureReason.SLOW_NAME
+    assert _reason(lookups, hung[0]) is FailureReason.SLOW_NAME
     assert server.asked == ["slow and new"]
 
 
-def test_one_that_waited_for_a_thread_has_not_hung(
+def test_waiting_for_a_thread_does_not_count_as_hanging(
     lookups: Lookups, server: NameServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(resolving, "LOOKUP_HANGS", 0.05)
     _hang(lookups, server, "slow 1", "slow 2", "slow 3")
-    assert _trouble(lookups, "quick") is FailureReason.SLOW_NAME
-    assert _trouble(lookups, "slow 1") is FailureReason.SLOW_NAME
+    assert _reason(lookups, "quick") is FailureReason.SLOW_NAME
+    assert _reason(lookups, "slow 1") is FailureReason.SLOW_NAME
     assert list(lookups._hung) == ["slow 1"]
 
 
-def test_whoever_waits_longest_decides_until_when(lookups: Lookups, server: NameServer) -> None:
+def test_the_latest_deadline_of_all_callers_counts(lookups: Lookups, server: NameServer) -> None:
     _hang(lookups, server, "slow 1", "slow 2", "slow 3")
-    _trouble(lookups, "quick", 0.05)
+    _reason(lookups, "quick", 0.05)
     with ThreadPoolExecutor(1) as threads:
-        found = threads.submit(lookups.find, "quick", time.monotonic() + 5)
+        found = threads.submit(lookups.resolve, "quick", Deadline(5))
         time.sleep(0.05)
         server.released.set()
         assert found.result() == ["address of quick"]
@@ -175,13 +178,13 @@ def test_whoever_waits_longest_decides_until_when(lookups: Lookups, server: Name
 
 def test_an_error_of_the_system_is_an_unknown_name() -> None:
     lookups = Lookups(_fail)
-    assert [_trouble(lookups, "host", 5) for _ in range(2)] == [FailureReason.UNKNOWN_NAME] * 2
+    assert [_reason(lookups, "host", 5) for _ in range(2)] == [FailureReason.UNKNOWN_NAME] * 2
     lookups.close()
 
 
-def test_its_threads_end_with_it(lookups: Lookups, server: NameServer) -> None:
+def test_close_ends_the_threads(lookups: Lookups, server: NameServer) -> None:
     before = set(threading.enumerate())
-    lookups.find("quick", time.monotonic() + 5)
+    lookups.resolve("quick", Deadline(5))
     assert _threads(before) == 1
     lookups.close()
     _await(lambda: _threads(before) == 0)
@@ -190,8 +193,8 @@ def test_its_threads_end_with_it(lookups: Lookups, server: NameServer) -> None:
 def _hang(lookups: Lookups, server: NameServer, *hosts: str) -> None:
     """Have somebody wait for each of these names, which the server was asked for."""
     for host in hosts:
-        arguments = (host, time.monotonic() + 10)
-        threading.Thread(target=lookups.find, args=arguments, daemon=True).start()
+        arguments = (host, Deadline(10))
+        threading.Thread(target=lookups.resolve, args=arguments, daemon=True).start()
     _await(lambda: set(hosts) <= set(server.asked))
 
 

@@ -14,19 +14,19 @@ from tests.egress.receivers import Receiver
 SECONDS = 0.5
 
 
-def _trouble(egress: Egress, url: str, seconds: float = SECONDS) -> FailureReason:
+def _reason(egress: Egress, url: str, seconds: float = SECONDS) -> FailureReason:
     """How a post fails, which it does in time."""
     begun = time.monotonic()
     with pytest.raises(EgressError) as failed:
         egress.post(url, b"{}", {}, seconds=seconds)
     assert time.monotonic() - begun < seconds + 0.4
-    return failed.value.trouble
+    return failed.value.reason
 
 
 def test_session_tickets_without_end(egress: Egress, receiver: Receiver) -> None:
     """OpenSSL takes any number of them before it gives the reader a byte."""
     receiver.context.num_tickets = 10_000_000
-    assert _trouble(egress, receiver.url(), 5) is FailureReason.NOT_HTTP
+    assert _reason(egress, receiver.url(), 5) is FailureReason.NOT_HTTP
     assert receiver.requests == []
 
 
@@ -36,11 +36,11 @@ def test_session_tickets_until_the_deadline(
     monkeypatch.setattr(securing, "TLS_BYTES", math.inf)
     receiver.context.num_tickets = 10_000_000
     begun = time.monotonic()
-    assert _trouble(egress, receiver.url()) is FailureReason.SLOW_ANSWER
+    assert _reason(egress, receiver.url()) is FailureReason.SLOW_ANSWER
     assert time.monotonic() - begun > SECONDS - 0.05
 
 
-def test_session_tickets_that_are_few_enough(egress: Egress, receiver: Receiver) -> None:
+def test_a_few_session_tickets(egress: Egress, receiver: Receiver) -> None:
     receiver.context.num_tickets = 200
     assert egress.post(receiver.url(), b"{}", {}).status == 200
 
@@ -49,4 +49,4 @@ def test_a_handshake_that_is_too_long(
     egress: Egress, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(securing, "TLS_BYTES", 500)
-    assert _trouble(egress, receiver.url()) is FailureReason.TLS
+    assert _reason(egress, receiver.url()) is FailureReason.TLS

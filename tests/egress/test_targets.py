@@ -118,17 +118,17 @@ def test_a_url_that_can_be_called(url: str) -> None:
 
 
 @pytest.mark.parametrize("url", BAD)
-def test_a_url_that_cannot(url: str) -> None:
+def test_a_url_that_cannot_be_called(url: str) -> None:
     with pytest.raises(ValueError, match=re.escape(BAD[url])) as refused:
         parse_target(url)
     assert str(refused.value).startswith("Must ")
 
 
-def test_a_host_with_a_long_name_is_refused_at_once() -> None:
+def test_a_long_host_name_is_rejected_quickly() -> None:
     with pytest.raises(ValueError, match="internationalised"):
         parse_target(f"https://{'ü' * 2000}.example/")
 
 
-def test_a_url_may_be_as_long_as_it_may() -> None:
+def test_a_url_of_the_maximum_length() -> None:
     url = "https://a.example/"
     assert parse_target(url + "a" * (URL_LENGTH - len(url)))

@@ -30,7 +30,7 @@ def main() -> int:
         help=f"one or more of {', '.join(names)}; without any, all of them",
     )
     parser.add_argument(
-        "--seconds", type=float, default=10, help="how long each fault of the store lasts (10)"
+        "--seconds", type=float, default=10, help="how long each fault of Valkey lasts (10)"
     )
     parser.add_argument("--runs", type=int, default=20, help="how often the rush is made (20)")
     parser.add_argument("--rounds", type=int, default=200, help="of each race of members (200)")
@@ -59,9 +59,9 @@ def main() -> int:
     if "rush" in wanted:
         failed += not _rush(options.runs)
     found = itertools.chain(members.report(wanted, options.rounds), deliveries.report(wanted))
-    for right, told in found:
-        failed += not right
-        sys.stdout.write(f"\n{told}\n")
+    for is_right, text in found:
+        failed += not is_right
+        sys.stdout.write(f"\n{text}\n")
         sys.stdout.flush()
     return 1 if failed else 0
 

@@ -1,4 +1,4 @@
-"""Much is pending for a receiver that hangs: the worker's memory, other receivers, the log."""
+"""A long backlog for a receiver that hangs: the worker's memory, other receivers, the log."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from app.values import clock
 from app.values.ids import first_id, new_id
 from tests.egress.receivers import answering
 from tests.faults.delivering import Service
-from tests.faults.hostile import judge_healthy
+from tests.faults.hostile import check_healthy
 from tests.faults.ledger import Customer, balance, percentile, wait_until_settled
 from tests.faults.proof import Proof
 from tests.faults.store import request
@@ -63,28 +63,28 @@ def backlog(
         f"{percentile(pages, 50) * 1000:.1f} ms, p99 {percentile(pages, 99) * 1000:.1f} ms "
         f"({LOGS * 1000:.0f} allowed)",
     ]
-    proof.judge(max(memory) - alone <= GROWTH_MB, f"memory grew from {alone} MB to {max(memory)}")
-    proof.judge_time("a page of the log (p99)", percentile(pages, 99), LOGS)
-    judge_healthy(proof, found, (began_at, joined_at), filled_at)
+    proof.check(max(memory) - alone <= GROWTH_MB, f"memory grew from {alone} MB to {max(memory)}")
+    proof.check_time("a page of the log (p99)", percentile(pages, 99), LOGS)
+    check_healthy(proof, found, (began_at, joined_at), filled_at)
     return proof
 
 
 class Watch:
-    """Looks at the worker's memory and at the log of a webhook, twice a second."""
+    """Samples the worker's memory and the log of a webhook twice a second."""
 
     def __init__(self, service: Service, customer: Customer) -> None:
         self.memory: list[float] = []  # MB
         self.pages: list[float] = []  # seconds
         self._service, self._customer = service, customer
         self._over = threading.Event()
-        self._thread = threading.Thread(target=self._look)
+        self._thread = threading.Thread(target=self._watch)
         self._thread.start()
 
     def end(self) -> None:
         self._over.set()
         self._thread.join()
 
-    def _look(self) -> None:
+    def _watch(self) -> None:
         path = f"/v1/webhooks/{self._customer.webhook['id']}/logs"
         while not self._over.wait(0.5):
             self.memory.append(_memory(self._service))

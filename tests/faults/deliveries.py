@@ -21,7 +21,7 @@ class Trial(NamedTuple):
     """A fault, how it is brought about, and the options of the instance that it needs."""
 
     name: str
-    told: str
+    description: str
     run: Callable[[Service], Proof]
     databases: Sequence[str] = DATABASES
     options: Mapping[str, Any] = {}
@@ -29,9 +29,9 @@ class Trial(NamedTuple):
 
 TRIALS = (
     Trial("kills", "the worker is killed (SIGKILL) at four points of a delivery", kills),
-    Trial("ending", "the worker is asked to end (SIGTERM) with requests under way", ending),
-    Trial("flushes", "the store is flushed every two seconds", flushes, DATABASES[:1]),
-    Trial("absent", "the store is killed, and started again empty", absent),
+    Trial("ending", "the worker is asked to end (SIGTERM) with requests in flight", ending),
+    Trial("flushes", "Valkey is flushed every two seconds", flushes, DATABASES[:1]),
+    Trial("absent", "Valkey is killed, and started again empty", absent),
     Trial("restarts", "the database is restarted (immediate)", restarts, DATABASES[1:]),
     Trial(
         "receivers",
@@ -52,7 +52,10 @@ def report(names: Sequence[str]) -> Iterator[tuple[bool, str]]:
             began = time.monotonic()
             proof = run(trial, database)
             seconds = time.monotonic() - began
-            lines = [f"{trial.name}: {trial.told}; {database}, {seconds:.0f} s", *proof.lines]
+            lines = [
+                f"{trial.name}: {trial.description}; {database}, {seconds:.0f} s",
+                *proof.lines,
+            ]
             wrong = proof.wrong + proof.late
             yield not wrong, "\n".join([*lines, *(f"  WRONG: {line}" for line in wrong)])
 

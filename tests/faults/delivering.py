@@ -1,4 +1,4 @@
-"""The service at work for webhooks: web server, store, database, worker, customers who receive."""
+"""An instance that delivers: web server, Valkey, database, worker, customers with receivers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.conftest import CHEAP_PASSWORDS
 from tests.egress.authority import Authority, make_authority
 from tests.faults.ledger import Customer, Inbox, Writer
 from tests.faults.valkey import Valkey, valkey
-from tests.faults.worker import CLAIMED_FOR, FOLDER, NAMES
+from tests.faults.worker import FOLDER, LEASE_SECONDS, NAMES
 from tests.make import make_account
 from tests.make.webhooks import make_webhook
 from tests.postgres import PostgresServer
@@ -134,13 +134,13 @@ def service(
     folder: Path,
     *,
     names: Mapping[str, Sequence[Sequence[str]]] | None = None,
-    claimed_for: float | None = None,
+    lease_seconds: float | None = None,
 ) -> Iterator[Service]:
     """An instance in ``folder``.
 
     Args:
         names: what is found in turn when the worker looks a name up.
-        claimed_for: seconds after which a delivery is due again whose worker died.
+        lease_seconds: after which a delivery is due again whose worker died.
     """
     folder.chmod(0o755)
     with ExitStack() as stack:
@@ -162,7 +162,7 @@ def service(
         environ |= {"INSTANCE_PATH": str(folder)}
         app = create_app(load_settings(environ))
         bare = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
-        worker = Worker(folder, bare | environ | _faults(folder, names, claimed_for))
+        worker = Worker(folder, bare | environ | _faults(folder, names, lease_seconds))
         stack.callback(worker.end)
         yield Service(database, folder, app, server.port, store, postgres, authority, worker, stack)
         with app.app_context():
@@ -170,8 +170,8 @@ def service(
 
 
 def _faults(
-    folder: Path, names: Mapping[str, Sequence[Sequence[str]]] | None, claimed_for: float | None
+    folder: Path, names: Mapping[str, Sequence[Sequence[str]]] | None, lease_seconds: float | None
 ) -> dict[str, str]:
-    """What the worker is told in its environment."""
-    told = {FOLDER: str(folder), NAMES: json.dumps(names or {})}
-    return told | ({} if claimed_for is None else {CLAIMED_FOR: str(claimed_for)})
+    """Environment variables for the worker."""
+    environ = {FOLDER: str(folder), NAMES: json.dumps(names or {})}
+    return environ | ({} if lease_seconds is None else {LEASE_SECONDS: str(lease_seconds)})

@@ -35,7 +35,7 @@ OK = head(200, {"Content-Length": "2"})
 
 
 class Hostile(NamedTuple):
-    """A receiver: what it does, and what the log may say of it; None is received."""
+    """A receiver: what it does, and the errors that the log may show; None is delivered."""
 
     answer: Answering | None = None  # None: a redirect inside
     expected: tuple[str | None, ...] = (None,)
@@ -106,21 +106,21 @@ def receivers(
     found = balance(service.app, [healthy], [writer])
     proof = Proof(wrong=found.wrong)
     for name, (webhook_id, expected) in webhooks.items():
-        _judge(proof, name, _entries(hostile, webhook_id), expected)
+        _check(proof, name, _entries(hostile, webhook_id), expected)
     proof.lines.append(f"  connections to addresses that are not allowed: {inside.connections}")
-    proof.judge(inside.connections == 0, f"{inside.connections} connections reached the inside")
-    judge_healthy(proof, found, (began_at, joined_at), joined_at)
+    proof.check(inside.connections == 0, f"{inside.connections} connections reached the inside")
+    check_healthy(proof, found, (began_at, joined_at), joined_at)
     return proof
 
 
-def judge_healthy(
+def check_healthy(
     proof: Proof, found: Balance, before: tuple[float, float], joined_at: float
 ) -> None:
     """Compare the delays of a time with those since a moment."""
     alone, beside = found.during(*before), found.during(joined_at, float("inf"))
     proof.lines += [f"  healthy alone  {alone}", f"  beside them    {beside}", found.line()]
-    proof.judge(found.failed == 0, f"{found.failed} attempts at the healthy receiver failed")
-    proof.judge_time("a healthy delivery (p99)", beside.p99, alone.p99 + DELAY)
+    proof.check(found.failed == 0, f"{found.failed} attempts at the healthy receiver failed")
+    proof.check_time("a healthy delivery (p99)", beside.p99, alone.p99 + DELAY)
 
 
 def _make(
@@ -165,13 +165,13 @@ def _entries(client: Client, webhook_id: str) -> list[DeliveryLog]:
         return found
 
 
-def _judge(
+def _check(
     proof: Proof, name: str, entries: Sequence[DeliveryLog], expected: tuple[str | None, ...]
 ) -> None:
     """Whether the log says what it should, and each attempt ended in time."""
     said = {entry.error for entry in entries}
     longest = max((entry.response_time_ms for entry in entries), default=0)
-    told = ", ".join(sorted(error or "received" for error in said))
-    proof.lines.append(f"  {name:15}{len(entries):3} entries, longest {longest:5,} ms: {told}")
-    proof.judge(said == set(expected), f"{name}: the log says {said}")
-    proof.judge_time(f"an attempt at {name}", longest / 1000, ATTEMPT)
+    shown = ", ".join(sorted(error or "delivered" for error in said))
+    proof.lines.append(f"  {name:15}{len(entries):3} entries, longest {longest:5,} ms: {shown}")
+    proof.check(said == set(expected), f"{name}: the log says {said}")
+    proof.check_time(f"an attempt at {name}", longest / 1000, ATTEMPT)

@@ -16,7 +16,7 @@ from tests.faults.proof import Proof
 from tests.faults.worker import POINTS, VICTIMS
 from tests.running.instances import wait_for
 
-LONGEST = 120  # seconds from an event to its receipt
+LONGEST = 120  # seconds from an event to its delivery
 ENDED = 10  # seconds from SIGTERM to the end
 _BETWEEN = 15  # seconds that a kill may take to come
 
@@ -56,13 +56,13 @@ def kills(
         f"  of these {dead['job']} of the job's process, {dead['queue']} of the queue's too, "
         f"{dead['worker']} of the worker",
         found.line(),
-        f"  to receipt    {found.delays} ({LONGEST} s allowed)",
+        f"  to delivery   {found.delays} ({LONGEST} s allowed)",
     ]
     proof.wrong = found.wrong
-    proof.judge(is_settled, f"something was still to be delivered after {LONGEST} s")
-    proof.judge_time("an event", found.delays.longest, LONGEST)
-    proof.judge(found.failed == 0, f"{found.failed} attempts failed")
-    proof.judge(min(points[point] for point in POINTS) > 0, "not all points had their turn")
+    proof.check(is_settled, f"something was still to be delivered after {LONGEST} s")
+    proof.check_time("an event", found.delays.longest, LONGEST)
+    proof.check(found.failed == 0, f"{found.failed} attempts failed")
+    proof.check(min(points[point] for point in POINTS) > 0, "not all points had their turn")
     return proof
 
 
@@ -91,22 +91,22 @@ def ending(service: Service, delay: float = 3.0) -> Proof:
     found = balance(service.app, customers, writers)
     proof.lines = [
         f"  over {took:.1f} s after SIGTERM ({ENDED} allowed), exit code {code}",
-        f"  {ended['success'] + ended['failed']} requests under way then: {ended['success']} "
-        f"received, {ended['failed']} failed in time, {ended['unknown']} without a log entry",
+        f"  {ended['success'] + ended['failed']} requests in flight then: {ended['success']} "
+        f"delivered, {ended['failed']} failed in time, {ended['unknown']} without a log entry",
         f"  {ended['pending']} deliveries not begun; {ended['claimed']} left claimed",
         found.line(),
     ]
     proof.wrong = found.wrong
-    proof.judge(code == 0, f"exit code {code}")
-    proof.judge(not ended["claimed"], f"{ended['claimed']} deliveries were left claimed")
-    proof.judge(not ended["unknown"], f"{ended['unknown']} requests have no log entry")
-    proof.judge(is_settled, "something was never delivered")
-    proof.judge_time("the end", took, ENDED)
+    proof.check(code == 0, f"exit code {code}")
+    proof.check(not ended["claimed"], f"{ended['claimed']} deliveries were left claimed")
+    proof.check(not ended["unknown"], f"{ended['unknown']} requests have no log entry")
+    proof.check(is_settled, "something was never delivered")
+    proof.check_time("the end", took, ENDED)
     return proof
 
 
 def _ends(service: Service, customer: Customer, asked_at: float) -> Counter[str]:
-    """How the attempts ended that were under way at a moment, how many requests no log entry
+    """How the attempts ended that were in flight at a moment, how many requests no log entry
     tells of, and what is left to do: "pending" ones, of which some are "claimed"."""
     own = customer.client.account_id
     with service.app.app_context():

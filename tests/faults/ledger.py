@@ -20,8 +20,8 @@ from flask import Flask
 from app.auth.tenant import rows_of
 from app.db.connections import close_all
 from app.db.extensions import db
-from app.deliveries.signing import signatures
 from app.models import Delivery, DeliveryLog, Event
+from app.security.webhook_signing import signatures
 from tests.egress.receivers import Answering, Exchange, Received, Receiver, answering
 from tests.make import Client
 
@@ -88,20 +88,20 @@ class Writer:
             try:
                 connection.request("POST", "/v1/projects", body=body, headers=headers)
                 answer = connection.getresponse()
-                told = answer.read()
+                body = answer.read()
             except (OSError, http.client.HTTPException):
                 self.statuses[0] += 1
                 connection.close()
                 continue
             self.statuses[answer.status] += 1
             if answer.status == 201:
-                self.acknowledged[json.loads(told)["data"]["id"]] = time.time()
+                self.acknowledged[json.loads(body)["data"]["id"]] = time.time()
         connection.close()
 
 
 @dataclass(frozen=True)
 class Delays:
-    """Seconds from events to their receipts."""
+    """Seconds from events to their deliveries."""
 
     seconds: Sequence[float]
 
@@ -197,8 +197,8 @@ def balance(app: Flask, customers: Sequence[Customer], writers: Sequence[Writer]
         found.acknowledged += len(writer.acknowledged)
         lost = set(writer.acknowledged) - {row.subject_id for row in events.values()}
         _note(found, lost, "writes were acknowledged and have no event")
-        _judge_arrivals(found, customer, events)
-        _judge_log(found, customer, deliveries, logs.values())
+        _check_arrivals(found, customer, events)
+        _check_log(found, customer, deliveries, logs.values())
     return found
 
 
@@ -214,7 +214,7 @@ def _rows(app: Flask, customer: Customer, model: Any) -> dict[str, Any]:
         return found
 
 
-def _judge_arrivals(found: Balance, customer: Customer, events: dict[str, Any]) -> None:
+def _check_arrivals(found: Balance, customer: Customer, events: dict[str, Any]) -> None:
     """All events came, each as it is in the database, and nothing else did."""
     arrivals = sorted(customer.inbox.arrivals, key=lambda arrival: arrival.at)
     first: dict[str, float] = {}
@@ -240,7 +240,7 @@ def _judge_arrivals(found: Balance, customer: Customer, events: dict[str, Any]) 
     _note(found, changed, "requests had other bytes than the event, or a wrong signature")
 
 
-def _judge_log(
+def _check_log(
     found: Balance, customer: Customer, deliveries: dict[str, Any], logs: Collection[Any]
 ) -> None:
     """Each entry tells of a request that came while the attempt lasted, and each delivery has as

@@ -102,7 +102,7 @@ class Crew:
 
     def __exit__(self, *_: object) -> None:
         for pipe, process in zip(self._pipes, self._processes, strict=True):
-            with suppress(OSError):  # it has failed, and told why
+            with suppress(OSError):  # it has failed, and said why
                 pipe.send(None)
             process.join(WAIT_SECONDS)
             process.kill()
@@ -146,9 +146,9 @@ def _owners(app: Flask, crew: Crew) -> list[str]:
         faults.append(f"answers {strange}")
     if not {200, 204} & set(outcomes):
         faults.append("nobody succeeded")
-    told = Counter(event_types(one))["member.removed"]
-    if told != 2 - len(members):
-        faults.append(f"{told} removals are told of, and {len(members)} members are left")
+    removals = Counter(event_types(one))["member.removed"]
+    if removals != 2 - len(members):
+        faults.append(f"{removals} removals have events, and {len(members)} members are left")
     return faults
 
 
@@ -197,7 +197,7 @@ class Race(NamedTuple):
     """Something that is done at once; ``run`` does it, and says what is wrong with its end."""
 
     name: str
-    told: str
+    description: str
     run: Callable[[Flask, Crew], list[str]]
 
 
@@ -224,7 +224,7 @@ def report(names: Sequence[str], rounds: int) -> Iterator[tuple[bool, str]]:
                 wrong = race(app, crew, each, rounds)
                 seconds = time.monotonic() - began
                 lines = [
-                    f"{each.name}: {each.told}; {PROCESSES} processes, {database}",
+                    f"{each.name}: {each.description}; {PROCESSES} processes, {database}",
                     f"  right in {rounds - len(wrong)} of {rounds} rounds, {seconds:.0f} s",
                     *(f"  WRONG: {fault}" for fault in wrong),
                 ]

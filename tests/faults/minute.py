@@ -22,6 +22,6 @@ def minute(service: Service) -> Proof:
     wait_for(lambda: len(arrivals) == 2, planned + 30)
     waited = arrivals[1].at - arrivals[0].at
     proof = Proof([f"  retried       after {waited:.2f} s ({planned:g} planned)"])
-    proof.judge(waited >= planned, f"the retry came after {waited:.2f} s, too early")
-    proof.judge_time("the retry", waited - planned, LATE)
+    proof.check(waited >= planned, f"the retry came after {waited:.2f} s, too early")
+    proof.check_time("the retry", waited - planned, LATE)
     return proof

@@ -1,4 +1,4 @@
-"""The store is flushed or away, and the database is restarted, while events are delivered."""
+"""Valkey is flushed or away, and the database is restarted, while events are delivered."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ def flushes(service: Service, seconds: float = 60, every: float = 2) -> Proof:
     found, writers = _deliver_through(service, cause)
     proof = _proof(found, writers, {201})
     proof.lines.insert(0, f"  {number} times within {seconds:g} s")
-    proof.judge_time("an event", found.delays.longest, AGAIN)
+    proof.check_time("an event", found.delays.longest, AGAIN)
     return proof
 
 
 def absent(service: Service, seconds: float = 60) -> Proof:
-    """The store is killed, and started again empty after a while."""
+    """Valkey is killed, and started again empty after a while."""
     gone_at = back_at = 0.0
 
     def cause() -> None:
@@ -63,7 +63,7 @@ def absent(service: Service, seconds: float = 60) -> Proof:
     ]
     proof.lines.insert(0, f"  away for {seconds:g} s; {len(away):,} events received meanwhile")
     proof.lines.append(f"  back          all received after {max(late):.1f} s ({AGAIN} allowed)")
-    proof.judge_time("an event after the store was back", max(late), AGAIN)
+    proof.check_time("an event after Valkey was back", max(late), AGAIN)
     return proof
 
 
@@ -82,7 +82,7 @@ def restarts(service: Service, number: int = 5, pause: float = 6) -> Proof:
     found, writers = _deliver_through(service, cause)
     proof = _proof(found, writers, {201, 503})
     proof.lines.insert(0, f"  {number} times, each within {max(took):.1f} s")
-    proof.judge_time("an event", found.delays.longest, AGAIN)
+    proof.check_time("an event", found.delays.longest, AGAIN)
     return proof
 
 
@@ -103,12 +103,12 @@ def _deliver_through(service: Service, cause: Callable[[], None]) -> tuple[Balan
 
 def _proof(found: Balance, writers: list[Writer], allowed: set[int]) -> Proof:
     statuses = sum((writer.statuses for writer in writers), Counter())
-    told = ", ".join(f"{number:,} of {status}" for status, number in sorted(statuses.items()))
+    shown = ", ".join(f"{number:,} of {status}" for status, number in sorted(statuses.items()))
     lines = [
-        f"  answers       {told}",
+        f"  responses     {shown}",
         found.line(),
-        f"  to receipt    {found.delays}",
+        f"  to delivery   {found.delays}",
     ]
     proof = Proof(lines, found.wrong)
-    proof.judge(statuses.keys() <= allowed, f"answers {told}")
+    proof.check(statuses.keys() <= allowed, f"responses {shown}")
     return proof

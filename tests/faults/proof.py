@@ -14,10 +14,10 @@ class Proof:
     wrong: list[str] = field(default_factory=list)
     late: list[str] = field(default_factory=list)
 
-    def judge(self, is_right: bool, otherwise: str) -> None:
+    def check(self, is_right: bool, otherwise: str) -> None:
         if not is_right:
             self.wrong.append(otherwise)
 
-    def judge_time(self, what: str, seconds: float, allowed: float) -> None:
+    def check_time(self, what: str, seconds: float, allowed: float) -> None:
         if seconds > allowed:
             self.late.append(f"{what} took {seconds:.2f} s, and {allowed:.2f} s are allowed")

@@ -1,4 +1,4 @@
-"""A failing store under load: what callers of the service see, in figures."""
+"""Valkey fails under load: what callers see, in figures."""
 
 from __future__ import annotations
 
@@ -207,11 +207,11 @@ def faults_of(report: Report) -> list[str]:
         wrong.append("answers without headers before the fault")
     if report.fault.keeps_limits:
         if report.known.limited != report.known.answers:
-            wrong.append("answers without headers, though the store could be asked")
+            wrong.append("answers without headers, though Valkey could be asked")
         processes, health = range(1), "ok"
     else:
         if report.known.limited:
-            wrong.append(f"{report.known.limited} answers with headers while the store was down")
+            wrong.append(f"{report.known.limited} answers with headers while Valkey was down")
         processes, health = range(1, WORKERS + 1), "degraded"  # one may not have been asked
     if report.began not in processes or len({report.began, report.ended, report.outages}) > 1:
         found = (report.began, report.ended, report.outages)
@@ -236,7 +236,7 @@ def delays_of(report: Report) -> list[str]:
 def rows(report: Report) -> list[str]:
     """The figures, a line of a table each."""
     return [
-        f"{report.fault.name}: {report.fault.told}",
+        f"{report.fault.name}: {report.fault.description}",
         f"  before        p50 {report.before.p50:6.1f} ms   p99 {report.before.p99:6.1f} ms   "
         f"{report.before.answers:,} answers",
         f"  as it began   longest {report.first.longest:6.1f} ms "

@@ -19,7 +19,7 @@ def running(scratch: Path) -> Iterator[Service]:
     """An instance that these tests share, with customers of their own."""
     folder = scratch / "deliveries"
     folder.mkdir()
-    with service("postgresql", folder, names=hostile.NAMES, claimed_for=1) as made:
+    with service("postgresql", folder, names=hostile.NAMES, lease_seconds=1) as made:
         yield made
 
 

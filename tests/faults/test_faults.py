@@ -37,4 +37,4 @@ def test_exactly_as_many_pass_as_a_limit_allows(folder: Path, valkey_url: str) -
 def test_changes_of_members_at_once_end_as_one_after_the_other(app: Flask) -> None:
     with Crew(app.config["SETTINGS"]) as crew:
         for each in RACES:
-            assert race(app, crew, each, rounds=10) == [], each.told
+            assert race(app, crew, each, rounds=10) == [], each.description

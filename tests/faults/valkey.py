@@ -67,11 +67,11 @@ def valkey(folder: Path) -> Iterator[Valkey]:
 class Fault:
     """One way to fail: what brings it about, and what ends it.
 
-    ``keeps_limits``: the store can be asked all the while, so that the limits hold on.
+    ``keeps_limits``: Valkey can be asked all the while, so that the limits hold on.
     """
 
     name: str
-    told: str
+    description: str
     begin: Callable[[Valkey], Callable[[], None]]  # gives what ends it
     keeps_limits: bool = False
 
@@ -120,10 +120,10 @@ def _flushed(server: Valkey) -> Callable[[], None]:
 
 
 STORE_FAULTS = (
-    Fault("killed", "the store is killed, and started again empty", _killed),
-    Fault("hanging", "the store is stopped (SIGSTOP), and goes on", _hanging),
-    Fault("refusing", "the store takes no connection and ends those it has", _refusing),
-    Fault("read-only", "the store becomes a replica, and a master again", _read_only),
-    Fault("full", "the store is out of memory, and gets some", _full),
-    Fault("flushed", "the store is flushed twice a second", _flushed, keeps_limits=True),
+    Fault("killed", "Valkey is killed, and started again empty", _killed),
+    Fault("hanging", "Valkey is stopped (SIGSTOP), and goes on", _hanging),
+    Fault("refusing", "Valkey takes no connection and ends those it has", _refusing),
+    Fault("read-only", "Valkey becomes a replica, and a master again", _read_only),
+    Fault("full", "Valkey is out of memory, and gets some", _full),
+    Fault("flushed", "Valkey is flushed twice a second", _flushed, keeps_limits=True),
 )

@@ -33,14 +33,11 @@ CLAIMED, UNSENT, SENT, UNWRITTEN = POINTS
 # Who dies: the process of the job, that of the queue with it, or the worker as a whole.
 VICTIMS = ("job", "job", "job", "job", "job", "job", "queue", "queue", "worker")
 FOLDER = "FAULTS_FOLDER"  # where it finds "armed", and leaves "kills" and "job"
-CLAIMED_FOR = "FAULTS_CLAIMED_FOR"  # seconds
+LEASE_SECONDS = "FAULTS_LEASE_SECONDS"  # seconds
 NAMES = "FAULTS_NAMES"  # JSON: for each name, what is found in turn: lists of addresses
 
-_real_record_outcomes, _real_claim, _real_transaction = (
-    dispatcher.record_outcomes,
-    leases.claim,
-    jobs.transaction,
-)
+_real_record_outcomes, _real_transaction = dispatcher.record_outcomes, jobs.transaction
+_real_claim = leases.claim
 _real_post, _real_run, _real_look_up = Egress.post, Dispatcher.run, socket.getaddrinfo
 _worker_pid = os.getpid()
 
@@ -92,7 +89,7 @@ class Killer:
 
 def _have_faults(killer: Killer) -> None:
     """Put the killer in the way of a delivery."""
-    happened: set[str] = set()  # in the transaction at hand; one thread has them
+    happened: set[str] = set()  # in the current transaction; one thread has them
 
     @contextmanager
     def transaction() -> Iterator[None]:
@@ -104,7 +101,7 @@ def _have_faults(killer: Killer) -> None:
         if CLAIMED in happened:
             killer.passes(CLAIMED)
 
-    def noting(point: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    def recording(point: str, function: Callable[..., Any]) -> Callable[..., Any]:
         def call(*arguments: Any) -> Any:
             result = function(*arguments)
             if point == UNWRITTEN or result:
@@ -123,8 +120,8 @@ def _have_faults(killer: Killer) -> None:
         killer.begin()
         return _real_run(self, **options)
 
-    jobs.transaction, leases.claim = transaction, noting(CLAIMED, _real_claim)
-    dispatcher.record_outcomes = noting(UNWRITTEN, _real_record_outcomes)
+    jobs.transaction, leases.claim = transaction, recording(CLAIMED, _real_claim)
+    dispatcher.record_outcomes = recording(UNWRITTEN, _real_record_outcomes)
     Egress.post, Dispatcher.run = post, run  # type: ignore[method-assign]
 
 
@@ -146,8 +143,8 @@ def _know(names: dict[str, list[list[str]]]) -> None:
 def main() -> int:
     _have_faults(Killer(Path(os.environ[FOLDER])))
     _know(json.loads(os.environ.get(NAMES, "{}")))
-    if seconds := os.environ.get(CLAIMED_FOR):
-        leases.CLAIMED_FOR = timedelta(seconds=float(seconds))  # type: ignore[misc]
+    if seconds := os.environ.get(LEASE_SECONDS):
+        leases.LEASE = timedelta(seconds=float(seconds))  # type: ignore[misc]
     return worker.main([])
 
 

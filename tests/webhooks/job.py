@@ -37,6 +37,6 @@ def forget_deliveries(app: Flask) -> None:
 def deliver_due(
     app: Flask, *, is_stopping: Callable[[], bool] = lambda: False, linger: float = 0
 ) -> int:
-    """Run the delivery job until nothing is due. Returns how many were received."""
+    """Run the delivery job until nothing is due. Returns how many deliveries succeeded."""
     with app.app_context(), closing(open_egress(app.config["SETTINGS"])) as egress:
         return Dispatcher(egress, transaction, is_stopping).run(linger=linger)

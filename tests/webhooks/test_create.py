@@ -64,7 +64,7 @@ def test_no_two_secrets_are_the_same(client: Client) -> None:
 
 
 @pytest.mark.parametrize("secret", ["12345678", "a" * 200, "!\"#$%&'()~", "whsec_no-base64"])
-def test_a_secret_of_ones_own(client: Client, secret: str) -> None:
+def test_a_secret_chosen_by_the_customer(client: Client, secret: str) -> None:
     assert _create(client, secret=secret).json["data"]["secret"] == secret
 
 
@@ -77,7 +77,7 @@ def test_a_webhook_can_be_made_disabled(client: Client) -> None:
     )
 
 
-def test_what_was_read_can_be_sent(client: Client) -> None:
+def test_a_record_that_was_read_can_be_sent(client: Client) -> None:
     made = make_webhook(client)
     del made["secret"]
     assert client.post(PATH, json=made).json["data"]["id"] != made["id"]
@@ -111,7 +111,7 @@ def test_what_was_read_can_be_sent(client: Client) -> None:
         "javascript:alert(1)",
     ],
 )
-def test_addresses_that_are_refused(client: Client, url: Any) -> None:
+def test_urls_that_are_rejected(client: Client, url: Any) -> None:
     assert _fields_at_fault(_create(client, url=url)) == ["url"]
 
 
@@ -122,13 +122,13 @@ def test_addresses_that_are_refused(client: Client, url: Any) -> None:
         "https://hooks.example.org:8443/a?b=c&d=%20",
         "https://192.0.2.7/",
         "https://[2001:db8::7]/",
-        "https://127.0.0.1/",  # judged when it is called
+        "https://127.0.0.1/",  # checked when it is called
         "https://bücher.example/",
         "HTTPS://HOOKS.EXAMPLE.ORG/",
         f"https://hooks.example.org/{'a' * 2022}",
     ],
 )
-def test_addresses_that_are_taken_as_they_are(client: Client, url: str) -> None:
+def test_urls_that_are_accepted_unchanged(client: Client, url: str) -> None:
     made = _create(client, url=f" {url} ")
     assert made.status_code == 201
     assert made.json["data"]["url"] == url
@@ -152,7 +152,7 @@ def test_addresses_that_are_taken_as_they_are(client: Client, url: str) -> None:
         (["Project.created"], "events.0"),
     ],
 )
-def test_events_that_are_refused(client: Client, events: Any, field: str) -> None:
+def test_events_that_are_rejected(client: Client, events: Any, field: str) -> None:
     assert _fields_at_fault(_create(client, events=events)) == [field]
 
 
@@ -192,12 +192,14 @@ def test_fields_that_are_refused(client: Client, field: str, value: Any) -> None
     assert client.get(PATH).json["data"] == []
 
 
-def test_all_that_is_wrong_is_told_at_once(client: Client) -> None:
+def test_all_errors_are_reported_at_once(client: Client) -> None:
     answer = client.post(PATH, json={"events": ["x"], "enabled": "no"})
     assert sorted(_fields_at_fault(answer)) == ["enabled", "events.0", "url"]
 
 
-def test_the_list_has_all_of_the_account_the_oldest_first(client: Client, stranger: Client) -> None:
+def test_the_list_has_all_webhooks_of_the_account_oldest_first(
+    client: Client, stranger: Client
+) -> None:
     make_webhook(stranger)
     made = [make_webhook(client) for _ in range(3)]
     answer = client.get(PATH)
@@ -210,7 +212,7 @@ def test_members_with_the_permission_admin_may(client: Client, role: str, status
     assert make_member(client, role).client.get(PATH).status_code == status
 
 
-def test_a_repeat_gets_the_first_answer(client: Client) -> None:
+def test_a_repeat_gets_the_first_response(client: Client) -> None:
     headers = {"Idempotency-Key": "one"}
     body = {"url": URL, "events": ["*"]}
     first, second = (client.post(PATH, json=body, headers=headers) for _ in range(2))

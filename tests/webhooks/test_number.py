@@ -34,7 +34,7 @@ def test_it_is_fifty() -> None:
 
 
 @pytest.mark.usefixtures("_three")
-def test_one_too_many_is_refused(client: Client, stranger: Client) -> None:
+def test_one_more_than_the_limit_is_rejected(client: Client, stranger: Client) -> None:
     first = make_webhook(client, enabled=False)
     make_webhook(client)
     make_webhook(client)
@@ -50,7 +50,7 @@ def test_one_too_many_is_refused(client: Client, stranger: Client) -> None:
 
 
 @pytest.mark.usefixtures("_three")
-def test_it_is_exact_when_many_are_made_at_once(client: Client) -> None:
+def test_the_limit_is_exact_under_concurrency(client: Client) -> None:
     make_webhook(client)
     statuses = together(*[lambda: client.post(PATH, json=BODY).status_code] * 8)
     assert sorted(statuses) == [201] * 2 + [403] * 6
@@ -58,7 +58,7 @@ def test_it_is_exact_when_many_are_made_at_once(client: Client) -> None:
 
 
 @pytest.mark.usefixtures("_three")
-def test_it_is_exact_with_keys_too(client: Client) -> None:
+def test_the_limit_is_exact_with_keys_too(client: Client) -> None:
     def create(number: int) -> int:
         headers = {"Idempotency-Key": f"key {number}"}
         return client.post(PATH, json=BODY, headers=headers).status_code

@@ -68,7 +68,7 @@ def _at(event: dict[str, Any], milliseconds: int = 0) -> str:
     return clock.format_time(event["at"] + timedelta(milliseconds=milliseconds))
 
 
-def test_it_is_left_to_a_job(client: Client, past: list[dict[str, Any]]) -> None:
+def test_a_replay_is_queued_for_the_job(client: Client, past: list[dict[str, Any]]) -> None:
     webhook = make_webhook(client)
     data = _replay(client, webhook, since=_at(past[0]), only_failed=False).json["data"]
     (row,) = replays(client)
@@ -84,7 +84,7 @@ def test_it_is_left_to_a_job(client: Client, past: list[dict[str, Any]]) -> None
 
 
 @pytest.mark.usefixtures("past")
-def test_without_events_nothing_is_left(client: Client) -> None:
+def test_without_events_no_replay_is_queued(client: Client) -> None:
     webhook = make_webhook(client)
     assert _number(client, webhook, since=clock.format_time(clock.now())) == 0
     assert replays(client) == []
@@ -99,7 +99,7 @@ def test_both_ends_of_the_time_are_included(client: Client, past: list[dict[str,
     assert _number(client, webhook, since=_at(second), until=_at(second)) == 1
 
 
-def test_moments_can_have_any_zone(client: Client, past: list[dict[str, Any]]) -> None:
+def test_times_can_have_any_zone(client: Client, past: list[dict[str, Any]]) -> None:
     webhook = make_webhook(client)
     moment = past[1]["at"] + timedelta(hours=2)
     text = clock.format_time(moment).replace("Z", "+02:00")
@@ -108,7 +108,7 @@ def test_moments_can_have_any_zone(client: Client, past: list[dict[str, Any]]) -
 
 
 @pytest.mark.usefixtures("past")
-def test_the_types_are_those_of_the_webhook_or_those_that_are_asked_for(
+def test_the_types_are_those_of_the_webhook_or_of_the_request(
     client: Client, stranger: Client
 ) -> None:
     make_project(stranger)
@@ -164,7 +164,7 @@ def _copy(delivery: Any, state: str) -> Any:
     return type(delivery)(**columns | {"id": new_id("delivery"), "state": state, "due_at": None})
 
 
-def test_the_job_chooses_the_same(client: Client, past: list[dict[str, Any]]) -> None:
+def test_the_job_selects_the_same_events(client: Client, past: list[dict[str, Any]]) -> None:
     webhook = make_webhook(client)
     _replay(client, webhook, event_types=["project.created"])
     (row,) = replays(client)
@@ -176,7 +176,7 @@ def test_the_job_chooses_the_same(client: Client, past: list[dict[str, Any]]) ->
 
 
 @pytest.mark.parametrize("number", [0, 1])
-def test_a_disabled_webhook_gets_nothing_again(client: Client, number: int) -> None:
+def test_nothing_is_sent_again_to_a_disabled_webhook(client: Client, number: int) -> None:
     webhook = make_webhook(client)
     for _ in range(number):
         make_project(client)
@@ -203,7 +203,7 @@ def test_a_disabled_webhook_gets_nothing_again(client: Client, number: int) -> N
     ],
 )
 @pytest.mark.parametrize("field", ["since", "until"])
-def test_moments_that_are_refused(client: Client, field: str, moment: Any) -> None:
+def test_times_that_are_rejected(client: Client, field: str, moment: Any) -> None:
     webhook = make_webhook(client)
     assert _fields_at_fault(_replay(client, webhook, **{field: moment})) == [field]
 

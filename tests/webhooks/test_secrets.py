@@ -41,14 +41,14 @@ def _everything_kept(client: Client) -> str:
         return "".join(rows) + repr(bodies)
 
 
-def test_it_is_kept_encrypted(client: Client) -> None:
+def test_a_secret_is_stored_encrypted(client: Client) -> None:
     made = make_webhook(client, secret="correct-horse")
     row = webhook_row(client, made["id"])
     assert _unsealed(client, row["sealed_secret"]) == "correct-horse"
     assert "correct-horse" not in _everything_kept(client)
 
 
-def test_it_is_in_no_other_answer(client: Client) -> None:
+def test_a_secret_is_in_no_other_response(client: Client) -> None:
     made = make_webhook(client, secret="correct-horse")
     path = f"{PATH}/{made['id']}"
     make_project(client)
@@ -70,7 +70,7 @@ def test_it_is_in_no_other_answer(client: Client) -> None:
 
 
 @pytest.mark.parametrize("operation", ["create", "rotate"])
-def test_a_kept_answer_is_encrypted(client: Client, operation: str) -> None:
+def test_a_stored_response_is_encrypted(client: Client, operation: str) -> None:
     headers = {"Idempotency-Key": "one"}
     if operation == "create":
         path, body = PATH, {"url": "https://hooks.example.org/", "events": ["*"]}
@@ -84,7 +84,7 @@ def test_a_kept_answer_is_encrypted(client: Client, operation: str) -> None:
     assert again.headers["ETag"] == first.headers["ETag"]
 
 
-def test_an_answer_that_cannot_be_read_any_more_is_not_given_again(client: Client) -> None:
+def test_a_stored_response_that_cannot_be_decrypted_is_not_repeated(client: Client) -> None:
     body, headers = {"url": "https://x.example/", "events": ["*"]}, {"Idempotency-Key": "one"}
     assert client.post(PATH, json=body, headers=headers).status_code == 201
     with second_app(client.app) as other:
@@ -116,13 +116,13 @@ def test_rotation(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("body", [None, {}])
-def test_the_overlap_is_a_day_unless_it_is_told(client: Client, body: Any) -> None:
+def test_the_default_overlap_is_a_day(client: Client, body: Any) -> None:
     rotated = _rotate(client, make_webhook(client)["id"], body).json["data"]
     since = clock.parse_time(rotated["updated_at"])
     assert clock.parse_time(rotated["former_secret_until"]) - since == timedelta(hours=24)
 
 
-def test_without_an_overlap_the_former_secret_is_forgotten(client: Client) -> None:
+def test_without_an_overlap_the_former_secret_is_deleted(client: Client) -> None:
     webhook_id = make_webhook(client)["id"]
     _rotate(client, webhook_id)
     assert (
@@ -134,7 +134,7 @@ def test_without_an_overlap_the_former_secret_is_forgotten(client: Client) -> No
 
 
 @pytest.mark.parametrize("hours", [-1, 169, 1.5, 24.0, "24", None, True, 10**30])
-def test_hours_that_are_refused(client: Client, hours: Any) -> None:
+def test_hours_that_are_rejected(client: Client, hours: Any) -> None:
     webhook_id = make_webhook(client)["id"]
     before = webhook_row(client, webhook_id)
     answer = _rotate(client, webhook_id, {"overlap_hours": hours})
@@ -143,12 +143,12 @@ def test_hours_that_are_refused(client: Client, hours: Any) -> None:
 
 
 @pytest.mark.parametrize("hours", [0, 1, 168])
-def test_hours_that_are_taken(client: Client, hours: int) -> None:
+def test_hours_that_are_accepted(client: Client, hours: int) -> None:
     answer = _rotate(client, make_webhook(client)["id"], {"overlap_hours": hours})
     assert answer.status_code == 200
 
 
-def test_a_body_that_holds_anything_else_is_refused(client: Client) -> None:
+def test_a_body_with_other_fields_is_rejected(client: Client) -> None:
     webhook_id = make_webhook(client)["id"]
     assert _rotate(client, webhook_id, {"secret": "12345678"}).status_code == 422
     assert _rotate(client, webhook_id, data=b"[]").status_code == 415

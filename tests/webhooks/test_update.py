@@ -26,10 +26,12 @@ def webhook(client: Client) -> dict[str, Any]:
 
 
 @pytest.fixture
-def rings(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The bells that are rung."""
+def signals(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The wake signals that are sent."""
     found: list[str] = []
-    monkeypatch.setattr(cancellation, "notify_after_commit", lambda bell: found.append(bell.name))
+    monkeypatch.setattr(
+        cancellation, "notify_after_commit", lambda signal: found.append(signal.name)
+    )
     return found
 
 
@@ -55,7 +57,7 @@ def _later(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_change(
     client: Client,
     webhook: dict[str, Any],
-    rings: list[str],
+    signals: list[str],
     monkeypatch: pytest.MonkeyPatch,
     fields: dict[str, Any],
 ) -> None:
@@ -63,14 +65,14 @@ def test_a_change(
     expected = webhook | fields | {"updated_at": clock.format_time(LATER)}
     assert _put(client, webhook, **fields) == expected
     assert client.get(f"{PATH}/{webhook['id']}").json["data"] == expected
-    assert rings == []
+    assert signals == []
 
 
 @pytest.mark.parametrize(
     "fields",
     [{}, {"description": "old"}, {"enabled": True}, {"id": "x", "status": "healthy"}],
 )
-def test_a_change_of_nothing(
+def test_an_update_without_a_change(
     client: Client,
     webhook: dict[str, Any],
     monkeypatch: pytest.MonkeyPatch,
@@ -80,7 +82,7 @@ def test_a_change_of_nothing(
     assert _put(client, webhook, **fields) == webhook
 
 
-def test_another_address_begins_without_failures(client: Client, webhook: dict[str, Any]) -> None:
+def test_a_new_url_begins_without_failures(client: Client, webhook: dict[str, Any]) -> None:
     changed = _put(client, webhook, url="https://elsewhere.example.org/")
     assert (changed["status"], changed["consecutive_failures"]) == ("healthy", 0)
     row = webhook_row(client, webhook["id"])
@@ -88,16 +90,16 @@ def test_another_address_begins_without_failures(client: Client, webhook: dict[s
     assert row["canceled_at"] is None
 
 
-def test_disabling(client: Client, webhook: dict[str, Any], rings: list[str]) -> None:
+def test_disabling(client: Client, webhook: dict[str, Any], signals: list[str]) -> None:
     changed = _put(client, webhook, enabled=False)
     assert (changed["enabled"], changed["status"]) == (False, "disabled")
     assert changed["disabled_reason"] == "manual"
     assert changed["consecutive_failures"] == 7
     assert webhook_row(client, webhook["id"])["canceled_at"] is not None
-    assert rings == ["deliveries"]
+    assert signals == ["deliveries"]
 
 
-def test_what_is_disabled_gets_no_more_events(client: Client, webhook: dict[str, Any]) -> None:
+def test_a_disabled_webhook_gets_no_more_events(client: Client, webhook: dict[str, Any]) -> None:
     make_project(client)
     _put(client, webhook, enabled=False)
     make_project(client)
@@ -109,7 +111,7 @@ def test_what_is_disabled_gets_no_more_events(client: Client, webhook: dict[str,
 
 @pytest.mark.parametrize("reason", ["manual", "failing", "gone"])
 def test_enabling_again(
-    client: Client, webhook: dict[str, Any], rings: list[str], reason: str
+    client: Client, webhook: dict[str, Any], signals: list[str], reason: str
 ) -> None:
     canceled_at = clock.now()
     state = {"enabled": False, "disabled_reason": reason, "canceled_at": canceled_at}
@@ -121,10 +123,10 @@ def test_enabling_again(
     row = webhook_row(client, webhook["id"])
     assert (row["failing_since"], row["warned_at"]) == (None, None)
     assert row["canceled_at"] == canceled_at
-    assert rings == []
+    assert signals == []
 
 
-def test_what_is_disabled_stays_so_for_its_reason(client: Client, webhook: dict[str, Any]) -> None:
+def test_a_disabled_webhook_keeps_its_reason(client: Client, webhook: dict[str, Any]) -> None:
     set_webhook(client, webhook["id"], enabled=False, disabled_reason="gone")
     assert _put(client, webhook, enabled=False)["disabled_reason"] == "gone"
 
@@ -160,13 +162,13 @@ def test_a_secret_is_not_changed_here(client: Client, webhook: dict[str, Any]) -
     assert "use rotate-secret" in detail["message"]
 
 
-def test_a_deleted_webhook_is_gone_for_every_reading(
-    client: Client, webhook: dict[str, Any], rings: list[str]
+def test_a_deleted_webhook_is_not_found_anywhere(
+    client: Client, webhook: dict[str, Any], signals: list[str]
 ) -> None:
     path = f"{PATH}/{webhook['id']}"
     make_project(client)
     assert client.delete(path).status_code == 204
-    assert rings == ["deliveries"]
+    assert signals == ["deliveries"]
     for method, ending in (
         ("GET", ""),
         ("PUT", ""),
@@ -184,13 +186,13 @@ def test_a_deleted_webhook_is_gone_for_every_reading(
     assert (row["enabled"], row["canceled_at"] is None) == (False, False)
 
 
-def test_one_of_many_who_delete_does(client: Client, webhook: dict[str, Any]) -> None:
+def test_one_of_many_concurrent_deletions_succeeds(client: Client, webhook: dict[str, Any]) -> None:
     path = f"{PATH}/{webhook['id']}"
     statuses = together(*[lambda: client.delete(path).status_code] * 4)
     assert sorted(statuses) == [204, 404, 404, 404]
 
 
-def test_events_and_changes_of_webhooks_go_on_at_once(client: Client) -> None:
+def test_events_and_changes_of_webhooks_do_not_block_each_other(client: Client) -> None:
     """Nothing waits in a circle: no request is answered 503."""
     ids = [make_webhook(client)["id"] for _ in range(3)]
     calls: list[Any] = []

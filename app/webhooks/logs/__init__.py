@@ -1,1 +1,1 @@
-"""The log of a webhook: each attempt, and sending again what one of them was about."""
+"""The log of a webhook: its attempts, and redelivery."""

@@ -1,8 +1,8 @@
-"""How many entries there are in a webhook's log.
+"""Counting the entries of a webhook's log.
 
-One that fails for days beside much traffic has hundreds of thousands, and counting them takes a
-tenth of a second, from an index too. So each process remembers how many old ones a long log has,
-and counts those that came since.
+A webhook that fails for days under much traffic has hundreds of thousands of entries, and counting
+them takes a tenth of a second even from an index. So each process caches how many old entries a
+long log has, and counts only those since.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from app.db.queries import CompiledQuery
 from app.models import DeliveryLog
 from app.values import clock
 from app.values.ids import first_id
-from app.webhooks.logs.filters import Filters, chosen
+from app.webhooks.logs.filters import Filters, filtered
 
 LONG: Final = 20_000  # entries; fewer are counted each time
-_SETTLED: Final = timedelta(seconds=20)  # after it no entry comes whose id was made before
-_GOOD_FOR: Final = 600.0  # seconds
-_MOST: Final = 1_000  # logs that are remembered
+_FINAL_AFTER: Final = timedelta(seconds=20)  # when no entry with an older id can still be inserted
+_CACHED_SECONDS: Final = 600.0
+_CACHE_SIZE: Final = 1_000
 
 _ALL: Final = Filters(False, False)
 _TOTAL: Final = func.count().label("total")
 
 
 class CachedCount(NamedTuple):
-    """So many entries from the ``first`` of the log to the id ``upto``."""
+    """The number of entries from the ``first`` of the log to the id ``upto``."""
 
     first: str
     upto: str
@@ -38,35 +38,35 @@ class CachedCount(NamedTuple):
     counted_at: float
 
 
-_counted: dict[tuple[str, str | None, str | None], CachedCount] = {}
+_cache: dict[tuple[str, str | None, str | None], CachedCount] = {}
 
 
 def count(values: dict[str, Any]) -> int:
     """The number of entries.
 
     Args:
-        values: the parameters of ``chosen``; without ``status`` or ``event_type`` it is not
+        values: the parameters of ``filtered``; without ``status`` or ``event_type`` it is not
             filtered by them.
     """
     filters = Filters("status" in values, "event_type" in values)
     key = values["webhook_id"], values.get("status"), values.get("event_type")
-    known = _counted.get(key)
-    if known is not None and _is_good(known, values):
-        return known.number + int(_after(filters).scalar(**values, upto=known.upto))
-    upto = first_id("log", clock.now() - _SETTLED)
+    cached = _cache.get(key)
+    if cached is not None and _is_valid(cached, values):
+        return cached.number + int(_after(filters).scalar(**values, upto=cached.upto))
+    upto = first_id("log", clock.now() - _FINAL_AFTER)
     number = int(_before(filters).scalar(**values, upto=upto))
     total = number + int(_after(filters).scalar(**values, upto=upto))
-    if total >= LONG or (key[0], None, None) in _counted:  # of a long log also what is seldom in it
-        if len(_counted) >= _MOST:
-            _counted.clear()
-        _counted[key] = CachedCount(_first_of(values), upto, number, time.monotonic())
+    if total >= LONG or (key[0], None, None) in _cache:  # of a long log, also what is rare in it
+        if len(_cache) >= _CACHE_SIZE:
+            _cache.clear()
+        _cache[key] = CachedCount(_first_of(values), upto, number, time.monotonic())
     return total
 
 
-def _is_good(known: CachedCount, values: dict[str, Any]) -> bool:
-    """Whether no entry was deleted since: the oldest are, once they are old enough."""
-    is_fresh = time.monotonic() < known.counted_at + _GOOD_FOR
-    return is_fresh and _first_of(values) == known.first
+def _is_valid(cached: CachedCount, values: dict[str, Any]) -> bool:
+    """Whether no entry was deleted since; the oldest are deleted first."""
+    is_fresh = time.monotonic() < cached.counted_at + _CACHED_SECONDS
+    return is_fresh and _first_of(values) == cached.first
 
 
 def _first_of(values: dict[str, Any]) -> str:
@@ -76,14 +76,14 @@ def _first_of(values: dict[str, Any]) -> str:
 
 @cache
 def _before(filters: Filters) -> CompiledQuery:
-    return CompiledQuery(chosen(_TOTAL, filters).where(DeliveryLog.id <= bindparam("upto")))
+    return CompiledQuery(filtered(_TOTAL, filters).where(DeliveryLog.id <= bindparam("upto")))
 
 
 @cache
 def _after(filters: Filters) -> CompiledQuery:
-    return CompiledQuery(chosen(_TOTAL, filters).where(DeliveryLog.id > bindparam("upto")))
+    return CompiledQuery(filtered(_TOTAL, filters).where(DeliveryLog.id > bindparam("upto")))
 
 
 @cache
 def _first() -> CompiledQuery:
-    return CompiledQuery(chosen(func.min(DeliveryLog.id).label("first"), _ALL))
+    return CompiledQuery(filtered(func.min(DeliveryLog.id).label("first"), _ALL))

@@ -1,4 +1,4 @@
-"""Which entries of a webhook's log are meant: statements that count and find them begin here."""
+"""The base of all statements that count or list a webhook's log."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ class Filters(NamedTuple):
     event_type: bool
 
 
-def chosen(what: ColumnElement[Any], filters: Filters) -> Select[Any]:
-    """Of the webhook's entries those that the filters leave; ``what`` of them.
+def filtered(what: ColumnElement[Any], filters: Filters) -> Select[Any]:
+    """Select ``what`` of the webhook's entries that match the filters.
 
-    The index has all that is filtered by, and not the account: it is the webhook that must be the
+    The index has all filtered columns but not the account, so the webhook is checked to be the
     account's. The parameters are ``account_id`` and ``webhook_id``, and those of the filters.
     """
     own = columns_of(Webhook, Webhook.id).where(Webhook.id == bindparam("webhook_id"))

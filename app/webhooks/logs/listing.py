@@ -1,7 +1,7 @@
 """The list of attempts to reach a webhook, the newest first.
 
-They are counted, and found, in an index that has all that the list filters by; only the rows of the
-page are read.
+Counting and finding them uses an index with all filtered columns; only the rows of the page are
+read.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from app.auth.tenant import columns_of
 from app.db.queries import CompiledQuery, engine
 from app.models import DeliveryLog
 from app.webhooks.logs.counting import count
-from app.webhooks.logs.filters import Filters, chosen
+from app.webhooks.logs.filters import Filters, filtered
 from app.webhooks.logs.record import COLUMNS, row_record
 
 
 class LogQuery(NamedTuple):
-    """Which attempts, which page."""
+    """Filters and page."""
 
     page: int = 1
     per_page: int = 20
@@ -51,4 +51,4 @@ def list_logs(
 def _page(dialect: str, filters: Filters, backwards: bool) -> CompiledQuery:
     key = DeliveryLog.id.expression
     rows = columns_of(DeliveryLog, *COLUMNS)
-    return newest_first(chosen(key, filters), rows, (key,), dialect, backwards=backwards)
+    return newest_first(filtered(key, filters), rows, (key,), dialect, backwards=backwards)

@@ -1,11 +1,11 @@
-"""An attempt as it is shown."""
+"""The record of an attempt."""
 
 from __future__ import annotations
 
 from typing import Any, Final
 
-from app.deliveries.service import request_headers
 from app.models import DeliveryLog
+from app.security.webhook_signing import request_headers
 from app.values.clock import parse_time
 from app.values.strict_json import Fragment
 
@@ -33,10 +33,10 @@ DETAILS: Final = (
 
 
 def row_record(row: tuple[Any, ...]) -> dict[str, Any]:
-    """The fields of an entry from a row of ``COLUMNS``. What there was not is left out."""
+    """The fields of an entry from a row of ``COLUMNS``, without those that are NULL."""
     (id_, event_id, event_type, status, code, took_ms, error,
      delivered_at, next_retry_at, attempt, cause, delivery_id) = row  # fmt: skip
-    shown = {
+    record = {
         "id": id_,
         "event_id": event_id,
         "event_type": event_type,
@@ -50,15 +50,15 @@ def row_record(row: tuple[Any, ...]) -> dict[str, Any]:
         "cause": cause,
         "delivery_id": delivery_id,
     }
-    return {name: value for name, value in shown.items() if value is not None}
+    return {name: value for name, value in record.items() if value is not None}
 
 
 def detailed_record(row: Any, body: str | None) -> dict[str, Any]:
-    """An entry with what was sent and how long each part of it took.
+    """An entry with what was sent and the duration of each phase.
 
     Args:
         row: of ``COLUMNS`` and ``DETAILS``, with names.
-        body: of the event, or None when it is not kept any more.
+        body: of the event, or None when it was deleted.
     """
     timing = {name: getattr(row, name) for name in _PHASES} | {"total_ms": row.response_time_ms}
     record = row_record(tuple(row[: len(COLUMNS)]))

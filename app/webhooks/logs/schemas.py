@@ -1,4 +1,4 @@
-"""What comes in and goes out of the routes of a webhook's log."""
+"""Schemas of requests and responses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can be done with the log of a webhook."""
+"""Operations on the log of a webhook."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from app.http.errors import Conflict, NotFound
 from app.models import DeliveryLog, Event
 from app.outbox import queue_deliveries
 from app.values.ids import is_id
-from app.webhooks.locking import check_enabled, hold_webhook
+from app.webhooks.locking import check_enabled, share_lock_webhook
 from app.webhooks.logs.record import COLUMNS, DETAILS, detailed_record
-from app.webhooks.ordering import before_all_pending
+from app.webhooks.ordering import due_before_pending
 from app.webhooks.service import check_webhook
 
 _ONE = CompiledQuery(
@@ -40,21 +40,21 @@ def check_log(account_id: str, webhook_id: str, log_id: str) -> None:
 
 
 def redeliver(principal: Principal, webhook_id: str, log_id: str) -> dict[str, Any]:
-    """Have what an attempt was about sent once more, before all else that is pending.
+    """Queue the event of an attempt again, before everything else that is pending.
 
     Raises:
         NotFound: the account has no such webhook, or its log no such entry.
-        Conflict: the webhook is disabled, or the event is not kept any more.
+        Conflict: the webhook is disabled, or the event was deleted.
     """
     row = _find(principal.account_id, webhook_id, log_id)
-    webhook = hold_webhook(principal, webhook_id)
+    webhook = share_lock_webhook(principal, webhook_id)
     check_enabled(webhook.enabled, "nothing is sent to it again")
-    # Its deliveries refer to it: it stays until they are written.
+    # Lock the event, so that it is not deleted before the delivery that refers to it is committed.
     event = rows_of(principal.account_id, Event).where(Event.id == row.event_id)
-    held = event.with_only_columns(Event.id).with_for_update(read=True, key_share=True)
-    if db.session.scalars(held).one_or_none() is None:
+    lock = event.with_only_columns(Event.id).with_for_update(read=True, key_share=True)
+    if db.session.scalars(lock).one_or_none() is None:
         raise Conflict("The event is not kept any more, so it cannot be sent again.")
-    due_at = before_all_pending(principal.account_id, webhook_id)
+    due_at = due_before_pending(principal.account_id, webhook_id)
     (delivery_id,) = queue_deliveries(
         principal.account_id, row.event_id, [webhook_id], cause="redelivery", due_at=due_at
     )

@@ -56,7 +56,7 @@ def test_libraries_verify_what_is_sent(
     assert [each["octokit"] for each in said] == [True, True]
 
 
-def test_libraries_take_a_chosen_secret_in_base64(
+def test_libraries_accept_a_chosen_secret_in_base64(
     customer: Client, receiver: Receiver, deliver: Deliver, tmp_path: Path
 ) -> None:
     make_webhook(customer, url=receiver.url(), secret=CHOSEN)
@@ -88,7 +88,7 @@ def test_libraries_verify_with_either_secret_during_a_rotation(
     ]
 
 
-def test_libraries_refuse_what_was_changed(
+def test_libraries_reject_a_changed_body(
     customer: Client, receiver: Receiver, deliver: Deliver, tmp_path: Path
 ) -> None:
     secret = make_webhook(customer, url=receiver.url())["secret"]

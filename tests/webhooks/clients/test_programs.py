@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from app.deliveries.signing import new_secret, request_headers, signatures
+from app.security.webhook_signing import new_secret, request_headers, signatures
 from app.values import clock
 from tests.egress.receivers import Authority
 from tests.make import Client, events, make_project
@@ -25,7 +25,7 @@ FORMS = ("webhook-signature", "X-Service-Signature")
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("secret", SECRETS.values(), ids=SECRETS)
-def test_a_receiver_takes_what_the_service_sends(
+def test_a_receiver_accepts_deliveries(
     customer: Client,
     deliver: Deliver,
     certificate: Path,
@@ -95,7 +95,7 @@ def language(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-def test_a_receiver_refuses_what_the_service_did_not_send(
+def test_a_receiver_rejects_forged_requests(
     authority: Authority, certificate: Path, tmp_path: Path, language: str
 ) -> None:
     secret = new_secret()
@@ -114,7 +114,7 @@ def test_a_receiver_refuses_what_the_service_did_not_send(
         assert running.printed(1) == [["project.updated", "evt_1"]]
 
 
-def test_a_receiver_that_checks_the_other_form_refuses_likewise(
+def test_a_receiver_that_checks_the_other_signature_rejects_them_too(
     authority: Authority, certificate: Path, tmp_path: Path, language: str
 ) -> None:
     secret, form = new_secret(), {"SIGNATURE": "X-Service-Signature"}
@@ -130,7 +130,7 @@ def test_a_receiver_that_checks_the_other_form_refuses_likewise(
         assert sender.send(body) == 204
 
 
-def test_a_receiver_takes_an_event_once_and_knows_what_comes_late(
+def test_a_receiver_processes_an_event_once_and_recognises_late_ones(
     authority: Authority, certificate: Path, tmp_path: Path, language: str
 ) -> None:
     secret = new_secret()

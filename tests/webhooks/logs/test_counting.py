@@ -30,7 +30,7 @@ class Log:
     def __init__(self, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
         self.client, self.webhook_id = client, make_webhook(client)["id"]
         monkeypatch.setattr(counting, "LONG", 5)
-        monkeypatch.setattr(counting, "_SETTLED", timedelta())
+        monkeypatch.setattr(counting, "_FINAL_AFTER", timedelta())
         self.whole = 0
         whole = counting._before
 
@@ -53,9 +53,9 @@ class Log:
 
 @pytest.fixture
 def log(client: Client, monkeypatch: pytest.MonkeyPatch) -> Iterator[Log]:
-    counting._counted.clear()
+    counting._cache.clear()
     yield Log(client, monkeypatch)
-    counting._counted.clear()
+    counting._cache.clear()
 
 
 def test_a_short_log_is_counted_each_time(log: Log) -> None:
@@ -64,7 +64,7 @@ def test_a_short_log_is_counted_each_time(log: Log) -> None:
     assert log.whole == 2
 
 
-def test_of_a_long_log_only_what_is_new(log: Log) -> None:
+def test_only_new_entries_of_a_long_log_are_counted(log: Log) -> None:
     log.write(6)
     assert log.total() == 6
     log.write(2)
@@ -72,11 +72,9 @@ def test_of_a_long_log_only_what_is_new(log: Log) -> None:
     assert log.whole == 1
 
 
-def test_what_is_hardly_written_yet_is_not_remembered(
-    log: Log, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_recent_entries_are_not_cached(log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
     """An entry can become visible after one whose id is greater."""
-    monkeypatch.setattr(counting, "_SETTLED", timedelta(seconds=20))
+    monkeypatch.setattr(counting, "_FINAL_AFTER", timedelta(seconds=20))
     log.write()
     late = new_id("log")
     log.write(6)
@@ -94,7 +92,7 @@ def test_filters_are_counted_apart(log: Log) -> None:
     assert log.whole == 4
 
 
-def test_what_is_seldom_in_a_long_log_is_remembered_too(log: Log) -> None:
+def test_rare_entries_of_a_long_log_are_cached_too(log: Log) -> None:
     log.write(6)
     log.write(status="success")
     for _ in range(2):
@@ -104,7 +102,7 @@ def test_what_is_seldom_in_a_long_log_is_remembered_too(log: Log) -> None:
     assert [log.total(), log.total("?status=success")] == [8, 2]
 
 
-def test_what_was_deleted_is_noticed(log: Log) -> None:
+def test_deleted_entries_are_noticed(log: Log) -> None:
     ids = log.write(8)
     assert log.total() == 8
     with log.client.app.app_context():
@@ -115,7 +113,7 @@ def test_what_was_deleted_is_noticed(log: Log) -> None:
     assert log.total() == 6
 
 
-def test_it_is_counted_anew_after_a_while(log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_cache_expires(log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
     log.write(6)
     log.total()
     later = time.monotonic() + 601
@@ -124,14 +122,14 @@ def test_it_is_counted_anew_after_a_while(log: Log, monkeypatch: pytest.MonkeyPa
     assert log.whole == 2
 
 
-def test_only_so_many_are_remembered(log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(counting, "_MOST", 1)
+def test_the_cache_is_limited(log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(counting, "_CACHE_SIZE", 1)
     log.write(6)
     assert [log.total(), log.total("?status=failed")] == [6, 6]
-    assert len(counting._counted) == 1
+    assert len(counting._cache) == 1
 
 
-def test_the_index_alone_is_counted(app: Flask) -> None:
+def test_counting_reads_only_the_index(app: Flask) -> None:
     """And a page of a long log is soon there."""
     client = make_account(app)
     webhook_id = make_webhook(client)["id"]
@@ -143,7 +141,7 @@ def test_the_index_alone_is_counted(app: Flask) -> None:
     for query in ("", "?status=success", "?page=1500", "?page=700&status=failed"):
         assert client.get(path + query).json["meta"]["total"] in (MANY, MANY // 2)
         assert min(_seconds(lambda query=query: client.get(path + query)) for _ in range(5)) < 0.05
-    counting._counted.clear()
+    counting._cache.clear()
 
 
 def _fill(client: Client, webhook_id: str) -> None:

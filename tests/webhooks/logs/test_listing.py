@@ -30,7 +30,7 @@ def _ids(answer: Any) -> list[str]:
     return [entry["id"] for entry in answer.json["data"]]
 
 
-def test_there_is_nothing_at_first(client: Client, webhook: dict[str, Any]) -> None:
+def test_an_empty_log(client: Client, webhook: dict[str, Any]) -> None:
     answer = _list(client, webhook)
     assert answer.json["data"] == []
     assert answer.json["meta"] == {"total": 0, "page": 1, "per_page": 20, "total_pages": 0}
@@ -72,7 +72,7 @@ def test_a_success(client: Client, webhook: dict[str, Any]) -> None:
     assert entry["cause"] == "test"
 
 
-def test_an_attempt_without_an_answer(client: Client, webhook: dict[str, Any]) -> None:
+def test_an_attempt_without_a_response(client: Client, webhook: dict[str, Any]) -> None:
     make_log(client, webhook["id"], EVENT, response_code=None, error="timed out connecting")
     (entry,) = _list(client, webhook).json["data"]
     assert entry.keys().isdisjoint({"response_code", "response_time_ms", "next_retry_at"})
@@ -121,7 +121,7 @@ def test_filters(client: Client, webhook: dict[str, Any]) -> None:
         ("type=project.created", "type"),
     ],
 )
-def test_parameters_that_are_refused(
+def test_parameters_that_are_rejected(
     client: Client, webhook: dict[str, Any], query: str, field: str
 ) -> None:
     answer = _list(client, webhook, f"?{query}")
@@ -129,7 +129,7 @@ def test_parameters_that_are_refused(
     assert [item["field"] for item in answer.json["error"]["details"]] == [field]
 
 
-def test_nobody_reads_the_log_of_another_account(
+def test_the_log_of_another_account_is_not_found(
     client: Client, stranger: Client, webhook: dict[str, Any]
 ) -> None:
     make_log(client, webhook["id"], EVENT)

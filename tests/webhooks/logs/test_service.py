@@ -59,7 +59,7 @@ def test_an_entry(client: Client, entry: Entry) -> None:
     }
 
 
-def test_the_event_is_what_was_sent_to_the_byte(client: Client, entry: Entry) -> None:
+def test_the_event_is_byte_for_byte_what_was_sent(client: Client, entry: Entry) -> None:
     with client.app.app_context():
         own = rows_of(client.account_id, Event).where(Event.id == entry.event["id"])
         body = db.session.scalars(own).one().body
@@ -67,7 +67,7 @@ def test_the_event_is_what_was_sent_to_the_byte(client: Client, entry: Entry) ->
     assert f'"event":{body}' in client.get(entry.path).get_data(as_text=True)
 
 
-def test_an_event_that_is_not_kept_is_left_out(client: Client, entry: Entry) -> None:
+def test_a_deleted_event_is_left_out(client: Client, entry: Entry) -> None:
     entry.forget_event()
     assert "event" not in client.get(entry.path).json["data"]
 
@@ -80,7 +80,7 @@ def test_an_entry_of_another_webhook_is_not_found(client: Client, entry: Entry) 
     assert client.post(f"{entry.path}/redeliver").status_code == 404
 
 
-def test_sending_again(client: Client, entry: Entry) -> None:
+def test_redelivery(client: Client, entry: Entry) -> None:
     set_deliveries(client, entry.webhook["id"], "failed")
     before = clock.now()
     answer = client.post(f"{entry.path}/redeliver")
@@ -98,7 +98,7 @@ def test_sending_again(client: Client, entry: Entry) -> None:
     assert before <= delivery["due_at"] <= clock.now()
 
 
-def test_it_is_sent_before_what_is_overdue(client: Client, entry: Entry) -> None:
+def test_a_redelivery_is_sent_before_the_backlog(client: Client, entry: Entry) -> None:
     overdue = clock.now() - timedelta(hours=3)
     set_deliveries(client, entry.webhook["id"], "pending", due_at=overdue)
     for number in (1, 2):
@@ -107,14 +107,14 @@ def test_it_is_sent_before_what_is_overdue(client: Client, entry: Entry) -> None
         assert due_at == overdue - timedelta(milliseconds=number)
 
 
-def test_what_is_due_later_does_not_put_it_off(client: Client, entry: Entry) -> None:
+def test_a_redelivery_does_not_wait_for_what_is_due_later(client: Client, entry: Entry) -> None:
     later = clock.now() + timedelta(hours=3)
     set_deliveries(client, entry.webhook["id"], "pending", due_at=later)
     client.post(f"{entry.path}/redeliver")
     assert deliveries(client)[-1]["due_at"] <= clock.now()
 
 
-def test_a_disabled_webhook_gets_nothing_again(client: Client, entry: Entry) -> None:
+def test_nothing_is_sent_again_to_a_disabled_webhook(client: Client, entry: Entry) -> None:
     set_webhook(client, entry.webhook["id"], enabled=False)
     answer = client.post(f"{entry.path}/redeliver")
     assert answer.status_code == 409
@@ -122,7 +122,7 @@ def test_a_disabled_webhook_gets_nothing_again(client: Client, entry: Entry) -> 
     assert len(deliveries(client)) == 1
 
 
-def test_an_event_that_is_not_kept_cannot_be_sent_again(client: Client, entry: Entry) -> None:
+def test_a_deleted_event_cannot_be_redelivered(client: Client, entry: Entry) -> None:
     entry.forget_event()
     answer = client.post(f"{entry.path}/redeliver")
     assert answer.status_code == 409

@@ -1,4 +1,4 @@
-"""What is pending for a webhook that is disabled or deleted is not sent any more."""
+"""What is pending for a disabled or deleted webhook is not sent."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from flask import Flask
 
-from app.deliveries import leases
+from app.deliveries import cancellation
 from app.webhooks.jobs import queue_replays
 from tests.deliveries.test_replaying import replay
 from tests.egress.receivers import Receiver, answering
@@ -48,7 +48,7 @@ def test_what_is_pending_is_canceled_when_a_webhook_is_deleted(
     assert (row["sealed_secret"], row["sealed_former_secret"]) == ("", None)
 
 
-def test_what_waits_for_a_retry_is_canceled_too(
+def test_pending_retries_are_canceled_too(
     customer: Client, receiver: Receiver, deliver: Deliver, later: Later
 ) -> None:
     receiver.answer = answering(500)
@@ -65,19 +65,19 @@ def test_what_waits_for_a_retry_is_canceled_too(
     assert len(receiver.requests) == 1
 
 
-def test_however_many_they_are(
+def test_many_deliveries_are_canceled_in_several_steps(
     customer: Client, receiver: Receiver, deliver: Deliver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     webhook = make_webhook(customer, url=receiver.url(), events=["project.created"])
     for _ in range(7):
         make_project(customer)
     customer.put(f"/v1/webhooks/{webhook['id']}", {"enabled": False})
-    monkeypatch.setattr(leases, "_CANCELED_AT_ONCE", 2)
+    monkeypatch.setattr(cancellation, "_CANCELED_AT_ONCE", 2)
     deliver()
     assert states(customer, webhook) == ["canceled"] * 7
 
 
-def test_a_replay_ends_with_it(
+def test_a_replay_ends_when_its_webhook_is_disabled(
     delivering: Flask, customer: Client, receiver: Receiver, deliver: Deliver
 ) -> None:
     make_project(customer)
@@ -90,7 +90,7 @@ def test_a_replay_ends_with_it(
         assert queue_replays() == 0
 
 
-def test_a_replay_ends_with_a_receiver_that_is_gone(
+def test_a_replay_ends_when_its_receiver_is_gone(
     customer: Client, receiver: Receiver, deliver: Deliver
 ) -> None:
     receiver.answer = answering(410)

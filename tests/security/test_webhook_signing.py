@@ -6,7 +6,7 @@ import base64
 
 import pytest
 
-from app.deliveries.signing import new_secret, standard_key
+from app.security.webhook_signing import new_secret, standard_key
 
 
 def test_a_new_secret_is_random_and_has_a_checksum() -> None:

@@ -1,4 +1,4 @@
-"""A change of a webhook holds for what a worker has in hand, too."""
+"""A change of a webhook applies to what a worker has already claimed, too."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.webhooks.conftest import MakeReceiver
 
 @contextmanager
 def delivering_now(app: Flask) -> Iterator[None]:
-    """The whole job, which the bell tells of changes."""
+    """The whole job, which is notified of changes."""
 
     def work() -> None:
         with app.app_context():
@@ -43,7 +43,7 @@ def wait_for(condition: Callable[[], object]) -> None:
 
 
 def slowly(customer: Client, receiver: Receiver, number: int) -> dict[str, str]:
-    """A webhook for which so much is due, each of which takes a while."""
+    """A webhook with this number of deliveries due, each of which takes a while."""
     receiver.answer = answering(200, delay=0.1)
     webhook = make_webhook(customer, url=receiver.url(), events=["invoice.paid"])
     queue(customer, number, webhook)

@@ -1,4 +1,4 @@
-"""What follows from an attempt that failed."""
+"""What follows from a failed attempt."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from datetime import timedelta
 import pytest
 
 from app.deliveries.outcomes import retry_of
-from app.deliveries.sender_pool import fault_of
-from tests.deliveries.makers import MOMENT, outcome, parcel
+from app.deliveries.sender_pool import status_error
+from tests.deliveries.makers import MOMENT, claimed, outcome
 
 
 @pytest.mark.parametrize(
     ("attempt", "seconds"), [(1, 60), (2, 300), (3, 1_800), (4, 7_200), (5, 86_400)]
 )
 @pytest.mark.parametrize("cause", ["event", "test", "replay"])
-def test_it_is_tried_again_so_long_after_it_failed(attempt: int, seconds: int, cause: str) -> None:
-    failed = outcome(parcel("a", attempt=attempt, cause=cause), error="refused", seconds=2)
+def test_a_retry_follows_the_schedule(attempt: int, seconds: int, cause: str) -> None:
+    failed = outcome(claimed("a", attempt=attempt, cause=cause), error="refused", seconds=2)
     _, state, due_at = retry_of(failed)
     assert (state, due_at) == ("pending", MOMENT + timedelta(seconds=2 + seconds))
 
@@ -25,14 +25,14 @@ def test_it_is_tried_again_so_long_after_it_failed(attempt: int, seconds: int, c
     ("attempt", "cause", "status"),
     [(6, "event", 500), (7, "event", 500), (1, "redelivery", 500), (1, "event", 410)],
 )
-def test_it_is_not_tried_again(attempt: int, cause: str, status: int) -> None:
-    failed = outcome(parcel("a", attempt=attempt, cause=cause), error="answered")
+def test_no_retry(attempt: int, cause: str, status: int) -> None:
+    failed = outcome(claimed("a", attempt=attempt, cause=cause), error="answered")
     _, state, due_at = retry_of(failed._replace(status=status))
     assert (state, due_at) == ("failed", None)
 
 
 @pytest.mark.parametrize(
-    ("status", "fault"),
+    ("status", "error"),
     [
         (200, None),
         (204, None),
@@ -44,5 +44,5 @@ def test_it_is_not_tried_again(attempt: int, cause: str, status: int) -> None:
         (101, "answered 101"),
     ],
 )
-def test_what_is_wrong_with_an_answer(status: int, fault: str | None) -> None:
-    assert fault_of(status) == fault
+def test_the_error_for_a_status(status: int, error: str | None) -> None:
+    assert status_error(status) == error

@@ -1,4 +1,4 @@
-"""Several workers on one database: each delivery is in one hand at a time."""
+"""Several workers on one database: each delivery is claimed by one at a time."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from datetime import timedelta
 from flask import Flask
 
 from app.db.extensions import db
-from app.deliveries import attempts, leases
-from app.deliveries.attempts import Retry
+from app.deliveries import cancellation, leases, outcomes
+from app.deliveries.outcomes import Retry
 from app.deliveries.types import ClaimedDelivery
-from app.policy.deliveries import CLAIMED_FOR
+from app.policy.deliveries import LEASE
 from app.values import clock
 from tests.deliveries.makers import queue
 from tests.make import Client
@@ -31,7 +31,7 @@ def quiet_webhook(customer: Client) -> dict[str, str]:
     return make_webhook(customer, events=["invoice.paid"])
 
 
-def test_each_is_claimed_once_until_its_claim_ends(
+def test_a_delivery_is_claimed_once_until_its_lease_expires(
     delivering: Flask, customer: Client, later: Later
 ) -> None:
     webhook = quiet_webhook(customer)
@@ -39,67 +39,71 @@ def test_each_is_claimed_once_until_its_claim_ends(
     wanted = {webhook["id"]: 3}
     first, second, third = (claim(delivering, run, wanted) for run in ("one", "two", "three"))
     assert [len(first), len(second), len(third)] == [3, 2, 0]
-    assert len({parcel.id for parcel in first + second}) == 5
-    later(CLAIMED_FOR - timedelta(milliseconds=1))
+    assert len({delivery.id for delivery in first + second}) == 5
+    later(LEASE - timedelta(milliseconds=1))
     assert claim(delivering, "three", wanted) == []
     later(timedelta(milliseconds=1))
     again = claim(delivering, "three", wanted)
-    assert [parcel.id for parcel in again] == [parcel.id for parcel in first]
-    assert {parcel.attempt for parcel in again} == {1}, "an attempt without an end does not count"
+    assert [delivery.id for delivery in again] == [delivery.id for delivery in first]
+    assert {delivery.attempt for delivery in again} == {1}, (
+        "an attempt without an outcome does not count"
+    )
 
 
-def test_of_each_webhook_so_many_are_claimed_and_the_oldest_first(
+def test_claims_are_limited_for_each_webhook_and_the_oldest_come_first(
     delivering: Flask, customer: Client
 ) -> None:
     webhooks = [quiet_webhook(customer) for _ in range(3)]
     queue(customer, 4, *webhooks)
     wanted = {webhooks[0]["id"]: 1, webhooks[1]["id"]: 3, "wh_unknown": 5}
     found = claim(delivering, "one", wanted)
-    assert Counter(parcel.webhook_id for parcel in found) == {
+    assert Counter(delivery.webhook_id for delivery in found) == {
         webhooks[0]["id"]: 1,
         webhooks[1]["id"]: 3,
     }
     for webhook in webhooks[:2]:
-        mine = [parcel.id for parcel in found if parcel.webhook_id == webhook["id"]]
+        mine = [delivery.id for delivery in found if delivery.webhook_id == webhook["id"]]
         oldest = [row["id"] for row in deliveries(customer, webhook["id"])]
         assert mine == oldest[: len(mine)]
 
 
-def test_what_is_given_back_is_due_as_it_was(delivering: Flask, customer: Client) -> None:
+def test_a_released_delivery_is_due_as_before(delivering: Flask, customer: Client) -> None:
     webhook = quiet_webhook(customer)
     queue(customer, 2, webhook)
     before = deliveries(customer)
-    parcels = claim(delivering, "one", {webhook["id"]: 2})
+    claimed = claim(delivering, "one", {webhook["id"]: 2})
     with delivering.app_context():
-        leases.give_back("other", parcels)
+        leases.release("other", claimed)
         db.session.commit()
-    assert {row["claim"] for row in deliveries(customer)} == {"one"}, "not theirs to give back"
+    assert {row["claim"] for row in deliveries(customer)} == {"one"}, "claimed by another run"
     with delivering.app_context():
-        leases.give_back("one", parcels)
+        leases.release("one", claimed)
         db.session.commit()
     assert deliveries(customer) == before
 
 
-def test_who_comes_back_late_undoes_nothing(
+def test_a_run_whose_lease_expired_overwrites_nothing(
     delivering: Flask, customer: Client, later: Later
 ) -> None:
     webhook = quiet_webhook(customer)
     queue(customer, 1, webhook)
     (late,) = claim(delivering, "late", {webhook["id"]: 1})
-    later(CLAIMED_FOR)
-    (parcel,) = claim(delivering, "next", {webhook["id"]: 1})
+    later(LEASE)
+    (delivery,) = claim(delivering, "next", {webhook["id"]: 1})
     with delivering.app_context():
-        attempts.note_failed("late", [Retry(late, "pending", clock.now())])
-        leases.cancel("late", [late])
+        outcomes.record_failed("late", [Retry(late, "pending", clock.now())])
+        cancellation.cancel_claimed("late", [late])
         db.session.commit()
         (row,) = deliveries(customer)
         assert (row["state"], row["attempts"], row["claim"]) == ("pending", 0, "next")
-        attempts.note_received([late])
+        outcomes.record_delivered([late])
         db.session.commit()
-        attempts.note_failed("next", [Retry(parcel, "pending", clock.now())])
+        outcomes.record_failed("next", [Retry(delivery, "pending", clock.now())])
         db.session.commit()
     (row,) = deliveries(customer)
-    assert (row["state"], row["due_at"]) == ("succeeded", None), "it was received, whoever says so"
+    assert (row["state"], row["due_at"]) == ("succeeded", None), (
+        "a success counts whichever run reports it"
+    )
 
 
 def test_what_is_not_due_is_not_claimed(delivering: Flask, customer: Client, later: Later) -> None:
@@ -111,7 +115,7 @@ def test_what_is_not_due_is_not_claimed(delivering: Flask, customer: Client, lat
     assert len(claim(delivering, "one", {webhook["id"]: 1})) == 1
 
 
-def test_webhooks_are_found_however_much_waits_for_one(
+def test_webhooks_are_found_however_many_deliveries_one_has(
     delivering: Flask, customer: Client, stranger: Client
 ) -> None:
     mine = [quiet_webhook(customer) for _ in range(3)]
@@ -131,12 +135,10 @@ def test_webhooks_are_found_however_much_waits_for_one(
         assert [row.webhook_id for row in rest] == [row.webhook_id for row in found[2:]]
 
 
-def test_a_look_ends_after_so_many(
-    delivering: Flask, customer: Client, monkeypatch: object
-) -> None:
+def test_a_scan_is_limited(delivering: Flask, customer: Client, monkeypatch: object) -> None:
     webhooks = [quiet_webhook(customer) for _ in range(5)]
     queue(customer, 1, *webhooks)
-    monkeypatch.setattr(leases, "_MOST_AT_ONCE", 2)  # type: ignore[attr-defined]
+    monkeypatch.setattr(leases, "_WEBHOOKS_AT_ONCE", 2)  # type: ignore[attr-defined]
     after, found = "", []
     with delivering.app_context():
         for _ in range(3):
@@ -146,18 +148,18 @@ def test_a_look_ends_after_so_many(
     assert after == ""
 
 
-def test_workers_at_once_share_what_is_due(delivering: Flask, customer: Client) -> None:
+def test_concurrent_workers_share_what_is_due(delivering: Flask, customer: Client) -> None:
     webhooks = [quiet_webhook(customer) for _ in range(3)]
     queue(customer, 40, *webhooks)
-    taken: list[str] = []
+    claimed_ids: list[str] = []
 
     def work(run: str) -> None:
         while found := claim(delivering, run, {webhook["id"]: 7 for webhook in webhooks}):
-            taken.extend(parcel.id for parcel in found)
+            claimed_ids.extend(delivery.id for delivery in found)
 
     workers = [threading.Thread(target=work, args=(f"run {n}",)) for n in range(4)]
     for worker in workers:
         worker.start()
     for worker in workers:
         worker.join()
-    assert sorted(taken) == sorted(row["id"] for row in deliveries(customer))
+    assert sorted(claimed_ids) == sorted(row["id"] for row in deliveries(customer))

@@ -1,4 +1,4 @@
-"""What goes wrong on this side is tried again, and is not held against the receiver."""
+"""Errors on our side are retried, and do not count against the receiver."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_a_secret_that_cannot_be_read_sends_nothing(
     assert "next_retry_at" in entry
 
 
-def test_it_is_not_held_against_the_receiver(
+def test_it_does_not_count_against_the_receiver(
     customer: Client,
     receiver: Receiver,
     deliver: Deliver,
@@ -42,7 +42,7 @@ def test_it_is_not_held_against_the_receiver(
         make_project(customer)
     with caplog.at_level(logging.ERROR):
         deliver()
-    assert len(caplog.records) == 1, "one line, however much there is to send"
+    assert len(caplog.records) == 1, "one line, however many deliveries there are"
     found = record(customer, webhook)
     assert (found["status"], found["consecutive_failures"]) == ("healthy", 0)
     set_webhook(customer, webhook["id"], sealed_secret=sealed)
