@@ -11,9 +11,9 @@ import click
 from app.cli.failures import errors_as_messages
 from app.cli.output import examples, json_option, show_json
 from app.db.snapshots import database_url
-from app.maintenance.counters import Difference, correct
-from app.maintenance.doctor import DoctorFinding, examine
-from app.maintenance.results import Status
+from app.doctor.counters import Difference, correct
+from app.doctor.doctor import DoctorFinding, examine
+from app.doctor.results import Status
 from config import load_settings
 
 _COLOURS: Final = {Status.OK: "green", Status.WARNING: "yellow", Status.PROBLEM: "red"}

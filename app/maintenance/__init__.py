@@ -1,1 +1,1 @@
-"""Keeping an instance: backups, moving to another database, and finding out what is wrong."""
+"""Keeping an instance: backups, moving to another database, deleting what is old."""

@@ -6,8 +6,6 @@ directory, which stands at the end of a zip, and is refused as a whole.
 
 from __future__ import annotations
 
-import os
-import tempfile
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -22,6 +20,7 @@ import orjson
 from app.maintenance.dump import TableChecksum
 from app.maintenance.errors import MaintenanceError
 from app.maintenance.rows import TableCodec
+from app.values.files import new_private_file
 
 FORMAT: Final = 1
 MANIFEST: Final = "manifest.json"
@@ -199,21 +198,11 @@ def new_file(path: Path, *, overwrite: bool) -> Iterator[IO[bytes]]:
     """
     _refuse_existing(path, overwrite=overwrite)
     try:
-        # mkstemp gives 0600.
-        descriptor, draft = tempfile.mkstemp(".part", f".{path.name}.", path.parent)
-    except OSError as error:
-        raise MaintenanceError(f"{path} cannot be written ({error.strerror}).") from None
-    try:
-        with os.fdopen(descriptor, "wb") as file:
+        with new_private_file(path) as file:
             yield file
-            file.flush()
-            os.fsync(file.fileno())
-        _refuse_existing(path, overwrite=overwrite)
-        Path(draft).replace(path)
+            _refuse_existing(path, overwrite=overwrite)  # it may have been made meanwhile
     except OSError as error:
         raise MaintenanceError(f"{path} cannot be written ({error.strerror}).") from None
-    finally:
-        Path(draft).unlink(missing_ok=True)
 
 
 def _refuse_existing(path: Path, *, overwrite: bool) -> None:

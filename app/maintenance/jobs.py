@@ -12,6 +12,7 @@ from sqlalchemy import ColumnElement, delete, exists, select, true, tuple_
 
 from app.db.column_types import Base
 from app.db.extensions import db
+from app.db.transactions import transaction
 from app.jobs.registry import Job
 from app.models import (
     Delivery,
@@ -101,8 +102,9 @@ def _delete_batch(old: _Old, oldest: Any) -> int:
     batch = select(*key).where(is_old).order_by(old.time).limit(_BATCH_ROWS)
     # The age again: a key whose row is gone may be in use again.
     statement = delete(old.model).where(tuple_(*key).in_(batch), is_old)
-    result: Any = db.session.execute(statement, execution_options={"synchronize_session": False})
-    db.session.commit()
+    with transaction():
+        options = {"synchronize_session": False}
+        result: Any = db.session.execute(statement, execution_options=options)
     return int(result.rowcount)
 
 

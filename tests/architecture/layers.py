@@ -38,7 +38,7 @@ MODULES = (("routes", "views", "jobs"), ("schemas", "forms"), ())
 
 # (importer, imported): why the service of the package is not the way.
 EXCEPTIONS = {
-    ("app.maintenance.checks.mail", "app.mail.transport"): "tries the mail server",
+    ("app.doctor.checks.mail", "app.mail.transport"): "tries the mail server",
     ("app.row_changes.projects", "app.projects.derived"): "computes again what that computes",
     ("app.row_changes.projects", "app.projects.record"): "likewise",
     ("app.row_changes.assets", "app.assets.derived"): "likewise",

@@ -35,12 +35,12 @@ class Place(NamedTuple):
 
 # Statements that do not begin with the tenant filter, and why that is right.
 EXCEPTIONS = {
-    Place("app.maintenance.counters", "differences", "AccountUsage"): "compares all accounts",
-    Place("app.maintenance.counters", "_count", "Project"): "likewise",
-    Place("app.maintenance.counters", "_count", "Membership"): "likewise",
-    Place("app.maintenance.counters", "correct", "AccountUsage"): "of each account by its id",
-    Place("app.maintenance.checks.contents", "_sample", "Project"): "projects of all accounts",
-    Place("app.maintenance.checks.deliveries", "overdue", "Delivery"): "of all accounts",
+    Place("app.doctor.counters", "differences", "AccountUsage"): "compares all accounts",
+    Place("app.doctor.counters", "_count", "Project"): "likewise",
+    Place("app.doctor.counters", "_count", "Membership"): "likewise",
+    Place("app.doctor.counters", "correct", "AccountUsage"): "of each account by its id",
+    Place("app.doctor.checks.contents", "_sample", "Project"): "projects of all accounts",
+    Place("app.doctor.checks.deliveries", "overdue", "Delivery"): "of all accounts",
     Place("app.auth.credentials", "_BY_HASH", "Credential"): "finds out which account is asking",
     Place("app.auth.sessions", "_BY_HASH", "Membership"): "the role of who is signed in",
     Place("app.account.service", "rename_account", "AccountUsage"): "the principal's own row",

@@ -15,9 +15,9 @@ from sqlalchemy import text
 
 from app.db.extensions import db
 from app.db.snapshots import snapshot
+from app.doctor.counters import differences
 from app.maintenance.archive import Reader
 from app.maintenance.backup import Backup, back_up, secret_key_check
-from app.maintenance.counters import differences
 from app.maintenance.errors import MaintenanceError
 from app.maintenance.restore import check, restore
 from tests.conftest import DATABASES

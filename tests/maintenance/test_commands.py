@@ -11,15 +11,15 @@ from click.testing import Result
 from flask import Flask
 
 from app.db.snapshots import snapshot
-from app.maintenance.counters import differences
+from app.doctor.counters import differences
 from app.models import Project
 from tests.cli.conftest import runner
 from tests.conftest import DATABASES
+from tests.doctor.test_counters import spoil
+from tests.doctor.test_doctor import change, environ_of
 from tests.maintenance.conftest import MakeInstance, close
 from tests.maintenance.contents import checksums, count, fill, url_of
 from tests.maintenance.damage import DAMAGES
-from tests.maintenance.test_counters import spoil
-from tests.maintenance.test_doctor import change, environ_of
 
 
 def run(app: Flask, *arguments: Any, **options: Any) -> Result:

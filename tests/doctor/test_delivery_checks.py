@@ -7,11 +7,11 @@ from datetime import timedelta
 import pytest
 from flask import Flask
 
-from app.maintenance.results import Status
+from app.doctor.results import Status
 from app.values import clock
 from tests.conftest import DATABASES
+from tests.doctor.test_doctor import environ_of, examined
 from tests.maintenance.conftest import MakeInstance
-from tests.maintenance.test_doctor import environ_of, examined
 from tests.make import Client, make_account, make_project
 from tests.make.webhooks import make_webhook, set_deliveries, set_webhook
 

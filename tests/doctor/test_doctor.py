@@ -13,19 +13,19 @@ from flask import Flask
 from sqlalchemy import text
 
 from app.db.extensions import db
-from app.maintenance.doctor import (
+from app.doctor.doctor import (
     OF_DATABASE,
     OF_HOST,
     OF_SETTINGS,
-    OF_STORE,
+    OF_VALKEY,
     DoctorFinding,
     examine,
 )
-from app.maintenance.results import Status
+from app.doctor.results import Status
 from tests.maintenance.conftest import MakeInstance, close
 from tests.maintenance.contents import fill, url_of
 
-ALL_NAMES = {*OF_HOST, *OF_SETTINGS, *OF_DATABASE, *OF_STORE}
+ALL_NAMES = {*OF_HOST, *OF_SETTINGS, *OF_DATABASE, *OF_VALKEY}
 
 
 def environ_of(app: Flask) -> dict[str, str]:

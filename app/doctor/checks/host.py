@@ -11,8 +11,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Final
 
+from app.doctor.results import Result, ok, problem, warning
 from app.limits.plan_file import read_plans
-from app.maintenance.results import Result, ok, problem, warning
 from config import ROOT, Settings, SettingsError
 
 LOCK_FILE: Final = ROOT / "requirements.txt"

@@ -10,15 +10,15 @@ import pytest
 from flask import Flask
 
 from app.db.extensions import db
-from app.maintenance.checks import mail
-from app.maintenance.results import Result, Status
+from app.doctor.checks import mail
+from app.doctor.results import Result, Status
 from app.models import Mail
 from app.values import clock
 from app.values.ids import new_id
 from config import load_settings
+from tests.doctor.test_doctor import environ_of, examined, problems
 from tests.mail.servers import free_port, smtp_server
 from tests.maintenance.conftest import MakeInstance
-from tests.maintenance.test_doctor import environ_of, examined, problems
 
 _numbers = itertools.count(1)
 

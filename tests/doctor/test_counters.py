@@ -10,8 +10,8 @@ from sqlalchemy import delete, update
 
 from app.db.extensions import db
 from app.db.snapshots import snapshot
-from app.maintenance import counters
-from app.maintenance.counters import Difference, correct, differences
+from app.doctor import counters
+from app.doctor.counters import Difference, correct, differences
 from app.models import AccountUsage
 from tests.maintenance.contents import url_of
 from tests.make import Client, make_account, make_project, square

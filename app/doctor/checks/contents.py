@@ -9,9 +9,9 @@ from typing import Any, Final, cast
 import orjson
 from sqlalchemy import Connection, Table, func, select
 
+from app.doctor.counters import Difference, differences
+from app.doctor.results import Result, ok, problem
 from app.geometry import GeometryInvalid, read_boundary
-from app.maintenance.counters import Difference, differences
-from app.maintenance.results import Result, ok, problem
 from app.models import Project
 from app.values.text import fold, searchable
 

@@ -8,10 +8,10 @@ from typing import Any, Final, cast
 
 from redis import Redis
 
+from app.doctor.checks.database import compared_clock
+from app.doctor.results import Result, ok, problem, warning
 from app.jobs.queue import DELIVERIES, GENERAL, job_queue
 from app.limits.request_counts import CHANGED
-from app.maintenance.checks.database import compared_clock
-from app.maintenance.results import Result, ok, problem, warning
 from app.running import embedded
 from app.running.worker_registry import count_workers
 from app.values import clock
@@ -91,7 +91,7 @@ def request_counts(client: Redis) -> Iterator[Result]:
         yield ok(f"{len(names):,} counts of requests are on their way")
 
 
-def store_clock(client: Redis) -> Iterator[Result]:
+def server_clock(client: Redis) -> Iterator[Result]:
     """The store's clock and this machine's agree."""
     seconds, microseconds = client.time()
     yield compared_clock("store", seconds + microseconds / 1_000_000)

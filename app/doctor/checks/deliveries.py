@@ -8,7 +8,7 @@ from typing import Final, cast
 
 from sqlalchemy import Connection, Table, func, select
 
-from app.maintenance.results import Result, ok, problem
+from app.doctor.results import Result, ok, problem
 from app.models import Delivery, Webhook
 from app.values import clock
 

@@ -10,9 +10,9 @@ from redis.exceptions import RedisError
 from sqlalchemy import URL
 
 from app.db.snapshots import DATABASE_ERRORS, database_url, may_exist, reason, shown_url, snapshot
+from app.doctor.checks import contents, database, deliveries, host, mail, valkey
+from app.doctor.results import Result, Status, problem, warning
 from app.jobs.valkey import connect
-from app.maintenance.checks import contents, database, deliveries, host, mail, store
-from app.maintenance.results import Result, Status, problem, warning
 from config import Settings, SettingsError, load_settings, setting_faults
 
 Check = Callable[..., Iterator[Result]]
@@ -41,11 +41,11 @@ OF_DATABASE: Final[dict[str, Check]] = {
     "mails": mail.undelivered,
     "deliveries": deliveries.overdue,
 }
-OF_STORE: Final[dict[str, Check]] = {
-    "store": store.reachable,
-    "store clock": store.store_clock,
-    "worker": store.worker,
-    "request counts": store.request_counts,
+OF_VALKEY: Final[dict[str, Check]] = {
+    "store": valkey.reachable,
+    "store clock": valkey.server_clock,
+    "worker": valkey.worker,
+    "request counts": valkey.request_counts,
 }
 # Without these the checks after them, of the same table, are not made.
 NEEDED: Final = ("database", "schema", "store")
@@ -74,7 +74,7 @@ def examine(environ: Mapping[str, str]) -> Iterator[DoctorFinding]:
     except SettingsError as error:
         for sentence in setting_faults(environ) or [str(error)]:
             yield DoctorFinding("settings", problem(sentence, "Change it and run doctor again."))
-        rest = OF_SETTINGS | OF_DATABASE | OF_STORE
+        rest = OF_SETTINGS | OF_DATABASE | OF_VALKEY
         yield from _passed_over([name for name in rest if name != "settings"], "settings")
         return
     yield from _made({name: partial(check, settings) for name, check in OF_SETTINGS.items()})
@@ -82,10 +82,10 @@ def examine(environ: Mapping[str, str]) -> Iterator[DoctorFinding]:
     yield from _made(
         {name: partial(_in_database, url, check) for name, check in OF_DATABASE.items()}
     )
-    reachable = partial(store.reachable, is_embedded=settings.redis_url is None)
-    of_store = OF_STORE | {"store": reachable}
+    reachable = partial(valkey.reachable, is_embedded=settings.redis_url is None)
+    of_valkey = OF_VALKEY | {"store": reachable}
     yield from _made(
-        {name: partial(_in_store, settings, check) for name, check in of_store.items()}
+        {name: partial(_in_valkey, settings, check) for name, check in of_valkey.items()}
     )
 
 
@@ -122,12 +122,12 @@ def _in_database(url: URL, check: Check) -> Iterator[Result]:
         )
 
 
-def _in_store(settings: Settings, check: Check) -> Iterator[Result]:
-    """A check on the store, which is not started for a look."""
+def _in_valkey(settings: Settings, check: Check) -> Iterator[Result]:
+    """A check on Valkey, which is not started for it."""
     try:
-        url = store.url_of(settings)
+        url = valkey.url_of(settings)
         if url is None:
-            yield store.not_running()
+            yield valkey.not_running()
             return
         client = connect(url)
         try:
@@ -135,4 +135,4 @@ def _in_store(settings: Settings, check: Check) -> Iterator[Result]:
         finally:
             client.close()
     except (RedisError, OSError) as error:
-        yield store.unreachable(settings, error)
+        yield valkey.unreachable(settings, error)

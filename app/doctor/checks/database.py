@@ -10,9 +10,8 @@ from sqlalchemy import Connection
 
 from app.db.migrations import newest_revision
 from app.db.snapshots import shown_url
-from app.maintenance.indexes import count_faults
-from app.maintenance.results import Result, ok, problem, warning
-from app.maintenance.schema import is_half_copied, revision_of
+from app.doctor.results import Result, ok, problem, warning
+from app.maintenance.service import count_faults, is_half_copied, revision_of
 
 CLOCKS_MAY_DIFFER: Final = 5.0  # seconds
 _OLDEST_POSTGRESQL: Final = 13

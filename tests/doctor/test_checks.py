@@ -12,15 +12,15 @@ import pytest
 from redis import Redis
 from rq import Worker
 
+from app.doctor.checks import host, valkey
+from app.doctor.checks.database import compared_clock
+from app.doctor.results import Status
 from app.jobs.queue import DELIVERIES, job_queue
 from app.limits.request_counts import CHANGED
-from app.maintenance.checks import host, store
-from app.maintenance.checks.database import compared_clock
-from app.maintenance.results import Status
 from app.values import clock
 from config import load_settings
+from tests.doctor.test_doctor import environ_of, examined
 from tests.maintenance.conftest import MakeInstance
-from tests.maintenance.test_doctor import environ_of, examined
 
 
 @pytest.mark.parametrize(
@@ -135,16 +135,16 @@ def _only(check: Callable[[Redis], Iterator[Any]], client: Redis) -> Any:
 
 
 def test_a_worker_that_lives_and_one_that_died(redis: Redis) -> None:
-    assert [found.status for found in store.worker(redis)] == [Status.WARNING] * 2
+    assert [found.status for found in valkey.worker(redis)] == [Status.WARNING] * 2
     worker = Worker([job_queue(redis, DELIVERIES)], connection=redis)
     worker.register_birth()
-    general, deliveries = store.worker(redis)
+    general, deliveries = valkey.worker(redis)
     assert general.found == (
         "No worker runs for the queue canopy: no mail is sent and no count copied; 0 jobs wait"
     )
     assert deliveries.found == "1 for the queue canopy-deliveries, 0 jobs wait"
     redis.hset(worker.key, "last_heartbeat", "2026-01-01T00:00:00.000000Z")
-    _, deliveries = store.worker(redis)
+    _, deliveries = valkey.worker(redis)
     assert deliveries.status is Status.WARNING
     assert "for the queue canopy-deliveries: no event is delivered" in deliveries.found
 
@@ -153,7 +153,7 @@ def test_a_queue_that_is_long(redis: Redis) -> None:
     queue = job_queue(redis)
     Worker([queue], connection=redis).register_birth()
     redis.rpush(queue.key, *range(1001))
-    general, _ = store.worker(redis)
+    general, _ = valkey.worker(redis)
     assert general.status is Status.WARNING
     assert general.found == "1,001 jobs wait in the queue canopy"
 
@@ -162,7 +162,7 @@ def test_a_queue_that_is_long(redis: Redis) -> None:
 def test_counts_that_the_job_does_not_copy(redis: Redis, days: int, status: Status) -> None:
     day = (clock.now() - timedelta(days=days)).date().isoformat()
     redis.sadd(CHANGED, f"acct_x {day}")
-    assert _only(store.request_counts, redis).status is status
+    assert _only(valkey.request_counts, redis).status is status
 
 
 def test_clocks_that_differ() -> None:
@@ -174,4 +174,4 @@ def test_clocks_that_differ() -> None:
 
 
 def test_the_clock_of_the_store_is_asked(redis: Redis) -> None:
-    assert "the store's clock is 0." in _only(store.store_clock, redis).found
+    assert "the store's clock is 0." in _only(valkey.server_clock, redis).found

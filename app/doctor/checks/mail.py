@@ -8,8 +8,8 @@ from typing import Final, cast
 
 from sqlalchemy import Connection, Table, func, select
 
+from app.doctor.results import Result, ok, problem, warning
 from app.mail.transport import find_problem
-from app.maintenance.results import Result, ok, problem, warning
 from app.models import Mail
 from app.values import clock
 from config import Settings

@@ -1,0 +1,1 @@
+"""Finding out what is wrong with an instance: ``bin/canopy doctor``."""

@@ -1,0 +1,7 @@
+"""What other packages use of maintenance."""
+
+from __future__ import annotations
+
+from app.maintenance.indexes import count_faults as count_faults
+from app.maintenance.schema import is_half_copied as is_half_copied
+from app.maintenance.schema import revision_of as revision_of
