@@ -1,4 +1,4 @@
-"""``bin/canopy account`` and ``bin/canopy plan``: accounts, and the plans that they are on."""
+"""``bin/canopy account`` and ``bin/canopy plan``: accounts and their plans."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from app.account.service import create_account, set_plan
 from app.cli.group import in_database
 from app.cli.output import examples, json_option, show_record, show_records
 from app.credentials.service import create_credential
-from app.db.extensions import db
+from app.db.transactions import transaction
 from app.policy.bounds import ACCOUNT_TYPES
 from app.policy.plans import DEFAULT_PLAN
 
@@ -24,7 +24,7 @@ _PLAN_COLUMNS = (
 
 @click.group("account")
 def account() -> None:
-    """Make and list accounts, and set their plans."""
+    """Create, list and update accounts."""
 
 
 @account.command("create")
@@ -55,32 +55,32 @@ def create(
     keeps the password they have, and none is shown.
     """
     name, owner_email = name.strip(), owner_email.strip()
-    made = create_account(
-        name=name, owner_email=owner_email, owner_password=owner_password, plan=plan, type=kind
-    )
-    _, key = create_credential(
-        made.account.id,
-        kind="api_key",
-        name="First key",
-        permissions=["admin"],
-        created_by=made.owner.id,
-    )
-    shown = {
-        "account_id": made.account.id,
-        "owner_id": made.owner.id,
-        "owner_email": made.owner.email,
-        "owner_password": made.password,
-        "api_key": key,
-    }
-    db.session.commit()
-    show_record(shown, as_json=as_json)
+    with transaction():
+        made = create_account(
+            name=name, owner_email=owner_email, owner_password=owner_password, plan=plan, type=kind
+        )
+        _, key = create_credential(
+            made.account.id,
+            kind="api_key",
+            name="First key",
+            permissions=["admin"],
+            created_by=made.owner.id,
+        )
+        record = {
+            "account_id": made.account.id,
+            "owner_id": made.owner.id,
+            "owner_email": made.owner.email,
+            "owner_password": made.password,
+            "api_key": key,
+        }
+    show_record(record, as_json=as_json)
 
 
 @account.command("list")
 @json_option
 @examples("account list", "account list --json")
 @in_database
-def list_all(as_json: bool) -> None:
+def list_(as_json: bool) -> None:
     """List all accounts, the oldest first, with what they hold now."""
     records = list_accounts()
     if not as_json:
@@ -89,18 +89,20 @@ def list_all(as_json: bool) -> None:
     show_records(records, _COLUMNS, as_json=as_json, none=none)
 
 
-@account.command("set-plan")
+@account.command("update")
 @click.argument("account", metavar="ACCOUNT")
-@click.argument("plan", metavar="PLAN")
+@click.option("--plan", required=True, help="The plan that it is on from the next request on.")
 @json_option
-@examples("account set-plan green-woods pro", "account set-plan green-woods enterprise --json")
+@examples(
+    "account update green-woods --plan pro", "account update green-woods --plan enterprise --json"
+)
 @in_database
-def change_plan(account: str, plan: str, as_json: bool) -> None:
-    """Put ACCOUNT (its id or slug) on PLAN, from the next request on."""
-    changed = set_plan(find_account(account).id, plan)
-    shown = {"id": changed.id, "slug": changed.slug, "plan": changed.plan}
-    db.session.commit()
-    show_record(shown, as_json=as_json)
+def update(account: str, plan: str, as_json: bool) -> None:
+    """Change the plan of ACCOUNT (its id or slug)."""
+    with transaction():
+        changed = set_plan(find_account(account).id, plan)
+        record = {"id": changed.id, "slug": changed.slug, "plan": changed.plan}
+    show_record(record, as_json=as_json)
 
 
 @click.group("plan")
@@ -112,13 +114,13 @@ def plan() -> None:
 @json_option
 @examples("plan list", "plan list --json")
 @in_database
-def list_of_plans(as_json: bool) -> None:
+def list_plans_(as_json: bool) -> None:
     """List the plans in force and how many accounts are on each; a limit of - is none."""
     records = list_plans()
     if not as_json:
         for record in records:
-            gone = "" if record["exists"] else f" (not in PLANS_FILE: limits of {DEFAULT_PLAN})"
-            record["plan"] += gone
+            note = "" if record["exists"] else f" (not in PLANS_FILE: limits of {DEFAULT_PLAN})"
+            record["plan"] += note
     show_records(records, _PLAN_COLUMNS, as_json=as_json, none="There is no plan.")
 
 

@@ -6,7 +6,6 @@ whoever trusts it trusts this one certificate, which is for this machine alone.
 
 from __future__ import annotations
 
-import os
 from datetime import timedelta
 from ipaddress import ip_address
 from pathlib import Path
@@ -17,6 +16,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from app.values import clock
+from app.values.files import write_private_file
 
 FOLDER: Final = "webhook-listen"
 _LIFE: Final = timedelta(days=3650)
@@ -45,8 +45,8 @@ def ensure_certificates(instance_path: Path) -> Certificates:
     if not (made.authority.is_file() and made.receiver.is_file()):
         folder.mkdir(mode=0o700, exist_ok=True)
         authority, receiver = _make()
-        _write(made.receiver, receiver)
-        _write(made.authority, authority)
+        write_private_file(made.receiver, receiver)
+        write_private_file(made.authority, authority)
     return made
 
 
@@ -111,11 +111,3 @@ def _usage(*, digital_signature: bool = False, key_cert_sign: bool = False) -> x
         encipher_only=False,
         decipher_only=False,
     )
-
-
-def _write(path: Path, content: bytes) -> None:
-    """Write a file that only its owner can read, whole or not at all."""
-    draft = path.with_name(f"{path.name}.{os.getpid()}")
-    with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-        file.write(content)
-    draft.replace(path)

@@ -6,7 +6,7 @@ import click
 
 from app.cli.group import in_database
 from app.cli.output import examples, json_option, show_json, show_record
-from app.db.extensions import db
+from app.db.transactions import transaction
 from app.demo.service import find_demo, make_demo
 
 
@@ -22,9 +22,9 @@ def demo(as_json: bool) -> None:
     """
     found = find_demo()
     if found is None:
-        made = make_demo()
-        db.session.commit()
-        shown = {
+        with transaction():
+            made = make_demo()
+        record = {
             "account_id": made.account_id,
             "owner_id": made.owner_id,
             "owner_email": made.owner_email,
@@ -35,7 +35,7 @@ def demo(as_json: bool) -> None:
             "assets": made.assets,
             "created": True,
         }
-        show_record(shown, as_json=as_json)
+        show_record(record, as_json=as_json)
     elif as_json:
         show_json({"account_id": found.id, "slug": found.slug, "created": False})
     else:

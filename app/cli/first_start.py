@@ -7,7 +7,7 @@ from typing import Final
 from sqlalchemy.exc import IntegrityError
 
 from app.account.operator import first_account
-from app.db.extensions import db
+from app.db.transactions import transaction
 from app.demo.service import EXAMPLE, Demo, make_demo
 from app.values.strict_json import dumps
 from config import Settings
@@ -40,10 +40,9 @@ def welcome(settings: Settings, *, empty: bool) -> str:
     account = first_account()
     if account is None and not empty:
         try:
-            made = make_demo()
-            db.session.commit()
+            with transaction():
+                made = make_demo()
         except IntegrityError:  # another process on the same database was first
-            db.session.rollback()
             account = first_account()
         else:
             return head + _demo(url, made)

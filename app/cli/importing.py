@@ -15,7 +15,7 @@ from app.account.operator import find_account
 from app.auth.operator import acting_for, first_owner
 from app.cli.group import in_database
 from app.cli.output import Refused, examples, json_option, show_json, show_table, spelled
-from app.db.extensions import db
+from app.db.transactions import transaction
 from app.geometry import Problem
 from app.projects.feature_text import guess_name_property
 from app.projects.geojson_file import FileInvalid, FileScan, no_advance, read_features, scan_file
@@ -95,8 +95,8 @@ def _run(
             features = read_features(file, surveyed, advance)
             prepared = (prepare(number, value, name_property) for number, value in features)
             for batch in batches(prepared):
-                outcomes += job.add(batch)
-                db.session.commit()
+                with transaction():
+                    outcomes += job.add(batch)
     except KeyboardInterrupt:
         message = f"Interrupted after {len(outcomes)} features. Run it again for the rest."
         raise Refused(message) from None

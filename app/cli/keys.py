@@ -25,6 +25,7 @@ from app.cli.output import (
 )
 from app.credentials.service import create_credential, list_credentials, revoke_credential
 from app.db.extensions import db
+from app.db.transactions import transaction
 from app.models import Credential
 from app.policy.permissions import PERMISSIONS
 from app.values.ids import is_id
@@ -118,16 +119,16 @@ def _create(
     allowlist: Sequence[str],
     as_json: bool,
 ) -> None:
-    credential, secret = create_credential(
-        find_account(account).id,
-        kind=kind.kind,
-        name=name,
-        permissions=permissions,
-        ip_allowlist=allowlist,
-    )
-    shown = {"id": credential.id, kind.field: secret}
-    db.session.commit()
-    show_record(shown, as_json=as_json)
+    with transaction():
+        credential, secret = create_credential(
+            find_account(account).id,
+            kind=kind.kind,
+            name=name,
+            permissions=permissions,
+            ip_allowlist=allowlist,
+        )
+        record = {"id": credential.id, kind.field: secret}
+    show_record(record, as_json=as_json)
 
 
 def _list_command(kind: Kind) -> click.Command:
@@ -136,7 +137,7 @@ def _list_command(kind: Kind) -> click.Command:
     @json_option
     @examples(f"{kind.command} list --account green-woods")
     @in_database
-    def list_all(account: str, as_json: bool) -> None:
+    def list_(account: str, as_json: bool) -> None:
         """List those of an account, the newest first, the revoked ones too."""
         found = find_account(account)
         columns = (*_COLUMNS, "ip_allowlist") if kind is SERVICE_TOKEN else _COLUMNS
@@ -147,7 +148,7 @@ def _list_command(kind: Kind) -> click.Command:
             none=f"{found.name} has no {kind.title}.",
         )
 
-    return list_all
+    return list_
 
 
 def _revoke_command(kind: Kind) -> click.Command:
@@ -168,8 +169,8 @@ def _revoke_command(kind: Kind) -> click.Command:
         if record["revoked_at"] is None:
             title = f"{kind.title} {record['name']!r} ({credential_id})"
             confirm(f"Revoke the {title} for good?", yes=yes, as_json=as_json)
-            revoke_credential(record["account_id"], kind.kind, credential_id)
-            db.session.commit()
+            with transaction():
+                revoke_credential(record["account_id"], kind.kind, credential_id)
             record = _find(kind, credential_id)
         show_record({name: record[name] for name in ("id", "revoked_at")}, as_json=as_json)
 
@@ -181,7 +182,7 @@ def _find(kind: Kind, credential_id: str) -> dict[str, Any]:
     if is_id(kind.kind, credential_id):
         account_id = account_of(Credential, credential_id)
         records = list_credentials(account_id, kind.kind) if account_id else []
-        db.session.rollback()  # nobody shall wait for the lock while a question is open
+        db.session.rollback()  # hold no lock while the operator is asked
         for record in records:
             if record["id"] == credential_id:
                 return record

@@ -19,7 +19,7 @@ from app.cli.output import (
     show_records,
     yes_option,
 )
-from app.db.extensions import db
+from app.db.transactions import transaction
 from app.models import OAuthApplication
 from app.oauth.applications import (
     create_application,
@@ -84,16 +84,16 @@ def create(
     as_json: bool,
 ) -> None:
     """Register an application. Its secret is shown this once."""
-    application, secret = create_application(
-        find_account(account).id,
-        name=name,
-        redirect_uris=redirect_uris,
-        scopes=scopes,
-        public=public,
-    )
-    shown = {"client_id": application.id, "client_secret": secret}
-    db.session.commit()
-    show_record(shown, as_json=as_json)
+    with transaction():
+        application, secret = create_application(
+            find_account(account).id,
+            name=name,
+            redirect_uris=redirect_uris,
+            scopes=scopes,
+            public=public,
+        )
+        record = {"client_id": application.id, "client_secret": secret}
+    show_record(record, as_json=as_json)
 
 
 @oauth_app.command("list")
@@ -101,7 +101,7 @@ def create(
 @json_option
 @examples("oauth-app list --account green-woods")
 @in_database
-def list_all(account: str, as_json: bool) -> None:
+def list_(account: str, as_json: bool) -> None:
     """List those of an account, the newest first."""
     found = find_account(account)
     none = f"{found.name} has no application."
@@ -115,11 +115,10 @@ def list_all(account: str, as_json: bool) -> None:
 @in_database
 def rotate(client_id: str, as_json: bool) -> None:
     """Give it a new secret, shown this once. The old one is wrong from the next request on."""
-    record = _find(client_id)
-    secret = rotate_secret(record["account_id"], client_id)
+    with transaction():
+        secret = rotate_secret(_find(client_id)["account_id"], client_id)
     if secret is None:
         raise _unknown(client_id)
-    db.session.commit()
     show_record({"client_id": client_id, "client_secret": secret}, as_json=as_json)
 
 
@@ -134,9 +133,9 @@ def delete(client_id: str, yes: bool, as_json: bool) -> None:
     record = _find(client_id)
     question = f"Delete the application {record['name']!r} ({client_id}) for good?"
     confirm(question, yes=yes, as_json=as_json)
-    if not delete_application(record["account_id"], client_id):
-        raise _unknown(client_id)
-    db.session.commit()
+    with transaction():
+        if not delete_application(record["account_id"], client_id):
+            raise _unknown(client_id)
     show_record({"client_id": client_id, "deleted": True}, as_json=as_json)
 
 

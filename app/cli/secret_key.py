@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import secrets
 from collections import Counter
-from pathlib import Path
 from typing import Final
 
 import click
@@ -16,6 +15,7 @@ from app.cli.group import in_database
 from app.cli.output import Refused, examples, json_option, show_json
 from app.db.extensions import db
 from app.maintenance.sealed import SEALED, batches_of
+from app.values.files import write_private_file
 from config import FORMER_SECRET_KEY_FILE, SECRET_KEY_FILE, Settings
 
 _KEY_BYTES: Final = 48
@@ -43,19 +43,19 @@ def rotate(as_json: bool) -> None:
     folder = settings.instance_path
     if os.environ.get("SECRET_KEY", "").strip():
         shown = {"SECRET_KEY": new, "SECRET_KEY_FORMER": settings.secret_key}
-        told = (
+        text = (
             "Set these two where SECRET_KEY is set now, for all parts, and restart them:\n\n"
             f"  SECRET_KEY={new}\n  SECRET_KEY_FORMER={settings.secret_key}\n"
         )
     else:
-        _write(folder / FORMER_SECRET_KEY_FILE, settings.secret_key)
-        _write(folder / SECRET_KEY_FILE, new)
+        write_private_file(folder / FORMER_SECRET_KEY_FILE, settings.secret_key.encode())
+        write_private_file(folder / SECRET_KEY_FILE, new.encode())
         shown = {"file": str(folder / SECRET_KEY_FILE)}
-        told = f"There is a new key in {folder / SECRET_KEY_FILE}. Restart Canopy now."
+        text = f"There is a new key in {folder / SECRET_KEY_FILE}. Restart Canopy now."
     if as_json:
         show_json(shown | {"next": "restart, then bin/canopy secret-key finish"})
     else:
-        click.echo(f"{told}\nThen run: bin/canopy secret-key finish")
+        click.echo(f"{text}\nThen run: bin/canopy secret-key finish")
 
 
 @secret_key.command("finish")
@@ -87,15 +87,6 @@ def finish(as_json: bool) -> None:
     if unreadable.total():
         named = ", ".join(f"{number:,} in {table}" for table, number in (+unreadable).items())
         raise Refused(f"Some can be read with neither key: {named}.")
-
-
-def _write(path: Path, key: str) -> None:
-    """Write a key so that it is there as a whole, for its owner only."""
-    draft = path.with_name(f"{path.name}.{os.getpid()}")
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "w") as file:
-        file.write(key)
-    draft.replace(path)
 
 
 commands = [secret_key]

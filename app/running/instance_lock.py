@@ -1,22 +1,21 @@
-"""What a start claims before it changes anything: the instance folder, the address and port."""
+"""What ``bin/serve`` locks before it changes anything: the instance folder and the port."""
 
 from __future__ import annotations
 
 import contextlib
 import errno
-import fcntl
 import os
 import socket
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from app.values.files import open_lock_file, try_lock
 from config import Settings
 
-SUPERVISOR = "serve.lock"
-PARTS = "serve.parts"
-LEFTOVERS_END_WITHIN = 12.0  # seconds that the parts of a killed supervisor take to end
+SUPERVISOR_LOCK = "serve.lock"
+CHILDREN_LOCK = "serve.parts"
+ORPHANS_END_WITHIN = 12.0  # seconds that the children of a killed supervisor take to end
 BACKLOG = 2048
 
 
@@ -26,54 +25,49 @@ class CannotStart(Exception):
 
 @contextlib.contextmanager
 def lock_instance(folder: Path) -> Iterator[int]:
-    """Hold the instance folder as its one supervisor.
+    """Lock the instance folder for its one supervisor.
 
-    Two locks: this process's own, and one that its parts inherit by the descriptor given here. So
-    the parts of a supervisor that was killed are waited for, instead of being met at the port.
+    There are two locks: one of this process alone, and one that its children inherit through the
+    yielded descriptor. After a supervisor was killed, the next one waits for the end of its
+    children, which still hold the port.
+
+    Raises:
+        CannotStart: another process holds a lock, or the folder cannot be written.
     """
     try:
-        own = os.open(folder / SUPERVISOR, os.O_RDWR | os.O_CREAT, 0o600)
-        parts = os.open(folder / PARTS, os.O_RDWR | os.O_CREAT, 0o600)
+        own = open_lock_file(folder / SUPERVISOR_LOCK)
+        children = open_lock_file(folder / CHILDREN_LOCK)
     except OSError as error:
         raise CannotStart(f"INSTANCE_PATH {folder} cannot be written ({error}).") from None
     try:
-        if not _try_lock(own):
+        if not try_lock(own):
             pid = os.pread(own, 20, 0).decode().strip() or "unknown"
             raise CannotStart(f"bin/serve runs already on {folder} (process {pid}).")
         os.ftruncate(own, 0)
         os.pwrite(own, f"{os.getpid()}\n".encode(), 0)
-        _wait_for_leftovers(parts, folder)
-        yield parts
+        _wait_for_orphans(children, folder)
+        yield children
     finally:
-        os.close(parts)
+        os.close(children)
         os.close(own)
 
 
-def _wait_for_leftovers(parts: int, folder: Path) -> None:
-    if _try_lock(parts):
+def _wait_for_orphans(children: int, folder: Path) -> None:
+    if try_lock(children):
         return
     sys.stderr.write("Waiting for the end of an earlier bin/serve that was killed …\n")
-    deadline = time.monotonic() + LEFTOVERS_END_WITHIN
-    while not _try_lock(parts):
-        if time.monotonic() > deadline:
-            raise CannotStart(
-                f"Processes of an earlier bin/serve still use {folder}; end them first."
-            )
-        time.sleep(0.1)
-
-
-def _try_lock(descriptor: int) -> bool:
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
+    if not try_lock(children, wait=ORPHANS_END_WITHIN):
+        raise CannotStart(f"Processes of an earlier bin/serve still use {folder}; end them first.")
 
 
 @contextlib.contextmanager
 def listen(settings: Settings) -> Iterator[socket.socket]:
-    """A listening socket on HOST and PORT, which is handed to the web server: between a check and
-    its own attempt nobody can take the port. Early requests wait in it until they are served."""
+    """A listening socket on HOST and PORT for the web server to inherit, so that no other program
+    can take the port before it starts. Early requests wait in the socket's backlog.
+
+    Raises:
+        CannotStart: the address is not of this machine, or the port is in use.
+    """
     host, port = settings.host, settings.port
     try:
         # IPv4 first: a name such as localhost may stand for an address of each kind.
@@ -88,17 +82,17 @@ def listen(settings: Settings) -> Iterator[socket.socket]:
         ) from None
     with listener:
         try:
-            # Without it a restart is refused for a minute. It lets nobody share the port on Linux
-            # once one listens; so the second of two is refused by bind, or else by listen.
+            # Without it a restart fails for a minute. On Linux no two sockets can listen on the
+            # port all the same: for the second one, bind fails, or else listen.
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listener.bind(address)
             listener.listen(BACKLOG)
         except OSError as error:
-            raise CannotStart(_why_not(error, host, port)) from None
+            raise CannotStart(_describe(error, host, port)) from None
         yield listener
 
 
-def _why_not(error: OSError, host: str, port: int) -> str:
+def _describe(error: OSError, host: str, port: int) -> str:
     if error.errno == errno.EADDRINUSE:
         return f"Port {port} of {host} is in use by another program; set PORT to a free one."
     if error.errno == errno.EACCES:

@@ -151,7 +151,7 @@ class Supervisor:
     def _valkey_exit(self) -> ExitStatus | None:
         if self._valkey is None:
             return None
-        how = embedded.end_of(self._instance, self._valkey.pid)
+        how = embedded.describe_end(self._instance, self._valkey.pid)
         return ExitStatus("Valkey", how, self._instance / valkey_watchdog.LOG) if how else None
 
     def _leave_valkey(self) -> None:

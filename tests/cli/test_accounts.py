@@ -148,19 +148,19 @@ def test_list_has_every_account(app: Flask, run: Run, client: Client) -> None:
     assert record["slug"] in row
 
 
-def test_set_plan_takes_an_id_or_a_slug(app: Flask, run: Run, client: Client) -> None:
+def test_update_takes_an_id_or_a_slug(app: Flask, run: Run, client: Client) -> None:
     slug = client.get("/v1/account").json["data"]["slug"]
-    by_id = run("account", "set-plan", client.account_id, "pro", "--json")
+    by_id = run("account", "update", client.account_id, "--plan", "pro", "--json")
     assert json.loads(by_id.stdout) == {"id": client.account_id, "slug": slug, "plan": "pro"}
     assert client.get("/v1/account").json["data"]["plan"] == "pro"
-    assert run("account", "set-plan", slug, "free").exit_code == 0
+    assert run("account", "update", slug, "--plan", "free").exit_code == 0
     assert client.get("/v1/account").json["data"]["plan"] == "free"
 
 
-def test_set_plan_refuses_what_there_is_not(run: Run, client: Client) -> None:
-    unknown_plan = run("account", "set-plan", client.account_id, "gold")
+def test_update_rejects_unknown_plans_and_accounts(run: Run, client: Client) -> None:
+    unknown_plan = run("account", "update", client.account_id, "--plan", "gold")
     assert (unknown_plan.exit_code, unknown_plan.stdout) == (1, "")
     assert "plan: Must be one of" in unknown_plan.stderr
-    unknown_account = run("account", "set-plan", "nobody-here", "pro", "--json")
+    unknown_account = run("account", "update", "nobody-here", "--plan", "pro", "--json")
     assert (unknown_account.exit_code, unknown_account.stdout) == (1, "")
     assert "'nobody-here'" in unknown_account.stderr

@@ -93,7 +93,7 @@ def test_is_shared_and_ends_with_its_last_user(folder: Path, marked: Marked) -> 
     second.leave()
     wait_for(lambda: not is_running(folder))
     assert server
-    assert embedded.end_of(folder, server.pid) == "exit code 0"
+    assert embedded.describe_end(folder, server.pid) == "exit code 0"
     assert not (folder / "valkey.sock").exists()
     assert marked.pids() == []
 
@@ -131,7 +131,7 @@ def test_a_killed_keeper_takes_the_server_along(folder: Path, marked: Marked) ->
     url = user.url()
     with connect(url) as client:
         client.set("key", "value")
-    os.kill(marked.pids("keeper.py")[0], signal.SIGKILL)
+    os.kill(marked.pids("valkey_watchdog.py")[0], signal.SIGKILL)
     wait_for(lambda: not marked.pids("unixsocket:"))
     with connect(embedded.ensure(folder)) as client:
         assert client.get("key") == b"value"
@@ -148,7 +148,7 @@ def test_a_killed_server_takes_the_keeper_along(folder: Path, marked: Marked) ->
     assert marked.pids() == [user.process.pid]
     with connect(embedded.ensure(folder)) as client:
         assert client.ping()
-    assert embedded.end_of(folder, server.pid) == "signal SIGKILL"
+    assert embedded.describe_end(folder, server.pid) == "signal SIGKILL"
     user.leave()
 
 
@@ -156,7 +156,7 @@ def test_one_server_for_all_who_come_at_once(folder: Path, marked: Marked) -> No
     users = [User(folder, marked) for _ in range(6)]
     assert len({user.url() for user in users}) == 1
     assert len(marked.pids("valkey-server", "unixsocket:")) == 1
-    assert len(marked.pids("keeper.py")) == 1
+    assert len(marked.pids("valkey_watchdog.py")) == 1
     for user in users:
         user.leave()
 

@@ -104,10 +104,10 @@ def test_the_death_of_a_part_ends_all(
 
 
 def test_the_death_of_valkeys_keeper_ends_all(instance: Instance, marked: Marked) -> None:
-    os.kill(marked.pids("keeper.py")[0], signal.SIGKILL)
+    os.kill(marked.pids("valkey_watchdog.py")[0], signal.SIGKILL)
     code, sentence = instance.end()
     assert code == 1
-    assert sentence.startswith("Valkey died (killed with its keeper); its log is ")
+    assert sentence.startswith("Valkey died (killed with its watchdog); its log is ")
     assert marked.pids() == []
 
 

@@ -94,7 +94,7 @@ def test_goes_on_after_an_outage(
     def start_server() -> subprocess.Popen[bytes]:
         command = [str(embedded._binary()), "--port", "0", "--unixsocket", str(address)]
         server = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL)
-        wait_for(lambda: embedded._answers(str(address)))
+        wait_for(lambda: embedded._is_ready(str(address)))
         return server
 
     server = start_server()
