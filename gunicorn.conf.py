@@ -18,8 +18,8 @@ try:
 except SettingsError as problem:
     sys.exit(str(problem))
 
-# Counts of all processes are added up in files, which must be named before anything is counted.
-# A reload by SIGHUP reads this file again, and keeps them.
+# The processes add up their metrics in files, whose folder must be set before the first metric is
+# made. A reload by SIGHUP reads this file again, and keeps the folder.
 if settings.metrics_token and "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
     counts = settings.instance_path / "metrics"
     shutil.rmtree(counts, ignore_errors=True)
@@ -35,21 +35,21 @@ _host = f"[{settings.host}]" if ":" in settings.host else settings.host
 bind = f"{_host}:{settings.port}"
 backlog = 2048
 
-worker_class = "app.running.gunicorn_worker.EnvelopeWorker"  # gthread, with our own error answers
+worker_class = "app.running.gunicorn_worker.EnvelopeWorker"  # gthread, with our error responses
 workers = settings.web_workers
 threads = settings.web_threads
-preload_app = True  # a fault in the application stops the start, and the processes share memory
+preload_app = True  # an error in the application stops the start, and the processes share memory
 keepalive = 5
-graceful_timeout = 7  # seconds for requests in flight; with the worker's and Valkey's ends below 10
+graceful_timeout = 7  # seconds for requests in flight; with the worker and Valkey it stays below 10
 
-# A worker shows that it lives by touching a file; in memory, for a slow disk looks like a death.
+# A worker touches a file to show that it is alive; in memory, as a slow disk would look like death.
 worker_tmp_dir = "/dev/shm" if Path("/dev/shm").is_dir() else None  # noqa: S108 - unlinked at once
 
 limit_request_line = 8190
 limit_request_fields = 100
 limit_request_field_size = 8190
 
-# Who may be believed about the client's address is TRUSTED_PROXIES' matter, in the application.
+# Which proxies are trusted about the client's address is TRUSTED_PROXIES, in the application.
 forwarded_allow_ips = ""
 
 # Its socket would be shared by all instances of one user.
@@ -61,14 +61,14 @@ loglevel = settings.log_level
 
 
 def on_starting(server: Any) -> None:
-    """The application has set up logging by now: its handler writes gunicorn's lines too."""
+    """Write gunicorn's lines by the application's handler, which is set up by now."""
     server.log.error_log.handlers.clear()
     server.log.error_log.propagate = True
     exit_with_supervisor(graceful_timeout + 2)
 
 
 def post_fork(server: Any, _: Any) -> None:
-    """A web process lives no longer than the supervisor either, and opens connections itself."""
+    """Let a web process end with the supervisor too, and open its own database connections."""
     exit_with_supervisor(graceful_timeout + 2)
     with server.app.wsgi().app_context():
         connections.forget_all()

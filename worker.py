@@ -34,7 +34,7 @@ the queues. Several workers, on any machines, share the work."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Exit codes: 0 ended as asked, 2 it could not start."""
+    """Exit codes: 0 stopped as requested, 2 it could not start."""
     queues = _queues(arguments)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, _exit)
@@ -67,14 +67,14 @@ def _queues(arguments: Sequence[str] | None) -> Sequence[str]:
 
 def _prepare_forks() -> None:
     """Keep the garbage collector from touching the memory that the processes share."""
-    # Names that nobody answers for would hold the threads that resolve them for long.
+    # A name whose servers do not respond would block a thread that resolves it for long.
     os.environ.setdefault("RES_OPTIONS", "timeout:2 attempts:1")
     gc.collect()
     gc.freeze()
 
 
 def _work(app: Flask, settings: Settings, queue: str) -> None:
-    """What the process of a queue does."""
+    """Run one queue, in a process of its own."""
     with app.app_context():
         if queue == GENERAL:
             Scheduler(lambda: connect(redis_url(settings))).start()

@@ -24,19 +24,19 @@ except SettingsError as problem:
 make_first_tables(app)
 if settings.rate_limit_disabled:  # in production that is seldom meant
     level = WARNING if settings.production else INFO
-    log.log(level, "RATE_LIMIT_DISABLED is set: nobody is refused for coming too often")
+    log.log(level, "RATE_LIMIT_DISABLED is set: no rate limit applies")
 
-# The embedded Valkey is started now, if nobody has: no request waits for that. Without it the
-# service goes on, and starts it later.
+# Start the embedded Valkey now, so that no request waits for it. When that fails, the service goes
+# on without it and tries again later.
 try:
     with app.app_context():
         valkey().find()
 except EmbeddedError as problem:
     log.error("%s", problem)
 
-# What is there by now stays. The garbage collector need not look at it again, nor write on the
-# pages that the web processes share. And a boundary is a hundred thousand lists, none of them
-# garbage: with Python's threshold of 700 a third of its POST went into looking at them.
+# What exists by now stays: the garbage collector need not visit it again, nor write to the memory
+# that the web processes share. The threshold: a boundary is a hundred thousand lists, none of them
+# garbage, and with Python's default of 700 a third of its POST went into visiting them.
 gc.collect()
 gc.freeze()
 gc.set_threshold(5_000)

@@ -1,7 +1,7 @@
-"""``bin/serve``: runs an instance, that is its web server, its worker and its own Valkey, as one.
+"""``bin/serve``: runs the web server, the worker and the Valkey of an instance.
 
-All of it starts, or none; when a part dies, all end, and so they do when this process ends in any
-way. Exit codes: 0 ended as asked, 1 a part died, 2 it could not start.
+All of them start, or none. When one dies, or this process ends in any way, all end. Exit codes:
+0 stopped as requested, 1 one of them died, 2 it could not start.
 """
 
 from __future__ import annotations
@@ -30,23 +30,23 @@ from app.running.supervisor import Supervisor
 from config import ROOT, Settings, SettingsError, load_settings
 
 
-class Stop:
-    """Counts the signals that ask to end: the second one hastens.
+class StopSignals:
+    """Counts the signals that ask this process to stop.
 
-    Until the first child is started there is nothing to end but this process, which a signal does
-    at once; from then on the supervisor looks here.
+    While ``exits_at_once``, which is until the first child is started, a signal ends this process.
+    From then on the supervisor reads ``count``.
     """
 
     def __init__(self) -> None:
         self.count = 0
-        self.at_once = True
+        self.exits_at_once = True
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-            if signal.getsignal(number) != signal.SIG_IGN:  # as nohup sets SIGHUP
+            if signal.getsignal(number) != signal.SIG_IGN:  # nohup ignores SIGHUP
                 signal.signal(number, self._receive)
 
     def _receive(self, *_: Any) -> None:
         self.count += 1
-        if self.at_once:
+        if self.exits_at_once:
             raise SystemExit(0)
 
 
@@ -56,26 +56,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--empty", action="store_true", help="make no demo account in an empty database"
     )
     options = parser.parse_args(arguments)
-    stop = Stop()
+    signals = StopSignals()
     try:
-        return serve(load_settings(), stop, empty=options.empty)
+        return serve(load_settings(), signals, empty=options.empty)
     except (SettingsError, EmbeddedError, CannotStart) as error:
         sys.stderr.write(f"{error}\n")
         return 2
 
 
-def serve(settings: Settings, stop: Stop, *, empty: bool = False) -> int:
-    """Run the instance until it is asked to end or a part of it dies."""
+def serve(settings: Settings, signals: StopSignals, *, empty: bool = False) -> int:
+    """Run the instance until a signal asks it to stop, or one of its processes dies."""
     logging.configure(settings)
-    with lock_instance(settings.instance_path) as claim, listen(settings) as listener:
+    with lock_instance(settings.instance_path) as lock, listen(settings) as listener:
         app = create_app(settings)
-        _bring_database_up_to_date(app)
-        supervisor = Supervisor(settings, ROOT, descriptors=[claim], stop=lambda: stop.count)
-        stop.at_once = False
+        _upgrade_database(app)
+        supervisor = Supervisor(
+            settings, ROOT, descriptors=[lock], stop_requests=lambda: signals.count
+        )
+        signals.exits_at_once = False
         try:
             supervisor.start(listener)
-            if supervisor.is_ready():
-                _show(app, settings, empty=empty)
+            if supervisor.wait_until_ready():
+                _show_welcome(app, settings, empty=empty)
                 supervisor.watch()
         finally:
             supervisor.end()
@@ -85,37 +87,37 @@ def serve(settings: Settings, stop: Stop, *, empty: bool = False) -> int:
     return 1
 
 
-def _bring_database_up_to_date(app: Flask) -> None:
-    getLogger("flask_migrate").setLevel("CRITICAL")  # what it would say is said below
+def _upgrade_database(app: Flask) -> None:
+    getLogger("flask_migrate").setLevel("CRITICAL")  # its errors are raised below
     with app.app_context():
         name = db.engine.url.render_as_string(hide_password=True)
         try:
             migrations.upgrade()
         except SQLAlchemyError as error:
             raise CannotStart(f"The database {name} cannot be used ({reason(error)}).") from None
-        except SystemExit as end:  # how Flask-Migrate ends when Alembic refuses
+        except SystemExit as end:  # Flask-Migrate raises it when Alembic fails
             if not end.code:
                 raise
-            why = reason(end.__context__ or end)
+            cause = reason(end.__context__ or end)
             raise CannotStart(
-                f"The database {name} cannot be brought up to date ({why})."
+                f"The database {name} cannot be brought up to date ({cause})."
             ) from None
     _disconnect(app)
 
 
 def _disconnect(app: Flask) -> None:
-    """In a context of its own, as the last one gives its connections back when it ends."""
+    """In a new context, as the one before returns its connections to the pool when it ends."""
     with app.app_context():
         connections.close_all()
 
 
-def _show(app: Flask, settings: Settings, *, empty: bool) -> None:
-    """Make the demo account and say how to go on: when the service answers, and not before, as a
-    key is shown once."""
+def _show_welcome(app: Flask, settings: Settings, *, empty: bool) -> None:
+    """Make the demo account, and print how to go on. Only once the service responds: the key of the
+    account is shown this once."""
     with app.app_context():
         text = welcome(settings, empty=empty)
     _disconnect(app)
-    with contextlib.suppress(OSError):  # whoever read it is gone
+    with contextlib.suppress(OSError):  # standard output is closed
         os.write(sys.stdout.fileno(), f"{text.rstrip()}\n".encode())
 
 

@@ -1,4 +1,4 @@
-"""The parts of a running instance, as their supervisor sees them: processes that start and end."""
+"""The processes that a supervisor starts, and how they end."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from app.running.logfiles import open_log
 
 @dataclass(frozen=True, slots=True)
 class ExitStatus:
-    """Which part died, how, and where its log is."""
+    """Which process died, how, and where its log is."""
 
-    part: str
-    how: str
+    name: str
+    reason: str
     log: Path
 
     def __str__(self) -> str:
-        return f"{self.part} died ({self.how}); its log is {self.log}."
+        return f"{self.name} died ({self.reason}); its log is {self.log}."
 
 
 class ChildProcess:
     """A child process that leads a process group of its own: Ctrl-C in the supervisor's terminal
-    does not reach it, and what it leaves behind can be ended by the group."""
+    does not reach it, and what it leaves behind can be killed by the group."""
 
     def __init__(
         self,
@@ -56,7 +56,7 @@ class ChildProcess:
         os.close(output)
 
     @property
-    def runs(self) -> bool:
+    def is_running(self) -> bool:
         return self._process.poll() is None
 
     def exit_status(self) -> ExitStatus | None:
@@ -64,9 +64,9 @@ class ChildProcess:
         status = self._process.poll()
         return None if status is None else ExitStatus(self.name, describe_exit(status), self.log)
 
-    def ask_to_end(self) -> None:
-        """SIGTERM to the process, or, when that is dead, to what it left behind."""
-        if self.runs:
+    def request_stop(self) -> None:
+        """Send SIGTERM to the process, or, when that is dead, to what it left behind."""
+        if self.is_running:
             self._process.terminate()
         else:
             self._signal_group(signal.SIGTERM)
@@ -75,11 +75,11 @@ class ChildProcess:
         self._signal_group(signal.SIGKILL)
         self._process.wait()
 
-    def has_left_any(self) -> bool:
+    def is_group_alive(self) -> bool:
         """Whether a process of its group is alive."""
-        if self.runs:
+        if self.is_running:
             return True
-        # In a container this may be process 1, to which orphans fall; unburied they count as alive.
+        # As process 1 of a container, this one inherits orphans; they count as alive until reaped.
         with contextlib.suppress(ChildProcessError):
             while os.waitpid(-self._process.pid, os.WNOHANG)[0]:
                 pass

@@ -1,4 +1,4 @@
-"""The log files that child processes write to themselves: kept small, and shown on a terminal."""
+"""The log files of child processes: rotated, and shown on a terminal."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 LIMIT = 10 * 1024 * 1024
-LOOK_EVERY = 0.2  # seconds
+CHECK_EVERY = 0.2  # seconds
 
 
 def open_log(path: Path) -> int:
-    """A descriptor for a child's output. Appending is what lets ``rotate`` empty the file."""
+    """A descriptor for a child's output. It appends, so that ``rotate`` can empty the file."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     rotate(path)
     return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
@@ -29,7 +29,7 @@ def rotate(path: Path, limit: int = LIMIT) -> None:
 
 
 def last_lines(path: Path, count: int = 8) -> str:
-    """The end of a log, to show why its writer died."""
+    """The last ``count`` lines of a log, to show why its process died."""
     with contextlib.suppress(FileNotFoundError), path.open("rb") as file:
         file.seek(max(0, path.stat().st_size - 8192))
         return b"".join(file.readlines()[-count:]).decode(errors="replace")
@@ -37,10 +37,10 @@ def last_lines(path: Path, count: int = 8) -> str:
 
 
 class Mirror:
-    """Copies what is written to some logs from now on to a terminal, each line with its name.
+    """Copies what is added to some logs to a terminal, each line with the name of its log.
 
-    It follows the files rather than standing between them and their writers: a terminal that
-    takes nothing, such as one on which Ctrl-S was pressed, holds up this thread and nobody else.
+    It reads the files instead of piping the output of the processes: a terminal that blocks, such
+    as one on which Ctrl-S was pressed, blocks this thread only.
     """
 
     def __init__(self, logs: Sequence[Path], target: int) -> None:
@@ -53,7 +53,7 @@ class Mirror:
         self._thread.start()
 
     def stop(self) -> None:
-        """Show the rest and end; a terminal that takes nothing is not waited for."""
+        """Show the rest and end, without waiting for a terminal that blocks."""
         self._stopped.set()
         self._thread.join(timeout=0.4)
 
@@ -63,18 +63,18 @@ class Mirror:
 
     def _run(self) -> None:
         with contextlib.suppress(OSError):  # the terminal is gone
-            while not self._stopped.wait(LOOK_EVERY):
+            while not self._stopped.wait(CHECK_EVERY):
                 self._show_new()
             self._show_new()
 
     def _show_new(self) -> None:
         for prefix, path in self._logs:
             for line in self._new_lines(path):
-                # os.write, as a buffered stream's lock would be held up by the terminal too.
+                # os.write, as a terminal that blocks would block a stream's lock with it.
                 os.write(self._target, prefix + line)
 
     def _new_lines(self, path: Path) -> list[bytes]:
-        """Whole lines only; the rest of one comes with the next look."""
+        """Whole lines only; the rest is read with the next ones."""
         if path.stat().st_size < self._positions[path]:
             self._positions[path] = 0  # rotated
         with path.open("rb") as file:

@@ -1,8 +1,8 @@
-"""A pipe by which a process learns that another one is gone, however that died.
+"""A pipe by which a process learns that its parent is gone, however that died.
 
-Its holder keeps the one writing end open, and a follower that reads meets the end of the file at
-the moment at which the kernel closes that end for a dead holder. What a living holder writes to it
-is a word to its follower: what that means is theirs to agree.
+The parent keeps the one writing end open. When the kernel closes it for a dead parent, the child,
+which reads, meets the end of the file. A byte that a living parent writes is a message; what it
+means is up to the two.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import threading
 import time
 from collections.abc import Callable
 
-VARIABLE = "CANOPY_LIFELINE"  # number of the reading end, for the children of bin/serve
+VARIABLE = "CANOPY_PARENT_PIPE"  # number of the reading end, for the children of bin/serve
 
 
 class ParentPipe:
@@ -25,25 +25,30 @@ class ParentPipe:
     def __init__(self) -> None:
         self.reading, self.writing = os.pipe()
 
-    def follow(self, then: Callable[[], None], told: Callable[[], None] | None = None) -> None:
-        """Call ``then`` from a thread when the holder is gone, and ``told`` at each word of it."""
+    def follow(
+        self, on_exit: Callable[[], None], on_message: Callable[[], None] | None = None
+    ) -> None:
+        """In the child: call ``on_exit`` from a thread when the parent is gone, and ``on_message``
+        for each message."""
         os.close(self.writing)
-        _watch(self.reading, then, told)
+        _watch(self.reading, on_exit, on_message)
 
-    def tell(self) -> None:
-        """A word to the follower, who may be gone. One that comes before it listens is kept."""
+    def notify(self) -> None:
+        """Send a message to the child, which may be gone. One that is sent before the child follows
+        waits in the pipe."""
         with contextlib.suppress(BrokenPipeError):
             os.write(self.writing, b"\0")
 
 
 def supervisor_pipe() -> int | None:
-    """The reading end of ``bin/serve``'s lifeline; None in a process started in another way."""
+    """The reading end of ``bin/serve``'s pipe; None in a process started in another way."""
     number = os.environ.get(VARIABLE, "")
     return int(number) if number.isdigit() and _is_pipe(int(number)) else None
 
 
 def exit_with_supervisor(grace: float) -> None:
-    """End this process when ``bin/serve`` is gone: first as SIGTERM does, after ``grace`` at once.
+    """Have this process end when ``bin/serve`` is gone: SIGTERM, and after ``grace`` seconds an
+    exit in any case.
 
     Does nothing in a process that was started in another way.
     """
@@ -52,18 +57,20 @@ def exit_with_supervisor(grace: float) -> None:
         _watch(reading, lambda: _end(grace))
 
 
-def _watch(reading: int, then: Callable[[], None], told: Callable[[], None] | None = None) -> None:
+def _watch(
+    reading: int, on_exit: Callable[[], None], on_message: Callable[[], None] | None = None
+) -> None:
     def wait() -> None:
         while os.read(reading, 1):
-            if told is not None:
-                told()
-        then()
+            if on_message is not None:
+                on_message()
+        on_exit()
 
-    threading.Thread(target=wait, name="lifeline", daemon=True).start()
+    threading.Thread(target=wait, name="parent-pipe", daemon=True).start()
 
 
 def _is_pipe(descriptor: int) -> bool:
-    """The variable may have reached a process that the descriptor did not."""
+    """A process may inherit the variable without the descriptor."""
     with contextlib.suppress(OSError):
         return stat.S_ISFIFO(os.fstat(descriptor).st_mode)
     return False

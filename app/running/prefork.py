@@ -1,9 +1,9 @@
-"""A process that forks a child for each of its tasks, and keeps them running until it is asked to
-end.
+"""A process that forks a child for each of its tasks, and restarts those that die, until it is
+asked to stop.
 
-It has loaded the application before, so that its children share that memory. It has one thread and
-waits for signals, deaths and the end of ``bin/serve`` in one place: a fork in the middle of another
-thread's work could leave the child a lock that nobody gives back.
+It has loaded the application before, so that its children share that memory. It has one thread,
+which waits for signals, exits of children and the end of ``bin/serve`` in one place: a fork during
+another thread's work could leave the child with a lock that is never released.
 """
 
 from __future__ import annotations
@@ -25,149 +25,150 @@ from app.running.parent_pipe import ParentPipe, supervisor_pipe
 
 log = logging.getLogger(__name__)
 
-LONG_LIFE: Final = 10.0  # seconds; a child that dies sooner is started anew after a pause
-FIRST_PAUSE: Final = 0.5
-LONGEST_PAUSE: Final = 30.0
-SAME_REQUEST: Final = 1.0  # seconds in which a second signal is the first one, sent twice
+STABLE_AFTER: Final = 10.0  # seconds; a child that dies sooner is restarted after a pause
+MIN_PAUSE: Final = 0.5  # seconds, doubled after each early death
+MAX_PAUSE: Final = 30.0
+SAME_REQUEST: Final = 1.0  # seconds in which a second signal counts as the first one, sent twice
 
-_ASKING: Final = (signal.SIGTERM, signal.SIGINT)
-_SIGNALS: Final = (*_ASKING, signal.SIGCHLD)
+_STOP_SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
+_SIGNALS: Final = (*_STOP_SIGNALS, signal.SIGCHLD)
 
 
 @dataclass(slots=True)
 class Child:
-    """A task, and the process that does it; ``pid`` is 0 while there is none."""
+    """A task and its process; ``pid`` is 0 while there is none. Times are monotonic."""
 
     name: str
     task: Callable[[], None]
     pid: int = 0
-    born_at: float = 0.0
-    due_at: float = 0.0
+    started_at: float = 0.0
+    start_at: float = 0.0
     pause: float = 0.0
 
 
 class Parent:
-    """``end_within``: seconds after which the children are ended by force.
+    """``end_within``: seconds that the children have to stop; then they are killed.
 
-    A task is told to end by SIGTERM, which raises SystemExit until it sets a handler of its own.
+    A task is asked to stop by SIGTERM, which raises SystemExit unless it sets a handler of its own.
     """
 
     def __init__(self, tasks: Mapping[str, Callable[[], None]], *, end_within: float) -> None:
         self._children = [Child(name, task) for name, task in tasks.items()]
         self._end_within = end_within
-        self._lifeline = ParentPipe()
+        self._pipe = ParentPipe()  # to all children
         self._supervisor = supervisor_pipe()
-        self._woken, self._waker = os.pipe()
-        self._asked_at: float | None = None
-        self._is_hastened = False
+        self._wakeup_read, self._wakeup_write = os.pipe()
+        self._stop_requested_at: float | None = None
+        self._stop_now = False
 
     def run(self) -> None:
-        """Keep the children running until SIGTERM, SIGINT or the end of ``bin/serve``. The first of
-        them has the children end, a second signal ends them by force."""
+        """Keep the children running until SIGTERM, SIGINT or the end of ``bin/serve``. Then ask
+        them to stop; a second signal kills them."""
         self._handle_signals()
-        while self._asked_at is None:
+        while self._stop_requested_at is None:
             for child in self._children:
-                if not child.pid and child.due_at <= time.monotonic() and self._asked_at is None:
+                is_due = not child.pid and child.start_at <= time.monotonic()
+                if is_due and self._stop_requested_at is None:
                     self._fork(child)
-            self._wait(self._until_next())
+            self._wait(self._seconds_until_start())
             self._reap()
-        self._end(self._asked_at + self._end_within)
+        self._stop(self._stop_requested_at + self._end_within)
 
     def _handle_signals(self) -> None:
-        """Each of them ends the wait."""
-        for descriptor in (self._woken, self._waker):
+        """Let each signal end ``_wait``."""
+        for descriptor in (self._wakeup_read, self._wakeup_write):
             os.set_blocking(descriptor, False)
-        signal.set_wakeup_fd(self._waker, warn_on_full_buffer=False)
+        signal.set_wakeup_fd(self._wakeup_write, warn_on_full_buffer=False)
         signal.signal(signal.SIGCHLD, lambda *_: None)
-        for number in _ASKING:
-            signal.signal(number, lambda *_: self._ask())
+        for number in _STOP_SIGNALS:
+            signal.signal(number, lambda *_: self._request_stop())
 
-    def _ask(self) -> None:
-        moment = time.monotonic()
-        if self._asked_at is None:
-            self._asked_at = moment
-        elif moment > self._asked_at + SAME_REQUEST:
-            self._is_hastened = True
+    def _request_stop(self) -> None:
+        now = time.monotonic()
+        if self._stop_requested_at is None:
+            self._stop_requested_at = now
+        elif now > self._stop_requested_at + SAME_REQUEST:
+            self._stop_now = True
 
-    def _until_next(self) -> float | None:
+    def _seconds_until_start(self) -> float | None:
         """Seconds until a child has to be started, or None when all run."""
-        due = [child.due_at for child in self._children if not child.pid]
-        return max(0.0, min(due) - time.monotonic()) if due else None
+        times = [child.start_at for child in self._children if not child.pid]
+        return max(0.0, min(times) - time.monotonic()) if times else None
 
     def _wait(self, seconds: float | None) -> None:
-        watched = [self._woken] + ([] if self._supervisor is None else [self._supervisor])
+        watched = [self._wakeup_read] + ([] if self._supervisor is None else [self._supervisor])
         readable, _, _ = select.select(watched, [], [], seconds)
         with contextlib.suppress(BlockingIOError):
-            while os.read(self._woken, 1024):
+            while os.read(self._wakeup_read, 1024):
                 pass
         if self._supervisor in readable:
             self._supervisor = None
-            if self._asked_at is None:
-                self._asked_at = time.monotonic()
+            if self._stop_requested_at is None:
+                self._stop_requested_at = time.monotonic()
 
     def _reap(self) -> None:
-        """Note who died. As process 1 of a container this one buries strangers too."""
+        """Wait for processes that ended; as process 1 of a container also for orphans."""
         with contextlib.suppress(ChildProcessError):
-            while (found := os.waitpid(-1, os.WNOHANG))[0]:
+            while (ended := os.waitpid(-1, os.WNOHANG))[0]:
                 for child in self._children:
-                    if child.pid == found[0]:
+                    if child.pid == ended[0]:
                         child.pid = 0
-                        self._plan(child, os.waitstatus_to_exitcode(found[1]))
+                        self._schedule_restart(child, os.waitstatus_to_exitcode(ended[1]))
 
-    def _plan(self, child: Child, status: int) -> None:
-        """When a child that died is started again: soon, unless it dies again and again."""
-        if self._asked_at is not None:
+    def _schedule_restart(self, child: Child, status: int) -> None:
+        """Start a child again: at once, or after a longer pause each time when it dies early."""
+        if self._stop_requested_at is not None:
             return
-        moment = time.monotonic()
-        lived_long = moment - child.born_at > LONG_LIFE
-        child.pause = 0.0 if lived_long else min(max(2 * child.pause, FIRST_PAUSE), LONGEST_PAUSE)
-        child.due_at = moment + child.pause
-        told = (child.name, describe_exit(status), child.pause)
-        log.error("the process of %s died (%s); it is started again in %.1f s", *told)
+        now = time.monotonic()
+        was_stable = now - child.started_at > STABLE_AFTER
+        child.pause = 0.0 if was_stable else min(max(2 * child.pause, MIN_PAUSE), MAX_PAUSE)
+        child.start_at = now + child.pause
+        reason = describe_exit(status)
+        log.error("process %s died (%s), restarting in %.1f s", child.name, reason, child.pause)
 
     def _fork(self, child: Child) -> None:
-        child.born_at = time.monotonic()
+        child.started_at = time.monotonic()
         # No signal reaches the child before it has handlers of its own.
         signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
         try:
             child.pid = os.fork()
             if not child.pid:
-                self._become(child)
+                self._run_child(child)
         except OSError as error:
-            child.due_at = time.monotonic() + FIRST_PAUSE
-            log.error("the process of %s cannot be started: %s", child.name, error)
+            child.start_at = time.monotonic() + MIN_PAUSE
+            log.error("process %s cannot be started: %s", child.name, error)
         finally:
             signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
 
-    def _become(self, child: Child) -> NoReturn:
-        """The child's process: it goes when the parent is gone."""
+    def _run_child(self, child: Child) -> NoReturn:
+        """Run the task in the child's process, which exits when the parent is gone."""
         code = 1
         try:
-            self._leave_parent()
+            self._detach_from_parent()
             child.task()
             code = 0
         except SystemExit as end:
             code = end.code if isinstance(end.code, int) else 1
         except BaseException:
-            log.exception("the process of %s failed", child.name)
+            log.exception("process %s failed", child.name)
         finally:
             os._exit(code)
 
-    def _leave_parent(self) -> None:
-        """A terminal's Ctrl-C reaches the child too; the parent hands it on as SIGTERM."""
+    def _detach_from_parent(self) -> None:
+        """A terminal's Ctrl-C reaches the child too. It is ignored: the parent sends SIGTERM."""
         signal.set_wakeup_fd(-1)
-        os.close(self._woken)
-        os.close(self._waker)
+        os.close(self._wakeup_read)
+        os.close(self._wakeup_write)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-        signal.signal(signal.SIGTERM, _leave)
-        self._lifeline.follow(partial(os._exit, 1))
+        signal.signal(signal.SIGTERM, _exit)
+        self._pipe.follow(partial(os._exit, 1))
         random.seed()
         signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
 
-    def _end(self, deadline: float) -> None:
+    def _stop(self, deadline: float) -> None:
         self._signal_all(signal.SIGTERM)
-        while any(child.pid for child in self._children) and not self._is_hastened:
+        while any(child.pid for child in self._children) and not self._stop_now:
             left = deadline - time.monotonic()
             if left <= 0:
                 break
@@ -180,9 +181,9 @@ class Parent:
 
     def _signal_all(self, number: int) -> None:
         for child in self._children:
-            if child.pid:  # until it is buried nobody else has its number
+            if child.pid:  # until it is reaped, no other process has its id
                 os.kill(child.pid, number)
 
 
-def _leave(*_: object) -> NoReturn:
+def _exit(*_: object) -> NoReturn:
     raise SystemExit(0)

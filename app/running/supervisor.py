@@ -1,4 +1,4 @@
-"""Runs the parts of an instance together: they start, are watched and end as one."""
+"""Runs the processes of an instance together: when one dies, all end."""
 
 from __future__ import annotations
 
@@ -17,16 +17,17 @@ from app.running.logfiles import Mirror, last_lines, rotate
 from app.running.parent_pipe import ParentPipe
 from config import Settings
 
-LOOK_EVERY = 0.2  # seconds
+CHECK_EVERY = 0.2  # seconds
 ROTATE_EVERY = 60.0
 READY_WITHIN = 60.0
-# Asked to end, the web server takes 7 seconds at most and the worker 8; all is over within 10.
+# Asked to stop, the web server takes 7 seconds at most and the worker 8; all have ended within 10.
 END_WITHIN = 8.3
 VALKEY_ENDS_WITHIN = 1.0
 
 
 class Supervisor:
-    """``stop`` tells how often this process was asked to end; the second time hastens."""
+    """``stop_requests`` returns how often this process was asked to stop. The first time the
+    children are asked to stop, the second time they are killed."""
 
     def __init__(
         self,
@@ -34,16 +35,16 @@ class Supervisor:
         root: Path,
         *,
         descriptors: Sequence[int],
-        stop: Callable[[], int],
+        stop_requests: Callable[[], int],
     ) -> None:
         self.exit_status: ExitStatus | None = None
         self._settings = settings
         self._root = root
         self._descriptors = descriptors
-        self._stop = stop
+        self._stop_requests = stop_requests
         self._instance = settings.instance_path
-        self._lifeline = ParentPipe()
-        self._parts: list[ChildProcess] = []
+        self._pipe = ParentPipe()
+        self._children: list[ChildProcess] = []
         self._valkey: embedded.Server | None = None
         self._mirror: Mirror | None = None
         self._rotated = time.monotonic()
@@ -56,106 +57,108 @@ class Supervisor:
             self._valkey = embedded.recorded(self._instance)
         self._address = _reachable(listener)
         web = ["-m", "gunicorn", "-c", "gunicorn.conf.py", "--bind", f"fd://{listener.fileno()}"]
-        self._start_part("The web server", [*web, "wsgi:app"], "web.log", listener.fileno())
-        listener.close()  # when the web server stops listening, nobody does
-        self._start_part("The worker", ["worker.py"], "worker.log")
+        self._start_child("The web server", [*web, "wsgi:app"], "web.log", listener.fileno())
+        listener.close()  # else the port would stay open after the web server has closed it
+        self._start_child("The worker", ["worker.py"], "worker.log")
 
-    def is_ready(self) -> bool:
-        """Wait until a request is answered; False when a part died or the end was asked for."""
+    def wait_until_ready(self) -> bool:
+        """Wait until the web server responds; False when a child died or a stop was requested."""
         deadline = time.monotonic() + READY_WITHIN
         while not self._must_end():
-            if _is_answered(self._address):
-                return not self._stop()
+            if _responds(self._address):
+                return not self._stop_requests()
             if time.monotonic() > deadline:
-                web = self._parts[0]
+                web = self._children[0]
                 self.exit_status = ExitStatus(
                     web.name, f"no answer in {READY_WITHIN:.0f} s", web.log
                 )
-            time.sleep(LOOK_EVERY)
+            time.sleep(CHECK_EVERY)
         return False
 
     def watch(self) -> None:
-        """Return when the end is asked for or a part has died. A terminal sees the logs grow."""
+        """Return when a stop was requested or a child has died. Meanwhile, show the logs on a
+        terminal."""
         if sys.stdout.isatty():
-            self._mirror = Mirror([part.log for part in self._parts], sys.stdout.fileno())
+            self._mirror = Mirror([child.log for child in self._children], sys.stdout.fileno())
         while not self._must_end():
-            time.sleep(LOOK_EVERY)
+            time.sleep(CHECK_EVERY)
             self._rotate_logs()
 
     def end(self) -> None:
-        """End every part: gently, when time is up or at a second signal by force."""
+        """Ask every child to stop; kill it when the time is over or at a second request."""
         deadline = time.monotonic() + END_WITHIN
-        for part in self._parts:
-            part.ask_to_end()
-        while any(part.has_left_any() for part in self._parts):
-            if time.monotonic() > deadline or self._stop() > 1:
+        for child in self._children:
+            child.request_stop()
+        while any(child.is_group_alive() for child in self._children):
+            if time.monotonic() > deadline or self._stop_requests() > 1:
                 break
             time.sleep(0.05)
-        for part in self._parts:
-            part.kill()
-        os.close(self._lifeline.writing)
-        os.close(self._lifeline.reading)
-        self._leave_valkey()
+        for child in self._children:
+            child.kill()
+        os.close(self._pipe.writing)
+        os.close(self._pipe.reading)
+        self._release_valkey()
         if self._mirror is not None:
             self._mirror.stop()
 
     def report(self) -> str:
-        """The end of the dead part's log, and as last line what died."""
+        """The end of the log of the child that died, and as last line how it died."""
         assert self.exit_status is not None
         return f"{last_lines(self.exit_status.log)}{self.exit_status}\n"
 
-    def _start_part(self, name: str, command: list[str], log: str, *descriptors: int) -> None:
+    def _start_child(self, name: str, command: list[str], log: str, *descriptors: int) -> None:
         paths = {
             item.name.upper(): str(value)
             for item in fields(self._settings)
-            # The parts run in the root of the repository, where a relative path would mislead.
+            # The children run in the root of the repository, where relative paths mean others.
             if isinstance(value := getattr(self._settings, item.name), Path)
         }
         environment = {
             **os.environ,
             **paths,
             "PYTHONUNBUFFERED": "1",
-            # Large buffers go back to the system, instead of to each thread's own reserve.
+            # Return large buffers to the system instead of keeping them for each thread.
             "MALLOC_MMAP_THRESHOLD_": "1048576",
             "MALLOC_TRIM_THRESHOLD_": "1048576",
-            parent_pipe.VARIABLE: str(self._lifeline.reading),
+            parent_pipe.VARIABLE: str(self._pipe.reading),
         }
         if self._settings.log_format == "auto" and sys.stdout.isatty():
-            environment["LOG_FORMAT"] = "text"  # as they are shown there
-        self._parts.append(
+            environment["LOG_FORMAT"] = "text"  # the logs are shown there
+        self._children.append(
             ChildProcess(
                 name,
                 [sys.executable, *command],
                 self._instance / "logs" / log,
                 environment=environment,
                 folder=self._root,
-                descriptors=[self._lifeline.reading, *self._descriptors, *descriptors],
+                descriptors=[self._pipe.reading, *self._descriptors, *descriptors],
             )
         )
 
     def _must_end(self) -> bool:
-        if self.exit_status is None and not self._stop():
+        if self.exit_status is None and not self._stop_requests():
             self.exit_status = self._find_exit()
-            # One signal to all processes at once, as from systemd, may reach a part first.
+            # A signal to all processes at once, as systemd sends it, may reach a child first.
             if self.exit_status is not None:
-                time.sleep(LOOK_EVERY)
-                self.exit_status = None if self._stop() else self.exit_status
-        return self.exit_status is not None or self._stop() > 0
+                time.sleep(CHECK_EVERY)
+                self.exit_status = None if self._stop_requests() else self.exit_status
+        return self.exit_status is not None or self._stop_requests() > 0
 
     def _find_exit(self) -> ExitStatus | None:
-        for part in self._parts:
-            if death := part.exit_status():
-                return death
+        for child in self._children:
+            if status := child.exit_status():
+                return status
         return self._valkey_exit()
 
     def _valkey_exit(self) -> ExitStatus | None:
         if self._valkey is None:
             return None
-        how = embedded.describe_end(self._instance, self._valkey.pid)
-        return ExitStatus("Valkey", how, self._instance / valkey_watchdog.LOG) if how else None
+        reason = embedded.describe_end(self._instance, self._valkey.pid)
+        log = self._instance / valkey_watchdog.LOG
+        return ExitStatus("Valkey", reason, log) if reason else None
 
-    def _leave_valkey(self) -> None:
-        """It ends with its last user, which may be somebody else's."""
+    def _release_valkey(self) -> None:
+        """Stop using Valkey, and wait for its end; it goes on when a command still uses it."""
         if self._valkey is None:
             return
         embedded.release(self._instance)
@@ -171,12 +174,12 @@ class Supervisor:
 
 
 def _reachable(listener: socket.socket) -> tuple[str, int]:
-    """Where this machine reaches the socket; one on all addresses is reached on the loopback."""
+    """The address to connect to; a socket on all addresses is reached on the loopback."""
     host, port = listener.getsockname()[:2]
     return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host), port  # noqa: S104 - compared
 
 
-def _is_answered(address: tuple[str, int]) -> bool:
+def _responds(address: tuple[str, int]) -> bool:
     connection = http.client.HTTPConnection(*address, timeout=1)
     try:
         connection.request("GET", "/healthz")

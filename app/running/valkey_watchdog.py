@@ -1,14 +1,15 @@
-"""Keeps an instance's Valkey running for as long as somebody uses it. Started by ``embedded``.
+"""The process that starts an instance's Valkey and ends it after its last user. Started by
+``embedded``.
 
-Runs by its path as a small process of its own, so it imports the standard library only. Three
-facts are kept by the kernel and so hold however anybody dies:
+It runs by its path as a small process of its own, so it imports the standard library only. The
+kernel guarantees three things, however a process dies:
 
-* every user holds a shared lock on ``valkey.users``; the keeper waits for the exclusive one, gets
-  it when the last user is gone, and ends the server;
-* the keeper and the server hold ``valkey.lock`` together: while either lives, no second server
-  can open the same data;
-* the server is killed by the kernel when the keeper dies (Linux; elsewhere a keeper that is killed
-  with -9 leaves its server, which the next user takes over).
+* Every user holds a shared lock on ``valkey.users``. The watchdog waits for the exclusive lock,
+  gets it when the last user is gone, and ends the server.
+* The watchdog and the server hold ``valkey.lock`` together: while either lives, no second server
+  can open the same data.
+* When the watchdog dies, the server is killed (on Linux; elsewhere a server whose watchdog was
+  killed goes on, and the next user finds it).
 """
 
 from __future__ import annotations
@@ -33,8 +34,8 @@ DATA = "valkey"
 LOG = Path("logs") / "valkey.log"
 
 LOG_LIMIT = 10 * 1024 * 1024
-LOCK_WAIT = 3.0  # seconds that a server which just ended may take to be gone
-END_WAIT = 5.0  # seconds that a server may take to end when asked
+LOCK_WAIT = 3.0  # seconds that the server before may take to exit
+END_WAIT = 5.0  # seconds that the server has to exit after SIGTERM
 
 OPTIONS = {
     "port": "0",  # no network at all
@@ -43,7 +44,7 @@ OPTIONS = {
     "appendfsync": "everysec",
     "save": "",  # the append-only file is enough
     "maxmemory": "256mb",
-    "maxmemory-policy": "noeviction",  # a full server says so; it never drops jobs
+    "maxmemory-policy": "noeviction",  # a full server rejects writes; it never drops jobs
     "loglevel": "notice",
     "daemonize": "no",
 }
@@ -52,25 +53,25 @@ _PR_SET_PDEATHSIG = 1
 
 
 def main(instance: Path, binary: str, socket: str) -> int:
-    """Start the keeper and return at once; it goes on in a process of its own."""
+    """Fork the watchdog, and return at once. Does nothing when a server runs already."""
     lock = os.open(instance / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
-    if not _locked(lock):
-        return 0  # a server runs already, whoever started this one will find it, or not
+    if not _try_lock(lock):
+        return 0
     (instance / DATA).mkdir(mode=0o700, exist_ok=True)
     if Path(socket).parent != instance:
         _make_private(Path(socket).parent)
     log = _open_log(instance / LOG)
     if os.fork():
         return 0
-    with open(os.devnull, "rb") as nothing:
-        os.dup2(nothing.fileno(), 0)
+    with open(os.devnull, "rb") as devnull:
+        os.dup2(devnull.fileno(), 0)
     os.dup2(log, 1)
     os.dup2(log, 2)
-    _keep(instance, lock, [binary, *_options(socket)], socket)
+    _run_server(instance, lock, [binary, *_options(socket)], socket)
     os._exit(0)  # the thread that waits for the last user may still wait
 
 
-def _locked(descriptor: int) -> bool:
+def _try_lock(descriptor: int) -> bool:
     deadline = time.monotonic() + LOCK_WAIT
     while True:
         try:
@@ -84,13 +85,13 @@ def _locked(descriptor: int) -> bool:
 
 
 def _make_private(folder: Path) -> None:
-    """Make the socket's own folder. It is in a place shared with others, one of whom may have made
-    something of that name before."""
+    """Make the socket's own folder. Others can write beside it, and may have made something of that
+    name before."""
     with contextlib.suppress(FileExistsError):
         folder.mkdir(mode=0o700)
     status = folder.lstat()
-    mine = stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid()
-    if not mine or status.st_mode & 0o077:
+    is_ours = stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid()
+    if not is_ours or status.st_mode & 0o077:
         raise PermissionError(f"{folder} must be a folder of yours that nobody else can enter")
 
 
@@ -108,36 +109,36 @@ def _options(socket: str) -> Iterator[str]:
         yield value
 
 
-def _keep(instance: Path, lock: int, command: list[str], socket: str) -> None:
-    """Run the server until it ends by itself, its last user is gone, or this process is asked."""
+def _run_server(instance: Path, lock: int, command: list[str], socket: str) -> None:
+    """Run the server until it exits, its last user is gone, or this process gets a signal."""
     Path(socket).unlink(missing_ok=True)
     # S603: the command is our own binary with the options above.
     server = subprocess.Popen(  # noqa: S603
-        command, cwd=instance / DATA, pass_fds=[lock], preexec_fn=_die_with(os.getpid())
+        command, cwd=instance / DATA, pass_fds=[lock], preexec_fn=_exit_with_parent(os.getpid())
     )
-    state = {"server": server.pid, "socket": socket, "previous": _last(lock)}
+    state = {"server": server.pid, "socket": socket, "previous": _previous(lock)}
     _write(lock, state)
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, lambda *_: server.terminate())
     threading.Thread(target=_end_after_last_user, args=(instance, server), daemon=True).start()
-    _write(lock, {**state, "ended": _how(server.wait())})
+    _write(lock, {**state, "ended": _describe_exit(server.wait())})
     Path(socket).unlink(missing_ok=True)
     if Path(socket).parent != instance:
         Path(socket).parent.rmdir()
 
 
-def _die_with(keeper: int) -> Callable[[], None] | None:
-    """What the server's process does first: ask the kernel to kill it when the keeper dies."""
+def _exit_with_parent(watchdog: int) -> Callable[[], None] | None:
+    """What the server's process does first: ask the kernel to kill it when the watchdog dies."""
     if sys.platform != "linux":
         return None
     libc = ctypes.CDLL(None)
 
-    def ask() -> None:
+    def set_death_signal() -> None:
         libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() != keeper:  # it died before it was asked
+        if os.getppid() != watchdog:  # it died before
             os._exit(1)
 
-    return ask
+    return set_death_signal
 
 
 def _end_after_last_user(instance: Path, server: subprocess.Popen[bytes]) -> None:
@@ -148,8 +149,8 @@ def _end_after_last_user(instance: Path, server: subprocess.Popen[bytes]) -> Non
     server.kill()
 
 
-def _last(lock: int) -> dict[str, object] | None:
-    """What the file says of the server before, of which somebody may still want to know."""
+def _previous(lock: int) -> dict[str, object] | None:
+    """What the file says about the server before, whose end a user may not have read yet."""
     try:
         state = json.loads(os.pread(lock, 65536, 0))
         return {"server": state["server"], "ended": state.get("ended")}
@@ -163,7 +164,7 @@ def _write(lock: int, state: dict[str, object]) -> None:
     os.ftruncate(lock, len(text))
 
 
-def _how(status: int) -> str:
+def _describe_exit(status: int) -> str:
     return f"signal {signal.Signals(-status).name}" if status < 0 else f"exit code {status}"
 
 

@@ -1,5 +1,5 @@
-"""Which queues have a worker that lives, as the store knows: RQ's workers leave a heartbeat there
-every 15 seconds, and every 10 while a job runs."""
+"""Which queues have a live worker: RQ's workers write a heartbeat to Valkey every 15 seconds, and
+every 10 while a job runs."""
 
 from __future__ import annotations
 
@@ -7,36 +7,35 @@ from datetime import timedelta
 from typing import Any, Final
 
 from redis import Redis
-from rq.utils import utcparse
-from rq.worker_registration import WORKERS_BY_QUEUE_KEY
 
 from app.jobs.queue import QUEUES
+from app.running.rq_worker import HEARTBEAT_FIELD, parse_heartbeat, workers_key
 from app.values import clock
 
-GONE_AFTER: Final = 40.0  # seconds without a heartbeat
+MISSING_AFTER: Final = 40.0  # seconds without a heartbeat
 
-# The heartbeats of the workers of each queue. A worker that was killed is in the set for a while.
+# The heartbeats of the workers of each queue. A killed worker stays in the set for a while.
 _HEARTBEATS: Final = """
-local found = {}
+local heartbeats = {}
 for number, key in ipairs(KEYS) do
-    found[number] = {}
+    heartbeats[number] = {}
     for _, worker in ipairs(redis.call('SMEMBERS', key)) do
-        local moment = redis.call('HGET', worker, 'last_heartbeat')
-        if moment then
-            table.insert(found[number], moment)
+        local time = redis.call('HGET', worker, ARGV[1])
+        if time then
+            table.insert(heartbeats[number], time)
         end
     end
 end
-return found
+return heartbeats
 """
 
 
 def count_workers(client: Redis) -> dict[str, int]:
     """How many workers each queue has. One round trip. Raises RedisError or OSError."""
-    keys = [WORKERS_BY_QUEUE_KEY % queue for queue in QUEUES]
-    found: Any = client.eval(_HEARTBEATS, len(keys), *keys)
-    since = clock.now() - timedelta(seconds=GONE_AFTER)
+    keys = [workers_key(queue) for queue in QUEUES]
+    heartbeats: Any = client.eval(_HEARTBEATS, len(keys), *keys, HEARTBEAT_FIELD)
+    oldest = clock.now() - timedelta(seconds=MISSING_AFTER)
     return {
-        queue: sum(utcparse(moment.decode()) > since for moment in moments)
-        for queue, moments in zip(QUEUES, found, strict=True)
+        queue: sum(parse_heartbeat(time) > oldest for time in times)
+        for queue, times in zip(QUEUES, heartbeats, strict=True)
     }

@@ -46,7 +46,7 @@ OTHER_WAYS: dict[str, tuple[str, str]] = {
     "app.running.embedded": ("socket", _OWN),
     "app.running.job_worker": ("redis rq", _STORE),
     "app.running.worker_registry": ("redis rq", _STORE),
-    "app.running.slow_clients": ("socket", "connections that clients opened"),
+    "app.running.gunicorn_worker": ("socket", "connections that clients opened"),
     "app.running.supervisor": ("http.client socket", _OWN),
     "app.jobs.scheduler": ("redis", _STORE),
     "app.usage.jobs": ("redis", _STORE),

@@ -15,7 +15,7 @@ from sqlalchemy.exc import OperationalError
 from app.db.transactions import transaction
 from app.deliveries import dispatcher, jobs, outcomes
 from app.policy.deliveries import ATTEMPT_SECONDS
-from app.running.job_worker import FINISH_WITHIN
+from app.running.rq_worker import FINISH_WITHIN
 from tests.deliveries.makers import queue
 from tests.egress.receivers import Receiver, answering
 from tests.make import Client, make_project

@@ -69,7 +69,7 @@ def test_the_fields_are_those_of_a_line(client: Client, lines: list[str]) -> Non
 
 def test_the_statuses_are_those_of_the_web_server() -> None:
     title = "What the web server refuses"
-    statuses = {status for _, status, _ in gunicorn_worker._MALFORMED}
+    statuses = {status for _, status, _ in gunicorn_worker.MALFORMED_REQUESTS}
     assert {int(word) for word in first_column(title)} == statuses
     told = {
         "limit_request_line": "bytes",

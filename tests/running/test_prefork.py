@@ -166,12 +166,12 @@ def test_nothing_outlives_a_killed_parent(start: Start, marked: Marked) -> None:
 
 
 def test_it_ends_when_its_supervisor_is_gone(start: Start) -> None:
-    lifeline = ParentPipe()
-    process = start("work", **{VARIABLE: str(lifeline.reading)})
-    os.close(lifeline.reading)
+    pipe = ParentPipe()
+    process = start("work", **{VARIABLE: str(pipe.reading)})
+    os.close(pipe.reading)
     _line(process)
     assert process.poll() is None
-    os.close(lifeline.writing)
+    os.close(pipe.writing)
     assert _ends(process) < 1
 
 

@@ -34,7 +34,7 @@ def test_the_service(real: Instance, marked: Marked) -> None:
     wait_for(lambda: json.loads(real.get("/readyz"))["status"] == "ok")
     log = (real.folder / "logs" / "worker.log").read_text()
     for queue in QUEUES:
-        assert f"the worker of {queue} is ready" in log
+        assert f"worker {queue}: ready" in log
     _check_parent(min(marked.pids("worker.py")))
     real.send(signal.SIGTERM)
     assert real.end() == (0, "")

@@ -22,8 +22,8 @@ LARGE = 8_000_000
 
 # The service with shorter patience, and an answer that no buffer of a socket takes whole.
 APPLICATION = f"""
-from app.running import slow_clients
-slow_clients.ARRIVES_WITHIN, slow_clients.READS_WITHIN = 1.0, 1
+from app.running import gunicorn_worker
+gunicorn_worker.REQUEST_TIMEOUT, gunicorn_worker.SEND_TIMEOUT = 1.0, 1
 
 def app(environ, start_response):
     body = b"x" * ({LARGE} if environ["PATH_INFO"] == "/large" else 1)

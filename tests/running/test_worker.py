@@ -208,10 +208,10 @@ def test_a_job_learns_that_it_has_to_end(instance: Instance) -> None:
 
 def test_one_that_begins_in_that_moment_learns_of_it_too() -> None:
     """The word waits in the pipe until the job's process listens."""
-    lifeline, told, gone = ParentPipe(), threading.Event(), threading.Event()
-    writing = os.dup(lifeline.writing)
-    lifeline.tell()
-    lifeline.follow(gone.set, told.set)
+    pipe, told, gone = ParentPipe(), threading.Event(), threading.Event()
+    writing = os.dup(pipe.writing)
+    pipe.notify()
+    pipe.follow(gone.set, told.set)
     assert told.wait(5)
     assert not gone.is_set()
     os.close(writing)

@@ -11,8 +11,9 @@ from rq import Worker
 from rq.utils import utcformat
 
 from app.jobs.queue import DELIVERIES, GENERAL, job_queue
-from app.running.job_worker import JOB_MONITORING_INTERVAL, WORKER_TTL, JobWorker
-from app.running.worker_registry import GONE_AFTER, count_workers
+from app.running.job_worker import JOB_MONITORING_INTERVAL, WORKER_TTL
+from app.running.rq_worker import JobWorker
+from app.running.worker_registry import MISSING_AFTER, count_workers
 from app.values import clock
 
 
@@ -42,7 +43,7 @@ def test_each_queue_has_its_workers(client: Redis) -> None:
     assert count_workers(client) == {GENERAL: 1, DELIVERIES: 1}
 
 
-@pytest.mark.parametrize(("age", "count"), [(GONE_AFTER - 5, 1), (GONE_AFTER + 1, 0)])
+@pytest.mark.parametrize(("age", "count"), [(MISSING_AFTER - 5, 1), (MISSING_AFTER + 1, 0)])
 def test_one_that_was_killed_leaves_no_heartbeats(client: Redis, age: float, count: int) -> None:
     worker = _born(client, GENERAL)
     moment = utcformat(clock.now() - timedelta(seconds=age))
@@ -59,4 +60,4 @@ def test_one_that_expired_is_not_counted(client: Redis) -> None:
 def test_a_heartbeat_may_be_late(client: Redis) -> None:
     """Two pass before a worker counts as gone, whether it has a job or not."""
     worker = JobWorker([job_queue(client)], connection=client, worker_ttl=WORKER_TTL)
-    assert 2 * max(worker.dequeue_timeout, JOB_MONITORING_INTERVAL) < GONE_AFTER
+    assert 2 * max(worker.dequeue_timeout, JOB_MONITORING_INTERVAL) < MISSING_AFTER

@@ -1,0 +1,117 @@
+"""The undocumented names of gunicorn and RQ that the service uses are those of the pinned version.
+
+When a test fails after an upgrade: read what changed in the library, change the module that uses
+it, then the version it names and the lines here.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import socket
+from importlib.metadata import version
+from typing import Any
+
+import pytest
+from gunicorn import util
+from gunicorn.config import Config
+from gunicorn.http import errors, wsgi
+from gunicorn.workers import gthread
+from redis import Redis
+from rq import Queue, Worker
+
+from app.running import gunicorn_worker, rq_worker
+from app.values import clock
+from config import ROOT
+
+PINNED = {
+    "gunicorn": gunicorn_worker.GUNICORN_VERSION,
+    "rq": rq_worker.RQ_VERSION,
+}
+
+
+@pytest.mark.parametrize("library", PINNED)
+def test_the_version_is_the_one_that_was_read(library: str) -> None:
+    assert version(library) == PINNED[library]
+    requirements = (ROOT / "requirements.in").read_text()
+    assert re.findall(rf"^{library}==(\S+)", requirements, re.MULTILINE) == [PINNED[library]]
+
+
+@pytest.mark.parametrize(
+    ("function", "signature"),
+    [
+        (gthread.ThreadWorker.init_process, "(self)"),
+        (gthread.ThreadWorker.handle, "(self, conn)"),
+        (gthread.ThreadWorker.handle_request, "(self, req, conn)"),
+        (gthread.ThreadWorker.handle_error, "(self, req, client, addr, exc)"),
+        (gthread.ThreadWorker.murder_pending, "(self)"),
+        (gthread.TConn.wait_for_data, "(self, timeout)"),
+        (gthread.TConn.close, "(self, graceful=False)"),
+        (util.close, "(sock)"),
+        (util.write_nonblock, "(sock, data, chunked=False)"),
+        (wsgi.Response.default_headers, "(self)"),
+        (Worker._install_signal_handlers, "(self)"),
+        (Worker.request_stop, "(self, signum, frame)"),
+        (Worker.request_force_stop, "(self, signum, frame)"),
+        (Worker.fork_work_horse, "(self, job, queue)"),
+        (Worker.monitor_work_horse, "(self, job, queue)"),
+        (Worker.main_work_horse, "(self, job, queue)"),
+        (Worker.kill_horse, "(self, sig)"),
+    ],
+)
+def test_the_methods_have_the_same_parameters(function: Any, signature: str) -> None:
+    parameters = [
+        parameter.replace(annotation=parameter.empty)
+        for parameter in inspect.signature(function).parameters.values()
+    ]
+    shown = str(inspect.Signature(parameters))
+    assert re.sub(r"(sig)=[^,)]+", r"\1", shown) == signature
+
+
+def test_gunicorn_calls_what_is_overridden() -> None:
+    worker = gthread.ThreadWorker
+    assert "handle" in worker.enqueue_req.__code__.co_names
+    assert "handle_request" in worker.handle.__code__.co_names
+    assert "murder_pending" in worker.run.__code__.co_names
+    assert "_DEFER" in worker.finish_request.__code__.co_names
+    assert "poller" in worker.init_process.__code__.co_names
+    assert "Response" in wsgi.create.__code__.co_names
+    assert wsgi.Response is gunicorn_worker.ResponseWithoutServer
+
+
+def test_a_connection_of_gunicorn_has_the_attributes() -> None:
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        connection = gthread.TConn(Config(), ours, ("", 0), ("", 0))
+        assert connection.sock is ours
+        assert connection.initialized is False
+        assert connection.wait_for_data(0) is False
+        theirs.sendall(b"G")
+        assert connection.wait_for_data(0) is True
+
+
+def test_the_errors_of_gunicorn_are_told_apart() -> None:
+    for error, *_ in gunicorn_worker.MALFORMED_REQUESTS:
+        assert issubclass(error, errors.ParseException)
+
+
+def test_rq_calls_what_is_overridden() -> None:
+    assert "_install_signal_handlers" in Worker.work.__code__.co_names
+    assert {"fork_work_horse", "monitor_work_horse"} <= set(Worker.execute_job.__code__.co_names)
+    assert "main_work_horse" in Worker.fork_work_horse.__code__.co_names
+
+
+def test_a_worker_of_rq_has_the_attributes(valkey_url: str) -> None:
+    with Redis.from_url(valkey_url) as client:
+        worker = Worker([Queue("internals", connection=client)], connection=client)
+        assert worker.horse_pid == 0
+        assert worker.pubsub_thread is None
+        assert Worker.max_connection_wait_time > rq_worker.JobWorker.max_connection_wait_time
+        worker.register_birth()
+        try:
+            (key,) = client.smembers(rq_worker.workers_key("internals"))
+            heartbeat = client.hget(key, rq_worker.HEARTBEAT_FIELD)
+            age = clock.now() - rq_worker.parse_heartbeat(heartbeat)
+            assert abs(age.total_seconds()) < 60
+        finally:
+            worker.register_death()
