@@ -21,14 +21,14 @@ from app.db.column_types import Base, api_column
 from app.db.paging import Span, span
 from app.db.queries import CompiledQuery, engine
 from app.db.search_index import (
-    Lead,
+    DrivingIndex,
     among,
     as_stored,
     box_values,
     candidates,
     exact_tests,
     fence,
-    lead,
+    driving_index,
     page_of,
     text_values,
 )
@@ -62,7 +62,7 @@ class Filters(NamedTuple):
     equal: tuple[str, ...] = ()
     search: bool = False
     bbox: bool = False
-    lead: Lead = "owner"
+    driving_index: DrivingIndex = "owner"
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +109,7 @@ def filters_of(query: ListQuery) -> Filters:
         tuple(query.equal),
         bool(query.search),
         bool(query.bbox),
-        lead(query.search, query.bbox),
+        driving_index(query.search, query.bbox),
     )
 
 
@@ -191,15 +191,15 @@ def keys_in_order(table: SearchedTable, filters: Filters) -> Keys:
 
 def keys_found(table: SearchedTable, filters: Filters) -> Keys:
     """The keys from the index that finds the rows; they have no order yet."""
-    conditions = [candidates(table.table, filters.dialect, filters.lead, table.owner, table.sides)]
-    if filters.lead == "owner":
+    conditions = [candidates(table.table, filters.dialect, filters.driving_index, table.owner, table.sides)]
+    if filters.driving_index == "owner":
         conditions += _equal(table, table.table.c, filters)
     filtered = [field.stored_as for field in table.fields if field.filter]
     names = dict.fromkeys(("row", "id", "account_id", table.owner, *filtered, *table.sorts))
     source = fence(
         [table.table.c[name] for name in names],
         and_(*conditions, *_tests(table, filters)),
-        *as_stored(table.table, filters.dialect, filters.lead),
+        *as_stored(table.table, filters.dialect, filters.driving_index),
     )
     keys = columns_among(source, table.key(filters.dialect).key)
     return keys.where(*_equal(table, source.c, filters)), source.c

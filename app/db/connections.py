@@ -1,4 +1,4 @@
-"""The open database connections of this process, all of them."""
+"""The open database connections of this process."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from app.db.extensions import db
 
 
 def close_all() -> None:
-    """Keep no connection open, in a process that only waits from now on. Needs an app context."""
+    """Close all, in a process that only waits from now on. Needs an app context."""
     _dispose(close=True)
 
 
 def forget_all() -> None:
-    """Leave the connections to the process that this one was forked from, whose they are: two
-    that speak on one of them break it. Needs an app context."""
+    """Drop the connections that a forked process inherited without closing them: they belong to the
+    parent, and two processes cannot share one. Needs an app context."""
     _dispose(close=False)
 
 

@@ -25,17 +25,17 @@ def upgrade() -> None:
 
 
 def make_first_tables(app: Flask) -> None:
-    """Make the tables of a SQLite database that has none, so that ``flask run`` and ``worker.py``
-    work in a new folder without another command. Any other database is left as it is."""
+    """Create the tables of a SQLite database that has none, so that ``flask run`` and ``worker.py``
+    work in a new folder without another command. Any other database stays as it is."""
     if not app.config["SETTINGS"].uses_sqlite:
         return
     with app.app_context():
         try:
             if current_revision() is None:
                 upgrade()
-        except SQLAlchemyError as error:  # it may come back; until then requests are answered 503
-            log.error("the database cannot be looked at: %s", getattr(error, "orig", error))
-        connections.close_all()  # a web server that forks must not hand them on
+        except SQLAlchemyError as error:  # it may come back; until then requests get a 503
+            log.error("database unavailable: %s", getattr(error, "orig", error))
+        connections.close_all()  # forked web processes must not inherit them
 
 
 def current_revision() -> str | None:
@@ -45,7 +45,7 @@ def current_revision() -> str | None:
 
 
 def newest_revision() -> str:
-    """The revision that this version of the service needs."""
+    """The revision that this version of the service requires."""
     head = ScriptDirectory(FOLDER).get_current_head()
     assert head is not None
     return head

@@ -1,14 +1,15 @@
-"""Which rows a page of a list is, and the shortest way to them."""
+"""Which rows a page of a list has, and the cheapest way to read them."""
 
 from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-_FEW: Final = 200  # rows that may be skipped by reading them
+_FEW: Final = 200  # rows that are skipped by reading them
 
 
 class Span(NamedTuple):
-    """The rows of a page: so many, after so many; counted from the end where that is nearer."""
+    """The rows of a page: ``size`` rows after ``skipped`` ones, counted from the end of the list
+    where that is nearer."""
 
     size: int
     skipped: int
@@ -26,14 +27,14 @@ def span(page: int, per_page: int, total: int) -> Span | None:
 
 
 def is_among_the_first(wanted: Span) -> bool:
-    """Whether so few rows are skipped that they need not be found first and read after."""
+    """Whether so few rows are skipped that reading them costs less than to look up ids first."""
     return wanted.skipped <= _FEW and not wanted.backwards
 
 
 def is_near(wanted: Span, found: int, everything: int) -> bool:
-    """Whether a page of what was found is soonest reached through the whole list in its order.
+    """Whether scanning the whole list in its order is the cheapest way to a page of matches.
 
-    Of ``everything`` in the list every n-th row is one of the ``found``, so that n rows are tested
-    for each that is wanted. The other way is to get all that were found, and to sort them.
+    Of ``everything`` in the list every n-th row is one of the ``found``, so the scan tests n rows
+    for each row of the page. The other way is to read all matches, and to sort them.
     """
     return (wanted.skipped + wanted.size) * everything <= found * found

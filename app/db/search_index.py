@@ -2,13 +2,13 @@
 
 SQLite has a trigram index (FTS5) and an R*Tree beside each table, PostgreSQL has GIN over
 ``canopy_grams`` and GiST over ``canopy_box`` (``docs/adr/0004-search.md``). Every entry of all four
-says whose row it is, so that nobody searches through the rows of others. An index may say too much,
-never too little: the exact test follows on the rows that it names.
+includes the owner of its row, so that no search visits the rows of other accounts. An index may
+return rows that do not match, but misses none: each row that it returns is tested exactly.
 
-Which index a statement uses is fixed by its form, not left to what the planner guesses: a
-``fence`` is a subquery that no condition from outside can get into. The conditions have parameters,
-so that a statement is built once for each kind of question; ``text_values`` and ``box_values`` give
-their values.
+The form of a statement fixes which index it uses, instead of the planner's estimates: a ``fence``
+is a subquery into which the planner moves no condition from outside. The conditions have
+parameters, so that each kind of statement is built once; ``text_values`` and ``box_values`` return
+the values of the parameters.
 """
 
 from __future__ import annotations
@@ -41,24 +41,24 @@ from sqlalchemy.dialects.postgresql import ARRAY
 from app.geometry import Bounds
 from app.values.text import searchable
 
-Lead = Literal["text", "box", "owner"]
+DrivingIndex = Literal["text", "box", "owner"]
 
 _TURNS = (-360.0, 0.0, 360.0)  # bounds are unwrapped: the same place has longitudes a turn apart
-_GRAM = 3  # a trigram index has no answer for shorter needles
-_MOST_GRAMS = 16  # of a long needle; more would not make its candidates fewer
+_TRIGRAM = 3  # characters; the text index finds no shorter needle
+_MAX_TRIGRAMS = 16  # of a long needle; more would not reduce its candidates
 _SIDES = ("west", "south", "east", "north")
 _UPPER_HALF: ColumnElement[int] = literal_column("-4294967296")  # of a number of 64 bits
 _LOWER_HALF: ColumnElement[int] = literal_column("4294967295")
-_PRIVATE = 0xE000  # characters for private use; three of them say whose row an entry of FTS5 is
+_PRIVATE_USE = 0xE000  # characters for private use; three of them name the owner of an FTS5 entry
 
 
-def lead(search: str | None, bbox: Bounds | None) -> Lead:
-    """What finds the rows for a search and a box, either of which may be None.
+def driving_index(search: str | None, bbox: Bounds | None) -> DrivingIndex:
+    """The index that finds the rows for a search and a box, either of which may be None.
 
-    Text comes first: words tell rows apart, while a box is often the whole of a map. Needles
-    shorter than a trigram are in no index.
+    Text comes first: it selects few rows, while a box is often a whole map. The text index has no
+    needles shorter than a trigram.
     """
-    if search and len(searchable(search)) >= _GRAM:
+    if search and len(searchable(search)) >= _TRIGRAM:
         return "text"
     return "box" if bbox else "owner"
 
@@ -66,49 +66,51 @@ def lead(search: str | None, bbox: Bounds | None) -> Lead:
 def exact_tests(
     table: Table, dialect: str, sides: Sequence[str], *, search: bool, bbox: bool
 ) -> list[ColumnElement[bool]]:
-    """What decides of a candidate: ``contains_text`` and ``overlaps_box``, as far as asked for."""
+    """The tests that a candidate has to pass: ``contains_text`` and ``overlaps_box``."""
     tests = [contains_text(table, dialect)] if search else []
     return [*tests, overlaps_box(table, sides)] if bbox else tests
 
 
 def contains_text(table: Table, dialect: str) -> ColumnElement[bool]:
-    """Rows whose ``search_text`` contains the needle, in any case; ``%`` and ``_`` are plain."""
+    """Rows whose ``search_text`` contains the needle, in any case; ``%`` and ``_`` are literal."""
     position = func.strpos if dialect == "postgresql" else func.instr
     found: ColumnElement[bool] = position(table.c.search_text, bindparam("needle")) > 0
     return found
 
 
 def overlaps_box(table: Table, sides: Sequence[str]) -> ColumnElement[bool]:
-    """Rows whose box touches the box asked for.
+    """Rows whose box touches the box of the query.
 
     Args:
         sides: the columns of the row's box: west, south, east, north.
     """
     columns = [table.c[side] for side in sides]
-    return or_(*(_touches(columns, _asked(turn)) for turn in range(len(_TURNS))))
+    return or_(*(_touches(columns, _bound(turn)) for turn in range(len(_TURNS))))
 
 
-def candidates(table: Table, dialect: str, lead: Lead, owner: str, sides: Sequence[str]) -> Any:
-    """Rows that an index names: those to test exactly, and no others are read.
+def candidates(
+    table: Table, dialect: str, index: DrivingIndex, owner: str, sides: Sequence[str]
+) -> Any:
+    """Rows that an index returns, which are the only ones read. They are to be tested exactly.
 
     Args:
-        lead: the index: that of texts, that of boxes, or (for what both cannot find) those whose
-            first column is ``owner``.
-        owner: the column that says whose row it is; its value is a parameter of the same name.
+        index: that of texts, that of boxes, or (for what neither can find) one whose first column
+            is ``owner``.
+        owner: the column of the row's owner; its value is a parameter of the same name.
         sides: as in ``overlaps_box``.
     """
-    if lead == "owner":
+    if index == "owner":
         names = {owner, "account_id"}
         return and_(*(table.c[name] == bindparam(name) for name in sorted(names)))
     if dialect == "postgresql":
         return (
-            _named_by_gin(table, owner) if lead == "text" else _named_by_gist(table, owner, sides)
+            _named_by_gin(table, owner) if index == "text" else _named_by_gist(table, owner, sides)
         )
-    return table.c.row.in_(_named_by_fts(table) if lead == "text" else _named_by_rtree(table))
+    return table.c.row.in_(_named_by_fts(table) if index == "text" else _named_by_rtree(table))
 
 
 def named_by_text(table: Table, dialect: str, owner: str) -> Select[Any]:
-    """The row numbers that the index of texts names, as many as one asks for."""
+    """The row numbers that the text index returns; add a limit."""
     if dialect == "postgresql":
         return select(table.c.row).where(_named_by_gin(table, owner))
     return _named_by_fts(table)
@@ -117,34 +119,34 @@ def named_by_text(table: Table, dialect: str, owner: str) -> Select[Any]:
 def fence(
     columns: Sequence[ColumnElement[Any]], condition: ColumnElement[bool], *order: Any
 ) -> Subquery:
-    """Rows for which ``condition`` holds, found by nothing but this condition.
+    """Rows for which ``condition`` holds, found by this condition alone.
 
-    Neither planner mixes a subquery that has an OFFSET with what is around it. Without it, both
-    are tempted to walk through the rows of an account in the order asked for and to test each.
+    Neither planner merges a subquery that has an OFFSET with the query around it. Without it, both
+    may scan the rows of an account in the order of the page and test each.
 
     Args:
-        order: in which order the rows are met; it must be that of an index.
+        order: in which order the rows are read; it must be that of an index.
     """
     found = select(*columns).where(condition).order_by(*order)
     return found.offset(literal_column("0")).subquery("found")
 
 
-def as_stored(table: Table, dialect: str, lead: Lead) -> tuple[Any, ...]:
-    """The order for a ``fence`` whose rows are not named by an index of texts or boxes.
+def as_stored(table: Table, dialect: str, index: DrivingIndex) -> tuple[Any, ...]:
+    """The order for a ``fence`` whose rows come from neither the text nor the box index.
 
-    SQLite goes by whichever index begins with the owner, and would jump about in the table; rows
-    lie in it as they were made. PostgreSQL sorts their places by itself.
+    SQLite takes any index that begins with the owner, and would read the table in random order;
+    its rows are stored in order of creation. PostgreSQL sorts the row locations by itself.
     """
-    walks = dialect == "sqlite" and lead == "owner"
-    return (table.c.created_at, table.c.id) if walks else ()
+    scans = dialect == "sqlite" and index == "owner"
+    return (table.c.created_at, table.c.id) if scans else ()
 
 
 def page_of(keys: Select[Any]) -> Select[Any]:
-    """The part of ``keys`` that the parameters ``skipped`` and ``size`` say.
+    """The page of ``keys`` that the parameters ``skipped`` and ``size`` select.
 
-    They are subqueries, which PostgreSQL does not look into when it plans: it takes the index that
-    has the order for every page, also when it has no statistics yet and believes that the account
-    has fewer rows than are skipped. And having no reason to plan anew for each page, it does not.
+    They are subqueries, whose values PostgreSQL does not know when it plans. So it uses the index
+    that has the order for every page, also without statistics, when it estimates fewer rows than
+    are skipped; and one plan serves all pages.
     """
     size, skipped = (
         select(bindparam(name, type_=BigInteger)).scalar_subquery() for name in ("size", "skipped")
@@ -155,7 +157,7 @@ def page_of(keys: Select[Any]) -> Select[Any]:
 def among(key: ColumnElement[Any], keys: Select[Any], dialect: str) -> ColumnElement[bool]:
     """Rows whose unique ``key`` is one of the few that ``keys`` selects.
 
-    PostgreSQL gets them as an array, so that it looks each up, however many it expects.
+    PostgreSQL gets them as an array, so that it looks each one up whatever number it estimates.
     """
     if dialect == "postgresql":
         return key == any_(func.array(keys.scalar_subquery(), type_=ARRAY(key.type)))
@@ -163,29 +165,29 @@ def among(key: ColumnElement[Any], keys: Select[Any], dialect: str) -> ColumnEle
 
 
 def text_values(needle: str, owner: str, dialect: str) -> dict[str, Any]:
-    """The parameters of ``contains_text``, and of ``candidates`` led by text."""
+    """The parameters of ``contains_text``, and of ``candidates`` from the text index."""
     folded = searchable(needle)
-    if len(folded) < _GRAM:
+    if len(folded) < _TRIGRAM:
         return {"needle": folded}
-    grams = _grams(folded)
+    trigrams = _trigrams(folded)
     if dialect == "postgresql":
-        return {"needle": folded, "grams": grams}
-    mark = "".join(chr(_PRIVATE + ord(character)) for character in owner[-3:])
-    quoted = ('"' + gram.replace('"', '""') + '"' for gram in (*grams, mark))
+        return {"needle": folded, "trigrams": trigrams}
+    mark = "".join(chr(_PRIVATE_USE + ord(character)) for character in owner[-3:])
+    quoted = ('"' + trigram.replace('"', '""') + '"' for trigram in (*trigrams, mark))
     return {"needle": folded, "phrase": " AND ".join(quoted)}
 
 
-def _grams(needle: str) -> list[str]:
-    """Every second trigram and the last: few to look up, and no two neighbours are left out."""
-    last = len(needle) - _GRAM
-    places = [*range(0, last, 2), last]
-    grams = list(dict.fromkeys(needle[place : place + _GRAM] for place in places))
-    return grams[:: -(-len(grams) // _MOST_GRAMS)]
+def _trigrams(needle: str) -> list[str]:
+    """Every second trigram and the last: few to look up, and every character is in one."""
+    last = len(needle) - _TRIGRAM
+    starts = [*range(0, last, 2), last]
+    trigrams = list(dict.fromkeys(needle[start : start + _TRIGRAM] for start in starts))
+    return trigrams[:: -(-len(trigrams) // _MAX_TRIGRAMS)]
 
 
 def box_values(box: Bounds, owner: str, dialect: str) -> dict[str, Any]:
-    """The parameters of ``overlaps_box``, and of ``candidates`` led by boxes: the box, and the
-    same a turn to either side."""
+    """The parameters of ``overlaps_box``, and of ``candidates`` from the box index: the box, and
+    the same box a turn to the west and to the east."""
     values: dict[str, Any] = {}
     for number, turn in enumerate(_TURNS):
         shifted = (box.west + turn, box.south, box.east + turn, box.north)
@@ -202,32 +204,33 @@ def _named_by_fts(table: Table) -> Select[Any]:
 
 
 def _named_by_rtree(table: Table) -> Any:
-    """Marks are intervals from one whole number to the next; the middle of one is in no other."""
+    """An owner's mark is the interval between two whole numbers; its middle is in no other."""
     names = ("row", *_SIDES, "mark_from", "mark_to")
     index = named_table(f"{table.name}_box", *(column(name, Double) for name in names))
     mark: Any = bindparam("mark", type_=Double)
     own = and_(index.c.mark_from <= mark, index.c.mark_to >= mark)
     sides = [index.c[side] for side in _SIDES]
-    found = (select(index.c.row).where(_touches(sides, _asked(turn)), own) for turn in range(3))
+    found = (select(index.c.row).where(_touches(sides, _bound(turn)), own) for turn in range(3))
     return union_all(*found)
 
 
 def _named_by_gin(table: Table, owner: str) -> ColumnElement[bool]:
-    """What is looked up comes from a subquery, so that a plan can be kept for all needles."""
+    """The keys to look up come from a subquery, so that one plan serves all needles."""
     has = func.canopy_grams(table.c[owner], table.c.search_text)
-    gram = func.unnest(bindparam("grams", type_=ARRAY(String))).column_valued("gram")
+    trigram = func.unnest(bindparam("trigrams", type_=ARRAY(String))).column_valued("trigram")
     upper = func.hashtextextended(bindparam(owner, type_=String), 0).op("&")(_UPPER_HALF)
-    lower = func.hashtextextended(gram, 0).op("&")(_LOWER_HALF)
+    lower = func.hashtextextended(trigram, 0).op("&")(_LOWER_HALF)
     return has.op("@>")(func.array(select(upper.op("|")(lower)).scalar_subquery()))
 
 
 def _named_by_gist(table: Table, owner: str, sides: Sequence[str]) -> ColumnElement[bool]:
     has = func.canopy_box(table.c[owner], *(table.c[side] for side in sides))
-    asked = (func.canopy_box(bindparam(owner), *_asked(turn)) for turn in range(len(_TURNS)))
-    return or_(*(has.op("&&")(box) for box in asked))
+    boxes = (func.canopy_box(bindparam(owner), *_bound(turn)) for turn in range(len(_TURNS)))
+    return or_(*(has.op("&&")(box) for box in boxes))
 
 
-def _asked(turn: int) -> list[Any]:
+def _bound(turn: int) -> list[Any]:
+    """The bound parameters of the query's box, shifted by a turn."""
     return [bindparam(f"{side}_{turn}", type_=Double) for side in _SIDES]
 
 

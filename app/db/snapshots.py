@@ -1,7 +1,7 @@
-"""Work on a whole database: reading all of it as of one moment, or replacing what it holds.
+"""Work on a whole database: reading a snapshot of it, or replacing its rows.
 
-The connections are apart from the application's: they have none of its time limits, for a backup
-takes as long as it takes, and on SQLite they read without the lock that writers need.
+The connections are not those of the application: they have none of its time limits, as a backup
+may take long, and on SQLite they read without the lock that writers need.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from sqlalchemy.pool import NullPool
 
 from config import Settings
 
-WAIT_SECONDS: Final = 30  # for writers to finish, when they are to be locked out
+WAIT_SECONDS: Final = 30  # for writers to finish, before a lock on them fails
 _ATTEMPTS: Final = 5
 _DEADLOCK: Final = "40P01"
 
@@ -47,16 +47,16 @@ def may_exist(url: URL) -> bool:
 
 
 def reason(error: BaseException) -> str:
-    """What the database says is wrong, in one line."""
+    """The database's own error message, in one line."""
     text = str(getattr(error, "orig", None) or error).strip()
     return (text.splitlines() or [type(error).__name__])[0].rstrip(".")
 
 
 @contextmanager
 def snapshot(url: URL) -> Iterator[Connection]:
-    """A connection that reads the database as it is at this moment, whatever is written meanwhile.
+    """A connection that reads the database as it is now, whatever is written meanwhile.
 
-    Nobody waits for it: writers go on, on SQLite by its write-ahead log.
+    It blocks no writers; on SQLite its write-ahead log makes that possible.
 
     Raises:
         sqlalchemy.exc.SQLAlchemyError: the database cannot be reached, or does not exist.
@@ -64,58 +64,61 @@ def snapshot(url: URL) -> Iterator[Connection]:
     with _engine(url, begin="BEGIN") as engine, engine.connect() as connection:
         if url.get_backend_name() == "sqlite":
             _pragma(connection, "query_only=ON")
-            first_look = "SELECT count(*) FROM sqlite_schema"
+            first_read = "SELECT count(*) FROM sqlite_schema"
         else:
             connection = connection.execution_options(
                 isolation_level="REPEATABLE READ", postgresql_readonly=True
             )
-            first_look = "SELECT 1"
-        connection.exec_driver_sql(first_look)  # both databases fix the moment at the first read
+            first_read = "SELECT 1"
+        connection.exec_driver_sql(first_read)  # it begins the snapshot, on both databases
         yield connection
 
 
 @contextmanager
-def alone(url: URL, tables: Sequence[str]) -> Iterator[Connection]:
-    """A transaction in which nobody else writes to the tables; readers see the state before it
-    until it is committed, at the end of the block, or for good when the block raises.
+def exclusive_writer(url: URL, tables: Sequence[str]) -> Iterator[Connection]:
+    """A transaction during which no other one writes to the tables. It is committed at the end of
+    the block, and rolled back when the block raises; until then readers see the state before it.
 
-    Foreign keys are not checked on SQLite meanwhile (``PRAGMA foreign_key_check`` does it at once).
+    SQLite checks no foreign keys meanwhile; use ``PRAGMA foreign_key_check``.
 
     Raises:
         sqlalchemy.exc.OperationalError: other writers did not finish within 30 seconds.
     """
     with _engine(url) as engine, engine.connect() as connection:
         if url.get_backend_name() == "postgresql":
-            _lock_writers_out(connection, tables)
+            _lock_tables(connection, tables)
         yield connection
         connection.commit()
 
 
 @contextmanager
-def owned(url: URL) -> Iterator[Connection | None]:
-    """A connection for many transactions on a database that nobody else may use meanwhile; None
-    when somebody does: on SQLite anybody, on PostgreSQL another owner."""
+def exclusive_file(url: URL) -> Iterator[Connection | None]:
+    """A connection for many transactions on a database that is in no other use; None when it is.
+
+    On SQLite the whole file is locked. On PostgreSQL an advisory lock keeps out other callers of
+    this function only.
+    """
     with _engine(url) as engine, engine.connect() as connection:
         if url.get_backend_name() == "sqlite":
-            taken = _take_file(connection)
+            is_locked = _lock_file(connection)
         else:
             lock = "SELECT pg_try_advisory_lock(7310242)"
-            taken = connection.exec_driver_sql(lock).scalar_one()
+            is_locked = connection.exec_driver_sql(lock).scalar_one()
             connection.commit()
-        yield connection if taken else None
+        yield connection if is_locked else None
 
 
 @contextmanager
-def opened(url: URL) -> Iterator[Connection]:
-    """A transaction on a database that need not exist yet, where SQLite can make it."""
+def connect(url: URL) -> Iterator[Connection]:
+    """A transaction on a database; a SQLite file that does not exist is created."""
     with _engine(url, create=True) as engine, engine.begin() as connection:
         yield connection
 
 
 def refresh_statistics(url: URL) -> None:
-    """Let PostgreSQL plan by the rows that it has now, after many were replaced."""
+    """Update PostgreSQL's statistics, after many rows were replaced."""
     if url.get_backend_name() == "postgresql":
-        with opened(url) as connection:
+        with connect(url) as connection:
             connection.exec_driver_sql("ANALYZE")
 
 
@@ -140,29 +143,29 @@ def _engine(url: URL, *, begin: str = "BEGIN IMMEDIATE", create: bool = False) -
 
 
 def _sqlite_engine(url: URL, begin: str, mode: str) -> Engine:
-    """Without ``create`` a file that is missing is a fault; SQLite would make an empty one."""
+    """``mode`` as in SQLite's URIs: with ``rw`` a missing file is an error, ``rwc`` creates it."""
     path = quote(str(Path(url.database or "").absolute()))
 
-    def connect() -> sqlite3.Connection:
+    def open_file() -> sqlite3.Connection:
         connection = sqlite3.connect(
             f"file:{path}?mode={mode}", uri=True, timeout=WAIT_SECONDS, isolation_level=None
         )
         connection.execute("PRAGMA foreign_keys=OFF")
         return connection
 
-    engine = create_engine(url, poolclass=NullPool, creator=connect)
+    engine = create_engine(url, poolclass=NullPool, creator=open_file)
     event.listen(engine, "begin", lambda connection: connection.exec_driver_sql(begin))
     return engine
 
 
 def _pragma(connection: Connection, setting: str) -> Any:
-    """Outside a transaction, where most settings must be made."""
+    """Run a PRAGMA outside a transaction, where most of them have to be run."""
     driver: Any = connection.connection.driver_connection
     return driver.execute(f"PRAGMA {setting}").fetchone()
 
 
-def _take_file(connection: Connection) -> bool:
-    """Keep the lock of the first write until the connection ends."""
+def _lock_file(connection: Connection) -> bool:
+    """Keep the lock of the first write until the connection is closed."""
     _pragma(connection, "busy_timeout=2000")
     _pragma(connection, "locking_mode=EXCLUSIVE")
     try:
@@ -176,10 +179,11 @@ def _take_file(connection: Connection) -> bool:
     return True
 
 
-def _lock_writers_out(connection: Connection, tables: Sequence[str]) -> None:
-    """EXCLUSIVE, so that SELECT FOR UPDATE waits too: whoever changes something begins with it.
+def _lock_tables(connection: Connection, tables: Sequence[str]) -> None:
+    """In EXCLUSIVE mode, which makes SELECT FOR UPDATE wait too: changes begin with it.
 
-    The tables are locked one after the other, and may meet a writer who goes the other way round.
+    The tables are locked one after the other; a writer that uses them in another order causes a
+    deadlock, after which this tries again.
     """
     quote_name = connection.dialect.identifier_preparer.quote
     names = ", ".join(quote_name(name) for name in tables)

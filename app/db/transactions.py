@@ -10,7 +10,7 @@ from app.db.extensions import db
 
 @contextmanager
 def transaction() -> Iterator[None]:
-    """Commit the statements of the block together; roll back and raise what the block raises.
+    """Commit the statements of the block together; roll back when the block raises.
 
     For jobs and commands. A request's transaction is committed by ``app.api.blueprint``.
     """

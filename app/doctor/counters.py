@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple, cast
 
 from sqlalchemy import URL, Connection, Table, func, select
 
-from app.db.snapshots import alone
+from app.db.snapshots import exclusive_writer
 from app.models import AccountUsage, Membership, Project
 
 NAMES: Final = ("projects_active", "projects_archived", "projects_draft", "area_m2", "members")
@@ -37,7 +37,7 @@ def differences(connection: Connection) -> Iterator[Difference]:
 def correct(url: URL) -> list[Difference]:
     """Set wrong counters right. Whoever changes a project or a member waits meanwhile: each change
     counts, and none can between the counting and the writing."""
-    with alone(url, [_USAGE.name]) as connection:
+    with exclusive_writer(url, [_USAGE.name]) as connection:
         found = list(differences(connection))
         for account_id, kept, counted in found:
             if kept is None:

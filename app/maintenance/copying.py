@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import URL, Connection, column, table
 
-from app.db.snapshots import opened, owned, refresh_statistics, shown_url, snapshot
+from app.db.snapshots import connect, exclusive_file, refresh_statistics, shown_url, snapshot
 from app.maintenance.dump import (
     Progress,
     TableChecksum,
@@ -78,7 +78,7 @@ def copy_database(
         _mark(target, source)
         make_schema()
         started(2 * sum(count_rows(reading, all_layouts).values()))
-        with owned(target) as writing:
+        with exclusive_file(target) as writing:
             if writing is None:
                 raise MaintenanceError(
                     f"The database {shown_url(target)} is in use; end what uses it and try again."
@@ -93,7 +93,7 @@ def copy_database(
 
 def _mark(target: URL, source: URL) -> None:
     """Say in the target that a copy is under way, unless somebody else uses it."""
-    with opened(target) as connection:
+    with connect(target) as connection:
         if is_half_copied(connection):
             return
         name = shown_url(target)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from sqlalchemy import URL
 
 from app.db.migrations import newest_revision
-from app.db.snapshots import alone, may_exist, refresh_statistics, snapshot
+from app.db.snapshots import exclusive_writer, may_exist, refresh_statistics, snapshot
 from app.maintenance.archive import Manifest, Reader
 from app.maintenance.dump import Progress, TableChecksum, batches, count_rows, no_progress
 from app.maintenance.errors import MaintenanceError
@@ -52,7 +52,7 @@ def restore(backup: Reader, url: URL, progress: Progress = no_progress) -> None:
     all_layouts = table_codecs()
     with snapshot(url) as connection:
         require_current(connection)
-    with alone(url, [layout.name for layout in all_layouts]) as connection:
+    with exclusive_writer(url, [layout.name for layout in all_layouts]) as connection:
         clear(connection, all_layouts)
         for layout in all_layouts:
             for batch in batches(_checked_again(backup, layout)):

@@ -62,8 +62,8 @@ def list_projects(
     """
     filters = filters_of(query)
     values = parameters(_TABLE, account_id, account_id, query, filters.dialect)
-    if filters.lead == "text" and query.bbox and _is_frequent(filters, values):
-        filters = filters._replace(lead="box")
+    if filters.driving_index == "text" and query.bbox and _is_frequent(filters, values):
+        filters = filters._replace(driving_index="box")
     everything = total = _counted(account_id, query.equal.get("status"))
     if filters.search or filters.bbox or set(filters.equal) - {"status"}:
         total = int(count_statement(_TABLE, filters).scalar(**values))

@@ -28,19 +28,19 @@ def test_what_is_looked_up_for_a_part_is_in_the_whole(whole: str, ends: tuple[in
     part = text[min(ends) : max(ends)]
     if len(searchable(part)) < 3 or searchable(part) not in text:
         return
-    grams = text_values(part, "proj_xyz", "postgresql")["grams"]
-    assert grams
-    assert all(gram in text and len(gram) == 3 for gram in grams)
+    trigrams = text_values(part, "proj_xyz", "postgresql")["trigrams"]
+    assert trigrams
+    assert all(gram in text and len(gram) == 3 for gram in trigrams)
 
 
 def test_no_two_neighbours_of_a_short_needle_are_left_out() -> None:
-    grams = text_values("quillwort", "proj_xyz", "postgresql")["grams"]
-    assert grams == ["qui", "ill", "lwo", "ort"]
+    trigrams = text_values("quillwort", "proj_xyz", "postgresql")["trigrams"]
+    assert trigrams == ["qui", "ill", "lwo", "ort"]
 
 
 def test_a_long_needle_is_looked_up_in_few_pieces() -> None:
     needle = "".join(chr(0x4E00 + number) for number in range(200))
-    assert len(text_values(needle, "proj_xyz", "postgresql")["grams"]) <= 16
+    assert len(text_values(needle, "proj_xyz", "postgresql")["trigrams"]) <= 16
 
 
 def make_twin(app: Flask, client: Client, **project: Any) -> str:

@@ -15,7 +15,7 @@ from sqlalchemy import text
 
 from app.db import migrations
 from app.db.extensions import db
-from app.db.snapshots import opened, owned, snapshot
+from app.db.snapshots import connect, exclusive_file, snapshot
 from app.maintenance import copying
 from app.maintenance.copying import Comparison, copy_database
 from app.maintenance.errors import MaintenanceError
@@ -133,7 +133,7 @@ def test_a_target_with_tables_of_something_else_is_refused(
     make_instance: MakeInstance, kind: str
 ) -> None:
     source, target = make_instance("sqlite"), make_instance(kind, tables=False)
-    with opened(url_of(target)) as connection:
+    with connect(url_of(target)) as connection:
         connection.execute(text("CREATE TABLE invoices (id integer)"))
     with pytest.raises(MaintenanceError, match="something else \\(invoices\\)"):
         copy(source, target)
@@ -147,11 +147,11 @@ def test_a_database_is_not_copied_into_itself(instance: Flask) -> None:
 
 
 def _somebody_on_postgresql(target: Flask) -> Any:
-    return owned(url_of(target))
+    return exclusive_file(url_of(target))
 
 
 def _somebody_on_sqlite(target: Flask) -> Any:
-    return opened(url_of(target))
+    return connect(url_of(target))
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from sqlalchemy import select, text
 
 from app.db.column_types import metadata
 from app.db.extensions import db
-from app.db.snapshots import DATABASE_ERRORS, alone, snapshot
+from app.db.snapshots import DATABASE_ERRORS, exclusive_writer, snapshot
 from app.maintenance import restore as restoring
 from app.maintenance.archive import Reader
 from app.maintenance.dump import TableChecksum
@@ -103,7 +103,7 @@ def test_what_was_restored_is_found_and_goes_on(
         assert repeat.headers["Idempotency-Replayed"] == "true"
         for _ in range(3):  # their row numbers are free
             make_project(there, geometry=square())
-        with alone(url_of(other), ["projects"]) as connection:
+        with exclusive_writer(url_of(other), ["projects"]) as connection:
             if kind == "sqlite":
                 assert count_faults(connection) + text_faults(connection) == []
 
@@ -125,7 +125,7 @@ def test_indexes_that_were_out_of_step_are_right_afterwards(
     with snapshot(url_of(app)) as connection:
         assert count_faults(connection) != []
     restore_from(folder / "b.zip", app)
-    with alone(url_of(app), []) as connection:
+    with exclusive_writer(url_of(app), []) as connection:
         assert count_faults(connection) + text_faults(connection) == []
 
 
@@ -193,7 +193,7 @@ def test_a_restore_waits_for_a_writer_who_goes_the_other_way_round(
     writer = threading.Thread(target=write)
     writer.start()
     at_first.wait()
-    with alone(url_of(app), [second, first]) as connection:
+    with exclusive_writer(url_of(app), [second, first]) as connection:
         assert connection.execute(text("SELECT 1")).scalar_one() == 1
     writer.join()
     restore_from(folder / "b.zip", app)
