@@ -1,4 +1,4 @@
-"""Passwords: hashed with Argon2id, judged, and made up where nobody chose one."""
+"""Passwords: hashing with Argon2id, strength, and random ones."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from app.values.text import unstorable
 from config import Settings
 
 _EXTENSION: Final = "canopy_passwords"
-_AT_ONCE: Final = 2  # in a process: each fills its memory, and a core
-_EASY: Final = 1  # the score of zxcvbn below which a password falls to less than a million guesses
-_JUDGED: Final = 24  # characters; over more zxcvbn can be made to take seconds
-_SYLLABLES: Final = "bcdfghjklmnprstvz"
+_CONCURRENT_HASHES: Final = 2  # in a process; each takes its share of memory, and a core
+_WEAK_SCORE: Final = 1  # of zxcvbn: at most this score means fewer than a million guesses
+_SCORED_LENGTH: Final = 24  # characters; longer input can make zxcvbn take seconds
+_CONSONANTS: Final = "bcdfghjklmnprstvz"
 _VOWELS: Final = "aeiou"
 
 
@@ -33,27 +33,26 @@ class Passwords:
             memory_cost=settings.password_memory_kib,
             parallelism=settings.password_parallelism,
         )
-        self.slots = threading.BoundedSemaphore(_AT_ONCE)
-        self._nobodys: str | None = None
+        self.slots = threading.BoundedSemaphore(_CONCURRENT_HASHES)
+        self._dummy_hash: str | None = None
 
     def hash(self, password: str) -> str:
         with self.slots:
             return self.hasher.hash(password)
 
-    def nobodys(self) -> str:
-        """A hash that takes as long to compare with as anybody's, and that no password has."""
-        if self._nobodys is None:
-            self._nobodys = self.hash(secrets.token_urlsafe(32))
-        return self._nobodys
+    def dummy_hash(self) -> str:
+        """A hash that takes as long to verify as any other, and that no password has."""
+        if self._dummy_hash is None:
+            self._dummy_hash = self.hash(secrets.token_urlsafe(32))
+        return self._dummy_hash
 
-    def verify(self, known: str | None, password: str) -> bool:
-        kept = known or self.nobodys()
+    def verify(self, password_hash: str | None, password: str) -> bool:
         try:
             with self.slots:
-                self.hasher.verify(kept, password)
+                self.hasher.verify(password_hash or self.dummy_hash(), password)
         except (VerificationError, InvalidHashError, UnicodeEncodeError):
             return False
-        return known is not None
+        return password_hash is not None
 
 
 def init_app(app: Flask, settings: Settings) -> None:
@@ -65,30 +64,30 @@ def hash_password(password: str) -> str:
     return _passwords().hash(password)
 
 
-def verify_password(known: str | None, password: str) -> bool:
-    """Whether a password has this hash. Without a hash it takes the same time, and has not."""
-    return _passwords().verify(known, password)
+def verify_password(password_hash: str | None, password: str) -> bool:
+    """Whether a password has this hash. False for None, after the same time."""
+    return _passwords().verify(password_hash, password)
 
 
-def needs_rehash(known: str) -> bool:
+def needs_rehash(password_hash: str) -> bool:
     """Whether a hash was made with other parameters than those of the settings."""
-    return _passwords().hasher.check_needs_rehash(known)
+    return _passwords().hasher.check_needs_rehash(password_hash)
 
 
 def password_problem(password: str, about: Iterable[str] = ()) -> str | None:
     """Why this cannot be a password, or None.
 
     Args:
-        about: what others know of the person, such as their name; it makes no good password.
+        about: what others know about the person, such as their name, which is easily guessed.
     """
     shortest, longest = PASSWORD_LENGTH
     if not shortest <= len(password) <= longest:
         return f"Must have {shortest} to {longest} characters."
-    if fault := unstorable(password):
-        return fault
+    if problem := unstorable(password):
+        return problem
     words = (word for text in about for word in (text, *text.replace("@", " ").split()))
     known = ["canopy", *words]
-    if zxcvbn(password[:_JUDGED], user_inputs=known)["score"] <= _EASY:
+    if zxcvbn(password[:_SCORED_LENGTH], user_inputs=known)["score"] <= _WEAK_SCORE:
         return "Is one of the first that a guesser tries. Take a few words that do not go together."
     return None
 
@@ -100,9 +99,9 @@ def make_password() -> str:
 
 
 def _passwords() -> Passwords:
-    found: Passwords = current_app.extensions[_EXTENSION]
-    return found
+    passwords: Passwords = current_app.extensions[_EXTENSION]
+    return passwords
 
 
 def _syllable() -> str:
-    return secrets.choice(_SYLLABLES) + secrets.choice(_VOWELS)
+    return secrets.choice(_CONSONANTS) + secrets.choice(_VOWELS)

@@ -1,5 +1,5 @@
-"""What the database keeps and must be able to read again, encrypted: Fernet, with a key that is
-made of ``SECRET_KEY``."""
+"""Encryption of values that the service must read again: Fernet, with a key derived from
+``SECRET_KEY``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _EXTENSION: Final = "canopy_sealing"
 def init_app(app: Flask, secret_key: str, former_secret_key: str | None = None) -> None:
     """
     Args:
-        former_secret_key: with which is read too, and nothing encrypted.
+        former_secret_key: a key that decrypts too, but encrypts nothing.
     """
     keys = [secret_key, *([former_secret_key] if former_secret_key else [])]
     app.extensions[_EXTENSION] = MultiFernet([_fernet_of(key) for key in keys])
@@ -29,7 +29,7 @@ def seal(value: Any) -> str:
 
 
 def unseal(text: str) -> Any:
-    """What was sealed.
+    """The value that was sealed.
 
     Raises:
         ValueError: it was sealed with another ``SECRET_KEY``, or changed.
@@ -41,7 +41,7 @@ def unseal(text: str) -> Any:
 
 
 def reseal(text: str) -> str:
-    """The same, sealed with the present ``SECRET_KEY``. Raises ValueError as ``unseal`` does."""
+    """The same value, sealed with the current ``SECRET_KEY``. Raises ValueError as ``unseal``."""
     try:
         return _fernet().rotate(text.encode()).decode()
     except InvalidToken:
@@ -49,8 +49,8 @@ def reseal(text: str) -> str:
 
 
 def _fernet() -> MultiFernet:
-    found: MultiFernet = current_app.extensions[_EXTENSION]
-    return found
+    fernet: MultiFernet = current_app.extensions[_EXTENSION]
+    return fernet
 
 
 def _fernet_of(secret_key: str) -> Fernet:

@@ -21,6 +21,6 @@ def is_signed(secret: str, body: bytes, header: str | None) -> bool:
     return is_same(header or "", signature_header(secret, body))
 
 
-def is_same(given: str, right: str) -> bool:
-    """Whether two signatures are equal, in a time that does not tell where they differ."""
-    return hmac.compare_digest(given.encode("utf-8", "replace"), right.encode())
+def is_same(given: str, expected: str) -> bool:
+    """Whether two signatures are equal, in a time that does not depend on where they differ."""
+    return hmac.compare_digest(given.encode("utf-8", "replace"), expected.encode())

@@ -1,8 +1,8 @@
-"""Secrets that the service gives out: made, checked and hashed here.
+"""The tokens that the service issues: generated, checked and hashed here.
 
-A token is a prefix that says what it is, 24 random bytes in base 62, and a checksum of six
-characters. The checksum lets junk be refused without asking the database; it is no protection.
-Only the SHA-256 of a token is stored: 190 random bits need no slow hash.
+A token is a prefix for its kind, 24 random bytes in base 62, and a checksum of six characters. The
+checksum allows to reject malformed tokens without the database; it is no protection. Only the
+SHA-256 of a token is stored: 190 random bits need no slow hash.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def new_token(prefix: str) -> str:
 
 
 def is_well_formed(token: str, prefix: str) -> bool:
-    """Whether a token of this prefix can be one of ours: length, characters, checksum."""
+    """Whether it has the form of a token with this prefix: length, characters, checksum."""
     if not token.startswith(prefix) or not token.isascii():
         return False
     body, check = token[:-_CHECK_LENGTH], token[-_CHECK_LENGTH:]

@@ -1,4 +1,4 @@
-"""E-mail addresses: their form, and nothing about whom they reach."""
+"""The syntax of e-mail addresses, and when two of them are the same."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ def email_problem(email: str) -> str | None:
 
 
 def _is_plain(email: str) -> bool:
-    """Whether comparing it in whatever way gives itself, and no program takes it for a link.
+    """Whether it has one spelling only, and looks like a link to no program.
 
-    Case folding has signs for several others (ß is ss, the Kelvin sign is k), and a domain has
-    other spellings, such as those of full width. One address could then be taken for another.
+    Case folding maps several characters to one (ß to ss, the Kelvin sign to k), and domains have
+    other spellings, such as full-width ones. One address could then pass for another.
     """
     local, _, domain = email.rpartition("@")
     is_same = fold(email) == _lower(email) and _is_domain(domain)
@@ -43,11 +43,13 @@ def _is_domain(domain: str) -> bool:
 
 
 def same_address(first: str, second: str) -> bool:
-    """Whether two addresses have one mailbox behind them: they differ in the case of ASCII letters
-    at most. Case folding goes further (ß is ss, the Kelvin sign is k), and would have mail for one
-    person sent to another."""
+    """Whether two addresses are the same mailbox: they differ at most in the case of ASCII letters.
+
+    Case folding goes further (ß is ss, the Kelvin sign is k); it would send one person's mail to
+    another.
+    """
     return _lower(first) == _lower(second)
 
 
 def _lower(address: str) -> str:
-    return "".join(sign.lower() if sign.isascii() else sign for sign in address)
+    return "".join(char.lower() if char.isascii() else char for char in address)

@@ -1,4 +1,4 @@
-"""Fields and base schemas of what comes in: no coercion, no unknown names, storable text."""
+"""Fields and base schemas for input: no coercion, no unknown names, text that can be stored."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ _RFC_3339: Final = re.compile(
 
 
 class Text(fields.String):
-    """A string, trimmed; refuses what a database cannot keep."""
+    """A string, trimmed; text that a database cannot store is invalid."""
 
     def __init__(self, *, longest: int, shortest: int = 0, **options: Any) -> None:
         limits = validate.Length(min=shortest, max=longest)
-        pattern = {"pattern": r"\S"} if shortest else {}  # for the description: it is trimmed
+        pattern = {"pattern": r"\S"} if shortest else {}  # documented: spaces alone are empty
         metadata = pattern | options.pop("metadata", {})
         super().__init__(validate=limits, metadata=metadata, **options)
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> str:
         text: str = super()._deserialize(value, attr, data, **options).strip()
-        if fault := unstorable(text):
-            raise ma.ValidationError(fault)
+        if problem := unstorable(text):
+            raise ma.ValidationError(problem)
         return text
 
 
 class StrictBoolean(fields.Boolean):
-    """true or false, and nothing that stands for them."""
+    """true or false, and no other value that means the same."""
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> bool:
         if not isinstance(value, bool):
@@ -44,7 +44,7 @@ class StrictBoolean(fields.Boolean):
 
 
 class StrictInteger(fields.Integer):
-    """A whole number of a body, written as one."""
+    """An integer in a body, written without a fraction or quotes."""
 
     def __init__(self, *, low: int, high: int, **options: Any) -> None:
         super().__init__(validate=validate.Range(min=low, max=high), **options)
@@ -56,7 +56,7 @@ class StrictInteger(fields.Integer):
 
 
 class Timestamp(fields.Field[datetime]):
-    """An RFC 3339 timestamp with its zone, as a moment in UTC."""
+    """An RFC 3339 timestamp with a zone, as a time in UTC."""
 
     def __init__(self, **options: Any) -> None:
         shape = {"type": "string", "format": "date-time"}
@@ -67,14 +67,14 @@ class Timestamp(fields.Field[datetime]):
         try:
             if _RFC_3339.fullmatch(text):
                 return datetime.fromisoformat(text).astimezone(UTC)
-        except (ValueError, OverflowError):  # there is no such day, or no such year in UTC
+        except (ValueError, OverflowError):  # no such day, or no such year in UTC
             pass
-        told = "Must be an RFC 3339 timestamp with a zone, such as 2026-01-02T03:04:05Z."
-        raise ma.ValidationError(told)
+        message = "Must be an RFC 3339 timestamp with a zone, such as 2026-01-02T03:04:05Z."
+        raise ma.ValidationError(message)
 
 
 class QueryInteger(fields.Integer):
-    """A whole number in a query string: digits and nothing else."""
+    """An integer in a query string: digits only."""
 
     def __init__(self, *, low: int, high: int, **options: Any) -> None:
         super().__init__(validate=validate.Range(min=low, max=high), **options)
@@ -86,7 +86,7 @@ class QueryInteger(fields.Integer):
 
 
 class ReadOnlyHere(fields.Field[Any]):
-    """A field of the resource that this request cannot set, and why."""
+    """A field of the resource that this request cannot set; the error says why."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(metadata={"not": {}, "description": reason})
@@ -97,7 +97,7 @@ class ReadOnlyHere(fields.Field[Any]):
 
 
 class PartialSchema(ma.Schema):
-    """An object of somebody else's, of which only the names here are looked at."""
+    """An object of another service, of which only the fields here are read."""
 
     @ma.pre_load
     def _pick(self, data: Any, **_: Any) -> Any:
@@ -108,10 +108,10 @@ class PartialSchema(ma.Schema):
 
 
 class InputSchema(ma.Schema):
-    """A body. Names that the resource does not have are refused. Fields that are ``dump_only`` are
-    the service's own: they are left out, so that what was read can be sent back.
+    """A body. Unknown names are an error. ``dump_only`` fields, which the service sets, are
+    ignored, so that a client can send back a record that it read.
 
-    Where ``may_be_absent``, no body at all is as good as ``{}``.
+    With ``may_be_absent``, no body at all means ``{}``.
     """
 
     may_be_absent: ClassVar[bool] = False
@@ -120,7 +120,7 @@ class InputSchema(ma.Schema):
         unknown = ma.RAISE
 
     @ma.pre_load
-    def _leave_out_what_is_read_only(self, data: Any, **_: Any) -> Any:
+    def _drop_read_only(self, data: Any, **_: Any) -> Any:
         if not isinstance(data, Mapping):
             return data
         unknown = [name for name in data if name not in self.fields]

@@ -1,4 +1,4 @@
-"""Opaque, prefixed identifiers that sort by the time they were made."""
+"""Opaque, prefixed identifiers that sort by time of creation."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def new_id(kind: str) -> str:
     """A new identifier: the kind's prefix and a lower-case ULID (https://github.com/ulid/spec).
 
     Within one process each is greater than the one before, also in the same millisecond, so that
-    two events of one change sort as they came.
+    two events of one change sort in their order.
     """
     global _last
     with _lock:
@@ -46,18 +46,17 @@ def new_id(kind: str) -> str:
         return PREFIXES[kind] + str(ULID.from_int(_last)).lower()
 
 
-def first_id(kind: str, moment: datetime) -> str:
-    """What no identifier of this kind sorts before that was made at a moment or later, whichever
-    process made it."""
-    milliseconds = int(moment.timestamp() * 1000)
+def first_id(kind: str, time: datetime) -> str:
+    """A lower bound of the identifiers of this kind that any process makes at ``time`` or later."""
+    milliseconds = int(time.timestamp() * 1000)
     return PREFIXES[kind] + str(ULID.from_int(milliseconds << 80)).lower()
 
 
 def is_id(kind: str, text: str) -> bool:
     """Whether ``text`` has the form of an identifier of this kind.
 
-    Whatever has not cannot be in the database, and is not looked up: a path may hold characters
-    that a database refuses.
+    Other text is not looked up: no row can have it, and a path may contain characters that a
+    database rejects.
     """
     prefix = PREFIXES[kind]
     return text.startswith(prefix) and _BODY.fullmatch(text, len(prefix)) is not None

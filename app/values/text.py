@@ -1,4 +1,4 @@
-"""Text as people write it, made fit for comparing, searching and addresses."""
+"""Text written by people, normalised for comparison, search and slugs."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from anyascii import anyascii
 
 from app.policy.bounds import SLUG_LENGTH
 
-_BETWEEN = "\uffff"  # no character (Unicode, chapter 23.7), so that nobody types it
-# That, and the characters by which the index of texts says whose a text is (app.db.search_index).
-_OURS = dict.fromkeys([ord(_BETWEEN), *range(0xE000, 0xE080)], "\ufffe")
+_SEPARATOR = "\uffff"  # a noncharacter (Unicode, chapter 23.7), which no text should contain
+# It, and the characters by which the text index names the owner of a row (app.db.search_index).
+_RESERVED = dict.fromkeys([ord(_SEPARATOR), *range(0xE000, 0xE080)], "\ufffe")
 
 
 def unstorable(text: str) -> str | None:
-    """Why a database could not keep this text, or None.
+    """Why a database cannot store this text, or None.
 
-    PostgreSQL refuses NUL, and a lone surrogate has no encoding in UTF-8.
+    PostgreSQL rejects NUL, and a lone surrogate has no encoding in UTF-8.
     """
     if "\x00" in text:
         return "Must not contain the NUL character."
@@ -29,24 +29,24 @@ def unstorable(text: str) -> str | None:
 
 
 def fold(text: str) -> str:
-    """``text`` as it is compared: composed (NFC) and case-folded, for every script."""
+    """``text`` normalised for comparison: composed (NFC) and case-folded, for every script."""
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).casefold())
 
 
 def searchable(*texts: str | None) -> str:
-    """Texts as they are searched: folded, and so that nothing is found across two of them.
+    """Texts normalised for search: folded, and joined such that no match spans two of them.
 
     Turkish has four letters where others have two (I ı İ i). All of them are searched as i, so
-    that a name is found whichever way it was written in capitals.
+    that a name is found however it was capitalised.
     """
-    joined = fold(_BETWEEN.join((text or "").translate(_OURS) for text in texts))
+    joined = fold(_SEPARATOR.join((text or "").translate(_RESERVED) for text in texts))
     return joined.replace("ı", "i").replace("i\u0307", "i")
 
 
 def slugify(text: str) -> str:
-    """An address made of a name: transliterated, lower case, hyphens, at most 63 characters.
+    """A slug derived from a name: transliterated, lower case, hyphens, at most 63 characters.
 
-    Empty when the name holds nothing that has a letter or a digit in ASCII.
+    Empty when the transliterated name has no letter or digit.
     """
     words = re.sub(r"[^a-z0-9]+", "-", anyascii(text).lower()).strip("-")
     return words[:SLUG_LENGTH].rstrip("-")
