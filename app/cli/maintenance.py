@@ -31,7 +31,7 @@ from app.db import migrations, queries
 from app.db.extensions import db
 from app.db.snapshots import database_url, shown_url
 from app.maintenance.archive import Manifest, Reader
-from app.maintenance.backup import NOT_IN_IT, back_up, secret_key_check
+from app.maintenance.backup import NOT_INCLUDED, back_up, secret_key_check
 from app.maintenance.copying import Comparison, copy_database
 from app.maintenance.dump import Progress, no_progress
 from app.maintenance.restore import check, restore, rows_now
@@ -70,11 +70,11 @@ def backup(path: Path, force: bool, as_json: bool) -> None:
         )
     record = {"file": str(path.absolute()), "bytes": made.size, **_described(made.manifest)}
     if as_json:
-        show_json(record | {"rows": made.manifest.rows(), "not_included": NOT_IN_IT})
+        show_json(record | {"rows": made.manifest.rows(), "not_included": NOT_INCLUDED})
         return
     rows = made.manifest.rows()
     show_record(record | {name: rows[name] for name in _SHOWN if name in rows}, as_json=False)
-    click.echo("\nNot in it, keep it elsewhere:\n  " + "\n  ".join(NOT_IN_IT))
+    click.echo("\nNot in it, keep it elsewhere:\n  " + "\n  ".join(NOT_INCLUDED))
 
 
 @click.command("restore")

@@ -1,4 +1,4 @@
-"""The counters of ``account_usage`` against what they count."""
+"""Comparing the counters of ``account_usage`` with the rows that they count."""
 
 from __future__ import annotations
 
@@ -17,39 +17,39 @@ Counts = dict[str, int]
 
 
 class Difference(NamedTuple):
-    """Counters of an account that are not what they should be; ``kept`` is None without a row."""
+    """An account with wrong counters; ``stored`` is None without a row of counters."""
 
     account_id: str
-    kept: Counts | None
-    counted: Counts
+    stored: Counts | None
+    actual: Counts
 
 
 def differences(connection: Connection) -> Iterator[Difference]:
-    """Compare all accounts, in the transaction at hand."""
-    counted = _count(connection)
-    kept = {row.account_id: _counts(row) for row in connection.execute(select(_USAGE))}
-    for account_id in sorted(counted.keys() | kept.keys()):
-        right = counted.get(account_id, dict.fromkeys(NAMES, 0))
-        if kept.get(account_id) != right:
-            yield Difference(account_id, kept.get(account_id), right)
+    """Compare the counters of all accounts, in the current transaction."""
+    actual = _count(connection)
+    stored = {row.account_id: _counts(row) for row in connection.execute(select(_USAGE))}
+    for account_id in sorted(actual.keys() | stored.keys()):
+        counts = actual.get(account_id, dict.fromkeys(NAMES, 0))
+        if stored.get(account_id) != counts:
+            yield Difference(account_id, stored.get(account_id), counts)
 
 
 def correct(url: URL) -> list[Difference]:
-    """Set wrong counters right. Whoever changes a project or a member waits meanwhile: each change
-    counts, and none can between the counting and the writing."""
+    """Correct wrong counters. Changes of projects and members wait meanwhile: each updates a
+    counter, which must not happen between counting and writing."""
     with exclusive_writer(url, [_USAGE.name]) as connection:
         found = list(differences(connection))
-        for account_id, kept, counted in found:
-            if kept is None:
-                statement: Any = _USAGE.insert().values(account_id=account_id, **counted)
+        for account_id, stored, actual in found:
+            if stored is None:
+                statement: Any = _USAGE.insert().values(account_id=account_id, **actual)
             else:
-                statement = _USAGE.update().where(_USAGE.c.account_id == account_id).values(counted)
+                statement = _USAGE.update().where(_USAGE.c.account_id == account_id).values(actual)
             connection.execute(statement)
     return found
 
 
 def _count(connection: Connection) -> dict[str, Counts]:
-    """What the tables hold, by account."""
+    """The actual counts, by account."""
     found: dict[str, Counts] = {}
     area: Any = func.coalesce(func.sum(Project.area_m2), 0)
     by_status = select(Project.account_id, Project.status, func.count(), area)

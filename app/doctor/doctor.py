@@ -1,4 +1,4 @@
-"""Finding out what is wrong with an instance, also when most of it is."""
+"""Runs all checks of an instance, also when most parts of it are broken."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from app.jobs.valkey import connect
 from config import Settings, SettingsError, load_settings, setting_faults
 
 Check = Callable[..., Iterator[Result]]
-Ready = Callable[[], Iterator[Result]]  # a check with what it needs
+BoundCheck = Callable[[], Iterator[Result]]  # a check with its arguments
 
-# Every check by its name, in the order in which they are made.
+# Every check by its name, in the order in which they run.
 OF_HOST: Final[dict[str, Check]] = {
     "python": host.python_version,
     "dependencies": host.dependencies,
@@ -47,12 +47,12 @@ OF_VALKEY: Final[dict[str, Check]] = {
     "worker": valkey.worker,
     "request counts": valkey.request_counts,
 }
-# Without these the checks after them, of the same table, are not made.
-NEEDED: Final = ("database", "schema", "store")
+# When one of these finds something, the checks after it in the same table are skipped.
+REQUIRED: Final = ("database", "schema", "store")
 
 
 class DoctorFinding(NamedTuple):
-    """What a check found."""
+    """A result with the name of its check."""
 
     name: str
     result: Result
@@ -63,49 +63,49 @@ class DoctorFinding(NamedTuple):
 
 
 def examine(environ: Mapping[str, str]) -> Iterator[DoctorFinding]:
-    """Make every check, and give what each finds as soon as it has.
+    """Run every check, and yield its findings at once.
 
     Args:
         environ: the environment that the settings are read from.
     """
-    yield from _made(OF_HOST)
+    yield from _run(OF_HOST)
     try:
         settings = load_settings(environ)
     except SettingsError as error:
         for sentence in setting_faults(environ) or [str(error)]:
             yield DoctorFinding("settings", problem(sentence, "Change it and run doctor again."))
         rest = OF_SETTINGS | OF_DATABASE | OF_VALKEY
-        yield from _passed_over([name for name in rest if name != "settings"], "settings")
+        yield from _skip([name for name in rest if name != "settings"], "settings")
         return
-    yield from _made({name: partial(check, settings) for name, check in OF_SETTINGS.items()})
+    yield from _run({name: partial(check, settings) for name, check in OF_SETTINGS.items()})
     url = database_url(settings)
-    yield from _made(
+    yield from _run(
         {name: partial(_in_database, url, check) for name, check in OF_DATABASE.items()}
     )
     reachable = partial(valkey.reachable, is_embedded=settings.redis_url is None)
     of_valkey = OF_VALKEY | {"store": reachable}
-    yield from _made(
+    yield from _run(
         {name: partial(_in_valkey, settings, check) for name, check in of_valkey.items()}
     )
 
 
-def _made(checks: dict[str, Ready]) -> Iterator[DoctorFinding]:
-    for place, (name, check) in enumerate(checks.items()):
+def _run(checks: dict[str, BoundCheck]) -> Iterator[DoctorFinding]:
+    for index, (name, check) in enumerate(checks.items()):
         findings = [DoctorFinding(name, result) for result in check()]
         yield from findings
-        if name in NEEDED and any(found.result.advice for found in findings):
-            yield from _passed_over(list(checks)[place + 1 :], name)
+        if name in REQUIRED and any(finding.result.advice for finding in findings):
+            yield from _skip(list(checks)[index + 1 :], name)
             return
 
 
-def _passed_over(names: Iterable[str], missing: str) -> Iterator[DoctorFinding]:
+def _skip(names: Iterable[str], missing: str) -> Iterator[DoctorFinding]:
     for name in names:
         advice = f"First solve what was found about: {missing}."
         yield DoctorFinding(name, warning("not looked at", advice))
 
 
 def _in_database(url: URL, check: Check) -> Iterator[Result]:
-    """A check on the database as it is at one moment."""
+    """Run a check on a snapshot of the database."""
     if not may_exist(url):
         yield problem(
             f"There is no database {shown_url(url)} yet",
@@ -123,7 +123,7 @@ def _in_database(url: URL, check: Check) -> Iterator[Result]:
 
 
 def _in_valkey(settings: Settings, check: Check) -> Iterator[Result]:
-    """A check on Valkey, which is not started for it."""
+    """Run a check on Valkey, which is not started for it."""
     try:
         url = valkey.url_of(settings)
         if url is None:

@@ -1,4 +1,4 @@
-"""What a check finds."""
+"""The results of checks."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from enum import StrEnum
 
 class Status(StrEnum):
     OK = "ok"
-    WARNING = "warning"  # works, but not as one would wish
-    PROBLEM = "problem"  # does not work, or tells something wrong
+    WARNING = "warning"  # it works, but could be better
+    PROBLEM = "problem"  # it does not work, or data is wrong
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What was found, in one sentence, and what to do about it, when there is anything to do."""
+    """What was found, in one sentence, and what to do about it, if anything."""
 
     status: Status
     found: str

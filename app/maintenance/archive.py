@@ -1,7 +1,7 @@
 """The file of a backup: a zip with ``manifest.json`` and one member of lines for each table.
 
-The manifest comes last, for it says what the other members hold. A file that was cut short has no
-directory, which stands at the end of a zip, and is refused as a whole.
+The manifest is the last member, as it describes the others. A truncated file lacks the zip's
+directory, which is at its end, and cannot be opened at all.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from app.values.files import new_private_file
 
 FORMAT: Final = 1
 MANIFEST: Final = "manifest.json"
-_LONGEST_LINE: Final = 256 * 1024 * 1024  # bytes; what is longer is damaged
-_LONGEST_MANIFEST: Final = 4 * 1024 * 1024
-_COMPRESSION_LEVEL: Final = 3  # of 9; more makes it slower and hardly smaller
+_MAX_LINE: Final = 256 * 1024 * 1024  # bytes; a longer line is damaged
+_MAX_MANIFEST: Final = 4 * 1024 * 1024
+_COMPRESSION_LEVEL: Final = 3  # of 9; more is slower and hardly smaller
 
-# What zipfile raises for a file that is damaged, encrypted, or of a kind that it does not know.
+# What zipfile raises for a file that is damaged, encrypted, or of an unknown kind.
 _ZIP_ERRORS: Final = (
     zipfile.BadZipFile,
     zlib.error,
@@ -42,7 +42,7 @@ _ZIP_ERRORS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """What the manifest says of one table."""
+    """What the manifest says about one table."""
 
     name: str
     rows: int
@@ -52,8 +52,8 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What a backup holds. ``secret_key_check`` is a few bits of a digest of SECRET_KEY: enough to
-    notice that another one is in force, too few to find it by."""
+    """What a backup contains. ``secret_key_check`` is a few bits of a digest of SECRET_KEY: enough
+    to notice another key, too few to guess it."""
 
     format: int
     service_version: str
@@ -64,7 +64,7 @@ class Manifest:
     tables: list[Table]
 
     def table(self, name: str) -> Table:
-        """What it says of a table, which must be one of its own."""
+        """The entry of a table. Raises KeyError."""
         return {table.name: table for table in self.tables}[name]
 
     def rows(self) -> dict[str, int]:
@@ -73,7 +73,7 @@ class Manifest:
 
 
 class Writer:
-    """Writes the members of a backup in the order in which they come."""
+    """Writes the members of a backup, in the order of the calls."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._zip = zipfile.ZipFile(
@@ -87,22 +87,24 @@ class Writer:
         if kind is None:
             self._zip.close()
             return
-        with suppress(OSError, ValueError):  # what is wrong is on its way; the file is given up
+        with suppress(OSError, ValueError):  # the first error is being raised already
             self._zip.close()
 
-    def add_table(self, layout: TableCodec, lines: Iterator[bytes], tally: TableChecksum) -> Table:
-        """Write a table; ``tally`` counts the lines as they come."""
-        with self._zip.open(_member(layout.name), "w", force_zip64=True) as member:
+    def add_table(
+        self, codec: TableCodec, lines: Iterator[bytes], checksum: TableChecksum
+    ) -> Table:
+        """Write a table. ``checksum`` is complete once ``lines`` are."""
+        with self._zip.open(_member(codec.name), "w", force_zip64=True) as member:
             for line in lines:
                 member.write(line)
-        return Table(layout.name, tally.rows, layout.columns, tally.sha256)
+        return Table(codec.name, checksum.rows, codec.columns, checksum.sha256)
 
     def add_manifest(self, manifest: Manifest) -> None:
         self._zip.writestr(MANIFEST, orjson.dumps(asdict(manifest), option=orjson.OPT_INDENT_2))
 
 
 class Reader:
-    """Reads a backup. Whatever is wrong with it is a MaintenanceError of one sentence."""
+    """Reads a backup. Raises MaintenanceError, with one sentence, for anything wrong with it."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -128,52 +130,54 @@ class Reader:
         """The lines of a table, in order."""
         try:
             with self._zip.open(_member(name)) as member, BufferedReader(member) as buffered:  # type: ignore[type-var]
-                while line := buffered.readline(_LONGEST_LINE):
+                while line := buffered.readline(_MAX_LINE):
                     yield line
         except KeyError:
             raise self._damage(f"{_member(name)} is missing") from None
         except _ZIP_ERRORS as error:
             raise self._damage(f"{_member(name)}: {error}") from None
 
-    def check_columns(self, layouts: list[TableCodec]) -> None:
-        """Raises MaintenanceError when the tables are not those of this version."""
+    def check_columns(self, codecs: list[TableCodec]) -> None:
+        """Raise MaintenanceError when the tables are not those of this version."""
         columns = {table.name: table.columns for table in self.manifest.tables}
-        if columns != {layout.name: layout.columns for layout in layouts}:
+        if columns != {codec.name: codec.columns for codec in codecs}:
             raise self._damage("its tables are not those of its schema")
 
-    def check_rows(self, layout: TableCodec) -> Iterator[int]:
-        """Compare a table with the manifest, row by row; gives 1 for each.
+    def check_rows(self, codec: TableCodec) -> Iterator[int]:
+        """Compare a table with the manifest, row by row. Yields 1 for each row.
 
         Raises:
-            MaintenanceError: it is not what was written.
+            MaintenanceError: they differ.
         """
-        told = self.manifest.table(layout.name)
-        tally = TableChecksum()
-        for line in self.lines(layout.name):
-            tally.add(line)
+        expected = self.manifest.table(codec.name)
+        checksum = TableChecksum()
+        for line in self.lines(codec.name):
+            checksum.add(line)
             try:
-                layout.row(line)
+                codec.row(line)
             except (ValueError, TypeError):
-                raise self._damage(f"line {tally.rows} of {_member(told.name)}") from None
+                raise self._damage(f"line {checksum.rows} of {_member(expected.name)}") from None
             yield 1
-        if tally.rows != told.rows:
-            raise self._damage(f"{told.name} has {tally.rows:,} rows instead of {told.rows:,}")
-        if tally.sha256 != told.sha256:
-            raise self._damage(f"the checksum of {told.name} differs")
+        if checksum.rows != expected.rows:
+            raise self._damage(
+                f"{expected.name} has {checksum.rows:,} rows instead of {expected.rows:,}"
+            )
+        if checksum.sha256 != expected.sha256:
+            raise self._damage(f"the checksum of {expected.name} differs")
 
     def _read_manifest(self) -> Manifest:
         try:
             with self._zip.open(MANIFEST) as member:
-                content = orjson.loads(member.read(_LONGEST_MANIFEST))
+                content = orjson.loads(member.read(_MAX_MANIFEST))
         except KeyError:
             raise MaintenanceError(
                 f"{self._path} is no backup of Canopy: it holds no {MANIFEST}."
             ) from None
         except _ZIP_ERRORS as error:
             raise self._damage(f"{MANIFEST}: {error}") from None
-        return self._understand(content)
+        return self._parse_manifest(content)
 
-    def _understand(self, content: Any) -> Manifest:
+    def _parse_manifest(self, content: Any) -> Manifest:
         if isinstance(content, dict) and content.get("format") != FORMAT:
             raise MaintenanceError(
                 f"{self._path} is no backup that this version of Canopy can read: "
@@ -191,21 +195,21 @@ class Reader:
 
 @contextmanager
 def new_file(path: Path, *, overwrite: bool) -> Iterator[IO[bytes]]:
-    """A file that only its owner can read, under its name when it is complete and not before.
+    """The private file of a backup, which appears when it is complete.
 
     Raises:
-        MaintenanceError: there is one of that name, or it cannot be written.
+        MaintenanceError: the file exists, or cannot be written.
     """
-    _refuse_existing(path, overwrite=overwrite)
+    _reject_existing(path, overwrite=overwrite)
     try:
         with new_private_file(path) as file:
             yield file
-            _refuse_existing(path, overwrite=overwrite)  # it may have been made meanwhile
+            _reject_existing(path, overwrite=overwrite)  # it may have been made meanwhile
     except OSError as error:
         raise MaintenanceError(f"{path} cannot be written ({error.strerror}).") from None
 
 
-def _refuse_existing(path: Path, *, overwrite: bool) -> None:
+def _reject_existing(path: Path, *, overwrite: bool) -> None:
     if path.is_dir():
         raise MaintenanceError(f"{path} is a folder; name a file.")
     if path.exists() and not overwrite:

@@ -1,4 +1,4 @@
-"""Writing a backup: the whole database as of one moment, while the service goes on."""
+"""Writing a backup: a snapshot of the whole database, while the service goes on."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from sqlalchemy import URL
 from app.db.snapshots import snapshot
 from app.maintenance.archive import FORMAT, Manifest, Writer, new_file
 from app.maintenance.dump import Progress, TableChecksum, count_rows, no_progress, read_lines
-from app.maintenance.schema import layouts_of, require_whole
+from app.maintenance.schema import codecs_of, require_whole
 from app.values import clock
 
-NOT_IN_IT: Final = (
+NOT_INCLUDED: Final = (
     "SECRET_KEY and the other settings, and the files that they name",
     "logs, and requests counted in the last seconds",
 )
 
 
 class Backup(NamedTuple):
-    """A backup that was written: where, its size in bytes, and what it says of itself."""
+    """A backup that was written: its file, size in bytes, and manifest."""
 
     path: Path
     size: int
@@ -40,33 +40,33 @@ def back_up(
     progress: Progress = no_progress,
     started: Progress = no_progress,
 ) -> Backup:
-    """Write the database to a file, of whichever version its tables are.
+    """Write the database to a file, also when its tables are of another version.
 
     Args:
         url: the database.
-        path: the file; it exists when it is complete and not before.
-        secret_key: the key in force, of which a few check bits are kept.
-        service_version: what the manifest names as its maker.
+        path: the file, which appears when it is complete.
+        secret_key: the current key, of which a few check bits are kept.
+        service_version: the version that the manifest names as its maker.
         overwrite: whether an existing file is replaced.
         progress: called with the number of rows written since the last call.
         started: called once, with the number of all rows.
 
     Raises:
-        MaintenanceError: the file exists or cannot be written, or the database has no
-            tables, or not all rows of a copy.
+        MaintenanceError: the file exists or cannot be written, or the database has no tables or
+            an unfinished copy.
         sqlalchemy.exc.SQLAlchemyError: the database cannot be read.
     """
     with new_file(path, overwrite=overwrite) as file, snapshot(url) as connection:
         made_at = clock.now()
         revision = require_whole(connection)
-        layouts = layouts_of(connection)
-        started(sum(count_rows(connection, layouts).values()))
+        codecs = codecs_of(connection)
+        started(sum(count_rows(connection, codecs).values()))
         with Writer(file) as writer:
             tables = []
-            for layout in layouts:
-                tally = TableChecksum()
-                with closing(read_lines(connection, layout, tally, progress)) as lines:
-                    tables.append(writer.add_table(layout, lines, tally))
+            for codec in codecs:
+                checksum = TableChecksum()
+                with closing(read_lines(connection, codec, checksum, progress)) as lines:
+                    tables.append(writer.add_table(codec, lines, checksum))
             manifest = Manifest(
                 format=FORMAT,
                 service_version=service_version,

@@ -1,8 +1,8 @@
 """Moving the service from one database to another, SQLite to PostgreSQL or back.
 
-A table in the target says that a copy is under way. So a copy that was stopped half way is told
-from a database that somebody uses, and the next one begins anew: what the source was at the time of
-the first cannot be had again.
+A table in the target marks a copy that is not finished. It tells an interrupted copy from a
+database that is in use. The next copy starts again from the beginning, as the source may have
+changed.
 """
 
 from __future__ import annotations
@@ -53,15 +53,15 @@ def copy_database(
     progress: Progress = no_progress,
     started: Progress = no_progress,
 ) -> list[Comparison]:
-    """Copy the source as it is now, and compare the two.
+    """Copy a snapshot of the source, and compare the two databases.
 
     Args:
         source: a database with the newest schema; it may be in use.
-        target: a database without rows, or one into which a copy was not finished.
+        target: a database without rows, or one with an unfinished copy.
         make_schema: gives the target the newest schema.
-        progress: called with the number of rows done since; a row counts when it is written and
-            again when it was compared.
-        started: called once, with the number of all that.
+        progress: called with the number of rows done since the last call; each row counts twice,
+            when it is written and when it is compared.
+        started: called once, with the total of these numbers.
 
     Returns:
         The comparison of each table. When they differ, the target stays marked as unfinished.
@@ -72,18 +72,18 @@ def copy_database(
     """
     if source == target:
         raise MaintenanceError("The source and the target are the same database; name another one.")
-    all_layouts = table_codecs()
+    codecs = table_codecs()
     with snapshot(source) as reading:
         require_current(reading)
         _mark(target, source)
         make_schema()
-        started(2 * sum(count_rows(reading, all_layouts).values()))
+        started(2 * sum(count_rows(reading, codecs).values()))
         with exclusive_file(target) as writing:
             if writing is None:
                 raise MaintenanceError(
                     f"The database {shown_url(target)} is in use; end what uses it and try again."
                 )
-            comparisons = _copy(reading, writing, all_layouts, progress)
+            comparisons = _copy(reading, writing, codecs, progress)
             if all(comparison.is_equal for comparison in comparisons):
                 writing.exec_driver_sql(f"DROP TABLE {MARKER}")
                 writing.commit()
@@ -92,7 +92,7 @@ def copy_database(
 
 
 def _mark(target: URL, source: URL) -> None:
-    """Say in the target that a copy is under way, unless somebody else uses it."""
+    """Mark the target as an unfinished copy. Raises MaintenanceError when it is in use."""
     with connect(target) as connection:
         if is_half_copied(connection):
             return
@@ -116,28 +116,28 @@ def _mark(target: URL, source: URL) -> None:
 
 
 def _copy(
-    reading: Connection, writing: Connection, all_layouts: list[TableCodec], progress: Progress
+    reading: Connection, writing: Connection, codecs: list[TableCodec], progress: Progress
 ) -> list[Comparison]:
-    clear(writing, all_layouts)
+    clear(writing, codecs)
     writing.commit()
-    read = [_copy_table(reading, writing, layout, progress) for layout in all_layouts]
-    finish(writing, all_layouts)
+    read = [_copy_table(reading, writing, codec, progress) for codec in codecs]
+    finish(writing, codecs)
     writing.commit()
-    found = [checksum_of(writing, layout, progress) for layout in all_layouts]
+    found = [checksum_of(writing, codec, progress) for codec in codecs]
     writing.rollback()
     return [
-        Comparison(layout.name, one.rows, other.rows, one.sha256, other.sha256)
-        for layout, one, other in zip(all_layouts, read, found, strict=True)
+        Comparison(codec.name, one.rows, other.rows, one.sha256, other.sha256)
+        for codec, one, other in zip(codecs, read, found, strict=True)
     ]
 
 
 def _copy_table(
-    reading: Connection, writing: Connection, layout: TableCodec, progress: Progress
+    reading: Connection, writing: Connection, codec: TableCodec, progress: Progress
 ) -> TableChecksum:
-    tally = TableChecksum()
-    with closing(read_lines(reading, layout, tally)) as lines:
+    checksum = TableChecksum()
+    with closing(read_lines(reading, codec, checksum)) as lines:
         for batch in batches(lines):
-            insert(writing, layout, [layout.row(line) for line in batch])
+            insert(writing, codec, [codec.row(line) for line in batch])
             writing.commit()
             progress(len(batch))
-    return tally
+    return checksum

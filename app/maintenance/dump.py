@@ -1,4 +1,4 @@
-"""Reading all tables as a stream of lines, counted and summed up on the way."""
+"""Reading tables as streams of lines, with a checksum over each."""
 
 from __future__ import annotations
 
@@ -12,17 +12,16 @@ from sqlalchemy import Connection, func, inspect, select
 
 from app.maintenance.rows import TableCodec
 
-Progress = Callable[[int], None]  # called with the number of rows that were done since
+Progress = Callable[[int], None]  # called with the number of rows done since the last call
 
-# Rows may be megabytes of coordinates: so many are in memory at once, and no more.
-_ROWS_AT_ONCE: Final = 50
+_ROWS_AT_ONCE: Final = 50  # in memory; a row may have megabytes of coordinates
 _BATCH_ROWS: Final = 500
 _BATCH_BYTES: Final = 8 * 1024 * 1024
 
 
 @dataclass(slots=True)
 class TableChecksum:
-    """How many lines there were, and the SHA-256 over them."""
+    """The number of lines, and the SHA-256 over them."""
 
     rows: int = 0
     _hash: Any = field(default_factory=hashlib.sha256)
@@ -33,47 +32,47 @@ class TableChecksum:
 
     @property
     def sha256(self) -> str:
-        text: str = self._hash.hexdigest()
-        return text
+        digest: str = self._hash.hexdigest()
+        return digest
 
 
 def no_progress(_: int) -> None:
-    """For those who do not watch."""
+    """Report nothing."""
 
 
 def read_lines(
     connection: Connection,
-    layout: TableCodec,
-    tally: TableChecksum,
+    codec: TableCodec,
+    checksum: TableChecksum,
     progress: Progress = no_progress,
 ) -> Generator[bytes, None, None]:
-    """The lines of a table, with memory for a few of them; ``tally`` counts them.
+    """The lines of a table, a few of them in memory at a time; each is added to ``checksum``.
 
-    Close it (``contextlib.closing``) while the connection is open: it has a cursor in the server.
+    Close it (``contextlib.closing``) while the connection is open: it has a cursor on the server.
     """
-    statement = layout.select(connection.dialect.name)
+    statement = codec.select(connection.dialect.name)
     options = {"yield_per": _ROWS_AT_ONCE}
     with connection.execute(statement, execution_options=options) as result:
         for row in result:
-            line = layout.line(row)
-            tally.add(line)
+            line = codec.line(row)
+            checksum.add(line)
             yield line
             progress(1)
 
 
 def checksum_of(
-    connection: Connection, layout: TableCodec, progress: Progress = no_progress
+    connection: Connection, codec: TableCodec, progress: Progress = no_progress
 ) -> TableChecksum:
-    """The tally of a table."""
-    tally = TableChecksum()
-    with closing(read_lines(connection, layout, tally, progress)) as lines:
+    """The checksum of a table."""
+    checksum = TableChecksum()
+    with closing(read_lines(connection, codec, checksum, progress)) as lines:
         for _ in lines:
             pass
-    return tally
+    return checksum
 
 
 def batches(lines: Iterable[bytes]) -> Iterator[list[bytes]]:
-    """Lines in lists that are short enough for one statement."""
+    """Lines grouped in lists that are short enough for one statement."""
     batch: list[bytes] = []
     size = 0
     for line in lines:
@@ -86,11 +85,11 @@ def batches(lines: Iterable[bytes]) -> Iterator[list[bytes]]:
         yield batch
 
 
-def count_rows(connection: Connection, layouts: Iterable[TableCodec]) -> dict[str, int]:
-    """How many rows each table has, of those that there are."""
-    there = set(inspect(connection).get_table_names())
+def count_rows(connection: Connection, codecs: Iterable[TableCodec]) -> dict[str, int]:
+    """How many rows each table has, for the tables that exist."""
+    existing = set(inspect(connection).get_table_names())
     return {
-        layout.name: connection.execute(select(func.count()).select_from(layout.table)).scalar_one()
-        for layout in layouts
-        if layout.name in there
+        codec.name: connection.execute(select(func.count()).select_from(codec.table)).scalar_one()
+        for codec in codecs
+        if codec.name in existing
     }

@@ -1,7 +1,7 @@
-"""What a command of maintenance may fail with."""
+"""The error of the commands of maintenance."""
 
 from __future__ import annotations
 
 
 class MaintenanceError(Exception):
-    """It cannot be done. The message says in plain sentences why, and what to do."""
+    """The operation is not possible. The message says why, and what to do."""

@@ -15,14 +15,14 @@ INDEXED: Final = {"projects": "west", "assets": "longitude"}
 
 
 def empty_indexes(connection: Connection) -> None:
-    """Take everything out, whatever state they are in. The tables must be empty."""
+    """Empty the indexes, also damaged ones. The tables must be empty."""
     for table in INDEXED:
         connection.exec_driver_sql(f"INSERT INTO {table}_text({table}_text) VALUES ('delete-all')")
         connection.exec_driver_sql(f"DELETE FROM {table}_box")
 
 
 def count_faults(connection: Connection) -> list[str]:
-    """Where an index has not as many rows as its table."""
+    """The indexes that have another number of rows than their tables, each as a sentence."""
     faults = []
     for table, placed in INDEXED.items():
         for index, found, wanted in (
@@ -37,7 +37,7 @@ def count_faults(connection: Connection) -> list[str]:
 
 
 def text_faults(connection: Connection) -> list[str]:
-    """Where a search index does not agree with the texts. Needs the lock for writing."""
+    """The search indexes that differ from the texts, each as a sentence. Takes the write lock."""
     faults = []
     for table in INDEXED:
         check = f"INSERT INTO {table}_text({table}_text, rank) VALUES ('integrity-check', 1)"

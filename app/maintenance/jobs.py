@@ -1,4 +1,4 @@
-"""The job that deletes what is kept for a time only."""
+"""The job that deletes expired rows."""
 
 from __future__ import annotations
 
@@ -35,73 +35,72 @@ from app.policy.people import SESSION_IDLE, SESSION_LIFE
 from app.values import clock
 from app.values.ids import first_id
 
-_BATCH_ROWS: Final = 500  # a transaction; on SQLite nobody else writes meanwhile
-# Between two batches: SQLite gives its lock to whoever asks at the right moment, and those who wait
-# ask ever more seldom.
+_BATCH_ROWS: Final = 500  # in a transaction, which on SQLite blocks all other writers
+# Between two batches. On SQLite, waiting writers poll for the lock at growing intervals; without
+# a pause they would rarely get it.
 _PAUSE_SECONDS: Final = 0.1
 
 
-class _Old(NamedTuple):
-    """Rows of a table that are deleted: those whose time is so long ago."""
+class _Expired(NamedTuple):
+    """The rows of a table whose time is longer ago than ``age``."""
 
     model: type[Base]
     time: Any  # the column
     age: timedelta
-    besides: ColumnElement[bool] = true()  # what else must hold
-    of_moment: Callable[[datetime], Any] = lambda moment: moment  # what the column says of it
+    condition: ColumnElement[bool] = true()  # of the rows that can expire
+    to_column: Callable[[datetime], Any] = lambda time: time  # a time as a value of the column
 
 
 _IS_PENDING: Final = exists().where(Delivery.event_id == Event.id, Delivery.due_at.is_not(None))
-_OLD: Final = (
-    _Old(IdempotentResponse, IdempotentResponse.created_at, timedelta(hours=IDEMPOTENCY_HOURS)),
-    # Identifiers sort by the time they were made.
-    _Old(
+_EXPIRED: Final = (
+    _Expired(IdempotentResponse, IdempotentResponse.created_at, timedelta(hours=IDEMPOTENCY_HOURS)),
+    # Identifiers sort by time of creation.
+    _Expired(
         DeliveryLog,
         DeliveryLog.id,
         timedelta(days=LOG_DAYS),
-        of_moment=partial(first_id, "log"),
+        to_column=partial(first_id, "log"),
     ),
-    # With an event go its deliveries; what is still to be sent stays.
-    _Old(Event, Event.created_at, timedelta(days=EVENT_DAYS), ~_IS_PENDING),
-    _Old(Webhook, Webhook.deleted_at, timedelta(days=LOG_DAYS + 1)),  # its log is gone by then
-    _Old(Mail, Mail.created_at, MAILS_KEPT_FOR, Mail.due_at.is_(None)),
-    _Old(SignUp, SignUp.expires_at, timedelta()),
-    _Old(MailedLink, MailedLink.expires_at, timedelta()),
-    _Old(SignInFailure, SignInFailure.began_at, timedelta(days=1)),
-    _Old(Session, Session.last_used_at, SESSION_IDLE),
-    _Old(Session, Session.created_at, SESSION_LIFE),
-    # Used refresh tokens stay with their authorization: by them a theft is noticed.
-    _Old(OAuthToken, OAuthToken.expires_at, timedelta(days=1), OAuthToken.kind == "access"),
-    _Old(OAuthAuthorization, OAuthAuthorization.ends_at, timedelta(days=1)),
+    # The deliveries of an event are deleted with it, unless one is still pending.
+    _Expired(Event, Event.created_at, timedelta(days=EVENT_DAYS), ~_IS_PENDING),
+    _Expired(Webhook, Webhook.deleted_at, timedelta(days=LOG_DAYS + 1)),  # its log is gone by then
+    _Expired(Mail, Mail.created_at, MAILS_KEPT_FOR, Mail.due_at.is_(None)),
+    _Expired(SignUp, SignUp.expires_at, timedelta()),
+    _Expired(MailedLink, MailedLink.expires_at, timedelta()),
+    _Expired(SignInFailure, SignInFailure.began_at, timedelta(days=1)),
+    _Expired(Session, Session.last_used_at, SESSION_IDLE),
+    _Expired(Session, Session.created_at, SESSION_LIFE),
+    # Used refresh tokens stay as long as their authorization: their reuse reveals a theft.
+    _Expired(OAuthToken, OAuthToken.expires_at, timedelta(days=1), OAuthToken.kind == "access"),
+    _Expired(OAuthAuthorization, OAuthAuthorization.ends_at, timedelta(days=1)),
 )
 
 
 def prune() -> int:
-    """Delete answers to requests that can no longer be repeated, old events, log entries and mails
-    that are done, and links, sessions and tokens that are good for nothing any more.
+    """Delete stored responses, old events, logs and mails, and expired links, sessions and tokens.
 
     Returns the number of rows deleted.
     """
-    moment = clock.now()
-    return sum(_prune(old, old.of_moment(moment - old.age)) for old in _OLD)
+    now = clock.now()
+    return sum(_prune(rows, rows.to_column(now - rows.age)) for rows in _EXPIRED)
 
 
-def _prune(old: _Old, oldest: Any) -> int:
-    """Delete rows whose time is ``oldest`` or before, in small transactions."""
-    deleted = number = _delete_batch(old, oldest)
+def _prune(rows: _Expired, newest: Any) -> int:
+    """Delete rows whose time is ``newest`` or before, in small transactions."""
+    deleted = number = _delete_batch(rows, newest)
     while number == _BATCH_ROWS:
         time.sleep(_PAUSE_SECONDS)
-        number = _delete_batch(old, oldest)
+        number = _delete_batch(rows, newest)
         deleted += number
     return deleted
 
 
-def _delete_batch(old: _Old, oldest: Any) -> int:
-    key = old.model.__mapper__.primary_key
-    is_old = (old.time <= oldest) & old.besides
-    batch = select(*key).where(is_old).order_by(old.time).limit(_BATCH_ROWS)
-    # The age again: a key whose row is gone may be in use again.
-    statement = delete(old.model).where(tuple_(*key).in_(batch), is_old)
+def _delete_batch(rows: _Expired, newest: Any) -> int:
+    key = rows.model.__mapper__.primary_key
+    is_expired = (rows.time <= newest) & rows.condition
+    batch = select(*key).where(is_expired).order_by(rows.time).limit(_BATCH_ROWS)
+    # The condition again: another row may have the key of a deleted one by now.
+    statement = delete(rows.model).where(tuple_(*key).in_(batch), is_expired)
     with transaction():
         options = {"synchronize_session": False}
         result: Any = db.session.execute(statement, execution_options=options)

@@ -1,5 +1,5 @@
-"""Filling the tables of a database, up to what depends on their rows: the indexes that SQLite keeps
-by triggers, and PostgreSQL's counters of row numbers."""
+"""Filling the tables of a database, with what depends on their rows: the indexes that SQLite
+updates by triggers, and PostgreSQL's sequences."""
 
 from __future__ import annotations
 
@@ -13,47 +13,47 @@ from app.maintenance.indexes import count_faults, empty_indexes, text_faults
 from app.maintenance.rows import Row, TableCodec
 
 
-def clear(connection: Connection, layouts: Sequence[TableCodec]) -> None:
-    """Delete all rows, in the transaction at hand."""
+def clear(connection: Connection, codecs: Sequence[TableCodec]) -> None:
+    """Delete all rows, in the current transaction."""
     if connection.dialect.name == "sqlite":
-        _clear_sqlite(connection, layouts)
+        _clear_sqlite(connection, codecs)
         return
-    for layout in reversed(layouts):
-        # Not TRUNCATE: that would show empty tables to those who read meanwhile.
-        connection.execute(layout.table.delete())
+    for codec in reversed(codecs):
+        # Not TRUNCATE: concurrent readers would see empty tables.
+        connection.execute(codec.table.delete())
 
 
-def insert(connection: Connection, layout: TableCodec, rows: Sequence[Row]) -> None:
-    """Add rows, in the transaction at hand.
+def insert(connection: Connection, codec: TableCodec, rows: Sequence[Row]) -> None:
+    """Add rows, in the current transaction.
 
     Raises:
-        sqlalchemy.exc.SQLAlchemyError, psycopg.Error: the database refuses one.
+        sqlalchemy.exc.SQLAlchemyError, psycopg.Error: the database rejects one.
     """
     quote = connection.dialect.identifier_preparer.quote
-    target = f"{quote(layout.name)} ({', '.join(quote(name) for name in layout.columns)})"
+    target = f"{quote(codec.name)} ({', '.join(quote(name) for name in codec.columns)})"
     if connection.dialect.name == "sqlite":
-        marks = ", ".join("?" * len(layout.columns))
+        marks = ", ".join("?" * len(codec.columns))
         # S608: the names are those of our own tables.
         connection.exec_driver_sql(f"INSERT INTO {target} VALUES ({marks})", list(rows))  # noqa: S608
         return
     if not connection.in_transaction():
-        connection.begin()  # what goes to the driver by itself would not be committed
+        connection.begin()  # else the statements of the driver would not be committed
     driver: Any = connection.connection.driver_connection
     with driver.cursor() as cursor, cursor.copy(f"COPY {target} FROM STDIN") as copy:
         for row in rows:
             copy.write_row(row)
 
 
-def finish(connection: Connection, layouts: Sequence[TableCodec]) -> None:
-    """Bring what depends on the rows in step with them, and check it.
+def finish(connection: Connection, codecs: Sequence[TableCodec]) -> None:
+    """Update and check what depends on the rows, after all were written.
 
     Raises:
-        MaintenanceError: a row refers to one that is not there, or an index is out of step.
+        MaintenanceError: a row refers to one that is missing, or an index differs from its table.
     """
     if connection.dialect.name == "postgresql":
-        for layout in layouts:
-            if layout.counted_column is not None:
-                _count_on(connection, layout.name, layout.counted_column)
+        for codec in codecs:
+            if codec.autoincrement_column is not None:
+                _advance_sequence(connection, codec.name, codec.autoincrement_column)
         return
     dangling = connection.exec_driver_sql("PRAGMA foreign_key_check").first()
     if dangling is not None:
@@ -63,25 +63,25 @@ def finish(connection: Connection, layouts: Sequence[TableCodec]) -> None:
         raise MaintenanceError(f"{faults[0]} after all rows were written.")
 
 
-def _clear_sqlite(connection: Connection, layouts: Sequence[TableCodec]) -> None:
-    """The triggers stand aside: they would take the rows out of the indexes one by one, and fail
-    where an index was out of step."""
+def _clear_sqlite(connection: Connection, codecs: Sequence[TableCodec]) -> None:
+    """Without the triggers, which would update the indexes row by row, and fail where an index
+    differs from its table."""
     triggers = connection.exec_driver_sql(
         "SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'"
     ).all()
     for name, _ in triggers:
         connection.exec_driver_sql(f'DROP TRIGGER "{name}"')
-    for layout in reversed(layouts):
-        connection.execute(layout.table.delete())
+    for codec in reversed(codecs):
+        connection.execute(codec.table.delete())
     empty_indexes(connection)
     for _, sql in triggers:
         connection.exec_driver_sql(sql)
 
 
-def _count_on(connection: Connection, table: str, column: str) -> None:
-    """Let the next row number come after those in use.
+def _advance_sequence(connection: Connection, table: str, column: str) -> None:
+    """Set the sequence past the numbers in use.
 
-    A sequence is not part of the transaction: it is only ever set forward.
+    A rollback does not reset a sequence, so it is never set back.
     """
     # S608: the names are those of our own tables.
     statement = (

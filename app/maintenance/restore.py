@@ -1,4 +1,4 @@
-"""Putting a backup in the place of what a database holds."""
+"""Replacing the rows of a database by those of a backup."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from app.maintenance.schema import require_current
 
 
 def check(backup: Reader, progress: Progress = no_progress) -> None:
-    """Read the whole backup, and find out whether it can be restored by this version.
+    """Read the whole backup, and check that this version can restore it.
 
     Raises:
         MaintenanceError: it is damaged, or of another schema.
     """
     if backup.manifest.schema_revision != newest_revision():
         raise MaintenanceError(_of_another_schema(backup.manifest))
-    all_layouts = table_codecs()
-    backup.check_columns(all_layouts)
-    for layout in all_layouts:
-        for rows in backup.check_rows(layout):
+    codecs = table_codecs()
+    backup.check_columns(codecs)
+    for codec in codecs:
+        for rows in backup.check_rows(codec):
             progress(rows)
 
 
 def rows_now(url: URL) -> dict[str, int]:
-    """How many rows each table of the database has, as far as there are tables."""
+    """How many rows each table of the database has, for the tables that exist."""
     if not may_exist(url):
         return {}
     with snapshot(url) as connection:
@@ -42,33 +42,33 @@ def rows_now(url: URL) -> dict[str, int]:
 def restore(backup: Reader, url: URL, progress: Progress = no_progress) -> None:
     """Replace all rows of the database, in one transaction.
 
-    Whoever reads meanwhile sees the old state until the new one is complete; whoever writes waits.
+    Until it is committed, readers see the old rows and writers wait.
 
     Raises:
         MaintenanceError: the schema is not the newest, or the rows do not fit together; nothing
             was changed.
         sqlalchemy.exc.SQLAlchemyError, psycopg.Error: the same, as the database says it.
     """
-    all_layouts = table_codecs()
+    codecs = table_codecs()
     with snapshot(url) as connection:
         require_current(connection)
-    with exclusive_writer(url, [layout.name for layout in all_layouts]) as connection:
-        clear(connection, all_layouts)
-        for layout in all_layouts:
-            for batch in batches(_checked_again(backup, layout)):
-                insert(connection, layout, [layout.row(line) for line in batch])
+    with exclusive_writer(url, [codec.name for codec in codecs]) as connection:
+        clear(connection, codecs)
+        for codec in codecs:
+            for batch in batches(_checked_again(backup, codec)):
+                insert(connection, codec, [codec.row(line) for line in batch])
                 progress(len(batch))
-        finish(connection, all_layouts)
+        finish(connection, codecs)
     refresh_statistics(url)
 
 
-def _checked_again(backup: Reader, layout: TableCodec) -> Iterator[bytes]:
+def _checked_again(backup: Reader, codec: TableCodec) -> Iterator[bytes]:
     """The file may have been replaced since it was checked."""
-    tally = TableChecksum()
-    for line in backup.lines(layout.name):
-        tally.add(line)
+    checksum = TableChecksum()
+    for line in backup.lines(codec.name):
+        checksum.add(line)
         yield line
-    if tally.sha256 != backup.manifest.table(layout.name).sha256:
+    if checksum.sha256 != backup.manifest.table(codec.name).sha256:
         raise MaintenanceError("The backup was changed while it was restored; nothing was changed.")
 
 

@@ -1,9 +1,9 @@
-"""Rows as text, the same on both databases: one line of JSON a row.
+"""Rows as lines of JSON, the same for both databases.
 
-A line is an array of the row's values in the order of the table's columns. Moments are as the
-service shows them, bytes are base64, JSON documents are a string of JSON with sorted names, floats
-are the shortest text that reads back as the same number. So equal rows are equal lines, wherever
-they are kept, and a SHA-256 over the lines in the order of the primary key compares two tables.
+A line is an array of the row's values in the order of the table's columns. Times are as in the API,
+bytes are base64, JSON documents are a string of JSON with sorted names, floats are the shortest
+text that reads back as the same number. So equal rows are equal lines on both databases, and a
+SHA-256 over the lines in the order of the primary key compares two tables.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ Row = tuple[Value, ...]
 
 
 class Kind(NamedTuple):
-    """How the values of a type of column are written into a line, and read from one.
+    """How the values of a column type are encoded in a line, and decoded.
 
-    What is read is given to the database as it is: both take moments and JSON as text.
+    Decoded values go to the database as they are: both take times and JSON as text.
     """
 
     encode: Callable[[Value], Value] | None = None
@@ -57,7 +57,7 @@ class Kind(NamedTuple):
 
 
 class TableCodec:
-    """How one table is read from a database and written as lines."""
+    """Converts the rows of one table to lines and back."""
 
     def __init__(self, table: Table) -> None:
         self.table = table
@@ -75,13 +75,13 @@ class TableCodec:
     def line(self, row: Sequence[Value]) -> bytes:
         """The line of a row that ``select`` gave, with its end."""
         values = list(row)
-        for place, encode in self._encoders:
-            if values[place] is not None:
-                values[place] = encode(values[place])
+        for index, encode in self._encoders:
+            if values[index] is not None:
+                values[index] = encode(values[index])
         return orjson.dumps(values, option=orjson.OPT_APPEND_NEWLINE)
 
     def row(self, line: bytes) -> Row:
-        """The values of a line, as both databases take them.
+        """The values of a line, as both databases accept them.
 
         Raises:
             ValueError: it is no line of this table.
@@ -89,32 +89,32 @@ class TableCodec:
         values = orjson.loads(line)
         if not isinstance(values, list) or len(values) != len(self.columns):
             raise ValueError(f"no row of {self.name}")
-        for place, decode in self._decoders:
-            if values[place] is not None:
-                values[place] = decode(values[place])
+        for index, decode in self._decoders:
+            if values[index] is not None:
+                values[index] = decode(values[index])
         return tuple(values)
 
     @cached_property
-    def counted_column(self) -> str | None:
+    def autoincrement_column(self) -> str | None:
         """The column that the database numbers by itself, if there is one."""
         column = self.table.autoincrement_column
         return None if column is None else column.name
 
 
 def table_codecs() -> list[TableCodec]:
-    """All tables of the service, each after those that it refers to."""
+    """The codecs of all tables, each after the tables that it refers to."""
     return [TableCodec(table) for table in models.Project.metadata.sorted_tables]
 
 
 def table_codecs_found(connection: Connection, names: Sequence[str]) -> list[TableCodec]:
-    """The same for tables as they are in a database, whatever version of the service made them."""
+    """The codecs of tables as they are in a database, also of another version of the service."""
     found = MetaData()
     found.reflect(connection, only=names)
     return [TableCodec(table) for table in found.sorted_tables]
 
 
 def _time(value: datetime | str) -> str:
-    """A moment in the service's form, also where something else wrote it to SQLite."""
+    """A time in the form of the API, also when other software wrote it to SQLite."""
     if isinstance(value, str):
         if len(value) == 24 and value.endswith("Z"):
             return value
@@ -123,7 +123,7 @@ def _time(value: datetime | str) -> str:
 
 
 def _float(value: float) -> float | str:
-    """SQLite keeps no negative zero, and JSON no infinity."""
+    """SQLite does not store a negative zero, and JSON has no infinity."""
     return value + 0.0 if isfinite(value) else repr(value)
 
 
@@ -148,20 +148,20 @@ def _kind(column: Column[Any]) -> Kind:
 
 
 def _stored_type(column: Column[Any]) -> Any:
-    """What is kept, where the application sees something made of it."""
-    kept: Any = column.type
-    is_wrapped = isinstance(kept, TypeDecorator) and not isinstance(kept, Timestamp)
-    return kept.impl_instance if is_wrapped else kept
+    """The type in the database, without a decorator that converts its values."""
+    stored: Any = column.type
+    is_wrapped = isinstance(stored, TypeDecorator) and not isinstance(stored, Timestamp)
+    return stored.impl_instance if is_wrapped else stored
 
 
 def _raw(column: Column[Any], dialect: str) -> ColumnElement[Any]:
-    kept = _stored_type(column)
-    if isinstance(kept, Timestamp):
+    stored = _stored_type(column)
+    if isinstance(stored, Timestamp):
         return type_coerce(column, ApiTimestamp())
-    if isinstance(kept, JSON):
-        # As text: so SQL's NULL and the null of JSON stay apart.
+    if isinstance(stored, JSON):
+        # As text, which tells SQL's NULL from the null of JSON.
         return cast(column, Text) if dialect == "postgresql" else type_coerce(column, Text)
-    return type_coerce(column, kept)
+    return type_coerce(column, stored)
 
 
 def _sortable(column: Column[Any], dialect: str) -> ColumnElement[Any]:

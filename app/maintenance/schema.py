@@ -1,4 +1,4 @@
-"""Which schema a database has, and whether it is the one that this version works with."""
+"""Which schema a database has, and whether this version can use it."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from app.maintenance.errors import MaintenanceError
 from app.maintenance.indexes import INDEXED
 from app.maintenance.rows import TableCodec, table_codecs, table_codecs_found
 
-MARKER: Final = "canopy_copy"  # the table of a database into which a copy is under way
+MARKER: Final = "canopy_copy"  # a table that marks a database with an unfinished copy
 
 
 def revision_of(connection: Connection) -> str | None:
-    """The revision of the schema; None when there is none."""
+    """The revision of the schema; None without one."""
     return MigrationContext.configure(connection).get_current_revision()
 
 
@@ -56,8 +56,8 @@ def require_whole(connection: Connection) -> str:
     return found
 
 
-def layouts_of(connection: Connection) -> list[TableCodec]:
-    """The tables of the database, also when it is of an older or newer version than this."""
+def codecs_of(connection: Connection) -> list[TableCodec]:
+    """The codecs of the database's tables, also when another version made them."""
     if revision_of(connection) == newest_revision():
         return table_codecs()
     names = set(inspect(connection).get_table_names()) - {"alembic_version"}
@@ -65,19 +65,19 @@ def layouts_of(connection: Connection) -> list[TableCodec]:
 
 
 def is_half_copied(connection: Connection) -> bool:
-    """Whether a copy into this database was begun and not finished."""
+    """Whether this database has an unfinished copy."""
     return inspect(connection).has_table(MARKER)
 
 
 def tables_of_others(connection: Connection) -> list[str]:
-    """Tables that are none of Canopy's."""
+    """Tables that do not belong to Canopy."""
     found = set(inspect(connection).get_table_names())
-    ours = {layout.name for layout in table_codecs()} | {MARKER, "alembic_version"}
+    ours = {codec.name for codec in table_codecs()} | {MARKER, "alembic_version"}
     return sorted(found - ours - set(_tables_of_indexes(found)))
 
 
 def _tables_of_indexes(names: Iterable[str]) -> Iterator[str]:
-    """Those in which SQLite keeps an index of its own kind."""
+    """The tables in which SQLite stores its search and box indexes."""
     prefixes = tuple(f"{table}_{kind}" for table in INDEXED for kind in ("text", "box"))
     return (name for name in names if name.startswith(prefixes))
 

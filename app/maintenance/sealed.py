@@ -1,4 +1,4 @@
-"""Sealing anew, with the present ``SECRET_KEY``, what was sealed with the one before."""
+"""Encrypting values with the current ``SECRET_KEY`` that were encrypted with the former one."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ _BATCH_ROWS: Final = 200
 
 
 class _Sealed(NamedTuple):
-    """A column of sealed text, or of its bytes."""
+    """A column with sealed text, as a string or bytes."""
 
     column: Any
     where: ColumnElement[bool] = true()
 
     @property
     def model(self) -> type[Base]:
-        found: type[Base] = self.column.class_
-        return found
+        model: type[Base] = self.column.class_
+        return model
 
 
 SEALED: Final = (
@@ -32,7 +32,7 @@ SEALED: Final = (
     _Sealed(Webhook.sealed_former_secret),
     _Sealed(Mail.sealed),
     _Sealed(OAuthToken.sealed_successor),
-    # Answers that held a secret, the others are as they were sent.
+    # Only responses that contain a secret are sealed.
     _Sealed(
         IdempotentResponse.body,
         IdempotentResponse.headers["Cache-Control"].as_string() == "no-store",
@@ -41,7 +41,7 @@ SEALED: Final = (
 
 
 class Resealed(NamedTuple):
-    """What became of the values of a table."""
+    """How many values of a table were sealed again."""
 
     table: str
     sealed: int
@@ -49,7 +49,7 @@ class Resealed(NamedTuple):
 
 
 def batches_of(sealed: _Sealed) -> Iterator[Resealed]:
-    """Seal the values of a column anew, some rows at a time; commit after each."""
+    """Seal the values of a column again, some rows at a time. Commit after each batch."""
     key = sealed.model.__mapper__.primary_key
     last: Any = None
     while rows := _rows(sealed, key, last):
@@ -69,7 +69,8 @@ def _rows(sealed: _Sealed, key: tuple[Any, ...], last: Any) -> list[Any]:
 
 
 def _reseal(sealed: _Sealed, key: tuple[Any, ...], identity: list[Any], value: Any) -> bool:
-    """Returns whether it could be read. What was changed meanwhile is sealed with the new key."""
+    """Seal one value again. Returns False when it cannot be read. One that was changed meanwhile
+    is sealed with the new key already."""
     is_bytes = isinstance(value, bytes)
     try:
         text = reseal(value.decode() if is_bytes else value)

@@ -13,7 +13,7 @@ from redis import Redis
 from rq import Worker
 
 from app.doctor.checks import host, valkey
-from app.doctor.checks.database import compared_clock
+from app.doctor.checks.database import compare_clock
 from app.doctor.results import Status
 from app.jobs.queue import DELIVERIES, job_queue
 from app.limits.request_counts import CHANGED
@@ -166,11 +166,11 @@ def test_counts_that_the_job_does_not_copy(redis: Redis, days: int, status: Stat
 
 
 def test_clocks_that_differ() -> None:
-    assert compared_clock("store", time.time() - 1).status is Status.OK
-    late = compared_clock("store", time.time() - 60)
+    assert compare_clock("store", time.time() - 1).status is Status.OK
+    late = compare_clock("store", time.time() - 60)
     assert late.status is Status.WARNING
     assert "60.0 s behind" in late.found
-    assert "ahead" in compared_clock("database", time.time() + 60).found
+    assert "ahead" in compare_clock("database", time.time() + 60).found
 
 
 def test_the_clock_of_the_store_is_asked(redis: Redis) -> None:

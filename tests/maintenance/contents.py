@@ -25,8 +25,8 @@ def url_of(app: Flask) -> URL:
 def checksums(app: Flask) -> dict[str, tuple[int, str]]:
     """Rows and checksum of each table."""
     with snapshot(url_of(app)) as connection:
-        tallies = {layout.name: checksum_of(connection, layout) for layout in table_codecs()}
-    return {name: (tally.rows, tally.sha256) for name, tally in tallies.items()}
+        tallies = {codec.name: checksum_of(connection, codec) for codec in table_codecs()}
+    return {name: (checksum.rows, checksum.sha256) for name, checksum in tallies.items()}
 
 
 def fill(app: Flask) -> Client:

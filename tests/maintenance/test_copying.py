@@ -180,11 +180,11 @@ def test_a_difference_is_told_and_leaves_the_copy_unfinished(
     fill(source)
     insert = copying.insert
 
-    def spoil(connection: Any, layout: Any, rows: list[Any]) -> None:
-        if layout.name == "events":
-            place = layout.columns.index("body")
+    def spoil(connection: Any, codec: Any, rows: list[Any]) -> None:
+        if codec.name == "events":
+            place = codec.columns.index("body")
             rows = [(*row[:place], row[place] + " ", *row[place + 1 :]) for row in rows]
-        insert(connection, layout, rows)
+        insert(connection, codec, rows)
 
     monkeypatch.setattr(copying, "insert", spoil)
     compared = copy(source, instance)

@@ -134,8 +134,8 @@ def test_keys_sort_by_code_point_on_postgresql() -> None:
 def test_every_table_of_the_service_has_a_form_and_comes_after_its_parents() -> None:
     """On PostgreSQL a row cannot be written before the one that it refers to."""
     seen: set[str] = set()
-    for layout in table_codecs():
-        parents = {key.column.table.name for key in layout.table.foreign_keys}
-        assert parents <= seen, f"{layout.name} refers to a table that comes later, or to itself"
-        seen.add(layout.name)
+    for codec in table_codecs():
+        parents = {key.column.table.name for key in codec.table.foreign_keys}
+        assert parents <= seen, f"{codec.name} refers to a table that comes later, or to itself"
+        seen.add(codec.name)
     assert {"accounts", "projects", "events"} <= seen

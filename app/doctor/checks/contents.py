@@ -1,4 +1,4 @@
-"""Whether what the service keeps twice is the same both times: counters and derived columns."""
+"""Whether redundant values are right: counters and derived columns."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _PROJECTS: Final = cast("Table", Project.__table__)
 
 
 def counters(connection: Connection) -> Iterator[Result]:
-    """The counters of each account are what is there."""
+    """The counters of each account match its rows."""
     wrong = list(differences(connection))
     if not wrong:
         yield ok("the counters of all accounts agree with their projects and members")
         return
-    shown = "; ".join(_told(difference) for difference in wrong[:_SHOWN])
+    shown = "; ".join(_describe(difference) for difference in wrong[:_SHOWN])
     yield problem(
         f"The counters of {len(wrong):,} accounts are wrong: {shown}",
         "bin/canopy doctor --fix-counters",
@@ -34,7 +34,7 @@ def counters(connection: Connection) -> Iterator[Result]:
 
 
 def derived(connection: Connection) -> Iterator[Result]:
-    """Area, bounds and search text of some projects are what follows from the rest."""
+    """Area, bounds and search text of a sample of projects match their other columns."""
     sample = list(_sample(connection))
     wrong = [(row.id, columns) for row in sample if (columns := _drifted(row))]
     if not wrong:
@@ -50,16 +50,20 @@ def derived(connection: Connection) -> Iterator[Result]:
     )
 
 
-def _told(difference: Difference) -> str:
-    account_id, kept, counted = difference
-    if kept is None:
+def _describe(difference: Difference) -> str:
+    account_id, stored, actual = difference
+    if stored is None:
         return f"{account_id} has none"
-    parts = [f"{n} {kept[n]:,} instead of {counted[n]:,}" for n in kept if kept[n] != counted[n]]
+    parts = [
+        f"{name} {stored[name]:,} instead of {actual[name]:,}"
+        for name in stored
+        if stored[name] != actual[name]
+    ]
     return f"{account_id} {', '.join(parts)}"
 
 
 def _sample(connection: Connection) -> Iterator[Any]:
-    """All projects when they are few; else some, by chance."""
+    """All projects when they are few; else a random sample."""
     low, high, number = connection.execute(
         select(func.min(_PROJECTS.c.row), func.max(_PROJECTS.c.row), func.count())
     ).one()
@@ -73,16 +77,16 @@ def _sample(connection: Connection) -> Iterator[Any]:
 
 
 def _drifted(row: Any) -> list[str]:
-    """The names of the columns that are not what they should be."""
+    """The names of the wrong columns."""
     wrong = []
     if row.name_key != fold(row.name):
         wrong.append("name_key")
     if row.search_text != searchable(row.name, row.description):
         wrong.append("search_text")
-    return wrong + _drifted_place(row)
+    return wrong + _drifted_geometry(row)
 
 
-def _drifted_place(row: Any) -> list[str]:
+def _drifted_geometry(row: Any) -> list[str]:
     found = (row.west, row.south, row.east, row.north)
     if row.geometry is None:
         return [] if (row.area_m2, *found) == (None,) * 5 else ["area_m2 or bounds"]
@@ -91,7 +95,7 @@ def _drifted_place(row: Any) -> list[str]:
     except (GeometryInvalid, orjson.JSONDecodeError):
         return ["geometry"]
     # Another version of PROJ may differ in the last digit.
-    apart = abs((row.area_m2 or 0) - boundary.area_m2)
-    is_near = row.area_m2 is not None and apart <= max(1, boundary.area_m2 * 1e-9)
-    right = {"area_m2": is_near, "bounds": found == boundary.bounds}
-    return [name for name, is_right in right.items() if not is_right]
+    difference = abs((row.area_m2 or 0) - boundary.area_m2)
+    is_near = row.area_m2 is not None and difference <= max(1, boundary.area_m2 * 1e-9)
+    correct = {"area_m2": is_near, "bounds": found == boundary.bounds}
+    return [name for name, is_correct in correct.items() if not is_correct]

@@ -1,4 +1,4 @@
-"""Whether the database can be used, has the schema of this version, and is sound in itself."""
+"""Whether the database can be reached, has the schema of this version, and is intact."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from app.db.snapshots import shown_url
 from app.doctor.results import Result, ok, problem, warning
 from app.maintenance.service import count_faults, is_half_copied, revision_of
 
-CLOCKS_MAY_DIFFER: Final = 5.0  # seconds
+MAX_CLOCK_DIFFERENCE: Final = 5.0  # seconds
 _OLDEST_POSTGRESQL: Final = 13
 _FROM_BACKUP: Final = "Stop the service and restore a backup; look at the disk for errors."
 
 
 def reachable(connection: Connection) -> Iterator[Result]:
-    """What database it is."""
+    """Which database it is."""
     found = shown_url(connection.engine.url)
     if connection.dialect.name == "sqlite":
         version = _one(connection, "SELECT sqlite_version()")
@@ -42,7 +42,7 @@ def reachable(connection: Connection) -> Iterator[Result]:
 
 
 def schema(connection: Connection) -> Iterator[Result]:
-    """The tables are those of this version, and all rows are there."""
+    """The tables are those of this version, and no copy is unfinished."""
     found, needed = revision_of(connection), newest_revision()
     if found == needed:
         yield ok(f"revision {found}, the newest")
@@ -61,7 +61,7 @@ def schema(connection: Connection) -> Iterator[Result]:
 
 
 def integrity(connection: Connection) -> Iterator[Result]:
-    """What SQLite finds when it reads the whole file. PostgreSQL looks after itself."""
+    """What SQLite finds when it reads the whole file. PostgreSQL has checks of its own."""
     if connection.dialect.name != "sqlite":
         yield ok("left to PostgreSQL")
         return
@@ -84,7 +84,7 @@ def integrity(connection: Connection) -> Iterator[Result]:
 
 
 def indexes(connection: Connection) -> Iterator[Result]:
-    """The search and box indexes of SQLite have the rows of their tables."""
+    """The search and box indexes of SQLite have as many rows as their tables."""
     faults = count_faults(connection) if connection.dialect.name == "sqlite" else []
     if faults:
         yield problem(
@@ -95,19 +95,20 @@ def indexes(connection: Connection) -> Iterator[Result]:
 
 
 def clock(connection: Connection) -> Iterator[Result]:
-    """The database's clock and this machine's agree; SQLite has none of its own."""
+    """The clocks of the database and this machine agree; SQLite has none of its own."""
     if connection.dialect.name == "sqlite":
         yield ok("SQLite has the clock of this machine")
         return
     theirs = float(_one(connection, "SELECT extract(epoch FROM clock_timestamp())"))
-    yield compared_clock("database", theirs)
+    yield compare_clock("database", theirs)
 
 
-def compared_clock(owner: str, theirs: float) -> Result:
-    """The clock of another server, in seconds since 1970, against this machine's."""
-    apart = theirs - time.time()
-    found = f"the {owner}'s clock is {abs(apart):.1f} s {'ahead' if apart > 0 else 'behind'}"
-    if abs(apart) > CLOCKS_MAY_DIFFER:
+def compare_clock(owner: str, theirs: float) -> Result:
+    """Compare a server's time, in seconds since 1970, with this machine's."""
+    difference = theirs - time.time()
+    direction = "ahead" if difference > 0 else "behind"
+    found = f"the {owner}'s clock is {abs(difference):.1f} s {direction}"
+    if abs(difference) > MAX_CLOCK_DIFFERENCE:
         return warning(found, "Let both machines set their clocks by NTP.")
     return ok(found)
 

@@ -1,4 +1,4 @@
-"""Whether events reach the webhooks that wait for them."""
+"""Whether events are delivered to webhooks in time."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _WEBHOOKS: Final = cast("Table", Webhook.__table__)
 
 
 def overdue(connection: Connection) -> Iterator[Result]:
-    """What is due for receivers that answer is sent; what fails is their owners' business."""
-    moment = clock.now()
+    """Nothing is overdue for healthy receivers; failing ones are the business of their owners."""
+    now = clock.now()
     of_healthy = _DELIVERIES.join(_WEBHOOKS, _WEBHOOKS.c.id == _DELIVERIES.c.webhook_id)
     late, oldest = connection.execute(
         select(func.count(), func.min(_DELIVERIES.c.due_at))
         .select_from(of_healthy)
         .where(
-            _DELIVERIES.c.due_at <= moment - _LATE,
+            _DELIVERIES.c.due_at <= now - _LATE,
             _WEBHOOKS.c.consecutive_failures == 0,
         )
     ).one()
@@ -41,5 +41,5 @@ def overdue(connection: Connection) -> Iterator[Result]:
     failing = connection.scalar(
         select(func.count()).select_from(_WEBHOOKS).where(_WEBHOOKS.c.failing_since.is_not(None))
     )
-    told = f"; {failing:,} webhooks fail, whose logs tell their owners why" if failing else ""
-    yield ok(f"{pending:,} deliveries wait for their time{told}")
+    note = f"; {failing:,} webhooks fail, whose logs tell their owners why" if failing else ""
+    yield ok(f"{pending:,} deliveries wait for their time{note}")

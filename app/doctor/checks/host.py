@@ -1,4 +1,4 @@
-"""What the service stands on: Python, its packages, its settings and its folder."""
+"""Python, the installed packages, the settings, and the instance folder."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ def python_version() -> Iterator[Result]:
 
 
 def dependencies(lock_file: Path = LOCK_FILE) -> Iterator[Result]:
-    """Every package of the lock file is there, in one of the versions that it names: it may name
-    several, for several versions of Python, and packages that other systems need."""
+    """Every package of the lock file is installed, in a version that it lists. It may list several
+    for different versions of Python, and packages for other systems only."""
     locked: dict[str, list[str]] = {}
-    elsewhere: set[str] = set()
+    conditional: set[str] = set()
     for name, wanted, condition in _LOCKED.findall(lock_file.read_text()):
         locked.setdefault(name, []).append(wanted)
         if condition:
-            elsewhere.add(name)
+            conditional.add(name)
     faults = [
         f"{name} is {found or 'missing'} instead of {' or '.join(wanted)}"
         for name, wanted in locked.items()
-        if (found := _installed(name)) not in wanted and (found or name not in elsewhere)
+        if (found := _installed(name)) not in wanted and (found or name not in conditional)
     ]
     if faults:
         yield problem("; ".join(faults), "Remove the folder .venv; the next bin/ command makes it.")
@@ -53,7 +53,7 @@ def dependencies(lock_file: Path = LOCK_FILE) -> Iterator[Result]:
 
 
 def settings(settings: Settings) -> Iterator[Result]:
-    """Settings that can be used, but should perhaps be others."""
+    """Settings that are valid, but risky or useless together."""
     yield ok(f"CANOPY_ENV={settings.canopy_env}, PUBLIC_URL={settings.public_url}")
     is_https = settings.public_url.startswith("https:")
     if settings.production and not is_https:
@@ -92,7 +92,7 @@ def settings(settings: Settings) -> Iterator[Result]:
 
 
 def plans(settings: Settings) -> Iterator[Result]:
-    """The file of plans can be read."""
+    """The plans file can be read."""
     if settings.plans_file is None:
         yield ok("those that Canopy comes with")
         return
@@ -105,7 +105,7 @@ def plans(settings: Settings) -> Iterator[Result]:
 
 
 def instance(settings: Settings) -> Iterator[Result]:
-    """The folder and its key are for their owner only."""
+    """Only their owner can open the instance folder and the key."""
     folder, key = settings.instance_path, settings.instance_path / "secret_key"
     mode = _mode(folder)
     faults = []

@@ -1,4 +1,4 @@
-"""Whether mails can be sent, and whether those that should have been were."""
+"""Whether mails can be sent, and whether any are late or failed."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from app.models import Mail
 from app.values import clock
 from config import Settings
 
-_WITHIN: Final = 5.0  # seconds, for each answer of the server
+_TIMEOUT: Final = 5.0  # seconds, for each reply of the server
 _LATE: Final = timedelta(minutes=15)
 _RECENT: Final = timedelta(days=2)  # the last attempt is up to 15 hours after the first
 _MAILS: Final = cast("Table", Mail.__table__)
 
-# What to do, by a word of what is wrong.
+# What to do, by a word of the reason.
 _ADVICE: Final = {
     "certificate": "Name a file with the certificate of its authority: ?ca=/path behind MAIL_URL. "
     "For a server on this machine ?starttls=never will do.",
@@ -32,18 +32,18 @@ _OTHER_ADVICE: Final = "Correct host and port in MAIL_URL, or start the server; 
 
 
 def server(settings: Settings) -> Iterator[Result]:
-    """The mail server takes connections and the password."""
+    """The mail server accepts connections and the password."""
     if settings.mail_url is None:
         yield _without_server(settings)
         return
-    trouble = find_problem(settings, within=_WITHIN)
+    failure = find_problem(settings, within=_TIMEOUT)
     name = f"{settings.mail_url.host}:{settings.mail_url.port}"
-    if trouble is None:
+    if failure is None:
         yield ok(f"{name} takes mails from {settings.mail_from.address}")
     else:
-        advice = next((told for word, told in _ADVICE.items() if word in trouble.reason), "")
-        said = f", says: {trouble.reply}" if trouble.reply else ""
-        yield problem(f"{name}: {trouble.reason}{said}", advice or _OTHER_ADVICE)
+        advice = next((text for word, text in _ADVICE.items() if word in failure.reason), "")
+        reply = f", says: {failure.reply}" if failure.reply else ""
+        yield problem(f"{name}: {failure.reason}{reply}", advice or _OTHER_ADVICE)
     if settings.mail_from.address.endswith("@localhost"):
         yield warning(
             f"MAIL_FROM is {settings.mail_from.address}, which other servers refuse",
@@ -52,8 +52,8 @@ def server(settings: Settings) -> Iterator[Result]:
 
 
 def undelivered(connection: Connection) -> Iterator[Result]:
-    """No mail waits for long, and none is given up."""
-    moment = clock.now()
+    """No mail waits for long, and none has failed for good."""
+    now = clock.now()
     waiting, oldest = connection.execute(
         select(func.count(), func.min(_MAILS.c.created_at)).where(_MAILS.c.due_at.is_not(None))
     ).one()
@@ -63,12 +63,12 @@ def undelivered(connection: Connection) -> Iterator[Result]:
             _MAILS.c.due_at.is_(None),
             _MAILS.c.sent_at.is_(None),
             _MAILS.c.error.is_not(None),
-            _MAILS.c.created_at > moment - _RECENT,
+            _MAILS.c.created_at > now - _RECENT,
         )
         .group_by(_MAILS.c.error)
         .order_by(func.count().desc())
     ).all()
-    if oldest is not None and oldest < moment - _LATE:
+    if oldest is not None and oldest < now - _LATE:
         yield warning(
             f"{waiting:,} mails wait, the oldest since {clock.format_time(oldest)}",
             "Look for lines of app.mail in worker.log; is a worker running?",
@@ -80,7 +80,7 @@ def undelivered(connection: Connection) -> Iterator[Result]:
             f"{number:,} mails of the last two days are given up: {shown}",
             "They are not tried again: have a link sent anew where somebody waits for one.",
         )
-    if not reasons and (oldest is None or oldest >= moment - _LATE):
+    if not reasons and (oldest is None or oldest >= now - _LATE):
         yield ok(f"{waiting:,} mails wait, none was given up in the last two days")
 
 

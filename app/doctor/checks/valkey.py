@@ -1,4 +1,4 @@
-"""The store and who works on its queue."""
+"""Whether Valkey can be reached, and whether its queues have workers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Final, cast
 
 from redis import Redis
 
-from app.doctor.checks.database import compared_clock
+from app.doctor.checks.database import compare_clock
 from app.doctor.results import Result, ok, problem, warning
 from app.jobs.queue import DELIVERIES, GENERAL, job_queue
 from app.limits.request_counts import CHANGED
@@ -26,8 +26,8 @@ _START: Final = "bin/serve starts it; its log is worker.log in the folder logs o
 
 
 def url_of(settings: Settings) -> str | None:
-    """Where the store is; None when it is the embedded one, and does not run. It is not started
-    for a look."""
+    """The URL of Valkey; None for the embedded one when it does not run. It is not started for a
+    check."""
     if settings.redis_url is not None:
         return settings.redis_url
     if embedded.is_running(settings.instance_path):
@@ -36,7 +36,7 @@ def url_of(settings: Settings) -> str | None:
 
 
 def reachable(client: Redis, *, is_embedded: bool) -> Iterator[Result]:
-    """What store it is."""
+    """Which server it is."""
     server: Any = client.info("server")
     name = server.get("server_name", "redis").capitalize()
     version = server.get("valkey_version") or server.get("redis_version")
@@ -61,7 +61,7 @@ def unreachable(settings: Settings, error: Exception) -> Result:
 
 
 def worker(client: Redis) -> Iterator[Result]:
-    """Somebody does the jobs of each queue."""
+    """Each queue has a worker, and few jobs wait."""
     for queue, alive in count_workers(client).items():
         waiting = job_queue(client, queue).count
         if not alive:
@@ -77,7 +77,7 @@ def worker(client: Redis) -> Iterator[Result]:
 
 
 def request_counts(client: Redis) -> Iterator[Result]:
-    """Counts of requests reach the database."""
+    """Request counts are copied to the database."""
     names = [cast("bytes", name).decode() for name in client.sscan_iter(CHANGED)]
     yesterday = (clock.now() - timedelta(days=1)).date().isoformat()
     late = [name for name in names if name.partition(" ")[2] < yesterday]
@@ -92,6 +92,6 @@ def request_counts(client: Redis) -> Iterator[Result]:
 
 
 def server_clock(client: Redis) -> Iterator[Result]:
-    """The store's clock and this machine's agree."""
+    """The clocks of Valkey and this machine agree."""
     seconds, microseconds = client.time()
-    yield compared_clock("store", seconds + microseconds / 1_000_000)
+    yield compare_clock("store", seconds + microseconds / 1_000_000)
