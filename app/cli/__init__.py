@@ -1,7 +1,10 @@
-"""The command line, ``bin/canopy``: what the operator of an instance does.
+"""The command line for operators, ``bin/canopy``.
 
 Every command reads the same settings as the service and works while it runs. Exit codes: 0 done,
-1 refused, 2 used wrongly or a setting is wrong.
+1 failed, 2 wrong usage or a wrong setting.
+
+The package has over 2,000 lines because it has a module for each group of commands. They share only
+``group`` (errors and the database) and ``output`` (what is printed), and no group uses another.
 """
 
 from __future__ import annotations
@@ -27,7 +30,7 @@ from app.cli import (
 )
 from app.cli.group import CanopyGroup
 
-# The modules that bring commands, each as its list ``commands``, in the order of --help.
+# The modules with commands, each in its list ``commands``, in the order of --help.
 COMMAND_MODULES: Final = (
     accounts, keys, oauth_apps, webhooks, importing, demo, migrate, mail, maintenance, secret_key,
 )  # fmt: skip
@@ -54,7 +57,7 @@ for _module in COMMAND_MODULES:
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
-    """Run a command of the command line, and end the process with its exit code."""
+    """Run a command and exit with its code."""
     canopy.main(
         args=arguments,
         prog_name="bin/canopy",

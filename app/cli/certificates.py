@@ -1,7 +1,7 @@
 """The certificate of ``bin/canopy webhook listen``, and the authority that signed it.
 
-Both are made once and kept in the instance folder. The authority's key is thrown away, so that
-whoever trusts it trusts this one certificate, which is for this machine alone.
+Both are made once and kept in the instance folder. The authority's key is deleted, so that trusting
+the authority means trusting this one certificate, which is for this machine alone.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _NAMES: Final = [
 
 
 class Certificates(NamedTuple):
-    """Files: what the service has to trust, and the certificate with its key."""
+    """The files of the authority's certificate, and of the receiver's with its key."""
 
     authority: Path
     receiver: Path
@@ -41,17 +41,17 @@ def ensure_certificates(instance_path: Path) -> Certificates:
         OSError: the folder cannot be written.
     """
     folder = instance_path / FOLDER
-    made = Certificates(folder / "ca.pem", folder / "receiver.pem")
-    if not (made.authority.is_file() and made.receiver.is_file()):
+    files = Certificates(folder / "ca.pem", folder / "receiver.pem")
+    if not (files.authority.is_file() and files.receiver.is_file()):
         folder.mkdir(mode=0o700, exist_ok=True)
         authority, receiver = _make()
-        write_private_file(made.receiver, receiver)
-        write_private_file(made.authority, authority)
-    return made
+        write_private_file(files.receiver, receiver)
+        write_private_file(files.authority, authority)
+    return files
 
 
 def _make() -> tuple[bytes, bytes]:
-    """The authority, and the certificate with its key before it; all PEM."""
+    """The authority's certificate, and the receiver's key with its certificate, as PEM."""
     authority_key, key = (ec.generate_private_key(ec.SECP256R1()) for _ in range(2))
     authority_name = _named("Canopy webhook listen: authority")
     authority = (

@@ -1,4 +1,4 @@
-"""``bin/canopy doctor``: what is wrong with this instance."""
+"""``bin/canopy doctor``: finding out what is wrong with this instance."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _correct_counters(*, quiet: bool) -> list[Difference]:
 
 
 def _show(finding: DoctorFinding) -> None:
-    """A line, and one below it for what to do."""
+    """Print a line with the finding, and one below it with the advice."""
     result = finding.result
     word = click.style(f"{result.status:<7}", fg=_COLOURS[result.status])
     click.echo(f"{word}  {finding.name:<{_NAME_WIDTH}}  {result.found}")

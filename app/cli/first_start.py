@@ -1,4 +1,4 @@
-"""What bin/serve says when the service answers."""
+"""What ``bin/serve`` prints when the service is ready."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from app.demo.service import EXAMPLE, Demo, make_demo
 from app.values.strict_json import dumps
 from config import Settings
 
-_GROVE: Final = {
+_EXAMPLE_PROJECT: Final = {
     "name": "My first forest",
     "geometry": {
         "type": "Polygon",
@@ -30,10 +30,10 @@ _GROVE: Final = {
 
 
 def welcome(settings: Settings, *, empty: bool) -> str:
-    """How to go on, for the person who has started the service. Needs an app context.
+    """The next steps, for the person who started the service. Needs an app context.
 
-    A database without any account gets the demo account, and it is committed, unless ``empty``:
-    then it stays as it is. Its password and key stand in this text only.
+    Unless ``empty``, a database without any account gets the demo account, and the change is
+    committed. Its password and key are in this text only.
     """
     url = settings.public_url
     head = f"Canopy is at {url}\nSign in at {url}/login\nIts reference is at {url}/docs\n"
@@ -53,8 +53,8 @@ def welcome(settings: Settings, *, empty: bool) -> str:
 
 def _demo(url: str, demo: Demo) -> str:
     password = demo.password or "the one that they have already"
-    sign = f"-H 'Authorization: Bearer {demo.api_key}'"
-    body = dumps(_GROVE).decode()
+    auth = f"-H 'Authorization: Bearer {demo.api_key}'"
+    body = dumps(_EXAMPLE_PROJECT).decode()
     return f"""
 The database was empty. Now it has the account {demo.slug} with {demo.projects} districts.
 Its owner's e-mail and password, and an API key, are shown this once:
@@ -65,15 +65,15 @@ Its owner's e-mail and password, and an API key, are shown this once:
 
 List five of its projects:
 
-  curl {sign} '{url}/v1/projects?per_page=5'
+  curl {auth} '{url}/v1/projects?per_page=5'
 
 Read {EXAMPLE}, with its boundary and its hectares:
 
-  curl {sign} '{url}/v1/projects/{demo.example_id}'
+  curl {auth} '{url}/v1/projects/{demo.example_id}'
 
 Create a project:
 
-  curl {sign} -H 'Content-Type: application/json' -d '{body}' '{url}/v1/projects'
+  curl {auth} -H 'Content-Type: application/json' -d '{body}' '{url}/v1/projects'
 """
 
 

@@ -1,4 +1,4 @@
-"""What all commands share: the application around them, and how they fail."""
+"""What all commands share: the application context, and how errors become messages."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from flask.cli import ScriptInfo, with_appcontext
 from sqlalchemy import make_url
 from sqlalchemy.exc import ArgumentError, IntegrityError, SQLAlchemyError
 
-from app.cli.output import Refused, refusal_of
+from app.cli.output import CommandError, command_error
 from app.db import migrations
 from app.db.engines import is_outage
 from app.db.snapshots import reason
@@ -21,8 +21,8 @@ from config import SettingsError
 Result = TypeVar("Result")
 
 
-class WrongSetting(click.ClickException):
-    """A setting cannot be used: its one sentence, and the exit code of wrong usage."""
+class InvalidSetting(click.ClickException):
+    """A setting cannot be used. Shows its sentence alone; the exit code is that of wrong usage."""
 
     exit_code = 2
 
@@ -31,35 +31,35 @@ class WrongSetting(click.ClickException):
 
 
 class CanopyGroup(click.Group):
-    """The commands; what they may fail with becomes a sentence and an exit code here."""
+    """All commands; their errors become a message and an exit code here."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """In the order in which they were added, not by the alphabet."""
+        """In the order in which they were added, not alphabetically."""
         return list(self.commands)
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
         except SettingsError as error:
-            raise WrongSetting(str(error)) from None
+            raise InvalidSetting(str(error)) from None
         except ArgumentError:
-            raise WrongSetting("DATABASE_URL is not an address of a database.") from None
+            raise InvalidSetting("DATABASE_URL is not an address of a database.") from None
         except ApiError as error:
-            raise refusal_of(error) from None
+            raise command_error(error) from None
         except IntegrityError as error:
             message = f"Another change came in between ({reason(error)}). Run the command again."
-            raise Refused(message) from None
+            raise CommandError(message) from None
         except SQLAlchemyError as error:
             if not is_outage(error):
                 raise
-            raise Refused(f"The database {_database(ctx)} {_outage(error)}.") from None
+            raise CommandError(f"The database {_database(ctx)} {_outage(error)}.") from None
 
 
 def in_database(command: Callable[..., Result]) -> Callable[..., Result]:
-    """Run a command in the application, on a database that has its tables.
+    """Run a command in an app context, on a database with the tables of this version.
 
-    An empty database gets them at once, so that a first command works before the first start. One
-    of another version stays as it is: a service of that version may be using it.
+    An empty database gets its tables, so that a command works before the first start. One of
+    another version stays as it is: a service of that version may be using it.
     """
 
     @wraps(command)
@@ -71,11 +71,11 @@ def in_database(command: Callable[..., Result]) -> Callable[..., Result]:
 
 
 def upgrade() -> None:
-    """Bring the tables up to date. Raises Refused when that cannot be done."""
+    """Bring the tables up to date. Raises CommandError when that is not possible."""
     try:
         migrations.upgrade()
-    except SystemExit:  # how Flask-Migrate ends after it has logged what is wrong
-        raise Refused(
+    except SystemExit:  # Flask-Migrate raises it after logging an error
+        raise CommandError(
             "The database cannot be brought up to date; was a newer version of Canopy used on it?"
         ) from None
 
@@ -85,7 +85,7 @@ def _prepare_tables() -> None:
     if found == needed:
         return
     if found is not None:
-        raise Refused(
+        raise CommandError(
             f"The database has the tables of another version of Canopy ({found}; this one needs "
             f"{needed}). Make a backup, then run: bin/canopy migrate"
         )
@@ -100,7 +100,7 @@ def _database(ctx: click.Context) -> str:
 
 
 def _outage(error: SQLAlchemyError) -> str:
-    said = reason(error)
-    if "locked" in said or "lock timeout" in said:
-        return f"is busy with a long change ({said}); run the command again when it is done"
-    return f"cannot be reached ({said})"
+    cause = reason(error)
+    if "locked" in cause or "lock timeout" in cause:
+        return f"is busy with a long change ({cause}); run the command again when it is done"
+    return f"cannot be reached ({cause})"

@@ -14,7 +14,7 @@ import click
 from app.account.operator import find_account
 from app.auth.operator import acting_for, first_owner
 from app.cli.group import in_database
-from app.cli.output import Refused, examples, json_option, show_json, show_table, spelled
+from app.cli.output import CommandError, examples, format_cell, json_option, show_json, show_table
 from app.db.transactions import transaction
 from app.geometry import Problem
 from app.projects.feature_text import guess_name_property
@@ -63,11 +63,11 @@ def import_(
     job = Import(owner, dry_run)
     try:
         with path.open("rb") as file:
-            surveyed = _survey(file, quiet=as_json)
-            chosen = _name_property(surveyed, name_property)
-            outcomes = _run(job, file, surveyed, chosen, quiet=as_json)
+            scan = _scan(file, quiet=as_json)
+            chosen = _name_property(scan, name_property)
+            outcomes = _run(job, file, scan, chosen, quiet=as_json)
     except FileInvalid as error:
-        raise Refused(str(error)) from None
+        raise CommandError(str(error)) from None
     if as_json:
         show_json(_document(found.id, chosen, dry_run, outcomes))
     else:
@@ -76,46 +76,46 @@ def import_(
         ctx.exit(1)
 
 
-def _survey(file: BinaryIO, *, quiet: bool) -> FileScan:
+def _scan(file: BinaryIO, *, quiet: bool) -> FileScan:
     """Read the file once, before anything is written. Raises FileInvalid."""
     if not file.seekable():
-        raise Refused("FILE is read twice and cannot be a pipe; save it first.")
+        raise CommandError("FILE is read twice and cannot be a pipe; save it first.")
     with _progress(file, "Checking ", quiet=quiet) as advance:
         return scan_file(file, advance)
 
 
 def _run(
-    job: Import, file: BinaryIO, surveyed: FileScan, name_property: str, *, quiet: bool
+    job: Import, file: BinaryIO, scan: FileScan, name_property: str, *, quiet: bool
 ) -> list[Outcome]:
     """Import the features, and commit every batch of them."""
     file.seek(0)
     outcomes: list[Outcome] = []
     try:
         with _progress(file, "Importing", quiet=quiet) as advance:
-            features = read_features(file, surveyed, advance)
+            features = read_features(file, scan, advance)
             prepared = (prepare(number, value, name_property) for number, value in features)
             for batch in batches(prepared):
                 with transaction():
                     outcomes += job.add(batch)
     except KeyboardInterrupt:
         message = f"Interrupted after {len(outcomes)} features. Run it again for the rest."
-        raise Refused(message) from None
+        raise CommandError(message) from None
     return outcomes
 
 
-def _name_property(surveyed: FileScan, given: str | None) -> str:
-    """The property with the names. Raises UsageError when it is not clear which."""
-    if not surveyed.properties:
-        raise Refused("No feature of the file has properties, and a project needs a name.")
-    known = ", ".join(list(surveyed.properties)[:20])
+def _name_property(scan: FileScan, given: str | None) -> str:
+    """The property with the names. Raises UsageError when it is not clear which it is."""
+    if not scan.properties:
+        raise CommandError("No feature of the file has properties, and a project needs a name.")
+    known = ", ".join(list(scan.properties)[:20])
     if given is None:
-        guess = guess_name_property(surveyed)
+        guess = guess_name_property(scan)
         if guess is None:
             raise click.UsageError(
                 f"Which property holds the names? Say it with --name-property; there are: {known}."
             )
         return guess
-    if given not in surveyed.properties:
+    if given not in scan.properties:
         raise click.UsageError(f"No feature has the property {given!r}; there are: {known}.")
     return given
 
@@ -135,19 +135,17 @@ def _document(
     account_id: str, name_property: str, dry_run: bool, outcomes: Sequence[Outcome]
 ) -> dict[str, Any]:
     """What ``--json`` prints."""
-    taken, there, refused = (
-        _those(outcomes, word) for word in ("imported", "already_present", "rejected")
-    )
+    imported, present, rejected = _by_result(outcomes)
     return {
         "account_id": account_id,
         "name_property": name_property,
         "dry_run": dry_run,
         "summary": {
             "features": len(outcomes),
-            "taken": len(taken),
-            "already_there": len(there),
-            "refused": len(refused),
-            "hectares": _hectares(taken),
+            "taken": len(imported),
+            "already_there": len(present),
+            "refused": len(rejected),
+            "hectares": _hectares(imported),
         },
         "taken": [
             {
@@ -156,11 +154,11 @@ def _document(
                 "project_id": one.project_id,
                 "area_hectares": None if one.area_m2 is None else one.area_m2 / 10_000,
             }
-            for one in taken
+            for one in imported
         ],
-        "already_there": [{"feature": one.number, "name": one.name} for one in there],
+        "already_there": [{"feature": one.number, "name": one.name} for one in present],
         "refused": [
-            {"feature": one.number, "name": one.name, "problems": one.problems} for one in refused
+            {"feature": one.number, "name": one.name, "problems": one.problems} for one in rejected
         ],
     }
 
@@ -168,29 +166,27 @@ def _document(
 def _show(
     account_name: str, name_property: str, dry_run: bool, outcomes: Sequence[Outcome]
 ) -> None:
-    taken, there, refused = (
-        _those(outcomes, word) for word in ("imported", "already_present", "rejected")
-    )
-    if taken:
+    imported, present, rejected = _by_result(outcomes)
+    if imported:
         click.echo("Would be taken:" if dry_run else "Taken:")
-        areas = [None if one.area_m2 is None else one.area_m2 / 10_000 for one in taken]
-        rows = [(one.number, one.name, area) for one, area in zip(taken, areas, strict=True)]
+        areas = [None if one.area_m2 is None else one.area_m2 / 10_000 for one in imported]
+        rows = [(one.number, one.name, area) for one, area in zip(imported, areas, strict=True)]
         show_table(("feature", "name", "hectares"), rows)
         click.echo()
-    if refused:
+    if rejected:
         click.echo("Refused (features count from 1; parts, rings and positions from 0):")
-        for one in refused:
-            _show_refused(one)
+        for one in rejected:
+            _show_rejected(one)
         click.echo()
     verb = "Would import" if dry_run else "Imported"
     click.echo(
-        f"{verb} {len(taken)} of {len(outcomes)} features into {account_name}, "
-        f"{spelled(_hectares(taken))} ha; {len(there)} were there already, "
-        f"{len(refused)} refused. Names are from the property {name_property!r}."
+        f"{verb} {len(imported)} of {len(outcomes)} features into {account_name}, "
+        f"{format_cell(_hectares(imported))} ha; {len(present)} were there already, "
+        f"{len(rejected)} refused. Names are from the property {name_property!r}."
     )
 
 
-def _show_refused(outcome: Outcome) -> None:
+def _show_rejected(outcome: Outcome) -> None:
     click.echo(f"feature {outcome.number}  {outcome.name or '(no name)'}")
     for problem in outcome.problems[:_PROBLEMS_SHOWN]:
         click.echo(f"  {_place(problem)}{problem.message}")
@@ -200,15 +196,17 @@ def _show_refused(outcome: Outcome) -> None:
 
 
 def _place(problem: Problem) -> str:
-    """Where on the map the fault is; the message begins with part, ring and position."""
+    """The coordinates of a problem; its message begins with part, ring and position."""
     if problem.coordinates is None:
         return ""
     longitude, latitude = problem.coordinates
     return f"at {longitude!r}, {latitude!r}: "
 
 
-def _those(outcomes: Sequence[Outcome], result: str) -> list[Outcome]:
-    return [outcome for outcome in outcomes if outcome.result == result]
+def _by_result(outcomes: Sequence[Outcome]) -> Iterator[list[Outcome]]:
+    """The features that were imported, those already present, and those rejected."""
+    for result in ("imported", "already_present", "rejected"):
+        yield [outcome for outcome in outcomes if outcome.result == result]
 
 
 def _hectares(outcomes: Sequence[Outcome]) -> float:

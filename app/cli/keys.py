@@ -1,7 +1,7 @@
-"""``bin/canopy key`` and ``bin/canopy service-token``: what programs sign in with.
+"""``bin/canopy key`` and ``bin/canopy service-token``: the credentials of programs.
 
-The two differ in their names and in that a service token can be bound to networks, so their
-commands are made by the same functions.
+The two differ in their names, and a service token can be restricted to networks. So the same
+functions make their commands.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from app.account.operator import find_account
 from app.auth.tenant import account_of
 from app.cli.group import in_database
 from app.cli.output import (
-    Refused,
+    CommandError,
     confirm,
     examples,
     json_option,
@@ -32,7 +32,7 @@ from app.values.ids import is_id
 
 
 class Kind(NamedTuple):
-    """One of the two kinds of credential: what it is called, and where."""
+    """One of the two kinds of credential, with its names."""
 
     kind: str  # in the database
     command: str
@@ -178,7 +178,7 @@ def _revoke_command(kind: Kind) -> click.Command:
 
 
 def _find(kind: Kind, credential_id: str) -> dict[str, Any]:
-    """The record of a credential of any account. Raises Refused when there is none."""
+    """The record of a credential of any account. Raises CommandError when there is none."""
     if is_id(kind.kind, credential_id):
         account_id = account_of(Credential, credential_id)
         records = list_credentials(account_id, kind.kind) if account_id else []
@@ -190,7 +190,7 @@ def _find(kind: Kind, credential_id: str) -> dict[str, Any]:
     other = _OTHER[kind]
     if is_id(other.kind, credential_id):
         hint = f" It looks like a {other.title}: bin/canopy {other.command} revoke {credential_id}"
-    raise Refused(f"There is no {kind.title} with the id {credential_id!r}.{hint}")
+    raise CommandError(f"There is no {kind.title} with the id {credential_id!r}.{hint}")
 
 
 for _group, _kind in ((key, KEY), (service_token, SERVICE_TOKEN)):

@@ -1,4 +1,4 @@
-"""``bin/canopy mail``: whether mails arrive."""
+"""``bin/canopy mail``: testing whether mails arrive."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import click
 from flask import current_app
 from flask.cli import with_appcontext
 
-from app.cli.output import Refused, examples, json_option, show_record
+from app.cli.output import CommandError, examples, json_option, show_record
 from app.mail.errors import MailError
 from app.mail.leases import LeasedMail
 from app.mail.messages import Envelope, compose
@@ -34,18 +34,18 @@ def test(address: str, as_json: bool) -> None:
 
     It goes the way of all mails: to the server at MAIL_URL, or into a file when that is unset.
     """
-    if fault := email_problem(address):
-        raise click.BadParameter(fault, param_hint="ADDRESS")
+    if problem := email_problem(address):
+        raise click.BadParameter(problem, param_hint="ADDRESS")
     settings: Settings = current_app.config["SETTINGS"]
-    claim = LeasedMail(new_id("mail"), "test", address, None, 1)
+    mail = LeasedMail(new_id("mail"), "test", address, None, 1)
     try:
-        message = compose(Envelope(claim.id, address, clock.now()), "test", {}, settings)
+        message = compose(Envelope(mail.id, address, clock.now()), "test", {}, settings)
         with closing(open_transport(settings)) as transport:
-            told = transport.send(claim, message)
+            result = transport.send(mail, message)
     except MailError as failure:
-        said = f" It said: {failure.reply}" if failure.reply else ""
-        raise Refused(f"Not sent: {failure.reason}.{said}") from None
-    show_record({"id": claim.id, "recipient": address, "result": told}, as_json=as_json)
+        reply = f" It said: {failure.reply}" if failure.reply else ""
+        raise CommandError(f"Not sent: {failure.reason}.{reply}") from None
+    show_record({"id": mail.id, "recipient": address, "result": result}, as_json=as_json)
 
 
 commands = [mail]

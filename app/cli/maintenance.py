@@ -1,4 +1,4 @@
-"""``bin/canopy backup``, ``restore`` and ``copy-database``; and ``doctor``, from its own module."""
+"""``bin/canopy backup``, ``restore`` and ``copy-database``; ``doctor`` is in its own module."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def backup(path: Path, force: bool, as_json: bool) -> None:
     """
     settings: Settings = current_app.config["SETTINGS"]
     with _bar("Writing", quiet=as_json) as (start, advance):
-        made = back_up(
+        written = back_up(
             database_url(settings),
             path,
             secret_key=settings.secret_key,
@@ -68,11 +68,11 @@ def backup(path: Path, force: bool, as_json: bool) -> None:
             progress=advance,
             started=start,
         )
-    record = {"file": str(path.absolute()), "bytes": made.size, **_described(made.manifest)}
+    record = {"file": str(path.absolute()), "bytes": written.size, **_describe(written.manifest)}
+    rows = written.manifest.rows()
     if as_json:
-        show_json(record | {"rows": made.manifest.rows(), "not_included": NOT_INCLUDED})
+        show_json(record | {"rows": rows, "not_included": NOT_INCLUDED})
         return
-    rows = made.manifest.rows()
     show_record(record | {name: rows[name] for name in _SHOWN if name in rows}, as_json=False)
     click.echo("\nNot in it, keep it elsewhere:\n  " + "\n  ".join(NOT_INCLUDED))
 
@@ -97,21 +97,21 @@ def restore_(path: Path, yes: bool, as_json: bool) -> None:
         with _bar("Checking ", quiet=as_json) as (start, advance):
             start(sum(source.manifest.rows().values()))
             check(source, advance)
-        now, then = rows_now(url), source.manifest.rows()
+        before, after = rows_now(url), source.manifest.rows()
         if not (yes and as_json):
-            _announce(url, source.manifest, now, settings)
+            _show_changes(url, source.manifest, before, settings)
         confirm("Replace all of it?", yes=yes, as_json=as_json)
         if migrations.current_revision() is None:
             upgrade()
         with _bar("Restoring", quiet=as_json) as (start, advance):
-            start(sum(then.values()))
+            start(sum(after.values()))
             restore(source, url, advance)
-    record = {"database": shown_url(url), "from": _described(source.manifest)}
+    record = {"database": shown_url(url), "from": _describe(source.manifest)}
     if as_json:
         same_key = _has_same_key(source.manifest, settings)
-        show_json(record | {"same_secret_key": same_key, "rows_before": now, "rows": then})
+        show_json(record | {"same_secret_key": same_key, "rows_before": before, "rows": after})
     else:
-        click.echo(f"Restored: {then['projects']:,} projects of {then['accounts']:,} accounts.")
+        click.echo(f"Restored: {after['projects']:,} projects of {after['accounts']:,} accounts.")
 
 
 @click.command("copy-database")
@@ -153,8 +153,7 @@ def copy_database_(ctx: click.Context, target: str, as_json: bool) -> None:
 
 @contextmanager
 def _bar(label: str, *, quiet: bool) -> Iterator[tuple[Progress, Progress]]:
-    """A progress bar on a terminal, as two functions: how many rows there are, and that so many
-    more are done."""
+    """A progress bar on a terminal, as two functions: one sets the total, one advances it."""
     if quiet or not sys.stderr.isatty():
         yield no_progress, no_progress
         return
@@ -167,7 +166,7 @@ def _bar(label: str, *, quiet: bool) -> Iterator[tuple[Progress, Progress]]:
         yield start, bar.update
 
 
-def _described(manifest: Manifest) -> dict[str, Any]:
+def _describe(manifest: Manifest) -> dict[str, Any]:
     return {
         "made_at": manifest.made_at,
         "made_by": f"Canopy {manifest.service_version} on {manifest.database}",
@@ -175,13 +174,13 @@ def _described(manifest: Manifest) -> dict[str, Any]:
     }
 
 
-def _announce(url: URL, manifest: Manifest, now: dict[str, int], settings: Settings) -> None:
-    """Say what would be replaced, where the question is asked."""
-    then = manifest.rows()
+def _show_changes(url: URL, manifest: Manifest, before: dict[str, int], settings: Settings) -> None:
+    """Show what will be replaced, on standard error as the question is."""
+    after = manifest.rows()
     click.echo(f"In {shown_url(url)}, by the backup of {manifest.made_at}:", err=True)
     click.echo(f"{'':10}{'now':>14}{'then':>14}", err=True)
     for name in _SHOWN:
-        click.echo(f"{name:10}{now.get(name, 0):>14,}{then[name]:>14,}", err=True)
+        click.echo(f"{name:10}{before.get(name, 0):>14,}{after[name]:>14,}", err=True)
     if not _has_same_key(manifest, settings):
         click.echo(
             "The backup was made with another SECRET_KEY. Nothing in it depends on the key; set "
@@ -195,7 +194,7 @@ def _has_same_key(manifest: Manifest, settings: Settings) -> bool:
 
 
 def _with_database(settings: Settings, address: str) -> Settings:
-    """The same settings for another database. Raises BadParameter."""
+    """These settings for another database. Raises BadParameter."""
     kept = {"INSTANCE_PATH": str(settings.instance_path), "SECRET_KEY": settings.secret_key}
     try:
         if address.strip() in ("", "sqlite:///", "sqlite:///:memory:"):

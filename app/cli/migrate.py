@@ -1,4 +1,4 @@
-"""``bin/canopy migrate``: the tables of the database."""
+"""``bin/canopy migrate``: bringing the tables up to date."""
 
 from __future__ import annotations
 

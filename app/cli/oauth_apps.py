@@ -11,7 +11,7 @@ from app.account.operator import find_account
 from app.auth.tenant import account_of
 from app.cli.group import in_database
 from app.cli.output import (
-    Refused,
+    CommandError,
     confirm,
     examples,
     json_option,
@@ -140,7 +140,7 @@ def delete(client_id: str, yes: bool, as_json: bool) -> None:
 
 
 def _find(client_id: str) -> dict[str, Any]:
-    """The record of an application of any account. Raises Refused when there is none."""
+    """The record of an application of any account. Raises CommandError when there is none."""
     if is_id("application", client_id):
         account_id = account_of(OAuthApplication, client_id)
         for record in list_applications(account_id) if account_id else ():
@@ -149,8 +149,8 @@ def _find(client_id: str) -> dict[str, Any]:
     raise _unknown(client_id)
 
 
-def _unknown(client_id: str) -> Refused:
-    return Refused(f"There is no application with the client_id {client_id!r}.")
+def _unknown(client_id: str) -> CommandError:
+    return CommandError(f"There is no application with the client_id {client_id!r}.")
 
 
 commands = [oauth_app]

@@ -1,7 +1,6 @@
 """How commands print: ``name  value`` lines and tables for people, one JSON document for programs.
 
-Answers go to standard output and nothing else does; questions, progress and refusals go to standard
-error.
+Only results go to standard output; questions, progress and errors go to standard error.
 """
 
 from __future__ import annotations
@@ -24,14 +23,14 @@ json_option = click.option(
 yes_option = click.option("--yes", is_flag=True, help="Do not ask.")
 
 
-class Refused(click.ClickException):
-    """It cannot be done: ``Error: …`` on standard error, exit code 1."""
+class CommandError(click.ClickException):
+    """A command failed: prints ``Error: …`` on standard error, exit code 1."""
 
 
-def refusal_of(error: ApiError) -> Refused:
-    """A refusal of a service, with each field that is at fault."""
+def command_error(error: ApiError) -> CommandError:
+    """The error of a service as that of a command, with a line for each invalid field."""
     lines = [f"{detail.field}: {detail.message}" for detail in error.details]
-    return Refused("\n       ".join(lines or [error.message]))
+    return CommandError("\n       ".join(lines or [error.message]))
 
 
 def show_json(value: Any) -> None:
@@ -46,7 +45,7 @@ def show_record(record: Record, *, as_json: bool) -> None:
         return
     width = max(map(len, record))
     for name, value in record.items():
-        click.echo(f"{name:<{width}}  {spelled(value)}".rstrip())
+        click.echo(f"{name:<{width}}  {format_cell(value)}".rstrip())
 
 
 def show_records(
@@ -54,7 +53,7 @@ def show_records(
 ) -> None:
     """Print a list: a JSON array of the whole records, or a table of some of their columns.
 
-    ``none`` is what people read when there are no records.
+    ``none`` is printed for people when there are no records.
     """
     if as_json:
         show_json(records)
@@ -65,21 +64,21 @@ def show_records(
 
 
 def show_table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """Print a table with a line of headings, its columns as wide as they need; numbers right."""
+    """Print a table with a line of headings; columns of numbers are aligned to the right."""
     body = list(rows)
-    cells = [list(columns), *([spelled(value) for value in row] for row in body)]
+    cells = [list(columns), *([format_cell(value) for value in row] for row in body)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    right = [all(isinstance(row[n], int | float) for row in body) for n in range(len(columns))]
+    numeric = [all(isinstance(row[n], int | float) for row in body) for n in range(len(columns))]
     for line in cells:
-        placed = (
-            text.rjust(width) if numeric else text.ljust(width)
-            for text, width, numeric in zip(line, widths, right, strict=True)
+        padded = (
+            text.rjust(width) if is_numeric else text.ljust(width)
+            for text, width, is_numeric in zip(line, widths, numeric, strict=True)
         )
-        click.echo("  ".join(placed).rstrip())
+        click.echo("  ".join(padded).rstrip())
 
 
-def spelled(value: Any) -> str:
-    """A value as people read it: hectares and other fractions with four decimals."""
+def format_cell(value: Any) -> str:
+    """A value for people: hectares and other fractions with four decimals."""
     if value is None:
         return "-"
     if isinstance(value, bool):
@@ -97,18 +96,18 @@ def confirm(question: str, *, yes: bool, as_json: bool) -> None:
     """Ask before something that cannot be undone, unless ``--yes`` was given.
 
     Raises:
-        Refused: a program asked for JSON, and there is nobody to answer.
+        CommandError: with ``--json`` and without a terminal, nobody can be asked.
         click.Abort: the answer was no.
     """
     if yes:
         return
     if as_json and not sys.stdin.isatty():
-        raise Refused("This cannot be undone and nobody can be asked here; add --yes.")
+        raise CommandError("This cannot be undone and nobody can be asked here; add --yes.")
     click.confirm(question, abort=True, err=True)
 
 
 def examples(*lines: str) -> Callable[[Any], Any]:
-    """Add examples to the help of a command; goes above the function and below ``command``."""
+    """Add examples to a command's help. This decorator goes below ``command``."""
 
     def add(function: Any) -> Any:
         shown = "\n".join(f"  bin/canopy {line}" for line in lines)

@@ -1,4 +1,4 @@
-"""``bin/canopy secret-key``: another ``SECRET_KEY``, without losing what the old one encrypted."""
+"""``bin/canopy secret-key``: changing ``SECRET_KEY`` without losing what the old one encrypted."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from flask import current_app
 from flask.cli import with_appcontext
 
 from app.cli.group import in_database
-from app.cli.output import Refused, examples, json_option, show_json
+from app.cli.output import CommandError, examples, json_option, show_json
 from app.db.extensions import db
 from app.maintenance.sealed import SEALED, batches_of
 from app.values.files import write_private_file
@@ -38,7 +38,7 @@ def rotate(as_json: bool) -> None:
     """
     settings: Settings = current_app.config["SETTINGS"]
     if settings.secret_key_former:
-        raise Refused("The last change is not finished. Run: bin/canopy secret-key finish")
+        raise CommandError("The last change is not finished. Run: bin/canopy secret-key finish")
     new = secrets.token_urlsafe(_KEY_BYTES)
     folder = settings.instance_path
     if os.environ.get("SECRET_KEY", "").strip():
@@ -86,7 +86,7 @@ def finish(as_json: bool) -> None:
             click.echo("SECRET_KEY_FORMER is not needed any more; take it away.")
     if unreadable.total():
         named = ", ".join(f"{number:,} in {table}" for table, number in (+unreadable).items())
-        raise Refused(f"Some can be read with neither key: {named}.")
+        raise CommandError(f"Some can be read with neither key: {named}.")
 
 
 commands = [secret_key]

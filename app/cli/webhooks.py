@@ -22,7 +22,7 @@ from app.auth.tenant import account_of
 from app.cli.certificates import Certificates, ensure_certificates
 from app.cli.group import in_database
 from app.cli.listening import ReceivedDelivery, Receiver, printable
-from app.cli.output import Refused, examples, json_option, show_record, show_records
+from app.cli.output import CommandError, examples, json_option, show_record, show_records
 from app.db import queries
 from app.db.extensions import db
 from app.http.errors import NotFound
@@ -130,7 +130,7 @@ def test(webhook_id: str, as_json: bool) -> None:
     """Send a test event to a webhook, disabled or not."""
     account_id = account_of(Webhook, webhook_id) if is_id("webhook", webhook_id) else None
     if account_id is None:
-        raise Refused(f"There is no webhook with the id {webhook_id!r}.")
+        raise CommandError(f"There is no webhook with the id {webhook_id!r}.")
     account = find_account(account_id)
     event_id = send_test(acting_for(account, first_owner(account_id)), webhook_id)
     db.session.commit()
@@ -173,7 +173,7 @@ def _certificates(settings: Settings) -> Certificates:
     try:
         return ensure_certificates(settings.instance_path)
     except OSError as error:
-        raise Refused(f"The certificate cannot be made ({error}).") from None
+        raise CommandError(f"The certificate cannot be made ({error}).") from None
 
 
 @contextmanager
@@ -183,7 +183,7 @@ def _receiver(
     try:
         receiver = Receiver(certificates.receiver, port, status, printer)
     except OSError as error:
-        raise Refused(f"Port {port} cannot be used ({error.strerror}); name another.") from None
+        raise CommandError(f"Port {port} cannot be used ({error.strerror}); name another.") from None
     with receiver:
         yield receiver
 

@@ -1,7 +1,7 @@
 """The tokens that the service issues: generated, checked and hashed here.
 
 A token is a prefix for its kind, 24 random bytes in base 62, and a checksum of six characters. The
-checksum allows to reject malformed tokens without the database; it is no protection. Only the
+checksum rejects malformed tokens without the database; it is no protection. Only the
 SHA-256 of a token is stored: 190 random bits need no slow hash.
 """
 

@@ -52,18 +52,18 @@ def test_each_wrong_counter_is_found(instance: Flask) -> None:
         spoil(client, **{name: 77})
         (difference,) = found(instance)
         assert difference.account_id == client.account_id
-        assert difference.kept is not None
-        assert difference.kept[name] == 77
-        right = difference.counted[name]
-        others = {other: difference.counted[other] for other in counters.NAMES if other != name}
-        assert {other: difference.kept[other] for other in others} == others
-        spoil(client, **{name: right})
+        assert difference.stored is not None
+        assert difference.stored[name] == 77
+        actual = difference.actual[name]
+        others = {other: difference.actual[other] for other in counters.NAMES if other != name}
+        assert {other: difference.stored[other] for other in others} == others
+        spoil(client, **{name: actual})
     assert found(instance) == []
 
 
 def test_wrong_counters_are_corrected(instance: Flask) -> None:
     client, other = _filled(instance), _filled(instance)
-    right = client.get("/v1/account").json["data"]["usage"]
+    actual = client.get("/v1/account").json["data"]["usage"]
     spoil(client, projects_active=5, area_m2=-3, members=0)
     assert [difference.account_id for difference in correct(url_of(instance))] == [
         client.account_id
@@ -75,11 +75,11 @@ def test_wrong_counters_are_corrected(instance: Flask) -> None:
 
 def test_a_row_that_lacks_is_made(instance: Flask) -> None:
     client = _filled(instance)
-    right = client.get("/v1/account").json["data"]["usage"]
+    actual = client.get("/v1/account").json["data"]["usage"]
     with instance.app_context():
         db.session.execute(delete(AccountUsage).where(AccountUsage.account_id == client.account_id))
         db.session.commit()
-    assert [difference.kept for difference in correct(url_of(instance))] == [None]
+    assert [difference.stored for difference in correct(url_of(instance))] == [None]
     assert client.get("/v1/account").json["data"]["usage"] == right
 
 
