@@ -1,7 +1,7 @@
-"""Boundaries and locations as GeoJSON: what is valid, how large it is, and where. No I/O.
+"""Boundaries and locations as GeoJSON: validity, area and bounds. No I/O.
 
 ``read_boundary`` and ``read_point`` check a parsed value and raise ``GeometryInvalid`` with every
-``Problem``; ``read_bbox`` reads the box of a query, and ``overlaps`` says what is in it.
+``Problem``; ``read_bbox`` reads the box of a query, and ``overlaps`` compares two boxes.
 """
 
 from app.geometry.area import geodesic_area, multipart_area

@@ -19,12 +19,12 @@ _WGS84 = Geod(ellps="WGS84")
 
 
 def geodesic_area(rings: Sequence[Sequence[Sequence[float]]]) -> float:
-    """Return the area of one polygon in m²: its exterior less its holes.
+    """Return the area of one polygon in m²: its exterior minus its holes.
 
     ``rings`` are those of a GeoJSON Polygon, the exterior first, positions [longitude, latitude,
-    …] in degrees; there is at least one, else ValueError. Each ring counts with its absolute
-    area, so that winding cannot change the result. Rings may overlap or touch: nothing is checked.
-    A ring has the area of its smaller side, at most half of the Earth.
+    …] in degrees; without any, ValueError is raised. Each ring counts with its absolute area, so
+    winding does not matter. Rings may overlap or touch: nothing is checked. A ring has the area of
+    its smaller side, at most half of the Earth.
     """
     exterior, *holes = (_ring_area([p[0] for p in r], [p[1] for p in r]) for r in rings)
     return exterior - fsum(holes)
@@ -43,15 +43,16 @@ def boundary_area(rings: Rings) -> float:
 
 
 def _ring_area(lon: Floats | list[float], lat: Floats | list[float]) -> float:
-    """Return a ring's area in m². PROJ gives it a sign by winding, and is safe to share."""
+    """Return a ring's area in m². PROJ's has a sign by winding; ``Geod`` is thread-safe."""
     return abs(float(_WGS84.polygon_area_perimeter(lon, lat)[0]))
 
 
 def covers_over_half_earth(lon: Floats, lat: Floats) -> bool:
-    """Tell whether a ring, as drawn in longitude and latitude, covers more than half of the Earth.
+    """Whether a ring, as drawn in longitude and latitude, covers more than half of the Earth.
 
-    The geodesic area would then be that of its other side. Longitude and the sine of latitude keep
-    areas (Lambert's cylinder), so a trapezoid sum is near enough: half of the Earth is 2π there.
+    The geodesic area would then be that of its other side. Longitude and the sine of latitude
+    preserve areas (Lambert's cylindrical projection), so a trapezoid sum is precise enough; half of
+    the Earth is 2π in it.
     """
     if np.ptp(lon) <= 180:
         return False

@@ -17,7 +17,7 @@ from app.geometry.complexity import complexity_problem
 from app.geometry.edges import edge_problems
 from app.geometry.faults import fault_problems
 from app.geometry.members import read_members
-from app.geometry.problems import MAX_PROBLEMS, GeometryInvalid, Problem, refuse
+from app.geometry.problems import MAX_PROBLEMS, GeometryInvalid, Problem, raise_if_any
 from app.geometry.rings import Booleans, Rings, read_rings
 from app.geometry.structure import structure_problems
 from app.geometry.validity import build_polygons, wrongly_wound
@@ -43,40 +43,39 @@ class Boundary:
 def read_boundary(value: object, *, max_positions: int = 100_000) -> Boundary:
     """Check and measure a parsed GeoJSON Polygon or MultiPolygon (RFC 7946).
 
-    Nothing is repaired but the winding: a ring may be reversed, its start stays. Raises
-    GeometryInvalid with every problem found: of the structure first, then of edges around the
-    globe, then of planar validity, as each can only be looked at when those before it are sound.
-    ``value`` is not changed.
+    Only the winding is corrected: a ring may be reversed, and keeps its start. Raises
+    GeometryInvalid with every problem found in the structure; without any there, in edges that span
+    half the globe; without any there, in planar validity. ``value`` is not changed.
     """
     kind, coordinates, problems = read_members(value, ("Polygon", "MultiPolygon"), "geometry")
     multi = kind == "MultiPolygon"
     rings = read_rings(coordinates, multi=multi, max_positions=max_positions)
     if rings is None:
-        faults = structure_problems(kind, coordinates, max_positions)
-        raise GeometryInvalid(chain(problems, faults))
+        errors = structure_problems(kind, coordinates, max_positions)
+        raise GeometryInvalid(chain(problems, errors))
     if too_complex := complexity_problem(rings):
-        refuse([*problems, too_complex])
+        raise_if_any([*problems, too_complex])
     polygons = build_polygons(rings)
-    refuse(chain(problems, _drawing_problems(rings, polygons)))
+    raise_if_any(chain(problems, _shape_problems(rings, polygons)))
     return Boundary(
         type=kind,
         text=_geojson(kind, coordinates, rings, wrongly_wound(rings, polygons)),
-        # Holes whose geodesic edges run outside of the exterior's could make it negative.
+        # Holes whose geodesic edges run outside those of the exterior could make it negative.
         area_m2=max(0, round(boundary_area(rings))),
         bounds=boundary_bounds(rings),
         positions=len(rings.lon),
     )
 
 
-def _drawing_problems(rings: Rings, polygons: Any) -> Iterator[Problem]:
-    """Yield the faults of a boundary with a sound structure, as the rules depend on each other."""
-    wide = np.ptp(rings.lon) >= 180
-    unclear = list(islice(edge_problems(rings), MAX_PROBLEMS)) if wide else []
-    if unclear:
-        yield from unclear
+def _shape_problems(rings: Rings, polygons: Any) -> Iterator[Problem]:
+    """Yield the problems of a boundary with a valid structure; each rule assumes those before."""
+    is_wide = np.ptp(rings.lon) >= 180
+    ambiguous = list(islice(edge_problems(rings), MAX_PROBLEMS)) if is_wide else []
+    if ambiguous:
+        yield from ambiguous
     elif not shapely.is_valid(polygons):
         yield from fault_problems(rings, polygons)
-    elif wide:
+    elif is_wide:
         yield from _oversize_problems(rings)
 
 
@@ -85,16 +84,16 @@ def _oversize_problems(rings: Rings) -> Iterator[Problem]:
     for ring in rings.exteriors:
         span = rings.span(ring)
         if covers_over_half_earth(rings.lon[span], rings.lat[span]):
-            told = "covers more than half of the Earth. Send a smaller boundary, or split it."
-            yield rings.place(ring).problem("too_large", told)
+            message = "covers more than half of the Earth. Send a smaller boundary, or split it."
+            yield rings.place(ring).problem("too_large", message)
 
 
 def _geojson(kind: str, coordinates: Any, rings: Rings, reverse: Booleans) -> str:
-    """Return the GeoJSON text, with those rings reversed that are to be, counted over all parts."""
+    """Return the GeoJSON text. ``reverse`` says which rings to reverse, counted over all parts."""
     json = rings.json
     if reverse.any():
-        turn = iter(reverse.tolist())
+        flags = iter(reverse.tolist())
         parts = coordinates if rings.multi else [coordinates]
-        wound = [[ring[::-1] if next(turn) else ring for ring in part] for part in parts]
+        wound = [[ring[::-1] if next(flags) else ring for ring in part] for part in parts]
         json = orjson.dumps(wound if rings.multi else wound[0])
     return f'{{"type":"{kind}","coordinates":{json.decode()}}}'

@@ -1,4 +1,4 @@
-"""Bounding boxes that may cross the antimeridian, and the one rule by which two of them overlap."""
+"""Bounding boxes that may cross the antimeridian, and when two of them overlap."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class Bounds(NamedTuple):
 
 
 def overlaps(a: Bounds, b: Bounds) -> bool:
-    """Tell whether two boxes have a point in common; a shared edge or corner is enough.
+    """Whether two boxes have a point in common; a shared edge or corner is enough.
 
-    This is the reference for the query in the database: closed intervals, ``b`` as it is and
+    The query in the database must give the same result: closed intervals, ``b`` as it is and
     shifted by -360 and by +360 degrees of longitude.
     """
     return (
@@ -74,10 +74,10 @@ def boundary_bounds(rings: Rings) -> Bounds:
 
 
 def _tightest(intervals: list[tuple[float, float]]) -> tuple[float, float]:
-    """Return the smallest interval of the circle around all intervals, given sorted by west.
+    """Return the smallest interval of the circle that contains all intervals, sorted by west.
 
-    It is what the largest gap leaves. On a tie the gap at the antimeridian is taken, so that a box
-    only crosses it where that makes the box smaller.
+    It is the complement of the largest gap. On a tie the gap at the antimeridian counts, so that a
+    box crosses it only where that makes the box smaller.
     """
     first, reach = intervals[0]
     gaps = []

@@ -1,9 +1,9 @@
 """Whether a boundary can be checked in reasonable time.
 
-Checking validity compares edges, and rings, whose bounding boxes overlap. In a boundary as the
-Earth has them few do; in one that was drawn to cost much nearly all do, and the time grows with the
-square of its size: three minutes for 100,000 positions. So their number is estimated first, from
-some of them, and a boundary past the bound is refused.
+Checking validity compares edges, and rings, whose bounding boxes overlap. In real boundaries few
+do. In one that was made to be expensive nearly all do, and the time grows with the square of its
+size: three minutes for 100,000 positions. So their number is estimated first, from a sample, and a
+boundary past the limit is invalid.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from app.geometry.problems import Place, Problem
 from app.geometry.rings import Floats, Rings
 
 SMALL: Final = 4_000
-"""Fewer boxes than this are compared in a quarter of a second, whichever way they lie."""
+"""Fewer boxes than this are compared in a quarter of a second, however they lie."""
 
-MOST_EDGE_PAIRS: Final = 5e7
+MAX_EDGE_PAIRS: Final = 5e7
 """Edges with overlapping boxes: some 1.5 s. A coastline of 100,000 positions has 3e5."""
 
-MOST_RING_PAIRS: Final = 4e6
+MAX_RING_PAIRS: Final = 4e6
 """Rings with overlapping boxes: some 2 s. The 3,500 islands of one district have 1e4."""
 
-_SAMPLED: Final = 128
+_SAMPLE_SIZE: Final = 128
 
 
 class _Boxes(NamedTuple):
@@ -37,19 +37,19 @@ class _Boxes(NamedTuple):
 def complexity_problem(rings: Rings) -> Problem | None:
     """The problem of a boundary that would take too long to check, or None."""
     if (
-        _pairs(_edge_boxes(rings)) <= MOST_EDGE_PAIRS
-        and _pairs(_ring_boxes(rings)) <= MOST_RING_PAIRS
+        _pairs(_edge_boxes(rings)) <= MAX_EDGE_PAIRS
+        and _pairs(_ring_boxes(rings)) <= MAX_RING_PAIRS
     ):
         return None
-    told = (
+    message = (
         "is too intricate to be checked: too many edges or rings lie across each other. "
         "Simplify the boundary, or split it into several projects."
     )
-    return Place().problem("too_complex", told)
+    return Place().problem("too_complex", message)
 
 
 def _edge_boxes(rings: Rings) -> _Boxes:
-    """The boxes of all edges; those that lead from ring to ring are few and do no harm."""
+    """The boxes of all edges; those between two rings count too, as they are few."""
     lon, lat = rings.lon, rings.lat
     return _Boxes(
         np.minimum(lon[:-1], lon[1:]),
@@ -70,12 +70,13 @@ def _ring_boxes(rings: Rings) -> _Boxes:
 
 
 def _pairs(boxes: _Boxes) -> float:
-    """How many pairs of boxes overlap, about: of some evenly taken boxes with all."""
+    """Estimate how many pairs of boxes overlap, by comparing a sample with all."""
     count = len(boxes.west)
     if count < SMALL:
         return 0
-    # Evenly, with a step that no pattern of the drawing follows, and the same at each request.
-    chosen = (np.arange(_SAMPLED) * (0.6180339887498949 * count)).astype(int) % count
+    # Evenly spaced by the golden ratio, which fits no pattern in the data; no randomness, so that
+    # the same boundary always has the same result.
+    chosen = (np.arange(_SAMPLE_SIZE) * (0.6180339887498949 * count)).astype(int) % count
     overlapping = sum(
         np.count_nonzero(
             (boxes.west <= boxes.east[one])
@@ -85,4 +86,4 @@ def _pairs(boxes: _Boxes) -> float:
         )
         for one in chosen.tolist()
     )
-    return overlapping / _SAMPLED * count / 2
+    return overlapping / _SAMPLE_SIZE * count / 2

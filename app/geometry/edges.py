@@ -1,13 +1,13 @@
-"""Edges that longitude and latitude alone do not tell the way of (RFC 7946 section 3.1.9).
+"""Edges whose course longitude and latitude do not determine (RFC 7946 section 3.1.9).
 
 The planar rules of validity and the geodesic area must mean the same edge. They do as long as an
 edge spans less than 180° of longitude:
 
-- More than 180° (360° too, from -180 to 180): the shortest line goes the other way round, over the
-  antimeridian. Refused as ``antimeridian``.
-- Exactly 180°: the shortest line goes over a pole, and east is as short as west. Refused as
-  ``ambiguous_edge``, unless an end of the edge is a pole: there every longitude is the same point,
-  the line is the meridian of the other end, and its area is right.
+- More than 180° (also 360°, from -180 to 180): the shortest line goes the other way round, across
+  the antimeridian. The error is ``antimeridian``.
+- Exactly 180°: the shortest line crosses a pole, and both directions have the same length. The
+  error is ``ambiguous_edge``, unless one end of the edge is a pole: there every longitude is the
+  same point, the line is the meridian of the other end, and its area is right.
 """
 
 from __future__ import annotations
@@ -32,25 +32,27 @@ def edge_problems(rings: Rings) -> Iterator[Problem]:
 
 
 def _edge_problem(rings: Rings, start: int, ambiguous: bool) -> Problem:
-    """Make the problem of the edge from position ``start`` (of all) to the next."""
+    """Return the problem of the edge from position ``start``, counted over all rings."""
     ring = bisect_right(rings.starts, start) - 1
     place = rings.place(ring).at(start - rings.starts[ring])
     (west, east), (lat, to_lat) = rings.lon[start : start + 2], rings.lat[start : start + 2]
-    told = f"starts an edge from longitude {described(float(west))} to {described(float(east))}"
+    message = f"starts an edge from longitude {described(float(west))} to {described(float(east))}"
     if ambiguous:
-        told = f"{told}, exactly half way round, so that the shortest line is not east or west"
+        message = (
+            f"{message}, exactly half way round, so that the shortest line is not east or west"
+        )
         coordinates = [float(west), float(lat)]
-        return place.problem("ambiguous_edge", f"{told}. Add a position between.", coordinates)
-    told = (
-        f"{told}, more than half way round, so it crosses the antimeridian. Split the boundary "
+        return place.problem("ambiguous_edge", f"{message}. Add a position between.", coordinates)
+    message = (
+        f"{message}, more than half way round, so it crosses the antimeridian. Split the boundary "
         "there into a MultiPolygon with a part on each side; or, if the edge is to go the long "
         "way, add positions between."
     )
-    return place.problem("antimeridian", told, _crossing(west, lat, east, to_lat))
+    return place.problem("antimeridian", message, _crossing(west, lat, east, to_lat))
 
 
 def _crossing(lon: float, lat: float, to_lon: float, to_lat: float) -> list[float]:
-    """Return where an edge meets the antimeridian, in the plane, on the side where it starts."""
+    """Return where an edge meets the antimeridian, in the plane, on the side of its start."""
     side = 180.0 if lon > 0 else -180.0
     before, after = 180 - abs(lon), 180 - abs(to_lon)
     share = before / (before + after) if before + after else 0.0

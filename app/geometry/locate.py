@@ -1,4 +1,4 @@
-"""The place of a fault that GEOS found: which rings and which of their edges go through it."""
+"""Locating a fault that GEOS found: which rings, and which of their edges, go through it."""
 
 from __future__ import annotations
 
@@ -10,30 +10,30 @@ import shapely
 from app.geometry.rings import Booleans, Floats, Integers, Rings
 
 _NEAR = 1e-11
-"""Degrees, about a micrometre: GEOS computes crossings far closer and tells 15 digits of them."""
+"""Degrees, about a micrometre: GEOS computes crossings more precisely and prints 15 digits."""
 
 
 class FaultLocation(NamedTuple):
-    """A fault by GEOS: its reason, and its place in degrees."""
+    """A fault that GEOS reports: its reason, and its location in degrees."""
 
     reason: str
     lon: float
     lat: float
 
     def __str__(self) -> str:
-        """Spell the place for a message; a problem's ``coordinates`` have more digits."""
+        """The location for a message; a problem's ``coordinates`` have more digits."""
         return f"[{self.lon:.10g}, {self.lat:.10g}]"
 
     @property
     def coordinates(self) -> list[float]:
-        """The place as [longitude, latitude]."""
+        """The location as [longitude, latitude]."""
         return [self.lon, self.lat]
 
 
 def locate_fault(geometry: Any) -> FaultLocation | None:
-    """Ask GEOS for a fault of a shapely geometry; None when it is valid.
+    """Return a fault of a shapely geometry; None when it is valid.
 
-    The answer is a text such as "Self-intersection[0.5 0.5]", the place in 15 digits.
+    GEOS returns a text such as "Self-intersection[0.5 0.5]", with 15 digits.
     """
     reason, _, place = shapely.is_valid_reason(geometry).partition("[")
     if not place:
@@ -42,29 +42,29 @@ def locate_fault(geometry: Any) -> FaultLocation | None:
     return FaultLocation(reason, lon, lat)
 
 
-def rings_at(rings: Rings, candidates: list[int], finding: FaultLocation) -> dict[int, int]:
-    """Return which of the candidate rings go through a place, each with its first edge there.
+def rings_at(rings: Rings, candidates: list[int], fault: FaultLocation) -> dict[int, int]:
+    """Return which of the candidate rings go through a location, each with its first edge there.
 
-    When none goes through exactly, the nearest is taken, so that the answer is never empty.
+    When none goes through it exactly, this is the nearest one, so the result is never empty.
     """
     ring_of = rings.of_position
     usable = (ring_of[:-1] == ring_of[1:]) & np.isin(ring_of[:-1], candidates)
     found: dict[int, int] = {}
-    for index in segments_at(rings.lon, rings.lat, finding, usable).tolist():
+    for index in segments_at(rings.lon, rings.lat, fault, usable).tolist():
         ring = int(ring_of[index])
         found.setdefault(ring, index - rings.starts[ring])
     return found
 
 
 def segments_at(
-    lon: Floats, lat: Floats, finding: FaultLocation, usable: Booleans | None = None
+    lon: Floats, lat: Floats, fault: FaultLocation, usable: Booleans | None = None
 ) -> Integers:
-    """Return the start indices of the segments through a place, or else of the nearest.
+    """Return the start indices of the segments through a location, or else of the nearest.
 
-    Segment i goes from position i to i + 1. One that ends at the place does not count: the next
-    one starts there, and so a fault at a position has that position's index.
+    Segment i goes from position i to i + 1. One that ends at the location does not count: the next
+    one starts there, so a fault at a position has the index of that position.
     """
-    x, y = lon - finding.lon, lat - finding.lat
+    x, y = lon - fault.lon, lat - fault.lat
     distance = _distances(x, y)
     if usable is not None:
         distance[~usable] = np.inf

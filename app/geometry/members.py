@@ -1,4 +1,4 @@
-"""The members of a GeoJSON object: its type, its coordinate system, what does not belong."""
+"""The members of a GeoJSON geometry: its type, its coordinate system, unknown ones."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from app.geometry.problems import GeometryInvalid, Problem, described, whole_problem
 
-# RFC 7946 section 5 allows `bbox`; `crs` is from the GeoJSON of 2008 and has its own rule.
+# RFC 7946 section 5 allows `bbox`; `crs` is from GeoJSON 2008 and is checked separately.
 _KNOWN = frozenset({"type", "coordinates", "bbox", "crs"})
 
 _WGS84_NAMES = frozenset(
@@ -34,47 +34,48 @@ _TYPE_HINTS = {
 def read_members(
     value: object, types: tuple[str, ...], field: str
 ) -> tuple[str, object, list[Problem]]:
-    """Take a geometry object apart: its type, its coordinates, and problems beside them.
+    """Read a geometry object: its type, its coordinates, and the problems of its other members.
 
-    Raises GeometryInvalid where the type is not one of ``types`` or there are no coordinates, so
-    that nothing is left to look at. The members of another type are not judged: those of a Feature
-    are not unknown, they are another object's.
+    Raises GeometryInvalid when the type is not one of ``types``, or there are no coordinates. In
+    the first case the other members are not checked: they may belong to another type of object.
     """
     if not isinstance(value, dict):
-        told = f"{field} must be a GeoJSON object, not {described(value)}."
-        raise GeometryInvalid([whole_problem("not_an_object", told, field)])
+        message = f"{field} must be a GeoJSON object, not {described(value)}."
+        raise GeometryInvalid([whole_problem("not_an_object", message, field)])
     if "type" not in value:
-        told = f"{field} has no `type`; send {_choice(types)}."
-        raise GeometryInvalid([whole_problem("missing_member", told, f"{field}.type")])
+        message = f"{field} has no `type`; send {_choice(types)}."
+        raise GeometryInvalid([whole_problem("missing_member", message, f"{field}.type")])
     if value["type"] not in types:
         raise GeometryInvalid([_wrong_type(value["type"], types, field)])
     problems = list(_other_problems(value, field))
     if "coordinates" not in value:
-        told = f"{field} has no `coordinates`."
-        missing = whole_problem("missing_member", told, f"{field}.coordinates")
+        message = f"{field} has no `coordinates`."
+        missing = whole_problem("missing_member", message, f"{field}.coordinates")
         raise GeometryInvalid([missing, *problems])
     return value["type"], value["coordinates"], problems
 
 
 def _other_problems(value: dict[object, object], field: str) -> Iterator[Problem]:
-    """Yield the problems of ``crs`` and of the members that do not belong."""
+    """Yield the problems of ``crs`` and of unknown members."""
     if "crs" in value and not _is_wgs84(value["crs"]):
-        told = f"{field}.crs names another system than WGS84. Send longitude and latitude on WGS84"
-        yield whole_problem("wrong_crs", f"{told} (CRS84) and leave `crs` out.", f"{field}.crs")
+        message = (
+            f"{field}.crs names another system than WGS84. Send longitude and latitude on WGS84"
+        )
+        yield whole_problem("wrong_crs", f"{message} (CRS84) and leave `crs` out.", f"{field}.crs")
     for name in value:
         if name not in _KNOWN:
-            told = f"A GeoJSON geometry has no member {described(name)}. Leave it out."
-            yield whole_problem("unknown_member", told, f"{field}.{str(name)[:64]}")
+            message = f"A GeoJSON geometry has no member {described(name)}. Leave it out."
+            yield whole_problem("unknown_member", message, f"{field}.{str(name)[:64]}")
 
 
 def _wrong_type(sent: object, types: tuple[str, ...], field: str) -> Problem:
-    """Make the problem of a ``type`` that is not taken, with what to send instead."""
-    told = f"{field}.type must be {_choice(types)}, not {described(sent)}."
+    """Return the problem of a ``type`` that is not accepted, with what to send instead."""
+    message = f"{field}.type must be {_choice(types)}, not {described(sent)}."
     if isinstance(sent, str):
         same = [name for name in types if name.lower() == sent.strip().lower()]
         hint = f'Write it "{same[0]}".' if same else _TYPE_HINTS.get(sent, "")
-        told = f"{told} {hint}".rstrip()
-    return whole_problem("wrong_type", told, f"{field}.type")
+        message = f"{message} {hint}".rstrip()
+    return whole_problem("wrong_type", message, f"{field}.type")
 
 
 def _choice(types: tuple[str, ...]) -> str:

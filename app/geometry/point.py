@@ -9,13 +9,13 @@ from typing import Any
 import orjson
 
 from app.geometry.members import read_members
-from app.geometry.problems import Place, refuse
+from app.geometry.problems import Place, raise_if_any
 from app.geometry.structure import position_problems
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A place. ``text`` is the GeoJSON to store and send, with the numbers as they were sent."""
+    """A valid location. ``text`` is the GeoJSON to store and send, with the numbers as sent."""
 
     text: str
     longitude: float
@@ -28,7 +28,7 @@ def read_point(value: object) -> Point:
     Raises GeometryInvalid with every problem, its field ``location`` or below.
     """
     kind, position, problems = read_members(value, ("Point",), "location")
-    refuse(chain(problems, position_problems(position, Place(), "location")))
-    sound: Any = position
-    text = orjson.dumps({"type": kind, "coordinates": sound}).decode()
-    return Point(text, float(sound[0]), float(sound[1]))
+    raise_if_any(chain(problems, position_problems(position, Place(), "location")))
+    valid: Any = position
+    text = orjson.dumps({"type": kind, "coordinates": valid}).decode()
+    return Point(text, float(valid[0]), float(valid[1]))

@@ -1,4 +1,4 @@
-"""What can be wrong with a geometry, and how it is told."""
+"""What can be wrong with a geometry, and how it is reported."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 MAX_PROBLEMS = 100
-"""At most this many problems are told at once; the rest would not be read."""
+"""At most this many problems are reported at once."""
 
 PROBLEM_CODES: dict[str, str] = {
     "not_an_object": "The value is not a GeoJSON object.",
@@ -57,9 +57,9 @@ class Problem:
 
 
 class GeometryInvalid(ValueError):
-    """A geometry was refused. ``problems`` has at least one and at most MAX_PROBLEMS of them.
+    """A geometry is invalid. ``problems`` has at least one and at most MAX_PROBLEMS of them.
 
-    They are taken from an iterator one by one, so that no more are looked for than are told.
+    They are taken from an iterator, so that the search ends with the last one that is reported.
     """
 
     def __init__(self, problems: Iterable[Problem]) -> None:
@@ -67,26 +67,26 @@ class GeometryInvalid(ValueError):
         super().__init__(" ".join(problem.message for problem in self.problems))
 
 
-def refuse(problems: Iterable[Problem]) -> None:
+def raise_if_any(problems: Iterable[Problem]) -> None:
     """Raise GeometryInvalid when there is any problem."""
-    refusal = GeometryInvalid(problems)
+    error = GeometryInvalid(problems)
     try:
-        if refusal.problems:
-            raise refusal
+        if error.problems:
+            raise error
     finally:
-        del refusal  # else it holds this frame, which holds it, and with it the geometry
+        del error  # it refers to this frame: a cycle, which would keep the geometry in memory
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where in ``coordinates`` something stands: indices from 0, None for "not that deep"."""
+    """Where in ``coordinates`` something is: indices from 0, None for "not that deep"."""
 
     part: int | None = None
     ring: int | None = None
     position: int | None = None
 
     def __str__(self) -> str:
-        """Spell the place for a message, as in "Part 1, ring 0, position 3"."""
+        """The place for a message, as in "Part 1, ring 0, position 3"."""
         named = (("part", self.part), ("ring", self.ring), ("position", self.position))
         words = ", ".join(f"{name} {index}" for name, index in named if index is not None)
         return words[:1].upper() + words[1:] if words else "`coordinates`"
@@ -96,12 +96,16 @@ class Place:
         return Place(self.part, self.ring, position)
 
     def problem(
-        self, code: str, told: str, coordinates: list[float] | None = None, field: str = "geometry"
+        self,
+        code: str,
+        message: str,
+        coordinates: list[float] | None = None,
+        field: str = "geometry",
     ) -> Problem:
-        """Make the problem of this place; ``told`` goes on where the place's name ends."""
+        """Return a problem at this place; the message continues the name of the place."""
         return Problem(
             code=code,
-            message=f"{self} {told}",
+            message=f"{self} {message}",
             part=self.part,
             ring=self.ring,
             position=self.position,
@@ -111,19 +115,19 @@ class Place:
 
 
 def whole_problem(code: str, message: str, field: str) -> Problem:
-    """Make a problem of the object itself or of one of its members, which has no place."""
+    """Return a problem of the object itself or of one of its members, which has no place."""
     return Problem(code, message, None, None, None, None, field)
 
 
 def described(value: object) -> str:
-    """Name a JSON value in a message, shortly whatever its size."""
+    """Describe a JSON value in a message, briefly whatever its size."""
     if isinstance(value, str):
         return f'"{value[:40]}…"' if len(value) > 40 else f'"{value}"'
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
     if isinstance(value, int | float):
-        # Python refuses to spell integers of thousands of digits.
-        far = not -1e300 < value < 1e300
-        return "a number far too large or not finite" if far else f"{float(value):.10g}"
+        # Python does not convert integers of thousands of digits to text.
+        is_huge = not -1e300 < value < 1e300
+        return "a number far too large or not finite" if is_huge else f"{float(value):.10g}"
     names: dict[type, str] = {dict: "an object", list: "an array"}
     return names.get(type(value), "no JSON value")

@@ -1,7 +1,7 @@
-"""GeoJSON coordinates as flat numpy arrays: the way of a boundary without structural faults.
+"""GeoJSON coordinates as flat numpy arrays.
 
-Whether there are any is decided here, for a whole boundary at once and without Python code per
-position; ``structure`` finds where they are.
+Whether they have structural errors is found out here, for a whole boundary at once and without
+Python code for each position; ``structure`` finds where the errors are.
 """
 
 from __future__ import annotations
@@ -61,13 +61,13 @@ class Rings:
         return bisect_right(self.part_starts, ring) - 1
 
     def place(self, ring: int) -> Place:
-        """Return the indices by which the sender knows a ring."""
+        """Return the indices of a ring in the coordinates that were sent."""
         part = self.part_of(ring)
         return Place(part if self.multi else None, ring - self.part_starts[part])
 
 
 def read_rings(coordinates: object, *, multi: bool, max_positions: int) -> Rings | None:
-    """Read the coordinates of a Polygon or MultiPolygon; None when their structure is at fault."""
+    """Read the coordinates of a Polygon or MultiPolygon; None when their structure has errors."""
     parts: Any = coordinates if multi else [coordinates]
     if not _are_lists(parts):
         return None
@@ -89,15 +89,15 @@ def read_rings(coordinates: object, *, multi: bool, max_positions: int) -> Rings
 
 
 def _are_lists(values: Sequence[object]) -> bool:
-    """Tell whether there are values and all are lists; neither tuples nor strings are."""
+    """Whether there are values and all are lists; neither tuples nor strings are."""
     return isinstance(values, list) and set(map(type, values)) == {list}
 
 
 def _json_of_numbers(coordinates: object) -> bytes | None:
-    """Return the coordinates as JSON, or None when there are strings, objects, true or false in it.
+    """Return the coordinates as JSON; None when they contain strings, objects, true or false.
 
-    numpy would take "5" and true for numbers. A look at the type of each ordinate takes longer than
-    its JSON, which is needed anyhow, and in which they show by bytes that numbers do not have.
+    numpy would accept "5" and true as numbers. To check the type of each ordinate takes longer than
+    to write its JSON, which is needed anyway and has bytes for them that numbers do not have.
     """
     try:
         json = orjson.dumps(coordinates)
@@ -107,14 +107,14 @@ def _json_of_numbers(coordinates: object) -> bytes | None:
 
 
 def _ordinates(positions: list[list[Any]]) -> tuple[Floats, Floats] | None:
-    """Return longitudes and latitudes; None for positions of wrong length or out of range."""
+    """Return longitudes and latitudes; None when a position has a wrong length or range."""
     count, sizes = len(positions), set(map(len, positions))
     if not sizes <= {2, 3}:
         return None
     try:
         lon = np.fromiter(map(itemgetter(0), positions), float, count)
         lat = np.fromiter(map(itemgetter(1), positions), float, count)
-        # The last ordinate is the height, or once more the latitude.
+        # The last ordinate is the height, or the latitude again.
         last = np.fromiter(map(itemgetter(-1), positions), float, count) if 3 in sizes else lat
     except (TypeError, ValueError):  # an array, object or null where a number should be
         return None
@@ -123,5 +123,5 @@ def _ordinates(positions: list[list[Any]]) -> tuple[Floats, Floats] | None:
 
 
 def _within(ordinates: Floats, limit: float) -> bool:
-    """Tell whether all are within ±limit; NaN is not."""
+    """Whether all are within ±limit; NaN is not."""
     return bool(-limit <= ordinates.min() and ordinates.max() <= limit)

@@ -1,7 +1,7 @@
-"""Polygons from rings, for the planar rules and for the winding.
+"""Polygons built from rings, to check the planar rules and the winding.
 
 Validity is that of OGC Simple Features 1.2.1, section 6.1.11, in the plane of longitude and
-latitude: one check of the whole boundary; ``faults`` only looks at what fails it.
+latitude. It is one check of the whole boundary; ``faults`` explains a failure.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from app.geometry.rings import Booleans, Rings
 
 
 def build_polygons(rings: Rings) -> Any:
-    """Build shapely's Polygon or MultiPolygon of a boundary. Third ordinates play no role."""
+    """Build shapely's Polygon or MultiPolygon of a boundary, without third ordinates."""
     kind = shapely.GeometryType.MULTIPOLYGON if rings.multi else shapely.GeometryType.POLYGON
     offsets = [np.array(rings.starts), np.array(rings.part_starts)]
     if rings.multi:
@@ -30,9 +30,9 @@ def linear_rings(polygons: Any) -> Any:
 
 
 def wrongly_wound(rings: Rings, polygons: Any) -> Booleans:
-    """Tell for each ring whether it goes against RFC 7946 section 3.1.6; they must be valid.
+    """Return for each valid ring whether its winding violates RFC 7946 section 3.1.6.
 
-    By it exteriors are counter-clockwise and holes clockwise.
+    Exteriors are counter-clockwise and holes clockwise.
     """
     wrong: Booleans = shapely.is_ccw(linear_rings(polygons))
     wrong[rings.exteriors] = ~wrong[rings.exteriors]

@@ -119,7 +119,7 @@ def test_a_queue_waits_for_no_job_of_the_other(instance: Instance, deliveries: D
     time.sleep(0.5)
     before = len(deliveries("begun"))
     moment = time.time()
-    assert instance.get("/ring", data=b"") == "True"
+    assert instance.get("/notify", data=b"") == "True"
     wait_for(lambda: len(deliveries("begun")) > before, 3)
     assert deliveries("begun")[-1] - moment < 1
     assert not (instance.folder / "job.finished").exists()
@@ -132,7 +132,7 @@ def test_a_job_that_lingers_is_woken(
     instance.wait_until_ready()
     wait_for(lambda: deliveries("begun"))
     moment = time.time()
-    instance.get("/ring", data=b"")
+    instance.get("/notify", data=b"")
     (woken,) = wait_for(lambda: deliveries("woken"), 3)
     assert 0 < woken - moment < 0.5
     assert len(deliveries("begun")) == 1
@@ -143,8 +143,8 @@ def test_it_works_on_the_queues_that_are_named(
 ) -> None:
     general = start_worker("--queue", "canopy")
     with Redis(unix_socket_path=str(Path(environment["INSTANCE_PATH"]) / "valkey.sock")) as client:
-        bell = f"rq:queue:{DELIVERIES}"
-        wait_for(lambda: marked.pids("unixsocket:") and client.exists(bell))  # by the scheduler
+        queue = f"rq:queue:{DELIVERIES}"
+        wait_for(lambda: marked.pids("unixsocket:") and client.exists(queue))  # by the scheduler
         assert len(_children(general.pid)) == 1
         assert deliveries("begun") == []
         start_worker("--queue", "canopy-deliveries")
@@ -178,7 +178,7 @@ def test_a_killed_process_of_a_queue_is_made_good(
     before = len(deliveries("begun"))
 
     def is_delivered() -> bool:
-        instance.get("/ring", data=b"")
+        instance.get("/notify", data=b"")
         return len(deliveries("begun")) > before
 
     start_job(instance, 0)
@@ -225,7 +225,7 @@ def test_ctrl_c_of_a_terminal_reaches_all_processes_and_is_heard_once(
     worker = start_worker()
     children = wait_for(lambda: len(found := _children(worker.pid)) == 2 and found)
     enqueue = "import sys; from redis import Redis; from app.jobs.queue import job_queue; "
-    enqueue += "job_queue(Redis(unix_socket_path=sys.argv[1])).enqueue('app.jobs.sleep', 2)"
+    enqueue += "job_queue(Redis(unix_socket_path=sys.argv[1])).enqueue('app.stand_in.jobs.sleep', 2)"
     command = [sys.executable, "-c", enqueue, str(folder / "valkey.sock")]
     subprocess.run(command, cwd=tree, env=environment, check=True)
     wait_for((folder / "job.started").exists)

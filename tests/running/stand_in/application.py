@@ -48,8 +48,8 @@ def create_app(settings: Settings) -> Flask:
     def wait() -> str:
         return job_queue(valkey.valkey().client).enqueue("app.stand_in.jobs.wait").id
 
-    @app.post("/ring")
-    def ring() -> str:
+    @app.post("/notify")
+    def notify() -> str:
         return str(NEW_DELIVERIES.notify(valkey.valkey().client))
 
     return app
