@@ -2,7 +2,7 @@
 
 ``load_settings`` turns the environment into a frozen ``Settings``. A value that cannot be used
 raises ``SettingsError`` with one sentence that names the setting, so that a start fails at once
-and clearly. ``docs/operations.md`` carries the same table; a test holds the two together.
+and clearly. ``docs/operations.md`` has the same table; a test compares the two.
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ class SettingsError(ValueError):
 
 
 def _setting(default: str, read: Callable[[str], Any], purpose: str) -> Any:
-    """A field of ``Settings``: its default as text, how the text is read, what it is for."""
+    """A field of ``Settings``: its default as text, how the text is read, its purpose."""
     return field(metadata={"default": default, "read": read, "purpose": purpose})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """The settings in force. A field's name in capitals is the name of its variable."""
+    """The current settings. A field's name in capitals is the name of its variable."""
 
     canopy_env: str = _setting(
         "development",
@@ -146,7 +146,7 @@ class Settings:
 
     @property
     def is_https(self) -> bool:
-        """Whether people reach the service by https, so that cookies are for nothing else."""
+        """Whether people reach the service by https, so that cookies are for https only."""
         return self.public_url.startswith("https:")
 
     @property
@@ -175,8 +175,8 @@ def load_settings(environ: Mapping[str, str] | None = None) -> Settings:
     """Read the settings from ``environ`` (the process's own by default).
 
     Raises:
-        SettingsError: a value is wrong, the instance folder cannot be written, or a secret that
-            production needs is missing.
+        SettingsError: a value is invalid, the instance folder cannot be written, or a secret that
+            production requires is missing.
     """
     source = os.environ if environ is None else environ
     values = {item.name: _read(item.name, item.metadata, source) for item in fields(Settings)}
@@ -203,8 +203,8 @@ def load_settings(environ: Mapping[str, str] | None = None) -> Settings:
 
 
 def setting_faults(environ: Mapping[str, str] | None = None) -> list[str]:
-    """A sentence for every value that cannot be read, for ``canopy doctor``; a start ends with the
-    first."""
+    """A sentence for every value that cannot be read, for ``canopy doctor``; ``load_settings``
+    raises the first."""
     source = os.environ if environ is None else environ
     faults = []
     for item in fields(Settings):
@@ -216,14 +216,14 @@ def setting_faults(environ: Mapping[str, str] | None = None) -> list[str]:
 
 
 def _in_folder(url: str, folder: Path) -> str:
-    """An SQLite file that is named without its folder lies in the instance folder."""
+    """A SQLite URL with a relative path is relative to the instance folder."""
     if not url.startswith("sqlite:///"):
         return url
     return f"sqlite:///{folder / url.removeprefix('sqlite:///')}"
 
 
 def _name_of(host: str) -> str:
-    """What a browser calls a listening address; all addresses are reached as localhost."""
+    """The host in the URL of a listening address; for all addresses it is localhost."""
     if host in ("0.0.0.0", "::"):  # noqa: S104 - compared, not listened on
         return "localhost"
     return f"[{host}]" if ":" in host else host
@@ -234,7 +234,7 @@ def _read(name: str, metadata: Mapping[str, Any], source: Mapping[str, str]) -> 
     try:
         return metadata["read"](text)
     except ValueError as error:
-        secret = name.endswith(("_secret", "_key", "_token", "_url"))  # an address has a password
+        secret = name.endswith(("_secret", "_key", "_token", "_url"))  # a URL has a password
         shown = "" if secret else f", not {text!r}"
         raise SettingsError(f"{name.upper()} {error}{shown}.") from None
 
@@ -253,8 +253,8 @@ def _make_instance_folder(folder: Path) -> None:
 def _kept_secret(path: Path) -> str:
     """The instance's own secret key: made once, readable by its owner only.
 
-    Two processes that start at once agree on one key: it is written aside and linked into place,
-    and the link of the later one fails.
+    When two processes start at once, both use the same key: each writes a temporary file and links
+    it into place, which fails for the second.
     """
     if not path.exists():
         draft = path.with_name(f"{path.name}.{os.getpid()}")

@@ -1,7 +1,7 @@
 """How the text of a setting becomes its value.
 
-Each reader raises ``ValueError`` for a text that it cannot use. Its message goes on from the name
-of the setting: "must be …".
+Each reader raises ``ValueError`` for invalid text. Its message continues the name of the setting:
+"must be …".
 """
 
 from __future__ import annotations
@@ -28,19 +28,19 @@ _SENDER_LENGTH = 64  # characters of the name
 
 @dataclass(frozen=True, slots=True)
 class MailServer:
-    """Where mails are handed over. ``starttls`` is ``offered``, ``required`` or ``never``."""
+    """The server that sends mails. ``starttls`` is ``offered``, ``required`` or ``never``."""
 
     host: str
     port: int
     is_tls: bool  # from the first byte on
     starttls: str
-    user: str = field(repr=False)  # empty: nobody logs in
+    user: str = field(repr=False)  # empty: no login
     password: str = field(repr=False)
-    ca: Path | None  # certificates that the server's is checked against; None: the system's
+    ca: Path | None  # trusted certificates; None: those of the system
 
 
 class Sender(NamedTuple):
-    """Whom mails come from; the name may be empty."""
+    """The sender of mails; the name may be empty."""
 
     name: str
     address: str
@@ -116,7 +116,7 @@ def folder(value: str) -> Path:
 
 
 def database_address(value: str) -> str:
-    """SQLAlchemy's form of the address; ``postgres://`` and ``postgresql://`` mean psycopg 3."""
+    """The URL for SQLAlchemy; ``postgres://`` and ``postgresql://`` mean psycopg 3."""
     if not value or (value.startswith("sqlite:///") and value.rstrip("/") != "sqlite:"):
         return value
     for prefix in ("postgresql+psycopg://", "postgresql://", "postgres://"):
@@ -126,7 +126,7 @@ def database_address(value: str) -> str:
 
 
 def mail_server(value: str) -> MailServer | None:
-    """``smtp://`` or ``smtps://``, with a user and a password for a server that asks for them."""
+    """``smtp://`` or ``smtps://``, with a user and a password if the server requires them."""
     if not value:
         return None
     found = _mail_url(value)
@@ -187,7 +187,7 @@ def _mail_url(value: str) -> SplitResult:
 
 
 def _decoded(value: str | None) -> str:
-    """A user or a password; the library for SMTP can send no other characters."""
+    """A user or a password in ASCII; the library for SMTP cannot send other characters."""
     try:
         text = unquote(value or "", errors="strict")
     except UnicodeDecodeError:

@@ -1,4 +1,4 @@
-"""How much of each thing a request may carry, and which words a field takes."""
+"""Limits of the values in requests, and the words that fields accept."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ VOCABULARY_PATTERN: Final = r"[a-z][a-z0-9_-]{0,49}"
 ASSET_TYPES: Final = ("equipment", "monitoring_station", "point_of_interest")
 ASSET_STATUSES: Final = ("active", "inactive", "maintenance", "retired")
 
-# Words that the routes for slugs call not valid: the web application has pages of these names.
+# Slugs that are invalid because the web application has pages of these names.
 RESERVED_SLUGS: Final = frozenset({
     "admin", "api", "app", "auth", "billing", "dashboard", "docs", "help", "login", "logout", "new",
     "oauth", "register", "settings", "static", "support", "system", "v1", "webhooks", "www",
@@ -36,6 +36,6 @@ IDEMPOTENCY_KEY_LENGTH: Final = 255
 IDEMPOTENCY_HOURS: Final = 24
 EVENT_DAYS: Final = 30
 
-# A credential's last use is written at most this often, and lists of addresses have an end.
+# A credential's last use is written at most once in this time.
 LAST_USED_SECONDS: Final = 60
 ALLOWLIST_ENTRIES: Final = 100

@@ -1,4 +1,4 @@
-"""Mails: how long sending one may take, when it is tried again, and how long it is kept."""
+"""Mails: time limits for sending, retries, and how long they are kept."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final
 
 from app.policy.people import INVITATION_LIFE, RESET_LIFE, SIGN_UP_LIFE, VERIFICATION_LIFE
 
-# After each attempt that failed; after the one that follows the last of these a mail is given up.
+# The pause after each failed attempt. There is one attempt more than pauses.
 RETRY_AFTER: Final = (
     timedelta(minutes=1),
     timedelta(minutes=5),
@@ -16,7 +16,7 @@ RETRY_AFTER: Final = (
     timedelta(hours=12),
 )
 
-# A mail whose link is dead by then is not tried again.
+# A mail whose link has expired is not tried again.
 LINK_LIVES: Final = {
     "confirm_sign_up": SIGN_UP_LIFE,
     "reset_password": RESET_LIFE,
@@ -24,21 +24,20 @@ LINK_LIVES: Final = {
     "invitation": INVITATION_LIFE,
 }
 
-# Seconds: for a connection and for each answer, for the answer to a whole mail, which some servers
-# examine first, and for everything together.
+# Seconds: for the connection and each reply, for the reply to the whole mail, which some servers
+# scan first, and for everything together.
 ANSWER_WITHIN: Final = 10.0
 TAKEN_WITHIN: Final = 45.0
 SENT_WITHIN: Final = 60.0
 
 MAILS_A_CONNECTION: Final = 50
 
-# Seconds after which a job begins no other mail. With the last one it stays below the 180 that RQ
-# gives a job.
+# Seconds after which a job begins no other mail. With the last one it ends within RQ's 180.
 RUN_FOR: Final = 90.0
 
-NOTE_AGAIN_AFTER: Final = (0.5, 2.0, 8.0)  # seconds, when the database cannot take the outcome
+NOTE_AGAIN_AFTER: Final = (0.5, 2.0, 8.0)  # seconds between tries to record the outcome
 
-# Longer than an attempt can take: after it, the mail of a worker that was killed is taken again.
+# Longer than an attempt can take. After it, the mail of a killed worker is tried by another.
 LEASE: Final = timedelta(minutes=2)
 
 MAILS_KEPT_FOR: Final = timedelta(days=30)  # since it was queued, once it is sent or given up

@@ -1,11 +1,11 @@
-"""Who may do what: the permissions, what each includes, and what each role and scope grants."""
+"""The permissions, what each includes, and what each role and scope grants."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Final
 
-# Permissions that an API key or a service token can be given, and what they open.
+# Permissions that an API key or a service token can have, and what they allow.
 PERMISSIONS: Final[dict[str, str]] = {
     "projects:read": "See projects and check geometries",
     "projects:write": "Create, change, archive, restore and delete projects",
@@ -17,7 +17,7 @@ PERMISSIONS: Final[dict[str, str]] = {
     "admin": "Everything, with the account's settings and webhooks",
 }
 
-# A permission that is held includes these besides.
+# A permission includes these too.
 INCLUDES: Final[dict[str, frozenset[str]]] = {
     "projects:write": frozenset({"projects:read"}),
     "assets:write": frozenset({"assets:read"}),
@@ -25,7 +25,7 @@ INCLUDES: Final[dict[str, frozenset[str]]] = {
     "admin": frozenset(PERMISSIONS),
 }
 
-# Scopes that an OAuth application can ask for. `profile` opens GET /account and nothing else.
+# Scopes that an OAuth application can request. `profile` allows GET /account only.
 SCOPES: Final[dict[str, str]] = {
     "profile": "See the account: its name, its plan and how much it holds",
     "projects:read": PERMISSIONS["projects:read"],
@@ -40,7 +40,7 @@ _VIEWER: Final = frozenset({"projects:read", "assets:read", "members:read"})
 _EDITOR: Final = _VIEWER | {"projects:write", "assets:write"}
 _ADMIN: Final = _EDITOR | {"members:write", "billing:read", "admin"}
 
-# Roles, from the least to the most; an owner alone may make or unmake owners.
+# Roles, from the least to the most; only an owner may change who is an owner.
 ROLES: Final[dict[str, frozenset[str]]] = {
     "viewer": _VIEWER,
     "editor": _EDITOR,
@@ -50,9 +50,9 @@ ROLES: Final[dict[str, frozenset[str]]] = {
 
 
 def expand(granted: Iterable[str]) -> frozenset[str]:
-    """All permissions that the granted ones amount to."""
-    held = frozenset(granted)
-    return held.union(*(INCLUDES.get(name, frozenset()) for name in held))
+    """The granted permissions with all that they include."""
+    names = frozenset(granted)
+    return names.union(*(INCLUDES.get(name, frozenset()) for name in names))
 
 
 def role_permissions(role: str) -> list[str]:

@@ -25,6 +25,5 @@ PLANS: Final[dict[str, Plan]] = {
 
 DEFAULT_PLAN: Final = "free"
 
-# Percentages of a limit that an account is told of when its usage reaches them. Going over the
-# limit is told besides.
+# Percentages of a limit at which an event is sent. Exceeding the limit is an event of its own.
 USAGE_THRESHOLDS: Final = (75, 90, 100)

@@ -1,7 +1,7 @@
 """How many requests a client may make to the web application, and to the API without a credential.
 
-A window has 60 seconds and begins with the client's first request. A client is an address; an IPv6
-client is a network of 64 bits, as one customer of a provider has that many addresses.
+A window lasts 60 seconds and begins with the client's first request. A client is an IP address; an
+IPv6 client is a /64 network, as one customer of a provider has all its addresses.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Final
 
 WINDOW_SECONDS: Final = 60
 
-# Requests a window; None is no limit.
+# Requests in a window; None is no limit.
 TIERS: Final[dict[str, int | None]] = {
     "strict": 5,
     "standard": 30,
@@ -32,7 +32,7 @@ ROUTES: Final[dict[str, str]] = {
     "/api/db/webhook": "exempt",
 }
 
-# Posts of pages: where somebody may try passwords or addresses. The pages are not counted.
+# Forms by which passwords or addresses could be guessed. Only POST counts.
 POSTS: Final[dict[str, str]] = {
     "/login": "strict",
     "/register": "strict",
@@ -48,7 +48,7 @@ POSTS: Final[dict[str, str]] = {
 # Requests to /v1 without a valid credential, in a window of their own.
 WITHOUT_CREDENTIAL: Final = 60
 
-# Requests to the OAuth server that it refused, in a window of their own. What an application with a
-# secret sends is not counted: one server may speak for many people, whose tokens may all be old.
+# Rejected requests to the OAuth server, in a window of their own. Those of applications with a
+# secret do not count: one server may act for many people, whose tokens may all have expired.
 OAUTH_REFUSALS: Final = 60
 IPV6_NETWORK_BITS: Final = 64
