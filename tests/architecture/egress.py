@@ -25,34 +25,35 @@ _LIBRARIES = """
 NETWORK = frozenset(_LIBRARIES.split())
 _IMPORTERS = ("importlib.import_module", "import_module", "__import__")
 
-_STORE = "the store at REDIS_URL, which whoever runs the service names"
-_OWN = "sockets of this machine: its own port, and what its own processes listen on"
+_VALKEY = "Valkey at REDIS_URL, which the operator sets"
+_OWN = "sockets of this machine: its own port, and those of its own processes"
 
-# module: (libraries, why it is no way to a customer's address)
+# module: (libraries, why it does not connect to customers' addresses)
 OTHER_WAYS: dict[str, tuple[str, str]] = {
     "app.chat.model": ("openai socket ssl", "the server at CHAT_BASE_URL"),
     "app.cli.listening": ("socket ssl", "a receiver for development, to which others connect"),
-    "app.jobs.wake_signals": ("redis", _STORE),
-    "app.jobs.queue": ("redis rq", _STORE),
+    "app.jobs.wake_signals": ("redis", _VALKEY),
+    "app.jobs.queue": ("redis rq", _VALKEY),
     "app.db.snapshots": ("psycopg", "the database at DATABASE_URL"),
-    "app.jobs.valkey": ("redis", _STORE),
-    "app.jobs.after_commit": ("redis", _STORE),
-    "app.jobs.registry": ("rq", _STORE),
+    "app.jobs.valkey": ("redis", _VALKEY),
+    "app.jobs.after_commit": ("redis", _VALKEY),
+    "app.jobs.registry": ("rq", _VALKEY),
     "app.mail.jobs": ("rq", "the queue's own exception"),
     "app.mail.smtp": ("smtplib socket ssl", "the server at MAIL_URL; recipients are no hosts"),
-    "app.doctor.checks.valkey": ("redis", _STORE),
+    "app.doctor.checks.valkey": ("redis", _VALKEY),
     "app.doctor.doctor": ("redis", "Valkey's own exception"),
     "app.running.instance_lock": ("socket", _OWN),
     "app.running.embedded": ("socket", _OWN),
-    "app.running.job_worker": ("redis rq", _STORE),
-    "app.running.worker_registry": ("redis rq", _STORE),
+    "app.running.job_worker": ("redis", _VALKEY),
+    "app.running.rq_worker": ("rq", _VALKEY),
+    "app.running.worker_registry": ("redis", _VALKEY),
     "app.running.gunicorn_worker": ("socket", "connections that clients opened"),
     "app.running.supervisor": ("http.client socket", _OWN),
-    "app.jobs.scheduler": ("redis", _STORE),
-    "app.usage.jobs": ("redis", _STORE),
-    "app.limits.request_counts": ("redis", _STORE),
-    "app.deliveries.metrics": ("redis", _STORE),
-    "app.deliveries.jobs": ("redis", _STORE),
+    "app.jobs.scheduler": ("redis", _VALKEY),
+    "app.usage.jobs": ("redis", _VALKEY),
+    "app.limits.request_counts": ("redis", _VALKEY),
+    "app.deliveries.metrics": ("redis", _VALKEY),
+    "app.deliveries.jobs": ("redis", _VALKEY),
 }
 
 

@@ -69,8 +69,8 @@ def test_wrong_counters_are_corrected(instance: Flask) -> None:
         client.account_id
     ]
     assert found(instance) == []
-    assert client.get("/v1/account").json["data"]["usage"] == right
-    assert other.get("/v1/account").json["data"]["usage"] == right
+    assert client.get("/v1/account").json["data"]["usage"] == actual
+    assert other.get("/v1/account").json["data"]["usage"] == actual
 
 
 def test_a_row_that_lacks_is_made(instance: Flask) -> None:
@@ -80,7 +80,7 @@ def test_a_row_that_lacks_is_made(instance: Flask) -> None:
         db.session.execute(delete(AccountUsage).where(AccountUsage.account_id == client.account_id))
         db.session.commit()
     assert [difference.stored for difference in correct(url_of(instance))] == [None]
-    assert client.get("/v1/account").json["data"]["usage"] == right
+    assert client.get("/v1/account").json["data"]["usage"] == actual
 
 
 def test_a_change_during_the_correction_is_counted(instance: Flask, monkeypatch) -> None:

@@ -225,7 +225,9 @@ def test_ctrl_c_of_a_terminal_reaches_all_processes_and_is_heard_once(
     worker = start_worker()
     children = wait_for(lambda: len(found := _children(worker.pid)) == 2 and found)
     enqueue = "import sys; from redis import Redis; from app.jobs.queue import job_queue; "
-    enqueue += "job_queue(Redis(unix_socket_path=sys.argv[1])).enqueue('app.stand_in.jobs.sleep', 2)"
+    enqueue += (
+        "job_queue(Redis(unix_socket_path=sys.argv[1])).enqueue('app.stand_in.jobs.sleep', 2)"
+    )
     command = [sys.executable, "-c", enqueue, str(folder / "valkey.sock")]
     subprocess.run(command, cwd=tree, env=environment, check=True)
     wait_for((folder / "job.started").exists)

@@ -12,7 +12,7 @@ from app.jobs.valkey import valkey
 from app.jobs.wake_signals import WakeSignal
 
 NEW_DELIVERIES = WakeSignal("deliveries", DELIVERIES, 60)
-TRACES = Path(os.environ["INSTANCE_PATH"])
+TRACES = Path(os.environ.get("INSTANCE_PATH", "instance"))
 
 
 def deliver() -> None:

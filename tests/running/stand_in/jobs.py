@@ -11,7 +11,7 @@ from app.stand_in.deliver import NEW_DELIVERIES, deliver
 from app.jobs import shutdown
 from app.jobs.registry import Job
 
-TRACES = Path(os.environ["INSTANCE_PATH"])
+TRACES = Path(os.environ.get("INSTANCE_PATH", "instance"))
 
 
 def sleep(seconds: int) -> None:
