@@ -7,7 +7,7 @@ import time
 import pytest
 
 from app.geometry import read_bbox
-from app.values.strict_json import MOST_CONTAINERS, JsonInvalid, loads
+from app.values.strict_json import MAX_CONTAINERS, JsonInvalid, loads
 from tests.make import Client
 
 
@@ -32,7 +32,7 @@ def test_a_long_name_is_told_back_shortened(client: Client) -> None:
 
 def test_a_body_of_very_many_arrays_is_refused() -> None:
     with pytest.raises(JsonInvalid, match="arrays and objects"):
-        loads(b"[" + b"[]," * MOST_CONTAINERS + b"[]]")
+        loads(b"[" + b"[]," * MAX_CONTAINERS + b"[]]")
 
 
 def test_a_bbox_of_many_digits_is_refused_at_once() -> None:
