@@ -26,9 +26,9 @@ from app.db.search_index import (
     as_stored,
     box_values,
     candidates,
+    driving_index,
     exact_tests,
     fence,
-    driving_index,
     page_of,
     text_values,
 )
@@ -191,7 +191,9 @@ def keys_in_order(table: SearchedTable, filters: Filters) -> Keys:
 
 def keys_found(table: SearchedTable, filters: Filters) -> Keys:
     """The keys from the index that finds the rows; they have no order yet."""
-    conditions = [candidates(table.table, filters.dialect, filters.driving_index, table.owner, table.sides)]
+    conditions = [
+        candidates(table.table, filters.dialect, filters.driving_index, table.owner, table.sides)
+    ]
     if filters.driving_index == "owner":
         conditions += _equal(table, table.table.c, filters)
     filtered = [field.stored_as for field in table.fields if field.filter]

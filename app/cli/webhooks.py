@@ -183,7 +183,9 @@ def _receiver(
     try:
         receiver = Receiver(certificates.receiver, port, status, printer)
     except OSError as error:
-        raise CommandError(f"Port {port} cannot be used ({error.strerror}); name another.") from None
+        raise CommandError(
+            f"Port {port} cannot be used ({error.strerror}); name another."
+        ) from None
     with receiver:
         yield receiver
 
