@@ -49,6 +49,18 @@ was answered. Ctrl-C or SIGTERM ends everything; a second one hastens.
 HOST, PORT, INSTANCE_PATH and the other settings are read from the environment; docs/operations.md
 lists them. Output goes to the folder logs in the instance folder, on a terminal there as well.
 """,
+    "test": """\
+usage: bin/test [--slow] [arguments of pytest]
+
+Sets up what is missing, then runs the tests in parallel and in random order.
+
+  --slow        run the tests marked slow as well, as .ci/run does
+  -m slow       run those alone
+  tests/x -k y  run some
+
+With CI=true a test that cannot run here, as npm's registry cannot be reached, is an error and
+not skipped. "pytest" has more arguments: .venv/bin/python -m pytest --help
+""",
     "check": "usage: bin/check\n\nChecks format, lint (ruff) and types (mypy).\n",
     "lock": """\
 usage: bin/lock [arguments of uv pip compile, such as --upgrade]
@@ -92,8 +104,24 @@ def canopy(arguments: list[str]) -> int:
 def test(arguments: list[str]) -> int:
     prepare(DEVELOPMENT)
     os.chdir(ROOT)
+    # The tests start many processes; each would compile the application anew.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    if missing := what_npm_lacks():
+        if os.environ.get("CI") == "true":
+            raise SetupError(f"No test may be skipped here (CI=true), but {missing}.")
+        say(f"The tests that need it are skipped, as {missing}.")
+        os.environ["CANOPY_TEST_MISSING"] = missing
     # More at once than there are processors, as many of them wait for other processes.
     become("-m", "pytest", "-n", str((os.cpu_count() or 2) * 3 // 2), *arguments)
+
+
+def what_npm_lacks() -> str:
+    """What the tests take from npm, a browser among it, is installed; else why it cannot be."""
+    command = [str(PYTHON), "-m", "tests.node"]
+    done = subprocess.run(command, cwd=ROOT, env=environment(), text=True, stdout=subprocess.PIPE)
+    if done.returncode and not done.stdout:
+        raise SetupError("tests.node failed; the reason stands above.")
+    return done.stdout.strip() if done.returncode else ""
 
 
 def check(_: list[str]) -> int:

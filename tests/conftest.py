@@ -45,15 +45,37 @@ class Visitor(FlaskClient):
 Flask.test_client_class = Visitor
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "provokes(*statuses): requests are answered 5xx on purpose")
-    config.addinivalue_line("markers", "slow: left out by bin/test, run by .ci/run")
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--slow", action="store_true", help="run the tests marked slow as well")
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """A test runs on both databases; one marked ``one_database`` on SQLite alone, the faster."""
+    if "app" in metafunc.fixturenames:
+        one = metafunc.definition.get_closest_marker("one_database")
+        names = DATABASES[:1] if one else DATABASES
+        metafunc.parametrize("app", names, indirect=True, scope="session")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what is marked ``slow``, unless ``--slow`` or ``-m`` asks for it."""
+    if config.option.slow or config.option.markexpr:
+        return
+    slow = [item for item in items if item.get_closest_marker("slow")]
+    config.hook.pytest_deselected(items=slow)
+    items[:] = [item for item in items if not item.get_closest_marker("slow")]
 
 
 @pytest.fixture(scope="session", autouse=True)
 def _watched() -> None:
     """Statements are watched from the first one on."""
     watch.begin()
+
+
+@pytest.fixture
+def long_run(pytestconfig: pytest.Config) -> bool:
+    """Whether ``--slow`` was asked for: what is random tries more then."""
+    return bool(pytestconfig.option.slow)
 
 
 @pytest.fixture(scope="session")
@@ -78,9 +100,9 @@ def valkey_url(scratch: Path) -> str:
     return embedded.ensure(scratch / "valkey")
 
 
-@pytest.fixture(scope="session", params=DATABASES)
+@pytest.fixture(scope="session")
 def app(request: pytest.FixtureRequest, scratch: Path, valkey_url: str) -> Iterator[Flask]:
-    """The application, once on each database, with its schema and nothing in it."""
+    """The application, with its schema and nothing in it, on the database of ``request.param``."""
     environ = {
         "INSTANCE_PATH": str(scratch / request.param),
         "REDIS_URL": f"{valkey_url}?db={DATABASES.index(request.param)}",

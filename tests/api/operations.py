@@ -86,6 +86,10 @@ class Operation(NamedTuple):
         return path
 
 
+# In place of an operation where one of each thing is wanted.
+EVERYTHING = Operation("", "", tuple(FILLERS), "")
+
+
 @cache
 def bare_app() -> Flask:
     """An application for its URL map and its description; it has no database."""

@@ -10,6 +10,8 @@ from app.geometry import read_bbox
 from app.values.strict_json import MAX_CONTAINERS, JsonInvalid, loads
 from tests.make import Client
 
+pytestmark = pytest.mark.one_database
+
 
 def test_details_end_at_a_hundred(client: Client) -> None:
     response = client.post("/v1/projects?" + "&".join(f"p{n}=1" for n in range(500)), json={})

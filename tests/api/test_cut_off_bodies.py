@@ -9,6 +9,8 @@ from werkzeug.test import TestResponse
 
 from tests.make import Client
 
+pytestmark = pytest.mark.one_database
+
 BODY = b'{"name": "Wald"}'
 KEY = {"Idempotency-Key": "cut off"}
 

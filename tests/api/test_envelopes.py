@@ -13,6 +13,8 @@ from app.db.extensions import db
 from app.values import clock
 from tests.make import Client, make_account, make_asset, make_project
 
+pytestmark = pytest.mark.one_database
+
 TIME = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"
 REQUEST_ID = r"req_[0-9a-hjkmnp-tv-z]{26}"
 

@@ -13,6 +13,7 @@ from werkzeug.test import TestResponse
 
 from app.policy.permissions import PERMISSIONS
 from tests.api.operations import (
+    EVERYTHING,
     MALFORMED,
     Operation,
     absent_ids,
@@ -24,20 +25,14 @@ from tests.api.operations import (
     operations,
     prepare,
 )
+from tests.cells import every_cell
 from tests.make import Client, deliveries, events, make_key, make_service_token
 from tests.make.webhooks import replays
 
 SAME_ID = {"X-Request-Id": "one-request-id"}
 BODY = {"unknown": 1}
 
-
-def _name(operation: Operation) -> str:
-    return operation.name
-
-
-each = pytest.mark.parametrize("operation", operations(), ids=_name)
-each_named = pytest.mark.parametrize("operation", named(), ids=_name)
-each_addressed = pytest.mark.parametrize("operation", addressed(), ids=_name)
+one_database = pytest.mark.one_database
 
 
 def _send(client: Client, operation: Operation, ids: dict[str, str]) -> TestResponse:
@@ -50,56 +45,82 @@ def _bytes(response: TestResponse) -> tuple[int, bytes, list[tuple[str, str]]]:
     return response.status_code, response.get_data(), sorted(headers)
 
 
-@each
-def test_nobody_is_refused(client: Client, operation: Operation) -> None:
-    response = _send(client.nobody(), operation, absent_ids(operation))
-    assert response.status_code == 401
-    assert response.json["error"]["code"] == "UNAUTHORIZED"
-    assert response.headers["WWW-Authenticate"].startswith("Bearer")
+@pytest.fixture
+def things(client: Client) -> dict[str, str]:
+    """One of each thing that a path can name."""
+    return fill(client, EVERYTHING)
 
 
-@each_named
-def test_all_other_permissions_do_not_help(client: Client, operation: Operation) -> None:
-    limited = make_key(client, permissions=lacking(operation.needs))
-    response = _send(limited, operation, absent_ids(operation))
-    assert response.status_code == 403
-    assert response.json["error"]["code"] == "FORBIDDEN"
-    assert operation.needs in response.json["error"]["message"]
+@one_database
+def test_nobody_is_refused(client: Client) -> None:
+    with every_cell() as cell:
+        for operation in operations():
+            with cell(operation.name):
+                response = _send(client.nobody(), operation, absent_ids(operation))
+                assert response.status_code == 401
+                assert response.json["error"]["code"] == "UNAUTHORIZED"
+                assert response.headers["WWW-Authenticate"].startswith("Bearer")
 
 
-@each_named
-def test_the_permission_is_enough(client: Client, operation: Operation) -> None:
-    bearer = make_service_token(client, permissions=[operation.needs])
-    response = _send(bearer, operation, fill(client, operation))
-    assert response.status_code not in (401, 403, 404)
+@one_database
+def test_all_other_permissions_do_not_help(client: Client) -> None:
+    with every_cell() as cell:
+        for operation in named():
+            limited = make_key(client, permissions=lacking(operation.needs))
+            with cell(operation.name):
+                response = _send(limited, operation, absent_ids(operation))
+                assert response.status_code == 403
+                assert response.json["error"]["code"] == "FORBIDDEN"
+                assert operation.needs in response.json["error"]["message"]
 
 
-@pytest.mark.parametrize(
-    "operation", [item for item in operations() if item.needs not in PERMISSIONS], ids=_name
-)
-def test_any_credential_is_enough(client: Client, operation: Operation) -> None:
+@one_database
+def test_the_permission_is_enough(client: Client, things: dict[str, str]) -> None:
+    """What a change sends is refused for its body, so that the things stay; what ends one without
+    a body gets one for itself."""
+    with every_cell() as cell:
+        for operation in named():
+            bearer = make_service_token(client, permissions=[operation.needs])
+            ids = fill(client, operation) if operation.method == "DELETE" else things
+            with cell(operation.name):
+                assert _send(bearer, operation, ids).status_code not in (401, 403, 404)
+
+
+@one_database
+def test_any_credential_is_enough(client: Client, things: dict[str, str]) -> None:
     bearer = make_key(client, permissions=["members:read"])
-    assert _send(bearer, operation, fill(client, operation)).status_code == 200
+    with every_cell() as cell:
+        for operation in operations():
+            if operation.needs not in PERMISSIONS:
+                with cell(operation.name):
+                    assert _send(bearer, operation, things).status_code == 200
 
 
-@each_addressed
 def test_a_stranger_cannot_tell_what_exists(
-    client: Client, stranger: Client, operation: Operation
+    client: Client, stranger: Client, things: dict[str, str]
 ) -> None:
-    """Each id of the path in turn is another account's; those before it are the stranger's own."""
-    real, own = fill(client, operation), fill(stranger, operation)
-    for place, argument in enumerate(operation.arguments):
-        before = {name: own[name] for name in operation.arguments[:place]}
-        absent = absent_ids(operation) | before
-        expected = _bytes(_send(stranger, operation, absent))
-        assert expected[0] == 404
-        foreign = absent | {name: real[name] for name in operation.arguments[place:]}
-        assert _bytes(_send(stranger, operation, foreign)) == expected
-        for word in MALFORMED:
-            assert _bytes(_send(stranger, operation, absent | {argument: word})) == expected
+    """Each id of the path in turn is another account's; those before it are the stranger's own.
+
+    On both databases, as they take different texts for ids.
+    """
+    own = fill(stranger, EVERYTHING)
+    with every_cell() as cell:
+        for operation in addressed():
+            for place, argument in enumerate(operation.arguments):
+                with cell(f"{operation.name} {argument}"):
+                    before = {name: own[name] for name in operation.arguments[:place]}
+                    absent = absent_ids(operation) | before
+                    expected = _bytes(_send(stranger, operation, absent))
+                    assert expected[0] == 404
+                    after = operation.arguments[place:]
+                    foreign = absent | {name: things[name] for name in after}
+                    assert _bytes(_send(stranger, operation, foreign)) == expected
+                    for word in MALFORMED:
+                        malformed = absent | {argument: word}
+                        assert _bytes(_send(stranger, operation, malformed)) == expected, word
 
 
-@each_addressed
+@pytest.mark.parametrize("operation", addressed(), ids=lambda operation: operation.name)
 def test_what_a_stranger_asked_for_is_untouched(
     client: Client, stranger: Client, operation: Operation
 ) -> None:
@@ -128,15 +149,21 @@ def _everything(client: Client, operation: Operation, ids: dict[str, str]) -> An
     return read, events(client), deliveries(client), replays(client)
 
 
-@each
-def test_a_parameter_that_it_does_not_have_is_refused(client: Client, operation: Operation) -> None:
-    path = operation.path(fill(client, operation)) + "?unknown=1"
-    response = client.send(operation.method, path)
-    assert response.status_code == 400
-    assert response.json["error"]["code"] == "VALIDATION_ERROR"
-    assert [item["field"] for item in response.json["error"]["details"]] == ["unknown"]
+@one_database
+def test_a_parameter_that_it_does_not_have_is_refused(
+    client: Client, things: dict[str, str]
+) -> None:
+    with every_cell() as cell:
+        for operation in operations():
+            with cell(operation.name):
+                response = client.send(operation.method, operation.path(things) + "?unknown=1")
+                assert response.status_code == 400
+                error = response.json["error"]
+                assert error["code"] == "VALIDATION_ERROR"
+                assert [item["field"] for item in error["details"]] == ["unknown"]
 
 
+@one_database
 def test_an_operation_with_an_id_that_cannot_be_filled_says_what_to_do(client: Client) -> None:
     operation = Operation("GET", "/v1/bees/<bee_id>", ("bee_id",), "projects:read")
     with pytest.raises(LookupError, match="add 'bee_id' to FILLERS"):

@@ -14,25 +14,27 @@ from tests.api.operations import Operation, operations
 from tests.fuzz.machine import Changes
 from tests.fuzz.requests import run
 
-REQUESTS = 20  # of each operation, on each database
-SEQUENCES = 5
+# Of each operation, and of all, on each database; the second number is that of ``--slow``.
+REQUESTS = {False: 8, True: 20}
+SEQUENCES = {False: 2, True: 5}
 SEED = random.SystemRandom().randrange(2**32)
 
 
 @pytest.mark.parametrize("operation", operations(), ids=lambda operation: operation.name)
-def test_made_up_requests(app: Flask, operation: Operation) -> None:
+def test_made_up_requests(app: Flask, operation: Operation, long_run: bool) -> None:
     sys.stdout.write(f"python -m tests.fuzz --seed {SEED}\n")
-    answers = run(app, operation, number=REQUESTS, start=SEED)
-    assert answers.total() >= REQUESTS // 2
+    number = REQUESTS[long_run]
+    answers = run(app, operation, number=number, start=SEED)
+    assert answers.total() >= number // 2
 
 
-def test_sequences_of_changes(app: Flask) -> None:
+def test_sequences_of_changes(app: Flask, long_run: bool) -> None:
     sys.stdout.write(f"python -m tests.fuzz --seed {SEED}\n")
     machine = type("Changes", (Changes,), {"app": app})
     run_state_machine_as_test(
         seed(SEED)(machine),
         settings=settings(
-            max_examples=SEQUENCES,
+            max_examples=SEQUENCES[long_run],
             deadline=None,
             database=None,
             stateful_step_count=25,

@@ -15,20 +15,27 @@ from app.api import envelope
 from app.db import queries
 from bench.instance import polygon
 from tests.contract import decoded
-from tests.make import Client, make_project
+from tests.make import Client, make_account, make_project
 
 MEGABYTE = 1024 * 1024
 each_coding = pytest.mark.parametrize("coding", ["gzip", "zstd"])
 
 
+@pytest.fixture(scope="module")
+def account(app: Flask) -> Client:
+    """One with twenty projects of many positions, which no test changes."""
+    made = make_account(app)
+    for number in range(20):
+        make_project(made, name=f"Forest {number}", geometry=polygon(1_000, west=number / 10))
+    return made
+
+
 @pytest.fixture
-def large(client: Client, monkeypatch: pytest.MonkeyPatch) -> Client:
+def large(account: Client, monkeypatch: pytest.MonkeyPatch) -> Client:
     """An account whose first page does not fit into what is kept in memory."""
     monkeypatch.setattr(envelope, "_IN_MEMORY", 300_000)
     monkeypatch.setattr(envelope, "_LARGE", 200_000)
-    for number in range(20):
-        make_project(client, name=f"Forest {number}", geometry=polygon(1_000, west=number / 10))
-    return client
+    return account
 
 
 class _Seen(SpooledTemporaryFile):  # type: ignore[type-arg]

@@ -16,6 +16,8 @@ from app.auth.guard import ANY_CREDENTIAL, PROFILE
 from app.policy.permissions import PERMISSIONS, SCOPES
 from tests.api.operations import operations
 
+pytestmark = pytest.mark.one_database
+
 METHODS = {"get", "post", "put", "patch", "delete"}
 
 

@@ -17,6 +17,8 @@ from tests.contract import decoded
 from tests.make import Client, make_account, make_project
 from tests.make.apps import bare_app
 
+pytestmark = pytest.mark.one_database
+
 CODINGS = ["gzip", "zstd"]
 each_coding = pytest.mark.parametrize("coding", CODINGS)
 

@@ -31,6 +31,8 @@ from tests.billing.sending import (
 )
 from tests.make import Client, event_types, make_account, together
 
+pytestmark = pytest.mark.one_database
+
 # Of each route; 100 take a minute more.
 SHUFFLES = int(os.environ.get("CANOPY_TEST_SHUFFLES", "25"))
 SignedMessage = tuple[str, bytes, dict[str, str]]
@@ -126,6 +128,7 @@ def test_in_order_the_plan_follows(server: Server, story: Any) -> None:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("story", [own_story, stripe_story])
 def test_concurrent_repeated_and_shuffled_events_lead_to_the_same_state(
     server: Server, story: Any

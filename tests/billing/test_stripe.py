@@ -22,6 +22,8 @@ from tests.billing.sending import (
 )
 from tests.make import Client, event_types, events, make_account
 
+pytestmark = pytest.mark.one_database
+
 CREATED = "customer.subscription.created"
 UPDATED = "customer.subscription.updated"
 DELETED = "customer.subscription.deleted"

@@ -30,6 +30,8 @@ from tests.billing.sending import (
 from tests.make import Client
 from tests.make.properties import examples
 
+pytestmark = pytest.mark.one_database
+
 BODY = '{"id": "evt_1", "name": "Żółw \U0001f332"}'
 
 

@@ -28,6 +28,7 @@ from tests.billing.sending import (
 )
 from tests.make import Client, event_types, events, make_account
 
+pytestmark = pytest.mark.one_database
 TYPES = (
     *("subscription.created", "subscription.updated", "subscription.canceled"),
     *("invoice.paid", "invoice.failed"),

@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, Error, sync_playwright
 
 from tests.node import NODE, modules
 
@@ -45,16 +45,31 @@ class Chromium(NamedTuple):
     environment: dict[str, str]
 
 
+class NoBrowser(Exception):
+    """There is none that runs. The message is one sentence, with what to do."""
+
+
 @contextmanager
 def chromium() -> Iterator[Browser]:
-    """A running browser."""
+    """A running browser.
+
+    Raises:
+        NoBrowser: there is none that runs.
+    """
     found = find()
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=found.program,
-            args=[*_QUIET, *found.options],
-            env={"PATH": os.environ["PATH"]} | found.environment,
-        )
+        try:
+            browser = playwright.chromium.launch(
+                executable_path=found.program,
+                args=[*_QUIET, *found.options],
+                env={"PATH": os.environ["PATH"]} | found.environment,
+            )
+        except Error as error:
+            reason = error.message.splitlines()[0]
+            raise NoBrowser(
+                f"{found.program} does not run ({reason}): install Chromium, or set "
+                "CANOPY_TEST_CHROMIUM"
+            ) from None
         try:
             yield browser
         finally:
@@ -63,13 +78,17 @@ def chromium() -> Iterator[Browser]:
 
 @cache
 def find() -> Chromium:
-    """CANOPY_TEST_CHROMIUM, or the machine's own, or the one from npm."""
+    """CANOPY_TEST_CHROMIUM, or the machine's own, or the one from npm.
+
+    Raises:
+        NoBrowser: npm has none for this machine.
+    """
     named = os.environ.get("CANOPY_TEST_CHROMIUM", "")
     own = named or shutil.which("chromium") or shutil.which("chromium-browser")
     if own and named != "npm":
         return Chromium(own, (), {"HOME": os.environ.get("HOME", "/")})
     if platform.machine() != "x86_64":
-        raise RuntimeError("There is no Chromium here; install one, or set CANOPY_TEST_CHROMIUM.")
+        raise NoBrowser("there is no Chromium here: install one, or set CANOPY_TEST_CHROMIUM")
     folder = _unpacked()
     libraries = {"LD_LIBRARY_PATH": str(folder / "lib"), "FONTCONFIG_PATH": str(folder / "fonts")}
     return Chromium(str(folder / "chromium"), _BARE, {"HOME": str(folder), **libraries})

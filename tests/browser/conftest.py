@@ -10,7 +10,7 @@ import sys
 import time
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from email.message import EmailMessage
 from pathlib import Path
@@ -19,10 +19,11 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page
 
 from config import ROOT
-from tests.browser.chromium import chromium
+from tests.browser.chromium import NoBrowser, chromium
 from tests.conftest import CHEAP_PASSWORDS
 from tests.mail.servers import Inbox, free_port, smtp_server
 from tests.make.mails import link_in
+from tests.node import skip
 
 START_SECONDS = 60
 MAIL_SECONDS = 20
@@ -108,8 +109,12 @@ def _wait(made: Instance, serving: subprocess.Popen[bytes]) -> None:
 
 @pytest.fixture(scope="session")
 def chrome() -> Iterator[Browser]:
-    """One browser for all tests of this process."""
-    with chromium() as browser:
+    """One browser for all tests of this process, which are skipped where there is none."""
+    with ExitStack() as stack:
+        try:
+            browser = stack.enter_context(chromium())
+        except NoBrowser as missing:
+            skip(str(missing))
         yield browser
 
 

@@ -15,6 +15,7 @@ PHONE = {"width": 360, "height": 740}
 DESKTOP = {"width": 1280, "height": 800}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("scheme", "viewport"),
     [("light", DESKTOP), ("dark", PHONE)],

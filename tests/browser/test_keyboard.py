@@ -6,6 +6,8 @@ import itertools
 import json
 from urllib.parse import urlencode
 
+import pytest
+
 from tests.browser.conftest import Instance, Visitor
 from tests.make.browser import PASSWORD
 
@@ -44,6 +46,7 @@ def press(visitor: Visitor, name: str) -> None:
         visitor.page.keyboard.press("Enter")
 
 
+@pytest.mark.slow
 def test_every_flow_by_keyboard(visitor: Visitor, instance: Instance) -> None:
     email = f"keys-{next(_numbers)}-{id(instance)}@example.org"
     visitor.go("/register")

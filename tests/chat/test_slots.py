@@ -18,6 +18,8 @@ from tests.chat.conftest import ask, reply
 from tests.chat.server import ModelServer, Step, closes, says, waits_for, wants
 from tests.make import Client, make_account, make_project, second_app
 
+pytestmark = pytest.mark.one_database
+
 LOADED = """
 import sys
 from app import create_app
@@ -121,6 +123,7 @@ def test_no_connection_of_the_database_waits_for_the_model(
     assert held == [0] * 6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("settings", "loaded"),
     [

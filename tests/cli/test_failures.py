@@ -21,6 +21,8 @@ from app.db.migrations import is_current, newest_revision, upgrade
 from config import load_settings
 from tests.cli.conftest import Run, runner
 
+pytestmark = pytest.mark.one_database
+
 
 def _commands(group: click.Group, *path: str) -> Iterator[list[str]]:
     """The words of every command of a group and of the groups in it."""

@@ -11,6 +11,8 @@ from tests.cli.features import features_file, imported, projects
 from tests.make import Client, square
 from tests.make.features import DISTRICTS
 
+pytestmark = pytest.mark.one_database
+
 BOW_TIE = {
     "type": "Polygon",
     "coordinates": [[[0, 0], [1, 1], [1, 0], [0, 1], [0, 0]]],

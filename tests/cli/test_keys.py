@@ -11,6 +11,8 @@ import pytest
 from tests.cli.conftest import Run
 from tests.make import Client
 
+pytestmark = pytest.mark.one_database
+
 KINDS = pytest.mark.parametrize(("command", "field"), [("key", "key"), ("service-token", "token")])
 
 

@@ -23,6 +23,8 @@ from tests.cli.conftest import runner
 from tests.make import Client, make_account, second_app
 from tests.make.webhooks import make_webhook, webhook_row
 
+pytestmark = pytest.mark.one_database
+
 Start = Callable[[], Flask]
 
 

@@ -27,6 +27,8 @@ from tests.make import Client, events, make_project, second_app
 from tests.make.webhooks import deliveries, make_webhook
 from tests.webhooks.job import deliver_due, forget_deliveries
 
+pytestmark = pytest.mark.one_database
+
 SECONDS = 30
 
 
@@ -133,11 +135,7 @@ def wait_for(condition: Callable[[], object]) -> None:
         time.sleep(0.02)
 
 
-@pytest.mark.parametrize(
-    ("app", "number"),
-    [("sqlite", signal.SIGTERM), ("postgresql", signal.SIGINT)],
-    indirect=["app"],
-)
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_listen_prints_what_comes_and_removes_its_webhook(
     client: Client, start: Callable[..., Listener], number: int
 ) -> None:

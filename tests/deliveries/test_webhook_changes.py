@@ -18,6 +18,8 @@ from tests.make import Client
 from tests.make.webhooks import deliveries, make_webhook
 from tests.webhooks.conftest import MakeReceiver
 
+NUMBER = 30  # deliveries that are due, of 0.1 s each
+
 
 @contextmanager
 def delivering_now(app: Flask) -> Iterator[None]:
@@ -53,14 +55,14 @@ def slowly(customer: Client, receiver: Receiver, number: int) -> dict[str, str]:
 def test_a_deleted_one_gets_nothing_more(
     delivering: Flask, customer: Client, receiver: Receiver
 ) -> None:
-    webhook = slowly(customer, receiver, 60)
+    webhook = slowly(customer, receiver, NUMBER)
     with delivering_now(delivering):
         wait_for(lambda: receiver.requests)
         customer.delete(f"/v1/webhooks/{webhook['id']}")
         time.sleep(0.3)
         seen = len(receiver.requests)
         time.sleep(0.5)
-        assert len(receiver.requests) == seen < 60
+        assert len(receiver.requests) == seen < NUMBER
     assert {row["state"] for row in deliveries(customer)} == {"succeeded", "canceled"}
 
 
@@ -68,18 +70,18 @@ def test_another_url_is_called(
     delivering: Flask, customer: Client, make_receiver: MakeReceiver
 ) -> None:
     old, new = make_receiver(), make_receiver()
-    webhook = slowly(customer, old, 60)
+    webhook = slowly(customer, old, NUMBER)
     with delivering_now(delivering):
         wait_for(lambda: old.requests)
         customer.put(f"/v1/webhooks/{webhook['id']}", {"url": new.url()})
         time.sleep(0.3)
         seen = len(old.requests)
-        wait_for(lambda: len(old.requests) + len(new.requests) == 60)
+        wait_for(lambda: len(old.requests) + len(new.requests) == NUMBER)
         assert len(old.requests) == seen
 
 
 def test_another_secret_signs(delivering: Flask, customer: Client, receiver: Receiver) -> None:
-    webhook = slowly(customer, receiver, 60)
+    webhook = slowly(customer, receiver, NUMBER)
     with delivering_now(delivering):
         wait_for(lambda: receiver.requests)
         answer = customer.post(
@@ -87,7 +89,7 @@ def test_another_secret_signs(delivering: Flask, customer: Client, receiver: Rec
         ).json["data"]
         time.sleep(0.3)
         seen = len(receiver.requests)
-        wait_for(lambda: len(receiver.requests) == 60)
+        wait_for(lambda: len(receiver.requests) == NUMBER)
     for request in receiver.requests[seen:]:
         digest = hmac.new(answer["secret"].encode(), request.body, hashlib.sha256).hexdigest()
         assert request.headers["x-service-signature"] == f"sha256={digest}"

@@ -128,6 +128,8 @@ def test_commands_have_the_exec_form_and_name_existing_files(name: str) -> None:
     assert list(missing_programs(words)) == []
 
 
+@pytest.mark.slow
+@pytest.mark.slow
 def test_the_web_server_starts_from_what_is_copied(image: Path, tmp_path: Path) -> None:
     settings = {"INSTANCE_PATH": str(tmp_path), "SECRET_KEY": "k" * 32}
     server, *options = (word for word in command(DOCKERFILE) if word != "wsgi:app")
@@ -142,6 +144,7 @@ def test_commands_run_from_what_is_copied(image: Path, tmp_path: Path) -> None:
     assert '"revision"' in done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [command(DOCKERFILE), ["python", "worker.py"]], ids=" ".join)
 def test_without_a_secret_key_nothing_starts(image: Path, tmp_path: Path, words: list[str]) -> None:
     done = run(image, words, INSTANCE_PATH=str(tmp_path))

@@ -17,6 +17,8 @@ from app.running import gunicorn_worker
 from tests.deploy.files import text
 from tests.make import Client
 
+pytestmark = pytest.mark.one_database
+
 PAGE = text("docs/operations.md")
 PARTS_OF_A_LINE = {"time", "level", "logger", "message"}
 

@@ -27,10 +27,10 @@ from tests.make import Application, Browser, Client, make_application
 from tests.make.oauth import BACK, ask_token, exchange, refresh
 from tests.oauth.support import authorize_url, browser_of, code_of, redirect_query, tokens_of
 
+pytestmark = pytest.mark.one_database
 PAGE = documents()["docs/oauth.md"]
-ADDRESS = "http://127.0.0.1:8000"
 LOOPBACK = "http://127.0.0.1:40963/back"  # of the request whose code the page exchanges
-NOTHING = {"active": False}
+ADDRESS, NOTHING = "http://127.0.0.1:8000", {"active": False}
 _HEAD = re.compile(r"^\|.*\n\|[ |-]*-[ |-]*$", re.MULTILINE)
 
 _CURL = argparse.ArgumentParser(exit_on_error=False)

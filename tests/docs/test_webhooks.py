@@ -30,6 +30,8 @@ from tests.docs.test_oauth import fits, in_words, tables
 from tests.make import Client
 from tests.make.webhooks import make_log
 
+pytestmark = pytest.mark.one_database
+
 PAGE = documents()["docs/webhooks.md"]
 ADDRESS = "http://127.0.0.1:8000"
 

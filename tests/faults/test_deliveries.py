@@ -13,6 +13,8 @@ from tests.faults.delivering import Service, service
 from tests.faults.kills import kills
 from tests.faults.outages import absent, flushes, restarts
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def running(scratch: Path) -> Iterator[Service]:

@@ -13,6 +13,8 @@ from tests.faults.rush import PLAN_LIMIT, REQUESTS, TIER_LIMIT, rushes
 from tests.faults.store import faults_of, run
 from tests.faults.valkey import STORE_FAULTS, Fault
 
+pytestmark = pytest.mark.slow
+
 _folders = itertools.count(1)
 
 

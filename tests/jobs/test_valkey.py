@@ -17,6 +17,8 @@ from app.jobs.valkey import LOOK_EVERY_SECONDS, TIMEOUT_SECONDS, Script, Valkey,
 from config import SettingsError
 from tests.make import make_account, second_app
 
+pytestmark = pytest.mark.one_database
+
 DEAD = "redis://127.0.0.1:9/0"
 
 

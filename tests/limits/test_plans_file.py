@@ -14,6 +14,8 @@ from app.policy.plans import PLANS, Plan
 from config import ROOT, SettingsError
 from tests.make import make_account, second_app
 
+pytestmark = pytest.mark.one_database
+
 
 def _file(folder: Path, text: str) -> Path:
     path = folder / "plans.toml"
@@ -83,6 +85,7 @@ def test_bytes_that_are_no_text_are_refused(tmp_path: Path) -> None:
         read_plans(path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "command",
     [

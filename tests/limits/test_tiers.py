@@ -14,6 +14,8 @@ from app.limits.limiter import client_of
 from app.policy.tiers import ROUTES, TIERS
 from tests.make import make_account, second_app
 
+pytestmark = pytest.mark.one_database
+
 STRICT, STANDARD, LENIENT = "/api/auth/check-email", "/api/onboarding/validate-slug", "/api/health"
 BODIES: dict[str, Any] = {
     STRICT: {"email": "jo@example.org"},
@@ -59,15 +61,16 @@ def test_every_route_of_the_table_exists(app: Flask) -> None:
 
 @pytest.mark.parametrize(("path", "limit"), [(STRICT, 5), (STANDARD, 30), (LENIENT, 60)])
 def test_a_window_allows_as_many_as_its_tier_says(app: Flask, path: str, limit: int) -> None:
-    visitor = app.test_client()
+    visitor, began = app.test_client(), time.monotonic()
     for used in range(1, limit + 1):
         response = call(visitor, path)
         assert (response.status_code, left(response)) == (200, limit - used)
         assert response.headers["X-RateLimit-Limit"] == str(limit)
     refused = call(visitor, path)
+    passed = time.monotonic() - began
     assert (refused.status_code, left(refused)) == (429, 0)
     assert refused.json["error"]["code"] == "RATE_LIMITED"
-    assert 58 <= int(refused.headers["Retry-After"]) <= 60
+    assert 60 - passed <= int(refused.headers["Retry-After"]) + 1 <= 61
     assert 0 <= int(refused.headers["X-RateLimit-Reset"]) - time.time() <= 61
 
 
@@ -228,7 +231,7 @@ def test_nobody_has_60_requests_a_minute_and_a_key_from_there_its_own(app: Flask
     refused = visitor.get("/v1/account", headers=guess)
     assert (refused.status_code, left(refused)) == (429, 0)
     assert "Without a valid credential" in refused.json["error"]["message"]
-    assert 58 <= int(refused.headers["Retry-After"]) <= 60
+    assert 50 <= int(refused.headers["Retry-After"]) <= 60
     assert visitor.get("/v1/auth/verify").status_code == 429
     welcome = visitor.get("/v1/account", headers=bearer)
     assert (welcome.status_code, left(welcome)) == (200, 59)

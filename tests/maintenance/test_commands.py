@@ -13,6 +13,7 @@ from flask import Flask
 from app.db.snapshots import snapshot
 from app.doctor.counters import differences
 from app.models import Project
+from tests.cells import every_cell
 from tests.cli.conftest import runner
 from tests.conftest import DATABASES
 from tests.doctor.test_counters import spoil
@@ -89,18 +90,22 @@ def test_a_restore_in_json(instance: Flask, folder: Path) -> None:
     assert document["same_secret_key"] is True
 
 
-@pytest.mark.parametrize("damage", DAMAGES)
 def test_a_damaged_file_is_one_sentence_and_exit_1(
-    make_instance: MakeInstance, folder: Path, damage: str
+    make_instance: MakeInstance, folder: Path
 ) -> None:
-    app = make_instance("sqlite")
+    app, path = make_instance("sqlite"), folder / "b.zip"
     fill(app)
-    run(app, "backup", folder / "b.zip")
-    DAMAGES[damage][0](folder / "b.zip")
-    refused = run(app, "restore", folder / "b.zip", "--yes", "--json")
-    assert (refused.exit_code, refused.stdout) == (1, "")
-    assert refused.stderr.startswith("Error: ")
-    assert refused.stderr.count("\n") == 1
+    run(app, "backup", path)
+    whole = path.read_bytes()
+    with every_cell() as cell:
+        for damage, (harm, _) in DAMAGES.items():
+            with cell(damage):
+                path.write_bytes(whole)
+                harm(path)
+                refused = run(app, "restore", path, "--yes", "--json")
+                assert (refused.exit_code, refused.stdout) == (1, "")
+                assert refused.stderr.startswith("Error: ")
+                assert refused.stderr.count("\n") == 1
 
 
 @pytest.mark.parametrize("kind", DATABASES)

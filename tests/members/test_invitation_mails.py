@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from app.db.extensions import db
 from app.members.service import find_invitation
 from app.models import Mail, Membership
@@ -17,6 +19,8 @@ from tests.make import (
     second_app,
     text_of,
 )
+
+pytestmark = pytest.mark.one_database
 
 PATH = "/v1/account/members"
 

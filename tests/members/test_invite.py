@@ -26,6 +26,8 @@ from tests.make import (
     together,
 )
 
+pytestmark = pytest.mark.one_database
+
 PATH = "/v1/account/members"
 
 

@@ -18,6 +18,8 @@ from tests.make import (
 )
 from tests.oauth.support import api_status, authorize_url, browser_of, tokens_of
 
+pytestmark = pytest.mark.one_database
+
 
 def _name_of(client: Client) -> str:
     return client.get("/v1/account").json["data"]["name"]

@@ -12,6 +12,8 @@ from tests.make import (
 )
 from tests.oauth.support import authorize_url, browser_of, redirect_query
 
+pytestmark = pytest.mark.one_database
+
 
 @pytest.mark.parametrize(
     ("fields", "error"),

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
+
 from app.policy.tiers import OAUTH_REFUSALS
 from tests.make import Application, Client, make_application, second_app
 from tests.make.oauth import VERIFIER, refresh
 from tests.oauth.support import assert_error, code_of
+
+pytestmark = pytest.mark.one_database
 
 
 def _form(application: Application, code: str) -> dict[str, str]:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 import pytest
 from flask import Flask
 
+from app.db.extensions import db
+from app.models import User
 from app.policy.people import RESET_LIFE, WRONG_PASSWORDS
 from app.values import clock
-from tests.make import link_in, mails_to, sign_in
+from tests.make import Client, link_in, mails_to, sign_in
 from tests.make.browser import PASSWORD, Browser
 from tests.make.mails import text_of
 from tests.people.test_sign_in import attempt, status
@@ -44,6 +47,26 @@ def test_a_reset_lifts_the_throttle(app: Flask, email: str) -> None:
     browser.get(link_in(mails_to(app, email)[-1]))
     browser.submit(password=NEW)
     assert sign_in(app, email, NEW)
+
+
+def test_a_mailed_link_proves_the_address(app: Flask, client: Client) -> None:
+    """The operator made the account, and nobody has proved its owner's address."""
+    email, proved_at = _address_of(client)
+    assert proved_at is None
+    browser = Browser(app)
+    browser.get("/forgot-password")
+    browser.submit(email=email)
+    browser.get(link_in(mails_to(app, email)[-1]))
+    assert _address_of(client)[1] is None
+    browser.submit(password=NEW)
+    assert _address_of(client)[1] is not None
+
+
+def _address_of(client: Client) -> tuple[str, Any]:
+    """The owner's address, and when it was proved."""
+    with client.app.app_context():
+        owner = db.session.get_one(User, client.owner_id)
+        return owner.email, owner.email_verified_at
 
 
 def test_a_reset_invalidates_the_other_links(app: Flask, email: str) -> None:

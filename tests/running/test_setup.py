@@ -177,6 +177,8 @@ def test_an_install_whose_command_was_killed_is_waited_for(checkout: Checkout) -
     assert time.monotonic() - began > 0.8
 
 
+@pytest.mark.slow
+@pytest.mark.slow
 def test_what_uv_cannot_install_is_installed_with_pip(checkout: Checkout) -> None:
     code, said = checkout.run("canopy", FAILS="1")
     assert code == 0
@@ -224,6 +226,7 @@ def test_an_old_python3_is_passed_over(checkout: Checkout) -> None:
     assert checkout.run("canopy")[0] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("python3", "told"),
     [(None, ""), ("#!/bin/sh\n[ $1 = -I ] && exit 1\necho '; python3 is Python 3.9'\n", "3.9")],

@@ -80,6 +80,7 @@ def test_connections_that_say_nothing_hold_nobody(connect: Connect) -> None:
         assert answered_within(connect) < 2
 
 
+@pytest.mark.slow
 def test_connections_that_are_not_closed_hold_nobody(connect: Connect) -> None:
     with ExitStack() as open_:
         for _ in range(30):

@@ -50,6 +50,7 @@ def test_a_terminal_that_is_closed_ends_it(instance: Instance, marked: Marked) -
     assert marked.pids() == []
 
 
+@pytest.mark.slow
 def test_what_is_under_way_is_finished(instance: Instance) -> None:
     start_job(instance, 2)
     with ThreadPoolExecutor() as pool:
@@ -137,6 +138,8 @@ def test_nothing_outlives_a_killed_supervisor(instance: Instance, marked: Marked
     assert (instance.folder / "job.finished").exists()
 
 
+@pytest.mark.slow
+@pytest.mark.slow
 def test_a_killed_supervisor_can_be_followed_at_once(serve: Serve) -> None:
     first = serve()
     first.wait_until_ready()
@@ -154,6 +157,7 @@ def test_a_killed_supervisor_can_be_followed_at_once(serve: Serve) -> None:
     first.end()
 
 
+@pytest.mark.slow
 def test_the_job_of_a_killed_worker_goes_too(instance: Instance, marked: Marked) -> None:
     horse = start_job(instance, 30)
     worker = min(marked.pids("worker.py"))

@@ -11,6 +11,8 @@ from app.policy.people import FORM_BYTES
 from tests.make import Browser, second_app, sign_up
 from tests.make.browser import PASSWORD
 
+pytestmark = pytest.mark.one_database
+
 _numbers = itertools.count(1)
 POSTS = (
     "/login", "/register", "/forgot-password", "/logout", "/profile/name", "/profile/password",

@@ -21,6 +21,8 @@ from tests.browser.oauth.woods import SCOPES, Application, Woods
 from tests.browser.test_people import new_address, sign_up
 from tests.node import HERE
 
+pytestmark = pytest.mark.slow
+
 
 def test_requests_oauthlib_with_a_person_who_signs_up(
     visitor: Visitor,

@@ -20,6 +20,8 @@ from tests.conftest import CHEAP_PASSWORDS
 from tests.docs.pages import blocks
 from tests.mail.servers import Inbox
 
+pytestmark = pytest.mark.slow
+
 
 def code(language: str, part: str) -> str:
     """The documented program in this language that contains ``part``."""

@@ -20,6 +20,8 @@ from tests.egress.receivers import Authority
 from tests.mail.servers import free_port
 from tests.webhooks.clients.running import LANGUAGES, running_receiver
 
+pytestmark = pytest.mark.slow
+
 START_SECONDS = 60
 
 

@@ -21,6 +21,8 @@ from tests.make.webhooks import make_webhook
 from tests.webhooks.clients.running import run_script
 from tests.webhooks.conftest import Deliver
 
+pytestmark = pytest.mark.one_database
+
 CHOSEN = "a-word-of-mine"
 
 
