@@ -172,7 +172,7 @@ def test_the_deadline_is_for_all_rounds_together(
     begun = time.monotonic()
     assert ask(caller).status_code == 503
     assert 0.8 <= time.monotonic() - begun < 1.6
-    assert len(model.asked) == 3
+    assert 2 <= len(model.asked) <= 3
 
 
 @pytest.mark.provokes(503)
