@@ -8,14 +8,14 @@ from __future__ import annotations
 import selectors
 import socket
 import time
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from bench.spread import open_spread
 from bench.wire import SILENCE, build, connect, refuse, size_of
 
-__all__ = ["SUCCESS", "Outcome", "build", "one_by_one", "run"]
+__all__ = ["SUCCESS", "Outcome", "build", "exchange", "one_by_one", "run"]
 
 SUCCESS: Final = range(200, 300)
 
@@ -39,6 +39,7 @@ class _Connection:
 
     def __init__(self, opened: socket.socket, expected: Container[int]) -> None:
         self.socket = opened
+        self.is_closing = False  # the server has said that it closes the connection
         self._expected = expected
         self._received = bytearray()
         self._size: int | None = None
@@ -65,6 +66,8 @@ class _Connection:
         took = time.perf_counter() - self._sent_at
         if int(self._received[9:12]) not in self._expected:
             refuse(self._received)
+        head = self._received[: self._received.index(b"\r\n\r\n")].lower()
+        self.is_closing = b"\r\nconnection: close" in head
         self._received.clear()
         self._size = None
         return took
@@ -92,36 +95,61 @@ def run(
     """
     opened = open_spread(port, connections, processes)
     try:
-        links = [_Connection(each, expected) for each in opened]
-        return _exchange(links, iter(requests), seconds)
+        return exchange(opened, requests, seconds=seconds, expected=expected)
     finally:
         for each in opened:
             each.close()
 
 
-def _exchange(connections: list[_Connection], source: Iterator[bytes], seconds: float) -> Outcome:
-    latencies: list[float] = []
+def exchange(
+    opened: list[socket.socket],
+    requests: Iterable[bytes],
+    *,
+    seconds: float,
+    expected: Container[int] = SUCCESS,
+) -> Outcome:
+    """Send requests over open connections for some time, and leave them open.
+
+    One that the server closes after an answer is replaced, in the list too.
+
+    Raises:
+        SystemExit: as ``run`` does.
+    """
+    source, latencies = iter(requests), list[float]()
     began = time.perf_counter()
     with selectors.DefaultSelector() as selector:
-        for each in connections:
-            selector.register(each.socket, selectors.EVENT_READ, each)
-            each.send(next(source))
-        waiting = len(connections)
-        while waiting:
+        for place, each in enumerate(opened):
+            connection = _Connection(each, expected)
+            selector.register(each, selectors.EVENT_READ, (place, connection))
+            connection.send(next(source))
+        while selector.get_map():
             events = selector.select(SILENCE)
             if not events:
                 raise SystemExit(f"No answer for {SILENCE:.0f} seconds.")
             for key, _ in events:
-                took = key.data.receive()
+                place, connection = key.data
+                took = connection.receive()
                 if took is None:
                     continue
                 latencies.append(took)
-                if time.perf_counter() - began < seconds:
-                    key.data.send(next(source))
-                else:
+                is_over = time.perf_counter() - began >= seconds
+                if is_over or connection.is_closing:
                     selector.unregister(key.fileobj)
-                    waiting -= 1
+                if connection.is_closing:
+                    opened[place] = _reopened(opened[place])
+                    connection = _Connection(opened[place], expected)
+                    if not is_over:
+                        selector.register(opened[place], selectors.EVENT_READ, (place, connection))
+                if not is_over:
+                    connection.send(next(source))
     return Outcome(len(latencies), time.perf_counter() - began, latencies)
+
+
+def _reopened(closing: socket.socket) -> socket.socket:
+    """A new connection to the server that closes this one."""
+    port = closing.getpeername()[1]
+    closing.close()
+    return connect(port)
 
 
 def one_by_one(

@@ -20,6 +20,7 @@ from config import ROOT
 
 LEFT_OUT = "BENCH_LEFT_OUT"  # names parts that ``bench.reduced`` leaves out
 _SHOWN = 60  # lines of a server's log
+_BEGINNING = 0.3  # seconds until a process that has been forked accepts connections
 
 _GUNICORN = (
     "--config=python:bench", "--keep-alive=30", "--no-control-socket",
@@ -92,7 +93,12 @@ def serve(
         )
         try:
             _wait_for(port)
-            yield Server(process, port)
+            server = Server(process, port)
+            while len(server.workers) < workers:  # they begin one after the other
+                time.sleep(0.05)
+            if workers > 1:
+                time.sleep(_BEGINNING)
+            yield server
         except BaseException:
             log.seek(0)
             faults = [line for line in log if '"level":"INFO"' not in line]
@@ -133,7 +139,7 @@ def _wait_for(port: int) -> None:
         SystemExit: it does not; the message says what it answers.
     """
     answer = "nothing"
-    for _ in range(200):
+    for _ in range(600):
         try:
             urlopen(f"http://127.0.0.1:{port}/healthz", timeout=2).read()
         except HTTPError as error:

@@ -60,9 +60,16 @@ def open_accepted(port: int, number: int, pause: float = 0.0) -> list[socket.soc
     for _ in range(number):
         opened.append(connect(port))
         time.sleep(pause)
-    for each in opened:
-        fetch(each, _PROBE)
-    return opened
+    return [_accepted(each) for each in opened]
+
+
+def _accepted(connection: socket.socket) -> socket.socket:
+    """The connection once it was answered, or another one where the server closes it then."""
+    while b"\r\nconnection: close" in fetch(connection, _PROBE)[0].lower():
+        port = connection.getpeername()[1]
+        connection.close()
+        connection = connect(port)
+    return connection
 
 
 def counts(opened: Sequence[socket.socket], processes: Sequence[int]) -> list[int]:

@@ -16,7 +16,8 @@ from sqlalchemy import event
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from bench.conventional.models import Account, ApiKey, Project, db
-from bench.conventional.resources import area_hectares, blp
+from bench.conventional.resources import blp
+from bench.conventional.schemas import area_hectares
 
 DATABASE = "CONVENTIONAL_DATABASE_URL"
 REDIS = "CONVENTIONAL_REDIS_URL"

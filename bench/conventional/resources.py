@@ -7,20 +7,12 @@ from typing import Any
 from flask import g
 from flask.views import MethodView
 from flask_smorest import Blueprint, Page, abort
-from pyproj import Geod
-from shapely.geometry import shape
 from sqlalchemy.exc import IntegrityError
 
 from bench.conventional.models import Project, db
 from bench.conventional.schemas import ProjectSchema
 
 blp = Blueprint("projects", __name__, url_prefix="/v1/projects")
-_GEOD = Geod(ellps="WGS84")
-
-
-def area_hectares(geometry: dict[str, Any]) -> float:
-    area, _ = _GEOD.geometry_area_perimeter(shape(geometry))
-    return abs(float(area)) / 10_000
 
 
 class QueryPage(Page):  # type: ignore[misc]
@@ -45,8 +37,6 @@ class Projects(MethodView):
     def post(self, values: dict[str, Any]) -> Project:
         """Create a project."""
         project = Project(account_id=g.account.id, **values)
-        if project.geometry is not None:
-            project.area_hectares = area_hectares(project.geometry)
         db.session.add(project)
         try:
             db.session.commit()

@@ -61,3 +61,15 @@ def test_fetch_ends_too(port: int) -> None:
         assert fetch(connection, GOOD)[1] == b"fine"
         with pytest.raises(SystemExit, match="out of trees"):
             fetch(connection, BAD)
+
+
+def test_replaces_a_connection_that_the_server_closes() -> None:
+    app = Flask(__name__)
+    app.add_url_rule("/good", "good", lambda: ("fine", {"Connection": "close"}))
+    with served(app) as port:
+        opened = [connect(port)]
+        first = opened[0]
+        outcome = load.exchange(opened, cycle([GOOD]), seconds=0.05)
+        assert outcome.requests > 2
+        assert opened[0] is not first
+        opened[0].close()
