@@ -47,7 +47,7 @@ class Measured:
     columns: list[str] = field(default_factory=list)
     times: dict[str, dict[str, float]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
-    query_plans: list[tuple[str, str]] = field(default_factory=list)
+    plans: list[tuple[str, str]] = field(default_factory=list)
     sizes: dict[str, dict[str, float]] = field(default_factory=dict)  # bytes a row, by index
 
     def add(self, column: str, what: str, milliseconds: float) -> None:

@@ -46,7 +46,7 @@ def _credential() -> None:
     """Each credential is looked up once, and remembered; what it remembers of its last use would
     be written with each request."""
     replace(guard, "authenticate", remembered(guard.authenticate))
-    replace(guard, "note_use", lambda _noted_at, _ids, *_touches: None)
+    replace(guard, "record_use", lambda _noted_at, _ids, *_touches: None)
 
 
 def _resource() -> None:

@@ -182,9 +182,7 @@ def test_imported_projects_count(free: Client) -> None:
         principal = acting_for(find_account(free.account_id), first_owner(free.account_id))
         boundary = read_boundary(square(size=0.028))  # some 620 ha
         other = read_boundary(square(20, 50, size=0.028))
-        Import(principal).add(
-            [Candidate(1, "One", None, boundary), Candidate(2, "Two", None, other)]
-        )
+        Import(principal).add([Candidate(1, "One", {}, boundary), Candidate(2, "Two", {}, other)])
 
     in_transaction(free, run)
     assert usage_events(free) == ALL
