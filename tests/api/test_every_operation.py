@@ -120,6 +120,7 @@ def test_a_stranger_cannot_tell_what_exists(
                         assert _bytes(_send(stranger, operation, malformed)) == expected, word
 
 
+@one_database
 @pytest.mark.parametrize("operation", addressed(), ids=lambda operation: operation.name)
 def test_what_a_stranger_asked_for_is_untouched(
     client: Client, stranger: Client, operation: Operation

@@ -80,6 +80,7 @@ def test_read_project(caller: Client, model: ModelServer) -> None:
     }
 
 
+@pytest.mark.one_database
 @pytest.mark.parametrize("letter", ["x", "森", "\x01", '"'])
 def test_a_long_description_is_cut_to_what_fits(
     caller: Client, model: ModelServer, letter: str

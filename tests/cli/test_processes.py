@@ -32,7 +32,6 @@ def canopy(
     return subprocess.run(command, env=environment, cwd="/", text=True, **given | options)
 
 
-@pytest.mark.slow
 def test_the_first_commands_of_a_new_instance(environment: dict[str, str]) -> None:
     made = canopy(
         environment, "account", "create", "--name", "Grün", "--owner-email", "a@example.org",
@@ -46,6 +45,7 @@ def test_the_first_commands_of_a_new_instance(environment: dict[str, str]) -> No
     assert json.loads(taken.stdout)["summary"]["taken"] == 4
 
 
+@pytest.mark.slow
 def test_an_import_on_a_terminal_shows_its_progress(environment: dict[str, str]) -> None:
     canopy(environment, "account", "create", "--name", "A", "--owner-email", "a@example.org")
     ours, theirs = pty.openpty()

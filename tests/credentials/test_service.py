@@ -84,12 +84,14 @@ def test_permissions_are_sorted_and_unique(client: Client) -> None:
     assert _list(client)[0]["permissions"] == ["assets:read", "projects:read"]
 
 
+@pytest.mark.one_database
 @pytest.mark.parametrize("permission", PERMISSIONS)
 def test_every_permission_can_be_granted(client: Client, permission: str) -> None:
     _create(client, permissions=[permission])
     assert _list(client)[0]["permissions"] == [permission]
 
 
+@pytest.mark.one_database
 @pytest.mark.parametrize(
     ("fields", "wrong"),
     [
@@ -122,6 +124,7 @@ def test_an_unknown_account_is_rejected(app: Flask) -> None:
     assert [detail.field for detail in raised.value.details] == ["account"]
 
 
+@pytest.mark.one_database
 @pytest.mark.parametrize("entry", ["10.0.0.1", "10.0.0.0/8", "::1", "2001:db8::/32"])
 def test_ipv4_and_ipv6_addresses_and_networks_are_accepted(client: Client, entry: str) -> None:
     _create(client, kind="service_token", ip_allowlist=[entry])

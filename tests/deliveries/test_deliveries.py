@@ -125,6 +125,7 @@ def test_a_success_ends_the_schedule(
     assert found["last_success_at"] == last["delivered_at"]
 
 
+@pytest.mark.one_database
 @pytest.mark.parametrize("status", [200, 201, 202, 204, 299])
 def test_every_2xx_is_a_success(
     customer: Client, receiver: Receiver, deliver: Deliver, status: int
@@ -135,6 +136,7 @@ def test_every_2xx_is_a_success(
     assert deliver() == 1
 
 
+@pytest.mark.one_database
 @pytest.mark.parametrize("status", [301, 302, 307, 308, 400, 401, 404, 429, 500, 503])
 def test_everything_else_is_a_failure(
     customer: Client, receiver: Receiver, deliver: Deliver, status: int

@@ -129,7 +129,6 @@ def test_commands_have_the_exec_form_and_name_existing_files(name: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.slow
 def test_the_web_server_starts_from_what_is_copied(image: Path, tmp_path: Path) -> None:
     settings = {"INSTANCE_PATH": str(tmp_path), "SECRET_KEY": "k" * 32}
     server, *options = (word for word in command(DOCKERFILE) if word != "wsgi:app")
@@ -137,6 +136,7 @@ def test_the_web_server_starts_from_what_is_copied(image: Path, tmp_path: Path) 
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.slow
 def test_commands_run_from_what_is_copied(image: Path, tmp_path: Path) -> None:
     settings = {"INSTANCE_PATH": str(tmp_path), "SECRET_KEY": "k" * 32}
     done = run(image, ["python", "-m", "app.cli", "migrate", "--json"], **settings)

@@ -97,6 +97,7 @@ def short_minute(url: str, account_id: str) -> Iterator[None]:
     thread.join()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", CALLS)
 def test_a_client_of_the_page_waits_for_the_minute_and_not_for_the_day(
     server: Server, account: Client, environ: dict[str, str], tmp_path: Path, language: str

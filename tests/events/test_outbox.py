@@ -85,6 +85,7 @@ def test_an_event_keeps_what_was_then(client: Client, project: dict[str, Any]) -
     assert events(client)[-1]["account"]["name"] != "Later too"
 
 
+@pytest.mark.one_database
 @pytest.mark.parametrize(
     ("kind", "subject", "extra", "error"),
     [

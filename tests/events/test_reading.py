@@ -104,6 +104,7 @@ def test_both_ends_of_the_time_are_included(client: Client, past: list[dict[str,
     assert found(since=zone) == past[:2]
 
 
+@pytest.mark.one_database
 @pytest.mark.parametrize(
     ("query", "field"),
     [

@@ -75,6 +75,7 @@ def test_nulls_of_sql_and_of_json_stay_apart(make_instance: MakeInstance, folder
             db.session.rollback()
 
 
+@pytest.mark.slow
 def test_a_backup_taken_while_projects_are_written_is_of_one_moment(
     instance: Flask, make_instance: MakeInstance, folder: Path
 ) -> None:

@@ -33,6 +33,7 @@ def _role(client: Client, member_id: str) -> str:
     return role
 
 
+@pytest.mark.one_database
 @pytest.mark.parametrize("before", ["viewer", "editor", "admin", "owner"])
 @pytest.mark.parametrize("after", ["viewer", "editor", "admin", "owner"])
 def test_an_owner_gives_any_role(client: Client, before: str, after: str) -> None:
@@ -57,6 +58,7 @@ def test_an_owner_gives_any_role(client: Client, before: str, after: str) -> Non
     assert event["data"]["updated_by"]["id"] == client.owner_id
 
 
+@pytest.mark.one_database
 @pytest.mark.parametrize(
     ("before", "after", "status"),
     [
@@ -165,6 +167,7 @@ def test_an_empty_change_changes_nothing(client: Client) -> None:
     assert member.client.get(PATH).status_code == 200
 
 
+@pytest.mark.one_database
 @pytest.mark.parametrize(
     ("body", "field"),
     [

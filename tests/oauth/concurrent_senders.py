@@ -1,7 +1,7 @@
 """Sends one form to the token endpoint many times concurrently, from several processes.
 
-``python -m tests.oauth.concurrent_senders`` is one process. It reads the form and the number of
-requests from standard input, writes "ready", waits for a line, sends, and writes the responses.
+``python -m tests.oauth.concurrent_senders`` is one process. It writes "ready" and then reads lines:
+it sends the form of each that many times concurrently, and writes the responses.
 """
 
 from __future__ import annotations
@@ -23,34 +23,33 @@ from tests.make.together import together
 PROCESSES = 4
 
 
-def send_concurrently(app: Flask, form: Mapping[str, str], times: int) -> list[tuple[int, Any]]:
-    """The statuses and bodies of ``times`` responses to one form, from all processes."""
-    command = [sys.executable, "-W", "error", "-m", "tests.oauth.concurrent_senders"]
-    options: dict[str, Any] = {
-        "stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True, "cwd": ROOT,
-    }  # fmt: skip
-    running = [
-        subprocess.Popen(command, env=_environment(app), **options) for _ in range(PROCESSES)
-    ]
-    try:
-        for process in running:
-            _write_line(process, json.dumps({"form": form, "times": times // PROCESSES}))
-        for process in running:
+class Senders:
+    """The processes, which are started once: each takes a second to be ready."""
+
+    def __init__(self, app: Flask) -> None:
+        command = [sys.executable, "-W", "error", "-m", "tests.oauth.concurrent_senders"]
+        options: dict[str, Any] = {
+            "stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True, "cwd": ROOT,
+        }  # fmt: skip
+        self._running = [
+            subprocess.Popen(command, env=_environment(app), **options) for _ in range(PROCESSES)
+        ]
+        for process in self._running:
             assert process.stdout.readline() == "ready\n"
-        for process in running:
-            _write_line(process, "go")
-        responses = [json.loads(process.communicate(timeout=60)[0]) for process in running]
-    finally:
-        for process in running:
+
+    def send(self, form: Mapping[str, str], times: int) -> list[tuple[int, Any]]:
+        """The statuses and bodies of ``times`` responses to one form, from all of them together."""
+        job = json.dumps({"form": form, "times": times // PROCESSES})
+        for process in self._running:
+            process.stdin.write(f"{job}\n")
+            process.stdin.flush()
+        responses = [json.loads(process.stdout.readline()) for process in self._running]
+        return [(status, body) for part in responses for status, body in part]
+
+    def end(self) -> None:
+        for process in self._running:
             process.kill()
-            process.wait()
-    return [(status, body) for part in responses for status, body in part]
-
-
-def _write_line(process: subprocess.Popen[str], line: str) -> None:
-    assert process.stdin is not None
-    process.stdin.write(f"{line}\n")
-    process.stdin.flush()
+            process.communicate()
 
 
 def _environment(app: Flask) -> dict[str, str]:
@@ -69,14 +68,18 @@ def _environment(app: Flask) -> dict[str, str]:
 
 
 def main() -> None:
-    job = json.loads(sys.stdin.readline())
     app = create_app(load_settings())
     app.test_client().get("/readyz")
-    sys.stdout.write("ready\n")
+    _print("ready")
+    for line in sys.stdin:
+        job = json.loads(line)
+        responses = together(*[partial(_send, app, job["form"])] * job["times"])
+        _print(json.dumps(responses))
+
+
+def _print(line: str) -> None:
+    sys.stdout.write(f"{line}\n")
     sys.stdout.flush()
-    sys.stdin.readline()
-    responses = together(*[partial(_send, app, job["form"])] * job["times"])
-    sys.stdout.write(json.dumps(responses))
 
 
 def _send(app: Flask, form: Mapping[str, str]) -> tuple[int, Any]:

@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 
 import pytest
+from flask import Flask
 
 from app.db.extensions import db
 from app.policy.oauth import REFRESH_GRACE
 from app.values import clock
 from tests.make import Application, Client, together
 from tests.make.oauth import BACK, VERIFIER, exchange, refresh
-from tests.oauth.concurrent_senders import send_concurrently
+from tests.oauth.concurrent_senders import Senders
 from tests.oauth.support import advance_clock, api_status, assert_error, code_of, rows, tokens_of
 
 TIMES = 20
+
+
+@pytest.fixture(scope="module")
+def senders(app: Flask) -> Iterator[Senders]:
+    made = Senders(app)
+    yield made
+    made.end()
 
 
 def _code_form(client: Client, application: Application) -> dict[str, str]:
@@ -46,9 +55,9 @@ def _tokens(client: Client, kind: str) -> int:
 
 
 def test_one_exchange_succeeds_and_reuse_revokes_the_family(
-    client: Client, application: Application
+    client: Client, application: Application, senders: Senders
 ) -> None:
-    responses = send_concurrently(client.app, _code_form(client, application), TIMES)
+    responses = senders.send(_code_form(client, application), TIMES)
     assert Counter(status for status, _ in responses) == {200: 1, 400: TIMES - 1}
     won = next(body for status, body in responses if status == 200)
     assert {body["error"] for status, body in responses if status == 400} == {"invalid_grant"}
@@ -59,10 +68,13 @@ def test_one_exchange_succeeds_and_reuse_revokes_the_family(
 
 
 def test_all_refreshes_get_one_successor(
-    client: Client, application: Application, monkeypatch: pytest.MonkeyPatch
+    client: Client,
+    application: Application,
+    senders: Senders,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     form = _refresh_form(client, application)
-    responses = send_concurrently(client.app, form, TIMES)
+    responses = senders.send(form, TIMES)
     assert Counter(status for status, _ in responses) == {200: TIMES}
     won = responses[0][1]
     assert [body for _, body in responses] == [won] * TIMES
@@ -75,7 +87,7 @@ def test_all_refreshes_get_one_successor(
 
 
 def test_refreshes_after_the_grace_all_fail_and_revoke_the_family(
-    client: Client, application: Application
+    client: Client, application: Application, senders: Senders
 ) -> None:
     form = _refresh_form(client, application)
     won = refresh(client.app, application, form["refresh_token"]).json
@@ -86,7 +98,7 @@ def test_refreshes_after_the_grace_all_fail_and_revoke_the_family(
         statement = "UPDATE oauth_tokens SET used_at = :moment WHERE used_at IS NOT NULL"
         db.session.execute(db.text(statement), {"moment": moment})
         db.session.commit()
-    responses = send_concurrently(client.app, form, TIMES)
+    responses = senders.send(form, TIMES)
     assert {status for status, _ in responses} == {400}
     assert _family(client) == [True]
     assert api_status(client, won) == 401

@@ -180,6 +180,7 @@ def test_concurrent_accounts_with_one_name_get_different_slugs(app: Flask, email
     assert found == [303] * 4
 
 
+@pytest.mark.one_database
 @pytest.mark.parametrize(
     "address",
     [

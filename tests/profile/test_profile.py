@@ -58,6 +58,7 @@ def test_a_name_is_changed(browser: Browser) -> None:
     assert page.form("/profile/name").fields["name"] == "Rowan Alder"
 
 
+@pytest.mark.one_database
 @pytest.mark.parametrize("name", ["", " ", "x" * 201, "a\x00"])
 def test_invalid_names(browser: Browser, name: str) -> None:
     browser.get("/profile")
@@ -86,6 +87,7 @@ def test_a_password_is_changed_and_the_other_sessions_end(
     assert "password" in str(mails_to(app, email)[-1]["Subject"]).lower()
 
 
+@pytest.mark.one_database
 @pytest.mark.parametrize(
     ("now", "new", "message"),
     [

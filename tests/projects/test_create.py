@@ -115,6 +115,7 @@ def test_an_empty_description_stays_empty(client: Client) -> None:
     assert make_project(client, description="")["description"] == ""
 
 
+@pytest.mark.one_database
 @pytest.mark.parametrize(
     "fields",
     [
@@ -151,6 +152,7 @@ def test_a_refused_project_leaves_nothing(client: Client) -> None:
     assert event_types(client) == []
 
 
+@pytest.mark.one_database
 @pytest.mark.parametrize(
     ("name", "slug"),
     [

@@ -99,6 +99,7 @@ def test_assets_go_with_their_project_and_one_event_tells_it(client: Client) -> 
     assert client.get(f"{path}/assets").status_code == 404
 
 
+@pytest.mark.one_database
 @pytest.mark.parametrize(
     ("body", "status"),
     [("", 200), ("{}", 200), ('{"anything": 1}', 422), ("[]", 422), ("null", 422), ("{bad", 400)],

@@ -178,13 +178,13 @@ def test_an_install_whose_command_was_killed_is_waited_for(checkout: Checkout) -
 
 
 @pytest.mark.slow
-@pytest.mark.slow
 def test_what_uv_cannot_install_is_installed_with_pip(checkout: Checkout) -> None:
     code, said = checkout.run("canopy", FAILS="1")
     assert code == 0
     assert "Trying it with pip." in said
 
 
+@pytest.mark.slow
 def test_a_failed_install_is_tried_again(checkout: Checkout) -> None:
     requirements = checkout.root / "requirements.txt"
     good = requirements.read_text()
@@ -226,7 +226,6 @@ def test_an_old_python3_is_passed_over(checkout: Checkout) -> None:
     assert checkout.run("canopy")[0] == 0
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("python3", "told"),
     [(None, ""), ("#!/bin/sh\n[ $1 = -I ] && exit 1\necho '; python3 is Python 3.9'\n", "3.9")],
@@ -242,6 +241,7 @@ def test_no_python_that_will_do(checkout: Checkout, python3: str | None, told: s
     assert told in said
 
 
+@pytest.mark.slow
 def test_without_uv_the_standard_library_does_it(checkout: Checkout) -> None:
     checkout.put_tool("uv", "#!/bin/sh\nexit 127\n")
     code, said = checkout.run("canopy")

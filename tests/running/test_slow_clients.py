@@ -80,7 +80,6 @@ def test_connections_that_say_nothing_hold_nobody(connect: Connect) -> None:
         assert answered_within(connect) < 2
 
 
-@pytest.mark.slow
 def test_connections_that_are_not_closed_hold_nobody(connect: Connect) -> None:
     with ExitStack() as open_:
         for _ in range(30):
@@ -90,6 +89,7 @@ def test_connections_that_are_not_closed_hold_nobody(connect: Connect) -> None:
         assert client.recv(100).startswith(b"HTTP/1.1 200")
 
 
+@pytest.mark.slow
 def test_a_connection_that_is_not_closed_is_closed_for_it(connect: Connect) -> None:
     with connect() as client:
         client.sendall(ASKED)

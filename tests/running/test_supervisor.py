@@ -50,7 +50,6 @@ def test_a_terminal_that_is_closed_ends_it(instance: Instance, marked: Marked) -
     assert marked.pids() == []
 
 
-@pytest.mark.slow
 def test_what_is_under_way_is_finished(instance: Instance) -> None:
     start_job(instance, 2)
     with ThreadPoolExecutor() as pool:
@@ -63,6 +62,7 @@ def test_what_is_under_way_is_finished(instance: Instance) -> None:
     assert (instance.folder / "job.finished").exists()
 
 
+@pytest.mark.slow
 def test_what_does_not_finish_is_ended(instance: Instance, marked: Marked) -> None:
     start_job(instance, 30)
     with ThreadPoolExecutor() as pool:
@@ -139,7 +139,6 @@ def test_nothing_outlives_a_killed_supervisor(instance: Instance, marked: Marked
 
 
 @pytest.mark.slow
-@pytest.mark.slow
 def test_a_killed_supervisor_can_be_followed_at_once(serve: Serve) -> None:
     first = serve()
     first.wait_until_ready()
@@ -168,6 +167,7 @@ def test_the_job_of_a_killed_worker_goes_too(instance: Instance, marked: Marked)
     assert not (instance.folder / "job.finished").exists()
 
 
+@pytest.mark.slow
 def test_two_instances_side_by_side(serve: Serve, tmp_path: Path) -> None:
     first = serve()
     second = serve(INSTANCE_PATH=str(tmp_path / "second"), PORT=str(free_port()))

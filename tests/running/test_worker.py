@@ -73,6 +73,7 @@ def test_alone_it_starts_valkey_and_leaves_nothing(start_worker: Start, marked: 
     wait_for(lambda: not marked.pids())
 
 
+@pytest.mark.slow
 def test_several_do_each_period_once(start_worker: Start, ticks: Callable[[], list[float]]) -> None:
     start_worker()
     start_worker()
@@ -197,6 +198,7 @@ def test_a_killed_worker_leaves_nothing(instance: Instance, marked: Marked) -> N
     wait_for(lambda: not marked.pids("worker.py"), 1)
 
 
+@pytest.mark.slow
 def test_a_job_learns_that_it_has_to_end(instance: Instance) -> None:
     instance.get("/wait", data=b"")
     wait_for((instance.folder / "job.started").exists)

@@ -84,6 +84,7 @@ def test_a_record_that_was_read_can_be_sent(client: Client) -> None:
     assert client.put(f"{PATH}/{made['id']}", json=made).json["data"] == made
 
 
+@pytest.mark.one_database
 @pytest.mark.parametrize(
     "url",
     [
@@ -115,6 +116,7 @@ def test_urls_that_are_rejected(client: Client, url: Any) -> None:
     assert _fields_at_fault(_create(client, url=url)) == ["url"]
 
 
+@pytest.mark.one_database
 @pytest.mark.parametrize(
     "url",
     [
@@ -134,6 +136,7 @@ def test_urls_that_are_accepted_unchanged(client: Client, url: str) -> None:
     assert made.json["data"]["url"] == url
 
 
+@pytest.mark.one_database
 @pytest.mark.parametrize(
     ("events", "field"),
     [
@@ -167,6 +170,7 @@ def test_events_are_kept_as_they_are_given(client: Client, events: list[str]) ->
     assert _create(client, events=given).json["data"]["events"] == given
 
 
+@pytest.mark.one_database
 @pytest.mark.parametrize(
     ("field", "value"),
     [

@@ -187,6 +187,7 @@ def test_nothing_is_sent_again_to_a_disabled_webhook(client: Client, number: int
     assert replays(client) == []
 
 
+@pytest.mark.one_database
 @pytest.mark.parametrize(
     "moment",
     [
@@ -208,6 +209,7 @@ def test_times_that_are_rejected(client: Client, field: str, moment: Any) -> Non
     assert _fields_at_fault(_replay(client, webhook, **{field: moment})) == [field]
 
 
+@pytest.mark.one_database
 @pytest.mark.parametrize(
     ("fields", "field"),
     [

@@ -109,6 +109,7 @@ def test_filters(client: Client, webhook: dict[str, Any]) -> None:
     assert _ids(_list(client, webhook, "?event_type=member.joined")) == []
 
 
+@pytest.mark.one_database
 @pytest.mark.parametrize(
     ("query", "field"),
     [
