@@ -77,6 +77,7 @@ def test_a_wrong_setting(environment: dict[str, str]) -> None:
     assert result.stderr == "WEB_WORKERS must be a whole number from 1 to 256, not 'none'.\n"
 
 
+@pytest.mark.slow
 def test_the_commands_of_flask_migrate_stay(environment: dict[str, str]) -> None:
     command = [sys.executable, "-m", "flask", "--app", "wsgi", "db", "upgrade"]
     result = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True)

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+import pytest
 from flask import Flask
 
 from app.deliveries import jobs
@@ -17,6 +18,8 @@ from tests.egress.receivers import Receiver, answering
 from tests.make import Client
 from tests.make.webhooks import deliveries, make_webhook
 from tests.webhooks.conftest import MakeReceiver
+
+pytestmark = pytest.mark.one_database
 
 NUMBER = 30  # deliveries that are due, of 0.1 s each
 

@@ -112,7 +112,7 @@ PLANTED: dict[str, tuple[str, str, str]] = {
 }
 
 
-@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+@pytest.mark.parametrize("kind", ["sqlite", pytest.param("postgresql", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("fault", PLANTED)
 def test_a_planted_fault_is_found(make_instance: MakeInstance, kind: str, fault: str) -> None:
     statement, name, words = PLANTED[fault]

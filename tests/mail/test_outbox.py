@@ -107,6 +107,7 @@ def test_changes_succeed_without_valkey(connected: Connected) -> None:
     assert len(inbox.mails) == 1
 
 
+@pytest.mark.one_database
 @pytest.mark.parametrize("moment", ["before the server has it", "after the server has it"])
 def test_a_killed_worker_delays_its_mail(
     connected: Connected, advance_clock: AdvanceClock, moment: str

@@ -41,6 +41,7 @@ def test_the_service(real: Instance, marked: Marked) -> None:
     assert marked.pids() == []
 
 
+@pytest.mark.slow
 def test_the_web_server_alone(environment: dict[str, str], marked: Marked) -> None:
     """Flask's own starts Valkey too, so that no request waits for it."""
     command = ["-m", "flask", "run", "--port", environment["PORT"]]

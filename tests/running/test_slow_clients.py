@@ -73,6 +73,7 @@ def answered_within(connect: Connect) -> float:
     return time.monotonic() - began
 
 
+@pytest.mark.slow
 def test_connections_that_say_nothing_hold_nobody(connect: Connect) -> None:
     with ExitStack() as silent:
         for _ in range(30):
@@ -121,6 +122,7 @@ def test_who_reads_gets_all_of_a_large_answer(connect: Connect) -> None:
     assert received > LARGE
 
 
+@pytest.mark.slow
 def test_the_rest_of_a_request_is_not_waited_for_for_ever(connect: Connect) -> None:
     with connect() as client:
         client.sendall(b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n1234")

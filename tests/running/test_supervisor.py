@@ -112,6 +112,7 @@ def test_the_death_of_valkeys_keeper_ends_all(instance: Instance, marked: Marked
     assert marked.pids() == []
 
 
+@pytest.mark.slow
 def test_a_part_that_ends_by_itself(serve: Serve, tree: Path, marked: Marked) -> None:
     (tree / "worker.py").write_text("raise SystemExit('the reason')")
     instance = serve()

@@ -139,6 +139,7 @@ def test_a_job_that_lingers_is_woken(
     assert len(deliveries("begun")) == 1
 
 
+@pytest.mark.slow
 def test_it_works_on_the_queues_that_are_named(
     start_worker: Start, environment: dict[str, str], deliveries: Deliveries, marked: Marked
 ) -> None:
@@ -220,6 +221,7 @@ def test_one_that_begins_in_that_moment_learns_of_it_too() -> None:
     assert gone.wait(5)
 
 
+@pytest.mark.slow
 def test_ctrl_c_of_a_terminal_reaches_all_processes_and_is_heard_once(
     start_worker: Start, tree: Path, environment: dict[str, str], marked: Marked
 ) -> None:
