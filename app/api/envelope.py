@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from functools import partial
-from itertools import chain
+from itertools import chain, islice
 from tempfile import SpooledTemporaryFile
 from typing import IO, Any, Final
 from urllib.parse import urlencode
@@ -26,6 +26,7 @@ JSON: Final = "application/json"
 _LARGE: Final = 1024 * 1024
 _IN_MEMORY: Final = 8 * _LARGE  # of a list; the rest of a longer one waits in a file
 _BLOCK: Final = 256 * 1024
+_END: Final = b"]"  # of an array
 
 
 def single(
@@ -69,19 +70,29 @@ def bare(value: Mapping[str, Any]) -> Response:
 
 
 def _listed(records: Iterable[Any], meta: Mapping[str, Any]) -> Response:
-    """A list, written piece by piece: one of large boundaries may be larger than the memory.
+    """A list: a small one is written at once, a large one piece by piece.
 
     Raises:
-        ServiceUnavailable: there is no room on the disk either.
+        ServiceUnavailable: there is no room on the disk for a large one.
     """
+    ending = dumps(meta)
+    pieces = _array(records)
+    first = list(islice(pieces, 3))
+    if first[-1] != _END:
+        return _from_file(chain(first, pieces), ending)
+    parts = [b'{"data":', *first, b',"meta":', ending, b"}"]
+    return _tagged(parts, sum(map(len, parts)), entity_tag([*first, ending]), 200)
+
+
+def _from_file(array: Iterable[bytes], ending: bytes) -> Response:
+    """A list that may be larger than the memory, as one of large boundaries may."""
     folder = current_app.instance_path  # not /tmp, which is memory on many machines
     place = folder if os.path.isdir(folder) else None
     try:
         with ExitStack() as stack:
             file = stack.enter_context(SpooledTemporaryFile(_IN_MEMORY, dir=place))
-            ending = dumps(meta)
             file.write(b'{"data":')
-            tag = entity_tag(chain(_written(_array(records), file), [ending]))
+            tag = entity_tag(chain(_written(array, file), [ending]))
             file.write(b',"meta":%b}' % ending)
             size = file.tell()
             file.seek(0)
@@ -97,7 +108,10 @@ def _listed(records: Iterable[Any], meta: Mapping[str, Any]) -> Response:
 
 
 def _array(records: Iterable[Any]) -> Iterator[bytes]:
-    """The JSON array of the records: large ones one by one, small ones together."""
+    """The JSON array of the records in blocks, a bracket or comma before each; ``_END`` is last.
+
+    A list of one block has three pieces.
+    """
     opening, some, size = b"[", list[bytes](), 0
     for record in records:
         some.append(dumps(record))
@@ -108,7 +122,7 @@ def _array(records: Iterable[Any]) -> Iterator[bytes]:
             opening, some, size = b",", [], 0
     yield opening if some or opening == b"[" else b""
     yield b",".join(some)
-    yield b"]"
+    yield _END
 
 
 def _written(pieces: Iterable[bytes], file: IO[bytes]) -> Iterator[bytes]:

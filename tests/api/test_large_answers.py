@@ -84,6 +84,18 @@ def test_a_large_page_has_the_tag_that_it_has_in_memory(
     assert _page(large, headers={"If-None-Match": from_file["ETag"]})[0] == 304
 
 
+def test_only_a_page_of_several_blocks_goes_through_a_file(
+    large: Client, files: list[_Seen], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One block or many, and a last one that is empty: the answer is the same."""
+    _, headers, body = _page(large)
+    assert len(files) == 1
+    for block, number in ((len(body), 1), (len(body) - 300, 2)):
+        monkeypatch.setattr(envelope, "_BLOCK", block)
+        _, others, same = _page(large)
+        assert (others["ETag"], same, len(files)) == (headers["ETag"], body, number)
+
+
 @pytest.mark.provokes(503)
 def test_a_page_for_which_there_is_no_room(large: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(_: Any) -> None:
