@@ -11,13 +11,12 @@ from functools import lru_cache
 from typing import Any, Final
 
 from flask import Flask, Response, current_app, g, request
-from flask_limiter import Limiter, RateLimitExceeded
-from flask_limiter._limits import RuntimeLimit
 from limits import RateLimitItem, RateLimitItemPerMinute
 from limits.strategies import STRATEGIES, FixedWindowRateLimiter
 
 from app.auth.guard import current_principal
 from app.http.errors import RateLimited
+from app.limits.library import SingleLimiter
 from app.limits.plan_file import plan_of
 from app.limits.storage import SCHEME, WindowStorage
 from app.limits.windows import LimitResult
@@ -109,19 +108,11 @@ class FixedWindowStrategy(FixedWindowRateLimiter):
         return verdict is None or verdict.allowed
 
 
-class RequestLimiter(Limiter):
-    """Flask-Limiter with one limit a request: the allowance of the request at hand.
+class RequestLimiter(SingleLimiter):
+    """The limit of the current request, as ``_allowance`` chooses it."""
 
-    It would look for limits of the application, the blueprint and the route in turn, and count the
-    hits of each, which takes 80 µs (docs/adr/0009-limits.md).
-    """
-
-    def _check_request_limit(
-        self, callable_name: str | None = None, in_middleware: bool = True
-    ) -> None:
-        allowance = _allowance()
-        if allowance is not None and not self.limiter.hit(allowance):
-            raise RateLimitExceeded(RuntimeLimit(allowance, _client, scope=SCHEME))
+    def request_limit(self) -> RateLimit | None:
+        return _allowance()
 
 
 STRATEGIES[SCHEME] = FixedWindowStrategy

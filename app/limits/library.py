@@ -1,0 +1,44 @@
+"""Flask-Limiter as this service uses it: one check before each request and nothing after it.
+
+What is used here beside its documented names is that of the version below, which requirements.in
+pins; ``tests/limits/test_library.py`` compares the names.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from flask import Flask
+from flask_limiter import Limiter, RateLimitExceeded
+from flask_limiter._limits import RuntimeLimit
+from limits import RateLimitItem
+
+FLASK_LIMITER_VERSION: Final = "4.1.1"
+_EXTENSION: Final = "limiter"
+
+
+class SingleLimiter(Limiter):
+    """Flask-Limiter with at most one limit for each request, which ``request_limit`` names.
+
+    It would look for limits of the application, the blueprint and the route in turn, and count the
+    hits of each, which takes 80 µs (docs/adr/0009-limits.md). Its functions after a request, which
+    set headers and count by the answer, take another 20 to 30 µs and would do nothing here.
+    """
+
+    def request_limit(self) -> RateLimitItem | None:
+        """What the current request is held against, or None."""
+        raise NotImplementedError
+
+    def init_app(self, app: Flask) -> None:
+        """Check each request of ``app`` from here on."""
+        # The library adds its three functions unless the application has this limiter already.
+        app.extensions.setdefault(_EXTENSION, set()).add(self)
+        super().init_app(app)
+        app.before_request(self._check_request_limit)
+
+    def _check_request_limit(
+        self, callable_name: str | None = None, in_middleware: bool = True
+    ) -> None:
+        limit = self.request_limit()
+        if limit is not None and not self.limiter.hit(limit):
+            raise RateLimitExceeded(RuntimeLimit(limit, self._key_func, scope=None))
