@@ -2,8 +2,8 @@
 
 ``db.session`` is for changes: one transaction, which the edge (route, job, command) commits. On
 SQLite it begins with ``BEGIN IMMEDIATE``: whoever is going to write waits for the lock at the
-beginning, where waiting works, and not in the middle, where SQLite can only give up. Reading
-outside a change goes another way: ``app.db.queries``.
+beginning, where waiting works, and not in the middle, where SQLite can only give up; they queue up
+for it (``app.db.write_queue``). Reading outside a change goes another way: ``app.db.queries``.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from app.db import queries
 from app.db.column_types import Base
 from app.db.extensions import db
+from app.db.write_queue import QueuedConnection, join_queue
 from config import Settings
 
 # PostgreSQL: connection, resources, a lock not had, stopped by somebody, a deadlock, read-only.
@@ -54,7 +55,10 @@ def engine_options(settings: Settings) -> dict[str, Any]:
         return {
             "hide_parameters": True,
             "pool_size": settings.web_threads + 1,
-            "connect_args": {"timeout": settings.database_timeout_ms / 1000},
+            "connect_args": {
+                "timeout": settings.database_timeout_ms / 1000,
+                "factory": QueuedConnection,
+            },
         }
     return {
         "hide_parameters": True,
@@ -79,6 +83,7 @@ def init_app(app: Flask) -> None:
     with app.app_context():
         if db.engine.dialect.name == "sqlite":
             event.listen(db.engine, "connect", _prepare_sqlite)
+            event.listen(db.engine, "connect", lambda connection, _: join_queue(connection))
             event.listen(db.engine, "begin", _begin_immediately)
             event.listen(reading_engine, "connect", _prepare_sqlite)
 
@@ -130,7 +135,9 @@ def _prepare_sqlite(connection: sqlite3.Connection, _: object) -> None:
 
 
 def _begin_immediately(connection: Connection) -> None:
-    connection.exec_driver_sql("BEGIN IMMEDIATE")
+    driver: Any = connection.connection.driver_connection
+    with driver.queued():
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
 
 
 def insert_into(model: type[Base]) -> Any:

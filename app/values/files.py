@@ -48,7 +48,9 @@ def open_lock_file(path: Path) -> int:
     return os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
 
 
-def try_lock(descriptor: int, *, shared: bool = False, wait: float = 0.0) -> bool:
+def try_lock(
+    descriptor: int, *, shared: bool = False, wait: float = 0.0, retry: float = _RETRY_SECONDS
+) -> bool:
     """Lock an open file, against other processes that lock it.
 
     The lock lasts until every copy of the descriptor is closed, also those that forked processes
@@ -57,6 +59,7 @@ def try_lock(descriptor: int, *, shared: bool = False, wait: float = 0.0) -> boo
     Args:
         shared: whether others may hold a shared lock at the same time.
         wait: seconds to keep trying.
+        retry: seconds between two tries.
 
     Returns:
         Whether the lock is held now; False means that another process holds it.
@@ -69,7 +72,7 @@ def try_lock(descriptor: int, *, shared: bool = False, wait: float = 0.0) -> boo
         except BlockingIOError:
             if time.monotonic() >= deadline:
                 return False
-            time.sleep(_RETRY_SECONDS)
+            time.sleep(retry)
         else:
             return True
 

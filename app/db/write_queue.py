@@ -1,0 +1,167 @@
+"""The order in which the threads and processes of this machine write to one SQLite file.
+
+SQLite has a lock for writers but no queue: who finds it taken sleeps and tries again, for longer
+each time, and is overtaken by whoever comes meanwhile. So the service's changes queue up before
+they ask for it, first the threads of each process, then the processes. SQLite's lock stays what
+protects the file: programs that know nothing of the queue write as ever, and a change that has
+waited its whole time asks SQLite all the same, which says that the database is locked.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final
+from weakref import WeakValueDictionary
+
+from app.values.deadline import Deadline
+from app.values.files import open_lock_file, try_lock, unlock
+
+_RETRY_SECONDS: Final = 0.0003  # a change takes a few milliseconds
+
+
+class WriteQueue:
+    """The queue before one file. Its lock files lie beside it; where they cannot be made, the
+    threads of this process queue up alone."""
+
+    def __init__(self, database: Path) -> None:
+        self._next = database.with_name(f"{database.name}.next")
+        self._writer = database.with_name(f"{database.name}.writer")
+        self._descriptor: int | None = None  # of the file of the writer, while it is locked
+        self._threads = threading.Lock()
+        self._holder: object = None
+
+    def enter(self, holder: object, deadline: Deadline) -> None:
+        """Wait until ``holder`` may write. Does nothing when it may already.
+
+        Raises:
+            TimeoutError: the deadline is over.
+        """
+        if self._holder is holder:
+            return
+        if not self._threads.acquire(timeout=deadline.left()):
+            raise TimeoutError
+        try:
+            self._descriptor = self._wait_for_processes(deadline)
+        except BaseException:
+            self._threads.release()
+            raise
+        self._holder = holder
+
+    def leave(self, holder: object) -> None:
+        """Let the next one write, if ``holder`` may do so now."""
+        if self._holder is not holder:
+            return
+        self._holder = None
+        if self._descriptor is not None:
+            unlock(self._descriptor)
+            os.close(self._descriptor)
+            self._descriptor = None
+        self._threads.release()
+
+    def forget(self) -> None:
+        """Start anew in a forked process, which inherited what belongs to its parent."""
+        if self._descriptor is not None:
+            os.close(self._descriptor)  # the parent's lock lasts
+            self._descriptor = None
+        self._threads = threading.Lock()
+        self._holder = None
+
+    def _wait_for_processes(self, deadline: Deadline) -> int | None:
+        """Lock the file of the writer while holding that of the next one: a process that has just
+        written finds the latter locked by who waits, and so comes after it."""
+        try:
+            following = _lock(self._next, deadline)
+            try:
+                return _lock(self._writer, deadline)
+            finally:
+                os.close(following)
+        except TimeoutError:
+            raise
+        except OSError:  # the folder is read-only, or its file system has no locks
+            return None
+
+
+def _lock(path: Path, deadline: Deadline) -> int:
+    """The descriptor of the locked file. Raises TimeoutError or OSError."""
+    descriptor = open_lock_file(path)
+    try:
+        if try_lock(descriptor, wait=deadline.left(), retry=_RETRY_SECONDS):
+            return descriptor
+        raise TimeoutError
+    except OSError:
+        os.close(descriptor)
+        raise
+
+
+class QueuedConnection(sqlite3.Connection):
+    """A connection whose transactions wait in the queue of its file, if it has one. It leaves the
+    queue when the transaction ends."""
+
+    queue: WriteQueue | None = None
+
+    @contextmanager
+    def queued(self) -> Iterator[None]:
+        """Wait for the turn of this connection, and begin a transaction in the block. Both together
+        take as long as ``busy_timeout`` says."""
+        if self.queue is None:
+            yield
+            return
+        (milliseconds,) = self.execute("PRAGMA busy_timeout").fetchone()
+        deadline = Deadline(milliseconds / 1000)
+        try:
+            with suppress(TimeoutError):  # SQLite says so
+                self.queue.enter(self, deadline)
+            self.execute(f"PRAGMA busy_timeout={_milliseconds_left(deadline)}")
+            try:
+                yield
+            finally:
+                self.execute(f"PRAGMA busy_timeout={milliseconds}")
+        finally:
+            if not self.in_transaction:
+                self.queue.leave(self)
+
+    def commit(self) -> None:
+        super().commit()
+        self._leave()
+
+    def rollback(self) -> None:
+        super().rollback()
+        self._leave()
+
+    def close(self) -> None:
+        try:
+            super().close()
+        finally:
+            self._leave()
+
+    def _leave(self) -> None:
+        if self.queue is not None:
+            self.queue.leave(self)
+
+
+def join_queue(connection: QueuedConnection) -> None:
+    """Let a new connection wait in the queue of its file; a database in memory has none."""
+    (path,) = (row[2] for row in connection.execute("PRAGMA database_list") if row[1] == "main")
+    if path:
+        connection.queue = _queues.setdefault(path, WriteQueue(Path(path)))
+
+
+def _milliseconds_left(deadline: Deadline) -> int:
+    try:
+        return int(deadline.left() * 1000)
+    except TimeoutError:
+        return 0
+
+
+def _forget_all() -> None:
+    for queue in list(_queues.values()):
+        queue.forget()
+
+
+_queues: WeakValueDictionary[str, WriteQueue] = WeakValueDictionary()
+os.register_at_fork(after_in_child=_forget_all)
