@@ -1,4 +1,4 @@
-"""gunicorn's threaded worker, changed in four ways.
+"""gunicorn's threaded worker, changed in five ways.
 
 * Slow and idle clients do not hold it up. A process has a few threads that read requests and send
   responses, and one that accepts connections. Four kinds of clients would block them, so each has a
@@ -9,6 +9,8 @@
   instead of a page of HTML.
 * The log says only what was wrong with such a request, not what was sent: that may hold a secret.
 * Responses have no ``Server`` header.
+* A process that holds more kept-alive connections than another closes some of them after a
+  response, so that they spread over the processes (``app.running.connection_counts``).
 
 gunicorn has no settings for these, so this module uses names that gunicorn does not document, and
 no other module does. ``GUNICORN_VERSION`` is the version that they were read in; requirements.in
@@ -32,6 +34,7 @@ from gunicorn.http import errors, wsgi  # type: ignore[import-untyped]
 from gunicorn.workers.gthread import _DEFER, ThreadWorker  # type: ignore[import-untyped]
 
 from app.http.middleware import SECURITY_HEADERS
+from app.running.connection_counts import ConnectionCount
 from app.values.ids import new_id
 from app.values.strict_json import dumps
 
@@ -86,7 +89,14 @@ class EnvelopeWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no typ
     def init_process(self) -> None:
         self._started: dict[Any, float] = {}  # connection -> when a thread began with its request
         self._closing: dict[socket.socket, tuple[float, int]] = {}  # -> deadline, bytes drained
+        self._count = ConnectionCount(self.age)
         super().init_process()
+
+    def notify(self) -> None:
+        """Show that this process is alive. gunicorn calls this at least every second."""
+        super().notify()
+        if self.alive:
+            self._count.write(self.nr_conns)
 
     def handle(self, conn: Any) -> Any:
         """Handle one request. Runs in a thread of the pool."""
@@ -103,6 +113,8 @@ class EnvelopeWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no typ
         """Run the application and send its response."""
         timeout = struct.pack("ll", SEND_TIMEOUT, 0)
         conn.sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, timeout)
+        if self._count.should_close_one(self.nr_conns):
+            req.force_close()
         try:
             return super().handle_request(req, conn)
         except BlockingIOError:

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from gunicorn import util
 from gunicorn.config import Config
-from gunicorn.http import errors, wsgi
+from gunicorn.http import errors, message, wsgi
 from gunicorn.workers import gthread
 from redis import Redis
 from rq import Queue, Worker
@@ -45,11 +45,13 @@ def test_the_version_is_the_one_that_was_read(library: str) -> None:
         (gthread.ThreadWorker.handle_request, "(self, req, conn)"),
         (gthread.ThreadWorker.handle_error, "(self, req, client, addr, exc)"),
         (gthread.ThreadWorker.murder_pending, "(self)"),
+        (gthread.ThreadWorker.notify, "(self)"),
         (gthread.TConn.wait_for_data, "(self, timeout)"),
         (gthread.TConn.close, "(self, graceful=False)"),
         (util.close, "(sock)"),
         (util.write_nonblock, "(sock, data, chunked=False)"),
         (wsgi.Response.default_headers, "(self)"),
+        (message.Message.force_close, "(self)"),
         (Worker._install_signal_handlers, "(self)"),
         (Worker.request_stop, "(self, signum, frame)"),
         (Worker.request_force_stop, "(self, signum, frame)"),
@@ -72,7 +74,10 @@ def test_gunicorn_calls_what_is_overridden() -> None:
     worker = gthread.ThreadWorker
     assert "handle" in worker.enqueue_req.__code__.co_names
     assert "handle_request" in worker.handle.__code__.co_names
-    assert "murder_pending" in worker.run.__code__.co_names
+    assert {"murder_pending", "notify", "nr_conns"} <= set(worker.run.__code__.co_names)
+    assert "nr_conns" in worker.accept.__code__.co_names
+    assert "should_close" in wsgi.Response.should_close.__code__.co_names
+    assert "must_close" in message.Message.should_close.__code__.co_names
     assert "_DEFER" in worker.finish_request.__code__.co_names
     assert "poller" in worker.init_process.__code__.co_names
     assert "Response" in wsgi.create.__code__.co_names

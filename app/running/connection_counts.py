@@ -1,0 +1,55 @@
+"""How many connections each web process holds, and which process should give one up.
+
+The processes accept from one socket, and it is chance which of them is first; kept alive, the
+connections of a few busy clients can all stay on one of them. The counts lie in memory that the
+processes share, as it is made before they are forked.
+"""
+
+from __future__ import annotations
+
+import mmap
+import struct
+import threading
+import time
+from typing import Final
+
+_ROW: Final = struct.Struct("dl")  # when it was written, on the monotonic clock; connections
+_ROWS: Final = 256
+_LASTS: Final = 3.0  # seconds; a process writes its row every second, or it has ended
+_PAUSE: Final = 0.05  # seconds between two connections that a process closes
+_TABLE: Final = mmap.mmap(-1, _ROWS * _ROW.size)
+
+
+class ConnectionCount:
+    """The row of one process. Those with the same number, 256 processes later, share it: by then
+    the earlier one has ended, or the two merely do not see each other."""
+
+    def __init__(self, number: int) -> None:
+        self._row = number % _ROWS
+        self._lock = threading.Lock()
+        self._closed_at = 0.0
+
+    def write(self, connections: int) -> None:
+        """Let the other processes know; to be repeated every second."""
+        _ROW.pack_into(_TABLE, self._row * _ROW.size, time.monotonic(), connections)
+
+    def should_close_one(self, connections: int) -> bool:
+        """Whether this process holds at least two connections more than another one. True at most
+        once in 50 ms, in which the client can connect to the other one."""
+        now = time.monotonic()
+        with self._lock:
+            if connections < 2 or now - self._closed_at < _PAUSE:
+                return False
+            if connections < self._least(now, connections) + 2:
+                return False
+            self._closed_at = now
+            return True
+
+    def _least(self, now: float, own: int) -> int:
+        rows = enumerate(_ROW.iter_unpack(_TABLE[:]))
+        others = (
+            connections
+            for row, (written_at, connections) in rows
+            if row != self._row and now - written_at < _LASTS
+        )
+        return min(others, default=own)
