@@ -1,7 +1,7 @@
-"""What one request asks of the store and of the database, counted where it arrives or leaves.
+"""What one request asks of Valkey and of the database, counted where it arrives or leaves.
 
-The store counts by MONITOR, which shows every command that a client sent; what a script does inside
-the store is left out. Statements are counted at the drivers: SQLite tells of each that it runs, and
+Valkey counts by MONITOR, which shows every command that a client sent; what a script does inside
+Valkey is left out. Statements are counted at the drivers: SQLite tells of each that it runs, and
 psycopg's cursors are counted as they send.
 """
 
@@ -29,7 +29,7 @@ _END = "that is all"
 
 
 def count_calls(instance: Instance) -> tuple[float, float]:
-    """Round trips to the store, and statements, of one ``GET /v1/projects/{id}``.
+    """Round trips to Valkey, and statements, of one ``GET /v1/projects/{id}``.
 
     The requests are those of a day and a minute that have begun: the first ones of each account
     also read what the day's counter begins with, and note the use of the key.
@@ -58,7 +58,7 @@ def _read(app: Flask, instance: Instance, times: int) -> None:
 
 @contextmanager
 def _commands(app: Flask) -> Iterator[Counter[str]]:
-    """The commands that clients send to the store meanwhile, by name."""
+    """The commands that clients send to Valkey meanwhile, by name."""
     found: Counter[str] = Counter()
     address = redis_url(app.config["SETTINGS"])
     watching, ending = Redis.from_url(address), Redis.from_url(address)

@@ -96,7 +96,7 @@ def reads(instance: Instance, scratch: Path, effort: Effort) -> list[Row]:
             ours / theirs >= 0.5),
         Row("the same without limits and usage", f"{free:,.0f}/s", f"bare view {theirs:,.0f}/s",
             free / theirs, "", None),
-        Row("round trips to the store of one such request, counted by the store", f"{trips:.2f}",
+        Row("round trips to Valkey of one such request, counted by Valkey", f"{trips:.2f}",
             "", trips, "1", trips <= 1),
         Row("statements of one such request, counted at the driver", f"{statements:.2f}", "",
             statements, "≤ 2", statements <= 2),

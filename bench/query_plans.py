@@ -12,7 +12,7 @@ from app.db.queries import engine
 _LIST = re.compile(r"\b(projects|assets)(_text)?\b")
 _PARAMETER = re.compile(r"%\((\w+)\)s")
 
-# PostgreSQL plans for the values at hand, or for any; with "run" it tells rows and times as well.
+# PostgreSQL plans for these values, or for any; with "run" it tells rows and times as well.
 Kind = Literal["values", "any", "run"]
 
 

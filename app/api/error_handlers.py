@@ -84,7 +84,7 @@ def _envelope(error: ApiError, extra: dict[str, Any]) -> Response:
 
 
 def as_api_error(error: SQLAlchemyError) -> ApiError | None:
-    """The refusal that a failure of the database amounts to, or None when it is a fault of ours."""
+    """The error response for a failure of the database, or None when it is our own fault."""
     if isinstance(error, IntegrityError) and (detail := _conflict(error)):
         return errors.Conflict("The resource conflicts with another one.", details=[detail])
     if is_outage(error):

@@ -83,7 +83,7 @@ class IdempotentRequest:
         return response
 
     def claim(self) -> bool:
-        """Reserve the key in the transaction at hand; False when it has been answered meanwhile.
+        """Reserve the key in the open transaction; False when it has been answered meanwhile.
 
         Raises:
             StillRunning: the first request with this key is still running. (SQLite has one writer
@@ -116,7 +116,7 @@ class IdempotentRequest:
         return claimed.first() is not None
 
     def keep(self, response: Response) -> None:
-        """Complete the reserved row with the answer, in the transaction at hand."""
+        """Complete the reserved row with the answer, in the open transaction."""
         row = db.session.get_one(IdempotentResponse, (self.account_id, self.key))
         row.status = response.status_code
         row.headers = {

@@ -1,4 +1,4 @@
-"""May they: the principal of the request at hand, and the permission that an operation needs."""
+"""May they: the principal of the current request, and the permission that an operation needs."""
 
 from __future__ import annotations
 

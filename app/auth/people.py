@@ -26,7 +26,7 @@ class EmailTaken(Exception):
 
 
 def find_person(email: str, *, lock: bool = False) -> User | None:
-    """The person with this address, in the transaction at hand, or None.
+    """The person with this address, in the open transaction, or None.
 
     Args:
         lock: whether nobody else shall change them before its end.

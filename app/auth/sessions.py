@@ -77,7 +77,7 @@ class SignedIn:
 
 
 def start_session(user_id: str, account_id: str | None, *, address: str, browser: str) -> str:
-    """Sign a person in, in the transaction at hand. Returns the token for the cookie."""
+    """Sign a person in, in the open transaction. Returns the token for the cookie."""
     token = tokens.new_token(tokens.SESSION)
     moment = clock.now()
     row = Session(

@@ -1,6 +1,6 @@
 """The shared store (Valkey or Redis): counters that all processes agree on, and the job queue.
 
-The service goes on without it. ``attempt`` runs a command and answers None when the store fails.
+The service goes on without it. ``attempt`` runs a command and answers None when Valkey fails.
 After a failure no request asks it again, until a thread that looks every half second has written
 something to it: so a store that hangs costs each thread one short wait an outage, and one that
 answers and cannot be written to (full, or read-only) is as good as none. One line is logged when an
@@ -35,13 +35,13 @@ T = TypeVar("T")
 
 TIMEOUT_SECONDS: Final = 0.25
 LOOK_EVERY_SECONDS: Final = 0.5
-_OUTAGES: Final = Counter("canopy_store_outages_total", "Outages of the store that began")
+_OUTAGES: Final = Counter("canopy_valkey_outages_total", "Outages of Valkey that began")
 _PROBE: Final = "canopy:probe"
 _PROBE_SECONDS: Final = 60  # for which the probe's key stays
 
 
 class Script:
-    """A Lua script, which the store keeps under its SHA-1."""
+    """A Lua script, which Valkey keeps under its SHA-1."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -91,7 +91,7 @@ class Valkey:
     def run(self, script: Script, keys: tuple[str, ...], *values: Any) -> Any:
         """The answer of a script, or None as in ``attempt``; likewise on the thread's connection.
 
-        It is one round trip, and two when the store does not know the script yet.
+        It is one round trip, and two when Valkey does not know the script yet.
         """
 
         def evaluate(client: Redis) -> Any:
@@ -104,7 +104,7 @@ class Valkey:
         return self.attempt(evaluate)
 
     def attempt(self, command: Callable[[Redis], T]) -> T | None:
-        """The result of ``command``, or None when the store fails or is known to be down."""
+        """The result of ``command``, or None when Valkey fails or is known to be down."""
         if self._down_since is not None:
             if self._watched_by != os.getpid():  # forked in the middle of an outage
                 self._watch()
@@ -134,7 +134,7 @@ class Valkey:
             return False
         began, self._down_since = self._down_since, None
         if began is not None:
-            log.warning("the store is back after %.1f s", time.monotonic() - began)
+            log.warning("Valkey is back after %.1f s", time.monotonic() - began)
         return True
 
     def _on_own_connection(self, client: Redis, command: tuple[Any, ...]) -> Any:
@@ -157,7 +157,7 @@ class Valkey:
             self._down_since = time.monotonic()
             self.outages += 1
         _OUTAGES.inc()
-        log.error("the store is down: %s: %s", type(error).__name__, error)
+        log.error("Valkey is down: %s: %s", type(error).__name__, error)
         self._watch()
 
     def _watch(self) -> None:
@@ -171,7 +171,7 @@ class Valkey:
         try:
             watch.start()
         except RuntimeError as error:  # there is no room for another; the next request tries again
-            log.error("nobody looks for the store's return: %s", error)
+            log.error("nobody looks for Valkey's return: %s", error)
             self._watched_by = None
 
     def _watched(self) -> bool:
@@ -186,7 +186,7 @@ class Valkey:
 
 
 def _look_until_back(found: weakref.ref[Valkey]) -> None:
-    """The thread that watches an outage; it ends with the outage, or when nobody uses the store."""
+    """The thread that watches an outage; it ends with the outage, or when nobody uses Valkey."""
     while True:
         time.sleep(LOOK_EVERY_SECONDS)
         valkey = found()
@@ -194,7 +194,7 @@ def _look_until_back(found: weakref.ref[Valkey]) -> None:
             if valkey is None or valkey._watched():
                 return
         except Exception:
-            log.exception("looking for the store failed")
+            log.exception("looking for Valkey failed")
         del valkey
 
 

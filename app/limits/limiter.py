@@ -1,4 +1,4 @@
-"""Which limit holds for the request at hand, and Flask-Limiter that holds it.
+"""Which limit holds for the current request, and Flask-Limiter that holds it.
 
 One limit for each request: the plan's two windows for a valid credential on /v1, a window of the
 client's address without one, or the tier of a route of the web application.
@@ -42,7 +42,7 @@ class RateLimit(RateLimitItemPerMinute):
         super().__init__(amount, namespace="canopy")
 
     def hit(self, storage: WindowStorage) -> LimitResult | None:
-        """Count the request; None when the store fails."""
+        """Count the request; None when Valkey fails."""
         raise NotImplementedError
 
     def refusal(self, verdict: LimitResult) -> str:

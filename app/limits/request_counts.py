@@ -1,12 +1,12 @@
 """Counting API requests without a database write a request.
 
-The store holds one counter for each account and day (UTC): the number of requests of that day, and
+Valkey holds one counter for each account and day (UTC): the number of requests of that day, and
 what the day's limit of the plan is held against. It begins with what the database has, so that a
 store that lost its memory goes on from there. A job copies the counters that changed into
 ``request_counts`` every few seconds. To copy one twice does no harm, so it matters nowhere where
 the job is killed.
 
-While the store is down a process counts for itself, and hands its count over when it is back.
+While Valkey is down a process counts for itself, and hands its count over when it is back.
 ``docs/adr/0008-request-counts.md`` tells why.
 """
 
@@ -30,7 +30,7 @@ from app.models import RequestCount
 from app.values import clock
 
 CHANGED: Final = "canopy:requests:changed"  # the counters that the job has to copy
-KEPT_SECONDS: Final = 3 * 24 * 60 * 60  # in the store; by then the job has copied them
+KEPT_SECONDS: Final = 3 * 24 * 60 * 60  # in Valkey; by then the job has copied them
 _HANDED_OVER_AT_ONCE: Final = 10  # by one request
 
 # Adds ARGV[3] to the counter of the account ARGV[1] in the hash of the day, KEYS[1]. One that is
@@ -80,13 +80,13 @@ def written_on(account_id: str, day: str) -> int:
 
 
 def count_here(account_id: str) -> None:
-    """Count one request in this process, as the store is down."""
+    """Count one request in this process, as Valkey is down."""
     with _unsent_lock:
         _unsent[account_id, today()] += 1
 
 
 def hand_over() -> None:
-    """Add what this process counted for itself to the counters in the store, some at a time."""
+    """Add what this process counted for itself to the counters in Valkey, some at a time."""
     if not _unsent or valkey().is_down:
         return
     for _ in range(_HANDED_OVER_AT_ONCE):
@@ -118,7 +118,7 @@ def _add(account_id: str, day: str, number: int) -> None:
 def requests_on(account_id: str, days: Sequence[str]) -> int:
     """How many requests an account made on these consecutive days (UTC), up to this moment.
 
-    The counter of a day is ahead of its row or equal to it. Where it is behind, the store has lost
+    The counter of a day is ahead of its row or equal to it. Where it is behind, Valkey has lost
     its memory.
     """
     counted = dict.fromkeys(days, 0)
@@ -130,7 +130,7 @@ def requests_on(account_id: str, days: Sequence[str]) -> int:
 
 
 def _in_store(account_id: str, days: Sequence[str]) -> dict[str, int]:
-    """The counters that the store still has."""
+    """The counters that Valkey still has."""
 
     def look(client: Redis) -> list[Any]:
         pipeline = client.pipeline(transaction=False)

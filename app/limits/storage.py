@@ -1,4 +1,4 @@
-"""The windows in the store: hit and read in one round trip, by one script.
+"""The windows in Valkey: hit and read in one round trip, by one script.
 
 A storage of the library ``limits`` under a scheme of its own, so that Flask-Limiter can be given
 it. The library's own storage for Redis asks once to hit and twice to read, for each window.
@@ -80,7 +80,7 @@ class WindowStorage(Storage):
         was_down, day = valkey().is_down, request_counts.today()
         answer = self._hit_account(account_id, per_minute, per_day, day)
         if answer is None:
-            if was_down:  # else the store may have counted it before it failed
+            if was_down:  # else Valkey may have counted it before it failed
                 request_counts.count_here(account_id)
             return None
         allowed, used, left, today = answer

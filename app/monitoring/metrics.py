@@ -39,7 +39,7 @@ _DURATION = Histogram(
 )
 _LIMITED = Counter("canopy_rate_limited_total", "Requests that were one too many", ["limit"])
 _VALKEY_UP = Gauge(
-    "canopy_store_up", "Whether the store answered last time", multiprocess_mode="livemostrecent"
+    "canopy_valkey_up", "Whether Valkey answered last time", multiprocess_mode="livemostrecent"
 )
 
 

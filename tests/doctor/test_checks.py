@@ -1,4 +1,4 @@
-"""Single checks of the doctor: of the host, the settings and the store."""
+"""Single checks of the doctor: of the host, the settings and Valkey."""
 
 from __future__ import annotations
 
@@ -174,4 +174,4 @@ def test_clocks_that_differ() -> None:
 
 
 def test_the_clock_of_the_store_is_asked(redis: Redis) -> None:
-    assert "the store's clock is 0." in _only(valkey.server_clock, redis).found
+    assert "Valkey's clock is 0." in _only(valkey.server_clock, redis).found

@@ -174,12 +174,12 @@ def _seconds_until_back(port: int, client: Client, folder: Path) -> float:
 def _log_lines(folder: Path) -> tuple[int, int]:
     """How many lines tell of the beginning of an outage, and of its end."""
     log = (folder / "gunicorn.log").read_text()
-    return log.count("the store is down"), log.count("the store is back")
+    return log.count("Valkey is down"), log.count("Valkey is back")
 
 
 def _outages(port: int) -> float:
     _, text = request(port, "/metrics", {"Authorization": "Bearer metrics-token"})
-    lines = [line for line in text.splitlines() if line.startswith("canopy_store_outages_total")]
+    lines = [line for line in text.splitlines() if line.startswith("canopy_valkey_outages_total")]
     return sum(float(line.split()[-1]) for line in lines)
 
 

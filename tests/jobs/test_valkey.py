@@ -178,7 +178,7 @@ def test_no_address_makes_the_wait_longer(hanging: str) -> None:
 
 
 def test_the_watch_ends_with_the_store(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(log, "disabled", True)  # its line holds the error, and that the store
+    monkeypatch.setattr(log, "disabled", True)  # its line holds the error, and that Valkey
     others = set(threading.enumerate())
     store = Valkey(lambda: DEAD)
     assert store.attempt(Redis.ping) is None

@@ -169,7 +169,7 @@ def test_the_minute_begins_anew_in_a_store_that_forgets(limited: Flask) -> None:
 
 
 def test_a_window_that_lost_its_end_begins_anew(limited: Flask) -> None:
-    """Nobody is locked out for ever, whatever was done to the store."""
+    """Nobody is locked out for ever, whatever was done to Valkey."""
     client = make_account(limited, plan="few")
     use_up(client, 3)
     with limited.app_context():
@@ -180,7 +180,7 @@ def test_a_window_that_lost_its_end_begins_anew(limited: Flask) -> None:
 
 
 def test_one_request_asks_the_store_once(limited: Flask) -> None:
-    """Both windows and the usage: one command, as the store itself sees it."""
+    """Both windows and the usage: one command, as Valkey itself sees it."""
     client = make_account(limited, plan="few")
     client.get("/v1/account")
     server, other = (Redis.from_url(limited.config["SETTINGS"].redis_url) for _ in range(2))

@@ -1,4 +1,4 @@
-"""Real windows of real sixty seconds, of every kind at once, on nobody's clock but the store's."""
+"""Real windows of real sixty seconds, of every kind at once, on nobody's clock but Valkey's."""
 
 from __future__ import annotations
 

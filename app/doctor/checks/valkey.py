@@ -51,7 +51,7 @@ def not_running() -> Result:
 
 
 def unreachable(settings: Settings, error: Exception) -> Result:
-    which = "The store at REDIS_URL" if settings.redis_url else "The embedded Valkey"
+    which = "Valkey at REDIS_URL" if settings.redis_url else "The embedded Valkey"
     return problem(
         f"{which} does not answer ({error}): no job is done, no limit holds, and counts of "
         "requests wait",
