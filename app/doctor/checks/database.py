@@ -100,14 +100,14 @@ def clock(connection: Connection) -> Iterator[Result]:
         yield ok("SQLite has the clock of this machine")
         return
     theirs = float(_one(connection, "SELECT extract(epoch FROM clock_timestamp())"))
-    yield compare_clock("database", theirs)
+    yield compare_clock("the database", theirs)
 
 
 def compare_clock(owner: str, theirs: float) -> Result:
     """Compare a server's time, in seconds since 1970, with this machine's."""
     difference = theirs - time.time()
     direction = "ahead" if difference > 0 else "behind"
-    found = f"the {owner}'s clock is {abs(difference):.1f} s {direction}"
+    found = f"{owner}'s clock is {abs(difference):.1f} s {direction}"
     if abs(difference) > MAX_CLOCK_DIFFERENCE:
         return warning(found, "Let both machines set their clocks by NTP.")
     return ok(found)

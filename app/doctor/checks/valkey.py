@@ -94,4 +94,4 @@ def request_counts(client: Redis) -> Iterator[Result]:
 def server_clock(client: Redis) -> Iterator[Result]:
     """The clocks of Valkey and this machine agree."""
     seconds, microseconds = client.time()
-    yield compare_clock("store", seconds + microseconds / 1_000_000)
+    yield compare_clock("Valkey", seconds + microseconds / 1_000_000)
