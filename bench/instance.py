@@ -82,7 +82,7 @@ def make_instance(folder: Path, *, database_url: str = "", projects: int = 300) 
                 name=f"Forest {number}",
                 description="Measured",
                 geometry=read_boundary(boundary(number)),
-            ).id
+            )["id"]
             for number in range(projects)
         ]
         db.session.commit()

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from app.geometry import Point
-from app.models import Asset
 from app.values.text import searchable
 
 
-def set_location(asset: Asset, location: Point | None) -> None:
-    """Set the location and what is derived from it."""
-    asset.location = None if location is None else location.text
-    asset.longitude = None if location is None else location.longitude
-    asset.latitude = None if location is None else location.latitude
+def location_columns(location: Point | None) -> dict[str, Any]:
+    """The columns of a location and of what is derived from it."""
+    return {
+        "location": None if location is None else location.text,
+        "longitude": None if location is None else location.longitude,
+        "latitude": None if location is None else location.latitude,
+    }
 
 
-def set_search_text(asset: Asset) -> None:
-    """Set what is searched."""
-    asset.search_text = searchable(asset.name)
+def search_columns(name: str) -> dict[str, str]:
+    """The column that is searched."""
+    return {"search_text": searchable(name)}

@@ -63,8 +63,8 @@ def read_asset(principal: Principal, project_id: str, asset_id: str) -> Response
 def create_asset(principal: Principal, values: dict[str, Any], project_id: str) -> Response:
     """Create an asset."""
     asset = service.create_asset(principal, project_id, **values)
-    location = f"/v1/projects/{project_id}/assets/{asset.id}"
-    return envelope.single(asset_record(asset), status=201, location=location)
+    location = f"/v1/projects/{project_id}/assets/{asset['id']}"
+    return envelope.single(asset, status=201, location=location)
 
 
 @bp.operation(

@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import bindparam
 
-from app.assets.derived import set_location, set_search_text
+from app.assets.derived import location_columns, search_columns
 from app.assets.listing import asset_query as asset_query  # these for other packages
 from app.assets.listing import list_assets as list_assets
 from app.assets.record import COLUMNS, asset_data, asset_record, row_record
@@ -15,6 +15,7 @@ from app.auth.principal import Principal
 from app.auth.tenant import columns_of, find_locked
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
+from app.db.transactions import insert_row
 from app.geometry import Point
 from app.http.errors import NotFound
 from app.http.etags import ANY, IfMatch
@@ -24,7 +25,7 @@ from app.policy.fields import ASSET
 from app.projects.service import lock_project
 from app.values import clock
 from app.values.ids import is_id, new_id
-from app.values.records import changed_fields
+from app.values.records import changed_fields, mapped_row, set_columns
 
 _ONE = CompiledQuery(
     columns_of(Asset, *COLUMNS).where(
@@ -54,30 +55,32 @@ def create_asset(
     *,
     location: Point | None = None,
     **values: Any,
-) -> Asset:
-    """A new asset of a project, active unless ``values`` say otherwise.
+) -> dict[str, Any]:
+    """Add an asset to a project, active unless ``values`` say otherwise. Returns its record.
 
     Args:
-        values: of other fields that a new asset can have, by their columns.
+        values: of other fields that a new asset can have, by their columns; ``name`` among them.
 
     Raises:
         NotFound: the account has no such project.
     """
     lock_project(principal.account_id, project_id)
     moment = clock.now()
-    asset = Asset(
-        id=new_id("asset"),
-        account_id=principal.account_id,
-        project_id=project_id,
-        created_at=moment,
-        updated_at=moment,
-        **{"status": "active"} | values,
-    )
-    set_search_text(asset)
-    set_location(asset, location)
-    db.session.add(asset)
-    _emit("asset.created", asset, principal)
-    return asset
+    row = {
+        "id": new_id("asset"),
+        "account_id": principal.account_id,
+        "project_id": project_id,
+        "status": "active",
+        "created_at": moment,
+        "updated_at": moment,
+        **values,
+        **search_columns(values["name"]),
+        **location_columns(location),
+    }
+    insert_row(Asset, row)
+    record = row_record(*mapped_row(row, ASSET))
+    emit("asset.created", record, Actor.of(principal))
+    return record
 
 
 def update_asset(
@@ -95,14 +98,14 @@ def update_asset(
     """
     asset = _find(principal, project_id, asset_id, if_match)
     before = asset_record(asset)
-    for name in values.keys() - {"location"}:
-        setattr(asset, name, values[name])
+    columns = dict(values)
     if "location" in values:
-        set_location(asset, values["location"])
+        columns |= location_columns(values["location"])
+    set_columns(asset, columns)
     changes = changed_fields(ASSET, before, asset_record(asset))
     if not changes:
         return asset
-    set_search_text(asset)
+    set_columns(asset, search_columns(asset.name))
     asset.updated_at = clock.now()
     _emit("asset.updated", asset, principal, changes=changes)
     if "status" in changes:

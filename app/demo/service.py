@@ -12,7 +12,6 @@ from app.assets.service import create_asset
 from app.auth.operator import acting_for
 from app.auth.principal import Principal
 from app.credentials.service import create_credential
-from app.db.extensions import db
 from app.db.queries import CompiledQuery
 from app.geometry import read_boundary, read_point
 from app.models import Account
@@ -90,8 +89,7 @@ def _make_projects(principal: Principal) -> dict[str, str]:
             description=f"Part of the {properties['forest']}, Pacific Northwest Region.",
             geometry=read_boundary(feature["geometry"]),
         )
-        ids[project.name] = project.id
-    db.session.flush()
+        ids[project["name"]] = project["id"]
     return ids
 
 

@@ -36,4 +36,4 @@ class Asset(Base):
     name: Mapped[str] = mapped_column(String(200))
     search_text: Mapped[str] = mapped_column(SortableText, deferred=True)
     location: Mapped[str | None] = mapped_column(Text)
-    metadata_json: Mapped[str | None] = mapped_column("metadata", Text)
+    metadata_json: Mapped[str | None] = mapped_column("metadata", Text, key="metadata_json")

@@ -6,24 +6,25 @@ from collections.abc import Mapping
 from typing import Any
 
 from app.geometry import Boundary
-from app.models import Project
 from app.policy.fields import PROJECT
+from app.projects.record import SIDES
 from app.values.records import changed_fields
 from app.values.text import fold, searchable
 
 
-def set_geometry(project: Project, boundary: Boundary | None) -> None:
-    """Set the boundary and what is derived from it."""
-    project.geometry = None if boundary is None else boundary.text
-    project.area_m2 = None if boundary is None else boundary.area_m2
+def geometry_columns(boundary: Boundary | None) -> dict[str, Any]:
+    """The columns of a boundary and of what is derived from it."""
     bounds = (None, None, None, None) if boundary is None else boundary.bounds
-    project.west, project.south, project.east, project.north = bounds
+    return {
+        "geometry": None if boundary is None else boundary.text,
+        "area_m2": None if boundary is None else boundary.area_m2,
+        **dict(zip(SIDES, bounds, strict=True)),
+    }
 
 
-def set_search_text(project: Project) -> None:
-    """Set the columns that names are sorted by and that are searched."""
-    project.name_key = fold(project.name)
-    project.search_text = searchable(project.name, project.description)
+def search_columns(name: str, description: str | None) -> dict[str, str]:
+    """The columns that names are sorted by and that are searched."""
+    return {"name_key": fold(name), "search_text": searchable(name, description)}
 
 
 def changes_of(

@@ -206,7 +206,7 @@ class Import:
             project = create_project(
                 self.principal, name=name, geometry=item.boundary, **item.values
             )
-        return project.id
+        return str(project["id"])
 
 
 def numbered(name: str, number: int) -> str:

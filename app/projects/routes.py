@@ -61,8 +61,8 @@ def read_project(principal: Principal, project_id: str) -> Response:
 def create_project(principal: Principal, values: dict[str, Any]) -> Response:
     """Create a project."""
     project = service.create_project(principal, **values)
-    location = f"/v1/projects/{project.id}"
-    return envelope.single(project_record(project), status=201, location=location)
+    location = f"/v1/projects/{project['id']}"
+    return envelope.single(project, status=201, location=location)
 
 
 @bp.operation(

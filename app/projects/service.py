@@ -10,12 +10,14 @@ from app.auth.principal import Principal
 from app.auth.tenant import columns_of, find_locked
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
+from app.db.transactions import insert_row
 from app.geometry import Boundary
 from app.http.errors import Conflict
 from app.http.etags import ANY, IfMatch
 from app.models import Project
 from app.outbox import Actor, emit
-from app.projects.derived import changes_of, set_geometry, set_search_text
+from app.policy.fields import PROJECT
+from app.projects.derived import changes_of, geometry_columns, search_columns
 from app.projects.listing import list_projects as list_projects  # these for other packages
 from app.projects.listing import project_query as project_query
 from app.projects.record import COLUMNS, not_found, project_data, project_record, row_record
@@ -24,6 +26,7 @@ from app.projects.summaries import summarize_projects as summarize_projects
 from app.usage.service import ProjectContribution, count_project
 from app.values import clock
 from app.values.ids import is_id, new_id
+from app.values.records import mapped_row, set_columns
 from app.values.text import slugify
 
 _ONE = CompiledQuery(columns_of(Project, *COLUMNS).where(Project.id == bindparam("project_id")))
@@ -60,8 +63,8 @@ def lock_project(account_id: str, project_id: str) -> Project:
 
 def create_project(
     principal: Principal, *, name: str, geometry: Boundary | None = None, **values: Any
-) -> Project:
-    """A new, active project.
+) -> dict[str, Any]:
+    """Add an active project. Returns its record.
 
     Args:
         values: of other fields that a new project can have, by their columns.
@@ -71,23 +74,23 @@ def create_project(
     """
     moment = clock.now()
     project_id = new_id("project")
-    project = Project(
-        id=project_id,
-        account_id=principal.account_id,
-        name=name,
-        slug=slugify(name) or f"project-{project_id[-8:]}",
-        status="active",
-        created_at=moment,
-        updated_at=moment,
+    row = {
+        "id": project_id,
+        "account_id": principal.account_id,
+        "name": name,
+        "slug": slugify(name) or f"project-{project_id[-8:]}",
+        "status": "active",
+        "created_at": moment,
+        "updated_at": moment,
         **values,
-    )
-    set_search_text(project)
-    set_geometry(project, geometry)
-    db.session.add(project)
-    db.session.flush()
-    _emit("project.created", project, principal)
-    count_project(project.account_id, None, _counted(project))
-    return project
+        **search_columns(name, values.get("description")),
+        **geometry_columns(geometry),
+    }
+    insert_row(Project, row)
+    record = row_record(*mapped_row(row, PROJECT))
+    emit("project.created", record, Actor.of(principal))
+    count_project(principal.account_id, None, ProjectContribution("active", row["area_m2"]))
+    return record
 
 
 def update_project(
@@ -102,14 +105,14 @@ def update_project(
     project = _find(principal, project_id, if_match)
     before, boundary = project_record(project), project.geometry
     counted = _counted(project)
-    for name in values.keys() - {"geometry"}:
-        setattr(project, name, values[name])
+    columns = dict(values)
     if "geometry" in values:
-        set_geometry(project, values["geometry"])
+        columns |= geometry_columns(values["geometry"])
+    set_columns(project, columns)
     changes = changes_of(before, project_record(project), project.geometry != boundary)
     if not changes:
         return project
-    set_search_text(project)
+    set_columns(project, search_columns(project.name, project.description))
     project.updated_at = clock.now()
     _emit("project.updated", project, principal, changes=changes)
     count_project(project.account_id, counted, _counted(project))

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from app.assets.derived import set_location, set_search_text
+from app.assets.derived import location_columns, search_columns
 from app.assets.record import asset_record
 from app.geometry import read_point
 from app.models import Asset
 from app.policy.fields import ASSET
 from app.row_changes.row_validator import RowValidator
 from app.row_changes.table_adapter import Boundaries, TableAdapter
+from app.values.records import set_columns
 
 
 class AssetAdapter(TableAdapter):
@@ -24,8 +25,7 @@ class AssetAdapter(TableAdapter):
         validator.check(ASSET, row)
         location = validator.document("location", row.location, read_point)
         validator.finish()
-        set_search_text(row)
-        set_location(row, location)
+        set_columns(row, search_columns(row.name) | location_columns(location))
         return _derived(row) != before, False
 
     def record(self, row: Asset) -> dict[str, Any]:

@@ -12,11 +12,12 @@ from app.geometry import Boundary, read_boundary
 from app.models import Project
 from app.policy.bounds import GEOMETRY_POSITIONS
 from app.policy.fields import PROJECT
-from app.projects.derived import set_geometry, set_search_text
+from app.projects.derived import geometry_columns, search_columns
 from app.projects.record import project_record
 from app.row_changes.change import Columns
 from app.row_changes.row_validator import RowValidator
 from app.row_changes.table_adapter import Boundaries, TableAdapter
+from app.values.records import set_columns
 
 _GEOMETRY = CompiledQuery(
     columns_of(Project, Project.geometry).where(Project.id == bindparam("project_id"))
@@ -43,8 +44,7 @@ class ProjectAdapter(TableAdapter):
         if boundary is None:
             boundary = validator.document("geometry", row.geometry, _read)
         validator.finish()
-        set_search_text(row)
-        set_geometry(row, boundary)
+        set_columns(row, search_columns(row.name, row.description) | geometry_columns(boundary))
         return _derived(row) != before, _geometry(row) != geometry_before
 
     def record(self, row: Project) -> dict[str, Any]:

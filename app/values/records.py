@@ -58,6 +58,17 @@ def object_row(instance: Any, fields: Sequence[Field]) -> tuple[Any, ...]:
     return tuple(format_value(getattr(instance, field.stored_as)) for field in fields)
 
 
+def mapped_row(row: Mapping[str, Any], fields: Sequence[Field]) -> tuple[Any, ...]:
+    """Likewise of values by the names of their columns; those that are absent are None."""
+    return tuple(format_value(row.get(field.stored_as)) for field in fields)
+
+
+def set_columns(instance: Any, columns: Mapping[str, Any]) -> None:
+    """Set these columns of an object of a model."""
+    for name, value in columns.items():
+        setattr(instance, name, value)
+
+
 def changed_fields(
     fields: Sequence[Field], before: Mapping[str, Any], after: Mapping[str, Any]
 ) -> dict[str, dict[str, Any]]:
