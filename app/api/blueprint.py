@@ -1,9 +1,9 @@
 """The blueprint of /v1: one decorator says an operation's whole contract.
 
 ``operation`` fixes the order in which every request is judged, so that no route can get it wrong:
-the body's size and type and who is asking (both before the route), then the permission, a kept
-answer of the same request, the resource, the parameters and the body, and last the change itself
-with its commit. ``docs/request-flow.md`` follows one request through it.
+the body's size and type, who is asking and how often (all before the route), then the permission,
+a kept answer of the same request, the resource, the parameters and the body, and last the change
+itself with its commit. ``docs/request-flow.md`` follows one request through it.
 """
 
 from __future__ import annotations

@@ -51,7 +51,7 @@ class Geometry(fields.Field[Any]):
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> Any:
         try:
-            return read_boundary(value, max_positions=bounds.GEOMETRY_POSITIONS)
+            return read_boundary(value)
         except GeometryInvalid as error:
             raise ma.ValidationError(_by_member(error.problems)) from None
 

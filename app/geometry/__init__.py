@@ -2,6 +2,17 @@
 
 ``read_boundary`` and ``read_point`` check a parsed value and raise ``GeometryInvalid`` with every
 ``Problem``; ``read_bbox`` reads the box of a query, and ``overlaps`` compares two boxes.
+
+A boundary is read in ``boundary``, in this order; each step needs the ones before:
+
+* ``members``: it is an object of this type, with ``coordinates`` and no other coordinate system;
+* ``rings``: its coordinates are closed rings of numbers, as arrays. When they are not,
+  ``structure`` says what is wrong where;
+* ``complexity``: it is not too complex to be checked in reasonable time;
+* ``edges``: no edge spans half the globe;
+* ``polygons``: shapely's polygons of the rings, and ``shapely.is_valid`` in ``boundary``. When it
+  says no, ``faults`` says why, and ``locate`` where;
+* ``area`` and ``bounds``: square metres on the ellipsoid, and the box around it.
 """
 
 from app.geometry.area import geodesic_area, multipart_area

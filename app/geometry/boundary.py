@@ -17,10 +17,11 @@ from app.geometry.complexity import complexity_problem
 from app.geometry.edges import edge_problems
 from app.geometry.faults import fault_problems
 from app.geometry.members import read_members
+from app.geometry.polygons import build_polygons, wrongly_wound
 from app.geometry.problems import MAX_PROBLEMS, GeometryInvalid, Problem, raise_if_any
 from app.geometry.rings import Booleans, Rings, read_rings
 from app.geometry.structure import structure_problems
-from app.geometry.validity import build_polygons, wrongly_wound
+from app.policy.bounds import GEOMETRY_POSITIONS
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,7 @@ class Boundary:
     positions: int
 
 
-def read_boundary(value: object, *, max_positions: int = 100_000) -> Boundary:
+def read_boundary(value: object, *, max_positions: int = GEOMETRY_POSITIONS) -> Boundary:
     """Check and measure a parsed GeoJSON Polygon or MultiPolygon (RFC 7946).
 
     Only the winding is corrected: a ring may be reversed, and keeps its start. Raises
@@ -68,7 +69,11 @@ def read_boundary(value: object, *, max_positions: int = 100_000) -> Boundary:
 
 
 def _shape_problems(rings: Rings, polygons: Any) -> Iterator[Problem]:
-    """Yield the problems of a boundary with a valid structure; each rule assumes those before."""
+    """Yield the problems of a boundary with a valid structure; each rule assumes those before.
+
+    Validity is that of OGC Simple Features 1.2.1, section 6.1.11, in the plane of longitude and
+    latitude, for all parts and rings at once.
+    """
     is_wide = np.ptp(rings.lon) >= 180
     ambiguous = list(islice(edge_problems(rings), MAX_PROBLEMS)) if is_wide else []
     if ambiguous:

@@ -15,9 +15,9 @@ import numpy as np
 import shapely
 
 from app.geometry.locate import FaultLocation, locate_fault, rings_at, segments_at
+from app.geometry.polygons import linear_rings
 from app.geometry.problems import Problem
 from app.geometry.rings import Rings
-from app.geometry.validity import linear_rings
 
 _MAX_WORK = 300_000
 """Positions that one search may check repeatedly, to limit the time of an invalid request.

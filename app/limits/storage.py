@@ -18,8 +18,9 @@ from app.values import clock
 SCHEME: Final = "canopy"
 MINUTE_MS: Final = 60_000
 
-# One request, held against a window (KEYS[1], where there is one) and against an account's counter
-# of the day (in KEYS[2]; its name goes on the list KEYS[3]). It counts in both or in neither.
+# Decides whether a request may pass: it is held against a window (KEYS[1], where there is one) and
+# against an account's counter of the day (in KEYS[2]; its name is added to the set KEYS[3]), and
+# counts in both or in neither.
 #   ARGV: 1 limit of the window or 0, 2 its length in ms,
 #         3 account, 4 limit of the day or 0, 5 day, 6 what the counter begins with or '',
 #         7 seconds after which the day's counters may be forgotten

@@ -26,7 +26,7 @@ from app.db.extensions import db
 from app.db.queries import CompiledQuery
 from app.geometry import Boundary, GeometryInvalid, Problem, read_boundary
 from app.models import Project
-from app.policy.bounds import GEOMETRY_POSITIONS, NAME_LENGTH
+from app.policy.bounds import NAME_LENGTH
 from app.policy.fields import PROJECT, Field
 from app.projects.feature_text import feature_description, feature_name, field_properties
 from app.projects.service import create_project
@@ -233,7 +233,7 @@ def _boundary(feature: dict[str, Any]) -> Boundary | None:
         raise GeometryInvalid([_fault("missing_member", message, "geometry")])
     if feature["geometry"] is None:
         return None
-    return read_boundary(feature["geometry"], max_positions=GEOMETRY_POSITIONS)
+    return read_boundary(feature["geometry"])
 
 
 def _value(field: Field, source: str, value: Any, problems: list[Problem]) -> Any:

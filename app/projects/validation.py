@@ -6,7 +6,6 @@ from dataclasses import asdict
 from typing import Any
 
 from app.geometry import GeometryInvalid, read_boundary
-from app.policy.bounds import GEOMETRY_POSITIONS
 
 
 def geometry_report(value: object) -> dict[str, Any]:
@@ -16,7 +15,7 @@ def geometry_report(value: object) -> dict[str, Any]:
         value: parsed JSON, meant as a GeoJSON Polygon or MultiPolygon.
     """
     try:
-        boundary = read_boundary(value, max_positions=GEOMETRY_POSITIONS)
+        boundary = read_boundary(value)
     except GeometryInvalid as error:
         problems = [asdict(problem) for problem in error.problems]
         for problem in problems:

@@ -10,7 +10,6 @@ from app.auth.tenant import columns_of
 from app.db.queries import CompiledQuery
 from app.geometry import Boundary, read_boundary
 from app.models import Project
-from app.policy.bounds import GEOMETRY_POSITIONS
 from app.policy.fields import PROJECT
 from app.projects.derived import geometry_columns, search_columns
 from app.projects.record import project_record
@@ -42,7 +41,7 @@ class ProjectAdapter(TableAdapter):
         validator.check(PROJECT, row)
         boundary = boundaries.get(row.geometry or "")
         if boundary is None:
-            boundary = validator.document("geometry", row.geometry, _read)
+            boundary = validator.document("geometry", row.geometry, read_boundary)
         validator.finish()
         set_columns(row, search_columns(row.name, row.description) | geometry_columns(boundary))
         return _derived(row) != before, _geometry(row) != geometry_before
@@ -64,11 +63,7 @@ class ProjectAdapter(TableAdapter):
 
 def _boundary(text: str | None) -> Boundary | None:
     """The boundary that a text holds, or None when it holds no valid one."""
-    return RowValidator().document("geometry", text, _read)
-
-
-def _read(value: Any) -> Boundary:
-    return read_boundary(value, max_positions=GEOMETRY_POSITIONS)
+    return RowValidator().document("geometry", text, read_boundary)
 
 
 def _derived(row: Project) -> tuple[Any, ...]:

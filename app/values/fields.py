@@ -74,7 +74,7 @@ class Timestamp(fields.Field[datetime]):
 
 
 class QueryInteger(fields.Integer):
-    """An integer in a query string: digits only."""
+    """An integer in a query string, in decimal digits; negative ones are told the range."""
 
     def __init__(self, *, low: int, high: int, **options: Any) -> None:
         super().__init__(validate=validate.Range(min=low, max=high), **options)

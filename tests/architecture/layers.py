@@ -27,7 +27,7 @@ LAYERS: tuple[tuple[str, frozenset[str]], ...] = (
     ("processes", frozenset({"app.running"})),
     ("jobs", frozenset({"app.jobs"})),
     ("services", frozenset({"app.http", "app.db", "app.security", "app.egress"})),
-    ("files and geometry", frozenset({"app.formats", "app.geometry"})),
+    ("geometry", frozenset({"app.geometry"})),
     ("values", frozenset({"app.values"})),
     ("policy", frozenset({"app.policy", "config", "config_values"})),
 )

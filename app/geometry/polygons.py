@@ -1,8 +1,4 @@
-"""Polygons built from rings, to check the planar rules and the winding.
-
-Validity is that of OGC Simple Features 1.2.1, section 6.1.11, in the plane of longitude and
-latitude. It is one check of the whole boundary; ``faults`` explains a failure.
-"""
+"""Polygons built from rings, for shapely to check, and rings that are wound the wrong way."""
 
 from __future__ import annotations
 
