@@ -47,9 +47,10 @@ class Passwords:
         return self._dummy_hash
 
     def verify(self, password_hash: str | None, password: str) -> bool:
+        known = password_hash or self.dummy_hash()  # which takes a slot of its own
         try:
             with self.slots:
-                self.hasher.verify(password_hash or self.dummy_hash(), password)
+                self.hasher.verify(known, password)
         except (VerificationError, InvalidHashError, UnicodeEncodeError):
             return False
         return password_hash is not None
