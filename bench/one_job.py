@@ -20,7 +20,7 @@ from app.values import clock
 
 def deliver_one() -> None:
     """Send the delivery that is due first, and record the outcome."""
-    pending = leases.find_due_webhooks()[0][0]
+    pending = leases.find_pending_webhooks()[0][0]
     (delivery,) = leases.claim("job", {pending.webhook_id: 1}, clock.now())
     db.session.commit()
     webhook = db.session.get_one(Webhook, delivery.webhook_id)

@@ -47,7 +47,8 @@ class Geometry(fields.Field[Any]):
 
     def __init__(self, *, allow_none: bool = False, **options: Any) -> None:
         shape = _one_of("Polygon", "MultiPolygon", allow_none=allow_none)
-        super().__init__(allow_none=allow_none, metadata=shape, **options)
+        metadata = shape | options.pop("metadata", {})
+        super().__init__(allow_none=allow_none, metadata=metadata, **options)
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> Any:
         try:
@@ -61,7 +62,8 @@ class Location(fields.Field[Any]):
 
     def __init__(self, *, allow_none: bool = False, **options: Any) -> None:
         shape = _one_of("Point", allow_none=allow_none)
-        super().__init__(allow_none=allow_none, metadata=shape, **options)
+        metadata = shape | options.pop("metadata", {})
+        super().__init__(allow_none=allow_none, metadata=metadata, **options)
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> Any:
         try:
@@ -75,7 +77,8 @@ class JsonObject(fields.Field[Any]):
 
     def __init__(self, *, allow_none: bool = False, **options: Any) -> None:
         shape = {"type": "object", "maxProperties": bounds.METADATA_KEYS}
-        super().__init__(allow_none=allow_none, metadata=shape, **options)
+        metadata = shape | options.pop("metadata", {})
+        super().__init__(allow_none=allow_none, metadata=metadata, **options)
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> str:
         if not isinstance(value, dict):

@@ -9,6 +9,7 @@ waited its whole time asks SQLite all the same, which says that the database is 
 
 from __future__ import annotations
 
+import logging
 import os
 import sqlite3
 import threading
@@ -21,6 +22,8 @@ from weakref import WeakValueDictionary
 from app.values.deadline import Deadline
 from app.values.files import open_lock_file, try_lock, unlock
 
+log = logging.getLogger(__name__)
+
 _RETRY_SECONDS: Final = 0.0003  # a change takes a few milliseconds
 
 
@@ -29,11 +32,13 @@ class WriteQueue:
     threads of this process queue up alone."""
 
     def __init__(self, database: Path) -> None:
+        self._database = database
         self._next = database.with_name(f"{database.name}.next")
         self._writer = database.with_name(f"{database.name}.writer")
         self._descriptor: int | None = None  # of the file of the writer, while it is locked
         self._threads = threading.Lock()
         self._holder: object = None
+        self._is_alone = False  # whether the lock files cannot be used, which is logged once
 
     def enter(self, holder: object, deadline: Deadline) -> None:
         """Wait until ``holder`` may write. Does nothing when it may already.
@@ -75,27 +80,33 @@ class WriteQueue:
         """Lock the file of the writer while holding that of the next one: a process that has just
         written finds the latter locked by who waits, and so comes after it."""
         try:
-            following = _lock(self._next, deadline)
+            following = self._lock(self._next, deadline)
             try:
-                return _lock(self._writer, deadline)
+                return self._lock(self._writer, deadline)
             finally:
+                unlock(following)  # a process forked meanwhile has a copy of the descriptor
                 os.close(following)
         except TimeoutError:
             raise
-        except OSError:  # the folder is read-only, or its file system has no locks
+        except OSError as error:  # another user's, a read-only folder, a file system without locks
+            if not self._is_alone:
+                log.warning("changes of other processes are not waited for in turn: %s", error)
+            self._is_alone = True
             return None
 
-
-def _lock(path: Path, deadline: Deadline) -> int:
-    """The descriptor of the locked file. Raises TimeoutError or OSError."""
-    descriptor = open_lock_file(path)
-    try:
-        if try_lock(descriptor, wait=deadline.left(), retry=_RETRY_SECONDS):
-            return descriptor
-        raise TimeoutError
-    except OSError:
-        os.close(descriptor)
-        raise
+    def _lock(self, path: Path, deadline: Deadline) -> int:
+        """The descriptor of the locked file. Raises TimeoutError or OSError."""
+        descriptor = open_lock_file(path)
+        try:
+            if os.geteuid() == 0:  # an operator's command; the service must be able to lock it too
+                owner = self._database.stat()
+                os.fchown(descriptor, owner.st_uid, owner.st_gid)
+            if try_lock(descriptor, wait=deadline.left(), retry=_RETRY_SECONDS):
+                return descriptor
+            raise TimeoutError
+        except BaseException:
+            os.close(descriptor)
+            raise
 
 
 class QueuedConnection(sqlite3.Connection):

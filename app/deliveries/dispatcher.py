@@ -205,7 +205,7 @@ class Dispatcher:
         if not (self._must_scan or is_due) or monotonic() - self._scanned_at < _SCAN_INTERVAL:
             return
         expired_at = monotonic() - QUEUED_SECONDS
-        self._release(self._scheduler.release_expired(claimed_before=expired_at))
+        self._release(self._scheduler.remove_unsent(claimed_before=expired_at))
         self._scanned_at = monotonic()
         numbers = self._scan.find(now)
         if numbers or self._scan.has_canceled:
@@ -224,7 +224,7 @@ class Dispatcher:
     def _shut_down(self) -> None:
         """Release what has not begun, and wait for the requests in flight."""
         deadline = monotonic() + _END_SECONDS
-        queued = self._scheduler.release_expired(claimed_before=monotonic())
+        queued = self._scheduler.remove_unsent(claimed_before=monotonic())
         self._must_scan |= bool(queued)
         try:
             self._release(queued)

@@ -68,7 +68,7 @@ class DueScan:
 
     def find(self, now: datetime) -> Numbers:
         """Find webhooks with deliveries due, beginning where the last scan ended."""
-        found, self._after = leases.find_due_webhooks(self._after)
+        found, self._after = leases.find_pending_webhooks(self._after)
         self.is_unfinished = bool(self._after)
         self._disabled = [pending for pending in found if pending.canceled_at is not None]
         self._due_later += [pending.due_at for pending in found if pending.due_at > now]

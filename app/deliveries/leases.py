@@ -127,7 +127,7 @@ _RELEASE = (
 )
 
 
-def find_due_webhooks(after: str = "") -> tuple[list[PendingWebhook], str]:
+def find_pending_webhooks(after: str = "") -> tuple[list[PendingWebhook], str]:
     """Webhooks with pending deliveries, due or not, in the order of their ids.
 
     Args:

@@ -37,8 +37,8 @@ class FairScheduler:
         self._turns: dict[ReceiverHealth, deque[WebhookQueue]] = {
             health: deque() for health in ReceiverHealth
         }
+        self._has_turn: set[WebhookQueue] = set()  # those in one of these deques
         self._at_account_limit: defaultdict[str, deque[WebhookQueue]] = defaultdict(deque)
-        self._has_turn: set[str] = set()  # webhooks in one of these deques
         self._in_flight_by_account: Counter[str] = Counter()
         self._in_flight_by_health: Counter[ReceiverHealth] = Counter()
         self._sent_as: dict[str, ReceiverHealth] = {}  # by delivery in flight
@@ -102,7 +102,7 @@ class FairScheduler:
         self.queued -= len(removed)
         return removed
 
-    def release_expired(self, *, claimed_before: float) -> list[ClaimedDelivery]:
+    def remove_unsent(self, *, claimed_before: float) -> list[ClaimedDelivery]:
         """Remove deliveries that have been queued since then or longer, and what a receiver that
         turned out to fail cannot use. Returns them, to be released in the database."""
         removed, self._surplus = self._surplus, []
@@ -121,9 +121,8 @@ class FairScheduler:
 
     def _give_turn(self, queue: WebhookQueue) -> None:
         """Give a webhook a turn, if it can use one and has none."""
-        webhook_id = queue.pending.webhook_id
-        if webhook_id not in self._has_turn and queue.can_begin(self.share):
-            self._has_turn.add(webhook_id)
+        if queue not in self._has_turn and queue.can_begin(self.share):
+            self._has_turn.add(queue)
             self._turns[queue.health].append(queue)
 
     def _next_queue(self, health: ReceiverHealth) -> WebhookQueue | None:
@@ -134,10 +133,10 @@ class FairScheduler:
                 return None
             queue = turns.popleft()
             if queue.health is not health or not queue.can_begin(self.share):
-                self._has_turn.discard(queue.pending.webhook_id)
+                self._has_turn.discard(queue)
                 self._give_turn(queue)  # its health may have changed since
             elif self._in_flight_by_account[queue.account_id] < PER_ACCOUNT:
-                self._has_turn.discard(queue.pending.webhook_id)
+                self._has_turn.discard(queue)
                 return queue
             else:
                 self._at_account_limit[queue.account_id].append(queue)

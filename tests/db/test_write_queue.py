@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import subprocess
 import sys
@@ -201,13 +202,29 @@ def test_programs_without_the_queue_write_as_ever(path: Path) -> None:
     assert sorted(texts(path)[1:]) == ["outside again", "own"]
 
 
-def test_without_lock_files_threads_still_queue_up(path: Path) -> None:
+def test_without_lock_files_threads_still_queue_up(
+    path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     path.with_name(f"{path.name}.next").mkdir()  # it cannot be opened, as in a read-only folder
     with closing(opened(path)) as connection:
-        begin(connection)
-        assert not can_begin(path)
-        insert(connection, "a")
+        for text_ in "ab":
+            begin(connection)
+            assert not can_begin(path)
+            insert(connection, text_)
     assert can_begin(path)
+    assert len(caplog.messages) == 1
+    assert f"{path.name}.next" in caplog.text
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+def test_lock_files_that_root_makes_belong_to_the_owner_of_the_database(path: Path) -> None:
+    os.chown(path, 65_534, 65_534)
+    with closing(opened(path)) as connection:
+        begin(connection)
+        insert(connection, "a")
+    for name in ("next", "writer"):
+        owner = path.with_name(f"{path.name}.{name}").stat()
+        assert (owner.st_uid, owner.st_gid) == (65_534, 65_534)
 
 
 def test_a_database_in_memory_has_no_queue() -> None:

@@ -125,13 +125,13 @@ def test_webhooks_are_found_however_many_deliveries_one_has(
     queue(customer, 1, *mine[1:])
     queue(stranger, 1, theirs)
     with delivering.app_context():
-        found, after = leases.find_due_webhooks()
+        found, after = leases.find_pending_webhooks()
         assert [row.webhook_id for row in found] == sorted(w["id"] for w in [*mine, theirs])
         assert after == ""
         assert idle["id"] not in {row.webhook_id for row in found}
         oldest = {row["webhook_id"]: row["due_at"] for row in reversed(deliveries(customer))}
         assert all(row.due_at == oldest[row.webhook_id] for row in found[:3])
-        rest, _ = leases.find_due_webhooks(found[1].webhook_id)
+        rest, _ = leases.find_pending_webhooks(found[1].webhook_id)
         assert [row.webhook_id for row in rest] == [row.webhook_id for row in found[2:]]
 
 
@@ -142,7 +142,7 @@ def test_a_scan_is_limited(delivering: Flask, customer: Client, monkeypatch: obj
     after, found = "", []
     with delivering.app_context():
         for _ in range(3):
-            some, after = leases.find_due_webhooks(after)
+            some, after = leases.find_pending_webhooks(after)
             found += [row.webhook_id for row in some]
     assert found == [webhook["id"] for webhook in webhooks]
     assert after == ""

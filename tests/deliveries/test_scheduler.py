@@ -124,7 +124,7 @@ def test_a_receiver_that_hangs_is_failing_at_once_and_its_queue_is_released() ->
     scheduler.on_outcome(outcome(first[0], error="timed out", seconds=5.0))
     assert scheduler.get("a").health is ReceiverHealth.FAILING
     assert begun(scheduler) == []
-    assert scheduler.release_expired(claimed_before=0.0) == made[:PER_WEBHOOK:-1]
+    assert scheduler.remove_unsent(claimed_before=0.0) == made[:PER_WEBHOOK:-1]
     assert scheduler.queued == 1
     for sent in first[1:]:
         scheduler.on_outcome(outcome(sent, error="timed out", seconds=5.0))
@@ -230,8 +230,8 @@ def test_expired_deliveries_are_released() -> None:
     scheduler = FairScheduler()
     made = fill(scheduler, "a", PER_WEBHOOK + 3)
     begun(scheduler)
-    assert scheduler.release_expired(claimed_before=monotonic() - 10) == []
-    assert scheduler.release_expired(claimed_before=monotonic()) == made[PER_WEBHOOK:]
+    assert scheduler.remove_unsent(claimed_before=monotonic() - 10) == []
+    assert scheduler.remove_unsent(claimed_before=monotonic()) == made[PER_WEBHOOK:]
     assert scheduler.queued == 0
     assert begun(scheduler) == []
 
@@ -259,7 +259,7 @@ def test_nothing_is_lost_or_begun_twice_and_no_share_is_exceeded(
             fails = chance.random() < 0.3
             scheduler.on_outcome(outcome(done, error="failed" if fails else None))
         until = 0.0 if chance.random() < 0.9 else monotonic()
-        left -= {each.id for each in scheduler.release_expired(claimed_before=until)}
+        left -= {each.id for each in scheduler.remove_unsent(claimed_before=until)}
         assert in_flight or not left or scheduler.queued
     assert scheduler.queued == 0
 
