@@ -31,7 +31,7 @@ from bench.conventional import app as conventional
 from bench.delivering import percentile
 from bench.effort import QUICK, Effort
 from bench.http import headers
-from bench.instance import boundary, make_instance, polygon
+from bench.instance import Instance, boundary, make_instance, polygon
 from bench.servers import Server, own_worker_class, serve
 from bench.wire import connect, fetch
 from tests.postgres import PostgresServer
@@ -47,6 +47,8 @@ CREATE: Final = "a new project, 1,000 positions"
 SMALL: Final = "a new project, 5 positions"
 # How many times the conventional application's rate; a create's p99 must not be longer either.
 TARGETS: Final = {ITEM: 2.0, PAGE: 6.6, CREATE: 1.2, SMALL: 1.2}
+HEAD: Final = "| What | Server | Requests/s | Canopy's are | p50 | p99 | Processor time |"
+RULE: Final = "|---|---|---:|---:|---:|---:|---:|"
 
 Requests = Callable[[], Iterable[bytes]]
 
@@ -85,44 +87,45 @@ def measure(urls: Sequence[str], effort: Effort) -> dict[str, list[Measured]]:
         own_url, other_url = urls or ("", f"sqlite:///{folder / 'conventional.sqlite3'}")
         valkey = embedded.ensure(folder / "valkey")
         stack.callback(embedded.release, folder / "valkey")
-        start = partial(_start, stack)
-        ours = _canopy(start, folder, own_url, valkey)
-        contestants = [ours, _conventional(start, other_url, valkey), _bare(start, folder, ours)]
-        return {case: _in_turn(contestants, case, effort) for case in ours.cases}
+        begin = partial(start, stack)
+        made = make_instance(folder / "instance", database_url=own_url, projects=PROJECTS)
+        ours = canopy(begin, made, valkey)
+        contestants = [ours, _conventional(begin, other_url, valkey), _bare(begin, folder, ours)]
+        return {case: in_turn(contestants, case, effort) for case in ours.cases}
 
 
-def _start(stack: ExitStack, target: str, environ: dict[str, str]) -> Server:
+def start(stack: ExitStack, target: str, environ: dict[str, str]) -> Server:
+    """A server as all of them are, until ``stack`` is closed."""
     kind = own_worker_class()
     return stack.enter_context(
         serve(target, environ, workers=PROCESSES, worker_class=kind, all_cores=True)
     )
 
 
-def _canopy(start: Callable[..., Server], folder: Path, url: str, valkey: str) -> Contestant:
-    made = make_instance(folder / "instance", database_url=url, projects=PROJECTS)
-    server = start("wsgi:app", made.environ | {"REDIS_URL": valkey})
+def canopy(begin: Callable[..., Server], made: Instance, valkey: str) -> Contestant:
+    server = begin("wsgi:app", made.environ | {"REDIS_URL": valkey})
     return Contestant(server, _cases(headers(made.key), made.project_ids, "per_page"))
 
 
-def _conventional(start: Callable[..., Server], url: str, valkey: str) -> Contestant:
+def _conventional(begin: Callable[..., Server], url: str, valkey: str) -> Contestant:
     environ = {
         conventional.DATABASE: url.replace("postgresql://", "postgresql+psycopg://"),
         conventional.REDIS: f"redis+{valkey}",
     }
     key, ids = conventional.fill(environ, [boundary(number) for number in range(PROJECTS)])
-    server = start("bench.conventional.wsgi:app", environ)
+    server = begin("bench.conventional.wsgi:app", environ)
     return Contestant(server, _cases(headers(key), ids, "page_size"))
 
 
-def _bare(start: Callable[..., Server], folder: Path, ours: Contestant) -> Contestant:
+def _bare(begin: Callable[..., Server], folder: Path, ours: Contestant) -> Contestant:
     """Its page are the bytes of Canopy's."""
     page = folder / "page.json"
     with connect(ours.server.port) as connection:
         page.write_bytes(fetch(connection, next(iter(ours.cases[PAGE]())))[1])
-    server = start("bench.bare:app", {"BENCH_PAGE": str(page)})
+    server = begin("bench.bare:app", {"BENCH_PAGE": str(page)})
     cases = {
-        ITEM: _repeated(load.build("GET", "/item", {})),
-        PAGE: _repeated(load.build("GET", "/page", {})),
+        ITEM: repeated(load.build("GET", "/item", {})),
+        PAGE: repeated(load.build("GET", "/page", {})),
         CREATE: partial(_creates, "/item", {}, 1_000),
         SMALL: partial(_creates, "/item", {}, 5),
     }
@@ -132,14 +135,15 @@ def _bare(start: Callable[..., Server], folder: Path, ours: Contestant) -> Conte
 def _cases(auth: dict[str, str], ids: Sequence[str], size: str) -> dict[str, Requests]:
     path = "/v1/projects"
     return {
-        ITEM: _repeated(*(load.build("GET", f"{path}/{each}", auth) for each in ids)),
-        PAGE: _repeated(load.build("GET", f"{path}?{size}=100", auth)),
+        ITEM: repeated(*(load.build("GET", f"{path}/{each}", auth) for each in ids)),
+        PAGE: repeated(load.build("GET", f"{path}?{size}=100", auth)),
         CREATE: partial(_creates, path, auth, 1_000),
         SMALL: partial(_creates, path, auth, 5),
     }
 
 
-def _repeated(*requests: bytes) -> Requests:
+def repeated(*requests: bytes) -> Requests:
+    """These requests, over and over."""
     return partial(cycle, requests)
 
 
@@ -154,7 +158,7 @@ def _creates(path: str, auth: dict[str, str], positions: int) -> Iterator[bytes]
         yield load.build("POST", path, auth, body)
 
 
-def _in_turn(contestants: Sequence[Contestant], case: str, effort: Effort) -> list[Measured]:
+def in_turn(contestants: Sequence[Contestant], case: str, effort: Effort) -> list[Measured]:
     """One case on all servers, in alternating rounds after one that warms up."""
     found = [Measured() for _ in contestants]
     for number in range(effort.rounds + 1):
@@ -176,26 +180,29 @@ def _in_turn(contestants: Sequence[Contestant], case: str, effort: Effort) -> li
 
 def table(cases: dict[str, list[Measured]]) -> str:
     """What was measured, as a Markdown table."""
-    lines = [
-        "| What | Server | Requests/s | Canopy's are | p50 | p99 | Processor time | Target | |",
-        "|---|---|---:|---:|---:|---:|---:|---|---|",
-    ]
+    lines = [f"{HEAD} Target | |", f"{RULE}---|---|"]
     for case, servers in cases.items():
-        ours, theirs, _ = servers
-        for name, each in zip(NAMES, servers, strict=True):
-            ratio = "" if each is ours else f"{ours.rate / each.rate:.2f} ×"
-            cells = [
-                case,
-                name,
-                f"{each.rate:,.0f}",
-                ratio,
-                f"{each.milliseconds(0.5):.1f} ms",
-                f"{each.milliseconds(0.99):.1f} ms",
-                f"{each.cpu / len(each.latencies) * 1e6:,.0f} µs",
-                *(_judged(case, ours, theirs) if each is theirs else ("", "")),
-            ]
-            lines.append("| " + " | ".join(cells) + " |")
+        _, theirs, _ = servers
+        for each, line in zip(servers, rows(case, NAMES, servers), strict=True):
+            judged = _judged(case, servers[0], theirs) if each is theirs else ("", "")
+            lines.append(f"{line} {judged[0]} | {judged[1]} |")
     return "\n".join(lines)
+
+
+def rows(case: str, names: Sequence[str], servers: Sequence[Measured]) -> Iterator[str]:
+    """A row of a table for each server, of which the first is Canopy."""
+    ours = servers[0]
+    for name, each in zip(names, servers, strict=True):
+        cells = [
+            case,
+            name,
+            f"{each.rate:,.0f}",
+            "" if each is ours else f"{ours.rate / each.rate:.2f} ×",
+            f"{each.milliseconds(0.5):.1f} ms",
+            f"{each.milliseconds(0.99):.1f} ms",
+            f"{each.cpu / len(each.latencies) * 1e6:,.0f} µs",
+        ]
+        yield "| " + " | ".join(cells) + " |"
 
 
 def _judged(case: str, ours: Measured, theirs: Measured) -> tuple[str, str]:

@@ -72,14 +72,16 @@ def serve(
     threads: int = 4,
     worker_class: str = "gthread",
     all_cores: bool = False,
+    python: str | Path = sys.executable,
 ) -> Iterator[Server]:
     """gunicorn with ``target``, on one core unless ``all_cores``, which the client then shares.
 
-    It logs into a file. When the measurement fails, what it logged of faults is shown.
+    It runs in the environment of ``python``, and logs into a file. When the measurement fails, what
+    it logged of faults is shown.
     """
     port = _free_port()
     command = [
-        sys.executable, "-m", "gunicorn", *_GUNICORN, "--preload", f"--workers={workers}",
+        python, "-m", "gunicorn", *_GUNICORN, "--preload", f"--workers={workers}",
         f"--threads={threads}", f"--worker-class={worker_class}", f"--bind=127.0.0.1:{port}",
         target,
     ]  # fmt: skip

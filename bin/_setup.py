@@ -28,6 +28,7 @@ LOCK = VENV / "setup.lock"
 
 RUNTIME = "requirements.txt"
 DEVELOPMENT = "requirements-dev.txt"
+PYGEOAPI = "bench/pygeoapi/requirements.txt"  # bench/pygeoapi/environment.py installs it elsewhere
 
 # Variables of the caller that would change which Python or which packages are used.
 DROPPED = re.compile(
@@ -65,7 +66,8 @@ not skipped. "pytest" has more arguments: .venv/bin/python -m pytest --help
     "lock": """\
 usage: bin/lock [arguments of uv pip compile, such as --upgrade]
 
-Compiles requirements.in and requirements-dev.in into the lock files, with hashes.
+Compiles requirements.in, requirements-dev.in and bench/pygeoapi/requirements.in into the lock
+files, with hashes.
 """,
 }
 
@@ -138,8 +140,9 @@ def lock(arguments: list[str]) -> int:
     prepare(DEVELOPMENT)
     options = ["--universal", "--python-version", "3.11", "--generate-hashes", "--quiet"]
     options += ["--custom-compile-command", "bin/lock", *arguments]
-    # The second is held to the versions of the first: what is tested is what runs.
-    for extra, target in (([], RUNTIME), (["--constraint", RUNTIME], DEVELOPMENT)):
+    # The others are held to the versions of the first: what is tested and measured is what runs.
+    held = ["--constraint", RUNTIME]
+    for extra, target in (([], RUNTIME), (held, DEVELOPMENT), (held, PYGEOAPI)):
         source = target.replace(".txt", ".in")
         command = ["-m", "uv", "pip", "compile", source, "--output-file", target]
         if run(PYTHON, *command, *extra, *options, cwd=ROOT):
