@@ -31,10 +31,10 @@ from app.http.etags import IfMatch
 __all__ = ["ANY_CREDENTIAL", "ApiBlueprint"]
 
 View = Callable[..., Response]
-Finder = Callable[..., None]
+Precheck = Callable[..., None]
 
-# Refusals that a repeat gets again. 401, 403 and 429 come before a key is looked at; 5xx may pass.
-_KEPT_REFUSALS = frozenset({400, 404, 409, 412, 422})
+# Errors that a repeat gets again. 401, 403 and 429 come before a key is looked at; 5xx may pass.
+_STORED_ERRORS = frozenset({400, 404, 409, 412, 422})
 
 
 class ApiBlueprint(Blueprint):  # type: ignore[misc]
@@ -51,10 +51,10 @@ class ApiBlueprint(Blueprint):  # type: ignore[misc]
         gives: tuple[int, type[ma.Schema] | None],
         takes: type[ma.Schema] | None = None,
         query: type[ma.Schema] | None = None,
-        finds: Finder | None = None,
+        precheck: Precheck | None = None,
         conflicts: bool = False,
         conditional: bool = False,
-        computes: bool = False,
+        outside_transaction: bool = False,
     ) -> Callable[[View], View]:
         """Declare an operation.
 
@@ -65,21 +65,24 @@ class ApiBlueprint(Blueprint):  # type: ignore[misc]
             gives: the status of success and the schema of its body.
             takes: the schema of the body; the view gets what it holds after the principal.
             query: the schema of the query string; likewise.
-            finds: called with the account and the path's ids before anything is parsed; raises
+            precheck: called with the account and the path's ids before anything is parsed; raises
                 NotFound when what the path names is not there.
             conflicts: whether the operation can answer 409.
             conditional: whether it heeds If-Match, which the view gets as ``if_match``.
-            computes: whether it only computes, and needs no transaction while it does.
+            outside_transaction: whether the view, which then only computes, runs before the
+                transaction begins.
 
         The view is called as ``view(principal, [loaded], [if_match=…], **path_ids)``.
         """
 
         def decorate(view: View) -> View:
             if method == "GET":
-                run = _read(self._with_query(view, query), needs, finds)
+                run = _read(self._with_query(view, query), needs, precheck)
             else:
-                change = _committed(_with_if_match(view) if conditional else view, computes)
-                run = _change(self._with_body(change, takes), needs, finds)
+                change = _committed(
+                    _with_if_match(view) if conditional else view, outside_transaction
+                )
+                run = _change(self._with_body(change, takes), needs, precheck)
             run.permission = needs  # type: ignore[attr-defined]
             describe(
                 self,
@@ -126,34 +129,34 @@ class ApiBlueprint(Blueprint):  # type: ignore[misc]
         return without_parameters
 
 
-def _read(view: View, needs: str, finds: Finder | None) -> View:
+def _read(view: View, needs: str, precheck: Precheck | None) -> View:
     """An operation that only reads."""
 
     @wraps(view)
     def run(**ids: str) -> Response:
         principal = require(needs)
-        if finds is not None:
-            finds(principal.account_id, **ids)
+        if precheck is not None:
+            precheck(principal.account_id, **ids)
         return view(principal, **ids)
 
     return run
 
 
-def _change(view: View, needs: str, finds: Finder | None) -> View:
+def _change(view: View, needs: str, precheck: Precheck | None) -> View:
     """An operation that writes: what was answered before is answered again, refusals are kept."""
 
     @wraps(view)
     def run(**ids: str) -> Response:
         principal = require(needs)
-        g.repeatable = repeatable = idempotency.read_key(principal.account_id)
-        if repeatable is not None and (answer := repeatable.stored_response()) is not None:
+        g.idempotent = idempotent = idempotency.read_key(principal.account_id)
+        if idempotent is not None and (answer := idempotent.stored_response()) is not None:
             return answer
         try:
-            if finds is not None:
-                finds(principal.account_id, **ids)
+            if precheck is not None:
+                precheck(principal.account_id, **ids)
             return view(principal, **ids)
         except (ApiError, SQLAlchemyError) as error:
-            return _refuse(error, repeatable)
+            return _refuse(error, idempotent)
 
     return run
 
@@ -168,7 +171,7 @@ def _with_if_match(view: View) -> View:
     return run
 
 
-def _committed(view: View, computes: bool) -> View:
+def _committed(view: View, outside_transaction: bool) -> View:
     """``view`` in a transaction that is committed with its answer, or not at all.
 
     What only computes does so before the transaction begins: others wait for it to end.
@@ -176,34 +179,34 @@ def _committed(view: View, computes: bool) -> View:
 
     @wraps(view)
     def run(*args: Any, **ids: str) -> Response:
-        repeatable: IdempotentRequest | None = g.repeatable
-        computed = view(*args, **ids) if computes else None
-        if repeatable is not None and not repeatable.claim():
+        idempotent: IdempotentRequest | None = g.idempotent
+        computed = view(*args, **ids) if outside_transaction else None
+        if idempotent is not None and not idempotent.claim():
             db.session.rollback()
-            return repeatable.stored_response() or render(StillRunning())
+            return idempotent.stored_response() or render(StillRunning())
         response = computed or view(*args, **ids)
-        if repeatable is not None:
-            repeatable.keep(response)
+        if idempotent is not None:
+            idempotent.store(response)
         db.session.commit()
         return response
 
     return run
 
 
-def _refuse(error: ApiError | SQLAlchemyError, repeatable: IdempotentRequest | None) -> Response:
+def _refuse(error: ApiError | SQLAlchemyError, idempotent: IdempotentRequest | None) -> Response:
     """The answer to a failed change, kept when a repeat shall get it again."""
     db.session.rollback()
     refusal = error if isinstance(error, ApiError) else as_api_error(error)
     if refusal is None:
         raise error
     response = render(refusal)
-    if repeatable is None or not _is_kept(refusal):
+    if idempotent is None or not _is_stored(refusal):
         return response
-    if repeatable.claim():
-        repeatable.keep(response)
+    if idempotent.claim():
+        idempotent.store(response)
         db.session.commit()
     return response
 
 
-def _is_kept(refusal: ApiError) -> bool:
-    return refusal.status in _KEPT_REFUSALS and not isinstance(refusal, StillRunning)
+def _is_stored(refusal: ApiError) -> bool:
+    return refusal.status in _STORED_ERRORS and not isinstance(refusal, StillRunning)

@@ -115,7 +115,7 @@ class IdempotentRequest:
         )
         return claimed.first() is not None
 
-    def keep(self, response: Response) -> None:
+    def store(self, response: Response) -> None:
         """Complete the reserved row with the answer, in the open transaction."""
         row = db.session.get_one(IdempotentResponse, (self.account_id, self.key))
         row.status = response.status_code

@@ -22,7 +22,7 @@ from app.values.strict_json import dumps
 SIGNATURE = "X-Service-Signature"
 
 
-def answer(data: Mapping[str, Any]) -> Response:
+def json_response(data: Mapping[str, Any]) -> Response:
     """200 with ``{data, meta: {request_id}}``."""
     body = {"data": data, "meta": {"request_id": request_id()}}
     response = Response(dumps(body), content_type=JSON)

@@ -35,7 +35,7 @@ _ONE = "/<asset_id>"
     "GET",
     "",
     needs="assets:read",
-    finds=check_project,
+    precheck=check_project,
     query=AssetQuerySchema,
     gives=(200, page_of(AssetSchema)),
 )
@@ -56,7 +56,7 @@ def read_asset(principal: Principal, project_id: str, asset_id: str) -> Response
     "POST",
     "",
     needs="assets:write",
-    finds=check_project,
+    precheck=check_project,
     takes=AssetCreateSchema,
     gives=(201, single_of(AssetSchema)),
 )
@@ -71,7 +71,7 @@ def create_asset(principal: Principal, values: dict[str, Any], project_id: str) 
     "PUT",
     _ONE,
     needs="assets:write",
-    finds=service.check_asset,
+    precheck=service.check_asset,
     takes=AssetUpdateSchema,
     gives=(200, single_of(AssetSchema)),
     conditional=True,
@@ -92,7 +92,7 @@ def update_asset(
     "DELETE",
     _ONE,
     needs="assets:write",
-    finds=service.check_asset,
+    precheck=service.check_asset,
     gives=(204, None),
     conditional=True,
 )

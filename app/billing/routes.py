@@ -56,7 +56,7 @@ def _apply(message: Message) -> Response:
 
 
 def _respond(result: str) -> Response:
-    return web_routes.answer({"received": True, "result": result})
+    return web_routes.json_response({"received": True, "result": result})
 
 
 def _text() -> str:

@@ -21,7 +21,7 @@ def chat() -> Response:
         require(ANY_CREDENTIAL) if "Authorization" in request.headers else signed_in_principal()
     )
     question = web_routes.read_body(QuestionSchema)
-    return web_routes.answer({"reply": service.reply(principal, **question)})
+    return web_routes.json_response({"reply": service.reply(principal, **question)})
 
 
 chat.permission = ANY_CREDENTIAL  # type: ignore[attr-defined]  # for the generated documentation

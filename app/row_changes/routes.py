@@ -28,4 +28,4 @@ def receive_row_change() -> Response:
     except (ApiError, SQLAlchemyError):
         db.session.rollback()
         raise
-    return web_routes.answer({"received": True, "result": result})
+    return web_routes.json_response({"received": True, "result": result})

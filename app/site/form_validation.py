@@ -8,7 +8,7 @@ from __future__ import annotations
 import marshmallow as ma
 from flask import Blueprint, Response
 
-from app.api.web_routes import answer, read_body
+from app.api.web_routes import json_response, read_body
 from app.policy.bounds import NAME_LENGTH, RESERVED_SLUGS
 from app.values.email import EMAIL_LENGTH, email_problem
 from app.values.fields import InputSchema, Text
@@ -39,7 +39,7 @@ class SlugSchema(InputSchema):
 def check_email() -> Response:
     """Validate an e-mail address: 200, or 422 with what is wrong with it."""
     read_body(EmailSchema)
-    return answer({"valid": True})
+    return json_response({"valid": True})
 
 
 @bp.post("/api/onboarding/validate-slug")
@@ -48,4 +48,4 @@ def validate_slug() -> Response:
     """Whether this is a well-formed slug and not reserved, and the slug derived from it."""
     text: str = read_body(SlugSchema)["slug"]
     slug = slugify(text)
-    return answer({"valid": slug == text and slug not in RESERVED_SLUGS, "slug": slug})
+    return json_response({"valid": slug == text and slug not in RESERVED_SLUGS, "slug": slug})

@@ -66,7 +66,7 @@ def create_webhook(principal: Principal, values: dict[str, Any]) -> Response:
     "PUT",
     _ONE,
     needs="admin",
-    finds=service.check_webhook,
+    precheck=service.check_webhook,
     takes=WebhookUpdateSchema,
     gives=_RESPONSE,
 )
@@ -75,7 +75,7 @@ def update_webhook(principal: Principal, values: dict[str, Any], webhook_id: str
     return envelope.single(service.update_webhook(principal, webhook_id, values))
 
 
-@bp.operation("DELETE", _ONE, needs="admin", finds=service.check_webhook, gives=(204, None))
+@bp.operation("DELETE", _ONE, needs="admin", precheck=service.check_webhook, gives=(204, None))
 def delete_webhook(principal: Principal, webhook_id: str) -> Response:
     """Delete a webhook."""
     service.delete_webhook(principal, webhook_id)
@@ -86,7 +86,7 @@ def delete_webhook(principal: Principal, webhook_id: str) -> Response:
     "POST",
     f"{_ONE}/test",
     needs="admin",
-    finds=service.check_webhook,
+    precheck=service.check_webhook,
     gives=(200, single_of(QueuedTestSchema)),
 )
 def send_test(principal: Principal, webhook_id: str) -> Response:
@@ -100,7 +100,7 @@ def send_test(principal: Principal, webhook_id: str) -> Response:
     "POST",
     f"{_ONE}/rotate-secret",
     needs="admin",
-    finds=service.check_webhook,
+    precheck=service.check_webhook,
     takes=RotationInputSchema,
     gives=(200, single_of(RotationSchema)),
 )
@@ -115,7 +115,7 @@ def rotate_webhook_secret(
     "POST",
     f"{_ONE}/replay",
     needs="admin",
-    finds=service.check_webhook,
+    precheck=service.check_webhook,
     takes=ReplayInputSchema,
     gives=(200, single_of(ReplaySchema)),
     conflicts=True,

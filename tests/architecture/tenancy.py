@@ -96,7 +96,7 @@ EXCEPTIONS = {
     Place("app.members.invitations", "_BY_TOKEN", "Membership"): "finds out which account invites",
     Place("app.members.invitations", "_ACCEPT", "Membership"): "likewise",
     Place("app.api.idempotency", "claim", "IdempotentResponse"): "changes that name account_id",
-    Place("app.api.idempotency", "keep", "IdempotentResponse"): "the row that was just claimed; "
+    Place("app.api.idempotency", "store", "IdempotentResponse"): "the row that was just claimed; "
     "account_id is half of its key",
 }
 

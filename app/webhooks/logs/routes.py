@@ -33,7 +33,7 @@ _ONE = "/<log_id>"
     "GET",
     "",
     needs="admin",
-    finds=check_webhook,
+    precheck=check_webhook,
     query=LogQuerySchema,
     gives=(200, page_of(LogSchema)),
 )
@@ -54,7 +54,7 @@ def read_webhook_log(principal: Principal, webhook_id: str, log_id: str) -> Resp
     "POST",
     f"{_ONE}/redeliver",
     needs="admin",
-    finds=service.check_log,
+    precheck=service.check_log,
     gives=(200, single_of(RedeliverySchema)),
     conflicts=True,
 )
