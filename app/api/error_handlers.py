@@ -118,7 +118,7 @@ def _render_limited(_: RateLimitExceeded) -> Response:
     earlier = early_error()
     if isinstance(earlier, HTTPException):
         return _render_http(earlier)
-    return render(earlier if isinstance(earlier, ApiError) else limiter.refusal())
+    return render(earlier if isinstance(earlier, ApiError) else limiter.rejection())
 
 
 def _render_broken_body(_: Exception) -> Response:

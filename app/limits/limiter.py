@@ -23,7 +23,7 @@ from app.limits.windows import LimitResult
 from app.policy.tiers import (
     DEFAULT_TIER,
     IPV6_NETWORK_BITS,
-    OAUTH_REFUSALS,
+    OAUTH_REJECTIONS,
     POSTS,
     ROUTES,
     TIERS,
@@ -31,12 +31,12 @@ from app.policy.tiers import (
     WITHOUT_CREDENTIAL,
 )
 
-_VERDICT: Final = "rate_limit"
+_RESULT: Final = "rate_limit"
 _UNKNOWN: Final = "unknown"  # a client behind a proxy that does not say who it is
 
 
 class RateLimit(RateLimitItemPerMinute):
-    """What one request is held against."""
+    """The limit of one request."""
 
     def __init__(self, amount: int) -> None:
         super().__init__(amount, namespace="canopy")
@@ -45,8 +45,8 @@ class RateLimit(RateLimitItemPerMinute):
         """Count the request; None when Valkey fails."""
         raise NotImplementedError
 
-    def refusal(self, verdict: LimitResult) -> str:
-        """What a client is told who came too often."""
+    def rejection(self, result: LimitResult) -> str:
+        """The message to a client that sent too many requests."""
         raise NotImplementedError
 
 
@@ -67,52 +67,52 @@ class PlanRateLimit(RateLimit):
     def hit(self, storage: WindowStorage) -> LimitResult | None:
         return storage.hit_account(self.account_id, self.per_minute, self.per_day)
 
-    def refusal(self, verdict: LimitResult) -> str:
-        window = verdict.shown
+    def rejection(self, result: LimitResult) -> str:
+        window = result.shown
         assert window is not None
         return (
             f"The plan {self.plan} allows {window.limit:,} requests a {window.name}, counted over "
-            f"all credentials of the account. Try again in {seconds(verdict.retry_after())}."
+            f"all credentials of the account. Try again in {seconds(result.retry_after())}."
         )
 
 
 class ClientRateLimit(RateLimit):
     """One window of a client who is known by an address only."""
 
-    __slots__ = ("key", "told")
+    __slots__ = ("key", "prefix")
 
-    def __init__(self, key: str, amount: int, told: str) -> None:
+    def __init__(self, key: str, amount: int, prefix: str) -> None:
         super().__init__(amount)
-        self.key, self.told = key, told
+        self.key, self.prefix = key, prefix
 
     def hit(self, storage: WindowStorage) -> LimitResult | None:
         return storage.hit_client(self.key, self.amount)
 
-    def refusal(self, verdict: LimitResult) -> str:
+    def rejection(self, result: LimitResult) -> str:
         return (
-            f"{self.told} {self.amount} requests in {WINDOW_SECONDS} seconds from one client "
-            f"address, all of them together. Try again in {seconds(verdict.retry_after())}."
+            f"{self.prefix} {self.amount} requests in {WINDOW_SECONDS} seconds from one client "
+            f"address, all of them together. Try again in {seconds(result.retry_after())}."
         )
 
 
 class FixedWindowStrategy(FixedWindowRateLimiter):
-    """The library's strategy of fixed windows, where an allowance may have several of them."""
+    """The library's strategy of fixed windows, where a limit may have several of them."""
 
     storage: WindowStorage
 
     def hit(self, item: RateLimitItem, *identifiers: str, cost: int = 1) -> bool:
         assert isinstance(item, RateLimit)
-        verdict = item.hit(self.storage)
-        if verdict is not None:
-            setattr(g, _VERDICT, (verdict, item))
-        return verdict is None or verdict.allowed
+        result = item.hit(self.storage)
+        if result is not None:
+            setattr(g, _RESULT, (result, item))
+        return result is None or result.allowed
 
 
 class RequestLimiter(SingleLimiter):
-    """The limit of the current request, as ``_allowance`` chooses it."""
+    """The limit of the current request, as ``_current_limit`` chooses it."""
 
     def request_limit(self) -> RateLimit | None:
-        return _allowance()
+        return _current_limit()
 
 
 STRATEGIES[SCHEME] = FixedWindowStrategy
@@ -130,29 +130,29 @@ def init_app(app: Flask) -> None:
     app.after_request(_show)
 
 
-def refusal() -> RateLimited:
+def rejection() -> RateLimited:
     """The answer to a request that was one too many."""
-    verdict, allowance = getattr(g, _VERDICT)
-    headers = {"Retry-After": str(verdict.retry_after())}
-    return RateLimited(allowance.refusal(verdict), headers=headers)
+    result, limit = getattr(g, _RESULT)
+    headers = {"Retry-After": str(result.retry_after())}
+    return RateLimited(limit.rejection(result), headers=headers)
 
 
-def count_refusal() -> None:
-    """Count a request that a route itself has refused, as whoever sent it proved nothing.
+def count_rejected_request() -> None:
+    """Count a request that a route has rejected because its sender did not authenticate.
 
     Raises:
-        RateLimited: there were too many of this address.
+        RateLimited: this client sent too many.
     """
     if current_app.config["SETTINGS"].rate_limit_disabled:
         return
-    told = "Of what it has to refuse, the OAuth server answers"
-    allowance = ClientRateLimit(f"oauth:{_client()}", OAUTH_REFUSALS, told)
-    verdict = allowance.hit(WindowStorage())
-    if verdict is None:
+    start = "Of what it has to refuse, the OAuth server answers"
+    limit = ClientRateLimit(f"oauth:{_client()}", OAUTH_REJECTIONS, start)
+    result = limit.hit(WindowStorage())
+    if result is None:
         return
-    setattr(g, _VERDICT, (verdict, allowance))
-    if not verdict.allowed:
-        raise refusal()
+    setattr(g, _RESULT, (result, limit))
+    if not result.allowed:
+        raise rejection()
 
 
 def seconds(number: int) -> str:
@@ -161,29 +161,29 @@ def seconds(number: int) -> str:
 
 
 def kind_of_limit() -> str | None:
-    """Which kind of limit this request was held against, for the metrics."""
-    found = g.get(_VERDICT)
+    """Which kind of limit applied to this request, for the metrics."""
+    found = g.get(_RESULT)
     if found is None:
         return None
     return "plan" if isinstance(found[1], PlanRateLimit) else "client"
 
 
 def _show(response: Response) -> Response:
-    found: tuple[LimitResult, Any] | None = g.get(_VERDICT)
-    if found is not None and not _is_nobodys(found[1]):
+    found: tuple[LimitResult, Any] | None = g.get(_RESULT)
+    if found is not None and not _is_hidden(found[1]):
         response.headers.extend(found[0].headers())
     return response
 
 
-def _is_nobodys(allowance: RateLimit) -> bool:
-    """Whether this is an address without anything behind it, and without a valid credential: a
-    guess counts there too, and the answer is that of an unknown address."""
+def _is_hidden(limit: RateLimit) -> bool:
+    """Whether the headers are left out: the path is unknown and the credential not valid. A guess
+    counts there too, and gets the same response as any unknown path."""
     is_unknown = request.routing_exception is not None and request.path.startswith("/v1/")
-    return is_unknown and isinstance(allowance, ClientRateLimit)
+    return is_unknown and isinstance(limit, ClientRateLimit)
 
 
-def _allowance() -> RateLimit | None:
-    """What this request is held against, or None."""
+def _current_limit() -> RateLimit | None:
+    """The limit of this request, or None."""
     path = request.path
     is_disabled: bool = current_app.config["SETTINGS"].rate_limit_disabled
     if path.startswith("/v1/"):
@@ -197,8 +197,8 @@ def _allowance() -> RateLimit | None:
         is_guess = "Authorization" in request.headers
         if is_disabled or (request.routing_exception is not None and not is_guess):
             return None
-        told = "Without a valid credential the API allows"
-        return ClientRateLimit(f"address:{_client()}", WITHOUT_CREDENTIAL, told)
+        start = "Without a valid credential the API allows"
+        return ClientRateLimit(f"address:{_client()}", WITHOUT_CREDENTIAL, start)
     tier = _tier(path)
     amount = None if tier is None or is_disabled else TIERS[tier]
     if amount is None:

@@ -80,7 +80,7 @@ def _respond(endpoint: Callable[[OAuthRequest], OAuthResponse]) -> Response:
         response = error_response(error)
     db.session.commit()
     if response.status >= 400 and not (oauth_request and oauth_request.is_authenticated):
-        limiter.count_refusal()
+        limiter.count_rejected_request()
     return _render(response)
 
 

@@ -50,5 +50,5 @@ WITHOUT_CREDENTIAL: Final = 60
 
 # Rejected requests to the OAuth server, in a window of their own. Those of applications with a
 # secret do not count: one server may act for many people, whose tokens may all have expired.
-OAUTH_REFUSALS: Final = 60
+OAUTH_REJECTIONS: Final = 60
 IPV6_NETWORK_BITS: Final = 64

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from app.policy.tiers import OAUTH_REFUSALS
+from app.policy.tiers import OAUTH_REJECTIONS
 from tests.make import Application, Client, make_application, second_app
 from tests.make.oauth import VERIFIER, refresh
 from tests.oauth.support import assert_error, code_of
@@ -24,7 +24,7 @@ def _form(application: Application, code: str) -> dict[str, str]:
 def test_errors_per_address_are_limited(client: Client, application: Application) -> None:
     caller = client.app.test_client()
     form = application.proof | {"client_secret": "wrong", "grant_type": "refresh_token"}
-    for left in reversed(range(OAUTH_REFUSALS)):
+    for left in reversed(range(OAUTH_REJECTIONS)):
         response = caller.post("/oauth/token", data=form)
         assert_error(response, "invalid_client", 401)
         assert response.headers["X-RateLimit-Remaining"] == str(left)
@@ -42,7 +42,7 @@ def test_authenticated_applications_are_not_limited(
     """One server may refresh for many people, whose tokens may all have expired."""
     caller = client.app.test_client()
     form = application.proof | {"grant_type": "refresh_token", "refresh_token": "canopy_ort_x"}
-    for _ in range(OAUTH_REFUSALS + 5):
+    for _ in range(OAUTH_REJECTIONS + 5):
         response = caller.post("/oauth/token", data=form)
         assert_error(response, "invalid_grant")
         assert "X-RateLimit-Limit" not in response.headers
@@ -51,11 +51,11 @@ def test_authenticated_applications_are_not_limited(
 def test_errors_of_public_applications_are_counted(client: Client) -> None:
     public = make_application(client, public=True)
     response = refresh(client.app, public, "canopy_ort_x")
-    assert response.headers["X-RateLimit-Remaining"] == str(OAUTH_REFUSALS - 1)
+    assert response.headers["X-RateLimit-Remaining"] == str(OAUTH_REJECTIONS - 1)
 
 
 def test_limits_can_be_disabled(client: Client) -> None:
     with second_app(client.app, rate_limit_disabled=True) as app:
         caller = app.test_client()
-        for _ in range(OAUTH_REFUSALS + 2):
+        for _ in range(OAUTH_REJECTIONS + 2):
             assert caller.post("/oauth/token", data={"client_id": "x"}).status_code == 400
