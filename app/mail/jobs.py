@@ -30,7 +30,7 @@ from app.mail.leases import (
 from app.mail.messages import Envelope, compose
 from app.mail.resolvers import resolve_mail
 from app.mail.transport import Transport, open_transport
-from app.policy.mails import LINK_LIVES, NOTE_AGAIN_AFTER, RETRY_AFTER, RUN_FOR
+from app.policy.mails import LINK_LIVES, RECORD_RETRY_AFTER, RETRY_AFTER, RUN_FOR
 from app.values import clock
 
 log = logging.getLogger(__name__)
@@ -85,7 +85,7 @@ def _process(mail: LeasedMail, transport: Transport) -> bool:
 
 def _record_sent(mail: LeasedMail) -> None:
     """Record a sent mail. Retries while the database is down, else the mail would be sent again."""
-    for pause in (*NOTE_AGAIN_AFTER, None):
+    for pause in (*RECORD_RETRY_AFTER, None):
         try:
             record_sent(mail)
             db.session.commit()

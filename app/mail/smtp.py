@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from app.mail.errors import Delayed, MailError, ServerUnavailable, Undeliverable
 from app.mail.leases import LeasedMail
-from app.policy.mails import ANSWER_WITHIN, MAILS_A_CONNECTION, SENT_WITHIN, TAKEN_WITHIN
+from app.policy.mails import ACCEPT_TIMEOUT, MAILS_A_CONNECTION, REPLY_TIMEOUT, SEND_TIMEOUT
 from app.values.deadline import Deadline
 from config_values import MailServer
 
@@ -40,20 +40,20 @@ class SmtpTransport:
     """Sends mails to one SMTP server."""
 
     def __init__(
-        self, server: MailServer, own_name: str, *, answer_within: float | None = None
+        self, server: MailServer, own_name: str, *, reply_timeout: float | None = None
     ) -> None:
         """
         Args:
             own_name: this machine's name in EHLO.
-            answer_within: seconds that the server has to take the connection, and for each answer,
+            reply_timeout: seconds that the server has to take the connection, and for each answer,
                 if other than usual.
         """
         self._server = server
         self._own_name = own_name
-        self._answer_within = answer_within or ANSWER_WITHIN
+        self._reply_timeout = reply_timeout or REPLY_TIMEOUT
         self._client: smtplib.SMTP | None = None
         self._left = 0  # mails that may still be sent over this connection
-        self._deadline = Deadline(SENT_WITHIN)
+        self._deadline = Deadline(SEND_TIMEOUT)
 
     def send(self, mail: LeasedMail, message: EmailMessage) -> str:
         """Send a mail.
@@ -66,8 +66,8 @@ class SmtpTransport:
         with self._translate_errors(), self._in_time():
             client = self._ready()
             self._left -= 1
-            _hand_over(client, message)
-        return f"taken by {self._server.host}"
+            _send_message(client, message)
+        return f"accepted by {self._server.host}"
 
     def check_login(self) -> None:
         """Connect and log in, without sending anything. Raises ServerUnavailable."""
@@ -96,7 +96,7 @@ class SmtpTransport:
     def _connect(self) -> None:
         server = self._server
         context = ssl.create_default_context(cafile=server.ca)
-        options = {"local_hostname": self._own_name, "timeout": self._answer_within}
+        options = {"local_hostname": self._own_name, "timeout": self._reply_timeout}
         if server.is_tls:
             client: smtplib.SMTP = _TlsClient(self, server, context=context, **options)
         else:
@@ -114,8 +114,8 @@ class SmtpTransport:
     def _in_time(self) -> Iterator[None]:
         """Cut the connection when a mail takes too long. Each answer has a time of its own, but one
         that comes byte by byte would never be over."""
-        self._deadline = Deadline(SENT_WITHIN)
-        timer = threading.Timer(SENT_WITHIN, self._cut)
+        self._deadline = Deadline(SEND_TIMEOUT)
+        timer = threading.Timer(SEND_TIMEOUT, self._cut)
         timer.daemon = True
         timer.start()
         try:
@@ -154,7 +154,7 @@ class SmtpTransport:
             client.close()
 
 
-class _Early:
+class _RegisteredEarly:
     """Tells the transport of a connection before it is made, so that it can be cut."""
 
     sock: socket.socket | None
@@ -167,18 +167,18 @@ class _Early:
     def data(self, msg: Any) -> tuple[int, bytes]:
         """A server may examine a mail before it answers; whoever does not wait sends it twice."""
         assert self.sock is not None
-        self.sock.settimeout(TAKEN_WITHIN)
+        self.sock.settimeout(ACCEPT_TIMEOUT)
         answer: tuple[int, bytes] = super().data(msg)  # type: ignore[misc]
         if self.sock is not None:
             self.sock.settimeout(self.timeout)
         return answer
 
 
-class _Client(_Early, smtplib.SMTP):
+class _Client(_RegisteredEarly, smtplib.SMTP):
     pass
 
 
-class _TlsClient(_Early, smtplib.SMTP_SSL):
+class _TlsClient(_RegisteredEarly, smtplib.SMTP_SSL):
     pass
 
 
@@ -189,7 +189,7 @@ def _is_alive(client: smtplib.SMTP) -> bool:
         return False
 
 
-def _hand_over(client: smtplib.SMTP, message: EmailMessage) -> None:
+def _send_message(client: smtplib.SMTP, message: EmailMessage) -> None:
     sender, recipient = (message[name].addresses[0].addr_spec for name in ("From", "To"))
     options = []
     if not recipient.isascii():

@@ -43,7 +43,7 @@ def find_problem(settings: Settings, *, within: float) -> ServerUnavailable | No
     if settings.mail_url is None:
         return None
     own_name = mail_host(settings.public_url)
-    with closing(SmtpTransport(settings.mail_url, own_name, answer_within=within)) as transport:
+    with closing(SmtpTransport(settings.mail_url, own_name, reply_timeout=within)) as transport:
         try:
             transport.check_login()
         except ServerUnavailable as error:

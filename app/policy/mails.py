@@ -26,16 +26,16 @@ LINK_LIVES: Final = {
 
 # Seconds: for the connection and each reply, for the reply to the whole mail, which some servers
 # scan first, and for everything together.
-ANSWER_WITHIN: Final = 10.0
-TAKEN_WITHIN: Final = 45.0
-SENT_WITHIN: Final = 60.0
+REPLY_TIMEOUT: Final = 10.0
+ACCEPT_TIMEOUT: Final = 45.0
+SEND_TIMEOUT: Final = 60.0
 
 MAILS_A_CONNECTION: Final = 50
 
 # Seconds after which a job begins no other mail. With the last one it ends within RQ's 180.
 RUN_FOR: Final = 90.0
 
-NOTE_AGAIN_AFTER: Final = (0.5, 2.0, 8.0)  # seconds between tries to record the outcome
+RECORD_RETRY_AFTER: Final = (0.5, 2.0, 8.0)  # seconds between tries to record the outcome
 
 # Longer than an attempt can take. After it, the mail of a killed worker is tried by another.
 LEASE: Final = timedelta(minutes=2)

@@ -32,7 +32,7 @@ def test_a_server_gets_it_at_once(app: Flask) -> None:
         with second_app(app, mail_url=server) as connected:
             result = runner(connected)("mail", "test", "jo@example.org")
     assert result.exit_code == 0, result.stderr
-    assert "taken by 127.0.0.1" in result.stdout
+    assert "accepted by 127.0.0.1" in result.stdout
     assert inbox.recipients == ["jo@example.org"]
 
 

@@ -203,7 +203,7 @@ class TestUnavailableServer:
         assert error == "the name of the mail server is not known"
 
     def test_a_silent_server(self, outbox: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(smtp, "ANSWER_WITHIN", 0.3)
+        monkeypatch.setattr(smtp, "REPLY_TIMEOUT", 0.3)
         with raw_server(lambda connection: time.sleep(5)) as port:
             begun = time.monotonic()
             assert self._failed(outbox, f"smtp://127.0.0.1:{port}").endswith("answer in time")
@@ -213,8 +213,8 @@ class TestUnavailableServer:
     def test_an_endless_reply(
         self, outbox: Flask, monkeypatch: pytest.MonkeyPatch, scheme: str
     ) -> None:
-        monkeypatch.setattr(smtp, "ANSWER_WITHIN", 0.5)
-        monkeypatch.setattr(smtp, "SENT_WITHIN", 1.0)
+        monkeypatch.setattr(smtp, "REPLY_TIMEOUT", 0.5)
+        monkeypatch.setattr(smtp, "SEND_TIMEOUT", 1.0)
         with raw_server(_drip) as port:
             begun = time.monotonic()
             error = self._failed(outbox, f"{scheme}://127.0.0.1:{port}")
@@ -240,7 +240,7 @@ class TestUnavailableServer:
             assert self._failed(outbox, f"smtp://127.0.0.1:{port}")
 
     def test_a_slow_server(self, connected: Connected, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(smtp, "ANSWER_WITHIN", 0.3)
+        monkeypatch.setattr(smtp, "REPLY_TIMEOUT", 0.3)
         app, inbox = connected()
         inbox.delay = 1.0
         queue(app)
