@@ -64,11 +64,11 @@ def _has_current_schema() -> bool:
 
 
 def _worker_state() -> str:
-    """``gone`` if a queue has no running worker, ``unknown`` if Valkey is down."""
+    """``missing`` if a queue has no running worker, ``unknown`` if Valkey is down."""
     workers = valkey().attempt(count_workers)
     if workers is None:
         return "unknown"
-    return "ok" if all(workers.values()) else "gone"
+    return "ok" if all(workers.values()) else "missing"
 
 
 def _state(works: bool) -> str:

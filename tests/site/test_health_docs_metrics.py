@@ -47,10 +47,10 @@ def test_ready_with_a_worker_for_each_queue_and_degraded_without(
         second_app(app, redis_url=f"{valkey_url}?db=13") as other,
     ):
         client.flushdb()
-        gone = {"status": "degraded", "checks": {"database": "ok", "worker": "gone"}}
-        assert _ready(other) == (200, gone)
+        missing = {"status": "degraded", "checks": {"database": "ok", "worker": "missing"}}
+        assert _ready(other) == (200, missing)
         for queue in QUEUES:
-            assert _ready(other) == (200, gone)
+            assert _ready(other) == (200, missing)
             Worker([job_queue(client, queue)], connection=client).register_birth()
         ready = {"status": "ok", "checks": {"database": "ok", "worker": "ok"}}
         assert _ready(other) == (200, ready)
