@@ -22,7 +22,7 @@ PAGE = ROOT / "docs" / "areas.md"
 _HEAD = """\
 # Areas of real districts
 
-What `area_hectares` says of {taken} ranger districts, next to the area in the same data set.
+What `area_hectares` says of {accepted} ranger districts, next to the area in the same data set.
 Written by `python -m bench.areas FILE`; data: US Forest Service, ranger district boundaries, public
 domain.
 
@@ -31,7 +31,7 @@ exterior ring less its holes. The official area is the property `gis_acres` of t
 which does not say from which boundaries and in which projection it was measured.
 
 **Deviation from the official area: median {median:.2f} %, 95th percentile {p95:.2f} %, \
-largest {largest:.2f} %** (without sign; {taken} of {all} districts).
+largest {largest:.2f} %** (without sign; {accepted} of {all} districts).
 """
 
 
@@ -50,36 +50,36 @@ class Row(NamedTuple):
 
 def measure(path: Path) -> tuple[list[Row], list[Outcome]]:
     """The areas of the valid districts of a file, and the refusals of the others."""
-    taken, refused = [], []
+    accepted, rejected = [], []
     for item, properties in _prepared(path):
         if isinstance(item, Outcome):
-            refused.append(item)
+            rejected.append(item)
         elif item.boundary is not None:
             official = properties["gis_acres"] * HECTARES_PER_ACRE
-            taken.append(Row(item.name, item.boundary.area_m2 / 10_000, official))
-    return taken, refused
+            accepted.append(Row(item.name, item.boundary.area_m2 / 10_000, official))
+    return accepted, rejected
 
 
-def page(taken: list[Row], refused: list[Outcome]) -> str:
+def page(accepted: list[Row], rejected: list[Outcome]) -> str:
     """docs/areas.md."""
-    deviations = [abs(row.deviation) for row in taken]
+    deviations = [abs(row.deviation) for row in accepted]
     head = _HEAD.format(
-        taken=len(taken),
-        all=len(taken) + len(refused),
+        accepted=len(accepted),
+        all=len(accepted) + len(rejected),
         median=median(deviations),
         p95=quantiles(deviations, n=20, method="inclusive")[-1],
         largest=max(deviations),
     )
     rows = "\n".join(
         f"| {row.name} | {row.computed:,.4f} | {row.official:,.1f} | {row.deviation:+.3f} |"
-        for row in taken
+        for row in accepted
     )
     reasons = "\n".join(
         f"| {one.name} | {' '.join(problem.message for problem in one.problems)} |"
-        for one in refused
+        for one in rejected
     )
     return (
-        f"{head}\n## Refused\n\nNothing is repaired silently. Parts, rings and positions count "
+        f"{head}\n## Rejected\n\nNothing is repaired silently. Parts, rings and positions count "
         f"from 0.\n\n| District | Why |\n|---|---|\n{reasons}\n\n## Areas\n\n"
         f"| District | Canopy, ha | Official, ha | Deviation, % |\n|---|---:|---:|---:|\n{rows}\n"
     )

@@ -53,10 +53,10 @@ def import_(
     """Make a project of each feature of a GeoJSON FILE.
 
     FILE is a FeatureCollection, or Features one after the other (newline-delimited GeoJSON), of any
-    size. The other properties go into the description. A feature that is there already, with the
-    same name and boundary, is passed over, so a file can be imported again; another one of the same
-    name gets a number behind it. What is not valid is refused and named, and the rest is taken: the
-    exit code is then 1.
+    size. The other properties go into the description. A feature that is already present, with the
+    same name and boundary, is skipped, so a file can be imported again; another one of the same
+    name gets a number behind it. What is not valid is rejected and named, and the rest is imported:
+    the exit code is then 1.
     """
     found = find_account(account)
     owner = acting_for(found, first_owner(found.id))
@@ -142,12 +142,12 @@ def _document(
         "dry_run": dry_run,
         "summary": {
             "features": len(outcomes),
-            "taken": len(imported),
-            "already_there": len(present),
-            "refused": len(rejected),
+            "imported": len(imported),
+            "already_present": len(present),
+            "rejected": len(rejected),
             "hectares": _hectares(imported),
         },
-        "taken": [
+        "imported": [
             {
                 "feature": one.number,
                 "name": one.name,
@@ -156,8 +156,8 @@ def _document(
             }
             for one in imported
         ],
-        "already_there": [{"feature": one.number, "name": one.name} for one in present],
-        "refused": [
+        "already_present": [{"feature": one.number, "name": one.name} for one in present],
+        "rejected": [
             {"feature": one.number, "name": one.name, "problems": one.problems} for one in rejected
         ],
     }
@@ -168,21 +168,21 @@ def _show(
 ) -> None:
     imported, present, rejected = _by_result(outcomes)
     if imported:
-        click.echo("Would be taken:" if dry_run else "Taken:")
+        click.echo("Would import:" if dry_run else "Imported:")
         areas = [None if one.area_m2 is None else one.area_m2 / 10_000 for one in imported]
         rows = [(one.number, one.name, area) for one, area in zip(imported, areas, strict=True)]
         show_table(("feature", "name", "hectares"), rows)
         click.echo()
     if rejected:
-        click.echo("Refused (features count from 1; parts, rings and positions from 0):")
+        click.echo("Rejected (features count from 1; parts, rings and positions from 0):")
         for one in rejected:
             _show_rejected(one)
         click.echo()
     verb = "Would import" if dry_run else "Imported"
     click.echo(
         f"{verb} {len(imported)} of {len(outcomes)} features into {account_name}, "
-        f"{format_cell(_hectares(imported))} ha; {len(present)} were there already, "
-        f"{len(rejected)} refused. Names are from the property {name_property!r}."
+        f"{format_cell(_hectares(imported))} ha; {len(present)} already present, "
+        f"{len(rejected)} rejected. Names are from the property {name_property!r}."
     )
 
 

@@ -23,7 +23,7 @@ def imported(run: Run, client: Client, path: Path, *options: str) -> dict[str, A
     result = run("import", str(path), "--account", client.account_id, "--json", *options)
     assert result.exit_code in (0, 1), result.stderr
     document: dict[str, Any] = json.loads(result.stdout)
-    assert result.exit_code == (1 if document["refused"] else 0)
+    assert result.exit_code == (1 if document["rejected"] else 0)
     return document
 
 

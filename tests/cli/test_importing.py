@@ -1,4 +1,4 @@
-"""``bin/canopy import``: what is taken, and what is there already."""
+"""``bin/canopy import``: what is imported, and what is already present."""
 
 from __future__ import annotations
 
@@ -23,39 +23,39 @@ def events(client: Client) -> list[dict[str, Any]]:
         return [json.loads(body) for (body,) in rows]
 
 
-def test_districts_are_taken_and_a_faulty_one_is_refused(run: Run, client: Client) -> None:
+def test_districts_are_imported_and_a_faulty_one_is_rejected(run: Run, client: Client) -> None:
     document = imported(run, client, DISTRICTS)
-    taken = projects(client)
+    made = projects(client)
     assert document["summary"] == {
         "features": 5,
-        "taken": 4,
-        "already_there": 0,
-        "refused": 1,
-        "hectares": pytest.approx(sum(one["area_hectares"] for one in taken.values())),
+        "imported": 4,
+        "already_present": 0,
+        "rejected": 1,
+        "hectares": pytest.approx(sum(one["area_hectares"] for one in made.values())),
     }
-    assert {one["name"]: one["project_id"] for one in document["taken"]} == {
-        name: project["id"] for name, project in taken.items()
+    assert {one["name"]: one["project_id"] for one in document["imported"]} == {
+        name: project["id"] for name, project in made.items()
     }
     assert document["name_property"] == "district"
-    (refused,) = document["refused"]
-    assert (refused["feature"], refused["name"]) == (1, "Cle Elum Ranger District")
-    (problem,) = refused["problems"]
+    (rejected,) = document["rejected"]
+    assert (rejected["feature"], rejected["name"]) == (1, "Cle Elum Ranger District")
+    (problem,) = rejected["problems"]
     assert problem["code"] == "self_intersection"
     assert (problem["part"], problem["ring"], problem["position"]) == (0, 0, 0)
     assert problem["coordinates"] == [-121.17499365, 47.19078204]
 
 
-def test_a_second_run_takes_nothing(run: Run, client: Client) -> None:
+def test_a_second_run_imports_nothing(run: Run, client: Client) -> None:
     imported(run, client, DISTRICTS)
     before = projects(client)
     again = imported(run, client, DISTRICTS)
     assert again["summary"] | {"hectares": 0} == {
-        "features": 5, "taken": 0, "already_there": 4, "refused": 1, "hectares": 0,
+        "features": 5, "imported": 0, "already_present": 4, "rejected": 1, "hectares": 0,
     }  # fmt: skip
     assert projects(client) == before
 
 
-def test_people_get_a_table_with_the_refused_and_their_place(run: Run, client: Client) -> None:
+def test_people_get_a_table_with_the_rejected_and_their_place(run: Run, client: Client) -> None:
     result = run("import", str(DISTRICTS), "--account", client.account_id)
     assert result.exit_code == 1
     assert "Sandia Ranger District" in result.stdout
@@ -81,7 +81,7 @@ def test_each_project_has_its_event_by_the_owner(run: Run, client: Client) -> No
     document = imported(run, client, DISTRICTS)
     emitted = events(client)
     assert [event["type"] for event in emitted] == ["project.created"] * 4
-    ids = [one["project_id"] for one in document["taken"]]
+    ids = [one["project_id"] for one in document["imported"]]
     assert [event["data"]["id"] for event in emitted] == ids
     assert {event["data"]["created_by"]["id"] for event in emitted} == {client.owner_id}
 
@@ -93,9 +93,9 @@ def test_a_dry_run_writes_nothing_and_says_the_same(run: Run, client: Client) ->
     assert events(client) == []
     done = imported(run, client, DISTRICTS)
     assert planned["summary"] == done["summary"]
-    assert [one["name"] for one in planned["taken"]] == [one["name"] for one in done["taken"]]
-    assert {one["project_id"] for one in planned["taken"]} == {None}
-    assert imported(run, client, DISTRICTS, "--dry-run")["summary"]["already_there"] == 4
+    assert [one["name"] for one in planned["imported"]] == [one["name"] for one in done["imported"]]
+    assert {one["project_id"] for one in planned["imported"]} == {None}
+    assert imported(run, client, DISTRICTS, "--dry-run")["summary"]["already_present"] == 4
 
 
 def test_a_dry_run_for_people_says_would(run: Run, client: Client) -> None:
@@ -112,21 +112,21 @@ def test_names_that_repeat_are_numbered(
         tmp_path, *(({"name": name}, square(10 + n, 50)) for n, name in enumerate(names))
     )
     document = imported(run, client, path, *options)
-    assert [one["name"] for one in document["taken"]] == [
+    assert [one["name"] for one in document["imported"]] == [
         "Riverside", "Riverside (2)", "Riverside 2 (2)", "riverside! (3)",
     ]  # fmt: skip
     if not options:
-        assert imported(run, client, path)["summary"]["already_there"] == 4
-        assert imported(run, client, path, "--dry-run")["summary"]["already_there"] == 4
+        assert imported(run, client, path)["summary"]["already_present"] == 4
+        assert imported(run, client, path, "--dry-run")["summary"]["already_present"] == 4
 
 
 @pytest.mark.parametrize("options", [(), ("--dry-run",)])
-def test_a_feature_that_stands_twice_is_taken_once(
+def test_a_feature_that_stands_twice_is_imported_once(
     run: Run, client: Client, tmp_path: Path, options: tuple[str, ...]
 ) -> None:
     path = features_file(tmp_path, *[({"name": "Twin"}, square())] * 2)
     summary = imported(run, client, path, *options)["summary"]
-    assert (summary["taken"], summary["already_there"]) == (1, 1)
+    assert (summary["imported"], summary["already_present"]) == (1, 1)
 
 
 def test_a_name_in_use_gets_a_number(run: Run, client: Client, tmp_path: Path) -> None:
@@ -134,30 +134,30 @@ def test_a_name_in_use_gets_a_number(run: Run, client: Client, tmp_path: Path) -
     path = features_file(tmp_path, ({"name": "Alpine"}, square(2, 2)))
     imported(run, client, path)
     assert set(projects(client)) == {"Alpine", "Alpine (2)"}
-    assert imported(run, client, path)["summary"]["already_there"] == 1
+    assert imported(run, client, path)["summary"]["already_present"] == 1
 
 
 def test_a_renamed_project_is_still_there(run: Run, client: Client, tmp_path: Path) -> None:
     path = features_file(tmp_path, ({"name": "Alpine"}, square()))
-    (one,) = imported(run, client, path)["taken"]
+    (one,) = imported(run, client, path)["imported"]
     client.put(f"/v1/projects/{one['project_id']}", json={"name": "Alps"})
-    assert imported(run, client, path)["summary"]["already_there"] == 1
+    assert imported(run, client, path)["summary"]["already_present"] == 1
 
 
 def test_a_feature_without_a_boundary(run: Run, client: Client, tmp_path: Path) -> None:
     path = features_file(tmp_path, ({"name": "Unlocated"}, None), ({"name": "Placed"}, square()))
-    (unlocated, _) = imported(run, client, path)["taken"]
+    (unlocated, _) = imported(run, client, path)["imported"]
     assert unlocated["area_hectares"] is None
     assert projects(client)["Unlocated"]["geometry"] is None
-    assert imported(run, client, path)["summary"]["already_there"] == 2
+    assert imported(run, client, path)["summary"]["already_present"] == 2
 
 
 def test_names_without_letters_of_ascii_are_known_again(
     run: Run, client: Client, tmp_path: Path
 ) -> None:
     path = features_file(tmp_path, ({"name": "…"}, square()), ({"name": "!!"}, None))
-    assert imported(run, client, path)["summary"]["taken"] == 2
-    assert imported(run, client, path)["summary"]["already_there"] == 2
+    assert imported(run, client, path)["summary"]["imported"] == 2
+    assert imported(run, client, path)["summary"]["already_present"] == 2
 
 
 def test_the_property_of_the_name_can_be_told(run: Run, client: Client) -> None:
@@ -185,7 +185,7 @@ def test_an_interrupted_run_goes_on(
     assert "Interrupted after 2 features" in result.stderr
     assert len(projects(client)) == 1
     summary = imported(run, client, DISTRICTS)["summary"]
-    assert (summary["taken"], summary["already_there"]) == (3, 1)
+    assert (summary["imported"], summary["already_present"]) == (3, 1)
 
 
 def test_a_slug_that_is_taken_in_between_gets_the_next_number(
@@ -206,5 +206,5 @@ def test_a_slug_that_is_taken_in_between_gets_the_next_number(
 
     monkeypatch.setattr(importing.Import, "_has_slug", blind_once)
     document = imported(run, client, path)
-    assert [one["name"] for one in document["taken"]] == ["First", "Alpine (2)"]
+    assert [one["name"] for one in document["imported"]] == ["First", "Alpine (2)"]
     assert set(projects(client)) == {"First", "Alpine", "Alpine (2)"}

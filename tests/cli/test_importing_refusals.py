@@ -1,4 +1,4 @@
-"""``bin/canopy import``: features and files that are refused."""
+"""``bin/canopy import``: features and files that are rejected."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ BOW_TIE = {
 }
 
 
-def test_what_is_not_valid_is_named_and_the_rest_is_taken(
+def test_what_is_not_valid_is_named_and_the_rest_is_imported(
     run: Run, client: Client, tmp_path: Path
 ) -> None:
     path = features_file(
@@ -33,7 +33,7 @@ def test_what_is_not_valid_is_named_and_the_rest_is_taken(
         ({"name": "Good"}, square()),
     )
     document = imported(run, client, path)
-    codes = [[p["code"] for p in one["problems"]] for one in document["refused"]]
+    codes = [[p["code"] for p in one["problems"]] for one in document["rejected"]]
     assert codes == [
         ["self_intersection"], ["wrong_type"], ["no_name"], ["name_too_long"], ["not_storable"],
         ["not_storable"],

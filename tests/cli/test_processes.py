@@ -39,10 +39,10 @@ def test_the_first_commands_of_a_new_instance(environment: dict[str, str]) -> No
     )  # fmt: skip
     assert made.returncode == 0, made.stderr
     account = json.loads(made.stdout)["account_id"]
-    taken = canopy(environment, "import", str(DISTRICTS), "--account", account, "--json")
-    assert taken.returncode == 1
-    assert taken.stderr == ""
-    assert json.loads(taken.stdout)["summary"]["taken"] == 4
+    imported = canopy(environment, "import", str(DISTRICTS), "--account", account, "--json")
+    assert imported.returncode == 1
+    assert imported.stderr == ""
+    assert json.loads(imported.stdout)["summary"]["imported"] == 4
 
 
 @pytest.mark.slow

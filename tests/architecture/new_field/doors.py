@@ -175,7 +175,7 @@ def imported(folder: Path, environ: dict[str, str], filled: Filled) -> Any:
         statement = "SELECT region, description FROM projects WHERE name LIKE 'Wood _'"
         rows = [list(row) for row in db.session.execute(db.text(statement + " ORDER BY name"))]
         db.session.remove()
-    (rejected,) = document["refused"] if "refused" in document else document["rejected"]
+    (rejected,) = document["rejected"]
     return [*rows, rejected["problems"][0]["field"]]
 
 
