@@ -42,13 +42,13 @@ OF_DATABASE: Final[dict[str, Check]] = {
     "deliveries": deliveries.overdue,
 }
 OF_VALKEY: Final[dict[str, Check]] = {
-    "store": valkey.reachable,
-    "store clock": valkey.server_clock,
+    "valkey": valkey.reachable,
+    "valkey clock": valkey.server_clock,
     "worker": valkey.worker,
     "request counts": valkey.request_counts,
 }
 # When one of these finds something, the checks after it in the same table are skipped.
-REQUIRED: Final = ("database", "schema", "store")
+REQUIRED: Final = ("database", "schema", "valkey")
 
 
 class DoctorFinding(NamedTuple):
@@ -83,7 +83,7 @@ def examine(environ: Mapping[str, str]) -> Iterator[DoctorFinding]:
         {name: partial(_in_database, url, check) for name, check in OF_DATABASE.items()}
     )
     reachable = partial(valkey.reachable, is_embedded=settings.redis_url is None)
-    of_valkey = OF_VALKEY | {"store": reachable}
+    of_valkey = OF_VALKEY | {"valkey": reachable}
     yield from _run(
         {name: partial(_in_valkey, settings, check) for name, check in of_valkey.items()}
     )

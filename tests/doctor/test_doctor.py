@@ -204,21 +204,21 @@ def test_a_database_that_is_down(make_instance: MakeInstance) -> None:
     assert problems(found) == {"database"}
     assert "refused" in found["database"].result.found
     assert "s3cret" not in str(found)
-    assert found["store"].result.status is Status.OK
+    assert found["valkey"].result.status is Status.OK
 
 
 def test_redis_that_is_down(make_instance: MakeInstance) -> None:
     app = make_instance("sqlite")
     found = examined(environ_of(app) | {"REDIS_URL": "redis://127.0.0.1:9/0"})
-    assert problems(found) == {"store"}
-    assert "REDIS_URL does not answer" in found["store"].result.found
+    assert problems(found) == {"valkey"}
+    assert "REDIS_URL does not answer" in found["valkey"].result.found
 
 
 def test_an_embedded_store_that_does_not_run_is_not_started(make_instance: MakeInstance) -> None:
     app = make_instance("sqlite")
     found = examined(environ_of(app) | {"REDIS_URL": ""})
     assert problems(found) == set()
-    assert found["store"].result.status is Status.WARNING
+    assert found["valkey"].result.status is Status.WARNING
     assert not Path(app.instance_path, "valkey").exists()
 
 
