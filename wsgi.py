@@ -30,7 +30,7 @@ if settings.rate_limit_disabled:  # in production that is seldom meant
 # on without it and tries again later.
 try:
     with app.app_context():
-        valkey().find()
+        valkey().resolve()
 except EmbeddedError as problem:
     log.error("%s", problem)
 

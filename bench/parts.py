@@ -58,7 +58,7 @@ def _limits() -> None:
     replace(limiter, "init_app", lambda _app: None)
 
 
-def _store() -> None:
+def _valkey() -> None:
     verdict = LimitResult(
         True, 0.0, (Window("minute", 1000, 1, 60.0), Window("day", 1000, 1, 60.0))
     )
@@ -87,7 +87,7 @@ PARTS: Final[dict[str, Part]] = {
     "credential": Part("looking up the credential and its account", _credential),
     "resource": Part("reading the project's row", _resource),
     "limits": Part("both limits and the usage", _limits, "X-RateLimit-Limit"),
-    "store": Part("of these, asking Valkey", _store),
+    "valkey": Part("of these, asking Valkey", _valkey),
     "log": Part("the log line", _log),
     "headers": Part("request id and security headers", _headers, "X-Frame-Options"),
 }
@@ -106,7 +106,7 @@ def of_a_reading(instance: Instance, effort: Effort) -> list[tuple[str, float]]:
     """
     auth = headers(instance.key)
     requests = [load.build("GET", f"/v1/projects/{each}", auth) for each in instance.project_ids]
-    most = [name for name in PARTS if name != "store"]  # which is not asked without the limits
+    most = [name for name in PARTS if name != "valkey"]  # which is not asked without the limits
     variants = ["", *PARTS, ",".join(most)]
     with ExitStack() as stack:
         servers = [

@@ -93,7 +93,7 @@ def _check_operation(app: Flask, response: TestResponse, rule: str, sent: set[st
         headers -= {"link"}  # of lists only
     unlimited = (
         app.config["SETTINGS"].rate_limit_disabled
-        or app.extensions["canopy_store"].outages
+        or app.extensions["canopy_valkey"].outages
         or response.status_code >= 500  # it may have failed before the plan was known
     )
     missing = headers - sent - _NOT_ALWAYS - (_LIMITS if unlimited else set())

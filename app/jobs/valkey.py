@@ -1,8 +1,8 @@
-"""The shared store (Valkey or Redis): counters that all processes agree on, and the job queue.
+"""Valkey, or Redis: counters that all processes agree on, and the job queue.
 
 The service goes on without it. ``attempt`` runs a command and answers None when Valkey fails.
-After a failure no request asks it again, until a thread that looks every half second has written
-something to it: so a store that hangs costs each thread one short wait an outage, and one that
+After a failure no request asks it again, until a thread that probes it every half second has
+written something to it: so one that hangs costs each thread one short wait an outage, and one that
 answers and cannot be written to (full, or read-only) is as good as none. One line is logged when an
 outage begins and one when it ends.
 """
@@ -34,7 +34,7 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 TIMEOUT_SECONDS: Final = 0.25
-LOOK_EVERY_SECONDS: Final = 0.5
+PROBE_INTERVAL: Final = 0.5
 _OUTAGES: Final = Counter("canopy_valkey_outages_total", "Outages of Valkey that began")
 _PROBE: Final = "canopy:probe"
 _PROBE_SECONDS: Final = 60  # for which the probe's key stays
@@ -56,7 +56,7 @@ class Valkey:
         self._client: Redis | None = None
         self._down_since: float | None = None
         self.outages = 0  # that have begun
-        self._watched_by: int | None = None  # the process whose thread looks for its end
+        self._probing_pid: int | None = None  # the process whose thread probes in an outage
         self._lock = threading.Lock()
         self._own = threading.local()
 
@@ -68,7 +68,7 @@ class Valkey:
             client = self._client = connect(self._resolve_url())
         return client
 
-    def find(self) -> None:
+    def resolve(self) -> None:
         """Find out where it is, which may start it; whether it answers is not asked.
 
         Raises:
@@ -80,8 +80,8 @@ class Valkey:
     def is_down(self) -> bool:
         return self._down_since is not None
 
-    def ask(self, *command: Any) -> Any:
-        """The answer to one command, or None as in ``attempt``; for what every request asks.
+    def execute(self, *command: Any) -> Any:
+        """The reply to one command, or None as in ``attempt``; for what every request needs.
 
         Each thread has a connection of its own: the client's pool and its retries cost as much as
         the command.
@@ -106,21 +106,21 @@ class Valkey:
     def attempt(self, command: Callable[[Redis], T]) -> T | None:
         """The result of ``command``, or None when Valkey fails or is known to be down."""
         if self._down_since is not None:
-            if self._watched_by != os.getpid():  # forked in the middle of an outage
-                self._watch()
+            if self._probing_pid != os.getpid():  # forked in the middle of an outage
+                self._start_probing()
             return None
         try:
             return command(self.client)
         except (RedisError, OSError) as error:
-            self._failed(error)
+            self._record_failure(error)
             return None
 
-    def works(self) -> bool:
-        """Whether it can be written to, asked anew."""
+    def is_writable(self) -> bool:
+        """Whether it can be written to now."""
         return self.attempt(_write_probe) is not None
 
-    def look(self) -> bool:
-        """Find out whether an outage is over. Only the thread that watches calls this.
+    def probe(self) -> bool:
+        """Find out whether an outage is over. Only the probing thread calls this.
 
         A server that hangs is there; one that is gone may have another address by now, and the
         embedded one may have to be started.
@@ -150,7 +150,7 @@ class Valkey:
         # A server, or what is between, may have closed it for being idle: that is no outage.
         return _exchange(own.connection, command)
 
-    def _failed(self, error: Exception) -> None:
+    def _record_failure(self, error: Exception) -> None:
         with self._lock:
             if self._down_since is not None:
                 return
@@ -158,43 +158,43 @@ class Valkey:
             self.outages += 1
         _OUTAGES.inc()
         log.error("Valkey is down: %s: %s", type(error).__name__, error)
-        self._watch()
+        self._start_probing()
 
-    def _watch(self) -> None:
+    def _start_probing(self) -> None:
         with self._lock:
-            if self._watched_by == os.getpid():
+            if self._probing_pid == os.getpid():
                 return
-            self._watched_by = os.getpid()
-        watch = threading.Thread(
-            target=_look_until_back, args=(weakref.ref(self),), name="store", daemon=True
+            self._probing_pid = os.getpid()
+        thread = threading.Thread(
+            target=_probe_until_up, args=(weakref.ref(self),), name="valkey-probe", daemon=True
         )
         try:
-            watch.start()
-        except RuntimeError as error:  # there is no room for another; the next request tries again
-            log.error("nobody looks for Valkey's return: %s", error)
-            self._watched_by = None
+            thread.start()
+        except RuntimeError as error:  # no thread can be started; the next request tries again
+            log.error("cannot probe whether Valkey is back: %s", error)
+            self._probing_pid = None
 
-    def _watched(self) -> bool:
-        """One look of the thread that watches; True lets it end."""
-        if not self.look():
+    def _probe_once(self) -> bool:
+        """One probe by the probing thread; True lets it end."""
+        if not self.probe():
             return False
         with self._lock:
             if self._down_since is not None:  # it failed again at once
                 return False
-            self._watched_by = None
+            self._probing_pid = None
         return True
 
 
-def _look_until_back(found: weakref.ref[Valkey]) -> None:
-    """The thread that watches an outage; it ends with the outage, or when nobody uses Valkey."""
+def _probe_until_up(reference: weakref.ref[Valkey]) -> None:
+    """The probing thread of an outage; it ends with the outage, or when nobody uses Valkey."""
     while True:
-        time.sleep(LOOK_EVERY_SECONDS)
-        valkey = found()
+        time.sleep(PROBE_INTERVAL)
+        valkey = reference()
         try:
-            if valkey is None or valkey._watched():
+            if valkey is None or valkey._probe_once():
                 return
         except Exception:
-            log.exception("looking for Valkey failed")
+            log.exception("probing Valkey failed")
         del valkey
 
 
@@ -239,7 +239,7 @@ def _new_connection(client: Redis) -> Any:
 
 
 def init_app(app: Flask, settings: Settings, start: Callable[[], str]) -> None:
-    """Give ``app`` its store; nothing is connected, or started, before the first use.
+    """Give ``app`` its Valkey; nothing is connected, or started, before the first use.
 
     Args:
         start: starts the embedded one, where REDIS_URL is not set, and gives its address.
@@ -253,10 +253,10 @@ def init_app(app: Flask, settings: Settings, start: Callable[[], str]) -> None:
             connect(url)
         except (ValueError, TypeError) as error:
             raise SettingsError(f"REDIS_URL cannot be used: {error}.") from None
-    app.extensions["canopy_store"] = Valkey(start if url is None else lambda: url)
+    app.extensions["canopy_valkey"] = Valkey(start if url is None else lambda: url)
 
 
 def valkey() -> Valkey:
-    """The application's store."""
-    found: Valkey = current_app.extensions["canopy_store"]
+    """The application's Valkey."""
+    found: Valkey = current_app.extensions["canopy_valkey"]
     return found

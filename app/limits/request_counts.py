@@ -2,11 +2,11 @@
 
 Valkey holds one counter for each account and day (UTC): the number of requests of that day, and
 what the day's limit of the plan is held against. It begins with what the database has, so that a
-store that lost its memory goes on from there. A job copies the counters that changed into
+Valkey that lost its memory goes on from there. A job copies the counters that changed into
 ``request_counts`` every few seconds. To copy one twice does no harm, so it matters nowhere where
 the job is killed.
 
-While Valkey is down a process counts for itself, and hands its count over when it is back.
+While Valkey is down a process counts for itself, and adds its count when it is back.
 ``docs/adr/0008-request-counts.md`` tells why.
 """
 
@@ -31,7 +31,7 @@ from app.values import clock
 
 CHANGED: Final = "canopy:requests:changed"  # the counters that the job has to copy
 KEPT_SECONDS: Final = 3 * 24 * 60 * 60  # in Valkey; by then the job has copied them
-_HANDED_OVER_AT_ONCE: Final = 10  # by one request
+_FLUSHED_AT_ONCE: Final = 10  # by one request
 
 # Adds ARGV[3] to the counter of the account ARGV[1] in the hash of the day, KEYS[1]. One that is
 # not there begins with ARGV[4]; where that is not known (''), nothing is done and the answer is -1.
@@ -79,17 +79,17 @@ def written_on(account_id: str, day: str) -> int:
     return int(rows[0].requests) if rows else 0
 
 
-def count_here(account_id: str) -> None:
+def count_locally(account_id: str) -> None:
     """Count one request in this process, as Valkey is down."""
     with _unsent_lock:
         _unsent[account_id, today()] += 1
 
 
-def hand_over() -> None:
+def flush_local_counts() -> None:
     """Add what this process counted for itself to the counters in Valkey, some at a time."""
     if not _unsent or valkey().is_down:
         return
-    for _ in range(_HANDED_OVER_AT_ONCE):
+    for _ in range(_FLUSHED_AT_ONCE):
         with _unsent_lock:
             if not _unsent:
                 return
@@ -124,12 +124,12 @@ def requests_on(account_id: str, days: Sequence[str]) -> int:
     counted = dict.fromkeys(days, 0)
     for row in _WRITTEN.all(account_id=account_id, first_day=days[0], last_day=days[-1]):
         counted[row.day] = int(row.requests)
-    for day, number in _in_store(account_id, days).items():
+    for day, number in _in_valkey(account_id, days).items():
         counted[day] = max(counted[day], number)
     return sum(counted.values()) + sum(_unsent[account_id, day] for day in days)
 
 
-def _in_store(account_id: str, days: Sequence[str]) -> dict[str, int]:
+def _in_valkey(account_id: str, days: Sequence[str]) -> dict[str, int]:
     """The counters that Valkey still has."""
 
     def look(client: Redis) -> list[Any]:

@@ -77,12 +77,12 @@ class WindowStorage(Storage):
         self, account_id: str, per_minute: int | None, per_day: int | None
     ) -> LimitResult | None:
         """One request of an account, counted as used when it may pass."""
-        request_counts.hand_over()
+        request_counts.flush_local_counts()
         was_down, day = valkey().is_down, request_counts.today()
         answer = self._hit_account(account_id, per_minute, per_day, day)
         if answer is None:
             if was_down:  # else Valkey may have counted it before it failed
-                request_counts.count_here(account_id)
+                request_counts.count_locally(account_id)
             return None
         allowed, used, left, today = answer
         moment, windows = clock.now().timestamp(), []
@@ -119,7 +119,7 @@ class WindowStorage(Storage):
         raise NotImplementedError
 
     def check(self) -> bool:
-        return valkey().works()
+        return valkey().is_writable()
 
     def reset(self) -> int | None:
         raise NotImplementedError

@@ -38,7 +38,7 @@ def ready() -> Response:
 def health() -> Response:
     """The state of each part. Without Valkey the service is degraded."""
     database = _database_answers()
-    redis = valkey().works()
+    redis = valkey().is_writable()
     status = "unavailable" if not database else "ok" if redis else "degraded"
     checks = {
         "database": _state(database),

@@ -1,4 +1,4 @@
-"""A store that is down or hangs makes no request fail, and few wait."""
+"""A Valkey that is down or hangs makes no request fail, and few wait."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 from flask import Flask
 from redis import Redis
 
-from app.jobs.valkey import LOOK_EVERY_SECONDS, TIMEOUT_SECONDS, Script, Valkey, connect, log
+from app.jobs.valkey import PROBE_INTERVAL, TIMEOUT_SECONDS, Script, Valkey, connect, log
 from config import SettingsError
 from tests.make import make_account, second_app
 from tests.running.instances import wait_for
@@ -30,45 +30,45 @@ def hanging() -> Iterator[str]:
         yield f"redis://127.0.0.1:{server.getsockname()[1]}/0"
 
 
-def _seconds(store: Valkey) -> float:
+def _seconds(valkey: Valkey) -> float:
     began = time.monotonic()
-    assert store.attempt(Redis.ping) is None
+    assert valkey.attempt(Redis.ping) is None
     return time.monotonic() - began
 
 
 def test_a_hanging_store_costs_a_quarter_of_a_second_and_then_nothing(hanging: str) -> None:
-    store = Valkey(lambda: hanging)
-    assert TIMEOUT_SECONDS <= _seconds(store) < TIMEOUT_SECONDS + 0.5
-    assert _seconds(store) < 0.05
-    assert store.is_down
+    valkey = Valkey(lambda: hanging)
+    assert TIMEOUT_SECONDS <= _seconds(valkey) < TIMEOUT_SECONDS + 0.5
+    assert _seconds(valkey) < 0.05
+    assert valkey.is_down
 
 
 def test_a_command_of_every_request_does_not_wait_longer(hanging: str) -> None:
-    store = Valkey(lambda: hanging)
+    valkey = Valkey(lambda: hanging)
     began = time.monotonic()
-    assert store.ask("PING") is None
+    assert valkey.execute("PING") is None
     assert time.monotonic() - began < TIMEOUT_SECONDS + 0.5
 
 
 @pytest.fixture
 def url(app: Flask) -> str:
-    """The address of a store that works."""
+    """The address of a valkey that works."""
     found: str = app.config["SETTINGS"].redis_url
     return found
 
 
-def _back(store: Valkey) -> bool:
+def _back(valkey: Valkey) -> bool:
     """Wait until an outage is over."""
     deadline = time.monotonic() + 5
-    while store.is_down and time.monotonic() < deadline:
+    while valkey.is_down and time.monotonic() < deadline:
         time.sleep(0.01)
-    return not store.is_down
+    return not valkey.is_down
 
 
 def _wait_for_other_stores() -> None:
     """Those of tests before, which log the end of their outage too."""
     deadline = time.monotonic() + 10
-    while any(thread.name == "store" for thread in threading.enumerate()):
+    while any(thread.name == "valkey-probe" for thread in threading.enumerate()):
         if time.monotonic() > deadline:  # one whose outage does not end logs nothing
             return
         time.sleep(0.05)
@@ -78,16 +78,16 @@ def test_an_outage_is_logged_when_it_begins_and_when_it_ends(
     url: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     addresses = iter([DEAD] * 3)
-    store = Valkey(lambda: next(addresses, url))
+    valkey = Valkey(lambda: next(addresses, url))
     _wait_for_other_stores()
     with caplog.at_level(logging.WARNING, logger="app.jobs.valkey"):
         for _ in range(3):
-            assert store.attempt(Redis.ping) is None
-        assert _back(store)
-        assert store.attempt(Redis.ping) is True
+            assert valkey.attempt(Redis.ping) is None
+        assert _back(valkey)
+        assert valkey.attempt(Redis.ping) is True
         wait_for(lambda: len(caplog.records) > 1)  # the line comes a moment after the outage ends
     assert [record.levelname for record in caplog.records] == ["ERROR", "WARNING"]
-    assert store.outages == 1
+    assert valkey.outages == 1
 
 
 def test_no_request_looks_for_a_store_that_is_down() -> None:
@@ -98,54 +98,54 @@ def test_no_request_looks_for_a_store_that_is_down() -> None:
         threads.append(threading.current_thread().name)
         return DEAD
 
-    store = Valkey(address)
-    until = time.monotonic() + 3 * LOOK_EVERY_SECONDS + 0.3
+    valkey = Valkey(address)
+    until = time.monotonic() + 3 * PROBE_INTERVAL + 0.3
     while time.monotonic() < until:
-        assert store.attempt(Redis.ping) is None
+        assert valkey.attempt(Redis.ping) is None
         time.sleep(0.02)
-    assert threads == [threading.current_thread().name, "store", "store"]
+    assert threads == [threading.current_thread().name, "valkey-probe", "valkey-probe"]
 
 
 def test_a_second_outage_is_seen_as_the_first_was(url: str) -> None:
     addresses = iter([DEAD])
-    store = Valkey(lambda: next(addresses, url))
+    valkey = Valkey(lambda: next(addresses, url))
     for number in (1, 2):
-        store._client = connect(DEAD)
-        assert store.attempt(Redis.ping) is None
-        assert store.outages == number
-        assert _back(store)
+        valkey._client = connect(DEAD)
+        assert valkey.attempt(Redis.ping) is None
+        assert valkey.outages == number
+        assert _back(valkey)
 
 
 def test_a_store_that_cannot_be_written_to_is_down_until_it_can(url: str) -> None:
     """It answers all the while."""
-    store = Valkey(lambda: url)
+    valkey = Valkey(lambda: url)
     server = connect(url)
     server.config_set("maxmemory", "1")
     try:
-        assert store.ask("INCR", "canopy:test") is None
-        time.sleep(2.5 * LOOK_EVERY_SECONDS)
+        assert valkey.execute("INCR", "canopy:test") is None
+        time.sleep(2.5 * PROBE_INTERVAL)
         assert server.ping()
-        assert store.is_down
+        assert valkey.is_down
     finally:
         server.config_set("maxmemory", "0")
-    assert _back(store)
+    assert _back(valkey)
 
 
 def test_every_thread_has_a_new_connection_after_an_outage(url: str) -> None:
-    store = Valkey(lambda: url)
-    before = store.ask("CLIENT", "ID")
-    store._failed(ConnectionError("a test"))
-    assert _back(store)
-    assert store.ask("CLIENT", "ID") != before
+    valkey = Valkey(lambda: url)
+    before = valkey.execute("CLIENT", "ID")
+    valkey._record_failure(ConnectionError("a test"))
+    assert _back(valkey)
+    assert valkey.execute("CLIENT", "ID") != before
 
 
 def test_a_connection_that_was_closed_for_being_idle_is_no_outage(url: str) -> None:
-    store = Valkey(lambda: url)
-    before = store.ask("CLIENT", "ID")
+    valkey = Valkey(lambda: url)
+    before = valkey.execute("CLIENT", "ID")
     connect(url).client_kill_filter(_id=str(before))
     time.sleep(0.05)
-    assert store.ask("CLIENT", "ID") != before
-    assert store.outages == 0
+    assert valkey.execute("CLIENT", "ID") != before
+    assert valkey.outages == 0
 
 
 def test_where_no_thread_can_be_started_the_next_request_tries_again(
@@ -155,14 +155,14 @@ def test_where_no_thread_can_be_started_the_next_request_tries_again(
         raise RuntimeError("can't start new thread")
 
     addresses = iter([DEAD])
-    store = Valkey(lambda: next(addresses, url))
+    valkey = Valkey(lambda: next(addresses, url))
     with monkeypatch.context() as patch:
         patch.setattr(threading.Thread, "start", fail)
-        assert store.attempt(Redis.ping) is None
-        assert store.attempt(Redis.ping) is None
-    assert store.is_down
-    assert store.attempt(Redis.ping) is None
-    assert _back(store)
+        assert valkey.attempt(Redis.ping) is None
+        assert valkey.attempt(Redis.ping) is None
+    assert valkey.is_down
+    assert valkey.attempt(Redis.ping) is None
+    assert _back(valkey)
 
 
 @pytest.mark.parametrize("option", ["foo=bar", "socket_timeout=x"])
@@ -175,40 +175,40 @@ def test_an_address_with_a_wrong_option_stops_the_start(app: Flask, option: str)
 
 
 def test_no_address_makes_the_wait_longer(hanging: str) -> None:
-    store = Valkey(lambda: f"{hanging}?socket_timeout=7&socket_connect_timeout=7")
-    assert _seconds(store) < TIMEOUT_SECONDS + 0.5
+    valkey = Valkey(lambda: f"{hanging}?socket_timeout=7&socket_connect_timeout=7")
+    assert _seconds(valkey) < TIMEOUT_SECONDS + 0.5
 
 
 def test_the_watch_ends_with_the_store(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(log, "disabled", True)  # its line holds the error, and that Valkey
     others = set(threading.enumerate())
-    store = Valkey(lambda: DEAD)
-    assert store.attempt(Redis.ping) is None
+    valkey = Valkey(lambda: DEAD)
+    assert valkey.attempt(Redis.ping) is None
     (watch,) = set(threading.enumerate()) - others
-    del store
+    del valkey
     gc.collect()  # redis-py's error and its frames hold each other
     watch.join(5)
     assert not watch.is_alive()
 
 
 def test_connections_of_threads_that_are_gone_do_not_add_up(url: str) -> None:
-    store, server = Valkey(lambda: url), connect(url)
+    valkey, server = Valkey(lambda: url), connect(url)
     before = server.info("clients")["connected_clients"]  # of other tests too
     for _ in range(300):
-        thread = threading.Thread(target=lambda: store.ask("PING"))
+        thread = threading.Thread(target=lambda: valkey.execute("PING"))
         thread.start()
         thread.join()
-    assert store.outages == 0
+    assert valkey.outages == 0
     gc.collect()
     assert server.info("clients")["connected_clients"] - before < 50
 
 
 def test_a_script_that_the_store_has_forgotten_is_sent_again(url: str) -> None:
-    store, script = Valkey(lambda: url), Script("return {KEYS[1], ARGV[1]}")
+    valkey, script = Valkey(lambda: url), Script("return {KEYS[1], ARGV[1]}")
     for _ in range(2):
-        assert store.run(script, ("a",), 5) == [b"a", b"5"]
-        store.ask("SCRIPT", "FLUSH")
-    assert not store.is_down
+        assert valkey.run(script, ("a",), 5) == [b"a", b"5"]
+        valkey.execute("SCRIPT", "FLUSH")
+    assert not valkey.is_down
 
 
 def test_requests_pass_while_the_store_hangs(app: Flask, hanging: str) -> None:

@@ -134,14 +134,14 @@ def test_validating_a_password_is_fast() -> None:
 @pytest.mark.parametrize("path", ["/profile/password", "/profile/verify-email", "/accounts"])
 def test_expensive_posts_have_the_strict_tier(app: Flask, path: str) -> None:
     client = app.test_client()
-    assert store_works(app)
+    assert valkey_is_writable(app)
     found = [client.post(path).status_code for _ in range(6)]
     assert found == [403] * 5 + [429]
 
 
-def store_works(app: Flask) -> bool:
+def valkey_is_writable(app: Flask) -> bool:
     with app.app_context():
-        return valkey().works()
+        return valkey().is_writable()
 
 
 def test_concurrent_sign_ups_of_one_address_create_one_person(app: Flask) -> None:

@@ -29,7 +29,7 @@ def test_while_valkey_is_down_requests_are_counted_later(app: Flask) -> None:
         for _ in range(4):
             assert client.get("/v1/account").status_code == 200
         assert _current(client) == 3
-        cut_off.extensions["canopy_store"] = Valkey(lambda: app.config["SETTINGS"].redis_url)
+        cut_off.extensions["canopy_valkey"] = Valkey(lambda: app.config["SETTINGS"].redis_url)
         client.get("/v1/account")
         assert _current(client) == 4
         with app.app_context():
@@ -47,8 +47,8 @@ def test_requests_counted_without_valkey_are_added_to_the_database(
         write_counts()
     with client.app.app_context():
         valkey().client.flushdb()
-        request_counts.count_here(client.account_id)
-        request_counts.hand_over()
+        request_counts.count_locally(client.account_id)
+        request_counts.flush_local_counts()
         assert request_counts.requests_on(client.account_id, [request_counts.today()]) == 2
 
 
@@ -59,10 +59,10 @@ def test_counts_that_may_have_arrived_are_not_sent_again(
     names = {client.account_id, stranger.account_id}
     with second_app(client.app) as made, made.app_context():
         for account_id in names:
-            request_counts.count_here(account_id)
+            request_counts.count_locally(account_id)
         with monkeypatch.context() as patch:
             patch.setattr(Valkey, "_on_own_connection", _times_out)
-            request_counts.hand_over()
+            request_counts.flush_local_counts()
         left = {account_id for account_id, _ in request_counts._unsent}
         assert len(left & names) == 1
         request_counts._unsent.clear()
@@ -79,12 +79,12 @@ def test_without_the_database_no_local_count_is_lost(
         raise OperationalError("SELECT", {}, Exception("gone"))
 
     with client.app.app_context():
-        request_counts.count_here(client.account_id)
+        request_counts.count_locally(client.account_id)
         with monkeypatch.context() as patch:
             patch.setattr(request_counts, "written_on", gone)
             with pytest.raises(OperationalError):
-                request_counts.hand_over()
-        request_counts.hand_over()
+                request_counts.flush_local_counts()
+        request_counts.flush_local_counts()
     assert _current(client) == 1
 
 
@@ -92,10 +92,10 @@ def test_one_request_does_not_flush_thousands_of_accounts(client: Client) -> Non
     names = [f"acct_{number}" for number in range(25)]
     with client.app.app_context():
         for name in names:
-            request_counts.count_here(name)
+            request_counts.count_locally(name)
         left = []
         for _ in range(3):
-            request_counts.hand_over()
+            request_counts.flush_local_counts()
             left.append(len(request_counts._unsent))
         assert left == [15, 5, 0]
         valkey().client.hdel(request_counts.day_key(request_counts.today()), *names)
