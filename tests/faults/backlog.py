@@ -16,9 +16,9 @@ from app.values.ids import first_id, new_id
 from tests.egress.receivers import answering
 from tests.faults.delivering import Service
 from tests.faults.hostile import check_healthy
-from tests.faults.ledger import Customer, balance, percentile, wait_until_settled
-from tests.faults.proof import Proof
-from tests.faults.store import request
+from tests.faults.reconciliation import Customer, percentile, reconcile, wait_until_settled
+from tests.faults.trial_report import TrialReport
+from tests.faults.valkey_outages import request
 from tests.make import events, make_project
 from tests.running.instances import wait_for
 
@@ -31,7 +31,7 @@ _AGE = timedelta(seconds=5)  # from one log entry to the next
 
 def backlog(
     service: Service, number: int = 100_000, seconds: float = 40, before: float = 15
-) -> Proof:
+) -> TrialReport:
     """Deliver to a healthy receiver alone, and then beside one that hangs, for which so much is
     pending, with a log as long."""
     healthy, dead = service.customer(), service.customer()
@@ -51,10 +51,10 @@ def backlog(
     finally:
         writer.end()
     wait_until_settled(service.app, [healthy], 60)
-    found = balance(service.app, [healthy], [writer])
+    found = reconcile(service.app, [healthy], [writer])
     memory, (first_page, *pages) = watch.memory, watch.pages
-    proof = Proof(wrong=found.wrong)
-    proof.lines = [
+    report = TrialReport(wrong=found.wrong)
+    report.lines = [
         f"  {number:,} deliveries pending and {number:,} log entries; "
         f"{len(dead.inbox.arrivals)} attempts in {seconds:.0f} s",
         f"  memory        {alone:.1f} MB before, {memory[0]:.1f} MB with the backlog at first, "
@@ -63,10 +63,10 @@ def backlog(
         f"{percentile(pages, 50) * 1000:.1f} ms, p99 {percentile(pages, 99) * 1000:.1f} ms "
         f"({LOGS * 1000:.0f} allowed)",
     ]
-    proof.check(max(memory) - alone <= GROWTH_MB, f"memory grew from {alone} MB to {max(memory)}")
-    proof.check_time("a page of the log (p99)", percentile(pages, 99), LOGS)
-    check_healthy(proof, found, (began_at, joined_at), filled_at)
-    return proof
+    report.check(max(memory) - alone <= GROWTH_MB, f"memory grew from {alone} MB to {max(memory)}")
+    report.check_time("a page of the log (p99)", percentile(pages, 99), LOGS)
+    check_healthy(report, found, (began_at, joined_at), filled_at)
+    return report
 
 
 class Watch:

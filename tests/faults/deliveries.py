@@ -14,7 +14,7 @@ from tests.faults.delivering import Service, service
 from tests.faults.kills import ending, kills
 from tests.faults.minute import minute
 from tests.faults.outages import absent, flushes, restarts
-from tests.faults.proof import Proof
+from tests.faults.trial_report import TrialReport
 
 
 class Trial(NamedTuple):
@@ -22,7 +22,7 @@ class Trial(NamedTuple):
 
     name: str
     description: str
-    run: Callable[[Service], Proof]
+    run: Callable[[Service], TrialReport]
     databases: Sequence[str] = DATABASES
     options: Mapping[str, Any] = {}
 
@@ -50,17 +50,17 @@ def report(names: Sequence[str]) -> Iterator[tuple[bool, str]]:
     for trial in TRIALS:
         for database in trial.databases if trial.name in names else ():
             began = time.monotonic()
-            proof = run(trial, database)
+            report = run(trial, database)
             seconds = time.monotonic() - began
             lines = [
                 f"{trial.name}: {trial.description}; {database}, {seconds:.0f} s",
-                *proof.lines,
+                *report.lines,
             ]
-            wrong = proof.wrong + proof.late
+            wrong = report.wrong + report.late
             yield not wrong, "\n".join([*lines, *(f"  WRONG: {line}" for line in wrong)])
 
 
-def run(trial: Trial, database: str) -> Proof:
+def run(trial: Trial, database: str) -> TrialReport:
     """Bring it about, on an instance of its own."""
     with (
         tempfile.TemporaryDirectory(prefix="canopy-") as folder,

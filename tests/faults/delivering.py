@@ -21,7 +21,7 @@ from config import ROOT, load_settings
 from tests.api.server import gunicorn
 from tests.conftest import CHEAP_PASSWORDS
 from tests.egress.authority import Authority, make_authority
-from tests.faults.ledger import Customer, Inbox, Writer
+from tests.faults.reconciliation import Customer, Inbox, Writer
 from tests.faults.valkey import Valkey, valkey
 from tests.faults.worker import FOLDER, LEASE_SECONDS, NAMES
 from tests.make import make_account
@@ -98,13 +98,13 @@ class Worker:
 
 @dataclass
 class Service:
-    """A running instance, and what a proof needs of it."""
+    """A running instance, and what a trial needs of it."""
 
     database: str
     folder: Path
     app: Flask
     port: int
-    store: Valkey
+    valkey: Valkey
     postgres: PostgresServer | None
     authority: Authority
     worker: Worker
@@ -145,10 +145,10 @@ def service(
     folder.chmod(0o755)
     with ExitStack() as stack:
         authority = make_authority(folder)
-        store = stack.enter_context(valkey(folder))
+        valkey_server = stack.enter_context(valkey(folder))
         postgres = None
         environ = {
-            "REDIS_URL": store.url,
+            "REDIS_URL": valkey_server.url,
             "LOG_LEVEL": "warning",
             "RATE_LIMIT_DISABLED": "true",
             "WEBHOOK_ALLOWED_NETWORKS": f"{OUTSIDE}/32",
@@ -164,7 +164,9 @@ def service(
         bare = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
         worker = Worker(folder, bare | environ | _faults(folder, names, lease_seconds))
         stack.callback(worker.end)
-        yield Service(database, folder, app, server.port, store, postgres, authority, worker, stack)
+        yield Service(
+            database, folder, app, server.port, valkey_server, postgres, authority, worker, stack
+        )
         with app.app_context():
             close_all()
 

@@ -22,8 +22,8 @@ from tests.egress.receivers import (
     repeating,
 )
 from tests.faults.delivering import INSIDE, OUTSIDE, Service
-from tests.faults.ledger import Balance, Writer, balance, wait_until_settled
-from tests.faults.proof import Proof
+from tests.faults.reconciliation import Reconciliation, Writer, reconcile, wait_until_settled
+from tests.faults.trial_report import TrialReport
 from tests.make import Client, make_account
 from tests.make.webhooks import make_webhook
 from tests.running.instances import wait_for
@@ -76,7 +76,7 @@ NAMES = {f"{name}.example": each.addresses for name, each in RECEIVERS.items()}
 
 def receivers(
     service: Service, seconds: float = 25, before: float = 15, *, are_slow: bool = True
-) -> Proof:
+) -> TrialReport:
     """Deliver to a healthy receiver alone, and then beside the hostile ones.
 
     Args:
@@ -103,24 +103,24 @@ def receivers(
         for each in (writer, *others):
             each.end()
     wait_until_settled(service.app, [healthy], 60)
-    found = balance(service.app, [healthy], [writer])
-    proof = Proof(wrong=found.wrong)
+    found = reconcile(service.app, [healthy], [writer])
+    report = TrialReport(wrong=found.wrong)
     for name, (webhook_id, expected) in webhooks.items():
-        _check(proof, name, _entries(hostile, webhook_id), expected)
-    proof.lines.append(f"  connections to addresses that are not allowed: {inside.connections}")
-    proof.check(inside.connections == 0, f"{inside.connections} connections reached the inside")
-    check_healthy(proof, found, (began_at, joined_at), joined_at)
-    return proof
+        _check(report, name, _entries(hostile, webhook_id), expected)
+    report.lines.append(f"  connections to addresses that are not allowed: {inside.connections}")
+    report.check(inside.connections == 0, f"{inside.connections} connections reached the inside")
+    check_healthy(report, found, (began_at, joined_at), joined_at)
+    return report
 
 
 def check_healthy(
-    proof: Proof, found: Balance, before: tuple[float, float], joined_at: float
+    report: TrialReport, found: Reconciliation, before: tuple[float, float], joined_at: float
 ) -> None:
     """Compare the delays of a time with those since a moment."""
     alone, beside = found.during(*before), found.during(joined_at, float("inf"))
-    proof.lines += [f"  healthy alone  {alone}", f"  beside them    {beside}", found.line()]
-    proof.check(found.failed == 0, f"{found.failed} attempts at the healthy receiver failed")
-    proof.check_time("a healthy delivery (p99)", beside.p99, alone.p99 + DELAY)
+    report.lines += [f"  healthy alone  {alone}", f"  beside them    {beside}", found.line()]
+    report.check(found.failed == 0, f"{found.failed} attempts at the healthy receiver failed")
+    report.check_time("a healthy delivery (p99)", beside.p99, alone.p99 + DELAY)
 
 
 def _make(
@@ -166,12 +166,12 @@ def _entries(client: Client, webhook_id: str) -> list[DeliveryLog]:
 
 
 def _check(
-    proof: Proof, name: str, entries: Sequence[DeliveryLog], expected: tuple[str | None, ...]
+    report: TrialReport, name: str, entries: Sequence[DeliveryLog], expected: tuple[str | None, ...]
 ) -> None:
     """Whether the log says what it should, and each attempt ended in time."""
     said = {entry.error for entry in entries}
     longest = max((entry.response_time_ms for entry in entries), default=0)
     shown = ", ".join(sorted(error or "delivered" for error in said))
-    proof.lines.append(f"  {name:15}{len(entries):3} entries, longest {longest:5,} ms: {shown}")
-    proof.check(said == set(expected), f"{name}: the log says {said}")
-    proof.check_time(f"an attempt at {name}", longest / 1000, ATTEMPT)
+    report.lines.append(f"  {name:15}{len(entries):3} entries, longest {longest:5,} ms: {shown}")
+    report.check(said == set(expected), f"{name}: the log says {said}")
+    report.check_time(f"an attempt at {name}", longest / 1000, ATTEMPT)

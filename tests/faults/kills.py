@@ -11,8 +11,8 @@ from app.db.extensions import db
 from app.models import Delivery, DeliveryLog
 from tests.egress.receivers import answering
 from tests.faults.delivering import Service
-from tests.faults.ledger import Customer, balance, wait_until_settled
-from tests.faults.proof import Proof
+from tests.faults.reconciliation import Customer, reconcile, wait_until_settled
+from tests.faults.trial_report import TrialReport
 from tests.faults.worker import POINTS, VICTIMS
 from tests.running.instances import wait_for
 
@@ -23,13 +23,13 @@ _BETWEEN = 15  # seconds that a kill may take to come
 
 def kills(
     service: Service, number: int = 60, seconds: float = 3.0, victims: Sequence[str] = VICTIMS
-) -> Proof:
+) -> TrialReport:
     """Kill the worker so many times, a job after so many seconds at most.
 
     Args:
         victims: of which one is chosen each time.
     """
-    proof, worker = Proof(), service.worker
+    report, worker = TrialReport(), service.worker
     customers = [service.customer(), service.customer()]
     writers = service.write(customers)
     began = time.monotonic()
@@ -43,11 +43,11 @@ def kills(
         for writer in writers:
             writer.end()
     is_settled = wait_until_settled(service.app, customers, LONGEST)
-    found = balance(service.app, customers, writers)
+    found = reconcile(service.app, customers, writers)
     done = worker.kills()
     points = Counter(line.split(", ")[0] for line in done)
     dead = Counter(line.split(", ")[1] for line in done)
-    proof.lines = [
+    report.lines = [
         f"  {len(done)} kills in {lasted:.0f} s: "
         + ",\n    ".join(
             ", ".join(f"{points[point]} {point}" for point in some)
@@ -58,17 +58,17 @@ def kills(
         found.line(),
         f"  to delivery   {found.delays} ({LONGEST} s allowed)",
     ]
-    proof.wrong = found.wrong
-    proof.check(is_settled, f"something was still to be delivered after {LONGEST} s")
-    proof.check_time("an event", found.delays.longest, LONGEST)
-    proof.check(found.failed == 0, f"{found.failed} attempts failed")
-    proof.check(min(points[point] for point in POINTS) > 0, "not all points had their turn")
-    return proof
+    report.wrong = found.wrong
+    report.check(is_settled, f"something was still to be delivered after {LONGEST} s")
+    report.check_time("an event", found.delays.longest, LONGEST)
+    report.check(found.failed == 0, f"{found.failed} attempts failed")
+    report.check(min(points[point] for point in POINTS) > 0, "not all points had their turn")
+    return report
 
 
-def ending(service: Service, delay: float = 3.0) -> Proof:
+def ending(service: Service, delay: float = 3.0) -> TrialReport:
     """Ask the worker to end while receivers have requests that they answer late or never."""
-    proof, worker = Proof(), service.worker
+    report, worker = TrialReport(), service.worker
     customers = [service.customer() for _ in range(4)]
     writers = service.write(customers)
     try:
@@ -88,21 +88,21 @@ def ending(service: Service, delay: float = 3.0) -> Proof:
         customer.inbox.answer = answering()
     worker.begin()
     is_settled = wait_until_settled(service.app, customers, LONGEST)
-    found = balance(service.app, customers, writers)
-    proof.lines = [
+    found = reconcile(service.app, customers, writers)
+    report.lines = [
         f"  over {took:.1f} s after SIGTERM ({ENDED} allowed), exit code {code}",
         f"  {ended['success'] + ended['failed']} requests in flight then: {ended['success']} "
         f"delivered, {ended['failed']} failed in time, {ended['unknown']} without a log entry",
         f"  {ended['pending']} deliveries not begun; {ended['claimed']} left claimed",
         found.line(),
     ]
-    proof.wrong = found.wrong
-    proof.check(code == 0, f"exit code {code}")
-    proof.check(not ended["claimed"], f"{ended['claimed']} deliveries were left claimed")
-    proof.check(not ended["unknown"], f"{ended['unknown']} requests have no log entry")
-    proof.check(is_settled, "something was never delivered")
-    proof.check_time("the end", took, ENDED)
-    return proof
+    report.wrong = found.wrong
+    report.check(code == 0, f"exit code {code}")
+    report.check(not ended["claimed"], f"{ended['claimed']} deliveries were left claimed")
+    report.check(not ended["unknown"], f"{ended['unknown']} requests have no log entry")
+    report.check(is_settled, "something was never delivered")
+    report.check_time("the end", took, ENDED)
+    return report
 
 
 def _ends(service: Service, customer: Customer, asked_at: float) -> Counter[str]:

@@ -237,10 +237,10 @@ def _instance(database: str) -> Iterator[Flask]:
     with tempfile.TemporaryDirectory(prefix="canopy-") as name:
         folder = Path(name)
         folder.chmod(0o755)
-        with valkey(folder) as store, PostgresServer(folder / "pg") as postgres:
+        with valkey(folder) as valkey_server, PostgresServer(folder / "pg") as postgres:
             environ = {
                 "INSTANCE_PATH": str(folder / "instance"),
-                "REDIS_URL": store.url,
+                "REDIS_URL": valkey_server.url,
                 "LOG_LEVEL": "error",
                 **CHEAP_PASSWORDS,
             }

@@ -5,14 +5,14 @@ from __future__ import annotations
 from app.policy.deliveries import RETRY_AFTER
 from tests.egress.receivers import answering, in_turn
 from tests.faults.delivering import Service
-from tests.faults.proof import Proof
+from tests.faults.trial_report import TrialReport
 from tests.make import make_project
 from tests.running.instances import wait_for
 
 LATE = 1.0  # seconds
 
 
-def minute(service: Service) -> Proof:
+def minute(service: Service) -> TrialReport:
     """A receiver fails once; the retry comes when the schedule says."""
     customer = service.customer()
     customer.inbox.answer = in_turn(answering(500), answering(200))
@@ -21,7 +21,7 @@ def minute(service: Service) -> Proof:
     planned = RETRY_AFTER[0].total_seconds()
     wait_for(lambda: len(arrivals) == 2, planned + 30)
     waited = arrivals[1].at - arrivals[0].at
-    proof = Proof([f"  retried       after {waited:.2f} s ({planned:g} planned)"])
-    proof.check(waited >= planned, f"the retry came after {waited:.2f} s, too early")
-    proof.check_time("the retry", waited - planned, LATE)
-    return proof
+    report = TrialReport([f"  retried       after {waited:.2f} s ({planned:g} planned)"])
+    report.check(waited >= planned, f"the retry came after {waited:.2f} s, too early")
+    report.check_time("the retry", waited - planned, LATE)
+    return report

@@ -8,22 +8,22 @@ from collections import Counter
 from collections.abc import Callable
 
 from tests.faults.delivering import Service
-from tests.faults.ledger import Balance, Writer, balance, wait_until_settled
-from tests.faults.proof import Proof
+from tests.faults.reconciliation import Reconciliation, Writer, reconcile, wait_until_settled
+from tests.faults.trial_report import TrialReport
 from tests.running.instances import wait_for
 
 AGAIN = 15  # seconds after an outage until deliveries go on
 SETTLED = 90  # seconds after the last write
 
 
-def flushes(service: Service, seconds: float = 60, every: float = 2) -> Proof:
+def flushes(service: Service, seconds: float = 60, every: float = 2) -> TrialReport:
     """FLUSHALL again and again."""
     over, number = threading.Event(), 0
 
     def flush() -> None:
         nonlocal number
         while not over.wait(every):
-            service.store.control.flushall()
+            service.valkey.control.flushall()
             number += 1
 
     def cause() -> None:
@@ -34,40 +34,40 @@ def flushes(service: Service, seconds: float = 60, every: float = 2) -> Proof:
         thread.join()
 
     found, writers = _deliver_through(service, cause)
-    proof = _proof(found, writers, {201})
-    proof.lines.insert(0, f"  {number} times within {seconds:g} s")
-    proof.check_time("an event", found.delays.longest, AGAIN)
-    return proof
+    report = _report(found, writers, {201})
+    report.lines.insert(0, f"  {number} times within {seconds:g} s")
+    report.check_time("an event", found.delays.longest, AGAIN)
+    return report
 
 
-def absent(service: Service, seconds: float = 60) -> Proof:
+def absent(service: Service, seconds: float = 60) -> TrialReport:
     """Valkey is killed, and started again empty after a while."""
     gone_at = back_at = 0.0
 
     def cause() -> None:
         nonlocal gone_at, back_at
         gone_at = time.time()
-        service.store.kill()
+        service.valkey.kill()
         time.sleep(seconds)
-        service.store.start()
+        service.valkey.start()
         back_at = time.time()
         time.sleep(min(seconds / 2, AGAIN))
 
     found, writers = _deliver_through(service, cause)
-    proof = _proof(found, writers, {201})
+    report = _report(found, writers, {201})
     away = [at for at in found.received.values() if gone_at < at < back_at]
     late = [
         at - max(found.written[event_id], back_at)
         for event_id, at in found.received.items()
         if at > back_at
     ]
-    proof.lines.insert(0, f"  away for {seconds:g} s; {len(away):,} events received meanwhile")
-    proof.lines.append(f"  back          all received after {max(late):.1f} s ({AGAIN} allowed)")
-    proof.check_time("an event after Valkey was back", max(late), AGAIN)
-    return proof
+    report.lines.insert(0, f"  away for {seconds:g} s; {len(away):,} events received meanwhile")
+    report.lines.append(f"  back          all received after {max(late):.1f} s ({AGAIN} allowed)")
+    report.check_time("an event after Valkey was back", max(late), AGAIN)
+    return report
 
 
-def restarts(service: Service, number: int = 5, pause: float = 6) -> Proof:
+def restarts(service: Service, number: int = 5, pause: float = 6) -> TrialReport:
     """PostgreSQL is restarted without a chance to end in order."""
     took: list[float] = []
 
@@ -80,13 +80,15 @@ def restarts(service: Service, number: int = 5, pause: float = 6) -> Proof:
             time.sleep(pause)
 
     found, writers = _deliver_through(service, cause)
-    proof = _proof(found, writers, {201, 503})
-    proof.lines.insert(0, f"  {number} times, each within {max(took):.1f} s")
-    proof.check_time("an event", found.delays.longest, AGAIN)
-    return proof
+    report = _report(found, writers, {201, 503})
+    report.lines.insert(0, f"  {number} times, each within {max(took):.1f} s")
+    report.check_time("an event", found.delays.longest, AGAIN)
+    return report
 
 
-def _deliver_through(service: Service, cause: Callable[[], None]) -> tuple[Balance, list[Writer]]:
+def _deliver_through(
+    service: Service, cause: Callable[[], None]
+) -> tuple[Reconciliation, list[Writer]]:
     """Write and deliver before, during and after something."""
     customers = [service.customer(), service.customer()]
     writers = service.write(customers)
@@ -98,10 +100,10 @@ def _deliver_through(service: Service, cause: Callable[[], None]) -> tuple[Balan
         for writer in writers:
             writer.end()
     wait_until_settled(service.app, customers, SETTLED)
-    return balance(service.app, customers, writers), writers
+    return reconcile(service.app, customers, writers), writers
 
 
-def _proof(found: Balance, writers: list[Writer], allowed: set[int]) -> Proof:
+def _report(found: Reconciliation, writers: list[Writer], allowed: set[int]) -> TrialReport:
     statuses = sum((writer.statuses for writer in writers), Counter())
     shown = ", ".join(f"{number:,} of {status}" for status, number in sorted(statuses.items()))
     lines = [
@@ -109,6 +111,6 @@ def _proof(found: Balance, writers: list[Writer], allowed: set[int]) -> Proof:
         found.line(),
         f"  to delivery   {found.delays}",
     ]
-    proof = Proof(lines, found.wrong)
-    proof.check(statuses.keys() <= allowed, f"responses {shown}")
-    return proof
+    report = TrialReport(lines, found.wrong)
+    report.check(statuses.keys() <= allowed, f"responses {shown}")
+    return report

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from flask import Flask
 
+from tests.faults.burst import PLAN_LIMIT, REQUESTS, TIER_LIMIT, bursts
 from tests.faults.members import RACES, Crew, race
-from tests.faults.rush import PLAN_LIMIT, REQUESTS, TIER_LIMIT, rushes
-from tests.faults.store import faults_of, run
-from tests.faults.valkey import STORE_FAULTS, Fault
+from tests.faults.valkey import VALKEY_FAULTS, Fault
+from tests.faults.valkey_outages import faults_of, run
 
 pytestmark = pytest.mark.slow
 
@@ -25,13 +25,13 @@ def folder(scratch: Path) -> Path:
     return made
 
 
-@pytest.mark.parametrize("fault", STORE_FAULTS, ids=lambda fault: fault.name)
+@pytest.mark.parametrize("fault", VALKEY_FAULTS, ids=lambda fault: fault.name)
 def test_a_failing_store_harms_nobody(fault: Fault, folder: Path) -> None:
     assert faults_of(run(fault, folder, 1)) == []
 
 
 def test_exactly_as_many_pass_as_a_limit_allows(folder: Path, valkey_url: str) -> None:
-    for of_plan, of_tier in rushes(folder, f"{valkey_url}?db=5", 3):
+    for of_plan, of_tier in bursts(folder, f"{valkey_url}?db=5", 3):
         assert of_plan == {200: PLAN_LIMIT, 429: REQUESTS - PLAN_LIMIT}
         assert of_tier == {200: TIER_LIMIT, 429: REQUESTS - TIER_LIMIT}
 

@@ -119,7 +119,7 @@ def _flushed(server: Valkey) -> Callable[[], None]:
     return end
 
 
-STORE_FAULTS = (
+VALKEY_FAULTS = (
     Fault("killed", "Valkey is killed, and started again empty", _killed),
     Fault("hanging", "Valkey is stopped (SIGSTOP), and goes on", _hanging),
     Fault("refusing", "Valkey takes no connection and ends those it has", _refusing),

@@ -1,4 +1,4 @@
-"""What a proof comes to."""
+"""The report of a trial."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 
 @dataclass
-class Proof:
+class TrialReport:
     """Figures, a line each; what was wrong; and what took too long, which depends on the machine
     and is for people to read."""
 

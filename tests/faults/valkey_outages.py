@@ -109,12 +109,12 @@ class Load:
 
 @contextmanager
 def instance(folder: Path) -> Iterator[tuple[Server, Valkey, Flask]]:
-    """gunicorn with several processes, its store, and the application on the same database."""
+    """gunicorn with several processes, its Valkey, and the application on the same database."""
     plans = folder / "plans.toml"
     plans.write_text(PLANS)
-    with valkey(folder) as store:
+    with valkey(folder) as valkey_server:
         environ = {
-            "REDIS_URL": store.url,
+            "REDIS_URL": valkey_server.url,
             "PLANS_FILE": str(plans),
             "METRICS_TOKEN": "metrics-token",
             "LOG_LEVEL": "warning",
@@ -123,20 +123,20 @@ def instance(folder: Path) -> Iterator[tuple[Server, Valkey, Flask]]:
         }
         with gunicorn(folder, **environ) as server:
             app = create_app(load_settings({"INSTANCE_PATH": str(folder)} | environ))
-            yield server, store, app
+            yield server, valkey_server, app
             with app.app_context():
                 close_all()
 
 
 def run(fault: Fault, folder: Path, seconds: float) -> Report:
     """Bring about one fault for so many seconds, under load."""
-    with instance(folder) as (server, store, app):
+    with instance(folder) as (server, valkey_server, app):
         wide, narrow = make_account(app, plan="wide"), make_account(app, plan="narrow")
         load = Load(server.port, wide.token or "")
         try:
             load.phase(1)
             before = load.phase(min(seconds, 3))
-            end = fault.begin(store)
+            end = fault.begin(valkey_server)
             try:
                 first = load.phase(SETTLED_SECONDS)
                 known = load.phase(seconds)

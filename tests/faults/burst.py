@@ -20,7 +20,7 @@ PLANS = f"[hundred]\nrequests_per_minute = {PLAN_LIMIT}\n"
 TIER_LIMIT = TIERS["standard"]
 
 
-def rushes(folder: Path, valkey_url: str, runs: int) -> list[tuple[Counter[int], Counter[int]]]:
+def bursts(folder: Path, valkey_url: str, runs: int) -> list[tuple[Counter[int], Counter[int]]]:
     """The statuses of each run: against a plan, and against a tier."""
     plans = folder / "plans.toml"
     plans.write_text(PLANS)
@@ -37,15 +37,15 @@ def rushes(folder: Path, valkey_url: str, runs: int) -> list[tuple[Counter[int],
         for number in range(runs):
             client = make_account(app, plan="hundred")
             address = {"X-Forwarded-For": f"198.51.100.{number}"}
-            of_plan = _rush(server.port, "GET", "/v1/account", client.authorization | address)
-            of_tier = _rush(server.port, "POST", "/api/onboarding/validate-slug", address)
+            of_plan = _burst(server.port, "GET", "/v1/account", client.authorization | address)
+            of_tier = _burst(server.port, "POST", "/api/onboarding/validate-slug", address)
             found.append((of_plan, of_tier))
         with app.app_context():
             close_all()
     return found
 
 
-def _rush(port: int, method: str, path: str, headers: dict[str, str]) -> Counter[int]:
+def _burst(port: int, method: str, path: str, headers: dict[str, str]) -> Counter[int]:
     body = b'{"slug": "green-woods"}' if method == "POST" else None
     sent = headers | ({"Content-Type": "application/json"} if body else {})
     numbers = itertools.count()

@@ -1,4 +1,4 @@
-"""A ledger of deliveries: what was acknowledged, what arrived, and what the log says of it."""
+"""Reconciles deliveries: what was acknowledged, what arrived, and what the log says of it."""
 
 from __future__ import annotations
 
@@ -125,8 +125,8 @@ class Delays:
 
 
 @dataclass
-class Balance:
-    """What the ledger found, over all customers."""
+class Reconciliation:
+    """What the reconciliation found, over all customers."""
 
     acknowledged: int = 0
     events: int = 0
@@ -187,11 +187,13 @@ def _pending(app: Flask, customer: Customer) -> bool:
             db.session.rollback()
 
 
-def balance(app: Flask, customers: Sequence[Customer], writers: Sequence[Writer]) -> Balance:
+def reconcile(
+    app: Flask, customers: Sequence[Customer], writers: Sequence[Writer]
+) -> Reconciliation:
     """Compare what the customers got with what the writers know and the database says."""
     with app.app_context():
         close_all()  # the database may have been another process meanwhile
-    found = Balance()
+    found = Reconciliation()
     for customer, writer in zip(customers, writers, strict=True):
         events, deliveries, logs = (_rows(app, customer, model) for model in _MODELS)
         found.acknowledged += len(writer.acknowledged)
@@ -214,7 +216,7 @@ def _rows(app: Flask, customer: Customer, model: Any) -> dict[str, Any]:
         return found
 
 
-def _check_arrivals(found: Balance, customer: Customer, events: dict[str, Any]) -> None:
+def _check_arrivals(found: Reconciliation, customer: Customer, events: dict[str, Any]) -> None:
     """All events came, each as it is in the database, and nothing else did."""
     arrivals = sorted(customer.inbox.arrivals, key=lambda arrival: arrival.at)
     first: dict[str, float] = {}
@@ -241,7 +243,7 @@ def _check_arrivals(found: Balance, customer: Customer, events: dict[str, Any]) 
 
 
 def _check_log(
-    found: Balance, customer: Customer, deliveries: dict[str, Any], logs: Collection[Any]
+    found: Reconciliation, customer: Customer, deliveries: dict[str, Any], logs: Collection[Any]
 ) -> None:
     """Each entry tells of a request that came while the attempt lasted, and each delivery has as
     many entries as attempts."""
@@ -280,6 +282,6 @@ def _take(left: list[float], row: Any) -> bool:
     return False
 
 
-def _note(found: Balance, cases: Iterable[str], what: str) -> None:
+def _note(found: Reconciliation, cases: Iterable[str], what: str) -> None:
     if cases := list(cases):
         found.wrong.append(f"{len(cases):,} {what}, such as {cases[0]}")
