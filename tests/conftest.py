@@ -20,7 +20,7 @@ from app.db.connections import close_all
 from app.db.migrations import upgrade
 from app.running import embedded
 from config import load_settings
-from tests import contract, watch
+from tests import contract, statement_checks
 from tests.make import Client, make_account
 from tests.postgres import PostgresServer
 
@@ -69,7 +69,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 @pytest.fixture(scope="session", autouse=True)
 def _watched() -> None:
     """Statements are watched from the first one on."""
-    watch.begin()
+    statement_checks.install()
 
 
 @pytest.fixture
@@ -133,14 +133,14 @@ def stranger(app: Flask) -> Client:
 
 
 @pytest.fixture(autouse=True)
-def _judged(request: pytest.FixtureRequest) -> Iterator[None]:
+def _check_test(request: pytest.FixtureRequest) -> Iterator[None]:
     """A test fails when a statement was wrong, or a request was answered 5xx that the test does
     not say it provokes: ``@pytest.mark.provokes(503)``."""
     mark = request.node.get_closest_marker("provokes")
     contract.provoked = frozenset(mark.args if mark else ())
     yield
     contract.provoked = frozenset()
-    found = watch.found()
+    found = statement_checks.take_findings()
     assert not found, "\n".join(found)
 
 

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from tests.architecture.new_field import doors, edits
+from tests.architecture.new_field import edits, interfaces
 
 TEXT_OR_NULL = {"anyOf": [{"type": "string"}, {"type": "null"}]}
 GIVEN: dict[str, Any] = {
@@ -61,7 +61,7 @@ def test_a_new_field_is_taken_and_shown_everywhere(tmp_path: Path, valkey_url: s
     assert len(edits.add_fields(copy)) <= edits.MOST_FILES
     environ = {"PATH": os.environ["PATH"], "PYTHONPATH": str(copy), "REDIS_URL": valkey_url}
     done = subprocess.run(
-        [sys.executable, doors.__file__, str(tmp_path / "instance")],
+        [sys.executable, interfaces.__file__, str(tmp_path / "instance")],
         cwd=copy,
         env=environ,
         capture_output=True,

@@ -15,7 +15,7 @@ from app.events.catalogue import DIALECT, TYPES, example_of, schema_of
 from app.outbox import Actor, emit
 from app.policy.events import EVENTS, PROJECT_FIELDS, EventKind
 from app.values.strict_json import dumps
-from tests import watch
+from tests import statement_checks
 from tests.make import Client, make_account, make_project
 
 pytestmark = pytest.mark.one_database
@@ -119,17 +119,17 @@ def test_a_new_type_about_what_is_known_takes_one_line() -> None:
 
 def test_every_event_of_the_tests_is_judged(app: Flask, client: Client) -> None:
     make_project(client)
-    assert watch.found() == []
+    assert statement_checks.take_findings() == []
     stranger = make_account(app)
     origin = Actor(stranger.account_id, "A", stranger.owner_id, "owner@example.org")
     with app.app_context():
         emit("project.created", _PROJECT | {"area_hectares": "7"}, origin)
         db.session.rollback()
-    (found,) = watch.found()
+    (found,) = statement_checks.take_findings()
     assert "project.created is not as promised" in found
     assert "area_hectares" in found
 
 
 def test_an_event_of_no_type_is_seen() -> None:
     body = dumps(example_of("project.created") | {"type": "project.painted"}).decode()
-    assert watch.event_faults(body) == ["project.painted is no type of event"]
+    assert statement_checks.event_faults(body) == ["project.painted is no type of event"]

@@ -1,7 +1,7 @@
 """Asks an instance with the new fields for them, everywhere a field is taken or shown.
 
-Run in the copy, as ``python doors.py FOLDER``; prints what each door gave, as JSON. FOLDER is for
-the instance.
+Run in the copy, as ``python interfaces.py FOLDER``; prints what each interface gave, as JSON.
+FOLDER is for the instance.
 """
 
 from __future__ import annotations

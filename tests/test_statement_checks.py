@@ -17,7 +17,7 @@ from app.db.queries import CompiledQuery
 from app.models import Project
 from app.projects import listing
 from app.security.tokens import API_KEY, new_token
-from tests import watch
+from tests import statement_checks
 from tests.make import Client, make_key, make_project, second_app
 
 ALL = text("SELECT projects.id FROM projects")
@@ -33,37 +33,37 @@ def _request(app: Flask, method: str = "POST") -> Iterator[None]:
 def test_a_statement_of_the_session_is_watched(app: Flask) -> None:
     with _request(app):
         db.session.execute(ALL)
-    assert ["filter" in each for each in watch.found()] == [True]
+    assert ["filter" in each for each in statement_checks.take_findings()] == [True]
 
 
 def test_a_statement_of_a_reading_connection_is_watched(app: Flask) -> None:
     with _request(app), queries.connect() as connection:
         connection.execute(ALL)
-    assert len(watch.found()) == 1
+    assert len(statement_checks.take_findings()) == 1
 
 
 def test_a_prepared_statement_is_watched(app: Flask) -> None:
     with _request(app, "GET"):
         CompiledQuery(select(Project.id)).all()
-    assert len(watch.found()) == 1
+    assert len(statement_checks.take_findings()) == 1
 
 
 def test_who_may_ask_whose_a_row_is(app: Flask) -> None:
     """The route on which the database tells of rows, and no other."""
     with _request(app):
         account_of(Project, "proj_1")
-    assert len(watch.found()) == 1
+    assert len(statement_checks.take_findings()) == 1
     with app.test_request_context("/api/db/webhook", method="POST"):
         account_of(Project, "proj_1")
-        assert watch.found() == []
+        assert statement_checks.take_findings() == []
         CompiledQuery(select(Project.id)).all()
-    assert len(watch.found()) == 1
+    assert len(statement_checks.take_findings()) == 1
 
 
 def test_every_application_is_watched(app: Flask) -> None:
     with second_app(app) as other, _request(other):
         db.session.execute(ALL)
-    assert len(watch.found()) == 1
+    assert len(statement_checks.take_findings()) == 1
 
 
 def test_a_get_that_begins_a_transaction_is_seen(app: Flask) -> None:
@@ -71,7 +71,7 @@ def test_a_get_that_begins_a_transaction_is_seen(app: Flask) -> None:
         pytest.skip("PostgreSQL's driver begins by itself, and no writer waits for it")
     with _request(app, "GET"):
         db.session.execute(text("SELECT 1"))
-    assert watch.found() == ["a GET of /v1/projects began a transaction"]
+    assert statement_checks.take_findings() == ["a GET of /v1/projects began a transaction"]
 
 
 def test_a_search_through_the_texts_of_all_is_seen(app: Flask) -> None:
@@ -79,7 +79,7 @@ def test_a_search_through_the_texts_of_all_is_seen(app: Flask) -> None:
         pytest.skip("of the index of SQLite")
     with _request(app, "GET"):
         listing._count_some("sqlite").scalar(phrase='"for" AND "est"', most=1)
-    assert len(watch.found()) == 1
+    assert len(statement_checks.take_findings()) == 1
 
 
 @pytest.mark.provokes(500)
@@ -92,7 +92,7 @@ def test_what_a_request_did_is_known_after_it_was_answered_500(
 
     monkeypatch.setattr(credentials._BY_HASH, "first", fail)
     assert client.post("/v1/projects", json={"name": "A"}).status_code == 500
-    assert len(watch.found()) == 1
+    assert len(statement_checks.take_findings()) == 1
 
 
 def test_what_the_service_sends_passes(client: Client) -> None:
@@ -102,11 +102,11 @@ def test_what_the_service_sends_passes(client: Client) -> None:
     caller.put(f"/v1/projects/{project['id']}", json={"name": "Another"})
     caller.get(f"/v1/projects?search={project['name']}")
     caller.nobody().get("/v1/projects", headers={"Authorization": f"Bearer {new_token(API_KEY)}"})
-    assert watch.found() == []
+    assert statement_checks.take_findings() == []
 
 
 def test_what_no_request_sends_is_the_operators(app: Flask) -> None:
     with app.app_context():
         db.session.execute(ALL)
         db.session.rollback()
-    assert watch.found() == []
+    assert statement_checks.take_findings() == []

@@ -28,7 +28,7 @@ from app.models import Event
 from app.values.strict_json import loads
 from tests.leaks import leaks
 
-_found: list[str] = []
+_findings: list[str] = []
 
 # The operator of the instance names a key, an application or a webhook by its id alone, and no
 # request does (``app.auth.tenant.account_of``).
@@ -48,20 +48,20 @@ _WRITES: Final = "/oauth/authorize"
 _MARKED: Final = re.compile('"[\ue000-\uf8ff]{3}"$')
 
 
-def found() -> list[str]:
+def take_findings() -> list[str]:
     """What was found since this was last asked."""
-    since, _found[:] = _found[:], []
+    since, _findings[:] = _findings[:], []
     return since
 
 
-def begin() -> None:
-    """Watch what is sent from now on, by every application and on all of its engines."""
+def install() -> None:
+    """Check what is sent from now on, by every application and on all of its engines."""
     event.listen(Engine, "before_cursor_execute", _check_sent)
     event.listen(Engine, "before_execute", _check_event)
-    _watch_readings()
+    _check_readings()
 
 
-def _watch_readings() -> None:
+def _check_readings() -> None:
     """Those of ``app.db.queries.CompiledQuery`` go to the driver by themselves."""
     bind = queries._Compiled.bind
 
@@ -72,9 +72,9 @@ def _watch_readings() -> None:
         else:
             operator = _OF_THE_OPERATOR.fullmatch(text)
         if leaks(text) and not operator:
-            _found.append(f"goes around the tenant filter: {text}")
+            _findings.append(f"goes around the tenant filter: {text}")
         if "phrase" in values and not _MARKED.search(values["phrase"]):
-            _found.append(f"looks through the texts of all: {values['phrase']!r}")
+            _findings.append(f"looks through the texts of all: {values['phrase']!r}")
         return bind(statement, values)
 
     queries._Compiled.bind = checked
@@ -85,10 +85,10 @@ def _check_sent(_: Connection, _cursor: Any, statement: str, *_more: Any) -> Non
         return
     by_itself = db.session()._flushing
     if leaks(statement) and not by_itself:
-        _found.append(f"goes around the tenant filter: {statement}")
+        _findings.append(f"goes around the tenant filter: {statement}")
     is_reading = request.method in ("GET", "HEAD") and request.path != _WRITES
     if is_reading and statement.startswith("BEGIN"):
-        _found.append(f"a {request.method} of {request.path} began a transaction")
+        _findings.append(f"a {request.method} of {request.path} began a transaction")
 
 
 def _check_event(_: Connection, statement: Any, many: Any, one: Any, _options: Any) -> None:
@@ -97,7 +97,7 @@ def _check_event(_: Connection, statement: Any, many: Any, one: Any, _options: A
         return
     if not db.session()._flushing:
         for row in [*many, *([one] if one else [])]:
-            _found.extend(event_faults(row["body"]))
+            _findings.extend(event_faults(row["body"]))
 
 
 def event_faults(body: str) -> list[str]:
