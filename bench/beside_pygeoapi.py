@@ -25,7 +25,7 @@ from typing import Final
 
 from app.running import embedded
 from bench import compare, load, report
-from bench.compare import ITEM, PAGE, PROCESSES, PROJECTS, Contestant, Measured
+from bench.compare import ITEM, PAGE, PROCESSES, PROJECTS, Subject, Measured
 from bench.effort import QUICK, Effort
 from bench.instance import boundary, make_instance
 from bench.pygeoapi import data, environment
@@ -53,14 +53,14 @@ def measure(python: Path, own_url: str, other_url: str, effort: Effort) -> str:
         made = make_instance(folder / "instance", database_url=own_url, projects=PROJECTS)
         ids = made.project_ids
         theirs = _pygeoapi(stack, python, folder, other_url, ids)
-        contestants = [
+        subjects = [
             compare.canopy(partial(compare.start, stack), made, valkey),
-            Contestant(theirs, _cases("districts", ids)),
-            Contestant(theirs, _cases("held", ids)),
+            Subject(theirs, _cases("districts", ids)),
+            Subject(theirs, _cases("held", ids)),
         ]
-        for each in contestants:
+        for each in subjects:
             _check(each)
-        found = {case: compare.in_turn(contestants, case, effort) for case in (ITEM, PAGE)}
+        found = {case: compare.in_turn(subjects, case, effort) for case in (ITEM, PAGE)}
     return table(found, _version(python))
 
 
@@ -94,16 +94,16 @@ def _cases(collection: str, ids: Sequence[str]) -> dict[str, compare.Requests]:
     }
 
 
-def _check(contestant: Contestant) -> None:
+def _check(subject: Subject) -> None:
     """See that a server answers with the boundaries, and as many as are asked for.
 
     Raises:
         SystemExit: it does not.
     """
     boundaries = [boundary(number) for number in range(PROJECTS)]
-    with connect(contestant.server.port) as connection:
+    with connect(subject.server.port) as connection:
         for case, number in ((ITEM, 1), (PAGE, 100)):
-            request = next(iter(contestant.cases[case]()))
+            request = next(iter(subject.cases[case]()))
             answer = json.loads(fetch(connection, request)[1])
             found = answer.get("data", answer.get("features", answer))
             found = found if isinstance(found, list) else [found]

@@ -53,7 +53,7 @@ RULE: Final = "|---|---|---:|---:|---:|---:|---:|"
 Requests = Callable[[], Iterable[bytes]]
 
 
-class Contestant(NamedTuple):
+class Subject(NamedTuple):
     """A server, and what it is asked in each case."""
 
     server: Server
@@ -90,8 +90,8 @@ def measure(urls: Sequence[str], effort: Effort) -> dict[str, list[Measured]]:
         begin = partial(start, stack)
         made = make_instance(folder / "instance", database_url=own_url, projects=PROJECTS)
         ours = canopy(begin, made, valkey)
-        contestants = [ours, _conventional(begin, other_url, valkey), _bare(begin, folder, ours)]
-        return {case: in_turn(contestants, case, effort) for case in ours.cases}
+        subjects = [ours, _conventional(begin, other_url, valkey), _bare(begin, folder, ours)]
+        return {case: in_turn(subjects, case, effort) for case in ours.cases}
 
 
 def start(stack: ExitStack, target: str, environ: dict[str, str]) -> Server:
@@ -102,22 +102,22 @@ def start(stack: ExitStack, target: str, environ: dict[str, str]) -> Server:
     )
 
 
-def canopy(begin: Callable[..., Server], made: Instance, valkey: str) -> Contestant:
+def canopy(begin: Callable[..., Server], made: Instance, valkey: str) -> Subject:
     server = begin("wsgi:app", made.environ | {"REDIS_URL": valkey})
-    return Contestant(server, _cases(headers(made.key), made.project_ids, "per_page"))
+    return Subject(server, _cases(headers(made.key), made.project_ids, "per_page"))
 
 
-def _conventional(begin: Callable[..., Server], url: str, valkey: str) -> Contestant:
+def _conventional(begin: Callable[..., Server], url: str, valkey: str) -> Subject:
     environ = {
         conventional.DATABASE: url.replace("postgresql://", "postgresql+psycopg://"),
         conventional.REDIS: f"redis+{valkey}",
     }
     key, ids = conventional.fill(environ, [boundary(number) for number in range(PROJECTS)])
     server = begin("bench.conventional.wsgi:app", environ)
-    return Contestant(server, _cases(headers(key), ids, "page_size"))
+    return Subject(server, _cases(headers(key), ids, "page_size"))
 
 
-def _bare(begin: Callable[..., Server], folder: Path, ours: Contestant) -> Contestant:
+def _bare(begin: Callable[..., Server], folder: Path, ours: Subject) -> Subject:
     """Its page are the bytes of Canopy's."""
     page = folder / "page.json"
     with connect(ours.server.port) as connection:
@@ -129,7 +129,7 @@ def _bare(begin: Callable[..., Server], folder: Path, ours: Contestant) -> Conte
         CREATE: partial(_creates, "/item", {}, 1_000),
         SMALL: partial(_creates, "/item", {}, 5),
     }
-    return Contestant(server, cases)
+    return Subject(server, cases)
 
 
 def _cases(auth: dict[str, str], ids: Sequence[str], size: str) -> dict[str, Requests]:
@@ -158,11 +158,11 @@ def _creates(path: str, auth: dict[str, str], positions: int) -> Iterator[bytes]
         yield load.build("POST", path, auth, body)
 
 
-def in_turn(contestants: Sequence[Contestant], case: str, effort: Effort) -> list[Measured]:
+def in_turn(subjects: Sequence[Subject], case: str, effort: Effort) -> list[Measured]:
     """One case on all servers, in alternating rounds after one that warms up."""
-    found = [Measured() for _ in contestants]
+    found = [Measured() for _ in subjects]
     for number in range(effort.rounds + 1):
-        for (server, cases), measured in zip(contestants, found, strict=True):
+        for (server, cases), measured in zip(subjects, found, strict=True):
             before = server.cpu_seconds()
             outcome = load.run(
                 server.port,
@@ -208,11 +208,11 @@ def rows(case: str, names: Sequence[str], servers: Sequence[Measured]) -> Iterat
 def _judged(case: str, ours: Measured, theirs: Measured) -> tuple[str, str]:
     """The target of a case, and whether it is met."""
     is_met = ours.rate / theirs.rate >= TARGETS[case]
-    told = f"≥ {TARGETS[case]} ×"
+    target = f"≥ {TARGETS[case]} ×"
     if case in (CREATE, SMALL):
         is_met &= ours.milliseconds(0.99) <= theirs.milliseconds(0.99)
-        told += ", p99 no longer"
-    return told, "met" if is_met else "**missed**"
+        target += ", p99 no longer"
+    return target, "met" if is_met else "**missed**"
 
 
 def on_sqlite(effort: Effort) -> str:

@@ -60,7 +60,7 @@ THREADS: Final = (1, 16)  # of a bare loop; the faster one counts
 WEBHOOKS: Final = 20
 PER_SECOND: Final = 200
 WARM_UP: Final = 5.0  # seconds in which the worker begins, and hanging ones become known
-PATIENCE: Final = 30.0  # seconds until all events must have arrived
+ARRIVAL_TIMEOUT: Final = 30.0  # seconds until all events must have arrived
 ENDPOINTS: Final = 100  # each in an account of its own
 HANGING: Final = 10
 TURNS: Final = 4
@@ -176,7 +176,7 @@ def _arrived(receiver: Receiver, sent: int, hanging: int) -> list[float]:
     """Milliseconds from event to receipt, of the events for the webhooks that do not hang."""
     expected = sum(number % ENDPOINTS >= hanging for number in range(sent))
     times: list[float] = []
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + ARRIVAL_TIMEOUT
     while len(times) < expected:
         if time.monotonic() > deadline:
             raise SystemExit(f"{len(times)} arrived instead of {expected}")

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from bench.spread import open_spread
-from bench.wire import SILENCE, build, connect, refuse, size_of
+from bench.wire import READ_TIMEOUT, build, connect, refuse, size_of
 
 __all__ = ["SUCCESS", "Outcome", "build", "exchange", "one_by_one", "run"]
 
@@ -123,9 +123,9 @@ def exchange(
             selector.register(each, selectors.EVENT_READ, (place, connection))
             connection.send(next(source))
         while selector.get_map():
-            events = selector.select(SILENCE)
+            events = selector.select(READ_TIMEOUT)
             if not events:
-                raise SystemExit(f"No answer for {SILENCE:.0f} seconds.")
+                raise SystemExit(f"No answer for {READ_TIMEOUT:.0f} seconds.")
             for key, _ in events:
                 place, connection = key.data
                 took = connection.receive()

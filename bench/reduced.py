@@ -12,4 +12,4 @@ leave_out(os.environ.get(LEFT_OUT, ""))
 
 from wsgi import app  # noqa: E402 - made when its parts have been left out
 
-replacing.tell(app)
+replacing.add_unused_route(app)

@@ -56,7 +56,7 @@ def remembered(function: Callable[..., Any]) -> Callable[..., Any]:
     return remember
 
 
-def tell(app: Flask) -> None:
+def add_unused_route(app: Flask) -> None:
     """Give the application the route that tells which replacements were never called."""
     unused = lambda: jsonify([name for name, calls in _calls.items() if not calls])  # noqa: E731
     app.add_url_rule(UNUSED, "bench_unused", unused)

@@ -20,7 +20,7 @@ from bench.wire import build, connect, fetch
 
 _PROBE: Final = build("GET", "/healthz", {})
 _ATTEMPTS: Final = 40  # to open connections until they are spread evenly
-_SETTLING: Final = 0.02  # seconds in which idle processes go back to waiting
+_SETTLE_SECONDS: Final = 0.02  # seconds in which idle processes go back to waiting
 
 
 def open_spread(port: int, number: int, processes: Sequence[int] = ()) -> list[socket.socket]:
@@ -46,7 +46,7 @@ def open_spread(port: int, number: int, processes: Sequence[int] = ()) -> list[s
                 connection.close()
         if sum(map(len, kept.values())) == number:
             return [connection for each in kept.values() for connection in each]
-        time.sleep(_SETTLING)
+        time.sleep(_SETTLE_SECONDS)
     raise SystemExit(f"{number} connections could not be spread over {len(processes)} processes.")
 
 

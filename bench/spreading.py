@@ -36,7 +36,7 @@ FULL: Final = Effort(rounds=5, seconds=2.0)
 TRIES: Final = 100
 PAUSES: Final = (0.0, 0.005)  # seconds between two connections of one try
 IN_USE: Final = 1.0  # seconds
-_SETTLING: Final = 0.02  # seconds in which the server accepts, or closes, what the client did
+_SETTLE_SECONDS: Final = 0.02  # seconds in which the server accepts, or closes, what the client did
 
 
 def spreads(
@@ -52,11 +52,11 @@ def spreads(
         opened = open_accepted(server.port, CONNECTIONS, pause)
         first[_spread(opened, server)] += 1
         load.exchange(opened, cycle(requests), seconds=min(IN_USE, effort.seconds))
-        time.sleep(_SETTLING)
+        time.sleep(_SETTLE_SECONDS)
         later[_spread(opened, server)] += 1
         for each in opened:
             each.close()
-        time.sleep(_SETTLING)
+        time.sleep(_SETTLE_SECONDS)
     return first, later
 
 

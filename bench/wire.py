@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 from typing import Final, NoReturn
 
-SILENCE: Final = 30.0  # seconds without an answer that end the run
+READ_TIMEOUT: Final = 30.0  # seconds without an answer that end the run
 _SHOWN: Final = 500  # bytes of the body of an unexpected answer
 
 
@@ -20,7 +20,7 @@ def build(method: str, path: str, headers: dict[str, str], body: bytes = b"") ->
 
 def connect(port: int) -> socket.socket:
     """A connection to a server on this machine."""
-    connection = socket.create_connection(("127.0.0.1", port), timeout=SILENCE)
+    connection = socket.create_connection(("127.0.0.1", port), timeout=READ_TIMEOUT)
     connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return connection
 

@@ -103,8 +103,8 @@ def _from_file(array: Iterable[bytes], ending: bytes) -> Response:
             return response
     except OSError as error:  # also of closing the file, which tries once more to write
         log.error("no room for a page of a list: %s", error)
-        told = "There is no room for a page of this size. Ask for fewer with per_page."
-        raise ServiceUnavailable(told) from None
+        message = "There is no room for a page of this size. Ask for fewer with per_page."
+        raise ServiceUnavailable(message) from None
 
 
 def _array(records: Iterable[Any]) -> Iterator[bytes]:

@@ -151,8 +151,8 @@ def _opened(sealed: bytes) -> bytes:
     try:
         text: str = unseal(sealed.decode())
     except ValueError:  # the operator has changed the key since
-        told = "The first answer held a secret, and cannot be shown again. It was carried out."
-        raise Conflict(told) from None
+        message = "The first answer held a secret, and cannot be shown again. It was carried out."
+        raise Conflict(message) from None
     return text.encode()
 
 

@@ -64,7 +64,7 @@ def authenticate(token: str) -> Principal:
     row = None
     if tokens.is_well_formed(token, tokens.ACCESS_TOKEN):
         row = _BY_HASH.first(token_hash=tokens.hash_token(token))
-    if row is None or not _is_good(row):
+    if row is None or not _is_valid(row):
         raise Unauthorized("The token is not valid or was revoked.", challenge="invalid_token")
     scopes, granted, permissions = _permissions(row.scopes, row.role)
     return Principal(
@@ -83,7 +83,7 @@ def authenticate(token: str) -> Principal:
     )
 
 
-def _is_good(row: Any) -> bool:
+def _is_valid(row: Any) -> bool:
     ended = row.revoked_at or row.family_revoked_at
     return (
         ended is None

@@ -46,7 +46,7 @@ def require(permission: str) -> Principal:
     principal = current_principal()
     if principal is None:
         raise g.get("refusal") or Unauthorized()
-    _note_use(principal)
+    _record_use(principal)
     is_for_all = permission == ANY_CREDENTIAL or (
         permission == PROFILE and principal.scopes is None
     )
@@ -55,7 +55,7 @@ def require(permission: str) -> Principal:
     return principal
 
 
-def _note_use(principal: Principal) -> None:
+def _record_use(principal: Principal) -> None:
     ids = {
         "id": principal.credential_id,
         "account_id": principal.account_id,

@@ -28,7 +28,7 @@ class LastUseTarget(NamedTuple):
     keys: tuple[str, ...]
 
 
-def _touch(moment: InstrumentedAttribute[Any], *keys: InstrumentedAttribute[Any]) -> LastUseTarget:
+def _target(moment: InstrumentedAttribute[Any], *keys: InstrumentedAttribute[Any]) -> LastUseTarget:
     own = [key == bindparam(f"own_{key.key}") for key in keys]
     free = select(keys[-1]).where(*own).with_for_update(skip_locked=True).scalar_subquery()
     statement = update(moment.class_).where(*own[:-1], keys[-1] == free)
@@ -37,12 +37,12 @@ def _touch(moment: InstrumentedAttribute[Any], *keys: InstrumentedAttribute[Any]
     )
 
 
-CREDENTIAL: Final = _touch(Credential.last_used_at, Credential.id)
-APPLICATION: Final = _touch(
+CREDENTIAL: Final = _target(Credential.last_used_at, Credential.id)
+APPLICATION: Final = _target(
     OAuthAuthorization.last_used_at, OAuthAuthorization.account_id, OAuthAuthorization.id
 )
-SESSION: Final = _touch(Session.last_used_at, Session.id)
-MEMBER: Final = _touch(Membership.last_active_at, Membership.account_id, Membership.user_id)
+SESSION: Final = _target(Session.last_used_at, Session.id)
+MEMBER: Final = _target(Membership.last_active_at, Membership.account_id, Membership.user_id)
 
 
 def record_use(noted_at: datetime | None, ids: Mapping[str, str], *touches: LastUseTarget) -> None:

@@ -86,15 +86,15 @@ class OpenAIModel:
             outcome.set_exception(late())
         except Exception as error:  # whatever a server can make of a library
             kind = type(error.__cause__ or error).__name__
-            told = "The model's server cannot be reached, or broke off. Ask again later."
-            outcome.set_exception(ModelFailed(kind, told))
+            message = "The model's server cannot be reached, or broke off. Ask again later."
+            outcome.set_exception(ModelFailed(kind, message))
 
     def _send(self, question: dict[str, Any], left: float, line: _Line) -> bytes:
         with openai.DefaultHttpxClient(
             verify=self._tls,
             trust_env=False,
             follow_redirects=False,
-            event_hooks={"request": [line.watch], "response": [_judge]},
+            event_hooks={"request": [line.watch], "response": [_check_status]},
         ) as http:
             client = openai.OpenAI(
                 base_url=self._base_url,
@@ -160,11 +160,11 @@ class _Line:
         connection.close()
 
 
-def _judge(response: Any) -> None:
+def _check_status(response: Any) -> None:
     """Before an answer is read: refuse one that is none. Raises ModelFailed."""
     if response.status_code != 200:
-        told = "The model's server refused the question, or failed. Ask again later."
-        raise ModelFailed(f"status {response.status_code}", told)
+        message = "The model's server refused the question, or failed. Ask again later."
+        raise ModelFailed(f"status {response.status_code}", message)
     coding = response.headers.get("content-encoding", "identity")
     if coding.lower() != "identity":  # a small answer could unfold into a large one
         raise ModelFailed("compressed", "The model's answer cannot be understood.")

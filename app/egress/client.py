@@ -9,13 +9,13 @@ from typing import NamedTuple
 from app.egress.addresses import Address, Network, all_allowed, is_address, is_opened
 from app.egress.attempt import Attempt, EgressError, Timing
 from app.egress.connecting import connect, is_own
+from app.egress.connection_pool import ConnectionPool
 from app.egress.exchange import compose, exchange
-from app.egress.keeping import KeptConnections
 from app.egress.resolving import Lookups, Resolve, resolve_name
 from app.egress.securing import SecureConnection, secure, tls_context
 from app.egress.targets import Target, parse_target
 from app.policy.deliveries import ATTEMPT_SECONDS, FailureReason
-from app.policy.egress import KEPT_PER_HOST
+from app.policy.egress import POOL_PER_HOST
 
 
 class Response(NamedTuple):
@@ -34,7 +34,7 @@ class Egress:
         allowed_networks: Sequence[Network] = (),
         ca_bundle: Path | None = None,
         resolve: Resolve = resolve_name,
-        connections_per_host: int = KEPT_PER_HOST,
+        connections_per_host: int = POOL_PER_HOST,
     ) -> None:
         """
         Args:
@@ -48,7 +48,7 @@ class Egress:
         self._allowed = tuple(allowed_networks)
         self._context = tls_context(ca_bundle)
         self._lookups = Lookups(resolve)
-        self._kept = KeptConnections(connections_per_host)
+        self._pool = ConnectionPool(connections_per_host)
 
     def post(
         self,
@@ -78,7 +78,7 @@ class Egress:
 
     def close(self) -> None:
         """Close idle connections. Requests in flight are not disturbed."""
-        self._kept.close()
+        self._pool.close()
         self._lookups.close()
 
     def _post(self, url: str, body: bytes, headers: Mapping[str, str], attempt: Attempt) -> int:
@@ -87,7 +87,7 @@ class Egress:
         except ValueError:
             raise EgressError(FailureReason.BAD_URL) from None
         request = compose(target, body, headers)
-        kept = self._kept.acquire((target.host, target.port))
+        kept = self._pool.acquire((target.host, target.port))
         if kept is not None:
             try:
                 return self._exchange(kept, target, request, attempt)
@@ -105,7 +105,7 @@ class Egress:
             return status
         finally:
             if is_reusable:
-                self._kept.release((target.host, target.port), connection)
+                self._pool.release((target.host, target.port), connection)
             else:
                 connection.close()
 

@@ -54,7 +54,9 @@ class RequestMiddleware:
         added = _ON_HTTPS if environ["wsgi.url_scheme"] == "https" else SECURITY_HEADERS
 
         def start(status: str, headers: list[tuple[str, str]], *exc_info: Any) -> Any:
-            security = _leading_to(environ[FORM_ACTION], added) if FORM_ACTION in environ else added
+            security = (
+                _with_form_action(environ[FORM_ACTION], added) if FORM_ACTION in environ else added
+            )
             return start_response(
                 status, [*headers, ("X-Request-Id", request_id), *security], *exc_info
             )
@@ -62,7 +64,7 @@ class RequestMiddleware:
         return self._application(environ, start)
 
 
-def _leading_to(origin: str, headers: list[tuple[str, str]]) -> list[tuple[str, str]]:
+def _with_form_action(origin: str, headers: list[tuple[str, str]]) -> list[tuple[str, str]]:
     """The headers of a page whose forms may lead to another origin besides."""
     wider = _POLICY.replace("form-action 'self'", f"form-action 'self' {origin}")
     return [(name, wider if value is _POLICY else value) for name, value in headers]

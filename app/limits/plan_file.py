@@ -44,7 +44,7 @@ def plan_of(name: str) -> Plan:
     plan, until the account is put on another."""
     known = plans()
     if name not in known:
-        _tell_once(name)
+        _log_once(name)
         name = DEFAULT_PLAN
     return known[name]
 
@@ -67,8 +67,8 @@ def _plan(path: Path, text: str, name: str, table: Any) -> Plan:
     if not isinstance(table, dict):
         raise _fault(path, text, None, name, "must be a table, such as [pro]")
     if not _NAME.fullmatch(name):
-        told = "is no name of a plan: lower-case letters, digits, - and _, at most 50"
-        raise _fault(path, text, name, None, f"{name!r} {told}")
+        message = "is no name of a plan: lower-case letters, digits, - and _, at most 50"
+        raise _fault(path, text, name, None, f"{name!r} {message}")
     for key, value in table.items():
         if key not in _LIMITS:
             raise _fault(path, text, name, key, f"is unknown; a plan has {', '.join(_LIMITS)}")
@@ -97,7 +97,7 @@ def _line_of(text: str, table: str | None, key: str | None) -> int:
 
 
 @cache
-def _tell_once(name: str) -> None:
+def _log_once(name: str) -> None:
     log.warning(
         "there is no plan %r, so its accounts have the limits of %s; put it back into PLANS_FILE, "
         "or run: bin/canopy account update ACCOUNT --plan PLAN",

@@ -132,11 +132,11 @@ def requests_on(account_id: str, days: Sequence[str]) -> int:
 def _in_valkey(account_id: str, days: Sequence[str]) -> dict[str, int]:
     """The counters that Valkey still has."""
 
-    def look(client: Redis) -> list[Any]:
+    def read(client: Redis) -> list[Any]:
         pipeline = client.pipeline(transaction=False)
         for day in days:
             pipeline.hget(day_key(day), account_id)
         return pipeline.execute()
 
-    found = valkey().attempt(look) or []
+    found = valkey().attempt(read) or []
     return {day: int(number) for day, number in zip(days, found, strict=False) if number}

@@ -95,7 +95,7 @@ def _account_with_consent(
     """The account in which the person has consented to all of this, if there is no doubt which.
 
     None for a public client on the person's device: another program could impersonate it, so the
-    person is auth_request each time (RFC 8252, section 8.6).
+    person is asked each time (RFC 8252, section 8.6).
     """
     if auth_request.client.is_public and is_on_this_device(auth_request.redirect_uri):
         return None

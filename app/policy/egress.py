@@ -14,7 +14,7 @@ LOOKUP_HANGS: Final = 2.0  # seconds after which a lookup counts as hung
 HUNG_FOR: Final = 120.0  # seconds for which its name counts as hung
 CONNECT_SHARE: Final = 0.25  # seconds for each of several addresses, at least
 
-KEPT_CONNECTIONS: Final = 256  # idle ones, over all hosts
-KEPT_PER_HOST: Final = 64
-KEPT_IDLE: Final = 30.0  # seconds; firewalls drop connections that are idle for longer
-KEPT_LIFE: Final = 300.0  # seconds after which the name is resolved again
+POOL_CONNECTIONS: Final = 256  # idle ones, over all hosts
+POOL_PER_HOST: Final = 64
+POOL_IDLE: Final = 30.0  # seconds; firewalls drop connections that are idle for longer
+POOL_LIFE: Final = 300.0  # seconds after which the name is resolved again

@@ -15,7 +15,7 @@ from typing import Final
 
 _ROW: Final = struct.Struct("dl")  # when it was written, on the monotonic clock; connections
 _ROWS: Final = 256
-_LASTS: Final = 3.0  # seconds; a process writes its row every second, or it has ended
+_EXPIRES_AFTER: Final = 3.0  # seconds; a process writes its row every second, or it has ended
 _PAUSE: Final = 0.05  # seconds between two connections that a process closes
 _TABLE: Final = mmap.mmap(-1, _ROWS * _ROW.size)
 
@@ -50,6 +50,6 @@ class ConnectionCount:
         others = (
             connections
             for row, (written_at, connections) in rows
-            if row != self._row and now - written_at < _LASTS
+            if row != self._row and now - written_at < _EXPIRES_AFTER
         )
         return min(others, default=own)

@@ -54,7 +54,7 @@ def test_remembers_by_arguments_and_keeps_the_signature(module: types.ModuleType
 def application(view: Callable[[], str]) -> Flask:
     app = Flask(__name__)
     app.add_url_rule("/", "view", view)
-    replacing.tell(app)
+    replacing.add_unused_route(app)
     return app
 
 

@@ -126,7 +126,7 @@ def test_a_connection_is_kept(egress: Egress, receiver: Receiver, answer: bytes)
 def test_a_connection_is_not_kept(egress: Egress, receiver: Receiver, answer: bytes) -> None:
     receiver.answer = in_turn(saying(answer), answering())
     assert _post(egress, receiver).status in (101, 200)
-    assert not egress._kept._idle
+    assert not egress._pool._idle
     assert _post(egress, receiver).status == 200
     assert [request.connection for request in receiver.requests] == [1, 2]
 

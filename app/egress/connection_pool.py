@@ -7,16 +7,16 @@ import time
 from collections import OrderedDict, deque
 
 from app.egress.securing import SecureConnection
-from app.policy.egress import KEPT_CONNECTIONS, KEPT_IDLE, KEPT_LIFE
+from app.policy.egress import POOL_CONNECTIONS, POOL_IDLE, POOL_LIFE
 
 Endpoint = tuple[str, int]  # host, port
 
 
-class KeptConnections:
+class ConnectionPool:
     """A pool of idle connections, limited in number; those of the host that was called least
     recently are closed first. Threads share it."""
 
-    def __init__(self, per_host: int, most: int = KEPT_CONNECTIONS) -> None:
+    def __init__(self, per_host: int, most: int = POOL_CONNECTIONS) -> None:
         self._per_host = per_host
         self._most = most
         self._count = 0
@@ -80,6 +80,6 @@ class KeptConnections:
 def _is_usable(connection: SecureConnection) -> bool:
     """Whether it is young enough, and its peer has neither closed it nor sent anything."""
     now = time.monotonic()
-    if now - connection.used_at > KEPT_IDLE or now - connection.opened_at > KEPT_LIFE:
+    if now - connection.used_at > POOL_IDLE or now - connection.opened_at > POOL_LIFE:
         return False
     return connection.is_silent()

@@ -1,4 +1,4 @@
-"""Connections that are kept: which, how many, and for how long."""
+"""Connections that are pool: which, how many, and for how long."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from app.egress import Egress, keeping
-from app.egress.keeping import KeptConnections
-from app.policy.egress import KEPT_IDLE, KEPT_LIFE
+from app.egress import Egress, connection_pool
+from app.egress.connection_pool import ConnectionPool
+from app.policy.egress import POOL_IDLE, POOL_LIFE
 from tests.egress.conftest import MakeReceiver
 from tests.egress.receivers import Exchange, Receiver, answering, in_turn
 
@@ -28,64 +28,64 @@ class Connection:
 @pytest.fixture(autouse=True)
 def _no_polling(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     if "receiver" not in request.fixturenames:
-        monkeypatch.setattr(keeping, "_is_usable", lambda connection: connection.is_open)
+        monkeypatch.setattr(connection_pool, "_is_usable", lambda connection: connection.is_open)
 
 
-def _kept(kept: KeptConnections, *hosts: str) -> list[Any]:
+def _released(pool: ConnectionPool, *hosts: str) -> list[Any]:
     made = [(host, Connection()) for host in hosts]
     for host, connection in made:
-        kept.release((host, 443), connection)  # type: ignore[arg-type]
+        pool.release((host, 443), connection)  # type: ignore[arg-type]
     return [connection for _, connection in made]
 
 
 def test_the_most_recently_used_connection_is_reused() -> None:
-    kept = KeptConnections(4)
-    first, second = _kept(kept, "a", "a")
-    assert [kept.acquire(("a", 443)) for _ in range(3)] == [second, first, None]
+    pool = ConnectionPool(4)
+    first, second = _released(pool, "a", "a")
+    assert [pool.acquire(("a", 443)) for _ in range(3)] == [second, first, None]
 
 
 def test_connections_are_kept_by_host_and_port() -> None:
-    kept = KeptConnections(4)
-    (connection,) = _kept(kept, "a")
-    assert kept.acquire(("b", 443)) is None
-    assert kept.acquire(("a", 8443)) is None
-    assert kept.acquire(("a", 443)) is connection
+    pool = ConnectionPool(4)
+    (connection,) = _released(pool, "a")
+    assert pool.acquire(("b", 443)) is None
+    assert pool.acquire(("a", 8443)) is None
+    assert pool.acquire(("a", 443)) is connection
 
 
 def test_the_limit_for_a_host() -> None:
-    connections = _kept(KeptConnections(2), "a", "a", "a", "b")
+    connections = _released(ConnectionPool(2), "a", "a", "a", "b")
     assert [connection.is_open for connection in connections] == [False, True, True, True]
 
 
 def test_the_limit_for_all_hosts() -> None:
     """The host that was called least recently loses first."""
-    connections = _kept(KeptConnections(2, most=3), "a", "b", "a", "c")
+    connections = _released(ConnectionPool(2, most=3), "a", "b", "a", "c")
     assert [connection.is_open for connection in connections] == [True, False, True, True]
 
 
 def test_with_a_limit_of_zero_all_are_closed() -> None:
-    connections = _kept(KeptConnections(0), "a", "b")
+    connections = _released(ConnectionPool(0), "a", "b")
     assert [connection.is_open for connection in connections] == [False, False]
 
 
 def test_a_closed_connection_is_skipped() -> None:
-    kept = KeptConnections(4)
-    first, second = _kept(kept, "a", "a")
+    pool = ConnectionPool(4)
+    first, second = _released(pool, "a", "a")
     second.is_open = False
-    assert kept.acquire(("a", 443)) is first
+    assert pool.acquire(("a", 443)) is first
 
 
 def test_close() -> None:
-    kept = KeptConnections(4)
-    before = _kept(kept, "a", "b")
-    kept.close()
-    after = _kept(kept, "a", "b")
+    pool = ConnectionPool(4)
+    before = _released(pool, "a", "b")
+    pool.close()
+    after = _released(pool, "a", "b")
     assert not any(connection.is_open for connection in [*before, *after])
-    assert kept.acquire(("a", 443)) is None
+    assert pool.acquire(("a", 443)) is None
 
 
 @pytest.mark.parametrize(
-    ("age", "connections"), [(KEPT_IDLE - 1, 1), (KEPT_IDLE + 1, 2), (KEPT_LIFE + 1, 2)]
+    ("age", "connections"), [(POOL_IDLE - 1, 1), (POOL_IDLE + 1, 2), (POOL_LIFE + 1, 2)]
 )
 def test_a_connection_that_was_idle_for_long_is_not_used(
     egress: Egress,
@@ -104,8 +104,8 @@ def test_an_old_connection_is_not_used(
     egress: Egress, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     egress.post(receiver.url(), b"", {})
-    for connection in egress._kept._idle[("localhost", receiver.port)]:
-        connection.opened_at -= KEPT_LIFE
+    for connection in egress._pool._idle[("localhost", receiver.port)]:
+        connection.opened_at -= POOL_LIFE
     egress.post(receiver.url(), b"", {})
     assert receiver.connections == 2
 
@@ -162,5 +162,5 @@ def test_hosts_do_not_share(
 
 def _pass(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
     """Let time pass for connections that wait."""
-    real = keeping.time.monotonic
-    monkeypatch.setattr(keeping.time, "monotonic", lambda: real() + seconds)
+    real = connection_pool.time.monotonic
+    monkeypatch.setattr(connection_pool.time, "monotonic", lambda: real() + seconds)
