@@ -16,7 +16,7 @@ COMMITTERS = (
     "app.cli",
     "app.cli.*",
     "app.db.transactions",  # for jobs and commands
-    "app.api.blueprint",  # every change of /v1, with its event and its kept answer
+    "app.api.blueprint",  # every change of /v1, with its event and its stored response
 )
 LONGEST_FILE = 300
 LONGEST = {"app/*/routes.py": 150, "app/*/service.py": 200, "app/models/*.py": 100}

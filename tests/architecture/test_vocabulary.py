@@ -28,6 +28,9 @@ REPLACED = {
     r"the house|this room|other rooms|a room of": "architecture, package",
     r"[Tt]he store": "Valkey",
     r"at hand|amounts to": "current, equals",
+    r"[Ll]ifelines?|[Bb]rakes?": "parent pipe, login throttle",
+    r"[A-Z_]*_REFUSALS|already_there|count_refusal": "rejections, already_present",
+    r"canopy_store|store clock": "canopy_valkey, valkey clock",
 }
 FILES = ("app/**/*.py", "bench/**/*.py", "*.py", "docs/**/*.md", "README.md", "CONTRIBUTING.md")
 
