@@ -1,9 +1,11 @@
-"""Where a transaction may be committed, how long a file may be, what a table may import."""
+"""Where a transaction may be committed, how long a file and a package may be, what a table may
+import."""
 
 from __future__ import annotations
 
 import ast
 import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 
@@ -20,7 +22,11 @@ COMMITTERS = (
 )
 LONGEST_FILE = 300
 LONGEST = {"app/*/routes.py": 150, "app/*/service.py": 200, "app/models/*.py": 100}
-LONGEST_TABLE = 80
+LONGEST_PACKAGE = 2000
+# Packages that may be longer, and why.
+LARGE_PACKAGES = {
+    "app/cli": "a module for each command of bin/canopy, which share no more than their output",
+}
 
 
 def commits(known: Sources) -> Iterator[str]:
@@ -44,6 +50,21 @@ def too_long(files: Mapping[str, str]) -> Iterator[str]:
         )
         if (lines := text.count("\n")) > most:
             yield f"{path} has {lines} lines, {most} at most"
+
+
+def large_packages(files: Mapping[str, str]) -> Iterator[str]:
+    """Packages below ``app`` with more lines than one may have, those in ``LARGE_PACKAGES`` aside.
+
+    Args:
+        files: the text of each, by its path from the root; a package includes those within it.
+    """
+    lines: Counter[str] = Counter()
+    for path, text in files.items():
+        if path.startswith("app/") and path.count("/") > 1:
+            lines["/".join(path.split("/")[:2])] += text.count("\n")
+    for package, number in lines.items():
+        if number > LONGEST_PACKAGE and package not in LARGE_PACKAGES:
+            yield f"{package} has {number} lines, {LONGEST_PACKAGE} at most"
 
 
 def not_standard(known: Sources) -> Iterator[str]:
