@@ -25,7 +25,7 @@ from typing import Final
 
 from app.running import embedded
 from bench import compare, load, report
-from bench.compare import ITEM, PAGE, PROCESSES, PROJECTS, Subject, Measured
+from bench.compare import ITEM, PAGE, PROCESSES, PROJECTS, Measured, Subject
 from bench.effort import QUICK, Effort
 from bench.instance import boundary, make_instance
 from bench.pygeoapi import data, environment
