@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from flask import Blueprint, Response, current_app, request
-from sqlalchemy.exc import SQLAlchemyError
 
 from app.api import web_routes
 from app.billing import schemas, service, stripe
 from app.billing.message import TYPES, Message, message_of
-from app.db.extensions import db
-from app.http.errors import ApiError
+from app.db.transactions import transaction
 from app.values import clock
 from config import Settings
 
@@ -46,12 +44,8 @@ def receive_payment_event() -> Response:
 
 def _apply(message: Message) -> Response:
     """Apply a message, commit, and respond."""
-    try:
+    with transaction():
         result = service.apply_message(message)
-        db.session.commit()
-    except (ApiError, SQLAlchemyError):
-        db.session.rollback()
-        raise
     return _respond(result)
 
 

@@ -25,6 +25,7 @@ from app.cli.listening import ReceivedDelivery, Receiver, printable
 from app.cli.output import CommandError, examples, json_option, show_record, show_records
 from app.db import queries
 from app.db.extensions import db
+from app.db.transactions import transaction
 from app.http.errors import NotFound
 from app.models import Webhook
 from app.policy.deliveries import SWEEP_SECONDS, FailureReason
@@ -132,8 +133,8 @@ def test(webhook_id: str, as_json: bool) -> None:
     if account_id is None:
         raise CommandError(f"There is no webhook with the id {webhook_id!r}.")
     account = find_account(account_id)
-    event_id = send_test(acting_for(account, first_owner(account_id)), webhook_id)
-    db.session.commit()
+    with transaction():
+        event_id = send_test(acting_for(account, first_owner(account_id)), webhook_id)
     queued = {"event_id": event_id, "event_type": TEST_EVENT, "status": "queued"}
     show_record(queued, as_json=as_json)
 
@@ -205,12 +206,11 @@ def _registered(principal: Principal, receiver: Receiver, events: Sequence[str])
     for left in list_webhooks(principal.account_id):
         if (left["url"], left["description"]) == (receiver.url, _DESCRIPTION):
             _remove(principal, left["id"])
-    made = create_webhook(
-        principal, url=receiver.url, events=list(dict.fromkeys(events)), description=_DESCRIPTION
-    )
+    types = list(dict.fromkeys(events))
+    with transaction():
+        made = create_webhook(principal, url=receiver.url, events=types, description=_DESCRIPTION)
+        receiver.secret = made.secret  # before the commit: events may come at once
     webhook_id: str = made.record["id"]
-    receiver.secret = made.secret
-    db.session.commit()
     try:
         yield webhook_id
     finally:
@@ -219,17 +219,16 @@ def _registered(principal: Principal, receiver: Receiver, events: Sequence[str])
 
 def _remove(principal: Principal, webhook_id: str) -> None:
     db.session.rollback()
-    with suppress(NotFound):  # already deleted
+    with suppress(NotFound), transaction():  # already deleted
         delete_webhook(principal, webhook_id)
-        db.session.commit()
 
 
 def _watch_test(
     principal: Principal, webhook_id: str, certificates: Certificates, stop: threading.Event
 ) -> None:
     """Send a test, and explain why it is not delivered."""
-    send_test(principal, webhook_id)
-    db.session.commit()
+    with transaction():
+        send_test(principal, webhook_id)
     deadline = time.monotonic() + _TEST_SECONDS
     while not stop.wait(0.5):
         attempts, _ = list_logs(principal.account_id, webhook_id, LogQuery(event_type=TEST_EVENT))

@@ -16,7 +16,8 @@ from app.db.extensions import db
 def transaction() -> Iterator[None]:
     """Commit the statements of the block together; roll back when the block raises.
 
-    For jobs and commands. A request's transaction is committed by ``app.api.blueprint``.
+    For jobs, commands, pages and routes below ``/api``. An operation of ``/v1`` is committed by
+    ``app.api.blueprint``.
     """
     try:
         yield

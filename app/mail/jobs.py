@@ -15,6 +15,7 @@ from sqlalchemy.exc import DBAPIError
 
 from app.db.engines import is_outage
 from app.db.extensions import db
+from app.db.transactions import transaction
 from app.jobs.registry import Job
 from app.mail.errors import Delayed, MailError, ServerUnavailable, Undeliverable
 from app.mail.leases import (
@@ -55,9 +56,8 @@ def send_mails() -> int:
 
 
 def _lease() -> LeasedMail | None:
-    mail = lease_next()
-    db.session.commit()
-    return mail
+    with transaction():
+        return lease_next()
 
 
 def _process(mail: LeasedMail, transport: Transport) -> bool:
@@ -87,10 +87,9 @@ def _record_sent(mail: LeasedMail) -> None:
     """Record a sent mail. Retries while the database is down, else the mail would be sent again."""
     for pause in (*RECORD_RETRY_AFTER, None):
         try:
-            record_sent(mail)
-            db.session.commit()
+            with transaction():
+                record_sent(mail)
         except DBAPIError as error:
-            db.session.rollback()
             if pause is None or not is_outage(error):
                 raise
             time.sleep(pause)
@@ -142,8 +141,8 @@ def _record_failure(mail: LeasedMail, contents: Contents | None, failure: MailEr
         retry_at = clock.now() + RETRY_AFTER[mail.attempts - 1]
         if contents is not None and _has_link_expired(mail, contents, retry_at):
             retry_at = None
-    record_failure(mail, failure.reason, retry_at)
-    db.session.commit()
+    with transaction():
+        record_failure(mail, failure.reason, retry_at)
     details = (mail.id, mail.kind, mail.attempts, failure.reason)
     if retry_at is None:
         log.error("mail %s (%s) is given up at attempt %d: %s", *details)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from app.db.extensions import db
+from app.db.transactions import transaction
 from app.jobs.registry import Job
 from app.oauth.issuing import wipe_expired_successors
 
@@ -16,13 +16,16 @@ def wipe_successors() -> int:
 
     The tokens themselves stay until their authorization is deleted, so that reuse is detected.
     """
-    wiped = number = wipe_expired_successors(_BATCH_ROWS)
-    db.session.commit()
+    wiped = number = _wipe_batch()
     while number == _BATCH_ROWS:
-        number = wipe_expired_successors(_BATCH_ROWS)
-        db.session.commit()
+        number = _wipe_batch()
         wiped += number
     return wiped
+
+
+def _wipe_batch() -> int:
+    with transaction():
+        return wipe_expired_successors(_BATCH_ROWS)
 
 
 JOBS: Final = (Job(wipe_successors, every_seconds=30),)

@@ -9,7 +9,7 @@ from flask import Response, request
 
 from app.auth.memberships import memberships_of
 from app.auth.sessions import SignedIn, record_session_use
-from app.db.extensions import db
+from app.db.transactions import transaction
 from app.oauth import service
 from app.oauth.consents import list_consents, revoke_consent
 from app.oauth.redirect_uris import display_host, is_on_this_device
@@ -57,10 +57,10 @@ def applications(person: SignedIn) -> Response:
 def end_application(person: SignedIn) -> Response:
     """Revoke the access of an application."""
     form = request.form
-    was_revoked = revoke_consent(
-        person.user_id, form.get("account_id", ""), form.get("application_id", "")
-    )
-    db.session.commit()
+    with transaction():
+        was_revoked = revoke_consent(
+            person.user_id, form.get("account_id", ""), form.get("application_id", "")
+        )
     message = "It has no access any more." if was_revoked else "It had no access."
     return redirect_to("/applications", message)
 
@@ -110,8 +110,8 @@ def _account_with_consent(
 def _grant_access(
     auth_request: AuthorizationRequest, person: SignedIn, account_id: str
 ) -> Response:
-    url = service.grant(auth_request, person.user_id, account_id)
-    db.session.commit()
+    with transaction():
+        url = service.grant(auth_request, person.user_id, account_id)
     return _redirect_to_client(url)
 
 

@@ -10,6 +10,7 @@ from sqlalchemy.exc import IntegrityError
 from app.auth.memberships import memberships_of
 from app.auth.sessions import end_session
 from app.db.extensions import db
+from app.db.transactions import transaction
 from app.http.errors import RateLimited
 from app.oauth.service import redirect_target
 from app.people import links, service, sign_up
@@ -29,14 +30,14 @@ def register() -> Any:
     form = RegisterForm()
     if not form.validate_on_submit():
         return page("people/register.html", 422 if form.errors else 200, form=form)
-    sign_up.request_sign_up(
-        name=form.name.data,
-        email=form.email.data,
-        password=form.password.data,
-        account_name=form.account_name.data,
-        account_slug=form.account_slug.data or "",
-    )
-    db.session.commit()
+    with transaction():
+        sign_up.request_sign_up(
+            name=form.name.data,
+            email=form.email.data,
+            password=form.password.data,
+            account_name=form.account_name.data,
+            account_slug=form.account_slug.data or "",
+        )
     return page("people/mailed.html", email=form.email.data, kind="sign_up", life=SIGN_UP_LIFE)
 
 
@@ -49,10 +50,10 @@ def confirm(token: str) -> Any:
         return page("people/dead_link.html", 404, kind="sign_up")
     if form.validate_on_submit():
         try:
-            attempt = count_sign_up_attempt(token, found.password_hash)
+            with transaction():
+                attempt = count_sign_up_attempt(token, found.password_hash)
         except RateLimited as error:
             return _rate_limited(error, "people/confirm.html", form, sign_up=found)
-        db.session.commit()
         if check_password(attempt, form.password.data):
             return _finish_sign_up(token)
         form.password.errors = ["That is not the password that was chosen when signing up."]
@@ -71,10 +72,10 @@ def login() -> Any:
         allow_form_action(address)
     if form.validate_on_submit():
         try:
-            attempt = count_sign_in_attempt(form.email.data, known_browser())
+            with transaction():
+                attempt = count_sign_in_attempt(form.email.data, known_browser())
         except RateLimited as error:
             return _rate_limited(error, "people/login.html", form, target=target)
-        db.session.commit()
         if check_password(attempt, form.password.data) and attempt.user_id is not None:
             return _sign_in(redirect_to(target), attempt.user_id, _initial_account(attempt.user_id))
         form.password.errors = ["The e-mail address or the password is wrong."]
@@ -86,8 +87,8 @@ def logout() -> Response:
     """Sign out in this browser."""
     person = current_person()
     if person is not None:
-        end_session(person.user_id, person.session_id)
-        db.session.commit()
+        with transaction():
+            end_session(person.user_id, person.session_id)
     return sign_out(redirect_to("/login", "You are signed out."))
 
 
@@ -98,8 +99,8 @@ def forgot_password() -> Any:
     form = ForgotForm()
     if not form.validate_on_submit():
         return page("people/forgot.html", 422 if form.errors else 200, form=form)
-    links.request_reset(form.email.data)
-    db.session.commit()
+    with transaction():
+        links.request_reset(form.email.data)
     return page("people/mailed.html", email=form.email.data, kind="reset", life=RESET_LIFE)
 
 

@@ -18,6 +18,7 @@ from app.auth.sessions import (
     switch_account,
 )
 from app.db.extensions import db
+from app.db.transactions import transaction
 from app.http.errors import Conflict, NotFound, RateLimited
 from app.members.service import remove_member
 from app.people import service
@@ -52,8 +53,8 @@ def change_name(person: SignedIn) -> Response:
     form = NameForm()
     if not form.validate_on_submit():
         return _profile(person, form, PasswordForm(formdata=None), 422)
-    service.rename_person(person.user_id, form.name.data)
-    db.session.commit()
+    with transaction():
+        service.rename_person(person.user_id, form.name.data)
     return redirect_to("/profile", "Your name is changed.")
 
 
@@ -65,21 +66,21 @@ def change_password(person: SignedIn) -> Response:
     form.known = (person.name, person.email)
     if form.validate_on_submit():
         try:
-            attempt = service.count_own_attempt(person.user_id)
+            with transaction():
+                attempt = service.count_own_attempt(person.user_id)
         except RateLimited as error:
             form.password.errors = [error.message]
             response = _profile(person, _name_form(person), form, error.status)
             response.headers.update(error.headers)
             return response
-        db.session.commit()
         hashed = hash_password(form.new_password.data)
         if service.check_password(attempt, form.password.data):
-            service.set_password(person.user_id, hashed, address=request.remote_addr or "")
             response = redirect_to(
                 "/profile", "Your password is changed. You are signed in here only."
             )
-            sign_in(response, person.user_id, person.account_id)
-            db.session.commit()
+            with transaction():
+                service.set_password(person.user_id, hashed, address=request.remote_addr or "")
+                sign_in(response, person.user_id, person.account_id)
             return response
         form.password.errors = ["That is not your password."]
     return _profile(person, _name_form(person), form, 422)
@@ -90,8 +91,8 @@ def change_password(person: SignedIn) -> Response:
 def send_verification(person: SignedIn) -> Response:
     """Mail a link that verifies the address."""
     if not person.is_verified:
-        service.send_verification(person.user_id, person.email, person.name)
-        db.session.commit()
+        with transaction():
+            service.send_verification(person.user_id, person.email, person.name)
     return redirect_to("/profile", f"A mail is on its way to {person.email}.")
 
 
@@ -111,8 +112,8 @@ def end_session_by_id(person: SignedIn, session_id: str) -> Response:
 @signed_in
 def end_other_sessions(person: SignedIn) -> Response:
     """End all other sessions."""
-    end_sessions(person.user_id, but=person.session_id)
-    db.session.commit()
+    with transaction():
+        end_sessions(person.user_id, but=person.session_id)
     return redirect_to("/profile", "You are signed in here only.")
 
 
@@ -133,11 +134,12 @@ def open_account(person: SignedIn) -> Response:
     name, slug = form.account_name.data, form.account_slug.data or None
     for _ in range(TRIES):
         try:
-            switch_account(person.session_id, service.open_own_account(person.user_id, name, slug))
-            db.session.commit()
-            return redirect_to("/accounts", f"The account {name} is ready.")
+            with transaction():
+                account_id = service.open_own_account(person.user_id, name, slug)
+                switch_account(person.session_id, account_id)
         except IntegrityError:  # the slug has just been taken
-            db.session.rollback()
+            continue
+        return redirect_to("/accounts", f"The account {name} is ready.")
     raise Conflict("Others have just opened accounts of this name. Try again.")
 
 
@@ -149,8 +151,8 @@ def switch(person: SignedIn) -> Response:
     memberships = {row.id: row for row in memberships_of(person.user_id)}
     if account_id not in memberships:
         raise NotFound("You do not belong to this account.")
-    switch_account(person.session_id, account_id)
-    db.session.commit()
+    with transaction():
+        switch_account(person.session_id, account_id)
     return redirect_to("/accounts", f"You work in {memberships[account_id].name} now.")
 
 
@@ -164,11 +166,11 @@ def leave(person: SignedIn) -> Response:
         raise NotFound("You do not belong to this account.")
     account = memberships[account_id]
     member = replace(person, account_id=account_id, account_name=account.name, role=account.role)
-    if person.account_id == account_id:  # keep this session, in another account
-        others = [other_id for other_id in memberships if other_id != account_id]
-        switch_account(person.session_id, others[0] if others else None)
-    remove_member(principal_of(member), person.user_id)
-    db.session.commit()
+    others = [other_id for other_id in memberships if other_id != account_id]
+    with transaction():
+        if person.account_id == account_id:  # keep this session, in another account
+            switch_account(person.session_id, others[0] if others else None)
+        remove_member(principal_of(member), person.user_id)
     return redirect_to("/accounts", f"You have left {account.name}.")
 
 

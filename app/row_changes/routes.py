@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from flask import Blueprint, Response, current_app
-from sqlalchemy.exc import SQLAlchemyError
 
 from app.api import web_routes
-from app.db.extensions import db
-from app.http.errors import ApiError
+from app.db.transactions import transaction
 from app.row_changes import service
 from app.row_changes.change import Change
 from app.row_changes.schemas import RowChangeSchema
@@ -22,10 +20,6 @@ def receive_row_change() -> Response:
         current_app.config["SETTINGS"].db_webhook_secret, "DB_WEBHOOK_SECRET"
     )
     change = Change(**web_routes.read_body(RowChangeSchema))
-    try:
+    with transaction():
         result = service.apply_change(change)
-        db.session.commit()
-    except (ApiError, SQLAlchemyError):
-        db.session.rollback()
-        raise
     return web_routes.json_response({"received": True, "result": result})

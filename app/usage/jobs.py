@@ -12,6 +12,7 @@ from sqlalchemy import literal, select
 
 from app.db.engines import insert_into
 from app.db.extensions import db
+from app.db.transactions import transaction
 from app.jobs.registry import Job
 from app.jobs.valkey import valkey
 from app.limits.request_counts import CHANGED, day_key
@@ -39,7 +40,8 @@ def write_counts() -> int:
     members = cast("set[bytes]", client.smembers(CHANGED))
     for chunk in _chunks(sorted(member.decode() for member in members)):
         counts = _read_counters(client, chunk)
-        _write(counts)
+        with transaction():
+            _write(counts)
         _mark_copied(client, counts)
         copied += len(counts)
     return copied
@@ -62,7 +64,7 @@ def _read_counters(client: Redis, members: Iterable[str]) -> list[DayCount]:
 
 
 def _write(counts: list[DayCount]) -> None:
-    """Raise the rows to the counters, in one transaction.
+    """Raise the rows to the counters, in the current transaction.
 
     Rows are never lowered: a counter below its row has restarted, after Valkey lost its data.
     """
@@ -79,7 +81,6 @@ def _write(counts: list[DayCount]) -> None:
         )
         if written.first() is not None:
             update_requests_level(account_id, datetime.fromisoformat(f"{day}T00:00:00+00:00"))
-    db.session.commit()
 
 
 def _mark_copied(client: Redis, counts: list[DayCount]) -> None:

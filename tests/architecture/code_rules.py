@@ -17,7 +17,7 @@ COMMITTERS = (
     "app.*.jobs",
     "app.cli",
     "app.cli.*",
-    "app.db.transactions",  # for jobs and commands
+    "app.db.transactions",  # for the modules above
     "app.api.blueprint",  # every change of /v1, with its event and its stored response
 )
 LONGEST_FILE = 300
@@ -34,8 +34,12 @@ def commits(known: Sources) -> Iterator[str]:
     for module, source in known.items():
         if not any(fnmatchcase(module, pattern) for pattern in COMMITTERS):
             for node in ast.walk(ast.parse(source)):
-                if isinstance(node, ast.Call) and dotted(node.func).endswith("session.commit"):
+                if isinstance(node, ast.Call) and _commits(dotted(node.func)):
                     yield f"{module}:{node.lineno}"
+
+
+def _commits(function: str) -> bool:
+    return function == "transaction" or function.endswith("session.commit")
 
 
 def too_long(files: Mapping[str, str]) -> Iterator[str]:

@@ -56,6 +56,11 @@ def test_a_commit_elsewhere_is_seen(module: str) -> None:
     assert list(commits({module: "def f():\n    db.session.commit()"})) == [f"{module}:2"]
 
 
+def test_a_transaction_elsewhere_is_seen() -> None:
+    fake = {"app.bees.service": "def f():\n    with transaction():\n        fly()"}
+    assert list(commits(fake)) == ["app.bees.service:2"]
+
+
 @pytest.mark.parametrize("module", ["app.bees.routes", "app.bees.jobs", "app.cli.bees"])
 def test_a_commit_at_the_edge_passes(module: str) -> None:
     assert list(commits({module: "db.session.commit()"})) == []
