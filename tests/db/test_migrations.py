@@ -81,7 +81,7 @@ def value(table: Table, name: str, number: int) -> Any:
         return value(key.column.table, key.column.name, number)
     if (table.name, name) in WORDS:
         return WORDS[table.name, name]
-    if name.endswith("_at"):
+    if isinstance(column.type, DateTime) or name.endswith("_at"):  # SQLite has them as text
         moment = datetime(2026, 1, 1 + number, tzinfo=UTC)
         return (
             moment if isinstance(column.type, DateTime) else f"2026-01-0{1 + number}T00:00:00.000Z"
