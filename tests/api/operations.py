@@ -16,6 +16,7 @@ from flask import Flask
 from app import create_app
 from app.api.openapi import description
 from app.policy.permissions import PERMISSIONS, expand
+from app.values.ids import PREFIXES
 from config import load_settings
 from tests.make import Client, events, make_asset, make_log, make_member, make_project, make_webhook
 
@@ -38,14 +39,7 @@ BEFORE = {
     "DELETE /v1/projects/<project_id>": "/archive",
     "POST /v1/projects/<project_id>/restore": "/archive",
 }
-PREFIXES = {
-    "project_id": "proj_",
-    "asset_id": "asset_",
-    "member_id": "user_",
-    "webhook_id": "wh_",
-    "log_id": "log_",
-    "event_id": "evt_",
-}
+KINDS = {"member_id": "user"}  # of ids that are not called after their kind
 NOBODYS = "01arz3ndektsv4rrffq69g5fav"  # well formed, and nothing has it
 # What no identifier looks like.
 MALFORMED = (
@@ -180,7 +174,8 @@ def example_body(operation: Operation) -> Any:
 
 def absent_ids(operation: Operation) -> Ids:
     """Ids of the right form that nothing has."""
-    return {name: PREFIXES[name] + NOBODYS for name in operation.arguments}
+    kinds = {name: KINDS.get(name, name.removesuffix("_id")) for name in operation.arguments}
+    return {name: PREFIXES[kind] + NOBODYS for name, kind in kinds.items()}
 
 
 def lacking(permission: str) -> list[str]:
