@@ -215,6 +215,10 @@ class Access(RuleBasedStateMachine):
         return caller.send(method, path, json=body).status_code not in (401, 403)
 
 
+def test_every_permission_is_probed() -> None:
+    assert set(PROBES) == set(PERMISSIONS)
+
+
 def test_access_follows_the_current_role(app: Flask) -> None:
     machine = type("AccessHere", (Access,), {"app": app})
     run_machine(machine, settings=examples(8))

@@ -16,6 +16,7 @@ from app.models import (
     OAuthConsent,
     OAuthToken,
 )
+from app.policy.permissions import role_permissions
 from app.values import clock
 from app.values.ids import new_id
 from tests.make import Client, Member, make_member, new_email, second_app
@@ -168,8 +169,7 @@ def _held(client: Client, key: Client, kind: str = "api_key") -> list[str] | Non
     return None if row["revoked_at"] else row["permissions"]
 
 
-VIEWER = ["assets:read", "members:read", "projects:read"]
-EDITOR = [*VIEWER[:1], "assets:write", *VIEWER[1:], "projects:write"]
+VIEWER, EDITOR = role_permissions("viewer"), role_permissions("editor")
 
 
 @pytest.mark.parametrize("kind", ["api_key", "service_token"])
