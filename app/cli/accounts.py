@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
+
 import click
 
 from app.account.operator import find_account, list_accounts, list_plans
@@ -11,15 +13,13 @@ from app.cli.output import examples, json_option, show_record, show_records
 from app.credentials.service import create_credential
 from app.db.transactions import transaction
 from app.policy.bounds import ACCOUNT_TYPES
-from app.policy.plans import DEFAULT_PLAN
+from app.policy.plans import DEFAULT_PLAN, Plan
 
 _COLUMNS = (
     "id", "slug", "name", "type", "plan", "projects", "hectares", "members", "created_at",
 )  # fmt: skip
 
-_PLAN_COLUMNS = (
-    "plan", "requests_per_minute", "requests_per_day", "hectares", "members", "accounts",
-)  # fmt: skip
+_PLAN_COLUMNS = ("plan", *(field.name for field in fields(Plan)), "accounts")
 
 
 @click.group("account")

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from app.policy.plans import PLANS
 from app.values import clock
 from tests.make import Client, make_account, make_project, square
 
@@ -100,15 +99,3 @@ def test_total_counts_drafts_too(client: Client) -> None:
     for status in ("active", "archived", "draft"):
         client.put(f"/v1/projects/{make_project(client)['id']}", json={"status": status})
     assert _usage(client)["projects"] == {"active": 1, "archived": 1, "total": 3}
-
-
-def test_plans() -> None:
-    rows = {
-        name: (plan.requests_per_minute, plan.requests_per_day, plan.hectares, plan.members)
-        for name, plan in PLANS.items()
-    }
-    assert rows == {
-        "free": (60, 1000, 1000, 3),
-        "pro": (300, 10_000, 50_000, 25),
-        "enterprise": (1000, None, None, None),
-    }
