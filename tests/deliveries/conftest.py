@@ -1,5 +1,10 @@
-"""The same fixtures as for webhooks."""
+"""The same fixtures as for webhooks, and a job that does not linger for long."""
 
+from collections.abc import Callable
+
+import pytest
+
+from app.deliveries.dispatcher import Dispatcher
 from tests.webhooks.conftest import authority as authority
 from tests.webhooks.conftest import certificate as certificate
 from tests.webhooks.conftest import customer as customer
@@ -9,3 +14,15 @@ from tests.webhooks.conftest import later as later
 from tests.webhooks.conftest import make_receiver as make_receiver
 from tests.webhooks.conftest import own_settings as own_settings
 from tests.webhooks.conftest import receiver as receiver
+
+LingerFor = Callable[[float], None]
+
+
+@pytest.fixture
+def linger_for(monkeypatch: pytest.MonkeyPatch) -> LingerFor:
+    """Sets how many seconds the job waits for more after its last delivery."""
+
+    def shorten(seconds: float) -> None:
+        monkeypatch.setitem(Dispatcher.run.__kwdefaults__, "linger", seconds)
+
+    return shorten

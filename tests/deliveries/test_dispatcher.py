@@ -16,6 +16,7 @@ from app.db.transactions import transaction
 from app.deliveries import dispatcher, jobs, outcomes
 from app.policy.deliveries import ATTEMPT_SECONDS
 from app.running.rq_worker import FINISH_WITHIN
+from tests.deliveries.conftest import LingerFor
 from tests.deliveries.makers import queue
 from tests.egress.receivers import Receiver, answering
 from tests.make import Client, make_project
@@ -69,9 +70,10 @@ def test_requests_in_flight_may_end_before_the_worker_ends_the_job() -> None:
 
 
 def test_a_signal_is_noticed_while_it_lingers(
-    delivering: Flask, customer: Client, receiver: Receiver
+    delivering: Flask, customer: Client, receiver: Receiver, linger_for: LingerFor
 ) -> None:
     """The whole job, with the signal in Valkey."""
+    linger_for(2)
     webhook = make_webhook(customer, url=receiver.url(), events=["project.created"])
 
     def work() -> None:

@@ -13,6 +13,7 @@ import pytest
 from flask import Flask
 
 from app.deliveries import jobs
+from tests.deliveries.conftest import LingerFor
 from tests.deliveries.makers import queue
 from tests.egress.receivers import Receiver, answering
 from tests.make import Client
@@ -20,6 +21,12 @@ from tests.make.webhooks import deliveries, make_webhook
 from tests.webhooks.conftest import MakeReceiver
 
 pytestmark = pytest.mark.one_database
+
+
+@pytest.fixture(autouse=True)
+def _short_linger(linger_for: LingerFor) -> None:
+    linger_for(0.5)
+
 
 NUMBER = 30  # deliveries that are due, of 0.1 s each
 

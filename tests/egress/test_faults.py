@@ -131,6 +131,7 @@ def test_a_flood_is_not_read(egress: Egress, receiver: Receiver, begins: bytes) 
     assert sent < 16_000_000  # what the system takes for both sides
 
 
+@pytest.mark.slow
 def test_an_attempt_has_five_seconds(egress: Egress, receiver: Receiver) -> None:
     receiver.answer = dripping(b"HTTP/1.1 200 OK\r\nX-A: ", b"x" * 60)
     begun = time.monotonic()

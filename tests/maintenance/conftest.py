@@ -14,12 +14,19 @@ from app import create_app
 from app.db import migrations, queries
 from app.db.column_types import metadata
 from app.db.extensions import db
+from app.maintenance import jobs
 from config import load_settings
 from tests.conftest import DATABASES
 
 _numbers = itertools.count(1)
 
 MakeInstance = Callable[..., Flask]
+
+
+@pytest.fixture(autouse=True)
+def _without_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pruning pauses after each batch, and prunes what other tests left too."""
+    monkeypatch.setattr(jobs, "_PAUSE_SECONDS", 0)
 
 
 @pytest.fixture(scope="session")

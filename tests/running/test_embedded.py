@@ -221,6 +221,7 @@ def test_a_server_that_ends_at_once(folder: Path, monkeypatch: pytest.MonkeyPatc
         embedded.ensure(folder)
 
 
+@pytest.mark.slow
 def test_a_server_that_hangs(folder: Path, marked: Marked, monkeypatch: pytest.MonkeyPatch) -> None:
     user = User(folder, marked)
     user.url()

@@ -104,6 +104,7 @@ def _ends(process: subprocess.Popen[str]) -> float:
     return time.monotonic() - began
 
 
+@pytest.mark.slow
 def test_a_child_that_dies_comes_again_at_once_and_then_after_pauses(start: Start) -> None:
     process = start("die")
     moments = [float(_line(process)[2]) for _ in range(4)]

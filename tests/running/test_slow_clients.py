@@ -105,6 +105,7 @@ def test_a_connection_that_is_not_closed_is_closed_for_it(connect: Connect) -> N
             client.sendall(b"x")
 
 
+@pytest.mark.slow
 def test_clients_that_do_not_read_hold_a_thread_for_a_while_only(connect: Connect) -> None:
     with ExitStack() as deaf:
         for _ in range(4):

@@ -131,6 +131,7 @@ def test_an_application_that_cannot_be_loaded(serve: Serve, tree: Path) -> None:
     assert sentence.startswith("The web server died (exit code ")
 
 
+@pytest.mark.slow
 def test_nothing_outlives_a_killed_supervisor(instance: Instance, marked: Marked) -> None:
     start_job(instance, 3)
     instance.process.kill()

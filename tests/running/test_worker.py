@@ -83,6 +83,7 @@ def test_several_do_each_period_once(start_worker: Start, ticks: Callable[[], li
     assert moments[-1] - moments[0] > 3
 
 
+@pytest.mark.slow
 def test_goes_on_after_an_outage(
     start_worker: Start,
     ticks: Callable[[], list[float]],
