@@ -22,6 +22,7 @@ from app.running import embedded
 from config import load_settings
 from tests import contract, statement_checks
 from tests.make import Client, make_account
+from tests.make.apps import app_without_tables
 from tests.postgres import PostgresServer
 
 DATABASES = ("sqlite", "postgresql")
@@ -67,8 +68,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _watched() -> None:
-    """Statements are watched from the first one on."""
+def _check_statements() -> None:
+    """Statements are checked from the first one on."""
     statement_checks.install()
 
 
@@ -118,6 +119,16 @@ def app(request: pytest.FixtureRequest, scratch: Path, valkey_url: str) -> Itera
     yield made
     with made.app_context():
         close_all()
+
+
+@pytest.fixture(params=DATABASES)
+def empty_app(request: pytest.FixtureRequest, tmp_path: Path, valkey_url: str) -> Iterator[Flask]:
+    """The application on a database of its own, without tables."""
+    environ = {"REDIS_URL": valkey_url}
+    if request.param == "postgresql":
+        environ["DATABASE_URL"] = request.getfixturevalue("postgres").create_database()
+    with app_without_tables(tmp_path / "instance", **environ) as made:
+        yield made
 
 
 @pytest.fixture

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from flask import Flask
 from sqlalchemy import text
-from werkzeug.test import TestResponse
 
 from app.db import queries
 from bench.instance import polygon
-from tests.contract import decoded
 from tests.make import Client, make_account, make_project
 from tests.make.apps import bare_app
+from tests.make.compressed import CODINGS, body_of, data_of, each_coding, get_coded, tag_for
 
 pytestmark = pytest.mark.one_database
-
-CODINGS = ["gzip", "zstd"]
-each_coding = pytest.mark.parametrize("coding", CODINGS)
 
 
 @pytest.fixture(scope="module")
@@ -35,29 +29,10 @@ def path(caller: Client) -> str:
     return f"/v1/projects/{make_project(caller, geometry=polygon(100))['id']}"
 
 
-def _get(client: Client, path: str, accepted: str | None, **headers: str) -> TestResponse:
-    """An answer to a client that sends this ``Accept-Encoding``."""
-    if accepted is not None:
-        headers["Accept-Encoding"] = accepted
-    return client.get(path, headers=headers)
-
-
-def _body(response: TestResponse) -> bytes:
-    return decoded(response.get_data(), response.headers.get("Content-Encoding"))
-
-
-def _data(response: TestResponse) -> Any:
-    return json.loads(_body(response))["data"]
-
-
-def _suffixed(tag: str, coding: str) -> str:
-    return f'{tag[:-1]}-{coding}"'
-
-
 @each_coding
 def test_each_coding_has_its_own_tag(caller: Client, path: str, coding: str) -> None:
-    plain = _get(caller, path, None).headers["ETag"]
-    assert _get(caller, path, coding).headers["ETag"] == _suffixed(plain, coding)
+    plain = get_coded(caller, path, None).headers["ETag"]
+    assert get_coded(caller, path, coding).headers["ETag"] == tag_for(plain, coding)
 
 
 @pytest.mark.parametrize("accepted", [None, *CODINGS])
@@ -68,10 +43,10 @@ def test_what_is_known_in_any_coding_is_not_sent_again(
 ) -> None:
     """The 304 has the tag that the answer would have had."""
     address = listed or path
-    tag = _get(caller, address, known).headers["ETag"]
-    would_be = _get(caller, address, accepted).headers["ETag"]
+    tag = get_coded(caller, address, known).headers["ETag"]
+    would_be = get_coded(caller, address, accepted).headers["ETag"]
     for sent in (tag, f"W/{tag}", f'"x", {tag}', "*"):
-        response = _get(caller, address, accepted, **{"If-None-Match": sent})
+        response = get_coded(caller, address, accepted, **{"If-None-Match": sent})
         assert (response.status_code, response.get_data()) == (304, b"")
         assert response.headers["ETag"] == would_be
         assert response.headers["Vary"] == "Accept-Encoding"
@@ -82,19 +57,19 @@ def test_what_is_known_in_any_coding_is_not_sent_again(
 
 @pytest.mark.parametrize("sent", ['"x-gzip"', '"-gzip"', '"x", "y-zstd"'])
 def test_another_tag_is_not_known_whatever_its_coding(caller: Client, path: str, sent: str) -> None:
-    assert _get(caller, path, "gzip", **{"If-None-Match": sent}).status_code == 200
+    assert get_coded(caller, path, "gzip", **{"If-None-Match": sent}).status_code == 200
 
 
 def test_the_tag_of_a_coding_that_there_is_not_is_another_tag(caller: Client, path: str) -> None:
-    tag = _suffixed(_get(caller, path, None).headers["ETag"], "br")
-    assert _get(caller, path, "gzip", **{"If-None-Match": tag}).status_code == 200
+    tag = tag_for(get_coded(caller, path, None).headers["ETag"], "br")
+    assert get_coded(caller, path, "gzip", **{"If-None-Match": tag}).status_code == 200
 
 
 def test_a_small_answer_is_known_by_its_plain_tag(caller: Client) -> None:
     address = f"/v1/projects/{make_project(caller)['id']}"
-    tag = _get(caller, address, "gzip").headers["ETag"]
-    assert tag == _get(caller, address, None).headers["ETag"]
-    known = _get(caller, address, "gzip", **{"If-None-Match": tag})
+    tag = get_coded(caller, address, "gzip").headers["ETag"]
+    assert tag == get_coded(caller, address, None).headers["ETag"]
+    known = get_coded(caller, address, "gzip", **{"If-None-Match": tag})
     assert (known.status_code, known.headers["ETag"]) == (304, tag)
 
 
@@ -102,12 +77,12 @@ def test_a_small_answer_is_known_by_its_plain_tag(caller: Client) -> None:
 def test_a_change_of_what_was_read_compressed(client: Client, coding: str) -> None:
     """Read, change, change again with the tag of the change, and not with the first one's."""
     address = f"/v1/projects/{make_project(client, geometry=polygon(100))['id']}"
-    first = _get(client, address, coding).headers["ETag"]
+    first = get_coded(client, address, coding).headers["ETag"]
     assert first.endswith(f'-{coding}"')
     headers = {"If-Match": first, "Accept-Encoding": coding}
     changed = client.put(address, json={"name": "B"}, headers=headers)
-    assert (changed.status_code, _data(changed)["name"]) == (200, "B")
-    assert changed.headers["ETag"] == _get(client, address, coding).headers["ETag"] != first
+    assert (changed.status_code, data_of(changed)["name"]) == (200, "B")
+    assert changed.headers["ETag"] == get_coded(client, address, coding).headers["ETag"] != first
     assert client.put(address, json={"name": "C"}, headers=headers).status_code == 412
     plain = {"If-Match": changed.headers["ETag"]}
     assert client.put(address, json={"name": "C"}, headers=plain).status_code == 200
@@ -115,7 +90,7 @@ def test_a_change_of_what_was_read_compressed(client: Client, coding: str) -> No
 
 @pytest.mark.parametrize("sent", ["W/{tag}", '"x-gzip"', '"-gzip"'])
 def test_the_comparison_of_a_change_stays_strong(caller: Client, path: str, sent: str) -> None:
-    tag = _get(caller, path, "gzip").headers["ETag"]
+    tag = get_coded(caller, path, "gzip").headers["ETag"]
     response = caller.put(path, json={"name": "B"}, headers={"If-Match": sent.format(tag=tag)})
     assert response.status_code == 412
 
@@ -139,7 +114,7 @@ def test_a_kept_answer_is_kept_plain(app: Flask, client: Client, coding: str) ->
     again = client.post("/v1/projects", json=body, headers=headers)
     assert again.headers["Idempotency-Replayed"] == "true"
     assert again.headers["ETag"] == first.headers["ETag"]
-    assert _body(again) == _body(first)
+    assert body_of(again) == body_of(first)
     plain = client.post("/v1/projects", json=body, headers={"Idempotency-Key": "k"})
-    assert plain.get_data() == _body(first)
+    assert plain.get_data() == body_of(first)
     assert len(kept) <= len(plain.get_data())

@@ -13,9 +13,8 @@ from werkzeug.test import TestResponse
 from app.auth.tenant import rows_of
 from app.db.extensions import db
 from app.models import Account, BillingCustomer, BillingEvent, BillingSubscription
-from app.security.signatures import signature_header
-from tests.contract import check_contract
 from tests.make import Client
+from tests.make.signed import post, post_signed
 
 SECRET: Final = "the billing system's secret"
 STRIPE_SECRET: Final = "whsec_of_the_endpoint"
@@ -105,9 +104,7 @@ def stripe_invoice(**fields: Any) -> dict[str, Any]:
 
 def send(client: Client, body: Any, *, secret: str = SECRET, **headers: str) -> TestResponse:
     """Sign a body, given as a dict or bytes, and POST it to WEBHOOK."""
-    raw = body if isinstance(body, bytes) else json.dumps(body).encode()
-    signed = {"X-Service-Signature": signature_header(secret, raw)} | headers
-    return post(client, WEBHOOK, raw, signed)
+    return post_signed(client, WEBHOOK, body, secret, headers)
 
 
 def send_stripe(client: Client, body: Any, *, at: int | None = None) -> TestResponse:
@@ -115,21 +112,6 @@ def send_stripe(client: Client, body: Any, *, at: int | None = None) -> TestResp
     raw = body if isinstance(body, str) else json.dumps(body)
     header = stripe.WebhookSignature.generate_signature_header(raw, STRIPE_SECRET, at)
     return post(client, STRIPE_WEBHOOK, raw.encode(), {"Stripe-Signature": header})
-
-
-def post(client: Client, path: str, raw: bytes, headers: dict[str, str]) -> TestResponse:
-    caller = client.app.test_client()
-    response = caller.post(path, data=raw, headers=headers, content_type="application/json")
-    check_contract(client.app, response)
-    return response
-
-
-def result(response: TestResponse) -> str:
-    """The result in a 200 response."""
-    assert response.status_code == 200, response.get_data(as_text=True)
-    assert set(response.json) == {"data", "meta"}
-    assert response.json["data"]["received"] is True
-    return response.json["data"]["result"]
 
 
 def invalid_fields(response: TestResponse) -> list[str]:

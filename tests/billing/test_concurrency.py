@@ -13,13 +13,13 @@ from tests.billing.sending import (
     event,
     ledger,
     plan,
-    result,
     send,
     send_stripe,
     stripe_event,
     subscription,
 )
 from tests.make import Client, event_types, events, make_project, square, together
+from tests.make.signed import result
 
 
 def _own(client: Client) -> TestResponse:

@@ -19,7 +19,6 @@ from tests.billing.sending import (
     invoice,
     ledger,
     plan,
-    result,
     send,
     send_stripe,
     stripe_event,
@@ -27,6 +26,7 @@ from tests.billing.sending import (
     subscription,
 )
 from tests.make import Client, event_types, events, make_account
+from tests.make.signed import result
 
 
 def _at(second: int, fraction: str = "") -> str:

@@ -13,13 +13,13 @@ from tests.billing.sending import (
     event,
     invalid_fields,
     plan,
-    result,
     send,
     send_stripe,
     stripe_event,
     subscription,
 )
 from tests.make import make_account, second_app
+from tests.make.signed import result
 
 pytestmark = pytest.mark.one_database
 

@@ -14,13 +14,13 @@ from tests.billing.sending import (
     invalid_fields,
     ledger,
     plan,
-    result,
     send_stripe,
     stripe_event,
     stripe_invoice,
     subscription,
 )
 from tests.make import Client, event_types, events, make_account
+from tests.make.signed import result
 
 pytestmark = pytest.mark.one_database
 

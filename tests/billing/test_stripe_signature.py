@@ -21,14 +21,13 @@ from tests.billing.sending import (
     STRIPE_WEBHOOK,
     everything,
     plan,
-    post,
-    result,
     send_stripe,
     stripe_event,
     subscription,
 )
 from tests.make import Client
 from tests.make.properties import examples
+from tests.make.signed import post, result
 
 pytestmark = pytest.mark.one_database
 

@@ -22,11 +22,10 @@ from tests.billing.sending import (
     invoice,
     ledger,
     plan,
-    post,
-    result,
     send,
 )
 from tests.make import Client, event_types, events, make_account
+from tests.make.signed import post, result
 
 pytestmark = pytest.mark.one_database
 TYPES = (

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -24,12 +22,9 @@ from sqlalchemy import (
     Table,
 )
 
-from app import create_app
 from app.db import extensions
-from app.db.connections import close_all
 from app.db.extensions import db
 from app.db.migrations import FOLDER, is_current
-from config import load_settings
 from tests.conftest import DATABASES
 
 ROWS = 3
@@ -51,17 +46,6 @@ WORDS = {
     ("delivery_logs", "status"): "failed",
 }
 REVISIONS = [found.revision for found in ScriptDirectory(FOLDER).walk_revisions()][::-1]
-
-
-@pytest.fixture(params=DATABASES)
-def empty(request: pytest.FixtureRequest, tmp_path: Path, valkey_url: str) -> Iterator[Flask]:
-    environ = {"INSTANCE_PATH": str(tmp_path / "instance"), "REDIS_URL": valkey_url}
-    if request.param == "postgresql":
-        environ["DATABASE_URL"] = request.getfixturevalue("postgres").create_database()
-    app = create_app(load_settings(environ))
-    yield app
-    with app.app_context():
-        close_all()
 
 
 def tables(connection: Connection) -> list[Table]:
@@ -121,10 +105,10 @@ def rows_of(connection: Connection, columns: dict[str, list[str]]) -> dict[str, 
 
 
 @pytest.mark.parametrize("revision", REVISIONS[:-1])
-def test_all_rows_are_kept_on_the_way_to_the_newest_tables(empty: Flask, revision: str) -> None:
+def test_all_rows_are_kept_on_the_way_to_the_newest_tables(empty_app: Flask, revision: str) -> None:
     later = REVISIONS[REVISIONS.index(revision) + 1 :]
     dropped = {name for step in later for name in DROPPED.get(step, ())}
-    with empty.app_context():
+    with empty_app.app_context():
         run_upgrade(directory=FOLDER, revision=revision)
         with db.engine.begin() as connection:
             for table in tables(connection):
@@ -143,9 +127,9 @@ def test_all_rows_are_kept_on_the_way_to_the_newest_tables(empty: Flask, revisio
             assert rows_of(connection, columns) == before
 
 
-@pytest.mark.parametrize("empty", DATABASES[:1], indirect=True)
-def test_the_revisions_make_what_the_models_describe(empty: Flask) -> None:
+@pytest.mark.parametrize("empty_app", DATABASES[:1], indirect=True)
+def test_the_revisions_make_what_the_models_describe(empty_app: Flask) -> None:
     """On SQLite; PostgreSQL has indexes on expressions, which no model describes."""
-    with empty.app_context():
+    with empty_app.app_context():
         run_upgrade(directory=FOLDER)
         command.check(extensions.migrate.get_config(FOLDER))

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from flask import Flask, Response
-from werkzeug.test import TestResponse
 
 from app.http.compression import choose
 from bench.instance import polygon
-from tests.contract import decoded
 from tests.make import Client, make_account, make_project
 from tests.make.apps import bare_app
+from tests.make.compressed import CODINGS, body_of, data_of, each_coding, get_coded, tag_for
 
-CODINGS = ["gzip", "zstd"]
 KILOBYTE = 1024
-each_coding = pytest.mark.parametrize("coding", CODINGS)
 
 
 @pytest.fixture(scope="module")
@@ -42,25 +38,6 @@ def path(caller: Client) -> str:
 
 def _text(size: int) -> Response:
     return Response("a" * size, content_type="text/plain")
-
-
-def _get(client: Client, path: str, accepted: str | None, **headers: str) -> TestResponse:
-    """An answer to a client that sends this ``Accept-Encoding``."""
-    if accepted is not None:
-        headers["Accept-Encoding"] = accepted
-    return client.get(path, headers=headers)
-
-
-def _body(response: TestResponse) -> bytes:
-    return decoded(response.get_data(), response.headers.get("Content-Encoding"))
-
-
-def _data(response: TestResponse) -> Any:
-    return json.loads(_body(response))["data"]
-
-
-def _suffixed(tag: str, coding: str) -> str:
-    return f'{tag[:-1]}-{coding}"'
 
 
 @pytest.mark.parametrize(
@@ -120,9 +97,9 @@ def test_a_small_answer_is_compressed_for_whoever_refuses_it_plain(
 def test_a_compressed_answer_is_the_plain_one_in_fewer_bytes(
     caller: Client, path: str, coding: str
 ) -> None:
-    plain, compressed = _get(caller, path, None), _get(caller, path, coding)
+    plain, compressed = get_coded(caller, path, None), get_coded(caller, path, coding)
     assert compressed.headers["Content-Encoding"] == coding
-    assert _data(compressed) == plain.json["data"]
+    assert data_of(compressed) == plain.json["data"]
     assert len(compressed.get_data()) * 1.5 < len(plain.get_data())
     assert int(compressed.headers["Content-Length"]) == len(compressed.get_data())
     assert compressed.headers["Content-Type"] == "application/json"
@@ -132,16 +109,16 @@ def test_a_compressed_answer_is_the_plain_one_in_fewer_bytes(
 def test_a_cache_is_told_that_the_client_chose(
     caller: Client, path: str, accepted: str | None
 ) -> None:
-    assert _get(caller, path, accepted).headers.getlist("Vary") == ["Accept-Encoding"]
+    assert get_coded(caller, path, accepted).headers.getlist("Vary") == ["Accept-Encoding"]
 
 
 @pytest.mark.parametrize("accepted", [None, "identity", "gzip;q=0", "br", "gzip;q=0, *;q=0"])
 def test_whoever_does_not_ask_gets_the_plain_one(
     caller: Client, path: str, accepted: str | None
 ) -> None:
-    response = _get(caller, path, accepted)
+    response = get_coded(caller, path, accepted)
     assert "Content-Encoding" not in response.headers
-    assert response.headers["ETag"] == _get(caller, path, None).headers["ETag"]
+    assert response.headers["ETag"] == get_coded(caller, path, None).headers["ETag"]
     assert response.json["data"]["geometry"]
 
 
@@ -161,7 +138,7 @@ def test_small_answers_stay_as_they_are(
     response = bare.test_client().get(f"/text/{size}", headers={"Accept-Encoding": accepted})
     assert response.headers.get("Content-Encoding") == coding
     assert response.headers["Vary"] == "Accept-Encoding"
-    assert _body(response) == b"a" * size
+    assert body_of(response) == b"a" * size
 
 
 @pytest.mark.parametrize(
@@ -212,17 +189,17 @@ def test_a_refusal_is_compressed_too(caller: Client) -> None:
     response = caller.post("/v1/projects", json=body, headers={"Accept-Encoding": "gzip"})
     assert response.status_code == 422
     assert response.headers["Content-Encoding"] == "gzip"
-    assert len(json.loads(_body(response))["error"]["details"]) == 100
+    assert len(json.loads(body_of(response))["error"]["details"]) == 100
 
 
 @pytest.mark.parametrize("address", ["/docs", "/v1/openapi.json"])
 @each_coding
 def test_pages_and_their_tags(caller: Client, address: str, coding: str) -> None:
-    plain, compressed = _get(caller, address, None), _get(caller, address, coding)
-    assert _body(compressed) == plain.get_data()
+    plain, compressed = get_coded(caller, address, None), get_coded(caller, address, coding)
+    assert body_of(compressed) == plain.get_data()
     tag = compressed.headers["ETag"]
-    assert tag == _suffixed(plain.headers["ETag"], coding)
-    known = _get(caller, address, coding, **{"If-None-Match": tag})
+    assert tag == tag_for(plain.headers["ETag"], coding)
+    known = get_coded(caller, address, coding, **{"If-None-Match": tag})
     assert (known.status_code, known.headers["ETag"], known.get_data()) == (304, tag, b"")
 
 
@@ -232,10 +209,10 @@ def test_files_and_their_tags(bare: Flask, coding: str) -> None:
     client = bare.test_client()
     with client.get(address) as plain, client.get(address, headers=accept) as compressed:
         assert compressed.headers["Content-Encoding"] == coding
-        assert _body(compressed) == plain.get_data()
+        assert body_of(compressed) == plain.get_data()
         assert "Accept-Ranges" not in compressed.headers
         tag = compressed.headers["ETag"]
-        assert tag == _suffixed(plain.headers["ETag"], coding)
+        assert tag == tag_for(plain.headers["ETag"], coding)
     with client.get(address, headers=accept | {"If-None-Match": tag}) as known:
         assert (known.status_code, known.headers["ETag"]) == (304, tag)
     with client.get(address, headers=accept | {"Range": "bytes=0-9"}) as part:
@@ -250,7 +227,7 @@ def test_files_and_their_tags(bare: Flask, coding: str) -> None:
 @each_coding
 def test_head_is_get_without_the_body(caller: Client, path: str, coding: str) -> None:
     for address in (path, "/docs"):
-        read = _get(caller, address, coding)
+        read = get_coded(caller, address, coding)
         head = caller.send("HEAD", address, headers={"Accept-Encoding": coding})
         assert head.get_data() == b""
         for name in ("Content-Encoding", "Content-Type", "ETag", "Vary"):

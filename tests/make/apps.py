@@ -1,4 +1,4 @@
-"""More applications on the database of the one at hand."""
+"""More applications: on the database of ``app``, or on one of their own."""
 
 from __future__ import annotations
 
@@ -28,9 +28,16 @@ def second_app(app: Flask, **settings: Any) -> Iterator[Flask]:
 @contextmanager
 def bare_app(folder: Path, **environ: str) -> Iterator[Flask]:
     """An application with these settings, on an empty SQLite database in ``folder``."""
-    made = create_app(load_settings({"INSTANCE_PATH": str(folder), "LOG_LEVEL": "error"} | environ))
-    with made.app_context():
-        upgrade()
+    with app_without_tables(folder, **({"LOG_LEVEL": "error"} | environ)) as made:
+        with made.app_context():
+            upgrade()
+        yield made
+
+
+@contextmanager
+def app_without_tables(folder: Path, **environ: str) -> Iterator[Flask]:
+    """The same with a database in which no migration ran."""
+    made = create_app(load_settings({"INSTANCE_PATH": str(folder)} | environ))
     yield made
     with made.app_context():
         close_all()

@@ -100,15 +100,19 @@ def ask_token(
     return response
 
 
-def exchange(app: Flask, application: Application, code: str, **fields: str | None) -> TestResponse:
-    """What an application gets for a code."""
-    values: dict[str, str | None] = {
+def code_form(application: Application, code: str) -> dict[str, str]:
+    """The fields that exchange a code, without those that authenticate the client."""
+    return {
         "grant_type": "authorization_code",
         "code": code,
         "redirect_uri": application.redirect_uri,
         "code_verifier": VERIFIER,
     }
-    return ask_token(app, application, **(values | fields))
+
+
+def exchange(app: Flask, application: Application, code: str, **fields: str | None) -> TestResponse:
+    """What an application gets for a code."""
+    return ask_token(app, application, **(code_form(application, code) | fields))
 
 
 def refresh(app: Flask, application: Application, token: str, **fields: str | None) -> TestResponse:

@@ -19,14 +19,9 @@ from tests.make import (
     second_app,
     text_of,
 )
+from tests.members.support import PATH, invite
 
 pytestmark = pytest.mark.one_database
-
-PATH = "/v1/account/members"
-
-
-def _invite(client: Client, email: str, role: str = "editor", **options: Any) -> Any:
-    return client.post(f"{PATH}/invite", json={"email": email, "role": role}, **options)
 
 
 def _account(client: Client) -> Any:
@@ -39,7 +34,7 @@ def _owner(client: Client) -> Any:
 
 def test_the_link_is_mailed(client: Client) -> None:
     email = new_email(client)
-    _invite(client, email, "viewer")
+    invite(client, email, "viewer")
     (mail,) = mails_to(client.app, email)
     account, owner = _account(client), _owner(client)
     for word in (account["name"], owner["name"], owner["email"], "viewer", "7 days"):
@@ -55,7 +50,7 @@ def test_the_link_is_mailed(client: Client) -> None:
 
 def test_the_link_is_not_stored_or_logged(client: Client) -> None:
     email = new_email(client)
-    response = _invite(client, email)
+    response = invite(client, email)
     token = invitation_token(client, email)
     assert token not in response.get_data(as_text=True)
     assert token not in str(events(client))
@@ -71,7 +66,7 @@ def test_the_link_uses_the_public_url(client: Client) -> None:
     with second_app(client.app, public_url="https://forest.example.org") as app:
         elsewhere = Client(app, client.account_id, client.owner_id, client.token)
         email = new_email(client)
-        _invite(elsewhere, email, headers={"Host": "evil.example.net"})
+        invite(elsewhere, email, headers={"Host": "evil.example.net"})
         mail = mails_to(app, email)[-1]
     assert link_in(mail).startswith("https://forest.example.org/invitations/")
     assert "evil" not in text_of(mail)

@@ -25,21 +25,9 @@ from tests.make import (
     text_of,
     together,
 )
+from tests.members.support import PATH, count_members, invite
 
 pytestmark = pytest.mark.one_database
-
-PATH = "/v1/account/members"
-
-
-def _invite(client: Client, email: str, role: str = "editor", **options: Any) -> Any:
-    return client.post(f"{PATH}/invite", json={"email": email, "role": role}, **options)
-
-
-def _total(client: Client) -> int:
-    counted = client.get("/v1/account").json["data"]["usage"]["members"]
-    listed = client.get(PATH).json["meta"]["total"]
-    assert counted == listed
-    return int(listed)
 
 
 def _owner(client: Client) -> Any:
@@ -49,7 +37,7 @@ def _owner(client: Client) -> Any:
 @pytest.mark.parametrize("role", ["viewer", "editor", "admin"])
 def test_an_invited_person_is_a_member(client: Client, role: str) -> None:
     email = new_email(client)
-    response = _invite(client, email, role)
+    response = invite(client, email, role)
     assert response.status_code == 201
     record = response.json["data"]
     assert (record["email"], record["role"], record["joined_at"]) == (email, role, None)
@@ -57,7 +45,7 @@ def test_an_invited_person_is_a_member(client: Client, role: str) -> None:
     read = client.get(response.headers["Location"])
     assert read.json["data"] == record
     assert read.headers["ETag"] == response.headers["ETag"]
-    assert _total(client) == 2
+    assert count_members(client) == 2
     assert event_types(client) == ["member.invited"]
 
 
@@ -86,7 +74,7 @@ def test_invalid_bodies_are_rejected(
     response = client.post(f"{PATH}/invite", json=body)
     assert response.status_code == 422
     assert sorted(d["field"] for d in response.json["error"]["details"]) == fields
-    assert _total(client) == 1
+    assert count_members(client) == 1
     assert events(client) == []
 
 
@@ -102,13 +90,13 @@ def test_read_only_fields_are_ignored(client: Client) -> None:
 
 def test_the_name_from_a_long_address_is_truncated(client: Client) -> None:
     email = f"{new_email(client).partition('@')[0]}{'x' * 215}@example.org"
-    assert len(_invite(client, email[-254:]).json["data"]["name"]) == 200
+    assert len(invite(client, email[-254:]).json["data"]["name"]) == 200
 
 
 def test_the_stored_address_of_a_person_is_used(client: Client, stranger: Client) -> None:
     email = new_email(client)
     known = make_member(stranger, "viewer", email=email)
-    record = _invite(client, email.upper(), "admin").json["data"]
+    record = invite(client, email.upper(), "admin").json["data"]
     assert record["id"] == known.id
     assert record["email"] == email
     assert len(mails_to(client.app, email)) == 1  # the other one was accepted unread
@@ -118,8 +106,8 @@ def test_the_stored_address_of_a_person_is_used(client: Client, stranger: Client
 def test_an_address_that_only_folding_makes_the_same_is_another_person(client: Client) -> None:
     """strasse and straße can be different mailboxes."""
     email = f"strasse-{new_email(client)}"
-    _invite(client, email)
-    response = _invite(client, email.replace("ss", "ß"))
+    invite(client, email)
+    response = invite(client, email.replace("ss", "ß"))
     assert response.status_code == 422
     assert [d["field"] for d in response.json["error"]["details"]] == ["email"]
 
@@ -128,20 +116,20 @@ def test_a_member_cannot_be_invited(client: Client) -> None:
     member = make_member(client, "viewer")
     known = event_types(client)
     for email in (member.email, member.email.upper(), _owner(client)["email"]):
-        response = _invite(client, email, "admin")
+        response = invite(client, email, "admin")
         assert response.status_code == 409
         assert response.json["error"]["code"] == "CONFLICT"
         assert [d["field"] for d in response.json["error"]["details"]] == ["email"]
     assert event_types(client) == known
     assert client.get(f"{PATH}/{member.id}").json["data"]["role"] == "viewer"
-    assert _total(client) == 2
+    assert count_members(client) == 2
 
 
 def test_an_invitation_can_be_repeated(client: Client) -> None:
     email = new_email(client)
-    first = _invite(client, email, "viewer")
+    first = invite(client, email, "viewer")
     old = invitation_token(client, email)
-    again = _invite(client, email.upper(), "admin")
+    again = invite(client, email.upper(), "admin")
     new = invitation_token(client, email)
     assert again.status_code == 201
     assert again.headers["Location"] == first.headers["Location"]
@@ -152,14 +140,14 @@ def test_an_invitation_can_be_repeated(client: Client) -> None:
         assert find_invitation(new).role == "admin"
     assert event_types(client) == ["member.invited"] * 2
     assert [event["data"]["role"] for event in events(client)] == ["viewer", "admin"]
-    assert _total(client) == 2
+    assert count_members(client) == 2
     assert new in text_of(mails_to(client.app, email)[-1])
 
 
 def test_a_request_repeated_with_an_idempotency_key_sends_one_mail(client: Client) -> None:
     email, key = new_email(client), {"Idempotency-Key": "invite"}
-    first = _invite(client, email, headers=key)
-    again = _invite(client, email, headers=key)
+    first = invite(client, email, headers=key)
+    again = invite(client, email, headers=key)
     assert again.headers["Idempotency-Replayed"] == "true"
     assert again.get_data() == first.get_data()
     assert again.headers["Location"] == first.headers["Location"]
@@ -170,7 +158,7 @@ def test_a_request_repeated_with_an_idempotency_key_sends_one_mail(client: Clien
 @pytest.mark.parametrize("role", ["owner", "admin"])
 def test_who_may_invite(client: Client, role: str) -> None:
     member = make_member(client, role)
-    assert _invite(member.client, new_email(client), "admin").status_code == 201
+    assert invite(member.client, new_email(client), "admin").status_code == 201
     invited_by = events(client)[-1]["data"]["invited_by"]
     assert invited_by == {"id": member.id, "email": member.email}
     sent = mails_to(client.app, client.get(PATH).json["data"][-1]["email"])
@@ -181,8 +169,8 @@ def test_who_may_invite(client: Client, role: str) -> None:
 def test_who_may_not_invite(client: Client, role: str) -> None:
     member = make_member(client, role)
     for caller in (member.client, make_key_of(client, member.id, "admin")):
-        assert _invite(caller, new_email(client), "viewer").status_code == 403
-    assert _total(client) == 2
+        assert invite(caller, new_email(client), "viewer").status_code == 403
+    assert count_members(client) == 2
 
 
 @pytest.mark.parametrize("joined", [False, True])
@@ -199,7 +187,7 @@ def test_only_a_current_member_may_act(client: Client, stranger: Client, joined:
 
 def test_the_permission_is_enough_to_invite(client: Client) -> None:
     key = make_key(client, permissions=["members:write"])
-    assert _invite(key, new_email(client), "admin").status_code == 201
+    assert invite(key, new_email(client), "admin").status_code == 201
 
 
 def test_the_service_validates_its_arguments(client: Client) -> None:
@@ -212,8 +200,8 @@ def test_the_service_validates_its_arguments(client: Client) -> None:
 
 def test_two_accounts_invite_one_new_person_concurrently(client: Client, stranger: Client) -> None:
     email = new_email(client)
-    calls = [lambda c=c: _invite(c, email) for c in (client, stranger) * 3]
+    calls = [lambda c=c: invite(c, email) for c in (client, stranger) * 3]
     responses = together(*calls)
     assert {response.status_code for response in responses} == {201}
     assert len({response.json["data"]["id"] for response in responses}) == 1
-    assert _total(client) == _total(stranger) == 2
+    assert count_members(client) == count_members(stranger) == 2

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from flask import Flask
 
@@ -21,25 +19,13 @@ from tests.make import (
     make_member,
     new_email,
 )
-
-PATH = "/v1/account/members"
+from tests.members.support import PATH, count_members, invite
 
 
 @pytest.fixture
 def free(app: Flask) -> Client:
     """An account on the plan free, with 3 seats."""
     return make_account(app, plan="free")
-
-
-def _invite(client: Client, email: str, role: str = "editor", **options: Any) -> Any:
-    return client.post(f"{PATH}/invite", json={"email": email, "role": role}, **options)
-
-
-def _total(client: Client) -> int:
-    counted = client.get("/v1/account").json["data"]["usage"]["members"]
-    listed = client.get(PATH).json["meta"]["total"]
-    assert counted == listed
-    return int(listed)
 
 
 def _known(client: Client, email: str) -> bool:
@@ -53,7 +39,7 @@ def test_seats_are_limited_by_the_plan(free: Client) -> None:
     make_member(free, "viewer")
     make_invited(free)
     refused = new_email(free)
-    response = _invite(free, refused)
+    response = invite(free, refused)
     assert response.status_code == 403
     assert response.json["error"]["code"] == "FORBIDDEN"
     details = {d["field"]: d["message"] for d in response.json["error"]["details"]}
@@ -61,7 +47,7 @@ def test_seats_are_limited_by_the_plan(free: Client) -> None:
         "limit": "The plan free allows 3 members.",
         "current": "The account has 3, invited people included.",
     }
-    assert _total(free) == 3
+    assert count_members(free) == 3
     assert not _known(free, refused)
     assert mails_to(free.app, refused) == []
     assert event_types(free)[-1] != "member.invited"
@@ -70,16 +56,16 @@ def test_seats_are_limited_by_the_plan(free: Client) -> None:
 def test_an_invitation_can_be_repeated_when_the_plan_is_full(free: Client) -> None:
     make_member(free, "viewer")
     email = make_invited(free)["email"]
-    assert _invite(free, email).status_code == 201
-    assert _total(free) == 3
+    assert invite(free, email).status_code == 201
+    assert count_members(free) == 3
 
 
 def test_a_seat_is_free_after_a_removal(free: Client) -> None:
     invited, joined = make_invited(free), make_member(free, "viewer")
     for member_id in (invited["id"], joined.id):
-        assert _invite(free, new_email(free)).status_code == 403
+        assert invite(free, new_email(free)).status_code == 403
         assert free.delete(f"{PATH}/{member_id}").status_code == 204
-        assert _invite(free, new_email(free)).status_code == 201
+        assert invite(free, new_email(free)).status_code == 201
 
 
 def test_the_current_plan_decides(free: Client) -> None:
@@ -88,7 +74,7 @@ def test_the_current_plan_decides(free: Client) -> None:
     with free.app.app_context():
         set_plan(free.account_id, "pro")
         db.session.commit()
-    assert _invite(free, new_email(free)).status_code == 201
+    assert invite(free, new_email(free)).status_code == 201
 
 
 def test_thresholds_are_reported_once(app: Flask) -> None:
@@ -103,5 +89,5 @@ def test_thresholds_are_reported_once(app: Flask) -> None:
     assert {event["data"]["metric"] for event in found} == {"members"}
     types = event_types(pro)
     assert types[types.index("usage.threshold_reached") - 1] == "member.invited"
-    assert _invite(pro, new_email(pro)).status_code == 403
+    assert invite(pro, new_email(pro)).status_code == 403
     assert event_types(pro) == types

@@ -12,9 +12,16 @@ from app.db.extensions import db
 from app.policy.oauth import REFRESH_GRACE
 from app.values import clock
 from tests.make import Application, Client, together
-from tests.make.oauth import BACK, VERIFIER, exchange, refresh
+from tests.make.oauth import code_form, exchange, refresh
 from tests.oauth.concurrent_senders import Senders
-from tests.oauth.support import advance_clock, api_status, assert_error, code_of, rows, tokens_of
+from tests.oauth.support import (
+    advance_clock,
+    api_status,
+    assert_error,
+    code_of,
+    rows,
+    tokens_of,
+)
 
 TIMES = 20
 
@@ -27,12 +34,7 @@ def senders(app: Flask) -> Iterator[Senders]:
 
 
 def _code_form(client: Client, application: Application) -> dict[str, str]:
-    return application.proof | {
-        "grant_type": "authorization_code",
-        "code": code_of(client, application),
-        "redirect_uri": BACK,
-        "code_verifier": VERIFIER,
-    }
+    return application.proof | code_form(application, code_of(client, application))
 
 
 def _refresh_form(client: Client, application: Application) -> dict[str, str]:

@@ -12,7 +12,7 @@ from sqlalchemy.exc import OperationalError
 from werkzeug.test import TestResponse
 
 from tests.make import Application, Client
-from tests.make.oauth import VERIFIER, ask_token, exchange
+from tests.make.oauth import ask_token, code_form, exchange
 from tests.oauth.support import assert_error, code_of, tokens_of
 
 pytestmark = pytest.mark.one_database
@@ -27,20 +27,11 @@ def _basic(client_id: str, secret: str) -> dict[str, str]:
     return {"Authorization": f"Basic {encoded}"}
 
 
-def _form(application: Application, code: str) -> dict[str, str]:
-    return {
-        "grant_type": "authorization_code",
-        "code": code,
-        "redirect_uri": application.redirect_uri,
-        "code_verifier": VERIFIER,
-    }
-
-
 # Client authentication.
 
 
 def test_client_authentication_by_basic(client: Client, application: Application) -> None:
-    form = _form(application, code_of(client, application))
+    form = code_form(application, code_of(client, application))
     headers = _basic(application.id, application.secret or "")
     response = client.app.test_client().post("/oauth/token", data=form, headers=headers)
     assert response.status_code == 200
@@ -49,7 +40,7 @@ def test_client_authentication_by_basic(client: Client, application: Application
 def test_basic_may_be_urlencoded_and_repeat_the_id_in_the_form(
     client: Client, application: Application
 ) -> None:
-    form = _form(application, code_of(client, application)) | {"client_id": application.id}
+    form = code_form(application, code_of(client, application)) | {"client_id": application.id}
     secret = quote_plus(application.secret or "").replace("_", "%5F")
     headers = {
         "Authorization": _basic(application.id, secret)["Authorization"].replace("B", "b", 1)

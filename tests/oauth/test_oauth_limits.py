@@ -6,19 +6,10 @@ import pytest
 
 from app.policy.tiers import OAUTH_REJECTIONS
 from tests.make import Application, Client, make_application, second_app
-from tests.make.oauth import VERIFIER, refresh
+from tests.make.oauth import code_form, refresh
 from tests.oauth.support import assert_error, code_of
 
 pytestmark = pytest.mark.one_database
-
-
-def _form(application: Application, code: str) -> dict[str, str]:
-    return {
-        "grant_type": "authorization_code",
-        "code": code,
-        "redirect_uri": application.redirect_uri,
-        "code_verifier": VERIFIER,
-    }
 
 
 def test_errors_per_address_are_limited(client: Client, application: Application) -> None:
@@ -31,7 +22,7 @@ def test_errors_per_address_are_limited(client: Client, application: Application
     response = caller.post("/oauth/introspect", data={"token": "x"})
     assert_error(response, "temporarily_unavailable", 429)
     assert 1 <= int(response.headers["Retry-After"]) <= 60
-    good = _form(application, code_of(client, application)) | application.proof
+    good = code_form(application, code_of(client, application)) | application.proof
     assert caller.post("/oauth/token", data=good).status_code == 200
     assert client.app.test_client().post("/oauth/token", data=form).status_code == 401
 

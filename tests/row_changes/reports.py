@@ -9,10 +9,9 @@ from typing import Any, Final
 from werkzeug.test import TestResponse
 
 from app.db.extensions import db
-from app.security.signatures import signature_header
 from app.values.ids import new_id
-from tests.contract import check_contract
 from tests.make import Client, square
+from tests.make.signed import post_signed
 
 SECRET: Final = "the database's secret"
 WEBHOOK: Final = "/api/db/webhook"
@@ -84,24 +83,7 @@ def report_of(kind: str, table: str, record: Any, old_record: Any) -> Row:
 
 def report(client: Client, body: Any, *, secret: str = SECRET) -> TestResponse:
     """Sign a body, which may be bytes already, and post it."""
-    raw = body if isinstance(body, bytes) else json.dumps(body).encode()
-    return post(client, raw, {"X-Service-Signature": signature_header(secret, raw)})
-
-
-def post(client: Client, raw: bytes, headers: dict[str, str]) -> TestResponse:
-    caller = client.app.test_client()
-    response = caller.post(WEBHOOK, data=raw, headers=headers, content_type="application/json")
-    check_contract(client.app, response)
-    return response
-
-
-def result(response: TestResponse) -> str:
-    """The result in a 200."""
-    assert response.status_code == 200, response.get_data(as_text=True)
-    assert set(response.json) == {"data", "meta"}
-    data = response.json["data"]
-    assert data == {"received": True, "result": data["result"]}
-    return data["result"]
+    return post_signed(client, WEBHOOK, body, secret)
 
 
 def boundary(size: float = 0.01, **members: Any) -> str:

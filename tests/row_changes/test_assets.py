@@ -9,7 +9,8 @@ import pytest
 
 from app.values.text import searchable
 from tests.make import Client, event_types, events, make_asset, make_project, point
-from tests.row_changes.reports import change, delete, insert, report, report_of, result, row_of, sql
+from tests.make.signed import result
+from tests.row_changes.reports import change, delete, insert, report, report_of, row_of, sql
 
 
 @pytest.fixture

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from tests.make import Client, event_types, make_project, square
-from tests.row_changes.reports import boundary, change, insert, report, result
+from tests.make.signed import result
+from tests.row_changes.reports import boundary, change, insert, report
 
 
 def _usage(client: Client) -> dict[str, Any]:

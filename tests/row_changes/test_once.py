@@ -19,6 +19,7 @@ from tests.make import (
     square,
     together,
 )
+from tests.make.signed import result
 from tests.row_changes.reports import (
     boundary,
     change,
@@ -26,7 +27,6 @@ from tests.row_changes.reports import (
     insert,
     report,
     report_of,
-    result,
     row_of,
     sql,
 )

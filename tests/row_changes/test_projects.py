@@ -11,16 +11,8 @@ from app.geometry import read_boundary
 from app.models import AccountUsage
 from app.values.text import fold, searchable
 from tests.make import Client, event_types, events, make_project, square, together
-from tests.row_changes.reports import (
-    boundary,
-    change,
-    delete,
-    insert,
-    report,
-    report_of,
-    result,
-    row_of,
-)
+from tests.make.signed import result
+from tests.row_changes.reports import boundary, change, delete, insert, report, report_of, row_of
 
 
 @pytest.fixture

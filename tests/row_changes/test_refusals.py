@@ -14,16 +14,16 @@ from app.security.signatures import signature_header
 from app.values.ids import new_id
 from tests.make import Client, event_types, events, make_account, make_asset, make_project
 from tests.make.properties import examples
+from tests.make.signed import post, result
 from tests.row_changes.reports import (
     SECRET,
+    WEBHOOK,
     boundary,
     change,
     delete,
     insert,
-    post,
     report,
     report_of,
-    result,
     row_of,
     sql,
 )
@@ -48,7 +48,7 @@ def project(client: Client) -> dict[str, Any]:
 )
 def test_a_signature_that_is_missing_or_wrong(client: Client, header: str | None) -> None:
     headers = {} if header is None else {"X-Service-Signature": header}
-    response = post(client, BODY, headers)
+    response = post(client, WEBHOOK, BODY, headers)
     assert response.status_code == 401
     assert response.json["error"]["code"] == "UNAUTHORIZED"
 
@@ -59,13 +59,15 @@ def test_a_signature_of_another_secret(client: Client) -> None:
 
 def test_a_signature_of_another_body(client: Client, project: dict[str, Any]) -> None:
     body = change(client, "projects", project["id"], name="Other")
-    response = post(client, json.dumps(body).encode(), {"X-Service-Signature": RIGHT})
+    response = post(client, WEBHOOK, json.dumps(body).encode(), {"X-Service-Signature": RIGHT})
     assert response.status_code == 401
     assert event_types(client) == ["project.created"]
 
 
 def test_the_signature_is_looked_at_before_the_body(client: Client) -> None:
-    assert post(client, b"{no json", {"X-Service-Signature": "sha256=0"}).status_code == 401
+    assert (
+        post(client, WEBHOOK, b"{no json", {"X-Service-Signature": "sha256=0"}).status_code == 401
+    )
     assert report(client, b"{no json").status_code == 400
 
 

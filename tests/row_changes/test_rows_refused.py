@@ -13,6 +13,7 @@ from sqlalchemy.exc import DataError
 from app.db.extensions import db
 from app.values.ids import new_id
 from tests.make import Client, event_types, events, make_asset, make_project, square
+from tests.make.signed import result
 from tests.row_changes.reports import (
     boundary,
     change,
@@ -20,7 +21,6 @@ from tests.row_changes.reports import (
     insert,
     report,
     report_of,
-    result,
     row_of,
     sql,
 )
