@@ -16,10 +16,10 @@ from tests.architecture.sources import Sources, functions, imported, imports
 # What no line names is a package of pages and operations, on the layer RESOURCES.
 RESOURCES = "pages and operations"
 LAYERS: tuple[tuple[str, frozenset[str]], ...] = (
-    ("assembly", frozenset({"wsgi", "worker", "gunicorn.conf", "app", "app.serve", "app.cli"})),
+    ("entry points", frozenset({"wsgi", "worker", "gunicorn.conf", "app", "app.serve", "app.cli"})),
     (RESOURCES, frozenset()),
-    ("pages", frozenset({"app.site"})),
-    ("contract", frozenset({"app.api"})),
+    ("shared by pages", frozenset({"app.site"})),
+    ("shared by operations", frozenset({"app.api"})),
     ("events", frozenset({"app.outbox"})),
     ("limits", frozenset({"app.limits"})),
     ("authentication", frozenset({"app.auth"})),
@@ -92,7 +92,7 @@ def upward_imports(known: Sources) -> Iterator[str]:
 def around_the_service(known: Sources) -> Iterator[str]:
     """Imports of another package of pages and operations that do not go through its service."""
     for module, source in known.items():
-        if NAMES[layer(module)] == "assembly":
+        if NAMES[layer(module)] == "entry points":
             continue
         for node, target in imports(source, known):
             own = not is_resource(target) or package(target) == package(module)
@@ -114,10 +114,10 @@ def higher_names(known: Sources) -> Iterator[str]:
                 yield f"{module}:{node.lineno} names {name}"
 
 
-def requests_below_the_contract(known: Sources) -> Iterator[str]:
+def requests_below_operations(known: Sources) -> Iterator[str]:
     """Modules below ``app.api`` that know Flask's request and may not."""
     for module, source in known.items():
-        if layer(module) <= NAMES.index("contract") or package(module) in KNOW_REQUESTS:
+        if layer(module) <= NAMES.index("shared by operations") or package(module) in KNOW_REQUESTS:
             continue
         for node in ast.walk(ast.parse(source)):
             for name in imported(node):

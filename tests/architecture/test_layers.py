@@ -2,27 +2,46 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
+from config import ROOT
 from tests.architecture.layers import (
     EXCEPTIONS,
     LAYERS,
     NAMES,
+    RESOURCES,
     around_the_service,
     cycle,
     hidden_imports,
     higher_names,
+    is_resource,
     layer,
     package,
-    requests_below_the_contract,
+    requests_below_operations,
     upward_imports,
 )
 from tests.architecture.sources import imports, sources
 
 
 def test_every_layer_is_in_use() -> None:
-    present = {package(module) for module in sources()} | {"app.formats"}
+    present = {package(module) for module in sources()}
     assert {name for _, packages in LAYERS for name in packages} <= present
+
+
+def test_the_readme_shows_the_layers() -> None:
+    _, _, picture = (ROOT / "README.md").read_text().partition("## How it is built")
+    rows = re.findall(r"^│ ([a-z ]{22}) (.*?) *│$", picture, re.M)
+    shown: dict[str, set[str]] = {}
+    for label, names in rows:
+        shown.setdefault(label.strip() or list(shown)[-1], set()).update(names.split())
+    assert tuple(shown) == NAMES
+    packages = {package(module) for module in sources() if is_resource(module)}
+    assert shown[RESOURCES] == {name.removeprefix("app.") for name in packages}
+    for name, known in LAYERS:
+        if name not in (RESOURCES, "entry points", "policy"):
+            assert shown[name] == {each.removeprefix("app.") for each in known}
 
 
 def test_imports_go_downward() -> None:
@@ -38,7 +57,7 @@ def test_no_package_names_a_higher_one() -> None:
 
 
 def test_requests_are_known_above_only() -> None:
-    assert list(requests_below_the_contract(sources())) == []
+    assert list(requests_below_operations(sources())) == []
 
 
 def test_imports_stand_at_the_top_of_a_file() -> None:
@@ -62,8 +81,8 @@ def test_exceptions_are_in_use() -> None:
 @pytest.mark.parametrize(
     ("module", "name"),
     [
-        ("app", "assembly"),
-        ("app.cli.bees", "assembly"),
+        ("app", "entry points"),
+        ("app.cli.bees", "entry points"),
         ("app.bees.service", "pages and operations"),
         ("app.auth.guard", "authentication"),
         ("app.values.ids", "values"),
@@ -105,7 +124,7 @@ def test_a_low_module_that_knows_requests_is_seen() -> None:
         "app.db.bees": "from flask import Flask, request",
         "app.http.bees": "from flask import g",
     }
-    assert list(requests_below_the_contract(fake)) == ["app.db.bees imports flask.request"]
+    assert list(requests_below_operations(fake)) == ["app.db.bees imports flask.request"]
 
 
 def test_an_import_inside_a_function_is_seen() -> None:
