@@ -172,8 +172,11 @@ def _assigned(scope: ast.AST, known: Meanings) -> Meanings:
 
 
 def _gives_rows(value: ast.expr) -> bool:
-    """Whether a value is a call other than those that keep the meaning of their argument."""
+    """Whether a value is a call other than those that keep the meaning of their argument, or
+    nothing instead."""
     keeps = ("cast", "aliased", "tuple", "list", "map", "sorted")
+    if isinstance(value, ast.IfExp):
+        return _gives_rows(value.body) and isinstance(value.orelse, ast.Constant)
     return isinstance(value, ast.Call) and dotted(value.func) not in keeps
 
 

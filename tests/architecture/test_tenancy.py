@@ -67,6 +67,7 @@ def test_columns_that_come_from_another_module_are_seen() -> None:
         "def f():\n    select(Account)",
         "def f():\n    db.session.add(Project())",
         "def f():\n    d = {}\n    d.get(Project)",
+        "def f():\n    p = find_locked(a, Project, i) if i else None\n    db.session.delete(p)",
     ],
 )
 def test_what_is_no_statement_around_the_filter_passes(text: str) -> None:

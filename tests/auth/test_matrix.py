@@ -121,7 +121,7 @@ def caller(owner: Client, person: Member, role: str, kind: str) -> Client:
 
 
 def test_the_table_has_every_operation() -> None:
-    assert sorted(_may_open("key")) == sorted(operation.name for operation in operations())
+    assert set(_may_open("key")) == {operation.name for operation in operations()}
 
 
 @pytest.mark.parametrize("role", ROLES)
@@ -132,7 +132,7 @@ def test_what_a_role_opens(client: Client, role: str, kind: str) -> None:
     things, may_open = fill(client, EVERYTHING), _may_open(kind)
     with every_cell() as cell:
         for operation in operations():
-            is_open = role in may_open[operation.name]
+            is_open = role in may_open.get(operation.name, ())
             ids = _fresh(client, operation) if is_open and operation.method != "GET" else things
             answer = who.send(operation.method, operation.path(ids), json=example_body(operation))
             with cell(operation.name):
