@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from typing import Final
 
 from flask import current_app
 
@@ -16,6 +16,8 @@ from app.egress import Egress
 from app.models import Webhook
 from app.security.sealing import unseal
 from app.values import clock
+
+_EGRESS: Final = "bench_egress"
 
 
 def deliver_one() -> None:
@@ -33,6 +35,10 @@ def deliver_one() -> None:
     db.session.commit()
 
 
-@cache
 def _egress() -> Egress:
-    return open_egress(current_app.config["SETTINGS"])
+    """The application's, as its settings say which certificates it trusts."""
+    extensions = current_app.extensions
+    if _EGRESS not in extensions:
+        extensions[_EGRESS] = open_egress(current_app.config["SETTINGS"])
+    egress: Egress = extensions[_EGRESS]
+    return egress
