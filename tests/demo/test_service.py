@@ -16,14 +16,13 @@ from app.db.extensions import db
 from app.db.migrations import upgrade
 from app.demo.service import EXAMPLE, Demo, find_demo, make_demo
 from app.policy.bounds import ASSET_STATUSES, ASSET_TYPES
-from tests.cli.conftest import empty_app  # noqa: F401 - a fixture
 from tests.make import Client
 
 FOLDER = Path(demo.__file__).parent
 
 
 @pytest.fixture
-def made(empty_app: Flask) -> tuple[Client, Demo]:  # noqa: F811 - the fixture
+def made(empty_app: Flask) -> tuple[Client, Demo]:
     with empty_app.app_context():
         upgrade()
         account = make_demo()
