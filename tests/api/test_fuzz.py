@@ -14,7 +14,7 @@ from tests.api.operations import Operation, operations
 from tests.fuzz.machine import Changes
 from tests.fuzz.requests import run
 
-REQUESTS, MORE_REQUESTS = 8, 20  # of each operation
+REQUESTS, MORE_REQUESTS = 4, 20  # of each operation
 SEQUENCES = {False: 2, True: 5}  # True is for ``--slow``
 SEED = random.SystemRandom().randrange(2**32)
 

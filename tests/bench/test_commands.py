@@ -55,6 +55,7 @@ def test_every_bench_is_listed() -> None:
     assert commands == {command.split()[0] for command in COMMANDS} | ELSEWHERE
 
 
+@pytest.mark.slow
 def test_areas(tmp_path: Path) -> None:
     crossing = [[0, 0], [1, 1], [1, 0], [0, 1], [0, 0]]
     boundaries = [polygon(9, west) for west in (1, 2)]

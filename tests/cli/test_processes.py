@@ -32,6 +32,7 @@ def canopy(
     return subprocess.run(command, env=environment, cwd="/", text=True, **given | options)
 
 
+@pytest.mark.slow
 def test_the_first_commands_of_a_new_instance(environment: dict[str, str]) -> None:
     made = canopy(
         environment, "account", "create", "--name", "Grün", "--owner-email", "a@example.org",

@@ -126,9 +126,9 @@ def test_sign_ups_do_not_count_towards_the_limit_of_resets(app: Flask, email: st
 
 
 def test_validating_a_password_is_fast() -> None:
-    began = time.process_time()
+    began = time.thread_time()
     password_problem(("4@8({[<3691!|70$5+%2" * 5)[:128], ["a" * 200, "b c d " * 30])
-    assert time.process_time() - began < 1
+    assert time.thread_time() - began < 2
 
 
 @pytest.mark.parametrize("path", ["/profile/password", "/profile/verify-email", "/accounts"])
