@@ -18,6 +18,8 @@ from app.db.migrations import upgrade
 from tests.cli.conftest import runner
 from tests.make import Client
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def migrated(empty_app: Flask) -> Flask:

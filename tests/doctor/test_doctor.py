@@ -25,6 +25,8 @@ from app.doctor.results import Status
 from tests.maintenance.conftest import MakeInstance, close
 from tests.maintenance.contents import fill, url_of
 
+pytestmark = pytest.mark.slow
+
 ALL_NAMES = {*OF_HOST, *OF_SETTINGS, *OF_DATABASE, *OF_VALKEY}
 
 

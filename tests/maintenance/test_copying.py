@@ -27,6 +27,8 @@ from tests.maintenance.conftest import MakeInstance, close
 from tests.maintenance.contents import add_projects, checksums, count, fill, url_of
 from tests.make import make_account, make_project, square
 
+pytestmark = pytest.mark.slow
+
 # Runs in a process of its own, which ends at once when some rows are there, as if it were killed.
 HALF_A_COPY = """
 import os, sys

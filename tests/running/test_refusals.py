@@ -11,6 +11,8 @@ import pytest
 
 from tests.running.instances import Instance, Marked
 
+pytestmark = pytest.mark.slow
+
 Serve = Callable[..., Instance]
 
 

@@ -18,6 +18,8 @@ import pytest
 
 from tests.running.instances import Instance, Marked, free_port, start_job, wait_for
 
+pytestmark = pytest.mark.slow
+
 # Makes the terminal that is its input the one whose Ctrl-C it gets, as a shell does.
 TAKE_TERMINAL = """
 import fcntl, runpy, termios
