@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import secrets
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import Field, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -84,6 +84,7 @@ class Settings:
     public_url: str = _setting(
         "", url("http", "https"), "address that people and programs reach; unset: HOST and PORT"
     )
+    public_url_is_set: bool = False  # else each request's own scheme and host are used in links
     trusted_proxies: int = _setting("0", whole(0, 10), "number of reverse proxies in front")
     cors_origins: frozenset[str] = _setting(
         "", origins, "origins whose pages may call /v1 and /api, separated by commas, or `*`"
@@ -167,7 +168,7 @@ def setting_docs() -> list[SettingDoc]:
     """All settings in the order of the table, for the documentation and ``canopy doctor``."""
     return [
         SettingDoc(item.name.upper(), item.metadata["default"], item.metadata["purpose"])
-        for item in fields(Settings)
+        for item in _settings()
     ]
 
 
@@ -179,11 +180,12 @@ def load_settings(environ: Mapping[str, str] | None = None) -> Settings:
             production requires is missing.
     """
     source = os.environ if environ is None else environ
-    values = {item.name: _read(item.name, item.metadata, source) for item in fields(Settings)}
+    values = {item.name: _read(item.name, item.metadata, source) for item in _settings()}
     _make_instance_folder(values["instance_path"])
     if not values["database_url"]:
         values["database_url"] = "sqlite:///canopy.sqlite3"
     values["database_url"] = _in_folder(values["database_url"], values["instance_path"])
+    values["public_url_is_set"] = bool(values["public_url"])
     if not values["public_url"]:
         values["public_url"] = f"http://{_name_of(values['host'])}:{values['port']}"
     values["public_url"] = values["public_url"].rstrip("/")
@@ -207,12 +209,17 @@ def setting_faults(environ: Mapping[str, str] | None = None) -> list[str]:
     raises the first."""
     source = os.environ if environ is None else environ
     faults = []
-    for item in fields(Settings):
+    for item in _settings():
         try:
             _read(item.name, item.metadata, source)
         except SettingsError as error:
             faults.append(str(error))
     return faults
+
+
+def _settings() -> list[Field[Any]]:
+    """The fields of ``Settings`` that are read from the environment."""
+    return [item for item in fields(Settings) if item.metadata]
 
 
 def _in_folder(url: str, folder: Path) -> str:

@@ -17,6 +17,7 @@ from flask import Response, current_app, request
 from app.api.requests import request_id
 from app.http.errors import ServiceUnavailable
 from app.http.etags import entity_tag, parse_tags
+from app.http.urls import absolute_url
 from app.values import clock
 from app.values.strict_json import dumps
 
@@ -32,13 +33,17 @@ _END: Final = b"]"  # of an array
 def single(
     record: Mapping[str, Any], *, status: int = 200, location: str | None = None
 ) -> Response:
-    """One resource: ``{data, meta: {request_id, timestamp}}``, with its entity tag."""
+    """One resource: ``{data, meta: {request_id, timestamp}}``, with its entity tag.
+
+    Args:
+        location: the path of a new resource.
+    """
     data = dumps(record)
     meta = {"request_id": request_id(), "timestamp": clock.format_time(clock.now())}
     parts = [b'{"data":', data, b',"meta":', dumps(meta), b"}"]
     response = _tagged(parts, sum(map(len, parts)), entity_tag([data]), status)
     if location is not None:
-        response.headers["Location"] = location
+        response.headers["Location"] = absolute_url(location)
     return response
 
 
@@ -165,5 +170,5 @@ def _links(number: int, last: int) -> str:
         pages["next"] = number + 1
     pages["last"] = last
     others = {name: value for name, value in request.args.items() if name != "page"}
-    stem = f"{request.path}?{urlencode(others | {'page': ''})}"
+    stem = absolute_url(f"{request.path}?{urlencode(others | {'page': ''})}")
     return ", ".join(f'<{stem}{target}>; rel="{rel}"' for rel, target in pages.items())

@@ -12,6 +12,7 @@ from flask import Flask
 from app.db.extensions import db
 from app.values import clock
 from tests.make import Client, make_account, make_asset, make_project
+from tests.make.apps import second_app
 
 pytestmark = pytest.mark.one_database
 
@@ -184,3 +185,14 @@ def test_statuses_of_success(client: Client) -> None:
     answers = {name: answer.status_code for name, answer in _statuses(client).items()}
     special = {"create": 201, "delete asset": 204}
     assert answers == dict.fromkeys(answers, 200) | special
+
+
+def test_addresses_are_those_of_the_request_or_of_public_url(client: Client) -> None:
+    headers = {"Authorization": f"Bearer {client.token}", "Host": "forest.test:8443"}
+    made = client.app.test_client().post("/v1/projects", json={"name": "Elm"}, headers=headers)
+    assert made.headers["Location"].startswith("http://forest.test:8443/v1/projects/proj_")
+    public = {"public_url": "https://canopy.example.org/base", "public_url_is_set": True}
+    with second_app(client.app, **public) as app:
+        listed = app.test_client().get("/v1/projects?status=active", headers=headers)
+    last = '<https://canopy.example.org/base/v1/projects?status=active&page=1>; rel="last"'
+    assert listed.headers["Link"].endswith(last)

@@ -41,7 +41,7 @@ def test_an_invited_person_is_a_member(client: Client, role: str) -> None:
     assert response.status_code == 201
     record = response.json["data"]
     assert (record["email"], record["role"], record["joined_at"]) == (email, role, None)
-    assert response.headers["Location"] == f"{PATH}/{record['id']}"
+    assert response.headers["Location"] == f"http://localhost{PATH}/{record['id']}"
     read = client.get(response.headers["Location"])
     assert read.json["data"] == record
     assert read.headers["ETag"] == response.headers["ETag"]

@@ -21,7 +21,7 @@ def test_answers_201_with_the_address_of_the_project(client: Client) -> None:
     response = client.post("/v1/projects", json={"name": "Schwarzwald"})
     assert response.status_code == 201
     location = response.headers["Location"]
-    assert location == f"/v1/projects/{response.json['data']['id']}"
+    assert location == f"http://localhost/v1/projects/{response.json['data']['id']}"
     assert client.get(location).json["data"] == response.json["data"]
 
 

@@ -31,7 +31,7 @@ def test_a_new_webhook(client: Client) -> None:
     answer = _create(client, events=["project.created"], description=" The registry ")
     made = answer.json["data"]
     assert answer.status_code == 201
-    assert answer.headers["Location"] == f"{PATH}/{made['id']}"
+    assert answer.headers["Location"] == f"http://localhost{PATH}/{made['id']}"
     assert list(made) == [*FIELDS, "secret"]
     assert made["id"].startswith("wh_")
     assert made["created_at"] == made["updated_at"]

@@ -1,0 +1,13 @@
+"""URLs of this service, as clients reach it."""
+
+from __future__ import annotations
+
+from flask import current_app, request
+
+
+def absolute_url(path: str) -> str:
+    """The URL of a path, which begins with a slash: at ``PUBLIC_URL`` where it is set, else at the
+    scheme and host of the current request."""
+    settings = current_app.config["SETTINGS"]
+    base: str = settings.public_url if settings.public_url_is_set else request.host_url.rstrip("/")
+    return f"{base}{path}"
