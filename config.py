@@ -92,6 +92,11 @@ class Settings:
     max_body_bytes: int = _setting(
         str(16 * 1024 * 1024), whole(1024, 1024**3), "largest request body, in bytes"
     )
+    max_account_bytes: int = _setting(
+        str(2 * 1024**3),
+        whole(0, 2**60),
+        "bytes of boundaries and metadata that an account may store; 0: no limit",
+    )
     rate_limit_disabled: bool = _setting("false", boolean, "`true` skips every rate limit")
     webhook_allowed_networks: tuple[Network, ...] = _setting(
         "", networks, "private networks that webhooks may reach, for development"

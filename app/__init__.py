@@ -13,6 +13,7 @@ from app.assets.routes import bp as assets_bp
 from app.billing.routes import bp as billing_bp
 from app.chat.routes import bp as chat_bp
 from app.credentials.routes import bp as credentials_bp
+from app.credentials.routes import me_bp
 from app.db import engines, extensions
 from app.db.migrations import FOLDER
 from app.deliveries.jobs import JOBS as DELIVERY_JOBS
@@ -142,7 +143,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     api = openapi.init_app(app)
     for blueprint in (
         projects_bp, assets_bp, account_bp, members_bp, webhooks_bp, webhook_logs_bp, events_bp,
-        credentials_bp,
+        credentials_bp, me_bp,
     ):  # fmt: skip
         api.register_blueprint(blueprint)
     for other in (

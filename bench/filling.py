@@ -136,6 +136,7 @@ def _rows(accounts: list[str], size: int, totals: dict[str, dict[str, int]]) -> 
             counted = totals[account_id]
             status, area = row["status"], row["area_m2"]
             counted[f"projects_{status}"] = counted.get(f"projects_{status}", 0) + 1
+            counted["stored_bytes"] = counted.get("stored_bytes", 0) + row["stored_bytes"]
             if status != "archived":
                 counted["area_m2"] = counted.get("area_m2", 0) + (area or 0)
             yield row
@@ -158,10 +159,12 @@ def _row(rng: random.Random, account_id: str, number: int, moment: datetime, *, 
         "created_at": time,
         "updated_at": time,
         "slug": slugify(name),
+        "external_id": None if number % 3 else f"FS-{number}",
         "name": name,
         "name_key": fold(name),
         "search_text": searchable(name, description),
         "description": description,
+        "stored_bytes": len(boundary["geometry"] or ""),
         **boundary,
     }
     return row | _other_values(rng, PROJECT, row)

@@ -8,7 +8,7 @@ from marshmallow import fields, validate
 
 from app.api.schemas import OutputSchema
 from app.policy import bounds
-from app.values.fields import InputSchema, Text
+from app.values.fields import FixedText, InputSchema, Text
 
 
 class AccountUsageSchema(OutputSchema):
@@ -47,8 +47,8 @@ class AccountUpdateSchema(InputSchema):
     example: ClassVar = {"name": "Umpqua Forest Watch"}
 
     name = Text(shortest=1, longest=bounds.NAME_LENGTH)
-    id = fields.String(dump_only=True)
-    slug = fields.String(dump_only=True)
+    id = FixedText()
+    slug = FixedText()
     type = fields.String(dump_only=True)
     plan = fields.String(dump_only=True)
     usage = fields.Nested(AccountUsageSchema, dump_only=True)
@@ -86,6 +86,7 @@ class UsageSchema(OutputSchema):
         "projects": {"active": 1, "archived": 0, "total": 1},
         "members": {"current": 1, "limit": 25},
         "api_requests": {"current": 2, "limit": 310000},
+        "stored_bytes": {"current": 627, "limit": 2147483648},
     }
 
     period = fields.Nested(PeriodSchema, required=True)
@@ -93,3 +94,4 @@ class UsageSchema(OutputSchema):
     projects = fields.Nested(ProjectCountSchema, required=True)
     members = fields.Nested(CountSchema, required=True)
     api_requests = fields.Nested(CountSchema, required=True)
+    stored_bytes = fields.Nested(CountSchema, required=True)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import bindparam, select
 
 from app.account.validation import check_account
+from app.api.resource_fields import check_fixed
 from app.auth.people import EmailTaken, find_person
 from app.auth.principal import Principal
 from app.db.column_types import api_column
@@ -63,13 +64,19 @@ def account_record(row: Any, usage: Any) -> dict[str, Any]:
 def rename_account(
     principal: Principal, values: dict[str, Any], if_match: IfMatch = ANY
 ) -> dict[str, Any]:
-    """Change the account's name. Returns its record. Raises PreconditionFailed."""
+    """Change the account's name. Returns its record.
+
+    Raises:
+        PreconditionFailed: ``if_match`` does not hold.
+        ValidationFailed: ``values`` has another id or slug.
+    """
     # FOR NO KEY UPDATE: the stored response of this request has a foreign key to the account.
     lock = {"key_share": True}
     account = db.session.get_one(Account, principal.account_id, with_for_update=lock)
     usage = db.session.get_one(AccountUsage, principal.account_id)
     record = account_record(account, usage)
     if_match.check(dumps(record))
+    values = check_fixed(values, id=account.id, slug=account.slug)
     if values.get("name", account.name) != account.name:
         account.name = values["name"]
         account.updated_at = clock.now()

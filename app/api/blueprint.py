@@ -59,7 +59,7 @@ class ApiBlueprint(Blueprint):  # type: ignore[misc]
         """Declare an operation.
 
         Args:
-            method: GET, POST, PUT or DELETE.
+            method: GET, POST, PUT (PATCH is the same operation) or DELETE.
             path: the rule, below the blueprint's prefix.
             needs: the permission, or ``ANY_CREDENTIAL``.
             gives: the status of success and the schema of its body.
@@ -95,7 +95,8 @@ class ApiBlueprint(Blueprint):  # type: ignore[misc]
                 conflicts=conflicts,
                 conditional=conditional,
             )
-            self.route(path, methods=[method], provide_automatic_options=False)(run)
+            methods = ["PUT", "PATCH"] if method == "PUT" else [method]
+            self.route(path, methods=methods, provide_automatic_options=False)(run)
             return view
 
         return decorate

@@ -9,13 +9,13 @@ from typing import Any, Final
 from flask import Flask, Response, current_app
 from flask_limiter.errors import RateLimitExceeded
 from gunicorn.http.errors import NoMoreData, ParseException  # type: ignore[import-untyped]
-from sqlalchemy.exc import IntegrityError, SQLAlchemyError
+from sqlalchemy.exc import SQLAlchemyError
 from werkzeug.exceptions import HTTPException
 
 from app.api.requests import early_error, request_id
 from app.db.engines import is_outage
 from app.http import errors
-from app.http.errors import ApiError, Detail
+from app.http.errors import ApiError
 from app.limits import limiter
 from app.values.strict_json import dumps
 
@@ -31,15 +31,6 @@ _BY_STATUS: Final[dict[int, type[ApiError]]] = {
         errors.UnsupportedMediaType,
     )
 }
-
-# Constraints whose violation is the client's to mend: what it is called, and what is said.
-_CONFLICTS: Final = {
-    "uq_projects_account_id_slug": Detail(
-        "slug", "Another project of this account has a name that gives the same slug."
-    ),
-}
-_SQLITE_NAMES: Final = {"projects.account_id, projects.slug": "uq_projects_account_id_slug"}
-
 
 _PAGE: Final = "canopy_error_page"
 
@@ -85,21 +76,10 @@ def _envelope(error: ApiError, extra: dict[str, Any]) -> Response:
 
 def as_api_error(error: SQLAlchemyError) -> ApiError | None:
     """The error response for a failure of the database, or None when it is our own fault."""
-    if isinstance(error, IntegrityError) and (detail := _conflict(error)):
-        return errors.Conflict("The resource conflicts with another one.", details=[detail])
     if is_outage(error):
         log.warning("the database is unavailable: %s", getattr(error, "orig", None) or error)
         return errors.ServiceUnavailable()
     return None
-
-
-def _conflict(error: IntegrityError) -> Detail | None:
-    diagnosis = getattr(error.orig, "diag", None)
-    name = diagnosis.constraint_name if diagnosis is not None else None
-    if name is None:
-        columns = str(error.orig).partition("UNIQUE constraint failed: ")[2]
-        name = _SQLITE_NAMES.get(columns)
-    return _CONFLICTS.get(name or "")
 
 
 def _render_http(error: HTTPException) -> Response:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import marshmallow as ma
@@ -9,8 +10,10 @@ from marshmallow import fields, validate
 
 from app.geometry import GeometryInvalid, Problem, read_bbox, read_boundary, read_point
 from app.policy import bounds
-from app.values.fields import QueryInteger, QuerySchema, Text
+from app.policy.fields import Field
+from app.values.fields import QueryInteger, QuerySchema, Text, Timestamp
 from app.values.strict_json import dumps
+from app.values.text import unstorable
 
 
 class Keyword(Text):
@@ -96,11 +99,75 @@ class JsonObject(fields.Field[Any]):
         return text.decode()
 
 
+class CommaSeparated(fields.Field[tuple[str, ...]]):
+    """Words of a query string, with commas between them."""
+
+    def __init__(self, what: str, *, most: int, known: Sequence[str] = (), **options: Any) -> None:
+        """
+        Args:
+            what: the words are, in the plural.
+            known: the only words there are; empty: any.
+        """
+        super().__init__(metadata={"type": "string"} | options.pop("metadata", {}), **options)
+        self._what, self._most, self._known = what, most, known
+
+    def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> tuple[str, ...]:
+        words = [word.strip() for word in value.split(",", self._most)]
+        if len(words) > self._most:
+            raise ma.ValidationError(f"Must name at most {self._most} {self._what}.")
+        if not all(words):
+            raise ma.ValidationError(f"Must be {self._what} with commas between them.")
+        if self._known and (unknown := [word for word in words if word not in self._known]):
+            message = f"There is no {unknown[0][:50]!r}. The {self._what} are: "
+            raise ma.ValidationError(f"{message}{', '.join(self._known)}.")
+        if problem := unstorable(value):
+            raise ma.ValidationError(problem)
+        return tuple(dict.fromkeys(words))
+
+
+class FieldNames(CommaSeparated):
+    """The fields of a record that are asked for, in the record's order; ``id`` is always there."""
+
+    def __init__(self, table: Sequence[Field]) -> None:
+        self._names = tuple(field.name for field in table)
+        description = "Only these fields, such as `name,status`; `id` is always there."
+        super().__init__(
+            "fields",
+            most=len(self._names),
+            known=self._names,
+            data_key="fields",
+            attribute="fields",
+            metadata={"description": description, "examples": ["name,status"]},
+        )
+
+    def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> tuple[str, ...]:
+        chosen = super()._deserialize(value, attr, data, **options)
+        return tuple(name for name in self._names if name == "id" or name in chosen)
+
+
 class PageQuerySchema(QuerySchema):
     """Which page of a list."""
 
     page = QueryInteger(low=1, high=bounds.PAGE_MAX, load_default=1)
     per_page = QueryInteger(low=1, high=bounds.PER_PAGE_MAX, load_default=bounds.PER_PAGE_DEFAULT)
+
+
+class ListQuerySchema(PageQuerySchema):
+    """Which resources of a list, in which order, with which fields."""
+
+    ids = CommaSeparated(
+        "ids",
+        most=bounds.LIST_IDS,
+        metadata={"description": f"Only these; at most {bounds.LIST_IDS}, separated by commas."},
+    )
+    updated_since = Timestamp(
+        metadata={"description": "Changed at this time or later; RFC 3339, with a zone."}
+    )
+    order = fields.String(
+        validate=validate.OneOf(("asc", "desc")),
+        metadata={"description": "Without it: newest first by `created_at`, else ascending."},
+    )
+    bbox = BoundingBox()
 
 
 def _one_of(*kinds: str, allow_none: bool) -> dict[str, Any]:

@@ -30,7 +30,7 @@ from app.security.sealing import seal, unseal
 from app.values import clock
 
 HEADER: Final = "Idempotency-Key"
-REPEATABLE: Final = ("POST", "PUT")
+REPEATABLE: Final = ("POST", "PUT", "PATCH")
 _PRINTABLE: Final = re.compile(rf"[\x20-\x7e]{{1,{IDEMPOTENCY_KEY_LENGTH}}}")
 _KEPT_HEADERS: Final = ("Content-Type", "Location", "ETag", "Link", "Cache-Control")
 

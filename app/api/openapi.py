@@ -39,9 +39,10 @@ def description() -> dict[str, Any]:
     api = current_app.extensions["flask-smorest"]["apis"][""]["ext_obj"]
     document: dict[str, Any] = deepcopy(api.spec.to_dict())
     for operations in document["paths"].values():
-        for operation in operations.values():
+        for method, operation in operations.items():
             if isinstance(operation, dict):
-                _finish(operation)
+                _finish(method, operation)
+    _describe_sparse_lists(document)
     return document
 
 
@@ -51,9 +52,35 @@ def description_text() -> bytes:
     return dumps(description())
 
 
-def _finish(operation: dict[str, Any]) -> None:
+def _describe_sparse_lists(document: dict[str, Any]) -> None:
+    """Describe the records of lists that take the parameter ``fields``: whole, or parts of them."""
+    schemas = document["components"]["schemas"]
+    for path in document["paths"].values():
+        parameters = path.get("get", {}).get("parameters", ())
+        if not any(each.get("name") == "fields" for each in parameters):
+            continue
+        answer = path["get"]["responses"]["200"]["content"]["application/json"]["schema"]["$ref"]
+        data = schemas[_last(answer)]["properties"]["data"]
+        if "$ref" not in data["items"]:  # of two lists with one schema, the second
+            continue
+        whole = _last(data["items"]["$ref"])
+        schemas[f"{whole}Fields"] = schemas[whole] | {
+            "description": "The fields that the parameter `fields` named.",
+            "required": ["id"],
+        }
+        parts = {"$ref": f"#/components/schemas/{whole}Fields"}
+        data["items"] = {"anyOf": [data["items"], parts]}
+
+
+def _last(reference: str) -> str:
+    return reference.rpartition("/")[2]
+
+
+def _finish(method: str, operation: dict[str, Any]) -> None:
     """Add to an operation what flask-smorest has no word for: header parameters, permission,
-    a second form of the body."""
+    a second form of the body. PATCH, the same operation as PUT, gets an id of its own."""
+    if method == "patch":
+        operation["operationId"] = operation["operationId"].replace("update", "patch", 1)
     if (also := operation.pop("x-body-also", None)) is not None:
         content = operation["requestBody"]["content"]["application/json"]
         content["schema"] = {"oneOf": [content["schema"], also]}

@@ -84,7 +84,7 @@ def refuse_parameters(req: Request) -> None:
     """Raises BadRequest when a route that takes no query parameters was given some."""
     if req.args:
         names = islice(req.args, MOST_DETAILS)
-        details = [Detail(_shortened(name), "Unknown parameter.") for name in names]
+        details = [Detail(_shortened(name), "There are no parameters here.") for name in names]
         raise BadRequest("The query parameters are not valid.", details=details)
 
 

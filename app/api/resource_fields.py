@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
 from marshmallow import fields, validate
 
 from app.api.fields import Geometry, JsonObject, Keyword, Location
+from app.http.errors import Detail, ValidationFailed
 from app.policy.fields import Field
-from app.values.fields import Text
+from app.values.fields import FixedText, Text
+
+_FIXED: Final = ("id", "slug")
 
 SchemaFields = dict[str, fields.Field[Any]]
 
@@ -23,20 +26,18 @@ def create_fields(table: Sequence[Field]) -> SchemaFields:
     """Of the body that creates a resource: the fields that can be set, and those that are passed
     over, so that what was read can be sent back."""
     set_later = [field.name for field in table if field.writable == "on update"]
-    made = update_fields(table) | {
-        field.name: input_field(field, required=True) for field in table if field.required
+    made = {
+        field.name: _shown(field, dump_only=True)
+        if field.writable == "never"
+        else input_field(field, required=field.required)
+        for field in table
     }
     return {name: field for name, field in made.items() if name not in set_later}
 
 
 def update_fields(table: Sequence[Field]) -> SchemaFields:
     """Likewise of the body that updates one."""
-    return {
-        field.name: _shown(field, dump_only=True)
-        if field.writable == "never"
-        else input_field(field)
-        for field in table
-    }
+    return {field.name: _update_field(field) for field in table}
 
 
 def filter_fields(table: Sequence[Field]) -> SchemaFields:
@@ -67,6 +68,32 @@ def input_field(
         "point": Location,
     }
     return kinds[field.kind](**options)
+
+
+def check_fixed(values: Mapping[str, Any], **current: str) -> dict[str, Any]:
+    """The values of an update without the fields that never change.
+
+    Args:
+        values: as the schema of the body loaded them.
+        current: those fields as they are.
+
+    Raises:
+        ValidationFailed: ``values`` has one of them, and would change it.
+    """
+    details = [
+        Detail(name, f"The {name} of a resource never changes. Leave it out, or send {value!r}.")
+        for name, value in current.items()
+        if values.get(name, value) != value
+    ]
+    if details:
+        raise ValidationFailed(details=details)
+    return {name: value for name, value in values.items() if name not in current}
+
+
+def _update_field(field: Field) -> fields.Field[Any]:
+    if field.name in _FIXED:
+        return FixedText()
+    return _shown(field, dump_only=True) if field.writable == "never" else input_field(field)
 
 
 def _shown(field: Field, **options: bool) -> fields.Field[Any]:

@@ -20,3 +20,8 @@ def location_columns(location: Point | None) -> dict[str, Any]:
 def search_columns(name: str) -> dict[str, str]:
     """The column that is searched."""
     return {"search_text": searchable(name)}
+
+
+def stored_bytes(metadata: str | None) -> int:
+    """How many bytes of the account's quota an asset takes."""
+    return 0 if metadata is None else len(metadata.encode())

@@ -1,4 +1,4 @@
-"""/v1/projects/{project_id}/assets."""
+"""/v1/assets and /v1/projects/{project_id}/assets."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from app.assets import listing, service
 from app.assets.listing import asset_query
 from app.assets.record import asset_record
 from app.assets.schemas import (
+    AccountAssetQuerySchema,
     AssetCreateSchema,
     AssetQuerySchema,
     AssetSchema,
@@ -25,15 +26,31 @@ from app.projects.service import check_project
 bp = ApiBlueprint(
     "assets",
     __name__,
-    url_prefix="/v1/projects/<project_id>/assets",
+    url_prefix="/v1",
     description="Equipment, stations and points of interest inside a project.",
 )
-_ONE = "/<asset_id>"
+_ALL = "/projects/<project_id>/assets"
+_ONE = f"{_ALL}/<asset_id>"
 
 
 @bp.operation(
     "GET",
-    "",
+    "/assets",
+    needs="assets:read",
+    query=AccountAssetQuerySchema,
+    gives=(200, page_of(AssetSchema)),
+)
+def list_all_assets(principal: Principal, values: dict[str, Any]) -> Response:
+    """List the assets of all projects."""
+    project_id = values.pop("project_id", None)
+    query = asset_query(**values)
+    records, total = listing.list_assets(principal.account_id, project_id, query)
+    return envelope.page(records, total=total, number=query.page, size=query.per_page)
+
+
+@bp.operation(
+    "GET",
+    _ALL,
     needs="assets:read",
     precheck=check_project,
     query=AssetQuerySchema,
@@ -54,7 +71,7 @@ def read_asset(principal: Principal, project_id: str, asset_id: str) -> Response
 
 @bp.operation(
     "POST",
-    "",
+    _ALL,
     needs="assets:write",
     precheck=check_project,
     takes=AssetCreateSchema,

@@ -7,7 +7,10 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from app.api.fields import BoundingBox, PageQuerySchema
+from marshmallow import validate
+from marshmallow.fields import String
+
+from app.api.fields import FieldNames, ListQuerySchema
 from app.api.resource_fields import create_fields, filter_fields, shown_fields, update_fields
 from app.api.schemas import OutputSchema
 from app.assets import examples
@@ -43,13 +46,24 @@ class AssetUpdateSchema(InputSchema):
         include = update_fields(ASSET)
 
 
-class AssetQuerySchema(PageQuerySchema):
-    """Which assets of the project; the newest first."""
+class AssetQuerySchema(ListQuerySchema):
+    """Which assets of the project, and in which order."""
 
-    class Meta(PageQuerySchema.Meta):
+    class Meta(ListQuerySchema.Meta):
         include = filter_fields(ASSET)
 
     search = Text(
-        longest=bounds.SEARCH_LENGTH, metadata={"description": "Part of the name, in any case."}
+        longest=bounds.SEARCH_LENGTH,
+        metadata={
+            "description": "Part of the name: these characters in this order, in upper or lower "
+            "case. Accents count."
+        },
     )
-    bbox = BoundingBox()
+    sort = String(validate=validate.OneOf(bounds.ASSET_SORTS), load_default="created_at")
+    shown = FieldNames(ASSET)
+
+
+class AccountAssetQuerySchema(AssetQuerySchema):
+    """Which assets of all projects, and in which order."""
+
+    project_id = Text(longest=40, metadata={"description": "Only assets of this project."})

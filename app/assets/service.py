@@ -6,7 +6,8 @@ from typing import Any
 
 from sqlalchemy import bindparam
 
-from app.assets.derived import location_columns, search_columns
+from app.api.resource_fields import check_fixed
+from app.assets.derived import location_columns, search_columns, stored_bytes
 from app.assets.listing import asset_query as asset_query  # these for other packages
 from app.assets.listing import list_assets as list_assets
 from app.assets.record import COLUMNS, asset_data, asset_record, row_record
@@ -23,6 +24,7 @@ from app.models import Asset
 from app.outbox import Actor, emit
 from app.policy.fields import ASSET
 from app.projects.service import lock_project
+from app.usage.service import count_bytes
 from app.values import clock
 from app.values.ids import is_id, new_id
 from app.values.records import changed_fields, mapped_row, set_columns
@@ -63,6 +65,7 @@ def create_asset(
 
     Raises:
         NotFound: the account has no such project.
+        Forbidden: the account would store more bytes than it may.
     """
     lock_project(principal.account_id, project_id)
     moment = clock.now()
@@ -80,6 +83,7 @@ def create_asset(
     insert_row(Asset, row)
     record = row_record(*mapped_row(row, ASSET))
     emit("asset.created", record, Actor.of(principal))
+    count_bytes(principal.account_id, stored_bytes(row.get("metadata_json")))
     return record
 
 
@@ -95,10 +99,12 @@ def update_asset(
     Raises:
         NotFound: the project has no such asset.
         PreconditionFailed: ``if_match`` does not hold.
+        ValidationFailed: ``values`` has another id.
+        Forbidden: the account would store more bytes than it may.
     """
     asset = _find(principal, project_id, asset_id, if_match)
-    before = asset_record(asset)
-    columns = dict(values)
+    before, size = asset_record(asset), stored_bytes(asset.metadata_json)
+    columns = check_fixed(values, id=asset.id)
     if "location" in values:
         columns |= location_columns(values["location"])
     set_columns(asset, columns)
@@ -110,6 +116,7 @@ def update_asset(
     _emit("asset.updated", asset, principal, changes=changes)
     if "status" in changes:
         _emit("asset.status_changed", asset, principal, previous_status=before["status"])
+    count_bytes(asset.account_id, stored_bytes(asset.metadata_json) - size)
     return asset
 
 
@@ -119,6 +126,7 @@ def delete_asset(
     """Delete an asset. Raises NotFound, PreconditionFailed."""
     asset = _find(principal, project_id, asset_id, if_match)
     _emit("asset.deleted", asset, principal)
+    count_bytes(asset.account_id, -stored_bytes(asset.metadata_json))
     db.session.delete(asset)
 
 

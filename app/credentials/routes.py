@@ -1,4 +1,4 @@
-"""/v1/auth/verify."""
+"""/v1/auth/verify and /v1/me."""
 
 from __future__ import annotations
 
@@ -7,15 +7,26 @@ from flask import Response
 from app.api import envelope
 from app.api.blueprint import ANY_CREDENTIAL, ApiBlueprint
 from app.api.error_handlers import render
+from app.api.schemas import single_of
 from app.auth.principal import Principal
-from app.credentials.schemas import VerificationSchema
+from app.credentials import service
+from app.credentials.schemas import CallerSchema, VerificationSchema
 from app.http.errors import Unauthorized
 from app.values.clock import format_optional_time
 
-bp = ApiBlueprint("auth", __name__, url_prefix="/v1/auth", description="Credentials.")
+bp = ApiBlueprint("auth", __name__, url_prefix="/v1", description="Credentials.")
 
 
-@bp.operation("GET", "/verify", needs=ANY_CREDENTIAL, gives=(200, VerificationSchema))
+me_bp = ApiBlueprint("me", __name__, url_prefix="/v1", description="Who is calling.")
+
+
+@me_bp.operation("GET", "/me", needs=ANY_CREDENTIAL, gives=(200, single_of(CallerSchema)))
+def read_caller(principal: Principal) -> Response:
+    """Read who is calling: the person that an OAuth token acts for, and the account."""
+    return envelope.single(service.read_caller(principal))
+
+
+@bp.operation("GET", "/auth/verify", needs=ANY_CREDENTIAL, gives=(200, VerificationSchema))
 def verify_credential(principal: Principal) -> Response:
     """Verify the credential."""
     return envelope.bare(

@@ -1,4 +1,4 @@
-"""Response schema of /v1/auth/verify."""
+"""Response schemas of /v1/auth/verify and /v1/me."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import ClassVar
 from marshmallow import fields, validate
 
 from app.api.schemas import OutputSchema
+from app.policy.permissions import ROLES
 
 
 class VerificationSchema(OutputSchema):
@@ -27,3 +28,32 @@ class VerificationSchema(OutputSchema):
     permissions = fields.List(fields.String(), required=True)
     account_id = fields.String(required=True)
     expires_at = fields.DateTime(required=True, allow_none=True)
+
+
+class CallerAccountSchema(OutputSchema):
+    id = fields.String(required=True)
+    name = fields.String(required=True)
+    slug = fields.String(required=True)
+
+
+class CallerSchema(OutputSchema):
+    """Who is calling. A key or a service token belongs to no person: for it, all but `account` is
+    null. An application learns name and e-mail address with the scope `profile` only."""
+
+    example: ClassVar = {
+        "id": "user_01k9zq1x5wkcz0e7h3vrm8t2aj",
+        "name": "Jo Fields",
+        "email": "jo@example.org",
+        "role": "editor",
+        "account": {
+            "id": "acct_01k9zq1x5wkcz0e7h3vrm8t2aj",
+            "name": "Umpqua Forest Watch",
+            "slug": "umpqua-forest-watch",
+        },
+    }
+
+    id = fields.String(required=True, allow_none=True)
+    name = fields.String(required=True, allow_none=True)
+    email = fields.String(required=True, allow_none=True)
+    role = fields.String(required=True, allow_none=True, validate=validate.OneOf(tuple(ROLES)))
+    account = fields.Nested(CallerAccountSchema, required=True)

@@ -6,13 +6,15 @@ import ipaddress
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import bindparam
+from sqlalchemy import bindparam, select
 
+from app.auth.access_tokens import PROFILE
+from app.auth.principal import Principal
 from app.auth.tenant import columns_of, rows_of
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
 from app.http.errors import Detail, ValidationFailed
-from app.models import Account, Credential, Membership
+from app.models import Account, Credential, Membership, User
 from app.policy.bounds import ALLOWLIST_ENTRIES, NAME_LENGTH
 from app.policy.permissions import PERMISSIONS
 from app.security import tokens
@@ -37,6 +39,14 @@ _OF_KIND = CompiledQuery(
     )
     .where(Credential.kind == bindparam("kind"))
     .order_by(Credential.id.desc())
+)
+_ACCOUNT = CompiledQuery(
+    select(Account.slug, Account.name).where(Account.id == bindparam("account_id"))
+)
+_PERSON = CompiledQuery(
+    columns_of(Membership, Membership.role, User.name, User.email).where(
+        Membership.user_id == bindparam("user_id"), User.id == Membership.user_id
+    )
 )
 _MAPPED_IPV4 = ipaddress.IPv6Network("::ffff:0:0/96")
 _PREFIXES = {"api_key": tokens.API_KEY, "service_token": tokens.SERVICE_TOKEN}
@@ -80,6 +90,21 @@ def create_credential(
     )
     db.session.add(credential)
     return credential, secret
+
+
+def read_caller(principal: Principal) -> dict[str, Any]:
+    """The account of a credential, and the person that an OAuth token acts for."""
+    account = _ACCOUNT.first(account_id=principal.account_id)
+    person = dict.fromkeys(("id", "name", "email", "role"))
+    if principal.scopes is not None:
+        row = _PERSON.first(account_id=principal.account_id, user_id=principal.user_id)
+        person |= {"id": principal.user_id, "role": row.role}
+        if PROFILE in principal.scopes:
+            person |= {"name": row.name, "email": row.email}
+    return {
+        **person,
+        "account": {"id": principal.account_id, "name": account.name, "slug": account.slug},
+    }
 
 
 def list_credentials(account_id: str, kind: str) -> list[dict[str, Any]]:

@@ -6,7 +6,7 @@ import zlib
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, DateTime, LargeBinary, MetaData, String, Text
+from sqlalchemy import BigInteger, ColumnElement, DateTime, LargeBinary, MetaData, String, Text
 from sqlalchemy.engine import Dialect
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.orm import DeclarativeBase, InstrumentedAttribute
@@ -111,6 +111,23 @@ def _kept_text(element: RawTimestamp, compiler: SQLCompiler, **options: Any) -> 
 def _written_text(element: RawTimestamp, compiler: SQLCompiler, **options: Any) -> str:
     moment = compiler.process(element.clauses, **options)
     return f"to_char({moment} AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"')"
+
+
+class byte_length(FunctionElement[int]):
+    """The number of bytes of a text in UTF-8."""
+
+    inherit_cache = True
+    type = BigInteger()
+
+
+@compiles(byte_length)
+def _length_of_blob(element: byte_length, compiler: SQLCompiler, **options: Any) -> str:
+    return f"length(CAST({compiler.process(element.clauses, **options)} AS BLOB))"
+
+
+@compiles(byte_length, "postgresql")
+def _octet_length(element: byte_length, compiler: SQLCompiler, **options: Any) -> str:
+    return f"octet_length({compiler.process(element.clauses, **options)})"
 
 
 def api_column(column: InstrumentedAttribute[Any]) -> ColumnElement[Any]:

@@ -16,7 +16,7 @@ from typing import Any, Final
 from flask import Flask, current_app
 from sqlalchemy import Connection, event
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.exc import DBAPIError, OperationalError
+from sqlalchemy.exc import DBAPIError, IntegrityError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from app.db import queries
@@ -120,6 +120,15 @@ def is_outage(error: BaseException) -> bool:
     if code := getattr(error.orig, "sqlite_errorcode", None):
         return code & 0xFF in _OUTAGE_CODES
     return isinstance(error, OperationalError)  # there was no connection to answer with a code
+
+
+def violated_constraint(error: IntegrityError) -> str:
+    """The name of the constraint that a statement would have broken. SQLite names the columns of a
+    unique one instead: ``projects.account_id, projects.slug``."""
+    diagnosis = getattr(error.orig, "diag", None)
+    if diagnosis is not None:
+        return diagnosis.constraint_name or ""
+    return str(error.orig).partition("UNIQUE constraint failed: ")[2]
 
 
 def _prepare_sqlite(connection: sqlite3.Connection, _: object) -> None:

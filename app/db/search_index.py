@@ -41,7 +41,7 @@ from sqlalchemy.dialects.postgresql import ARRAY
 from app.geometry import Bounds
 from app.values.text import searchable
 
-DrivingIndex = Literal["text", "box", "owner"]
+DrivingIndex = Literal["text", "box", "key", "time", "owner"]
 
 _TURNS = (-360.0, 0.0, 360.0)  # bounds are unwrapped: the same place has longitudes a turn apart
 _TRIGRAM = 3  # characters; the text index finds no shorter needle
@@ -94,26 +94,27 @@ def candidates(
     """Rows that an index returns, which are the only ones read. They are to be tested exactly.
 
     Args:
-        index: that of texts, that of boxes, or (for what neither can find) one whose first column
-            is ``owner``.
+        index: that of texts, that of boxes, or one whose first column is ``owner``: one that is
+            unique ("key"), that of times of changes ("time"), or any.
         owner: the column of the row's owner; its value is a parameter of the same name.
         sides: as in ``overlaps_box``.
     """
-    if index == "owner":
+    if index not in ("text", "box"):
         names = {owner, "account_id"}
         return and_(*(table.c[name] == bindparam(name) for name in sorted(names)))
     if dialect == "postgresql":
         return (
             _named_by_gin(table, owner) if index == "text" else _named_by_gist(table, owner, sides)
         )
-    return table.c.row.in_(_named_by_fts(table) if index == "text" else _named_by_rtree(table))
+    find = _named_by_fts if index == "text" else _named_by_rtree
+    return table.c.row.in_(find(table, owner))
 
 
 def named_by_text(table: Table, dialect: str, owner: str) -> Select[Any]:
     """The row numbers that the text index returns; add a limit."""
     if dialect == "postgresql":
         return select(table.c.row).where(_named_by_gin(table, owner))
-    return _named_by_fts(table)
+    return _named_by_fts(table, owner)
 
 
 def fence(
@@ -198,15 +199,25 @@ def box_values(box: Bounds, owner: str, dialect: str) -> dict[str, Any]:
     return values
 
 
-def _named_by_fts(table: Table) -> Select[Any]:
-    index = named_table(f"{table.name}_text", column("rowid", BigInteger))
-    return select(index.c.rowid).where(text(f"{table.name}_text MATCH :phrase"))
+def _index_prefix(table: Table, owner: str) -> str:
+    """What the names of the indexes on SQLite begin with. Assets have a second pair of them, by
+    their account."""
+    is_second = (table.name, owner) == ("assets", "account_id")
+    return "account_assets" if is_second else table.name
 
 
-def _named_by_rtree(table: Table) -> Any:
+def _named_by_fts(table: Table, owner: str) -> Select[Any]:
+    name = f"{_index_prefix(table, owner)}_text"
+    index = named_table(name, column("rowid", BigInteger))
+    return select(index.c.rowid).where(text(f"{name} MATCH :phrase"))
+
+
+def _named_by_rtree(table: Table, owner: str) -> Any:
     """An owner's mark is the interval between two whole numbers; its middle is in no other."""
     names = ("row", *_SIDES, "mark_from", "mark_to")
-    index = named_table(f"{table.name}_box", *(column(name, Double) for name in names))
+    index = named_table(
+        f"{_index_prefix(table, owner)}_box", *(column(name, Double) for name in names)
+    )
     mark: Any = bindparam("mark", type_=Double)
     own = and_(index.c.mark_from <= mark, index.c.mark_to >= mark)
     sides = [index.c[side] for side in _SIDES]

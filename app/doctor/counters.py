@@ -7,10 +7,13 @@ from typing import Any, Final, NamedTuple, cast
 
 from sqlalchemy import URL, Connection, Table, func, select
 
+from app.db.column_types import byte_length
 from app.db.snapshots import exclusive_writer
-from app.models import AccountUsage, Membership, Project
+from app.models import AccountUsage, Asset, Membership, Project
 
-NAMES: Final = ("projects_active", "projects_archived", "projects_draft", "area_m2", "members")
+NAMES: Final = (
+    "projects_active", "projects_archived", "projects_draft", "area_m2", "members", "stored_bytes",
+)  # fmt: skip
 _USAGE: Final = cast("Table", AccountUsage.__table__)
 
 Counts = dict[str, int]
@@ -52,14 +55,20 @@ def _count(connection: Connection) -> dict[str, Counts]:
     """The actual counts, by account."""
     found: dict[str, Counts] = {}
     area: Any = func.coalesce(func.sum(Project.area_m2), 0)
-    by_status = select(Project.account_id, Project.status, func.count(), area)
-    for account_id, status, number, area_m2 in connection.execute(
+    stored: Any = func.sum(Project.stored_bytes)
+    by_status = select(Project.account_id, Project.status, func.count(), area, stored)
+    for account_id, status, number, area_m2, size in connection.execute(
         by_status.group_by(Project.account_id, Project.status)
     ):
         counts = found.setdefault(account_id, dict.fromkeys(NAMES, 0))
         counts[f"projects_{status}"] = number
+        counts["stored_bytes"] += int(size)
         if status != "archived":
             counts["area_m2"] += int(area_m2)
+    metadata = select(Asset.account_id, func.sum(byte_length(Asset.metadata_json)))
+    described = metadata.where(Asset.metadata_json.is_not(None)).group_by(Asset.account_id)
+    for account_id, size in connection.execute(described):
+        found.setdefault(account_id, dict.fromkeys(NAMES, 0))["stored_bytes"] += int(size)
     members = select(Membership.account_id, func.count()).group_by(Membership.account_id)
     for account_id, number in connection.execute(members):
         found.setdefault(account_id, dict.fromkeys(NAMES, 0))["members"] = number

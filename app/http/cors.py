@@ -16,7 +16,7 @@ from werkzeug.exceptions import MethodNotAllowed
 _PATHS: Final = (
     "/v1/", "/api/", "/oauth/token", "/oauth/revoke", "/.well-known/oauth-authorization-server",
 )  # fmt: skip
-_METHODS: Final = ("DELETE", "GET", "HEAD", "POST", "PUT")
+_METHODS: Final = ("DELETE", "GET", "HEAD", "PATCH", "POST", "PUT")
 _ACCEPTED: Final = (
     "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, X-Request-Id"
 )

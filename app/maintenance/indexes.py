@@ -1,33 +1,45 @@
 """The search and box indexes that SQLite keeps beside the tables, filled by triggers (see the first
-migration): ``<table>_text`` (FTS5) and ``<table>_box`` (R*Tree)."""
+migration): ``<name>_text`` (FTS5) and ``<name>_box`` (R*Tree)."""
 
 # ruff: noqa: S608 - the names in the statements are those of our own tables
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 from sqlalchemy import Connection
 from sqlalchemy.exc import DatabaseError
 
-# A row of these tables has a text, and a box when this column is set.
-INDEXED: Final = {"projects": "west", "assets": "longitude"}
+
+class Indexes(NamedTuple):
+    """A pair of indexes. Each row of the table has a text, and a box when ``placed`` is set."""
+
+    name: str
+    table: str
+    placed: str
+
+
+INDEXES: Final = (
+    Indexes("projects", "projects", "west"),
+    Indexes("assets", "assets", "longitude"),
+    Indexes("account_assets", "assets", "longitude"),
+)
 
 
 def empty_indexes(connection: Connection) -> None:
     """Empty the indexes, also damaged ones. The tables must be empty."""
-    for table in INDEXED:
-        connection.exec_driver_sql(f"INSERT INTO {table}_text({table}_text) VALUES ('delete-all')")
-        connection.exec_driver_sql(f"DELETE FROM {table}_box")
+    for name, _, _ in INDEXES:
+        connection.exec_driver_sql(f"INSERT INTO {name}_text({name}_text) VALUES ('delete-all')")
+        connection.exec_driver_sql(f"DELETE FROM {name}_box")
 
 
 def count_faults(connection: Connection) -> list[str]:
     """The indexes that have another number of rows than their tables, each as a sentence."""
     faults = []
-    for table, placed in INDEXED.items():
+    for name, table, placed in INDEXES:
         for index, found, wanted in (
-            (f"{table}_text", f"{table}_text_docsize", "*"),
-            (f"{table}_box", f"{table}_box", placed),
+            (f"{name}_text", f"{name}_text_docsize", "*"),
+            (f"{name}_box", f"{name}_box", placed),
         ):
             has = _number(connection, f"SELECT count(*) FROM {found}")
             needs = _number(connection, f"SELECT count({wanted}) FROM {table}")
@@ -39,12 +51,12 @@ def count_faults(connection: Connection) -> list[str]:
 def text_faults(connection: Connection) -> list[str]:
     """The search indexes that differ from the texts, each as a sentence. Takes the write lock."""
     faults = []
-    for table in INDEXED:
-        check = f"INSERT INTO {table}_text({table}_text, rank) VALUES ('integrity-check', 1)"
+    for name, _, _ in INDEXES:
+        check = f"INSERT INTO {name}_text({name}_text, rank) VALUES ('integrity-check', 1)"
         try:
             connection.exec_driver_sql(check)
         except DatabaseError:
-            faults.append(f"{table}_text does not agree with the texts")
+            faults.append(f"{name}_text does not agree with the texts")
     return faults
 
 

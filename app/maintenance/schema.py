@@ -11,7 +11,7 @@ from sqlalchemy import Connection, inspect
 from app.db.migrations import newest_revision
 from app.db.snapshots import shown_url
 from app.maintenance.errors import MaintenanceError
-from app.maintenance.indexes import INDEXED
+from app.maintenance.indexes import INDEXES
 from app.maintenance.rows import TableCodec, table_codecs, table_codecs_found
 
 MARKER: Final = "canopy_copy"  # a table that marks a database with an unfinished copy
@@ -78,7 +78,7 @@ def tables_of_others(connection: Connection) -> list[str]:
 
 def _tables_of_indexes(names: Iterable[str]) -> Iterator[str]:
     """The tables in which SQLite stores its search and box indexes."""
-    prefixes = tuple(f"{table}_{kind}" for table in INDEXED for kind in ("text", "box"))
+    prefixes = tuple(f"{pair.name}_{kind}" for pair in INDEXES for kind in ("text", "box"))
     return (name for name in names if name.startswith(prefixes))
 
 

@@ -8,6 +8,7 @@ from flask import Response
 
 from app.api import envelope
 from app.api.blueprint import ApiBlueprint
+from app.api.resource_fields import check_fixed
 from app.api.schemas import single_of, whole_of
 from app.auth.principal import Principal
 from app.http.etags import IfMatch
@@ -64,7 +65,8 @@ def update_member(
     principal: Principal, values: dict[str, Any], member_id: str, if_match: IfMatch
 ) -> Response:
     """Change a member's role."""
-    record = service.change_role(principal, member_id, values.get("role"), if_match)
+    role = check_fixed(values, id=member_id).get("role")
+    record = service.change_role(principal, member_id, role, if_match)
     return envelope.single(record)
 
 

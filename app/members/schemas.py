@@ -11,7 +11,7 @@ from app.api.schemas import OutputSchema
 from app.members.service import INVITED_ROLES
 from app.policy.permissions import PERMISSIONS, ROLES, role_permissions
 from app.values.email import EMAIL_LENGTH, email_problem
-from app.values.fields import InputSchema, Text
+from app.values.fields import FixedText, InputSchema, Text
 
 _JOINED = {"description": "null until the invitation is accepted."}
 _NAME = {"description": "Until the person joins, the part of the address before the @."}
@@ -70,5 +70,6 @@ class MemberUpdateSchema(MemberInputSchema):
 
     example: ClassVar = {"role": "editor"}
 
+    id = FixedText()
     email = fields.String(dump_only=True)
     role = fields.String(validate=validate.OneOf(tuple(ROLES)))

@@ -18,9 +18,13 @@ class Asset(Base):
     __tablename__ = "assets"
     __table_args__ = (
         Index(None, "project_id", "account_id", "created_at", "id"),
+        Index(None, "project_id", "account_id", "updated_at", "id"),
         Index(None, "project_id", "account_id", "status", "created_at", "id"),
         Index(None, "project_id", "account_id", "type", "created_at", "id", "status"),
-        Index(None, "account_id"),
+        Index(None, "account_id", "created_at", "id"),
+        Index(None, "account_id", "updated_at", "id"),
+        Index(None, "account_id", "status", "created_at", "id"),
+        Index(None, "account_id", "type", "created_at", "id", "status"),
     )
 
     row: Mapped[int] = mapped_column(RowNumber, primary_key=True)

@@ -26,7 +26,9 @@ class Project(Base):
     """A forest area.
 
     ``row`` is the database's own number of the row, which the search and box indexes point to; it
-    never leaves the service. ``geometry`` is the GeoJSON text as it goes out. ``name_key`` and
+    never leaves the service. ``geometry`` and ``metadata`` are the JSON text as it goes out, and
+    ``stored_bytes`` is their length in UTF-8. ``geometry`` comes last: SQLite reads a row from its
+    start, and so need not read a large boundary for what is before it. ``name_key`` and
     ``search_text`` are case-folded; the bounds are unwrapped (see ``app.geometry``). The
     indexes follow the orders in which a list can be asked for; the text and box indexes differ by
     database and stand in the migrations.
@@ -39,9 +41,12 @@ class Project(Base):
         Index(None, "account_id", "created_at", "id"),
         Index(None, "account_id", "name_key", "id"),
         Index(None, "account_id", "area_m2", "id"),
+        Index(None, "account_id", "updated_at", "id"),
+        Index(None, "account_id", "external_id", unique=True),
         Index(None, "account_id", "status", "created_at", "id"),
         Index(None, "account_id", "status", "name_key", "id"),
         Index(None, "account_id", "status", "area_m2", "id"),
+        Index(None, "account_id", "status", "updated_at", "id"),
     )
 
     row: Mapped[int] = mapped_column(RowNumber, primary_key=True)
@@ -55,9 +60,12 @@ class Project(Base):
     south: Mapped[float | None] = mapped_column(Double)
     east: Mapped[float | None] = mapped_column(Double)
     north: Mapped[float | None] = mapped_column(Double)
+    stored_bytes: Mapped[int] = mapped_column(BigInteger, default=0)
     slug: Mapped[str] = mapped_column(String(63))
+    external_id: Mapped[str | None] = mapped_column(String(200))
     name: Mapped[str] = mapped_column(String(200))
     name_key: Mapped[str] = mapped_column(SortableText)
     search_text: Mapped[str] = mapped_column(SortableText, deferred=True)
     description: Mapped[str | None] = mapped_column(Text)
+    metadata_json: Mapped[str | None] = mapped_column("metadata", Text, key="metadata_json")
     geometry: Mapped[str | None] = mapped_column(Text)

@@ -7,6 +7,7 @@ from typing import Final
 NAME_LENGTH: Final = 200
 SLUG_LENGTH: Final = 63
 DESCRIPTION_LENGTH: Final = 10_000
+EXTERNAL_ID_LENGTH: Final = 200
 SEARCH_LENGTH: Final = 200
 GEOMETRY_POSITIONS: Final = 100_000
 
@@ -18,7 +19,9 @@ PER_PAGE_MAX: Final = 100
 PAGE_MAX: Final = 1_000_000
 
 PROJECT_STATUSES: Final = ("active", "archived", "draft")
-PROJECT_SORTS: Final = ("name", "created_at", "area_hectares")
+PROJECT_SORTS: Final = ("name", "created_at", "updated_at", "area_hectares")
+ASSET_SORTS: Final = ("created_at", "updated_at")
+LIST_IDS: Final = 100  # that one request for a list may name
 ACCOUNT_TYPES: Final = ("individual", "organization")
 
 # Open vocabularies of assets: any word of this form; these are the documented ones.

@@ -4,7 +4,7 @@ Everything else that the service knows of a field follows from its entry:
 
 - the columns that are read, the record, and what ``changes`` lists: ``app.values.records``
 - the schemas of /v1, the description of the API, the chat's arguments: ``app.api.resource_fields``
-- the filters of a list: ``app.api.listing``
+- the filters of a list: ``app.listing``
 - the data of events and its JSON Schema: ``app.policy.events``, ``app.events.records``
 - what an import reads from the properties of a feature: ``app.projects.feature_text``
 - which rows written with SQL are valid: ``app.row_changes``
@@ -53,6 +53,7 @@ class Field:
     longest: int = 0
     choices: tuple[str, ...] = ()
     filter: bool = False  # whether a list can be filtered by one value of it
+    unique: bool = False  # within the account
     in_events: bool = True
     properties: tuple[str, ...] = ()
 
@@ -78,7 +79,14 @@ PROJECT: Final = (
     ),
     Field(
         "slug", "text", "cottage-grove-ranger-district",
-        description="Made from the name; stays.", shortest=1, longest=bounds.SLUG_LENGTH,
+        description="Made from the name; never changes.",
+        shortest=1, longest=bounds.SLUG_LENGTH, filter=True, unique=True,
+    ),
+    Field(
+        "external_id", "text", "USFS-061501",
+        description="Your own id of the project, unique within the account.",
+        nullable=True, writable="always", shortest=1, longest=bounds.EXTERNAL_ID_LENGTH,
+        filter=True, unique=True, properties=("external_id", "externalid"),
     ),
     Field(
         "description", "text", "Umpqua National Forest",
@@ -92,6 +100,11 @@ PROJECT: Final = (
     Field(
         "status", "choice", "active",
         writable="on update", choices=bounds.PROJECT_STATUSES, filter=True,
+    ),
+    Field(
+        "metadata", "object", {"forest": "Umpqua National Forest", "region": 6},
+        column="metadata_json", description="JSON of your own.",
+        nullable=True, writable="always",
     ),
     _CREATED_AT,
     _UPDATED_AT,

@@ -25,9 +25,10 @@ INCLUDES: Final[dict[str, frozenset[str]]] = {
     "admin": frozenset(PERMISSIONS),
 }
 
-# Scopes that an OAuth application can request. `profile` allows GET /account only.
+# Scopes that an OAuth application can request. `profile` opens GET /account, and the name and
+# e-mail address in GET /me.
 SCOPES: Final[dict[str, str]] = {
-    "profile": "See the account: its name, its plan and how much it holds",
+    "profile": "See your name and e-mail address, and the account: its name, plan and usage",
     "projects:read": PERMISSIONS["projects:read"],
     "projects:write": PERMISSIONS["projects:write"],
     "assets:read": PERMISSIONS["assets:read"],

@@ -22,6 +22,11 @@ def geometry_columns(boundary: Boundary | None) -> dict[str, Any]:
     }
 
 
+def stored_bytes(geometry: str | None, metadata: str | None) -> int:
+    """How many bytes of the account's quota a project takes."""
+    return sum(len(text.encode()) for text in (geometry, metadata) if text is not None)
+
+
 def search_columns(name: str, description: str | None) -> dict[str, str]:
     """The columns that names are sorted by and that are searched."""
     return {"name_key": fold(name), "search_text": searchable(name, description)}

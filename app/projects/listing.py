@@ -9,30 +9,38 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import bindparam, func, select
 
-from app.api.listing import (
-    Filters,
-    ListQuery,
-    SearchedTable,
-    count_statement,
-    filters_of,
-    keys_found,
-    keys_in_order,
-    list_query,
-    page_rows,
-    page_statement,
-    parameters,
-    sorted_by,
-)
 from app.auth.tenant import columns_of
 from app.db.paging import Span, is_among_the_first, is_near
 from app.db.queries import CompiledQuery
 from app.db.search_index import named_by_text, page_of
+from app.listing.query import (
+    Filters,
+    ListQuery,
+    SearchedTable,
+    filters_of,
+    list_query,
+    parameters,
+    pick_fields,
+)
+from app.listing.statements import (
+    count_statement,
+    keys_found,
+    keys_in_order,
+    page_rows,
+    page_statement,
+    sorted_by,
+)
 from app.models import Project
 from app.policy.fields import PROJECT
 from app.projects.record import COLUMNS, SIDES, SUMMARY_COLUMNS, row_record, row_summary
 from app.usage.service import counters, project_total
 
-_SORTS = {"name": "name_key", "created_at": "created_at", "area_hectares": "area_m2"}
+_SORTS = {
+    "name": "name_key",
+    "created_at": "created_at",
+    "updated_at": "updated_at",
+    "area_hectares": "area_m2",
+}
 _TABLE = SearchedTable(Project, PROJECT, "account_id", SIDES, tuple(_SORTS.values()))
 _ROWS = 2  # rows in memory at once, each with a boundary of up to MAX_BODY_BYTES
 _MANY = 2_000  # rows that an index of texts names: to test them takes a few milliseconds
@@ -60,25 +68,28 @@ def list_projects(
     Args:
         boundaries: False: summaries, with the box around each boundary in its place.
     """
-    filters = filters_of(query)
+    boundaries = boundaries and (not query.fields or "geometry" in query.fields)
+    filters = filters_of(_TABLE, query)
     values = parameters(_TABLE, account_id, account_id, query, filters.dialect)
     if filters.driving_index == "text" and query.bbox and _is_frequent(filters, values):
         filters = filters._replace(driving_index="box")
     everything = total = _counted(account_id, query.equal.get("status"))
-    if filters.search or filters.bbox or set(filters.equal) - {"status"}:
+    is_counted = set(filters.equal) <= {"status"} and not filters.updated_since
+    if filters.are_searched or not is_counted:
         total = int(count_statement(_TABLE, filters).scalar(**values))
 
     def statement(wanted: Span) -> CompiledQuery:
         sort = _SORTS[query.sort]
         order = _Order(sort, query.descending, wanted.backwards, boundaries)
-        is_filtered = filters.equal or filters.search or filters.bbox
+        is_filtered = filters.equal or filters.are_searched or filters.updated_since
         if not is_filtered and is_among_the_first(wanted):
             return _page_at_once(order)
         return _page(filters, order, is_near(wanted, total, everything))
 
     at_once = _ROWS if boundaries else None
     rows = page_rows(query.page, query.per_page, total, statement, values, at_once=at_once)
-    return starmap(row_record if boundaries else row_summary, rows), total
+    records = starmap(row_record if boundaries else row_summary, rows)
+    return pick_fields(records, query.fields), total
 
 
 def _is_frequent(filters: Filters, values: dict[str, Any]) -> bool:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from marshmallow import fields, pre_load, validate
 
-from app.api.fields import BoundingBox, PageQuerySchema
+from app.api.fields import FieldNames, ListQuerySchema
 from app.api.resource_fields import create_fields, filter_fields, shown_fields, update_fields
 from app.api.schemas import OutputSchema
 from app.geometry import PROBLEM_CODES
@@ -48,22 +48,21 @@ class ProjectUpdateSchema(InputSchema):
         include = update_fields(PROJECT)
 
 
-class ProjectQuerySchema(PageQuerySchema):
+class ProjectQuerySchema(ListQuerySchema):
     """Which projects, and in which order."""
 
-    class Meta(PageQuerySchema.Meta):
+    class Meta(ListQuerySchema.Meta):
         include = filter_fields(PROJECT)
 
     search = Text(
         longest=bounds.SEARCH_LENGTH,
-        metadata={"description": "Part of the name or the description, in any case."},
+        metadata={
+            "description": "Part of the name or the description: these characters in this order, "
+            "in upper or lower case. Accents count."
+        },
     )
     sort = fields.String(validate=validate.OneOf(bounds.PROJECT_SORTS), load_default="created_at")
-    order = fields.String(
-        validate=validate.OneOf(("asc", "desc")),
-        metadata={"description": "Without it: newest first by `created_at`, else ascending."},
-    )
-    bbox = BoundingBox()
+    shown = FieldNames(PROJECT)
 
 
 class GeometryCheckSchema(InputSchema):

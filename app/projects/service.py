@@ -4,26 +4,30 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import bindparam
+from sqlalchemy import bindparam, func
 
+from app.api.resource_fields import check_fixed
 from app.auth.principal import Principal
 from app.auth.tenant import columns_of, find_locked
+from app.db.column_types import byte_length
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
 from app.db.transactions import insert_row
 from app.geometry import Boundary
 from app.http.errors import Conflict
 from app.http.etags import ANY, IfMatch
-from app.models import Project
+from app.models import Asset, Project
 from app.outbox import Actor, emit
 from app.policy.fields import PROJECT
+from app.projects.conflicts import naming_conflicts
 from app.projects.derived import changes_of, geometry_columns, search_columns
+from app.projects.derived import stored_bytes as stored_bytes
 from app.projects.listing import list_projects as list_projects  # these for other packages
 from app.projects.listing import project_query as project_query
 from app.projects.record import COLUMNS, not_found, project_data, project_record, row_record
 from app.projects.summaries import summarize_project as summarize_project
 from app.projects.summaries import summarize_projects as summarize_projects
-from app.usage.service import ProjectContribution, count_project
+from app.usage.service import ProjectContribution, count_bytes, count_project
 from app.values import clock
 from app.values.ids import is_id, new_id
 from app.values.records import mapped_row, set_columns
@@ -32,6 +36,12 @@ from app.values.text import slugify
 _ONE = CompiledQuery(columns_of(Project, *COLUMNS).where(Project.id == bindparam("project_id")))
 _EXISTS = CompiledQuery(
     columns_of(Project, Project.id).where(Project.id == bindparam("project_id"))
+)
+
+_ASSET_BYTES = (
+    columns_of(Asset)
+    .add_columns(func.coalesce(func.sum(byte_length(Asset.metadata_json)), 0))
+    .where(Asset.project_id == bindparam("project_id"))
 )
 
 
@@ -70,7 +80,8 @@ def create_project(
         values: of other fields that a new project can have, by their columns.
 
     Raises:
-        sqlalchemy.exc.IntegrityError: another project of the account has the slug of this name.
+        Conflict: another project of the account has the slug of this name, or this external id.
+        Forbidden: the account would store more bytes than it may.
     """
     moment = clock.now()
     project_id = new_id("project")
@@ -86,10 +97,13 @@ def create_project(
         **search_columns(name, values.get("description")),
         **geometry_columns(geometry),
     }
-    insert_row(Project, row)
+    row["stored_bytes"] = stored_bytes(row["geometry"], row.get("metadata_json"))
+    with naming_conflicts(row):
+        insert_row(Project, row)
     record = row_record(*mapped_row(row, PROJECT))
     emit("project.created", record, Actor.of(principal))
-    count_project(principal.account_id, None, ProjectContribution("active", row["area_m2"]))
+    counted = ProjectContribution("active", row["area_m2"], row["stored_bytes"])
+    count_project(principal.account_id, None, counted)
     return record
 
 
@@ -101,11 +115,14 @@ def update_project(
     Raises:
         NotFound: the account has no such project.
         PreconditionFailed: ``if_match`` does not hold.
+        ValidationFailed: ``values`` has another id or slug.
+        Conflict: another project of the account has this external id.
+        Forbidden: the account would store more bytes than it may.
     """
     project = _find(principal, project_id, if_match)
     before, boundary = project_record(project), project.geometry
     counted = _counted(project)
-    columns = dict(values)
+    columns = check_fixed(values, id=project.id, slug=project.slug)
     if "geometry" in values:
         columns |= geometry_columns(values["geometry"])
     set_columns(project, columns)
@@ -113,7 +130,10 @@ def update_project(
     if not changes:
         return project
     set_columns(project, search_columns(project.name, project.description))
+    project.stored_bytes = stored_bytes(project.geometry, project.metadata_json)
     project.updated_at = clock.now()
+    with naming_conflicts({"account_id": project.account_id, "external_id": project.external_id}):
+        db.session.flush()
     _emit("project.updated", project, principal, changes=changes)
     count_project(project.account_id, counted, _counted(project))
     return project
@@ -145,6 +165,7 @@ def delete_project(principal: Principal, project_id: str, if_match: IfMatch = AN
         )
     _emit("project.deleted", project, principal)
     count_project(project.account_id, _counted(project), None)
+    count_bytes(project.account_id, -_bytes_of_assets(project))
     db.session.delete(project)
 
 
@@ -164,7 +185,13 @@ def _move(project: Project, status: str, event_type: str, principal: Principal) 
 
 
 def _counted(project: Project) -> ProjectContribution:
-    return ProjectContribution(project.status, project.area_m2)
+    return ProjectContribution(project.status, project.area_m2, project.stored_bytes)
+
+
+def _bytes_of_assets(project: Project) -> int:
+    """The stored bytes of the project's assets, which are deleted with it."""
+    values = {"account_id": project.account_id, "project_id": project.id}
+    return int(db.session.execute(_ASSET_BYTES, values).scalar_one())
 
 
 def _emit(event_type: str, project: Project, principal: Principal, **extra: Any) -> None:

@@ -18,6 +18,7 @@ class AssetAdapter(TableAdapter):
     name: ClassVar = "asset"
     model: ClassVar = Asset
     fields: ClassVar = ASSET
+    counted: ClassVar = ("account_id", "metadata")
 
     def recompute_derived(self, row: Asset, boundaries: Boundaries) -> tuple[bool, bool]:
         before = _derived(row)

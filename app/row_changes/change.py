@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final, NamedTuple
 
@@ -30,10 +30,9 @@ class Change(NamedTuple):
         found = first.get("id", second.get("id"))
         return found if isinstance(found, str) else ""
 
-    @property
-    def may_count(self) -> bool:
-        """Whether the account's counters may have changed, as far as was reported."""
-        counted = ("account_id", "status", "area_m2", "geometry")
+    def may_count(self, counted: Sequence[str]) -> bool:
+        """Whether the account's counters, which follow from the columns ``counted``, may have
+        changed, as far as was reported."""
         known = all(name in self.record and name in self.old_record for name in counted)
         return not known or any(self.record[name] != self.old_record[name] for name in counted)
 

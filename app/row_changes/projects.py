@@ -11,7 +11,7 @@ from app.db.queries import CompiledQuery
 from app.geometry import Boundary, read_boundary
 from app.models import Project
 from app.policy.fields import PROJECT
-from app.projects.derived import geometry_columns, search_columns
+from app.projects.derived import geometry_columns, search_columns, stored_bytes
 from app.projects.record import project_record
 from app.row_changes.change import Columns
 from app.row_changes.row_validator import RowValidator
@@ -27,6 +27,7 @@ class ProjectAdapter(TableAdapter):
     name: ClassVar = "project"
     model: ClassVar = Project
     fields: ClassVar = PROJECT
+    counted: ClassVar = ("account_id", "status", "area_m2", "geometry", "metadata")
 
     def read_boundary(self, account_id: str, row_id: str) -> Boundaries:
         row = _GEOMETRY.first(account_id=account_id, project_id=row_id)
@@ -44,6 +45,7 @@ class ProjectAdapter(TableAdapter):
             boundary = validator.document("geometry", row.geometry, read_boundary)
         validator.finish()
         set_columns(row, search_columns(row.name, row.description) | geometry_columns(boundary))
+        row.stored_bytes = stored_bytes(row.geometry, row.metadata_json)
         return _derived(row) != before, _geometry(row) != geometry_before
 
     def record(self, row: Project) -> dict[str, Any]:
@@ -67,7 +69,7 @@ def _boundary(text: str | None) -> Boundary | None:
 
 
 def _derived(row: Project) -> tuple[Any, ...]:
-    return row.name_key, row.search_text, row.area_m2, *_geometry(row)
+    return row.name_key, row.search_text, row.stored_bytes, row.area_m2, *_geometry(row)
 
 
 def _geometry(row: Project) -> tuple[Any, ...]:

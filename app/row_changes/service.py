@@ -88,14 +88,14 @@ def _complete_row(rows: TableAdapter, change: Change) -> bool:
         )
     changes = {} if is_new else _changes(before, record, boundary_changed)
     if not (is_new or changes or corrected):
-        if change.may_count:  # likewise
-            _count(rows, account_id)
+        if change.may_count(rows.counted):  # likewise
+            recount(account_id)
         return False
     row.updated_at = clock.now()
     flag_modified(row, "created_at")  # in the form that SQLite's texts of moments have
     db.session.flush()
     _publish(rows, rows.record(row), actor, changes, is_new=is_new)
-    _count(rows, account_id)
+    recount(account_id)
     return True
 
 
@@ -118,7 +118,7 @@ def _publish_deletion(rows: TableAdapter, change: Change) -> bool:
     if rows.name == "asset" and not _has_project(state["project_id"]):
         return False  # it was deleted with its project, whose event stands for both
     emit(f"{rows.name}.deleted", state, actor)
-    _count(rows, actor.account_id)
+    recount(actor.account_id)
     return True
 
 
@@ -182,9 +182,3 @@ def _publish(
         if rows.name == "asset" and "status" in changes:
             previous = changes["status"]["from"]
             emit("asset.status_changed", record, actor, previous_status=previous)
-
-
-def _count(rows: TableAdapter, account_id: str) -> None:
-    """Count the projects again, after the event; assets are not counted."""
-    if rows.name == "project":
-        recount(account_id)

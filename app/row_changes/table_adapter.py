@@ -15,11 +15,13 @@ Boundaries = Mapping[str, Boundary]  # by the texts that they were read from
 
 
 class TableAdapter(ABC):
-    """A table. ``name`` is that of its rows in ids and in the types of events."""
+    """A table. ``name`` is that of its rows in ids and in the types of events; from the columns
+    ``counted`` follow the account's counters."""
 
     name: ClassVar[str]
     model: ClassVar[type[Project] | type[Asset]]
     fields: ClassVar[tuple[Field, ...]]
+    counted: ClassVar[tuple[str, ...]]
 
     @abstractmethod
     def recompute_derived(self, row: Any, boundaries: Boundaries) -> tuple[bool, bool]:

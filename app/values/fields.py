@@ -10,7 +10,10 @@ from typing import Any, ClassVar, Final, NoReturn
 import marshmallow as ma
 from marshmallow import fields, validate
 
+from app.values.messages import set_messages
 from app.values.text import unstorable
+
+set_messages()
 
 _RFC_3339: Final = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?"
@@ -96,6 +99,13 @@ class ReadOnlyHere(fields.Field[Any]):
         raise ma.ValidationError(self.reason)
 
 
+class FixedText(fields.String):
+    """A field of the resource that never changes. An update may send it as it is."""
+
+    def __init__(self) -> None:
+        super().__init__(allow_none=True, metadata={"readOnly": True})
+
+
 class PartialSchema(ma.Schema):
     """An object of another service, of which only the fields here are read."""
 
@@ -133,7 +143,13 @@ class InputSchema(ma.Schema):
 
 
 class QuerySchema(ma.Schema):
-    """A query string."""
+    """A query string. An unknown parameter is an error, whose message names the known ones."""
 
     class Meta:
         unknown = ma.RAISE
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        names = sorted(field.data_key or name for name, field in self.fields.items())
+        known = f"There is no such parameter. The parameters are: {', '.join(names)}."
+        self.error_messages["unknown"] = known

@@ -18,6 +18,7 @@ from app.policy.deliveries import (
 )
 from app.policy.events import ALL_EVENTS, EVENTS, TEST_EVENT
 from app.values.fields import (
+    FixedText,
     InputSchema,
     ReadOnlyHere,
     StrictBoolean,
@@ -162,6 +163,7 @@ class WebhookUpdateSchema(WebhookInputSchema):
 
     example: ClassVar = examples.WEBHOOK_CHANGE
 
+    id = FixedText()
     url = Url()
     events = EventTypes()
     secret = ReadOnlyHere("A secret is not changed here; use rotate-secret, which makes a new one.")

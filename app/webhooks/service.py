@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 
 from sqlalchemy import bindparam, func
 
+from app.api.resource_fields import check_fixed
 from app.auth.principal import Principal
 from app.auth.tenant import columns_of
 from app.db.extensions import db
@@ -96,8 +97,9 @@ def update_webhook(
     principal: Principal, webhook_id: str, values: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Change the fields in ``values``. Returns the record; without a real change nothing happens.
-    Raises NotFound."""
+    Raises NotFound, ValidationFailed."""
     webhook = lock_webhook(principal, webhook_id)
+    values = check_fixed(values, id=webhook.id)
     changed = {name for name, value in values.items() if getattr(webhook, name) != value}
     for name in changed:
         setattr(webhook, name, values[name])

@@ -133,7 +133,7 @@ def test_a_page_of_another_origin(server: Server, item: str) -> None:
     question = _get(server, item, *asked, method="OPTIONS")
     assert (question.status, question.body) == (204, b"")
     assert question.headers["access-control-allow-origin"] == ORIGIN
-    assert question.headers["access-control-allow-methods"] == "DELETE, GET, HEAD, PUT"
+    assert question.headers["access-control-allow-methods"] == "DELETE, GET, HEAD, PATCH, PUT"
     read = _get(server, item, f"Origin: {ORIGIN}", "Accept-Encoding: gzip")
     assert read.headers["access-control-allow-origin"] == ORIGIN
     assert read.headers["vary"] == "Accept-Encoding, Origin"

@@ -125,9 +125,9 @@ def test_errors_have_the_envelope_everywhere(
     ("method", "path", "allowed"),
     [
         ("PATCH", "/v1/projects", {"GET", "HEAD", "POST"}),
-        ("POST", "/v1/projects/x", {"GET", "HEAD", "PUT", "DELETE"}),
+        ("POST", "/v1/projects/x", {"GET", "HEAD", "PUT", "PATCH", "DELETE"}),
         ("GET", "/v1/projects/x/archive", {"POST"}),
-        ("DELETE", "/v1/account", {"GET", "HEAD", "PUT"}),
+        ("DELETE", "/v1/account", {"GET", "HEAD", "PUT", "PATCH"}),
     ],
 )
 def test_405_names_the_methods_that_are_allowed(

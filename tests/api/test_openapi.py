@@ -239,11 +239,14 @@ def test_query_parameters_are_described_with_their_bounds(document: dict[str, An
         for each in document["paths"]["/v1/projects"]["get"]["parameters"]
         if each.get("in") == "query"
     }
-    assert set(parameters) == {*("page", "per_page", "status", "search", "sort", "order", "bbox")}
+    assert set(parameters) == {
+        *("page", "per_page", "status", "search", "sort", "order", "bbox", "fields", "ids"),
+        *("slug", "external_id", "updated_since"),
+    }
     assert parameters["per_page"] == {
         "type": "integer", "minimum": 1, "maximum": 100, "default": 20,
     }  # fmt: skip
     assert parameters["status"]["enum"] == ["active", "archived", "draft"]
-    assert parameters["sort"]["enum"] == ["name", "created_at", "area_hectares"]
+    assert parameters["sort"]["enum"] == ["name", "created_at", "updated_at", "area_hectares"]
     assert parameters["order"]["enum"] == ["asc", "desc"]
     assert parameters["bbox"]["type"] == "string"

@@ -19,7 +19,7 @@ LAYERS: tuple[tuple[str, frozenset[str]], ...] = (
     ("entry points", frozenset({"wsgi", "worker", "gunicorn.conf", "app", "app.serve", "app.cli"})),
     (RESOURCES, frozenset()),
     ("shared by pages", frozenset({"app.site"})),
-    ("shared by operations", frozenset({"app.api"})),
+    ("shared by operations", frozenset({"app.api", "app.listing"})),
     ("events", frozenset({"app.outbox"})),
     ("limits", frozenset({"app.limits"})),
     ("authentication", frozenset({"app.auth"})),

@@ -37,6 +37,7 @@ class Place(NamedTuple):
 EXCEPTIONS = {
     Place("app.doctor.counters", "differences", "AccountUsage"): "compares all accounts",
     Place("app.doctor.counters", "_count", "Project"): "likewise",
+    Place("app.doctor.counters", "_count", "Asset"): "likewise",
     Place("app.doctor.counters", "_count", "Membership"): "likewise",
     Place("app.doctor.counters", "correct", "AccountUsage"): "of each account by its id",
     Place("app.doctor.checks.contents", "_sample", "Project"): "projects of all accounts",
@@ -44,8 +45,8 @@ EXCEPTIONS = {
     Place("app.auth.credentials", "_BY_HASH", "Credential"): "finds out which account is asking",
     Place("app.auth.sessions", "_BY_HASH", "Membership"): "the role of who is signed in",
     Place("app.account.service", "rename_account", "AccountUsage"): "the principal's own row",
-    Place("app.usage.service", "_CHANGE", "AccountUsage"): "an UPDATE that names account_id",
-    Place("app.usage.service", "lock_counters", "AccountUsage"): "names account_id",
+    Place("app.usage.counters", "_CHANGE", "AccountUsage"): "an UPDATE that names account_id",
+    Place("app.usage.counters", "lock_counters", "AccountUsage"): "names account_id",
     Place("app.usage.thresholds", "_REQUESTS", "AccountUsage"): "names account_id",
     Place("app.usage.thresholds", "_MONTH", "RequestCount"): "likewise",
     Place("app.usage.thresholds", "update_requests_level", "AccountUsage"): "likewise",

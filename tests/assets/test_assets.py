@@ -43,7 +43,7 @@ def test_create_answers_201_with_the_address(client: Client, project_id: str) ->
     response = client.post(f"/v1/projects/{project_id}/assets", json=body)
     assert response.status_code == 201
     location = response.headers["Location"]
-    assert location == _path(response.json["data"])
+    assert location == f"http://localhost{_path(response.json['data'])}"
     assert client.get(location).json["data"] == response.json["data"]
 
 

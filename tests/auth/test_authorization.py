@@ -35,6 +35,7 @@ NEEDS = {
     "GET /v1/projects/<project_id>/assets/<asset_id>": "assets:read",
     "PUT /v1/projects/<project_id>/assets/<asset_id>": "assets:write",
     "DELETE /v1/projects/<project_id>/assets/<asset_id>": "assets:write",
+    "GET /v1/assets": "assets:read",
     "GET /v1/account": PROFILE,
     "PUT /v1/account": "admin",
     "GET /v1/account/usage": "billing:read",
@@ -58,7 +59,10 @@ NEEDS = {
     "GET /v1/events/<event_id>": "admin",
     "GET /v1/event-types": ANY_CREDENTIAL,
     "GET /v1/auth/verify": ANY_CREDENTIAL,
+    "GET /v1/me": ANY_CREDENTIAL,
 }
+# PATCH is the same operation as PUT.
+NEEDS |= {name.replace("PUT", "PATCH", 1): needs for name, needs in NEEDS.items() if "PUT" in name}
 
 
 def test_operations_need_these_permissions() -> None:

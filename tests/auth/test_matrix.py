@@ -42,6 +42,7 @@ TABLE: Final[tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...]] = (
         GET /v1/account
         GET /v1/auth/verify
         GET /v1/event-types
+        GET /v1/me
         """,
         EVERYBODY,
         EVERYBODY,
@@ -51,6 +52,7 @@ TABLE: Final[tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...]] = (
         GET /v1/projects
         GET /v1/projects/<project_id>
         POST /v1/geometry/validate
+        GET /v1/assets
         GET /v1/projects/<project_id>/assets
         GET /v1/projects/<project_id>/assets/<asset_id>
         GET /v1/account/members
@@ -101,12 +103,14 @@ TABLE: Final[tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...]] = (
 
 
 def _may_open(kind: str) -> dict[str, tuple[str, ...]]:
-    """The roles that open each operation with a credential of this kind."""
-    return {
+    """The roles that open each operation with a credential of this kind. PATCH is PUT."""
+    may_open = {
         line.strip(): by_application if kind == "OAuth" else by_key
         for lines, by_key, by_application in TABLE
         for line in lines.strip().splitlines()
     }
+    puts = [name for name in may_open if name.startswith("PUT ")]
+    return may_open | {name.replace("PUT", "PATCH", 1): may_open[name] for name in puts}
 
 
 def caller(owner: Client, person: Member, role: str, kind: str) -> Client:

@@ -50,7 +50,9 @@ def test_the_model_is_told_of_the_tools(caller: Client, model: ModelServer) -> N
         *("list_assets", "read_asset", "usage"),
     }
     shape = functions["list_projects"]["parameters"]
-    assert set(shape["properties"]) == {"search", "status", "sort", "order", "page", "per_page"}
+    assert set(shape["properties"]) == {
+        *("search", "status", "sort", "order", "page", "per_page", "slug", "external_id"),
+    }
     assert shape["additionalProperties"] is False
     assert functions["read_asset"]["parameters"]["required"] == ["asset_id", "project_id"]
     assert all(function["description"] for function in functions.values())

@@ -9,8 +9,8 @@ import pytest
 from tests.make import Client, event_types, events, make_key, make_project, square
 
 FIELDS = [
-    *("id", "name", "slug", "description", "area_hectares", "status"),
-    *("created_at", "updated_at"),
+    *("id", "name", "slug", "external_id", "description", "area_hectares", "status"),
+    *("metadata", "created_at", "updated_at"),
 ]
 
 

@@ -151,10 +151,10 @@ def test_pages_are_not_opened(named: Client, path: str) -> None:
     ("path", "methods"),
     [
         ("/v1/projects", {"GET", "HEAD", "POST"}),
-        ("/v1/projects/unknown", {"GET", "HEAD", "PUT", "DELETE"}),
+        ("/v1/projects/unknown", {"GET", "HEAD", "PUT", "PATCH", "DELETE"}),
         ("/v1/projects/unknown/archive", {"POST"}),
         ("/v1/auth/verify", {"GET", "HEAD"}),
-        ("/v1/nothing", {"GET", "HEAD", "POST", "PUT", "DELETE"}),
+        ("/v1/nothing", {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"}),
         ("/api/health", {"GET", "HEAD"}),
     ],
 )

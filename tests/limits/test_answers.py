@@ -23,7 +23,7 @@ pytestmark = pytest.mark.one_database
         ("GET", "/v1/projects?page=0", {}, 400),
         ("GET", "/v1/projects/x", {}, 404),
         ("GET", "/v1/nothing", {}, 404),
-        ("PATCH", "/v1/account", {}, 405),
+        ("DELETE", "/v1/account", {}, 405),
         ("POST", "/v1/projects", {"json": {"name": 5}}, 422),
         ("POST", "/v1/projects", {"data": b"x", "content_type": "text/plain"}, 415),
         ("POST", "/v1/projects", {"data": b"x" * 2000, "content_type": "application/json"}, 413),
@@ -52,7 +52,7 @@ def test_a_refusal_for_lack_of_permission_shows_its_limit(limited: Flask) -> Non
     ("method", "path", "options", "status"),
     [
         ("GET", "/v1/nothing", {}, 404),
-        ("PATCH", "/v1/account", {}, 405),
+        ("DELETE", "/v1/account", {}, 405),
         ("POST", "/v1/projects", {"data": b"x", "content_type": "text/plain"}, 415),
         ("GET", "/v1/projects/x", {}, 429),
         ("GET", "/v1/projects?page=0", {}, 429),

@@ -119,4 +119,5 @@ def test_the_examples_of_the_schemas_are_correct(client: Client) -> None:
     assert len(invited.json["data"]["id"]) == len(shown["id"])
     path = invited.headers["Location"]
     assert client.put(path, json=MemberUpdateSchema.example).json["data"] == invited.json["data"]
-    assert client.put(path, json=shown | {"role": "viewer"}).json["data"]["role"] == "viewer"
+    own = shown | {"id": invited.json["data"]["id"], "role": "viewer"}
+    assert client.put(path, json=own).json["data"]["role"] == "viewer"

@@ -81,7 +81,13 @@ def test_what_was_read_changes_nothing_when_sent_back(
 
 @pytest.mark.usefixtures("_later")
 def test_read_only_fields_are_ignored(client: Client, project: dict[str, Any]) -> None:
-    sent = {"id": "x", "slug": "y", "area_hectares": 0, "created_at": None, "updated_at": 1}
+    sent = {
+        "id": project["id"],
+        "slug": "wald",
+        "area_hectares": 0,
+        "created_at": None,
+        "updated_at": 1,
+    }
     assert _put(client, project, **sent) == project
     assert event_types(client) == ["project.created"]
 

@@ -29,6 +29,7 @@ def test_fields_of_usage(client: Client) -> None:
         "projects": ["active", "archived", "total"],
         "members": ["current", "limit"],
         "api_requests": ["current", "limit"],
+        "stored_bytes": ["current", "limit"],
     }
 
 

@@ -13,6 +13,7 @@ from app.doctor.counters import Difference, differences
 from app.doctor.results import Result, ok, problem
 from app.geometry import GeometryInvalid, read_boundary
 from app.models import Project
+from app.projects.service import stored_bytes
 from app.values.text import fold, searchable
 
 SAMPLE: Final = 200  # projects; all of them when there are no more
@@ -83,6 +84,8 @@ def _drifted(row: Any) -> list[str]:
         wrong.append("name_key")
     if row.search_text != searchable(row.name, row.description):
         wrong.append("search_text")
+    if row.stored_bytes != stored_bytes(row.geometry, row.metadata):
+        wrong.append("stored_bytes")
     return wrong + _drifted_geometry(row)
 
 

@@ -9,9 +9,12 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, NamedTuple
 
-from app.api.listing import newest_first, page_rows
 from app.auth.tenant import columns_of
 from app.db.queries import CompiledQuery, engine
+from app.listing.statements import (
+    newest_first,
+    page_rows,
+)
 from app.models import DeliveryLog
 from app.webhooks.logs.counting import count
 from app.webhooks.logs.filters import Filters, filtered

@@ -82,7 +82,6 @@ CASES = [
     _method("CONNECT", PROJECTS),
     _method("PROPFIND", PROJECTS),
     _method("POST", PROJECT),
-    _method("PATCH", PROJECT),
     _method("GET", f"{PROJECT}/archive"),
     _method("PUT", f"{PROJECT}/restore"),
     _method("DELETE", ASSETS),

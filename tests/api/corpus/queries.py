@@ -35,7 +35,7 @@ CASES = [
     query("status in capitals", "status", "status=ACTIVE"),
     query("status two at once", "status", "status=active,draft"),
     query("status twice", "status", "status=active&status=draft"),
-    query("sort unknown", "sort", "sort=updated_at"),
+    query("sort unknown", "sort", "sort=slug"),
     query("sort empty", "sort", "sort="),
     query("sort with a minus", "sort", "sort=-name"),
     query("sort with SQL", "sort", "sort=name%3B%20DROP%20TABLE%20projects"),

@@ -1,4 +1,4 @@
-"""What all lists of /v1 share: from a query to the rows of a page.
+"""The statements of a list: how many rows, and the rows of a page.
 
 Statements are built once for each combination of filters; the values are parameters. A page's keys
 are found first, in an index, and only then are its rows read whole. Every statement here begins
@@ -7,122 +7,24 @@ with ``columns_of`` or goes out through ``columns_among``, the tenant filter.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from itertools import chain
-from typing import Any, NamedTuple, cast
+from typing import Any
 
-from sqlalchemy import ColumnElement, Select, Table, and_, bindparam, func, select
+from sqlalchemy import ColumnElement, Select, String, and_, any_, bindparam, func, select
+from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.orm import InstrumentedAttribute
 
 from app.auth.tenant import columns_among, columns_of
-from app.db.column_types import Base, api_column
+from app.db.column_types import Timestamp, api_column
 from app.db.paging import Span, span
-from app.db.queries import CompiledQuery, engine
-from app.db.search_index import (
-    DrivingIndex,
-    among,
-    as_stored,
-    box_values,
-    candidates,
-    driving_index,
-    exact_tests,
-    fence,
-    page_of,
-    text_values,
-)
-from app.geometry import Bounds
-from app.policy.fields import Field
+from app.db.queries import CompiledQuery
+from app.db.search_index import among, as_stored, candidates, exact_tests, fence, page_of
+from app.listing.query import Filters, SearchedTable
 
 Row = tuple[Any, ...]
 Keys = tuple[Select[Any], Any]  # the keys of rows, and the columns by which they can be sorted
-
-
-class ListQuery(NamedTuple):
-    """Which rows, in which order, which page."""
-
-    page: int = 1
-    per_page: int = 20
-    equal: Mapping[str, Any] = {}  # values by the columns of ``Field.filter``
-    search: str | None = None
-    bbox: Bounds | None = None
-    sort: str = "created_at"
-    order: str | None = None  # None: newest first, and else ascending
-
-    @property
-    def descending(self) -> bool:
-        return (self.order or ("desc" if self.sort == "created_at" else "asc")) == "desc"
-
-
-class Filters(NamedTuple):
-    """Which filters a statement has, and which index finds the rows."""
-
-    dialect: str
-    equal: tuple[str, ...] = ()
-    search: bool = False
-    bbox: bool = False
-    driving_index: DrivingIndex = "owner"
-
-
-@dataclass(frozen=True, eq=False)
-class SearchedTable:
-    """A table with lists that are filtered, searched and sorted.
-
-    Args:
-        owner: the column that says whose the rows of a list are.
-        sides: the columns of a row's box: west, south, east, north.
-        sorts: the columns that a list can be sorted by.
-    """
-
-    model: type[Base]
-    fields: tuple[Field, ...]
-    owner: str
-    sides: tuple[str, str, str, str]
-    sorts: tuple[str, ...]
-
-    @property
-    def table(self) -> Table:
-        return cast("Table", self.model.__table__)
-
-    def key(self, dialect: str) -> InstrumentedAttribute[Any]:
-        """What a page's rows are looked up by: the cheapest of the unique columns."""
-        name = "row" if dialect == "sqlite" else "id"
-        return cast("InstrumentedAttribute[Any]", getattr(self.model, name))
-
-
-def list_query(fields: Sequence[Field], values: Mapping[str, Any]) -> ListQuery:
-    """The query of a list.
-
-    Args:
-        values: of the filters in ``fields`` and of the attributes of ListQuery; None: not filtered.
-    """
-    filters = {field.name: field.stored_as for field in fields if field.filter}
-    equal = {filters[name]: value for name, value in values.items() if name in filters and value}
-    others = {name: value for name, value in values.items() if name not in filters}
-    return ListQuery(**others, equal=equal)
-
-
-def filters_of(query: ListQuery) -> Filters:
-    return Filters(
-        engine().dialect.name,
-        tuple(query.equal),
-        bool(query.search),
-        bool(query.bbox),
-        driving_index(query.search, query.bbox),
-    )
-
-
-def parameters(
-    table: SearchedTable, account_id: str, owner_id: str, query: ListQuery, dialect: str
-) -> dict[str, Any]:
-    """The parameters of the statements for a query; ``owner_id`` is the value of ``owner``."""
-    values = {"account_id": account_id, table.owner: owner_id, **query.equal}
-    if query.search:
-        values |= text_values(query.search, owner_id, dialect)
-    if query.bbox:
-        values |= box_values(query.bbox, owner_id, dialect)
-    return values
 
 
 def page_rows(
@@ -177,8 +79,8 @@ def newest_first(
 @cache
 def count_statement(table: SearchedTable, filters: Filters) -> CompiledQuery:
     """How many rows the filters leave."""
-    is_searched = filters.search or filters.bbox
-    keys, _ = keys_found(table, filters) if is_searched else keys_in_order(table, filters)
+    find = keys_found if filters.are_searched else keys_in_order
+    keys, _ = find(table, filters)
     return CompiledQuery(select(func.count().label("total")).select_from(keys.subquery()))
 
 
@@ -194,7 +96,7 @@ def keys_found(table: SearchedTable, filters: Filters) -> Keys:
     conditions = [
         candidates(table.table, filters.dialect, filters.driving_index, table.owner, table.sides)
     ]
-    if filters.driving_index == "owner":
+    if filters.driving_index not in ("text", "box"):
         conditions += _equal(table, table.table.c, filters)
     filtered = [field.stored_as for field in table.fields if field.filter]
     names = dict.fromkeys(("row", "id", "account_id", table.owner, *filtered, *table.sorts))
@@ -256,4 +158,18 @@ def _equal(table: SearchedTable, columns: Any, filters: Filters) -> list[ColumnE
 
 def _tests(table: SearchedTable, filters: Filters) -> list[ColumnElement[bool]]:
     wanted = {"search": filters.search, "bbox": filters.bbox}
-    return exact_tests(table.table, filters.dialect, table.sides, **wanted)
+    tests = exact_tests(table.table, filters.dialect, table.sides, **wanted)
+    columns = table.table.c
+    if filters.ids:
+        tests.append(_is_named(columns.id, filters.dialect))
+    if filters.updated_since:
+        tests.append(columns.updated_at >= bindparam("updated_since", type_=Timestamp()))
+    return tests
+
+
+def _is_named(column: ColumnElement[Any], dialect: str) -> ColumnElement[bool]:
+    """Whether a column has one of the values of the parameter ``ids``."""
+    if dialect == "postgresql":
+        return column == any_(bindparam("ids", type_=ARRAY(String)))
+    named = func.json_each(bindparam("ids", type_=String)).table_valued("value")
+    return column.in_(select(named.c.value))

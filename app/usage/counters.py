@@ -1,0 +1,202 @@
+"""The usage counters of an account, updated in the transaction of each change."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, cast
+
+from flask import current_app
+from sqlalchemy import Table, bindparam, func, select, update
+
+from app.auth.tenant import columns_of
+from app.db.column_types import byte_length
+from app.db.extensions import db
+from app.db.queries import CompiledQuery
+from app.http.errors import Detail, Forbidden
+from app.models import Account, AccountUsage, Asset, Membership, Project
+from app.usage.thresholds import (
+    SQUARE_METRES,
+    update_counter_levels,
+    update_requests_level,
+)
+from app.values import clock
+
+_COUNTERS = CompiledQuery(
+    columns_of(
+        AccountUsage,
+        AccountUsage.projects_active,
+        AccountUsage.projects_archived,
+        AccountUsage.projects_draft,
+        AccountUsage.area_m2,
+        AccountUsage.members,
+        AccountUsage.stored_bytes,
+    )
+)
+
+_COUNTED = (
+    "projects_active", "projects_archived", "projects_draft", "area_m2", "members", "stored_bytes",
+)  # fmt: skip
+_USAGE = cast("Table", AccountUsage.__table__)
+_LEVELS = (
+    _USAGE.c.area_m2, _USAGE.c.members, _USAGE.c.stored_bytes, _USAGE.c.hectares_level,
+    _USAGE.c.members_level,
+)  # fmt: skip
+_ACCOUNT = [
+    select(column).where(Account.id == bindparam("account")).scalar_subquery().label(column.key)
+    for column in (Account.name, Account.plan)
+]
+# Returns everything needed to see which thresholds were crossed, so that one statement is enough.
+_CHANGE = (
+    update(_USAGE).where(_USAGE.c.account_id == bindparam("account")).returning(*_LEVELS, *_ACCOUNT)
+)
+_ADD = _CHANGE.values({name: _USAGE.c[name] + bindparam(f"new_{name}") for name in _COUNTED})
+_SET = _CHANGE.values({name: bindparam(f"new_{name}") for name in _COUNTED})
+_PROJECTS = (
+    columns_of(Project, Project.status)
+    .add_columns(
+        func.count().label("projects"),
+        func.sum(Project.area_m2).label("area_m2"),
+        func.sum(Project.stored_bytes).label("stored_bytes"),
+    )
+    .group_by(Project.status)
+)
+_ASSET_BYTES = columns_of(Asset).add_columns(
+    func.coalesce(func.sum(byte_length(Asset.metadata_json)), 0)
+)
+_MEMBERS = columns_of(Membership).add_columns(func.count())
+
+
+class ProjectContribution(NamedTuple):
+    """What a project contributes to the counters."""
+
+    status: str
+    area_m2: int | None
+    stored_bytes: int
+
+
+def count_project(
+    account_id: str, before: ProjectContribution | None, after: ProjectContribution | None
+) -> None:
+    """Update the counters for a changed project, in the current transaction.
+
+    Emits the events of crossed thresholds, so emit the event of the change first. That event's
+    foreign key to the account also serialises this transaction with ``set_plan``, which locks the
+    account.
+
+    Args:
+        before: None if the project was created.
+        after: None if the project was deleted.
+
+    Raises:
+        Forbidden: the account would store more bytes than it may.
+    """
+    if before == after:
+        return
+    changes = dict.fromkeys(_COUNTED, 0)
+    for project, sign in ((before, -1), (after, 1)):
+        if project is not None:
+            changes[f"projects_{project.status}"] += sign
+            changes["stored_bytes"] += sign * project.stored_bytes
+            if project.status != "archived":
+                changes["area_m2"] += sign * (project.area_m2 or 0)
+    _add(account_id, changes)
+
+
+def count_bytes(account_id: str, change: int) -> None:
+    """Add to the counter of stored bytes, or subtract, in the current transaction, after emitting
+    the event. Raises Forbidden if the account would store more than it may."""
+    if change:
+        _add(account_id, {"stored_bytes": change})
+
+
+def count_member(account_id: str, change: int) -> None:
+    """Add 1 or -1 to the counter of members, in the current transaction, after emitting the event.
+    Invited people count."""
+    _add(account_id, {"members": change})
+
+
+def lock_counters(account_id: str) -> None:
+    """Lock the account's counters until the end of the current transaction."""
+    own = select(_USAGE.c.account_id).where(_USAGE.c.account_id == account_id)
+    db.session.execute(own.with_for_update())
+
+
+def recount(account_id: str) -> None:
+    """Recompute all counters in the current transaction, after emitting the events of its changes.
+
+    Exact despite concurrent changes: a transaction that has already updated the counters has ended
+    before the lock is granted; any other is not visible here yet, and adds its change afterwards.
+    """
+    lock_counters(account_id)
+    counts = dict.fromkeys(_COUNTED, 0)
+    own = {"account_id": account_id}
+    for row in db.session.execute(_PROJECTS, own):
+        counts[f"projects_{row.status}"] = row.projects
+        counts["stored_bytes"] += int(row.stored_bytes)
+        if row.status != "archived":
+            counts["area_m2"] += int(row.area_m2 or 0)
+    counts["stored_bytes"] += int(db.session.execute(_ASSET_BYTES, own).scalar_one())
+    counts["members"] = db.session.execute(_MEMBERS, own).scalar_one()
+    _write(_SET, account_id, counts)
+
+
+def check_thresholds(account_id: str) -> None:
+    """Check an account's usage against its plan, which has changed in the current transaction."""
+    _add(account_id, {})
+    update_requests_level(account_id, clock.now())
+
+
+def counters(account_id: str) -> Any:
+    """The columns of an account's counters."""
+    return _COUNTERS.first(account_id=account_id)
+
+
+def project_total(row: Any) -> int:
+    """The number of projects of any status.
+
+    Args:
+        row: as in ``summary``.
+    """
+    return int(row.projects_active + row.projects_archived + row.projects_draft)
+
+
+def summary(row: Any) -> dict[str, Any]:
+    """The field ``usage`` of an account: hectares (without archived projects), projects, members.
+
+    Args:
+        row: a row of ``counters``, or an ``AccountUsage``.
+    """
+    return {
+        "hectares": row.area_m2 / SQUARE_METRES,
+        "projects": project_total(row),
+        "members": row.members,
+    }
+
+
+def _add(account_id: str, changes: dict[str, int]) -> None:
+    row = _write(_ADD, account_id, {name: changes.get(name, 0) for name in _COUNTED})
+    limit = byte_limit()
+    added = changes.get("stored_bytes", 0)
+    if added > 0 and row is not None and limit is not None and row.stored_bytes > limit:
+        raise _storage_full(row.stored_bytes, added, limit)
+
+
+def _write(statement: Any, account_id: str, counts: dict[str, int]) -> Any:
+    values = {f"new_{name}": number for name, number in counts.items()} | {"account": account_id}
+    row = db.session.connection().execute(statement, values).one_or_none()
+    if row is not None:
+        update_counter_levels(account_id, row)
+    return row
+
+
+def byte_limit() -> int | None:
+    """How many bytes of boundaries and metadata an account may store; None: any number."""
+    return current_app.config["SETTINGS"].max_account_bytes or None
+
+
+def _storage_full(total: int, added: int, limit: int) -> Forbidden:
+    message = (
+        f"This needs {added:,} bytes more. The account stores {total - added:,} bytes of "
+        f"boundaries and metadata, of at most {limit:,}. Delete archived projects, or simplify "
+        "boundaries."
+    )
+    return Forbidden("The account's storage is full.", details=[Detail("stored_bytes", message)])

@@ -1,0 +1,48 @@
+"""The usage of an account in the current month, beside the limits of its plan."""
+
+from __future__ import annotations
+
+import calendar
+from datetime import datetime, timedelta
+from typing import Any
+
+from app.limits.plan_file import plan_of
+from app.limits.request_counts import requests_on
+from app.usage.counters import byte_limit, counters, project_total
+from app.usage.thresholds import SQUARE_METRES, percentage, request_limit
+from app.values import clock
+
+
+def statistics(account_id: str, plan_name: str) -> dict[str, Any]:
+    """The usage statistics for the current calendar month (UTC)."""
+    row = counters(account_id)
+    plan = plan_of(plan_name)
+    start, end = _month(clock.now())
+    days = (end - start).days
+    hectares = row.area_m2 / SQUARE_METRES
+    names = [(start + timedelta(days=day)).strftime("%Y-%m-%d") for day in range(days)]
+    return {
+        "period": {"start": clock.format_time(start), "end": clock.format_time(end)},
+        "hectares": {
+            "current": hectares,
+            "limit": plan.hectares,
+            "percentage": percentage(hectares, plan.hectares),
+        },
+        "projects": {
+            "active": row.projects_active,
+            "archived": row.projects_archived,
+            "total": project_total(row),
+        },
+        "members": {"current": row.members, "limit": plan.members},
+        "api_requests": {
+            "current": requests_on(account_id, names),
+            "limit": request_limit(plan, days),
+        },
+        "stored_bytes": {"current": row.stored_bytes, "limit": byte_limit()},
+    }
+
+
+def _month(moment: datetime) -> tuple[datetime, datetime]:
+    """The start of this month and of the next one."""
+    start = moment.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
+    return start, start + timedelta(days=calendar.monthrange(start.year, start.month)[1])

@@ -1,0 +1,82 @@
+"""A project's own id elsewhere, and metadata of its owner's (docs/areas.md)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.make import Client, event_types, events, make_account, make_project
+
+
+def test_both_come_back_as_they_were_sent(client: Client) -> None:
+    metadata = {"forest": "Umpqua", "plots": [1, 2.50, None], "ä": {"deep": True}}
+    made = make_project(client, external_id=" FS-1 ", metadata=metadata)
+    assert (made["external_id"], made["metadata"]) == ("FS-1", metadata)
+    path = f"/v1/projects/{made['id']}"
+    assert client.get(path).json["data"] == made
+    changed = client.put(path, json={"external_id": "FS-2", "metadata": {"a": 1}})
+    assert changed.json["data"]["metadata"] == {"a": 1}
+    event = events(client)[-1]
+    assert event["data"]["external_id"] == "FS-2"
+    assert event["data"]["changes"] == {
+        "external_id": {"from": "FS-1", "to": "FS-2"},
+        "metadata": {"from": metadata, "to": {"a": 1}},
+    }
+    cleared = client.put(path, json={"external_id": None, "metadata": None}).json["data"]
+    assert (cleared["external_id"], cleared["metadata"]) == (None, None)
+
+
+def test_two_projects_of_an_account_do_not_share_one(client: Client) -> None:
+    first = make_project(client, name="A", external_id="FS-1")
+    refused = client.post("/v1/projects", json={"name": "B", "external_id": "FS-1"})
+    assert refused.status_code == 409
+    assert refused.json["error"]["code"] == "CONFLICT"
+    (detail,) = refused.json["error"]["details"]
+    assert detail["field"] == "external_id"
+    assert first["id"] in detail["message"]
+    assert "'FS-1'" in detail["message"]
+    second = make_project(client, name="B")
+    path = f"/v1/projects/{second['id']}"
+    refused = client.put(path, json={"external_id": "FS-1"})
+    assert refused.status_code == 409
+    assert refused.json["error"]["details"] == [detail]
+    assert client.get(path).json["data"] == second
+    assert event_types(client) == ["project.created", "project.created"]
+    assert client.put(path, json={"external_id": "FS-1 "}).status_code == 409
+    assert client.put(path, json={"external_id": "fs-1"}).status_code == 200
+
+
+def test_accounts_do_not_share_them(client: Client) -> None:
+    make_project(client, external_id="FS-1")
+    make_project(make_account(client.app), external_id="FS-1")
+
+
+def test_a_conflict_of_names_names_the_slug_and_the_other_project(client: Client) -> None:
+    first = make_project(client, name="Wald am See")
+    refused = client.post("/v1/projects", json={"name": "wald  am SEE!"})
+    assert refused.status_code == 409
+    (detail,) = refused.json["error"]["details"]
+    assert detail["field"] == "slug"
+    assert first["id"] in detail["message"]
+    assert "'wald-am-see'" in detail["message"]
+    assert refused.json["error"]["message"] == detail["message"]
+
+
+@pytest.mark.one_database
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({"external_id": ""}, "external_id"),
+        ({"external_id": "  "}, "external_id"),
+        ({"external_id": "x" * 201}, "external_id"),
+        ({"external_id": 5}, "external_id"),
+        ({"metadata": []}, "metadata"),
+        ({"metadata": {"a": "x" * 16_400}}, "metadata"),
+        ({"metadata": {str(number): 1 for number in range(51)}}, "metadata"),
+    ],
+)
+def test_wrong_values_are_refused(client: Client, body: dict[str, Any], field: str) -> None:
+    refused = client.post("/v1/projects", json={"name": "A"} | body)
+    assert refused.status_code == 422
+    assert [detail["field"] for detail in refused.json["error"]["details"]] == [field]
