@@ -58,6 +58,7 @@ _BOUNDS: Final = {
     "PROJECT_SORTS": "what projects can be sorted by",
     "ASSET_SORTS": "what assets can be sorted by",
     "LIST_IDS": "`ids` that one request for a list can name",
+    "LIST_BYTES": "bytes of one page of a list",
     "ACCOUNT_TYPES": "what `type` of an account can be",
     "VOCABULARY_PATTERN": "form of an asset's `type` and `status`",
     "ASSET_TYPES": "documented values of an asset's `type`; any other word is taken too",

@@ -22,6 +22,7 @@ PROJECT_STATUSES: Final = ("active", "archived", "draft")
 PROJECT_SORTS: Final = ("name", "created_at", "updated_at", "area_hectares")
 ASSET_SORTS: Final = ("created_at", "updated_at")
 LIST_IDS: Final = 100  # that one request for a list may name
+LIST_BYTES: Final = 64 * 1024 * 1024  # of one page
 ACCOUNT_TYPES: Final = ("individual", "organization")
 
 # Open vocabularies of assets: any word of this form; these are the documented ones.

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import cache
+from collections.abc import Iterable, Iterator
+from functools import cache, partial
 from itertools import starmap
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from sqlalchemy import bindparam, func, select
 
@@ -13,6 +13,7 @@ from app.auth.tenant import columns_of
 from app.db.paging import Span, is_among_the_first, is_near
 from app.db.queries import CompiledQuery
 from app.db.search_index import named_by_text, page_of
+from app.http.errors import BadRequest, Detail
 from app.listing.query import (
     Filters,
     ListQuery,
@@ -23,6 +24,7 @@ from app.listing.query import (
     pick_fields,
 )
 from app.listing.statements import (
+    Row,
     count_statement,
     keys_found,
     keys_in_order,
@@ -31,6 +33,7 @@ from app.listing.statements import (
     sorted_by,
 )
 from app.models import Project
+from app.policy.bounds import LIST_BYTES
 from app.policy.fields import PROJECT
 from app.projects.record import COLUMNS, SIDES, SUMMARY_COLUMNS, row_record, row_summary
 from app.usage.service import counters, project_total
@@ -46,13 +49,16 @@ _ROWS = 2  # rows in memory at once, each with a boundary of up to MAX_BODY_BYTE
 _MANY = 2_000  # rows that an index of texts names: to test them takes a few milliseconds
 
 
+_Read = Literal["records", "summaries", "sizes"]
+
+
 class _Order(NamedTuple):
     """How the rows of a page are sorted, from which end they are counted, and what is read."""
 
     sort: str
     descending: bool
     backwards: bool
-    boundaries: bool
+    read: _Read
 
 
 def project_query(**values: Any) -> ListQuery:
@@ -67,28 +73,40 @@ def list_projects(
 
     Args:
         boundaries: False: summaries, with the box around each boundary in its place.
+
+    Raises:
+        BadRequest: the page would be larger than a page may be.
     """
     boundaries = boundaries and (not query.fields or "geometry" in query.fields)
     filters = filters_of(_TABLE, query)
     values = parameters(_TABLE, account_id, account_id, query, filters.dialect)
     if filters.driving_index == "text" and query.bbox and _is_frequent(filters, values):
         filters = filters._replace(driving_index="box")
-    everything = total = _counted(account_id, query.equal.get("status"))
+    counted = counters(account_id)
+    everything = total = _counted(counted, query.equal.get("status"))
     is_counted = set(filters.equal) <= {"status"} and not filters.updated_since
     if filters.are_searched or not is_counted:
         total = int(count_statement(_TABLE, filters).scalar(**values))
 
-    def statement(wanted: Span) -> CompiledQuery:
+    def statement(wanted: Span, read: _Read) -> CompiledQuery:
         sort = _SORTS[query.sort]
-        order = _Order(sort, query.descending, wanted.backwards, boundaries)
+        order = _Order(sort, query.descending, wanted.backwards, read)
         is_filtered = filters.equal or filters.are_searched or filters.updated_since
         if not is_filtered and is_among_the_first(wanted):
             return _page_at_once(order)
         return _page(filters, order, is_near(wanted, total, everything))
 
-    at_once = _ROWS if boundaries else None
-    rows = page_rows(query.page, query.per_page, total, statement, values, at_once=at_once)
-    records = starmap(row_record if boundaries else row_summary, rows)
+    def rows(read: _Read, at_once: int | None = None) -> Iterable[Row]:
+        made = partial(statement, read=read)
+        return page_rows(query.page, query.per_page, total, made, values, at_once=at_once)
+
+    if boundaries and counted.stored_bytes > LIST_BYTES:
+        _check_size(sum(size for (size,) in rows("sizes")))
+    records = (
+        starmap(row_record, rows("records", _ROWS))
+        if boundaries
+        else starmap(row_summary, rows("summaries"))
+    )
     return pick_fields(records, query.fields), total
 
 
@@ -97,12 +115,21 @@ def _is_frequent(filters: Filters, values: dict[str, Any]) -> bool:
     return int(_count_some(filters.dialect).scalar(**values, most=_MANY)) == _MANY
 
 
-def _counted(account_id: str, status: str | None) -> int:
+def _check_size(size: int) -> None:
+    """Raises BadRequest when the boundaries of a page have too many bytes."""
+    if size > LIST_BYTES:
+        message = (
+            f"This page would be larger than {LIST_BYTES // 1024**2} MB. Ask for fewer records "
+            "with per_page, or leave the boundaries out with fields."
+        )
+        raise BadRequest(message, details=[Detail("per_page", message)])
+
+
+def _counted(counted: Any, status: str | None) -> int:
     """How many projects the account has, from its counters."""
-    row = counters(account_id)
     if status:
-        return int(getattr(row, f"projects_{status}"))
-    return project_total(row)
+        return int(getattr(counted, f"projects_{status}"))
+    return project_total(counted)
 
 
 @cache
@@ -131,4 +158,6 @@ def _page_at_once(order: _Order) -> CompiledQuery:
 
 
 def _columns(order: _Order) -> tuple[Any, ...]:
-    return COLUMNS if order.boundaries else SUMMARY_COLUMNS
+    if order.read == "sizes":
+        return (Project.stored_bytes,)
+    return COLUMNS if order.read == "records" else SUMMARY_COLUMNS

@@ -7,6 +7,7 @@ from urllib.parse import quote
 
 import pytest
 
+from app.projects import listing
 from tests.make import Client, make_account, make_asset, make_project, square
 
 
@@ -69,6 +70,20 @@ def test_changed_since(client: Client, projects: list[dict[str, Any]]) -> None:
     assert _found(client, f"/v1/projects?updated_since={latest}&status=archived") == []
     assert _found(client, f"/v1/projects?updated_since={latest}&search=wood") == ["Wood 0"]
     assert _found(client, "/v1/projects?updated_since=2999-01-01T00:00:00Z") == []
+
+
+@pytest.mark.usefixtures("projects")
+def test_a_page_has_a_bound(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    size = client.get("/v1/account/usage").json["data"]["stored_bytes"]["current"] // 4
+    monkeypatch.setattr(listing, "LIST_BYTES", 2 * size)
+    for query in ("", "&search=wood", "&sort=name&fields=geometry"):
+        refused = client.get(f"/v1/projects?per_page=3{query}")
+        assert refused.status_code == 400, query
+        (detail,) = refused.json["error"]["details"]
+        assert detail["field"] == "per_page"
+        assert "fields" in detail["message"]
+        assert client.get(f"/v1/projects?per_page=2&page=2{query}").status_code == 200
+    assert len(client.get("/v1/projects?fields=name").json["data"]) == 4
 
 
 @pytest.fixture
