@@ -6,6 +6,7 @@ import pytest
 
 from app.policy import bounds
 from docs import generate
+from docs.picture import TARGET, draw
 from tests.architecture.documents import documents
 
 PAGES = {name: text for name, text in documents().items() if generate.tables_of(text)}
@@ -54,3 +55,7 @@ def test_routes_without_a_permission_are_told_apart() -> None:
     assert "`GET /healthz`" in shown
     assert "/v1/projects" not in shown
     assert "static" not in shown
+
+
+def test_the_picture_of_the_readme_is_the_one_that_is_drawn() -> None:
+    assert TARGET.read_text() == draw()
