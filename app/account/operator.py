@@ -33,8 +33,8 @@ def find_account(reference: str) -> Any:
     row = None if unstorable(reference) else statement.first(reference=reference)
     if row is None:
         message = (
-            f"There is no account with the id or slug {reference!r}; "
-            "bin/canopy account list shows them all."
+            f"There is no account with the id or slug {reference!r}. "
+            "List them with: bin/canopy account list"
         )
         raise NotFound(message, details=[Detail("account", message)])
     return row

@@ -149,7 +149,7 @@ def set_plan(account_id: str, plan: str) -> Account:
     """
     account = db.session.get(Account, account_id, with_for_update=True)
     if account is None:
-        raise ValidationFailed(details=[Detail("account", "There is no such account.")])
+        raise ValidationFailed(details=[Detail("account", "This account does not exist.")])
     check_plan(plan)
     account.plan = plan
     account.updated_at = clock.now()
@@ -172,11 +172,11 @@ def _find_or_create_owner(
     try:
         person = find_person(email)
     except EmailTaken:
-        problem = Detail("owner_email", "Is too much like the address of somebody else.")
+        problem = Detail("owner_email", "This address is too similar to that of another person.")
         raise Conflict(details=[problem]) from None
     if person is not None and person.password_hash is not None:
         if password is not None:
-            message = "This person has a password already; leave it out."
+            message = "This person already has a password. Leave this out."
             raise Conflict(details=[Detail("owner_password", message)])
         return person, None
     moment = clock.now()

@@ -107,8 +107,10 @@ def _from_file(array: Iterable[bytes], ending: bytes) -> Response:
             response.call_on_close(stack.pop_all().close)
             return response
     except OSError as error:  # also of closing the file, which tries once more to write
-        log.error("no room for a page of a list: %s", error)
-        message = "There is no room for a page of this size. Ask for fewer with per_page."
+        log.error("no disk space for a page of a list: %s", error)
+        message = (
+            "The server has no room for a page of this size. Ask for fewer records with per_page."
+        )
         raise ServiceUnavailable(message) from None
 
 

@@ -77,7 +77,7 @@ def _envelope(error: ApiError, extra: dict[str, Any]) -> Response:
 def as_api_error(error: SQLAlchemyError) -> ApiError | None:
     """The error response for a failure of the database, or None when it is our own fault."""
     if is_outage(error):
-        log.warning("the database is unavailable: %s", getattr(error, "orig", None) or error)
+        log.warning("database unavailable: %s", getattr(error, "orig", None) or error)
         return errors.ServiceUnavailable()
     return None
 
@@ -102,7 +102,7 @@ def _render_limited(_: RateLimitExceeded) -> Response:
 
 
 def _render_broken_body(_: Exception) -> Response:
-    return render(errors.BadRequest("The chunks of the body are malformed, or end too early."))
+    return render(errors.BadRequest("The chunked body is malformed or incomplete."))
 
 
 def _render_database(error: SQLAlchemyError) -> Response:

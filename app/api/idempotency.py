@@ -51,7 +51,9 @@ _ANSWER = CompiledQuery(
 class StillRunning(Conflict):
     """Two requests with one key at once; this is the one that came second."""
 
-    default_message = "The first request with this Idempotency-Key still runs. Try again shortly."
+    default_message = (
+        "The first request with this Idempotency-Key is still running. Try again shortly."
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,9 @@ class IdempotentRequest:
         if row is None:
             return None
         if row.fingerprint != self.fingerprint:
-            message = "This key was used for another request; use a new key for a new request."
+            message = (
+                "This key was used for a different request. Use a new key for each new request."
+            )
             raise ValidationFailed(details=[Detail(HEADER, message)])
         body = _opened(row.body) if _holds_secret(row.headers) else row.body
         response = Response(body, status=row.status)
@@ -151,7 +155,9 @@ def _opened(sealed: bytes) -> bytes:
     try:
         text: str = unseal(sealed.decode())
     except ValueError:  # the operator has changed the key since
-        message = "The first answer held a secret, and cannot be shown again. It was carried out."
+        message = (
+            "The request was carried out. Its response held a secret and cannot be shown again."
+        )
         raise Conflict(message) from None
     return text.encode()
 

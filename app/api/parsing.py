@@ -32,7 +32,7 @@ class StrictParser(FlaskParser):
             if getattr(schema, "may_be_absent", False):
                 return {}
             raise ValidationFailed(
-                details=[Detail("body", "A JSON object is required; the body is empty.")]
+                details=[Detail("body", "The body is empty. Send a JSON object.")]
             )
         value = _parsed(raw)
         if not isinstance(value, dict):
@@ -76,7 +76,7 @@ def refuse_repeats(req: Request) -> None:
     repeated = [name for name, values in req.args.lists() if len(values) > 1]
     if repeated:
         names = repeated[:MOST_DETAILS]
-        details = [Detail(_shortened(name), "Must be given once.") for name in names]
+        details = [Detail(_shortened(name), "Send this parameter only once.") for name in names]
         raise BadRequest("The query parameters are not valid.", details=details)
 
 
@@ -84,7 +84,9 @@ def refuse_parameters(req: Request) -> None:
     """Raises BadRequest when a route that takes no query parameters was given some."""
     if req.args:
         names = islice(req.args, MOST_DETAILS)
-        details = [Detail(_shortened(name), "There are no parameters here.") for name in names]
+        details = [
+            Detail(_shortened(name), "This operation takes no query parameters.") for name in names
+        ]
         raise BadRequest("The query parameters are not valid.", details=details)
 
 
@@ -97,7 +99,7 @@ def refuse_body(req: Request) -> None:
     """
     raw = whole_body(req)
     if raw and _parsed(raw) != {}:
-        raise ValidationFailed(details=[Detail("body", "Must be empty: nothing is read from it.")])
+        raise ValidationFailed(details=[Detail("body", "Send no body: this operation takes none.")])
 
 
 def _parsed(raw: bytes) -> Any:

@@ -57,7 +57,8 @@ def verify_signature(secret: str | None, setting: str) -> None:
     if not is_signed(secret or "", body, request.headers.get(SIGNATURE)):
         raise bad_signature(
             SIGNATURE,
-            f"Send sha256= and the HMAC-SHA256 of the body as sent, keyed with {setting}.",
+            "Send 'sha256=' and the hexadecimal HMAC-SHA256 of the raw body, keyed with "
+            f"{setting}.",
         )
 
 
@@ -69,7 +70,7 @@ def signed_body(secret: str | None, setting: str) -> bytes:
     """
     if not secret:
         raise ServiceUnavailable(
-            f"This route is closed: {setting} is not set on this instance.", retry_after=3600
+            f"This route is switched off. Its operator has to set {setting}.", retry_after=3600
         )
     return whole_body(request)
 
@@ -77,6 +78,6 @@ def signed_body(secret: str | None, setting: str) -> bytes:
 def bad_signature(header: str, advice: str) -> Unauthorized:
     """The refusal of a request whose signature is missing or wrong."""
     return Unauthorized(
-        f"The signature in {header} is missing or is not that of this body. {advice}",
+        f"The signature in {header} is missing or does not match the body. {advice}",
         scheme=f'Signature header="{header}"',
     )

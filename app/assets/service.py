@@ -131,7 +131,7 @@ def delete_asset(
 
 
 def _not_found() -> NotFound:
-    return NotFound("There is no such asset in this project.")
+    return NotFound("This asset does not exist in this project.")
 
 
 def _find(principal: Principal, project_id: str, asset_id: str, if_match: IfMatch) -> Asset:

@@ -65,7 +65,7 @@ def authenticate(token: str) -> Principal:
     if tokens.is_well_formed(token, tokens.ACCESS_TOKEN):
         row = _BY_HASH.first(token_hash=tokens.hash_token(token))
     if row is None or not _is_valid(row):
-        raise Unauthorized("The token is not valid or was revoked.", challenge="invalid_token")
+        raise Unauthorized("The token is invalid, expired or revoked.", challenge="invalid_token")
     scopes, granted, permissions = _permissions(row.scopes, row.role)
     return Principal(
         kind="oauth",

@@ -63,13 +63,15 @@ def authenticate(header: str | None, address: str) -> Principal:
     if token.startswith(tokens.ACCESS_TOKEN):
         return access_tokens.authenticate(token)
     if not any(tokens.is_well_formed(token, p) for p in (tokens.API_KEY, tokens.SERVICE_TOKEN)):
-        raise Unauthorized("The token is not valid.", challenge="invalid_token")
+        raise Unauthorized(
+            "The token is malformed. Check that it was copied in full.", challenge="invalid_token"
+        )
     row = _BY_HASH.first(token_hash=tokens.hash_token(token))
     if row is None or row.revoked_at is not None:
-        raise Unauthorized("The token is not valid or was revoked.", challenge="invalid_token")
+        raise Unauthorized("The token is invalid, expired or revoked.", challenge="invalid_token")
     if not _is_allowed(address, row.ip_allowlist):
         raise Unauthorized(
-            "The token may not be used from this address.", challenge="invalid_token"
+            "This token cannot be used from your IP address.", challenge="invalid_token"
         )
     granted, permissions = _permissions(row.permissions)
     return Principal(
@@ -92,7 +94,7 @@ def _bearer_token(header: str | None) -> str:
     scheme, _, token = header.strip().partition(" ")
     if scheme.lower() != "bearer" or not token.strip():
         raise Unauthorized(
-            "The Authorization header must be 'Bearer <token>'.", challenge="invalid_request"
+            "Send the Authorization header as 'Bearer <token>'.", challenge="invalid_request"
         )
     return token.strip()
 

@@ -69,12 +69,15 @@ def _record_use(principal: Principal) -> None:
 def _lack(principal: Principal, permission: str) -> str:
     """What is said of a permission that the principal has not."""
     if principal.scopes is None:
-        return f"The credential lacks the permission {permission}."
+        return f"This credential lacks the permission {permission}."
     if permission not in SCOPES:
-        return f"This needs the permission {permission}, which no OAuth token can have."
+        return (
+            f"This needs the permission {permission}, which OAuth tokens cannot have. "
+            "Use an API key."
+        )
     if permission not in expand(principal.scopes):
-        return f"The OAuth token lacks the scope {permission}."
+        return f"This OAuth token lacks the scope {permission}."
     return (
-        f"The person for whom the application acts lacks the permission {permission} in this "
+        f"The person that this application acts for lacks the permission {permission} in this "
         "account."
     )

@@ -33,7 +33,7 @@ class MinorUnits(fields.Field[int]):
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> int:
         if type(value) is not int:
-            raise ma.ValidationError("Must be a whole number of minor units, such as cents.")
+            raise ma.ValidationError("Must be an integer in minor units, such as cents.")
         return value
 
 
@@ -66,7 +66,7 @@ class EventSchema(InputSchema):
     @ma.validates_schema
     def _check_invoice(self, data: Mapping[str, Any], **_: Any) -> None:
         if data["type"].startswith("invoice.") and data.get("invoice") is None:
-            raise ma.ValidationError("An event about an invoice needs it.", "invoice")
+            raise ma.ValidationError("This field is required in events about invoices.", "invoice")
 
 
 class _Metadata(PartialSchema):

@@ -149,7 +149,7 @@ def _problems(
 ) -> list[Detail]:
     details = []
     if db.session.get(Account, account_id) is None:
-        details.append(Detail("account", "There is no such account."))
+        details.append(Detail("account", "This account does not exist."))
     if not 1 <= len(name.strip()) <= NAME_LENGTH:
         details.append(Detail("name", f"Must have 1 to {NAME_LENGTH} characters."))
     if problem := unstorable(name):
@@ -161,7 +161,7 @@ def _problems(
     if len(allowlist) > ALLOWLIST_ENTRIES:
         details.append(Detail("ip_allowlist", f"Must have at most {ALLOWLIST_ENTRIES} entries."))
     details += [
-        Detail("ip_allowlist", f"{entry!r} is not an address or a network such as 10.0.0.0/8.")
+        Detail("ip_allowlist", f"{entry!r} is not an IP address or a network such as 10.0.0.0/8.")
         for entry in allowlist
         if not _is_network(entry)
     ]

@@ -40,7 +40,7 @@ class ApiError(Exception):
 
     status: ClassVar[int] = 500
     code: ClassVar[str] = "INTERNAL_ERROR"
-    default_message: ClassVar[str] = "The service failed to answer this request."
+    default_message: ClassVar[str] = "Something went wrong on our side. The error has been logged."
 
     def __init__(
         self,
@@ -58,7 +58,7 @@ class ApiError(Exception):
 class BadRequest(ApiError):
     status = 400
     code = "VALIDATION_ERROR"
-    default_message = "The request cannot be understood."
+    default_message = "The request is malformed."
 
 
 class Unauthorized(ApiError):
@@ -85,41 +85,41 @@ class Unauthorized(ApiError):
 class Forbidden(ApiError):
     status = 403
     code = "FORBIDDEN"
-    default_message = "The credential may not do this."
+    default_message = "This credential does not allow this."
 
 
 class NotFound(ApiError):
     status = 404
     code = "NOT_FOUND"
-    default_message = "There is nothing at this address."
+    default_message = "This URL does not exist."
 
 
 class MethodNotAllowed(ApiError):
     status = 405
     code = "METHOD_NOT_ALLOWED"
     default_message = (
-        "This address does not take this method; the Allow header names those it does."
+        "This URL does not support this method. The Allow header lists those that it supports."
     )
 
 
 class Conflict(ApiError):
     status = 409
     code = "CONFLICT"
-    default_message = "The state of the resource does not allow this."
+    default_message = "This conflicts with the current state of the resource."
 
 
 class PreconditionFailed(ApiError):
     status = 412
     code = "PRECONDITION_FAILED"
     default_message = (
-        "The resource is no longer as If-Match names it. Read it again and repeat the change."
+        "The resource has changed since you read it. Read it again, then repeat your change."
     )
 
 
 class PayloadTooLarge(ApiError):
     status = 413
     code = "PAYLOAD_TOO_LARGE"
-    default_message = "The body is larger than this service takes."
+    default_message = "The body is too large."
 
 
 class UnsupportedMediaType(ApiError):
@@ -131,13 +131,13 @@ class UnsupportedMediaType(ApiError):
 class ValidationFailed(ApiError):
     status = 422
     code = "VALIDATION_ERROR"
-    default_message = "The request has fields that are not valid; details names each."
+    default_message = "Some fields are invalid. See details."
 
 
 class RateLimited(ApiError):
     status = 429
     code = "RATE_LIMITED"
-    default_message = "Too many requests. Wait for as long as Retry-After says."
+    default_message = "Too many requests. Retry-After says how long to wait."
 
 
 class InternalError(ApiError):
@@ -147,7 +147,7 @@ class InternalError(ApiError):
 class ServiceUnavailable(ApiError):
     status = 503
     code = "SERVICE_UNAVAILABLE"
-    default_message = "The database cannot be reached at the moment. Try again shortly."
+    default_message = "The service is temporarily unavailable. Try again shortly."
 
     def __init__(self, message: str | None = None, *, retry_after: int = 2) -> None:
         super().__init__(message, headers={"Retry-After": str(retry_after)})

@@ -49,12 +49,12 @@ def delivery_registry() -> CollectorRegistry:
 def _backlog() -> Iterator[Metric]:
     found = read_backlog()
     for name, description, value in (
-        ("pending", "Deliveries that are not done, retries included", found.pending),
-        ("due", "Deliveries that are due and not claimed by a worker", found.due),
+        ("pending", "Deliveries still to be made, including retries", found.pending),
+        ("due", "Deliveries that are due and not yet claimed by a worker", found.due),
         ("claimed", "Deliveries that a worker has claimed", found.claimed),
         (
             "oldest_due_seconds",
-            "Time since the oldest unclaimed delivery became due",
+            "Age of the oldest delivery that is due and unclaimed",
             found.oldest_due_seconds,
         ),
     ):

@@ -33,13 +33,15 @@ _REQUESTS = Counter(
 )
 _DURATION = Histogram(
     "canopy_http_request_duration_seconds",
-    "Time from the request's arrival to its answer",
+    "Time from the arrival of a request to its response",
     ["route"],
     buckets=(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5),
 )
-_LIMITED = Counter("canopy_rate_limited_total", "Requests that were one too many", ["limit"])
+_LIMITED = Counter("canopy_rate_limited_total", "Requests rejected by a rate limit", ["limit"])
 _VALKEY_UP = Gauge(
-    "canopy_valkey_up", "Whether Valkey answered last time", multiprocess_mode="livemostrecent"
+    "canopy_valkey_up",
+    "Whether Valkey responded to the last command",
+    multiprocess_mode="livemostrecent",
 )
 
 

@@ -55,4 +55,4 @@ def project_data(project: Project) -> bytes:
 
 def not_found() -> NotFound:
     """The error for an id by which the account has no project."""
-    return NotFound("There is no such project.")
+    return NotFound("This project does not exist.")

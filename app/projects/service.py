@@ -143,7 +143,7 @@ def archive_project(principal: Principal, project_id: str, if_match: IfMatch = A
     """Archive an active or draft project. Raises Conflict when it is archived already."""
     project = _find(principal, project_id, if_match)
     if project.status == "archived":
-        raise Conflict("The project is archived already.")
+        raise Conflict("The project is already archived.")
     return _move(project, "archived", "project.archived", principal)
 
 
@@ -151,7 +151,7 @@ def restore_project(principal: Principal, project_id: str, if_match: IfMatch = A
     """Make an archived project active again. Raises Conflict when it is not archived."""
     project = _find(principal, project_id, if_match)
     if project.status != "archived":
-        raise Conflict(f"Only an archived project can be restored; this one is {project.status}.")
+        raise Conflict(f"Only archived projects can be restored. This one is {project.status}.")
     return _move(project, "active", "project.restored", principal)
 
 
@@ -160,7 +160,7 @@ def delete_project(principal: Principal, project_id: str, if_match: IfMatch = AN
     project = _find(principal, project_id, if_match)
     if project.status != "archived":
         raise Conflict(
-            f"Only an archived project can be deleted; this one is {project.status}. "
+            f"Only archived projects can be deleted. This one is {project.status}. "
             "Archive it first."
         )
     _emit("project.deleted", project, principal)

@@ -36,7 +36,7 @@ class RowValidator:
     def _check_text(self, field: Field, value: Any) -> None:
         """SQLite keeps bytes in any column."""
         if isinstance(value, bytes):
-            self._details.append(Detail(field.name, "Must be text, and is bytes."))
+            self._details.append(Detail(field.name, "Must be text, not bytes."))
             return
         try:
             input_field(field).deserialize(value)
@@ -61,6 +61,6 @@ class RowValidator:
         """Raises ValidationFailed with everything that was wrong, if anything was."""
         if self._details:
             raise ValidationFailed(
-                "The row is not one that the service would keep; details names each column.",
+                "The row holds values that the API would reject. See details.",
                 details=self._details[:_MOST_DETAILS],
             )

@@ -23,7 +23,7 @@ def email_problem(email: str) -> str | None:
     except ValidationError:
         return "Must be an e-mail address such as jo@example.org."
     if not _is_plain(email):
-        return "Must be written as its mail server knows it, in lower case and without quotes."
+        return "Must be a plain lower-case address without quotes."
     return unstorable(email)
 
 

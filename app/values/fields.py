@@ -135,7 +135,9 @@ class InputSchema(ma.Schema):
             return data
         unknown = [name for name in data if name not in self.fields]
         if len(unknown) > 100:
-            raise ma.ValidationError(f"Has {len(unknown):,} names that the resource does not have.")
+            raise ma.ValidationError(
+                f"Has {len(unknown):,} fields that the resource does not have."
+            )
         return {name: value for name, value in data.items() if not self._is_read_only(name)}
 
     def _is_read_only(self, name: str) -> bool:

@@ -88,15 +88,15 @@ def _distinct(pairs: list[tuple[str, Any]]) -> None:
     for name, _ in pairs:
         if name in seen:
             shown = name if len(name) <= 64 else f"{name[:64]}…"
-            raise JsonInvalid(f"The body has the name {shown!r} twice in one object.")
+            raise JsonInvalid(f"The body repeats the name {shown!r} in one object.")
         seen.add(name)
 
 
 def _int64(digits: str) -> int:
     if len(digits) > 20 or int(digits) not in _INT64:
-        raise JsonInvalid("The body has an integer that does not fit into 64 bits.")
+        raise JsonInvalid("The body has an integer of more than 64 bits.")
     return int(digits)
 
 
 def _reject_constant(name: str) -> NoReturn:
-    raise JsonInvalid(f"The body holds {name}, which is not JSON.")
+    raise JsonInvalid(f"The body contains {name}, which is not valid JSON.")

@@ -44,6 +44,6 @@ def check_enabled(enabled: bool, consequence: str) -> None:
     """
     if not enabled:
         raise Conflict(
-            f"The webhook is disabled, so {consequence}. Enable it first; a test is sent to it all "
-            "the same."
+            f"The webhook is disabled, so {consequence}. Enable it first. "
+            "Only tests are sent to a disabled webhook."
         )

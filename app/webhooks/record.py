@@ -48,7 +48,7 @@ def webhook_record(webhook: Webhook) -> dict[str, Any]:
 
 def not_found() -> NotFound:
     """The error for an id with which the account has no webhook."""
-    return NotFound("There is no such webhook.")
+    return NotFound("This webhook does not exist.")
 
 
 def _status(enabled: bool, failures: int) -> str:

@@ -27,7 +27,7 @@ from app.webhooks.service import read_webhook
 
 _QUEUE: Final = "app.webhooks.jobs.queue_replays"
 _FAILED: Final = ("failed", "canceled")
-_IF_DISABLED: Final = "nothing is sent to it again"
+_IF_DISABLED: Final = "nothing can be sent again"
 
 
 def start_replay(
@@ -78,7 +78,7 @@ def start_replay(
 def _check_no_other(account_id: str, webhook_id: str) -> None:
     others = rows_of(account_id, Replay).where(Replay.webhook_id == webhook_id)
     if db.session.scalars(others.limit(1)).first() is not None:
-        raise Conflict("A replay to this webhook is not done yet. Wait until it is.")
+        raise Conflict("A replay to this webhook is still running. Wait until it has finished.")
 
 
 def select_events(replay: Replay) -> Select[Any]:

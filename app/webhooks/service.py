@@ -156,7 +156,7 @@ def _check_number(account_id: str) -> None:
     current = db.session.execute(_NUMBER, {"account_id": account_id}).scalar_one()
     if current >= WEBHOOKS_PER_ACCOUNT:
         raise Forbidden(
-            "The account has as many webhooks as it can have. Delete one that is not needed.",
+            "The account has reached its limit of webhooks. Delete one that you no longer need.",
             details=[
                 Detail("limit", f"An account can have {WEBHOOKS_PER_ACCOUNT} webhooks."),
                 Detail("current", f"The account has {current}, disabled ones included."),

@@ -45,7 +45,7 @@ def test_ten_requests_with_one_key_make_one_row(client: Client) -> None:
     first = [a for a in answers if a.status_code == 201 and "Idempotency-Replayed" not in a.headers]
     assert len(first) == 1
     for waiting in (a for a in answers if a.status_code == 409):
-        assert "still runs" in waiting.json["error"]["message"]
+        assert "still running" in waiting.json["error"]["message"]
     assert client.get("/v1/projects").json["meta"]["total"] == 1
     assert event_types(client) == ["project.created"]
     assert client.post("/v1/projects", json=body, headers=key).json["data"]["id"] in created
@@ -61,7 +61,7 @@ def test_on_postgresql_a_key_whose_first_request_runs_is_a_conflict(client: Clie
         answer = client.post("/v1/projects", json={"name": "A"}, headers={"Idempotency-Key": key})
         db.session.rollback()
     assert answer.status_code == 409
-    assert "still runs" in answer.json["error"]["message"]
+    assert "still running" in answer.json["error"]["message"]
     again = client.post("/v1/projects", json={"name": "A"}, headers={"Idempotency-Key": key})
     assert again.status_code == 201
     assert "Idempotency-Replayed" not in again.headers

@@ -67,7 +67,7 @@ def test_another_account_cannot_be_reached(
     project = make_project(stranger, name="Hidden wood", geometry=square())["id"]
     asset = make_asset(stranger, project, name="Hidden camera")["id"]
     own = make_project(caller)["id"]
-    no_project, no_asset = "There is no such project.", "There is no such asset in this project."
+    no_project, no_asset = "This project does not exist.", "This asset does not exist in this project."
     for name, arguments, told in (
         ("read_project", {"project_id": project}, no_project),
         ("list_assets", {"project_id": project}, no_project),
@@ -127,7 +127,7 @@ def test_wrong_arguments_are_told_to_the_model(caller: Client, name: str, argume
 @pytest.mark.parametrize("value", ["proj_1", "../../etc", "' OR 1=1 --", "森", "proj_" + "x" * 35])
 def test_an_id_of_another_form_is_of_no_project(caller: Client, value: str) -> None:
     arguments = json.dumps({"project_id": value})
-    assert called(caller, "read_project", arguments) == {"error": "There is no such project."}
+    assert called(caller, "read_project", arguments) == {"error": "This project does not exist."}
 
 
 @pytest.mark.parametrize(

@@ -144,6 +144,6 @@ def test_a_database_that_is_gone_is_503(
         patch.setattr(tools, "summarize_projects", gone)
         response = ask(caller)
     assert response.status_code == 503
-    assert "database" in response.json["error"]["message"]
+    assert "unavailable" in response.json["error"]["message"]
     model.plays(says("Yes."))
     assert reply(caller) == "Yes."

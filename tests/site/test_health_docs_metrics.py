@@ -124,8 +124,10 @@ def test_the_reference_page_shows_alternative_bodies(app: Flask) -> None:
     with app.app_context():
         found = {each.id: each for group in groups(description()) for each in group.operations}
     create, check = found["create_project"], found["validate_geometry"]
-    assert [field.name for field in create.body] == ["name", "description", "geometry"]
-    assert create.body[2].type == "Polygon or MultiPolygon or null"
+    assert [field.name for field in create.body] == [
+        *("name", "external_id", "description", "geometry", "metadata"),
+    ]
+    assert create.body[3].type == "Polygon or MultiPolygon or null"
     assert [field.name for field in check.body] == ["geometry"]
     assert check.alternative_body == "The geometry itself."
 

@@ -70,7 +70,7 @@ def test_a_change(
 
 @pytest.mark.parametrize(
     "fields",
-    [{}, {"description": "old"}, {"enabled": True}, {"id": "x", "status": "healthy"}],
+    [{}, {"description": "old"}, {"enabled": True}, {"status": "healthy"}],
 )
 def test_an_update_without_a_change(
     client: Client,

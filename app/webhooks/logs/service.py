@@ -48,12 +48,12 @@ def redeliver(principal: Principal, webhook_id: str, log_id: str) -> dict[str, A
     """
     row = _find(principal.account_id, webhook_id, log_id)
     webhook = share_lock_webhook(principal, webhook_id)
-    check_enabled(webhook.enabled, "nothing is sent to it again")
+    check_enabled(webhook.enabled, "nothing can be sent again")
     # Lock the event, so that it is not deleted before the delivery that refers to it is committed.
     event = rows_of(principal.account_id, Event).where(Event.id == row.event_id)
     lock = event.with_only_columns(Event.id).with_for_update(read=True, key_share=True)
     if db.session.scalars(lock).one_or_none() is None:
-        raise Conflict("The event is not kept any more, so it cannot be sent again.")
+        raise Conflict("The event is too old to be kept, so it cannot be sent again.")
     due_at = due_before_pending(principal.account_id, webhook_id)
     (delivery_id,) = queue_deliveries(
         principal.account_id, row.event_id, [webhook_id], cause="redelivery", due_at=due_at
@@ -72,5 +72,5 @@ def _find(account_id: str, webhook_id: str, log_id: str) -> Any:
     values = {"account_id": account_id, "webhook_id": webhook_id, "log_id": log_id}
     row = _ONE.first(**values) if known else None
     if row is None:
-        raise NotFound("There is no such entry in the log of this webhook.")
+        raise NotFound("This entry does not exist in the log of this webhook.")
     return row
