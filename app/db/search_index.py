@@ -41,7 +41,7 @@ from sqlalchemy.dialects.postgresql import ARRAY
 from app.geometry import Bounds
 from app.values.text import searchable
 
-DrivingIndex = Literal["text", "box", "key", "time", "owner"]
+DrivingIndex = Literal["text", "box", "ids", "key", "time", "owner"]
 
 _TURNS = (-360.0, 0.0, 360.0)  # bounds are unwrapped: the same place has longitudes a turn apart
 _TRIGRAM = 3  # characters; the text index finds no shorter needle
@@ -94,8 +94,8 @@ def candidates(
     """Rows that an index returns, which are the only ones read. They are to be tested exactly.
 
     Args:
-        index: that of texts, that of boxes, or one whose first column is ``owner``: one that is
-            unique ("key"), that of times of changes ("time"), or any.
+        index: any but that of ids. Where it is not that of texts or of boxes, its first column is
+            ``owner``.
         owner: the column of the row's owner; its value is a parameter of the same name.
         sides: as in ``overlaps_box``.
     """
@@ -108,6 +108,14 @@ def candidates(
         )
     find = _named_by_fts if index == "text" else _named_by_rtree
     return table.c.row.in_(find(table, owner))
+
+
+def is_among_ids(column: ColumnElement[Any], dialect: str) -> ColumnElement[bool]:
+    """Whether a column has one of the values of the parameter ``ids``."""
+    if dialect == "postgresql":
+        return column == any_(bindparam("ids", type_=ARRAY(String)))
+    values = func.json_each(bindparam("ids", type_=String)).table_valued("value")
+    return column.in_(select(values.c.value))
 
 
 def named_by_text(table: Table, dialect: str, owner: str) -> Select[Any]:

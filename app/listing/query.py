@@ -51,7 +51,7 @@ class Filters(NamedTuple):
     @property
     def are_searched(self) -> bool:
         """Whether an index finds the rows before they are sorted."""
-        return bool(self.search or self.bbox or self.driving_index == "key")
+        return bool(self.search or self.bbox or self.driving_index in ("ids", "key"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +96,9 @@ def filters_of(table: SearchedTable, query: ListQuery) -> Filters:
     """The filters of a query, and the index that finds the fewest rows for them."""
     unique = {field.stored_as for field in table.fields if field.unique}
     driving = driving_index(query.search, query.bbox)
-    if query.ids or unique & query.equal.keys():
+    if query.ids:
+        driving = "ids"
+    elif unique & query.equal.keys():
         driving = "key"
     elif driving == "owner" and query.updated_since:
         driving = "time"

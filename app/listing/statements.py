@@ -12,15 +12,22 @@ from functools import cache
 from itertools import chain
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, String, and_, any_, bindparam, func, select
-from sqlalchemy.dialects.postgresql import ARRAY
+from sqlalchemy import ColumnElement, Select, and_, bindparam, func, select
 from sqlalchemy.orm import InstrumentedAttribute
 
 from app.auth.tenant import columns_among, columns_of
 from app.db.column_types import Timestamp, api_column
 from app.db.paging import Span, span
 from app.db.queries import CompiledQuery
-from app.db.search_index import among, as_stored, candidates, exact_tests, fence, page_of
+from app.db.search_index import (
+    among,
+    as_stored,
+    candidates,
+    exact_tests,
+    fence,
+    is_among_ids,
+    page_of,
+)
 from app.listing.query import Filters, SearchedTable
 
 Row = tuple[Any, ...]
@@ -93,17 +100,18 @@ def keys_in_order(table: SearchedTable, filters: Filters) -> Keys:
 
 def keys_found(table: SearchedTable, filters: Filters) -> Keys:
     """The keys from the index that finds the rows; they have no order yet."""
-    conditions = [
-        candidates(table.table, filters.dialect, filters.driving_index, table.owner, table.sides)
-    ]
-    if filters.driving_index not in ("text", "box"):
+    index = filters.driving_index
+    conditions = []
+    if index != "ids":  # with the owner's index beside it, SQLite would take that one
+        conditions = [candidates(table.table, filters.dialect, index, table.owner, table.sides)]
+    if index not in ("text", "box", "ids"):
         conditions += _equal(table, table.table.c, filters)
     filtered = [field.stored_as for field in table.fields if field.filter]
     names = dict.fromkeys(("row", "id", "account_id", table.owner, *filtered, *table.sorts))
     source = fence(
         [table.table.c[name] for name in names],
         and_(*conditions, *_tests(table, filters)),
-        *as_stored(table.table, filters.dialect, filters.driving_index),
+        *as_stored(table.table, filters.dialect, index),
     )
     keys = columns_among(source, table.key(filters.dialect).key)
     return keys.where(*_equal(table, source.c, filters)), source.c
@@ -161,15 +169,7 @@ def _tests(table: SearchedTable, filters: Filters) -> list[ColumnElement[bool]]:
     tests = exact_tests(table.table, filters.dialect, table.sides, **wanted)
     columns = table.table.c
     if filters.ids:
-        tests.append(_is_named(columns.id, filters.dialect))
+        tests.append(is_among_ids(columns.id, filters.dialect))
     if filters.updated_since:
         tests.append(columns.updated_at >= bindparam("updated_since", type_=Timestamp()))
     return tests
-
-
-def _is_named(column: ColumnElement[Any], dialect: str) -> ColumnElement[bool]:
-    """Whether a column has one of the values of the parameter ``ids``."""
-    if dialect == "postgresql":
-        return column == any_(bindparam("ids", type_=ARRAY(String)))
-    named = func.json_each(bindparam("ids", type_=String)).table_valued("value")
-    return column.in_(select(named.c.value))

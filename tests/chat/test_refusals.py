@@ -67,7 +67,10 @@ def test_another_account_cannot_be_reached(
     project = make_project(stranger, name="Hidden wood", geometry=square())["id"]
     asset = make_asset(stranger, project, name="Hidden camera")["id"]
     own = make_project(caller)["id"]
-    no_project, no_asset = "This project does not exist.", "This asset does not exist in this project."
+    no_project, no_asset = (
+        "This project does not exist.",
+        "This asset does not exist in this project.",
+    )
     for name, arguments, told in (
         ("read_project", {"project_id": project}, no_project),
         ("list_assets", {"project_id": project}, no_project),

@@ -26,7 +26,12 @@ from app.values.ids import new_id
 from bench import query_plans
 from bench.filling import FREQUENT, RARE, fill
 
-KEYS = {"created_at": "created_at", "name": "name_key", "area_hectares": "area_m2"}
+KEYS = {
+    "created_at": "created_at",
+    "updated_at": "updated_at",
+    "name": "name_key",
+    "area_hectares": "area_m2",
+}
 BOX = Bounds(0.0, 0.0, 30.0, 30.0)
 WORLD = Bounds(-180.0, -90.0, 180.0, 90.0)
 # How a plan names a table that is read without an index that narrows it down.
@@ -49,6 +54,9 @@ class Place(NamedTuple):
     def assets(self, **query: Any) -> list[str]:
         asked = asset_query(**query)
         return self._plans(lambda: list_assets(self.account_id, self.project_id, asked))
+
+    def all_assets(self, **query: Any) -> list[str]:
+        return self._plans(lambda: list_assets(self.account_id, None, asset_query(**query)))
 
     def _plans(self, call: Callable[[], Any]) -> list[str]:
         """The plans for these values; for any values that of the page must be the same."""
@@ -215,3 +223,50 @@ def test_assets_are_found_by_word_and_box(place: Place) -> None:
         assert "assets_text" in _used(plan), plan
     for plan in place.assets(bbox=Bounds(1.0, 1.0, 2.0, 2.0)):
         assert "assets_box" in _used(plan), plan
+
+
+@pytest.mark.parametrize(
+    ("query", "index"),
+    [
+        ({"external_id": "FS-3"}, "ix_projects_account_id_external_id"),
+        ({"slug": "oak"}, "uq_projects_account_id_slug"),
+        ({"external_id": "FS-3", "status": "draft"}, "ix_projects_account_id_external_id"),
+        ({"ids": ("proj_x", "proj_y"), "search": "oak", "bbox": BOX}, "uq_projects_id"),
+    ],
+)
+def test_a_key_is_looked_up_on_its_own_index(
+    place: Place, query: dict[str, Any], index: str
+) -> None:
+    if place.database == "postgresql":
+        pytest.skip("a few rows of which nothing is known are read in any way")
+    if place.database.startswith("sqlite"):
+        index = re.sub(r"^uq_projects.*", "sqlite_autoindex", index)
+    for plan in place.projects(**query):
+        assert index in plan, plan
+
+
+def test_the_latest_changes_are_found_by_their_time(place: Place) -> None:
+    since = {"updated_since": clock.now(), "sort": "updated_at"}
+    for plan in (*place.projects(**since), *place.projects(**since, status="draft")):
+        assert any("updated_at" in index for index in _used(plan)), plan
+
+
+@pytest.mark.parametrize(
+    ("query", "index"),
+    [
+        ({}, "ix_assets_account_id_created_at_id"),
+        ({"sort": "updated_at"}, "ix_assets_account_id_updated_at_id"),
+        ({"status": "active"}, "ix_assets_account_id_status_created_at_id"),
+        ({"type": "sensor"}, "ix_assets_account_id_type_created_at_id_status"),
+        ({"search": "sensor 77"}, "account_assets_text"),
+        ({"bbox": Bounds(1.0, 1.0, 2.0, 2.0)}, "account_assets_box"),
+        ({"ids": ("asset_x",)}, "sqlite_autoindex_assets"),
+    ],
+)
+def test_the_assets_of_all_projects_are_found_on_an_index(
+    place: Place, query: dict[str, Any], index: str
+) -> None:
+    if place.database.startswith("postgresql"):
+        pytest.skip("all assets are the account's here, so that it may read the whole table")
+    plan = place.all_assets(**query)[-1]
+    assert index in plan, plan
