@@ -1,5 +1,4 @@
-"""Idempotency-Key: a request is carried out once (docs/api-conventions.md, "Repeating a request
-safely")."""
+"""Idempotency-Key: a request is carried out once (docs/api-conventions.md, "Idempotency")."""
 
 from __future__ import annotations
 
