@@ -35,7 +35,7 @@ T = TypeVar("T")
 
 TIMEOUT_SECONDS: Final = 0.25
 PROBE_INTERVAL: Final = 0.5
-_OUTAGES: Final = Counter("canopy_valkey_outages_total", "Outages of Valkey that began")
+_OUTAGES: Final = Counter("canopy_valkey_outages_total", "Outages of Valkey")
 _PROBE: Final = "canopy:probe"
 _PROBE_SECONDS: Final = 60  # for which the probe's key stays
 

@@ -112,7 +112,7 @@ def _resolve(mail: LeasedMail) -> tuple[LeasedMail, Contents | None]:
         return mail, contents
     resolved = resolve_mail(mail.kind, mail.recipient, contents.values)
     if resolved is None:
-        log.info("mail %s (%s) is for nobody, or one too many: dropped", mail.id, mail.kind)
+        log.info("mail %s (%s) dropped: recipient gone or limit reached", mail.id, mail.kind)
         record_dropped(mail)
         db.session.commit()
         return mail, None
@@ -145,9 +145,9 @@ def _record_failure(mail: LeasedMail, contents: Contents | None, failure: MailEr
         record_failure(mail, failure.reason, retry_at)
     details = (mail.id, mail.kind, mail.attempts, failure.reason)
     if retry_at is None:
-        log.error("mail %s (%s) is given up at attempt %d: %s", *details)
+        log.error("mail %s (%s) failed for good at attempt %d: %s", *details)
     else:
-        log.warning("mail %s (%s) failed at attempt %d, and is tried again: %s", *details)
+        log.warning("mail %s (%s) failed at attempt %d, will retry: %s", *details)
 
 
 def _has_link_expired(mail: LeasedMail, contents: Contents, moment: datetime) -> bool:
@@ -167,8 +167,8 @@ def _delay_on_error(mail: LeasedMail) -> Iterator[None]:
         db.session.rollback()
         if is_outage(error):
             raise
-        log.exception("mail %s (%s) cannot be made", mail.id, mail.kind)
-        raise Delayed("a fault of Canopy; its log tells more") from error
+        log.exception("mail %s (%s) could not be composed", mail.id, mail.kind)
+        raise Delayed("an error in Canopy; see its log") from error
 
 
 JOBS: Final = (Job(send_mails, every_seconds=15),)

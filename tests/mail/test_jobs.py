@@ -99,7 +99,7 @@ def test_an_undeliverable_mail_is_given_up_at_once(
     send(outbox)
     row = only_row(outbox)
     assert (row.attempts, row.due_at, row.sealed, row.error) == (1, None, None, "nobody there")
-    assert f"mail {row.id} (verify_email) is given up at attempt 1: nobody there" in caplog.text
+    assert f"mail {row.id} (verify_email) failed for good at attempt 1: nobody there" in caplog.text
 
 
 def test_an_unavailable_server_uses_no_attempts_of_other_mails(
@@ -172,7 +172,7 @@ def test_a_bug_in_one_mail_does_not_block_others(
     for name in ("faulty@example.org", "lacking@example.org"):
         row = only_row(outbox, name)
         assert row.due_at is not None
-        assert row.error == "a fault of Canopy; its log tells more"
+        assert row.error == "an error in Canopy; see its log"
     assert "Jo Forester" not in caplog.text
     assert LINK not in caplog.text
 
