@@ -7,7 +7,7 @@ certificate is accepted that is not valid for the name.
 ``client`` is the way in: ``Egress.post``. It asks, in this order:
 
 * ``targets``: is this a URL that may be called;
-* ``keeping``: is there a connection that was kept;
+* ``connection_pool``: is there a connection that was kept;
 * ``resolving`` and ``addresses``: which IP addresses the name has, and whether each is allowed;
 * ``connecting`` and ``securing``: a socket, and TLS on it;
 * ``exchange``: the request out, the response in.
