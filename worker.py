@@ -13,8 +13,8 @@ from typing import Final, NoReturn
 
 from flask import Flask
 
-from app import create_app
 from app.db.migrations import make_first_tables
+from app.factory import create_app
 from app.http import logging
 from app.jobs.queue import DELIVERIES, GENERAL, QUEUES
 from app.jobs.scheduler import Scheduler

@@ -6,8 +6,8 @@ import gc
 import sys
 from logging import INFO, WARNING, getLogger
 
-from app import create_app
 from app.db.migrations import make_first_tables
+from app.factory import create_app
 from app.http import logging
 from app.jobs.valkey import valkey
 from app.running.embedded import EmbeddedError

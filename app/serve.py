@@ -18,11 +18,11 @@ from typing import Any
 from flask import Flask
 from sqlalchemy.exc import SQLAlchemyError
 
-from app import create_app
 from app.cli.first_start import welcome
 from app.db import connections, migrations
 from app.db.extensions import db
 from app.db.snapshots import reason
+from app.factory import create_app
 from app.http import logging
 from app.running.embedded import EmbeddedError
 from app.running.instance_lock import CannotStart, listen, lock_instance

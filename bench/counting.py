@@ -18,8 +18,8 @@ from flask import Flask
 from redis import Redis
 from sqlalchemy import Engine, event
 
-from app import create_app
 from app.db.connections import close_all
+from app.factory import create_app
 from app.running.embedded import redis_url
 from bench.instance import Instance
 from config import load_settings

@@ -15,11 +15,11 @@ from typing import Any, Self
 
 from flask import Flask
 
-from app import create_app
 from app.account.service import create_account
 from app.db.connections import close_all
 from app.db.extensions import db
 from app.db.migrations import upgrade
+from app.factory import create_app
 from app.models import Delivery, Event, Webhook
 from app.security.sealing import seal
 from app.security.webhook_signing import new_secret

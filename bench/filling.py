@@ -22,12 +22,12 @@ import psycopg
 from flask import Flask
 from sqlalchemy import update
 
-from app import create_app
 from app.account.service import create_account
 from app.auth.principal import Principal
 from app.credentials.service import create_credential
 from app.db.extensions import db
 from app.db.migrations import upgrade
+from app.factory import create_app
 from app.models import AccountUsage
 from app.policy.bounds import ASSET_STATUSES, ASSET_TYPES, PROJECT_STATUSES
 from app.policy.fields import ASSET, PROJECT, Field

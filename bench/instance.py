@@ -7,12 +7,12 @@ import random
 from dataclasses import dataclass
 from pathlib import Path
 
-from app import create_app
 from app.account.service import create_account
 from app.auth.principal import Principal
 from app.credentials.service import create_credential
 from app.db.extensions import db
 from app.db.migrations import upgrade
+from app.factory import create_app
 from app.geometry import read_boundary
 from app.policy.permissions import expand
 from app.projects.service import create_project

@@ -19,11 +19,11 @@ from typing import Any, Final
 
 from sqlalchemy import bindparam
 
-from app import create_app
 from app.auth.tenant import columns_of, rows_of
 from app.db import queries
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
+from app.factory import create_app
 from app.models import Project
 from app.projects.record import COLUMNS
 from bench.effort import QUICK, Effort

@@ -18,8 +18,9 @@ from typing import Any, Final
 from flask import Flask
 from werkzeug.routing import Rule
 
-from app import JOBS, create_app
 from app.auth.guard import ANY_CREDENTIAL, PROFILE
+from app.core import JOBS
+from app.factory import create_app
 from app.geometry import PROBLEM_CODES
 from app.policy import bounds
 from app.policy.events import EVENTS, EventKind

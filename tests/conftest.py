@@ -15,9 +15,9 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from app import create_app
 from app.db.connections import close_all
 from app.db.migrations import upgrade
+from app.factory import create_app
 from app.running import embedded
 from config import load_settings
 from tests import contract, statement_checks

@@ -4,7 +4,8 @@ Every command reads the same settings as the service and works while it runs. Ex
 1 failed, 2 wrong usage or a wrong setting.
 
 The package has over 2,000 lines because it has a module for each group of commands. They share only
-``group`` (errors and the database) and ``output`` (what is printed), and no group uses another.
+``group`` (help, and importing on demand), ``context`` (the application and the database),
+``failures`` (errors) and ``output`` (what is printed), and no group uses another.
 """
 
 from __future__ import annotations
@@ -13,30 +14,48 @@ from collections.abc import Sequence
 from typing import Final, NoReturn
 
 import click
-from flask.cli import ScriptInfo
 
-from app import create_app
-from app.cli import (
-    accounts,
-    demo,
-    importing,
-    keys,
-    mail,
-    maintenance,
-    migrate,
-    oauth_apps,
-    secret_key,
-    webhooks,
+from app.cli.group import Entry, LazyCommands
+from app.values.version import VERSION
+
+# Every command, in the order of --help.
+ENTRIES: Final = (
+    Entry("account", "accounts", "Create, list and update accounts."),
+    Entry("plan", "accounts", "List the plans that accounts can be on."),
+    Entry("key", "keys", "Create, list and revoke API keys."),
+    Entry("service-token", "keys", "Create, list and revoke service tokens."),
+    Entry("oauth-app", "oauth_apps", "Register applications that act for people (OAuth 2.0)."),
+    Entry("webhook", "webhooks", "List and test webhooks, or receive events on this machine."),
+    Entry("import", "importing", "Import projects from a GeoJSON file."),
+    Entry("demo", "demo", "Create an account with example data."),
+    Entry("migrate", "migrate", "Bring the tables of the database up to date."),
+    Entry("mail", "mail", "Find out whether mails arrive."),
+    Entry(
+        "backup",
+        "maintenance",
+        "Write all accounts, with everything in them, to a zip file.",
+    ),
+    Entry("restore", "maintenance", "Replace everything in the database with a backup."),
+    Entry(
+        "copy-database",
+        "maintenance",
+        "Copy everything into another database and compare the two.",
+    ),
+    Entry("doctor", "doctor", "Find out what is wrong with this instance and what to do."),
+    Entry(
+        "secret-key",
+        "secret_key",
+        "Change SECRET_KEY in two steps, with a restart between them.",
+    ),
 )
-from app.cli.group import CanopyGroup
-
-# The modules with commands, each in its list ``commands``, in the order of --help.
-COMMAND_MODULES: Final = (
-    accounts, keys, oauth_apps, webhooks, importing, demo, migrate, mail, maintenance, secret_key,
-)  # fmt: skip
 
 
-@click.group(cls=CanopyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=LazyCommands,
+    entries=ENTRIES,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+@click.version_option(VERSION, prog_name="Canopy", message="%(prog)s %(version)s")
 def canopy() -> None:
     """Run and look after this instance of Canopy.
 
@@ -51,15 +70,6 @@ def canopy() -> None:
     """
 
 
-for _module in COMMAND_MODULES:
-    for _command in _module.commands:
-        canopy.add_command(_command)
-
-
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run a command and exit with its code."""
-    canopy.main(
-        args=arguments,
-        prog_name="bin/canopy",
-        obj=ScriptInfo(create_app=create_app, set_debug_flag=False, load_dotenv_defaults=False),
-    )
+    canopy.main(args=arguments, prog_name="bin/canopy")

@@ -8,7 +8,8 @@ import click
 
 from app.account.operator import find_account, list_accounts, list_plans
 from app.account.service import create_account, set_plan
-from app.cli.group import in_database
+from app.cli.context import in_database
+from app.cli.group import Commands
 from app.cli.output import examples, json_option, show_record, show_records
 from app.credentials.service import create_credential
 from app.db.transactions import transaction
@@ -22,7 +23,7 @@ _COLUMNS = (
 _PLAN_COLUMNS = ("plan", *(field.name for field in fields(Plan)), "accounts")
 
 
-@click.group("account")
+@click.group("account", cls=Commands)
 def account() -> None:
     """Create, list and update accounts."""
 
@@ -49,10 +50,10 @@ def account() -> None:
 def create(
     name: str, owner_email: str, owner_password: str | None, plan: str, kind: str, as_json: bool
 ) -> None:
-    """Make an account with its owner and a first API key, which may do everything.
+    """Create an account with its owner and a first API key.
 
-    The password and the key are shown this once. Someone who owns or belongs to another account
-    keeps the password they have, and none is shown.
+    The key may do everything. It and the owner's password are shown this once. Someone who already
+    has a password keeps it, and none is shown.
     """
     name, owner_email = name.strip(), owner_email.strip()
     with transaction():
@@ -81,11 +82,11 @@ def create(
 @examples("account list", "account list --json")
 @in_database
 def list_(as_json: bool) -> None:
-    """List all accounts, the oldest first, with what they hold now."""
+    """List all accounts, oldest first, with what they hold."""
     records = list_accounts()
     if not as_json:
         records = [record | record["usage"] for record in records]
-    none = "There is no account yet. Make one with: bin/canopy account create --help"
+    none = "There is no account yet. Create one with: bin/canopy account create --help"
     show_records(records, _COLUMNS, as_json=as_json, none=none)
 
 
@@ -98,16 +99,19 @@ def list_(as_json: bool) -> None:
 )
 @in_database
 def update(account: str, plan: str, as_json: bool) -> None:
-    """Change the plan of ACCOUNT (its id or slug)."""
+    """Put an account on another plan.
+
+    ACCOUNT is its id or slug.
+    """
     with transaction():
         changed = set_plan(find_account(account).id, plan)
         record = {"id": changed.id, "slug": changed.slug, "plan": changed.plan}
     show_record(record, as_json=as_json)
 
 
-@click.group("plan")
+@click.group("plan", cls=Commands)
 def plan() -> None:
-    """Show the plans that accounts can be on."""
+    """List the plans that accounts can be on."""
 
 
 @plan.command("list")
@@ -115,7 +119,10 @@ def plan() -> None:
 @examples("plan list", "plan list --json")
 @in_database
 def list_plans_(as_json: bool) -> None:
-    """List the plans in force and how many accounts are on each; a limit of - is none."""
+    """List all plans and how many accounts are on each.
+
+    A limit shown as - is no limit.
+    """
     records = list_plans()
     if not as_json:
         for record in records:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from app.cli.group import in_database
+from app.cli.context import in_database
 from app.cli.output import examples, json_option, show_json, show_record
 from app.db.transactions import transaction
 from app.demo.service import find_demo, make_demo
@@ -15,10 +15,10 @@ from app.demo.service import find_demo, make_demo
 @examples("demo", "demo --json")
 @in_database
 def demo(as_json: bool) -> None:
-    """Make the demo account, to try things with.
+    """Create an account with example data.
 
-    It holds districts of the Pacific Northwest with some assets, and is made once, with its owner
-    and an API key that may do everything; the password and the key are shown this once.
+    It holds ranger districts of the Pacific Northwest with some assets, an owner, and an API key
+    that may do everything. It is created once; the password and the key are shown this once.
     """
     found = find_demo()
     if found is None:
@@ -40,7 +40,7 @@ def demo(as_json: bool) -> None:
         show_json({"account_id": found.id, "slug": found.slug, "created": False})
     else:
         click.echo(
-            f"The demo account is there already: {found.slug} ({found.id}). Make a key for it with:"
+            f"The demo account exists already: {found.slug} ({found.id}). Create a key for it with:"
             f"\n  bin/canopy key create --account {found.slug} --name mine --permission admin"
         )
 

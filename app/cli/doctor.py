@@ -27,7 +27,7 @@ _NAME_WIDTH: Final = 16
 @click.pass_context
 @errors_as_messages
 def doctor(ctx: click.Context, fix_counters: bool, as_json: bool) -> None:
-    """Look for what is wrong with this instance, and say what to do about it.
+    """Find out what is wrong with this instance and what to do.
 
     Nothing is changed or started. The exit code is 1 when there is a problem; warnings leave it 0.
     """
@@ -75,3 +75,6 @@ def _document(findings: Sequence[DoctorFinding], corrected: Sequence[Difference]
         ],
         "corrected_accounts": [difference.account_id for difference in corrected],
     }
+
+
+commands = [doctor]

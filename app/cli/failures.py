@@ -1,4 +1,4 @@
-"""How errors of maintenance and the database become messages of a command."""
+"""How errors of services, maintenance and the database become messages of a command."""
 
 from __future__ import annotations
 
@@ -6,11 +6,50 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, TypeVar
 
-from app.cli.output import CommandError
+import click
+from flask import Flask
+from sqlalchemy import make_url
+from sqlalchemy.exc import ArgumentError, IntegrityError, SQLAlchemyError
+
+from app.cli.output import CommandError, command_error
+from app.db.engines import is_outage
 from app.db.snapshots import DATABASE_ERRORS, reason
+from app.http.errors import ApiError
 from app.maintenance.errors import MaintenanceError
+from config import SettingsError
 
 Result = TypeVar("Result")
+
+
+class InvalidSetting(click.ClickException):
+    """A setting cannot be used. Shows its sentence alone; the exit code is that of wrong usage."""
+
+    exit_code = 2
+
+    def show(self, file: Any = None) -> None:
+        click.echo(self.message, file=file, err=True)
+
+
+def message_of(error: Exception, app: Flask | None) -> click.ClickException | None:
+    """What a command says of an error, or None when the error is a defect.
+
+    Args:
+        app: the application that the command ran in; None when there was none yet.
+    """
+    match error:
+        case SettingsError():
+            return InvalidSetting(str(error))
+        case ArgumentError():
+            return InvalidSetting("DATABASE_URL is not an address of a database.")
+        case ApiError():
+            return command_error(error)
+        case IntegrityError():
+            return CommandError(
+                f"Another change came in between ({reason(error)}). Run the command again."
+            )
+        case SQLAlchemyError() if app is not None and is_outage(error):
+            return CommandError(f"The database {_database(app)} {_outage(error)}.")
+    return None
 
 
 def errors_as_messages(command: Callable[..., Result]) -> Callable[..., Result]:
@@ -26,3 +65,16 @@ def errors_as_messages(command: Callable[..., Result]) -> Callable[..., Result]:
             raise CommandError(f"The database cannot be used ({reason(error)}).") from None
 
     return run
+
+
+def _database(app: Flask) -> str:
+    """The address of the database without its password."""
+    url = make_url(app.config["SETTINGS"].database_url)
+    return url.render_as_string(hide_password=True)
+
+
+def _outage(error: SQLAlchemyError) -> str:
+    cause = reason(error)
+    if "locked" in cause or "lock timeout" in cause:
+        return f"is busy with a long change ({cause}); run the command again when it is done"
+    return f"cannot be reached ({cause})"

@@ -13,7 +13,7 @@ import click
 
 from app.account.operator import find_account
 from app.auth.operator import acting_for, first_owner
-from app.cli.group import in_database
+from app.cli.context import in_database
 from app.cli.output import CommandError, examples, format_cell, json_option, show_json, show_table
 from app.db.transactions import transaction
 from app.geometry import Problem
@@ -50,13 +50,13 @@ def import_(
     dry_run: bool,
     as_json: bool,
 ) -> None:
-    """Make a project of each feature of a GeoJSON FILE.
+    """Import projects from a GeoJSON file.
 
-    FILE is a FeatureCollection, or Features one after the other (newline-delimited GeoJSON), of any
-    size. The other properties go into the description. A feature that is already present, with the
-    same name and boundary, is skipped, so a file can be imported again; another one of the same
-    name gets a number behind it. What is not valid is rejected and named, and the rest is imported:
-    the exit code is then 1.
+    Each feature becomes a project. FILE is a FeatureCollection, or Features one after the other
+    (newline-delimited GeoJSON), of any size. The other properties go into the description. A
+    feature that is already present, with the same name and boundary, is skipped, so a file can be
+    imported again; another one of the same name gets a number behind it. What is not valid is
+    rejected and named, and the rest is imported: the exit code is then 1.
     """
     found = find_account(account)
     owner = acting_for(found, first_owner(found.id))

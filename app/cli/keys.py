@@ -13,7 +13,8 @@ import click
 
 from app.account.operator import find_account
 from app.auth.tenant import account_of
-from app.cli.group import in_database
+from app.cli.context import in_database
+from app.cli.group import Commands
 from app.cli.output import (
     CommandError,
     confirm,
@@ -38,10 +39,11 @@ class Kind(NamedTuple):
     command: str
     field: str  # that shows the secret
     title: str
+    article: str
 
 
-KEY: Final = Kind("api_key", "key", "key", "API key")
-SERVICE_TOKEN: Final = Kind("service_token", "service-token", "token", "service token")
+KEY: Final = Kind("api_key", "key", "key", "API key", "an")
+SERVICE_TOKEN: Final = Kind("service_token", "service-token", "token", "service token", "a")
 _OTHER: Final = {KEY: SERVICE_TOKEN, SERVICE_TOKEN: KEY}
 
 _COLUMNS = ("id", "name", "permissions", "ends_with", "created_at", "last_used_at", "revoked_at")
@@ -59,14 +61,14 @@ _permission_option = click.option(
 )
 
 
-@click.group("key")
+@click.group("key", cls=Commands)
 def key() -> None:
-    """Make, list and revoke API keys."""
+    """Create, list and revoke API keys."""
 
 
-@click.group("service-token")
+@click.group("service-token", cls=Commands)
 def service_token() -> None:
-    """Make, list and revoke service tokens."""
+    """Create, list and revoke service tokens."""
 
 
 @key.command("create")
@@ -81,7 +83,7 @@ def service_token() -> None:
 )
 @in_database
 def create_key(account: str, name: str, permissions: Sequence[str], as_json: bool) -> None:
-    """Make an API key. It is shown this once."""
+    """Create an API key, which is shown this once."""
     _create(KEY, account, name, permissions, (), as_json)
 
 
@@ -107,7 +109,10 @@ def create_key(account: str, name: str, permissions: Sequence[str], as_json: boo
 def create_token(
     account: str, name: str, permissions: Sequence[str], allowlist: Sequence[str], as_json: bool
 ) -> None:
-    """Make a service token. It is shown this once, and does not expire."""
+    """Create a service token, which is shown this once.
+
+    It does not expire.
+    """
     _create(SERVICE_TOKEN, account, name, permissions, allowlist, as_json)
 
 
@@ -132,13 +137,14 @@ def _create(
 
 
 def _list_command(kind: Kind) -> click.Command:
+    text = f"List an account's {kind.title}s, newest first.\n\nRevoked ones are included."
+
     @click.command("list")
     @_account_option
     @json_option
-    @examples(f"{kind.command} list --account green-woods")
+    @examples(f"{kind.command} list --account green-woods", text=text)
     @in_database
     def list_(account: str, as_json: bool) -> None:
-        """List those of an account, the newest first, the revoked ones too."""
         found = find_account(account)
         columns = (*_COLUMNS, "ip_allowlist") if kind is SERVICE_TOKEN else _COLUMNS
         show_records(
@@ -156,15 +162,18 @@ def _revoke_command(kind: Kind) -> click.Command:
         KEY: "key_01k9zq3mgse2j7tbyw5c4r8nhd",
         SERVICE_TOKEN: "svc_01k9zq3mgse2j7tbyw5c4r8nhd",
     }
+    text = f"""Revoke {kind.article} {kind.title} for good.
+
+    The one with this ID is refused from the next request on.
+    """
 
     @click.command("revoke")
     @click.argument("credential_id", metavar="ID")
     @yes_option
     @json_option
-    @examples(f"{kind.command} revoke {example[kind]}")
+    @examples(f"{kind.command} revoke {example[kind]}", text=text)
     @in_database
     def revoke(credential_id: str, yes: bool, as_json: bool) -> None:
-        """Revoke the one with this ID for good: it is refused from the next request on."""
         record = _find(kind, credential_id)
         if record["revoked_at"] is None:
             title = f"{kind.title} {record['name']!r} ({credential_id})"

@@ -6,8 +6,9 @@ from contextlib import closing
 
 import click
 from flask import current_app
-from flask.cli import with_appcontext
 
+from app.cli.context import with_app
+from app.cli.group import Commands
 from app.cli.output import CommandError, examples, json_option, show_record
 from app.mail.errors import MailError
 from app.mail.leases import LeasedMail
@@ -19,7 +20,7 @@ from app.values.ids import new_id
 from config import Settings
 
 
-@click.group("mail")
+@click.group("mail", cls=Commands)
 def mail() -> None:
     """Find out whether mails arrive."""
 
@@ -28,9 +29,9 @@ def mail() -> None:
 @click.argument("address", metavar="ADDRESS")
 @json_option
 @examples("mail test jo@example.org")
-@with_appcontext
+@with_app
 def test(address: str, as_json: bool) -> None:
-    """Send a test mail to ADDRESS at once, and say what became of it.
+    """Send a test mail at once and say what became of it.
 
     It goes the way of all mails: to the server at MAIL_URL, or into a file when that is unset.
     """

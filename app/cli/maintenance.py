@@ -1,4 +1,4 @@
-"""``bin/canopy backup``, ``restore`` and ``copy-database``; ``doctor`` is in its own module."""
+"""``bin/canopy backup``, ``restore`` and ``copy-database``."""
 
 from __future__ import annotations
 
@@ -11,13 +11,10 @@ from typing import Any, Final
 
 import click
 from flask import current_app
-from flask.cli import with_appcontext
 from sqlalchemy import URL
 
-from app import create_app
-from app.cli.doctor import doctor
+from app.cli.context import with_app
 from app.cli.failures import errors_as_messages
-from app.cli.group import upgrade
 from app.cli.output import (
     confirm,
     examples,
@@ -27,6 +24,7 @@ from app.cli.output import (
     show_table,
     yes_option,
 )
+from app.cli.runtime import create_core, upgrade
 from app.db import migrations, queries
 from app.db.extensions import db
 from app.db.snapshots import database_url, shown_url
@@ -48,10 +46,10 @@ _file_argument = click.argument("path", metavar="FILE", type=click.Path(path_typ
 @click.option("--force", is_flag=True, help="Replace FILE when it exists.")
 @json_option
 @examples("backup /backups/canopy.zip", "backup /backups/canopy.zip --force --json")
-@with_appcontext
+@with_app
 @errors_as_messages
 def backup(path: Path, force: bool, as_json: bool) -> None:
-    """Write all accounts, with everything in them, to a zip FILE.
+    """Write all accounts, with everything in them, to a zip file.
 
     It holds the database as it is at this moment, while the service goes on, and can be restored
     into SQLite and PostgreSQL alike. FILE is there when it is complete, and only its owner can read
@@ -82,10 +80,10 @@ def backup(path: Path, force: bool, as_json: bool) -> None:
 @yes_option
 @json_option
 @examples("restore /backups/canopy.zip", "restore /backups/canopy.zip --yes --json")
-@with_appcontext
+@with_app
 @errors_as_messages
 def restore_(path: Path, yes: bool, as_json: bool) -> None:
-    """Replace everything in the database by what a backup FILE holds.
+    """Replace everything in the database with a backup.
 
     FILE is checked as a whole before anything is touched. All is replaced at once: the service may
     go on, and shows the old state until the new one is complete; changes wait meanwhile, or are
@@ -121,10 +119,10 @@ def restore_(path: Path, yes: bool, as_json: bool) -> None:
 @json_option
 @examples("copy-database --to postgresql://canopy:secret@localhost/canopy")
 @click.pass_context
-@with_appcontext
+@with_app
 @errors_as_messages
 def copy_database_(ctx: click.Context, target: str, as_json: bool) -> None:
-    """Copy everything into another database, and compare the two.
+    """Copy everything into another database and compare the two.
 
     From SQLite to PostgreSQL or back. The target must be empty; a copy that was stopped half way is
     begun anew by the same command. What is changed in this database meanwhile does not come along,
@@ -207,7 +205,7 @@ def _with_database(settings: Settings, address: str) -> Settings:
 
 
 def _make_schema(settings: Settings) -> None:
-    target = create_app(settings)
+    target = create_core(settings)
     with target.app_context():
         try:
             upgrade()
@@ -247,4 +245,4 @@ def _show_comparison(compared: Sequence[Comparison], begun_at: str) -> None:
         click.echo("\nThe target differs; did something write to it? Run the command again.")
 
 
-commands: list[click.Command] = [backup, restore_, copy_database_, doctor]
+commands: list[click.Command] = [backup, restore_, copy_database_]

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import click
-from flask.cli import with_appcontext
 
-from app.cli.group import upgrade
+from app.cli.context import with_app
 from app.cli.output import examples, json_option, show_record
+from app.cli.runtime import upgrade
 from app.db.migrations import current_revision
 
 
 @click.command("migrate")
 @json_option
 @examples("migrate")
-@with_appcontext
+@with_app
 def migrate(as_json: bool) -> None:
     """Bring the tables of the database up to date.
 

@@ -9,7 +9,8 @@ import click
 
 from app.account.operator import find_account
 from app.auth.tenant import account_of
-from app.cli.group import in_database
+from app.cli.context import in_database
+from app.cli.group import Commands
 from app.cli.output import (
     CommandError,
     confirm,
@@ -37,9 +38,9 @@ _account_option = click.option(
 _client_argument = click.argument("client_id", metavar="CLIENT_ID")
 
 
-@click.group("oauth-app")
+@click.group("oauth-app", cls=Commands)
 def oauth_app() -> None:
-    """Register, list and delete applications that act for people (OAuth 2.0)."""
+    """Register applications that act for people (OAuth 2.0)."""
 
 
 @oauth_app.command("create")
@@ -83,7 +84,7 @@ def create(
     public: bool,
     as_json: bool,
 ) -> None:
-    """Register an application. Its secret is shown this once."""
+    """Register an application, whose secret is shown this once."""
     with transaction():
         application, secret = create_application(
             find_account(account).id,
@@ -102,7 +103,7 @@ def create(
 @examples("oauth-app list --account green-woods")
 @in_database
 def list_(account: str, as_json: bool) -> None:
-    """List those of an account, the newest first."""
+    """List an account's applications, newest first."""
     found = find_account(account)
     none = f"{found.name} has no application."
     show_records(list_applications(found.id), _COLUMNS, as_json=as_json, none=none)
@@ -114,7 +115,10 @@ def list_(account: str, as_json: bool) -> None:
 @examples("oauth-app rotate-secret app_01k9zq3mgse2j7tbyw5c4r8nhd")
 @in_database
 def rotate(client_id: str, as_json: bool) -> None:
-    """Give it a new secret, shown this once. The old one is wrong from the next request on."""
+    """Give an application a new secret, shown this once.
+
+    The old one is refused from the next request on.
+    """
     with transaction():
         secret = rotate_secret(_find(client_id)["account_id"], client_id)
     if secret is None:
@@ -129,7 +133,10 @@ def rotate(client_id: str, as_json: bool) -> None:
 @examples("oauth-app delete app_01k9zq3mgse2j7tbyw5c4r8nhd")
 @in_database
 def delete(client_id: str, yes: bool, as_json: bool) -> None:
-    """Delete it, and end all that people have granted it, from the next request on."""
+    """Delete an application and all access that people gave it.
+
+    Its tokens are refused from the next request on.
+    """
     record = _find(client_id)
     question = f"Delete the application {record['name']!r} ({client_id}) for good?"
     confirm(question, yes=yes, as_json=as_json)

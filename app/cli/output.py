@@ -106,12 +106,16 @@ def confirm(question: str, *, yes: bool, as_json: bool) -> None:
     click.confirm(question, abort=True, err=True)
 
 
-def examples(*lines: str) -> Callable[[Any], Any]:
-    """Add examples to a command's help. This decorator goes below ``command``."""
+def examples(*lines: str, text: str = "") -> Callable[[Any], Any]:
+    """Add examples to a command's help. This decorator goes below ``command``.
+
+    Args:
+        text: the help before them; the function's docstring when left out.
+    """
 
     def add(function: Any) -> Any:
         shown = "\n".join(f"  bin/canopy {line}" for line in lines)
-        function.__doc__ = f"{cleandoc(function.__doc__)}\n\n\b\nExamples:\n{shown}\n"
+        function.__doc__ = f"{cleandoc(text or function.__doc__)}\n\n\b\nExamples:\n{shown}\n"
         return function
 
     return add

@@ -9,9 +9,9 @@ from typing import Final
 
 import click
 from flask import current_app
-from flask.cli import with_appcontext
 
-from app.cli.group import in_database
+from app.cli.context import in_database, with_app
+from app.cli.group import Commands
 from app.cli.output import CommandError, examples, json_option, show_json
 from app.db.extensions import db
 from app.maintenance.sealed import SEALED, batches_of
@@ -21,17 +21,17 @@ from config import FORMER_SECRET_KEY_FILE, SECRET_KEY_FILE, Settings
 _KEY_BYTES: Final = 48
 
 
-@click.group("secret-key")
+@click.group("secret-key", cls=Commands)
 def secret_key() -> None:
-    """Change SECRET_KEY, in two steps with a restart between them."""
+    """Change SECRET_KEY in two steps, with a restart between them."""
 
 
 @secret_key.command("rotate")
 @json_option
 @examples("secret-key rotate")
-@with_appcontext
+@with_app
 def rotate(as_json: bool) -> None:
-    """Step 1: make a new key, and keep the old one for reading.
+    """Step 1: make a new key and keep the old one for reading.
 
     Where the environment has SECRET_KEY, the new key is shown, to be set there. Else both are files
     in the instance folder, and what is left to do is a restart.
@@ -63,7 +63,7 @@ def rotate(as_json: bool) -> None:
 @examples("secret-key finish")
 @in_database
 def finish(as_json: bool) -> None:
-    """Step 2, after the restart: encrypt with the new key what the old one encrypted.
+    """Step 2, after the restart: encrypt everything with the new key.
 
     It can be run again, and while the service runs. Exit code 1 when something can be read with
     neither key, such as webhooks that were restored from a backup of another instance; they need a

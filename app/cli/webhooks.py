@@ -20,7 +20,8 @@ from app.auth.operator import acting_for, first_owner
 from app.auth.principal import Principal
 from app.auth.tenant import account_of
 from app.cli.certificates import Certificates, ensure_certificates
-from app.cli.group import in_database
+from app.cli.context import in_database
+from app.cli.group import Commands
 from app.cli.listening import ReceivedDelivery, Receiver, printable
 from app.cli.output import CommandError, examples, json_option, show_record, show_records
 from app.db import queries
@@ -49,9 +50,9 @@ _account_option = click.option(
 )
 
 
-@click.group("webhook")
+@click.group("webhook", cls=Commands)
 def webhook() -> None:
-    """Webhooks: receive deliveries on this machine, list webhooks, send a test."""
+    """List and test webhooks, or receive events on this machine."""
 
 
 @webhook.command("listen")
@@ -86,13 +87,13 @@ def webhook() -> None:
 )
 @in_database
 def listen(account: str, events: Sequence[str], port: int, status: int, bodies: bool) -> None:
-    """Receive events on this machine and print a line for each, until Ctrl-C.
+    """Receive events on this machine and print a line for each.
 
-    Listens with HTTPS at 127.0.0.1, creates a webhook in the account, checks both signatures of
-    each delivery, and deletes the webhook at the end. Creates its certificate the first time and
-    keeps it in the instance folder. The service must be allowed to reach it; if it is not, this
-    prints the command that starts it so. For development: prints as deliveries come, so there is
-    no --json.
+    Ctrl-C ends it. Listens with HTTPS at 127.0.0.1, creates a webhook in the account, checks both
+    signatures of each delivery, and deletes the webhook at the end. Creates its certificate the
+    first time and keeps it in the instance folder. The service must be allowed to reach it; if it
+    is not, this prints the command that starts it so. For development: prints as deliveries come,
+    so there is no --json.
     """
     settings: Settings = current_app.config["SETTINGS"]
     found = find_account(account)
@@ -116,7 +117,7 @@ def listen(account: str, events: Sequence[str], port: int, status: int, bodies: 
 @examples("webhook list --account green-woods")
 @in_database
 def list_all(account: str, as_json: bool) -> None:
-    """List an account's webhooks, the oldest first, with their health."""
+    """List an account's webhooks, oldest first, with their health."""
     found = find_account(account)
     none = f"{found.name} has no webhook."
     show_records(list_webhooks(found.id), _COLUMNS, as_json=as_json, none=none)

@@ -7,16 +7,23 @@ import logging
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from flask import Flask
+from flask_migrate import Migrate
 from flask_migrate import upgrade as run_upgrade
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.db import connections
+from app.db.extensions import db
 from app.db.queries import connect
 from config import ROOT
 
 log = logging.getLogger(__name__)
 
 FOLDER = str(ROOT / "migrations")
+
+
+def init_app(app: Flask) -> None:
+    """Let ``upgrade`` and the commands of Flask-Migrate find the database and the revisions."""
+    Migrate().init_app(app, db, directory=FOLDER)
 
 
 def upgrade() -> None:

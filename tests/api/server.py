@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from app import create_app
 from app.db.connections import close_all
 from app.db.migrations import upgrade
+from app.factory import create_app
 from config import ROOT, load_settings
 from tests.make import Client, make_account
 

@@ -31,6 +31,7 @@ _OWN = "sockets of this machine: its own port, and those of its own processes"
 # module: (libraries, why it does not connect to customers' addresses)
 OTHER_WAYS: dict[str, tuple[str, str]] = {
     "app.chat.model": ("openai socket ssl", "the server at CHAT_BASE_URL"),
+    "app.cli.group": ("importlib", "modules of this package, which ``ENTRIES`` names"),
     "app.cli.listening": ("socket ssl", "a receiver for development, to which others connect"),
     "app.jobs.wake_signals": ("redis", _VALKEY),
     "app.jobs.queue": ("redis rq", _VALKEY),

@@ -22,7 +22,7 @@ pytestmark = pytest.mark.one_database
 
 LOADED = """
 import sys
-from app import create_app
+from app.factory import create_app
 from config import load_settings
 create_app(load_settings())
 print(sorted({name.partition(".")[0] for name in sys.modules} & {"openai", "httpx2", "httpx"}))

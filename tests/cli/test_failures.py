@@ -4,61 +4,26 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator
 from pathlib import Path
 
-import click
 import pytest
 from click.testing import CliRunner
 from flask import Flask
-from flask.cli import ScriptInfo
 from sqlalchemy import text
 
-from app import create_app
 from app.cli import canopy
 from app.db.extensions import db
 from app.db.migrations import is_current, newest_revision, upgrade
+from app.factory import create_app
 from config import load_settings
 from tests.cli.conftest import Run, runner
 
 pytestmark = pytest.mark.one_database
 
 
-def _commands(group: click.Group, *path: str) -> Iterator[list[str]]:
-    """The words of every command of a group and of the groups in it."""
-    for name, command in group.commands.items():
-        if isinstance(command, click.Group):
-            yield from _commands(command, *path, name)
-        else:
-            yield [*path, name]
-
-
-GROUPS = [[], ["account"], ["key"], ["service-token"]]
-COMMANDS = list(_commands(canopy))
-
-
-def _no_app() -> Flask:
-    raise AssertionError("help needs no application")
-
-
-@pytest.mark.parametrize("command", [*GROUPS, *COMMANDS], ids=" ".join)
-def test_help_needs_nothing(command: list[str]) -> None:
-    result = CliRunner().invoke(canopy, [*command, "--help"], obj=ScriptInfo(create_app=_no_app))
-    assert result.exit_code == 0
-    assert result.stdout.startswith("Usage: ")
-
-
-@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
-def test_help_of_a_command_has_examples_and_json(command: list[str]) -> None:
-    shown = CliRunner().invoke(canopy, [*command, "--help"]).stdout
-    assert f"bin/canopy {' '.join(command)}" in shown
-    assert "--json" in shown
-
-
 def test_a_wrong_setting_is_one_sentence_and_2(tmp_path: Path) -> None:
     environ = {"INSTANCE_PATH": str(tmp_path), "PORT": "high"}
-    info = ScriptInfo(create_app=lambda: create_app(load_settings(environ)))
-    result = CliRunner().invoke(canopy, ["account", "list", "--json"], obj=info)
+    result = CliRunner(env=environ).invoke(canopy, ["account", "list", "--json"])
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr == "PORT must be a whole number from 1 to 65535, not 'high'.\n"
 
@@ -69,8 +34,7 @@ def test_a_wrong_setting_is_one_sentence_and_2(tmp_path: Path) -> None:
 )
 def test_a_database_out_of_reach_is_one_sentence_and_1(tmp_path: Path, url: str) -> None:
     environ = {"INSTANCE_PATH": str(tmp_path), "DATABASE_URL": url}
-    info = ScriptInfo(create_app=lambda: create_app(load_settings(environ)))
-    result = CliRunner().invoke(canopy, ["account", "list", "--json"], obj=info)
+    result = CliRunner(env=environ).invoke(canopy, ["account", "list", "--json"])
     assert (result.exit_code, result.stdout) == (1, "")
     assert result.stderr.startswith("Error: The database ")
     assert "cannot be reached" in result.stderr

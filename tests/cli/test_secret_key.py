@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from flask import Flask
 
-from app import create_app
 from app.db.connections import close_all
 from app.db.extensions import db
 from app.db.migrations import upgrade
+from app.factory import create_app
 from app.mail.leases import Contents
 from app.models import Mail, Webhook
 from app.security.sealing import reseal, seal, unseal

@@ -22,7 +22,6 @@ from sqlalchemy import (
     Table,
 )
 
-from app.db import extensions
 from app.db.extensions import db
 from app.db.migrations import FOLDER, is_current
 from tests.conftest import DATABASES
@@ -132,4 +131,4 @@ def test_the_revisions_make_what_the_models_describe(empty_app: Flask) -> None:
     """On SQLite; PostgreSQL has indexes on expressions, which no model describes."""
     with empty_app.app_context():
         run_upgrade(directory=FOLDER)
-        command.check(extensions.migrate.get_config(FOLDER))
+        command.check(empty_app.extensions["migrate"].migrate.get_config(FOLDER))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from app import create_app
+from app.factory import create_app
 from app.security.tokens import API_KEY, new_token
 from config import load_settings
 from tests.running.instances import free_port

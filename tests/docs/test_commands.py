@@ -25,8 +25,9 @@ def resolve(words: Sequence[str]) -> tuple[list[str], click.Command, list[str]]:
     command: click.Command = canopy
     rest = list(words)
     while isinstance(command, click.Group) and rest and not rest[0].startswith("-"):
-        assert rest[0] in command.commands, f"bin/canopy has no {' '.join([*path, rest[0]])}"
-        command = command.commands[rest[0]]
+        found = command.get_command(click.Context(command), rest[0])
+        assert found is not None, f"bin/canopy has no {' '.join([*path, rest[0]])}"
+        command = found
         path.append(rest.pop(0))
     return path, command, rest
 

@@ -12,11 +12,11 @@ import pytest
 from flask import Flask
 from werkzeug.test import TestResponse
 
-from app import create_app
 from app.db import connections
 from app.db.extensions import db
 from app.db.migrations import upgrade
 from app.demo.service import make_demo
+from app.factory import create_app
 from app.values.strict_json import loads
 from config import load_settings
 from tests.architecture.documents import documents

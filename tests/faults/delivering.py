@@ -15,8 +15,8 @@ from pathlib import Path
 
 from flask import Flask
 
-from app import create_app
 from app.db.connections import close_all
+from app.factory import create_app
 from config import ROOT, load_settings
 from tests.api.server import gunicorn
 from tests.conftest import CHEAP_PASSWORDS

@@ -17,10 +17,10 @@ from typing import Any, NamedTuple, Protocol, Self
 
 from flask import Flask
 
-from app import create_app
 from app.db.connections import close_all
 from app.db.extensions import db
 from app.db.migrations import upgrade
+from app.factory import create_app
 from app.members.service import accept_invitation, list_members
 from config import Settings, load_settings
 from tests.conftest import CHEAP_PASSWORDS, DATABASES

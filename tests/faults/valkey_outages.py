@@ -16,8 +16,8 @@ from typing import Any
 
 from flask import Flask
 
-from app import create_app
 from app.db.connections import close_all
+from app.factory import create_app
 from config import load_settings
 from tests.api.server import Server, gunicorn
 from tests.faults.valkey import Fault, Valkey, valkey

@@ -21,9 +21,9 @@ from flask import Flask
 from hypothesis import HealthCheck, seed, settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from app import create_app
 from app.db.connections import close_all
 from app.db.migrations import upgrade
+from app.factory import create_app
 from app.running import embedded
 from config import load_settings
 from tests.api.operations import operations

@@ -8,7 +8,7 @@ import pytest
 from redis import Redis
 from rq import Queue
 
-from app import JOBS
+from app.core import JOBS
 from app.jobs.queue import DELIVERIES, GENERAL, QUEUES, job_queue
 from app.jobs.registry import Job
 from app.jobs.scheduler import Scheduler

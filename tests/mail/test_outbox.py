@@ -35,7 +35,7 @@ from tests.make import link_in, second_app
 
 ROOT = Path(__file__).parents[2]
 _SEND = """
-from app import create_app
+from app.factory import create_app
 from app.mail.jobs import send_mails
 with create_app().app_context():
     send_mails()

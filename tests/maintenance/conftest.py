@@ -10,10 +10,10 @@ import pytest
 from flask import Flask
 from sqlalchemy import text
 
-from app import create_app
 from app.db import migrations, queries
 from app.db.column_types import metadata
 from app.db.extensions import db
+from app.factory import create_app
 from app.maintenance import jobs
 from config import load_settings
 from tests.conftest import DATABASES

@@ -10,9 +10,9 @@ from typing import Any
 
 from flask import Flask
 
-from app import create_app
 from app.db.connections import close_all
 from app.db.migrations import upgrade
+from app.factory import create_app
 from config import load_settings
 
 

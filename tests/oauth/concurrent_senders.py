@@ -16,7 +16,7 @@ from typing import Any
 
 from flask import Flask
 
-from app import create_app
+from app.factory import create_app
 from config import ROOT, load_settings
 from tests.make.together import together
 

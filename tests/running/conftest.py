@@ -21,14 +21,14 @@ STAND_IN = Path(__file__).parent / "stand_in"
 
 REAL = (
     *("config.py", "config_values.py", "gunicorn.conf.py", "worker.py", "wsgi.py"),
-    "app/serve.py",
+    *("app/__init__.py", "app/serve.py"),
 )
 REAL_FOLDERS = (
     *("app/db", "app/geometry", "app/http", "app/jobs", "app/policy", "app/running"),
     *("app/security", "app/values"),
 )
 STOOD_IN = {
-    "application.py": "app/__init__.py",
+    "application.py": "app/factory.py",
     "extensions.py": "app/db/extensions.py",
     "connections.py": "app/db/connections.py",
     "migrations.py": "app/db/migrations.py",

@@ -16,9 +16,9 @@ from typing import Any
 
 from flask import current_app
 
-from app import create_app
 from app.chat import tools
 from app.db.extensions import db
+from app.factory import create_app
 from app.security.signatures import signature_header
 from bench.filling import Filled, fill
 from config import load_settings

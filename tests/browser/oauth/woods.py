@@ -12,8 +12,8 @@ from urllib.parse import urlencode
 
 import requests
 
-from app import create_app
 from app.db.connections import close_all
+from app.factory import create_app
 from config import load_settings
 from tests.browser.conftest import Instance, Visitor
 from tests.browser.oauth.running import SECONDS, Loopback

@@ -1,4 +1,4 @@
-"""Stands in for ``app/__init__.py``."""
+"""Stands in for ``app/factory.py``."""
 
 from __future__ import annotations
 

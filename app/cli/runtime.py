@@ -1,0 +1,33 @@
+"""What is imported when a command runs: the application, and the tables of its database."""
+
+from __future__ import annotations
+
+import click
+
+from app.cli.output import CommandError
+from app.core import create_core as create_core
+from app.db import migrations
+
+
+def upgrade() -> None:
+    """Bring the tables up to date. Raises CommandError when that is not possible."""
+    try:
+        migrations.upgrade()
+    except SystemExit:  # Flask-Migrate raises it after logging an error
+        raise CommandError(
+            "The database cannot be brought up to date; was a newer version of Canopy used on it?"
+        ) from None
+
+
+def prepare_tables() -> None:
+    """Make the tables of an empty database. Raises CommandError for those of another version."""
+    found, needed = migrations.current_revision(), migrations.newest_revision()
+    if found == needed:
+        return
+    if found is not None:
+        raise CommandError(
+            f"The database has the tables of another version of Canopy ({found}; this one needs "
+            f"{needed}). Make a backup, then run: bin/canopy migrate"
+        )
+    upgrade()
+    click.echo("The database was empty; its tables are made.", err=True)

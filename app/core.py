@@ -1,0 +1,55 @@
+"""The application without its routes: settings, database, keys, jobs, Valkey, mails.
+
+The web server and the worker run the whole application (``app.factory``). Commands need this much
+of it, which is imported in half the time.
+"""
+
+from __future__ import annotations
+
+from flask import Flask
+
+from app.db import engines, migrations
+from app.deliveries.jobs import JOBS as DELIVERY_JOBS
+from app.http.application import SynchronousFlask
+from app.jobs import registry, valkey
+from app.limits import plan_file
+from app.mail import resolvers
+from app.mail.jobs import JOBS as MAIL_JOBS
+from app.maintenance.jobs import JOBS as MAINTENANCE_JOBS
+from app.members.mail_resolvers import RESOLVERS as INVITATION_MAILS
+from app.oauth.jobs import JOBS as OAUTH_JOBS
+from app.people.mail_resolvers import RESOLVERS as MAILS_TO_PEOPLE
+from app.running import embedded
+from app.security import passwords, sealing
+from app.usage.jobs import JOBS as USAGE_JOBS
+from app.webhooks.jobs import JOBS as WEBHOOK_JOBS
+from config import Settings, load_settings
+
+JOBS = (
+    *DELIVERY_JOBS, *MAIL_JOBS, *MAINTENANCE_JOBS, *OAUTH_JOBS, *USAGE_JOBS, *WEBHOOK_JOBS,
+)  # fmt: skip
+
+
+def create_core(settings: Settings | None = None) -> Flask:
+    """The application that commands run in.
+
+    Raises:
+        config.SettingsError: a setting of the environment is wrong.
+    """
+    settings = settings or load_settings()
+    app = SynchronousFlask("app", instance_path=str(settings.instance_path), static_folder=None)
+    app.config.update(
+        SETTINGS=settings,
+        SQLALCHEMY_DATABASE_URI=settings.database_url,
+        # Asked before each change whether it still lives; a reading is done again instead.
+        SQLALCHEMY_ENGINE_OPTIONS=engines.engine_options(settings) | {"pool_pre_ping": True},
+    )
+    plan_file.init_app(app, settings.plans_file)
+    sealing.init_app(app, settings.secret_key, settings.secret_key_former)
+    passwords.init_app(app, settings)
+    engines.init_app(app)
+    migrations.init_app(app)
+    registry.register(JOBS)
+    valkey.init_app(app, settings, lambda: embedded.ensure(settings.instance_path))
+    resolvers.init_app(app, {**MAILS_TO_PEOPLE, **INVITATION_MAILS})
+    return app

@@ -1,0 +1,123 @@
+"""The application factory: the whole web application, as the web server and the worker run it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from flask import Flask
+
+from app.account.routes import bp as account_bp
+from app.api import error_handlers, openapi, requests
+from app.assets.routes import bp as assets_bp
+from app.billing.routes import bp as billing_bp
+from app.chat.routes import bp as chat_bp
+from app.core import create_core
+from app.credentials.routes import bp as credentials_bp
+from app.credentials.routes import me_bp
+from app.events.routes import bp as events_bp
+from app.http import compression, cors, logging, middleware, proxies
+from app.members.routes import bp as members_bp
+from app.members.views import bp as invitations_bp
+from app.monitoring import health, metrics
+from app.oauth.routes import bp as oauth_bp
+from app.oauth.views import bp as oauth_pages_bp
+from app.people.views import bp as people_bp
+from app.profile.views import bp as profile_bp
+from app.projects.routes import bp as projects_bp
+from app.reference.routes import bp as reference_bp
+from app.row_changes.routes import bp as row_changes_bp
+from app.site import form_validation, pages
+from app.site.errors import error_page
+from app.webhooks.logs.routes import bp as webhook_logs_bp
+from app.webhooks.routes import bp as webhooks_bp
+from config import Settings, load_settings
+
+
+class Part(NamedTuple):
+    """What sets up one part of what surrounds a request, and what that does on both ways."""
+
+    set_up: Callable[[Flask, Settings], None]
+    coming_in: str
+    going_out: str
+
+
+# What surrounds every request. A request passes these parts from top to bottom, its response from
+# bottom to top. An error ends the way down; its response takes the same way up.
+MIDDLEWARE = (
+    Part(
+        lambda app, settings: proxies.init_app(app, settings.trusted_proxies),
+        "takes the client's address, scheme and host from trusted proxies",
+        "-",
+    ),
+    Part(
+        lambda app, _: middleware.init_app(app),
+        "gives the request its id and its time of arrival",
+        "adds X-Request-Id and the security headers",
+    ),
+)
+AROUND_A_ROUTE = (
+    Part(lambda app, _: logging.init_app(app), "-", "writes one line into the log"),
+    Part(
+        lambda app, _: error_handlers.init_app(app, error_page),
+        "-",
+        "turns every error into the envelope, or a page for a browser",
+    ),
+    Part(
+        lambda app, settings: cors.init_app(app, settings.cors_origins),
+        "answers preflight requests",
+        "adds the CORS headers",
+    ),
+    Part(
+        lambda app, _: requests.init_app(app),
+        "bounds the body (413, 415), looks up the credential, checks the rate limits (429)",
+        "adds the X-RateLimit headers",
+    ),
+    Part(
+        lambda app, _: compression.init_app(app),
+        "reads entity tags without their coding",
+        "compresses the body",
+    ),
+    Part(lambda app, _: metrics.init_app(app), "-", "counts the response"),
+    # Then Flask enters the route. An operation of /v1 goes on in app.api.blueprint: permission
+    # (401, 403), stored response, resource (404), parameters and body (400, 422), transaction.
+)
+
+
+def create_app(settings: Settings | None = None) -> Flask:
+    """The application, put together.
+
+    Raises:
+        config.SettingsError: a setting of the environment is wrong.
+    """
+    settings = settings or load_settings()
+    app = create_core(settings)
+    app.config.update(
+        MAX_CONTENT_LENGTH=settings.max_body_bytes,
+        PROVIDE_AUTOMATIC_OPTIONS=False,
+        **openapi.CONFIG,
+    )
+    app.url_map.strict_slashes = False
+    app.url_map.merge_slashes = False
+    pages.init_app(app, settings)
+    for part in AROUND_A_ROUTE:
+        part.set_up(app, settings)
+    for part in reversed(MIDDLEWARE):  # the last one that wraps the application is the outermost
+        part.set_up(app, settings)
+    if settings.chat_base_url and settings.chat_model:
+        from app.chat import model  # noqa: PLC0415 - only here: it takes half a second and 44 MB
+
+        model.init_app(app)
+
+    api = openapi.init_app(app)
+    for blueprint in (
+        projects_bp, assets_bp, account_bp, members_bp, webhooks_bp, webhook_logs_bp, events_bp,
+        credentials_bp, me_bp,
+    ):  # fmt: skip
+        api.register_blueprint(blueprint)
+    for other in (
+        billing_bp, chat_bp, form_validation.bp, health.bp, invitations_bp, metrics.bp,
+        oauth_bp, oauth_pages_bp, people_bp, profile_bp, reference_bp, row_changes_bp,
+    ):  # fmt: skip
+        app.register_blueprint(other)
+    return app

@@ -1,0 +1,121 @@
+"""The help of every command: complete, and shown without loading what only work needs."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from app.cli import ENTRIES, canopy
+from app.values.version import VERSION
+from config import ROOT
+
+# Libraries that the service uses and the help of bin/canopy does without.
+HEAVY = {
+    "alembic", "cryptography", "flask", "marshmallow", "numpy", "psycopg", "pyproj", "redis", "rq",
+    "shapely", "sqlalchemy",
+}  # fmt: skip
+# What only requests need: no command loads it.
+WEB = {"app.factory", "flask_smorest", "flask_wtf", "gunicorn", "openai", "wtforms"}
+
+_HELP = """
+import json, sys
+from click.testing import CliRunner
+from app.cli import canopy
+for words in json.loads(sys.argv[1]):
+    assert CliRunner().invoke(canopy, [*words, "--help"]).exit_code == 0, words
+print(json.dumps(list(sys.modules)))
+"""
+
+
+def _commands(group: click.Group, *path: str) -> Iterator[tuple[list[str], click.Command]]:
+    """Every command of a group and of the groups in it, the groups too, with its words."""
+    yield list(path), group
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        assert command is not None
+        if isinstance(command, click.Group):
+            yield from _commands(command, *path, name)
+        else:
+            yield [*path, name], command
+
+
+COMMANDS = list(_commands(canopy))
+NAMES = [words for words, _ in COMMANDS]
+LEAVES = [words for words, command in COMMANDS if not isinstance(command, click.Group)]
+
+
+def help_of(words: list[str]) -> str:
+    result = CliRunner().invoke(canopy, [*words, "--help"], terminal_width=80)
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def loaded_by_help(*commands: list[str]) -> set[str]:
+    """The modules that a process has loaded which showed the help of these commands."""
+    command = [sys.executable, "-c", _HELP, json.dumps(commands)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    return set(json.loads(done.stdout))
+
+
+def test_the_first_help_loads_no_library_of_the_service() -> None:
+    assert loaded_by_help([]) & (HEAVY | WEB) == set()
+
+
+def test_no_help_loads_the_web_application() -> None:
+    assert loaded_by_help(*NAMES) & WEB == set()
+
+
+def test_a_command_loads_neither_the_web_application_nor_geometry(tmp_path: object) -> None:
+    script = (
+        "import sys; from app.cli import canopy\n"
+        "canopy.main(['account', 'list', '--json'], standalone_mode=False)\n"
+        "print(*sys.modules, file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=ROOT,
+        env={"INSTANCE_PATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert json.loads(done.stdout) == []
+    assert set(done.stderr.split()) & (WEB | {"numpy", "pyproj", "shapely"}) == set()
+
+
+def test_the_table_of_commands_says_what_each_of_them_says() -> None:
+    for entry in ENTRIES:
+        command = canopy.get_command(click.Context(canopy), entry.name)
+        assert command is not None
+        assert command.get_short_help_str(1000) == entry.help, entry.name
+
+
+@pytest.mark.parametrize("words", NAMES, ids=lambda words: " ".join(words) or "canopy")
+def test_help_is_complete_and_fits(words: list[str]) -> None:
+    shown = help_of(words)
+    assert shown.startswith("Usage: ")
+    assert "..." not in shown.replace("[ARGS]...", "").replace("[OPTIONS]...", "")
+    _, _, listed = shown.partition("\nCommands:\n")
+    for line in listed.splitlines():  # each command on a line, ended by a full stop
+        assert line.startswith("  "), line
+        assert line[2] != " ", line
+        assert line.endswith("."), line
+
+
+@pytest.mark.parametrize("words", LEAVES, ids=" ".join)
+def test_help_of_a_command_has_examples_and_json(words: list[str]) -> None:
+    shown = help_of(words)
+    assert f"bin/canopy {' '.join(words)}" in shown
+    assert "--json" in shown
+
+
+def test_the_version() -> None:
+    result = CliRunner().invoke(canopy, ["--version"])
+    assert (result.exit_code, result.stdout) == (0, f"Canopy {VERSION}\n")
