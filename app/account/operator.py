@@ -8,10 +8,13 @@ from typing import Any
 from sqlalchemy import bindparam, func, select
 
 from app.account.service import read_account
+from app.account.validation import check_name
+from app.db.extensions import db
 from app.db.queries import CompiledQuery
 from app.http.errors import Detail, NotFound
 from app.limits.plan_file import plan_of, plans
 from app.models import Account
+from app.values import clock
 from app.values.ids import is_id
 from app.values.text import unstorable
 
@@ -40,6 +43,15 @@ def find_account(reference: str) -> Any:
     return row
 
 
+def rename(account_id: str, name: str) -> None:
+    """Change an account's name. Raises ValidationFailed for one that it cannot have."""
+    check_name(name)
+    account = db.session.get_one(Account, account_id, with_for_update={"key_share": True})
+    if account.name != name:
+        account.name = name
+        account.updated_at = clock.now()
+
+
 def first_account() -> Any:
     """The oldest account, as ``find_account`` gives it, or None."""
     return _FIRST.first()
@@ -49,15 +61,15 @@ def list_plans() -> list[dict[str, Any]]:
     """All plans with the number of their accounts.
 
     Plans that no longer exist, but that accounts are still on, come last, with the limits of the
-    default plan.
+    default plan and ``missing`` set.
     """
     numbers = {row.plan: int(row.number) for row in _ON_PLANS.all()}
     records = [
-        {"plan": name, **asdict(plan), "accounts": numbers.pop(name, 0), "exists": True}
+        {"plan": name, **asdict(plan), "accounts": numbers.pop(name, 0)}
         for name, plan in plans().items()
     ]
     for name, number in sorted(numbers.items()):
-        record = {"plan": name, **asdict(plan_of(name)), "accounts": number, "exists": False}
+        record = {"plan": name, **asdict(plan_of(name)), "accounts": number, "missing": True}
         records.append(record)
     return records
 

@@ -17,10 +17,14 @@ def check_account(name: str, email: str, password: str | None, type: str) -> Non
         raise ValidationFailed(details=details)
 
 
+def check_name(name: str) -> None:
+    """Raises ValidationFailed for a name that an account cannot have."""
+    if problem := _name_problem(name):
+        raise ValidationFailed(details=[Detail("name", problem)])
+
+
 def _problems(name: str, email: str, password: str | None, type: str) -> Iterator[Detail]:
-    if not 1 <= len(name) <= NAME_LENGTH:
-        yield Detail("name", f"Must have 1 to {NAME_LENGTH} characters.")
-    elif problem := unstorable(name):
+    if problem := _name_problem(name):
         yield Detail("name", problem)
     if problem := email_problem(email):
         yield Detail("owner_email", problem)
@@ -28,3 +32,9 @@ def _problems(name: str, email: str, password: str | None, type: str) -> Iterato
         yield Detail("owner_password", problem)
     if type not in ACCOUNT_TYPES:
         yield Detail("type", f"Must be one of {', '.join(ACCOUNT_TYPES)}.")
+
+
+def _name_problem(name: str) -> str | None:
+    if not 1 <= len(name) <= NAME_LENGTH:
+        return f"Must have 1 to {NAME_LENGTH} characters."
+    return unstorable(name)

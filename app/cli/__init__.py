@@ -15,13 +15,15 @@ from typing import Final, NoReturn
 
 import click
 
-from app.cli.group import Entry, LazyCommands
+from app.cli.group import AllCommands, Entry
 from app.values.version import VERSION
 
 # Every command, in the order of --help.
 ENTRIES: Final = (
-    Entry("account", "accounts", "Create, list and update accounts."),
-    Entry("plan", "accounts", "List the plans that accounts can be on."),
+    Entry("account", "accounts", "Create, list, change, export and delete accounts."),
+    Entry("plan", "plans", "List the plans that accounts can be on."),
+    Entry("user", "users", "List people, show one, and set a new password."),
+    Entry("member", "members", "List, invite, change and remove the members of an account."),
     Entry("key", "keys", "Create, list and revoke API keys."),
     Entry("service-token", "keys", "Create, list and revoke service tokens."),
     Entry("oauth-app", "oauth_apps", "Register applications that act for people (OAuth 2.0)."),
@@ -51,7 +53,7 @@ ENTRIES: Final = (
 
 
 @click.group(
-    cls=LazyCommands,
+    cls=AllCommands,
     entries=ENTRIES,
     context_settings={"help_option_names": ["-h", "--help"]},
 )

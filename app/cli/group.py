@@ -5,63 +5,55 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import click
 
-_SENTENCE: int = 1000  # characters: more than the first sentence of any help
-
-
-class Commands(click.Group):
-    """Commands in the order of the source, each with the first sentence of its help."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(self.commands)
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl(self.descriptions())
-
-    def descriptions(self) -> list[tuple[str, str]]:
-        """The name of each command and what it does."""
-        return [
-            (name, command.get_short_help_str(_SENTENCE)) for name, command in self.commands.items()
-        ]
+_SENTENCE: Final = 1000  # characters: more than the first sentence of any help
 
 
 class Entry(NamedTuple):
-    """A command or a group of commands at the top: its name, the module of ``app.cli`` whose
-    list ``commands`` it is in, and the first sentence of its help."""
+    """A command or a group of commands: its name, the module of ``app.cli`` whose list ``commands``
+    it is in, and the first sentence of its help."""
 
     name: str
     module: str
     help: str
 
 
-class LazyCommands(Commands):
-    """Imports the module of a command when the command is run or its help is asked for.
+class Commands(click.Group):
+    """Commands in the order of the source, each with the first sentence of its help.
 
-    What commands import takes most of a second. Here errors become a message and an exit code too.
+    Those of ``entries`` come last. Their modules are imported when they are run or their help is
+    asked for: what commands import takes most of a second.
     """
 
     def __init__(self, *args: Any, entries: Sequence[Entry] = (), **options: Any) -> None:
         super().__init__(*args, **options)
-        self._entries = {entry.name: entry for entry in entries}
+        self.entries: Final = {entry.name: entry for entry in entries}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(self._entries)
+        return [*self.commands, *self.entries]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        entry = self._entries.get(cmd_name)
+        entry = self.entries.get(cmd_name)
         if entry is None:
-            return None
-        commands: Sequence[click.Command] = importlib.import_module(
-            f"app.cli.{entry.module}"
-        ).commands
+            return super().get_command(ctx, cmd_name)
+        module = importlib.import_module(f"app.cli.{entry.module}")
+        commands: Sequence[click.Command] = module.commands
         return next(command for command in commands if command.name == cmd_name)
 
-    def descriptions(self) -> list[tuple[str, str]]:
-        return [(entry.name, entry.help) for entry in self._entries.values()]
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        described = [
+            (name, command.get_short_help_str(_SENTENCE)) for name, command in self.commands.items()
+        ]
+        described += [(entry.name, entry.help) for entry in self.entries.values()]
+        with formatter.section("Commands"):
+            formatter.write_dl(described)
+
+
+class AllCommands(Commands):
+    """The group at the top, where errors become a message and an exit code."""
 
     def invoke(self, ctx: click.Context) -> Any:
         try:

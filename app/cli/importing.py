@@ -14,7 +14,15 @@ import click
 from app.account.operator import find_account
 from app.auth.operator import acting_for, first_owner
 from app.cli.context import in_database
-from app.cli.output import CommandError, examples, format_cell, json_option, show_json, show_table
+from app.cli.output import (
+    CommandError,
+    account_option,
+    examples,
+    format_cell,
+    json_option,
+    show_json,
+    show_table,
+)
 from app.db.transactions import transaction
 from app.geometry import Problem
 from app.projects.feature_text import guess_name_property
@@ -28,7 +36,7 @@ _PROBLEMS_SHOWN: Final = 3
 @click.argument(
     "path", metavar="FILE", type=click.Path(exists=True, dir_okay=False, path_type=Path)
 )
-@click.option("--account", required=True, metavar="ACCOUNT", help="Id or slug of the account.")
+@account_option
 @click.option(
     "--name-property",
     metavar="PROPERTY",

@@ -17,6 +17,7 @@ from app.cli.context import in_database
 from app.cli.group import Commands
 from app.cli.output import (
     CommandError,
+    account_option,
     confirm,
     examples,
     json_option,
@@ -47,9 +48,6 @@ SERVICE_TOKEN: Final = Kind("service_token", "service-token", "token", "service 
 _OTHER: Final = {KEY: SERVICE_TOKEN, SERVICE_TOKEN: KEY}
 
 _COLUMNS = ("id", "name", "permissions", "ends_with", "created_at", "last_used_at", "revoked_at")
-_account_option = click.option(
-    "--account", required=True, metavar="ACCOUNT", help="Id or slug of the account."
-)
 _name_option = click.option("--name", required=True, help="What it is for, to tell it from others.")
 _permission_option = click.option(
     "--permission",
@@ -72,7 +70,7 @@ def service_token() -> None:
 
 
 @key.command("create")
-@_account_option
+@account_option
 @_name_option
 @_permission_option
 @json_option
@@ -88,7 +86,7 @@ def create_key(account: str, name: str, permissions: Sequence[str], as_json: boo
 
 
 @service_token.command("create")
-@_account_option
+@account_option
 @_name_option
 @_permission_option
 @click.option(
@@ -140,7 +138,7 @@ def _list_command(kind: Kind) -> click.Command:
     text = f"List an account's {kind.title}s, newest first.\n\nRevoked ones are included."
 
     @click.command("list")
-    @_account_option
+    @account_option
     @json_option
     @examples(f"{kind.command} list --account green-woods", text=text)
     @in_database

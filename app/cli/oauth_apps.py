@@ -13,6 +13,7 @@ from app.cli.context import in_database
 from app.cli.group import Commands
 from app.cli.output import (
     CommandError,
+    account_option,
     confirm,
     examples,
     json_option,
@@ -27,14 +28,12 @@ from app.oauth.applications import (
     delete_application,
     list_applications,
     rotate_secret,
+    update_application,
 )
 from app.policy.permissions import SCOPES
 from app.values.ids import is_id
 
 _COLUMNS = ("client_id", "name", "scopes", "public", "redirect_uris", "created_at")
-_account_option = click.option(
-    "--account", required=True, metavar="ACCOUNT", help="Id or slug of the account."
-)
 _client_argument = click.argument("client_id", metavar="CLIENT_ID")
 
 
@@ -44,7 +43,7 @@ def oauth_app() -> None:
 
 
 @oauth_app.command("create")
-@_account_option
+@account_option
 @click.option("--name", required=True, help="What people see when they are asked.")
 @click.option(
     "--redirect-uri",
@@ -98,7 +97,7 @@ def create(
 
 
 @oauth_app.command("list")
-@_account_option
+@account_option
 @json_option
 @examples("oauth-app list --account green-woods")
 @in_database
@@ -107,6 +106,56 @@ def list_(account: str, as_json: bool) -> None:
     found = find_account(account)
     none = f"{found.name} has no application."
     show_records(list_applications(found.id), _COLUMNS, as_json=as_json, none=none)
+
+
+@oauth_app.command("update")
+@_client_argument
+@click.option("--name", help="The new name.")
+@click.option(
+    "--redirect-uri",
+    "redirect_uris",
+    multiple=True,
+    metavar="URI",
+    help="Replaces all redirect URIs; repeat it for several.",
+)
+@click.option(
+    "--scope",
+    "scopes",
+    multiple=True,
+    type=click.Choice(list(SCOPES)),
+    help="Replaces all scopes; repeat it for several.",
+)
+@json_option
+@examples(
+    'oauth-app update app_01k9zq3mgse2j7tbyw5c4r8nhd --name "Map of Woods"',
+    "oauth-app update app_01k9zq3mgse2j7tbyw5c4r8nhd --redirect-uri https://map.example.org/new",
+)
+@in_database
+def update(
+    client_id: str,
+    name: str | None,
+    redirect_uris: Sequence[str],
+    scopes: Sequence[str],
+    as_json: bool,
+) -> None:
+    """Change the name, redirect URIs or scopes of an application.
+
+    When a scope is taken away, access that people gave with it ends, and they are asked again.
+    """
+    if name is None and not redirect_uris and not scopes:
+        raise click.UsageError("Say what to change: --name, --redirect-uri or --scope.")
+    with transaction():
+        updated = update_application(
+            _find(client_id)["account_id"],
+            client_id,
+            name=name,
+            redirect_uris=redirect_uris or None,
+            scopes=scopes or None,
+        )
+    if updated is None:
+        raise _unknown(client_id)
+    record, revoked = updated
+    show_record(record | {"revoked_consents": revoked}, as_json=as_json)
 
 
 @oauth_app.command("rotate-secret")

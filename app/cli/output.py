@@ -21,6 +21,9 @@ json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON document and nothing else."
 )
 yes_option = click.option("--yes", is_flag=True, help="Do not ask.")
+account_option = click.option(
+    "--account", required=True, metavar="ACCOUNT", help="Id or slug of the account."
+)
 
 
 class CommandError(click.ClickException):
@@ -28,7 +31,10 @@ class CommandError(click.ClickException):
 
 
 def command_error(error: ApiError) -> CommandError:
-    """The error of a service as that of a command, with a line for each invalid field."""
+    """The error of a service as that of a command: its message, or, where that is the general one
+    of its kind, a line for each invalid field."""
+    if error.message != error.default_message:
+        return CommandError(error.message)
     lines = [f"{detail.field}: {detail.message}" for detail in error.details]
     return CommandError("\n       ".join(lines or [error.message]))
 
@@ -61,6 +67,14 @@ def show_records(
         click.echo(none)
     else:
         show_table(columns, ([record[name] for name in columns] for record in records))
+
+
+def show_section(
+    title: str, records: Sequence[Record], columns: Sequence[str], *, none: str
+) -> None:
+    """Print a list of what belongs to a record, below it, for people."""
+    click.echo(f"\n{title}")
+    show_records(records, columns, as_json=False, none=none)
 
 
 def show_table(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:

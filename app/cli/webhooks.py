@@ -23,7 +23,14 @@ from app.cli.certificates import Certificates, ensure_certificates
 from app.cli.context import in_database
 from app.cli.group import Commands
 from app.cli.listening import ReceivedDelivery, Receiver, printable
-from app.cli.output import CommandError, examples, json_option, show_record, show_records
+from app.cli.output import (
+    CommandError,
+    account_option,
+    examples,
+    json_option,
+    show_record,
+    show_records,
+)
 from app.db import queries
 from app.db.extensions import db
 from app.db.transactions import transaction
@@ -45,10 +52,6 @@ _COLUMNS: Final = ("id", "url", "events", "status", "consecutive_failures", "las
 # Failures that other settings of the service fix.
 _SETTINGS_ERRORS: Final = (FailureReason.NOT_ALLOWED, FailureReason.UNTRUSTED)
 
-_account_option = click.option(
-    "--account", required=True, metavar="ACCOUNT", help="Id or slug of the account."
-)
-
 
 @click.group("webhook", cls=Commands)
 def webhook() -> None:
@@ -56,7 +59,7 @@ def webhook() -> None:
 
 
 @webhook.command("listen")
-@_account_option
+@account_option
 @click.option(
     "--events",
     multiple=True,
@@ -112,7 +115,7 @@ def listen(account: str, events: Sequence[str], port: int, status: int, bodies: 
 
 
 @webhook.command("list")
-@_account_option
+@account_option
 @json_option
 @examples("webhook list --account green-woods")
 @in_database

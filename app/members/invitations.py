@@ -73,10 +73,20 @@ class AcceptedInvitation(NamedTuple):
     user_id: str
 
 
-def invite_member(principal: Principal, *, email: str, role: str) -> dict[str, Any]:
-    """Invite a person, or send an invitation again with a new link and the role given now.
+class Invitation(NamedTuple):
+    """An invited member's record, and the link that was mailed to them."""
 
-    Returns the member's record.
+    record: dict[str, Any]
+    link: str
+
+
+def invite_member(principal: Principal, *, email: str, role: str) -> dict[str, Any]:
+    """Invite a person as ``send_invitation`` does. Returns the member's record."""
+    return send_invitation(principal, email=email, role=role).record
+
+
+def send_invitation(principal: Principal, *, email: str, role: str) -> Invitation:
+    """Invite a person, or send an invitation again with a new link and the role given now.
 
     Raises:
         ValidationFailed: the address or the role is not valid.
@@ -98,13 +108,13 @@ def invite_member(principal: Principal, *, email: str, role: str) -> dict[str, A
         raise Conflict(details=[Detail("email", "This person is a member already.")])
     assert person is not None
     membership.role = role
-    _send_link(principal, account, membership, person)
+    link = _send_link(principal, account, membership, person)
     db.session.flush()
     record = Member(membership, person).record
     emit("member.invited", record, Actor.of(principal))
     if is_new:
         count_member(account.id, 1)
-    return record
+    return Invitation(record, link)
 
 
 def find_invitation(token: str) -> Any:
@@ -175,8 +185,11 @@ def _check_seats(account: Account) -> None:
         return
     current = db.session.execute(_SEATS, {"account_id": account.id}).scalar_one()
     if current >= limit:
+        places = "1 member" if limit == 1 else f"{limit:,} members"
+        taken = f"all {limit:,} places are" if limit > 1 else "the place is"
         raise Forbidden(
-            f"The plan {account.plan} has no seat left.",
+            f"The plan {account.plan} includes {places}, and {taken} taken. Ask whoever runs this "
+            f"Canopy to change the plan (bin/canopy account update {account.slug} --plan PLAN).",
             details=[
                 Detail("limit", f"The plan {account.plan} allows {limit} members."),
                 Detail("current", f"The account has {current}, invited people included."),
@@ -184,22 +197,23 @@ def _check_seats(account: Account) -> None:
         )
 
 
-def _send_link(
-    principal: Principal, account: Account, membership: Membership, person: User
-) -> None:
-    """Give an invitation a new link, and mail it to the address that the person registered."""
+def _send_link(principal: Principal, account: Account, membership: Membership, person: User) -> str:
+    """Give an invitation a new link, and mail it to the address that the person registered.
+    Returns the link."""
     token, moment = tokens.new_token(tokens.LINK), clock.now()
     membership.invited_at = moment
     membership.invitation_hash = tokens.hash_token(token)
     membership.invitation_expires_at = moment + INVITATION_LIFE
     inviter = db.session.get_one(User, principal.user_id)
+    link = f"{current_app.config['SETTINGS'].public_url}/invitations/{token}"
     values = {
         "account_name": account.name,
         "inviter_name": inviter.name,
         "inviter_email": inviter.email,
         "role": membership.role,
-        "link": f"{current_app.config['SETTINGS'].public_url}/invitations/{token}",
+        "link": link,
         "days": INVITATION_LIFE.days,
     }
     cause = f"{MAIL}:{account.id}:{membership.invitation_hash}"
     queue_mail(MAIL, person.email, cause=cause, values=values)
+    return link

@@ -17,6 +17,7 @@ from app.members.invitations import AcceptedInvitation as AcceptedInvitation  # 
 from app.members.invitations import accept_invitation as accept_invitation
 from app.members.invitations import find_invitation as find_invitation
 from app.members.invitations import invite_member as invite_member
+from app.members.invitations import send_invitation as send_invitation
 from app.members.locking import begin_change, is_last_owner, lock_member
 from app.members.record import COLUMNS, not_found, row_record
 from app.members.rules import INVITED_ROLES as INVITED_ROLES

@@ -11,6 +11,7 @@ from app.db.extensions import db
 from app.db.queries import CompiledQuery
 from app.http.errors import Conflict, Detail, ValidationFailed
 from app.models import Account, OAuthApplication
+from app.oauth.consents import revoke_consents_to
 from app.oauth.redirect_uris import redirect_uri_problem
 from app.policy.bounds import NAME_LENGTH
 from app.policy.oauth import REDIRECT_URIS
@@ -94,6 +95,42 @@ def rotate_secret(account_id: str, client_id: str) -> str | None:
     application.secret_hash = tokens.hash_token(secret)
     application.updated_at = clock.now()
     return secret
+
+
+def update_application(
+    account_id: str,
+    client_id: str,
+    *,
+    name: str | None = None,
+    redirect_uris: Sequence[str] | None = None,
+    scopes: Sequence[str] | None = None,
+) -> tuple[dict[str, Any], int] | None:
+    """Change what is given; lists replace the present ones.
+
+    Where a scope is taken away, consents that include it are revoked with their tokens: people are
+    asked again.
+
+    Returns:
+        the record and the number of consents revoked, or None if the account has no such
+        application.
+
+    Raises:
+        ValidationFailed: names each invalid argument.
+    """
+    application = find_locked(account_id, OAuthApplication, client_id)
+    if application is None:
+        return None
+    name = application.name if name is None else name
+    redirect_uris = application.redirect_uris if redirect_uris is None else redirect_uris
+    before, scopes = application.scopes, application.scopes if scopes is None else scopes
+    if details := list(_problems(account_id, name, redirect_uris, scopes)):
+        raise ValidationFailed(details=details)
+    application.name = name.strip()
+    application.redirect_uris = list(dict.fromkeys(redirect_uris))
+    application.scopes = [scope for scope in SCOPES if scope in scopes]
+    application.updated_at = clock.now()
+    revoked = revoke_consents_to(client_id, set(before) - set(scopes))
+    return application_record(application), revoked
 
 
 def delete_application(account_id: str, client_id: str) -> bool:

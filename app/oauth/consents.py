@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from sqlalchemy import bindparam, delete, func
+from sqlalchemy import bindparam, delete, func, select
 from sqlalchemy.orm import aliased
 
 from app.auth.tenant import columns_of, own_columns_of, rows_of
@@ -119,6 +119,21 @@ def revoke_consent(user_id: str, account_id: str, application_id: str) -> bool:
         )
     )
     return bool(deleted.rowcount)
+
+
+def revoke_consents_to(application_id: str, scopes: Collection[str]) -> int:
+    """Revoke the consents to an application, in all accounts, that include one of these scopes.
+    Returns how many."""
+    if not scopes:
+        return 0
+    to_application = select(
+        OAuthConsent.account_id, OAuthConsent.user_id, OAuthConsent.scopes
+    ).where(OAuthConsent.application_id == application_id)
+    revoked = 0
+    for account_id, user_id, granted in db.session.execute(to_application).all():
+        if set(granted) & set(scopes):
+            revoked += revoke_consent(user_id, account_id, application_id)
+    return revoked
 
 
 def _lock_membership(account_id: str, user_id: str) -> None:

@@ -45,7 +45,7 @@ def rename_person(user_id: str, name: str) -> None:
     db.session.execute(row.values(name=name, updated_at=clock.now()))
 
 
-def set_password(user_id: str, hashed: str, *, address: str) -> None:
+def set_password(user_id: str, hashed: str, *, address: str | None) -> None:
     """Set a person's password, end all their sessions and notify them by mail.
 
     Links mailed before stay valid, so that an intruder who changes the password cannot invalidate
@@ -53,7 +53,7 @@ def set_password(user_id: str, hashed: str, *, address: str) -> None:
 
     Args:
         hashed: the new password, hashed by ``hash_password``.
-        address: the client's IP address, for the mail.
+        address: the client's IP address, for the mail; None: the operator of the instance does it.
     """
     moment, here = clock.now(), current_app.config["SETTINGS"].public_url
     row = update(User).where(User.id == user_id).values(password_hash=hashed, updated_at=moment)

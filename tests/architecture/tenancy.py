@@ -94,6 +94,9 @@ EXCEPTIONS = {
         "app.oauth.consents", "record_consent", "OAuthConsent"
     ): "a new row, of the account it is given",
     Place("app.oauth.consents", "revoke_consent", "OAuthConsent"): "names account_id",
+    Place(
+        "app.oauth.consents", "revoke_consents_to", "OAuthConsent"
+    ): "all consents to an application that may ask for less from now on",
     Place("app.members.invitations", "_BY_TOKEN", "Membership"): "finds out which account invites",
     Place("app.members.invitations", "_ACCEPT", "Membership"): "likewise",
     Place("app.api.idempotency", "claim", "IdempotentResponse"): "changes that name account_id",

@@ -11,11 +11,27 @@ import pytest
 from flask import Flask
 
 from app.account.service import read_account
+from app.cli.plans import describe_plan
 from app.policy.plans import PLANS
+from app.values.text import slugify
 from tests.cli.conftest import Run, runner
-from tests.make import Client, make_account, second_app
+from tests.make import (
+    Client,
+    make_account,
+    make_member,
+    make_project,
+    make_service_token,
+    make_webhook,
+    second_app,
+    square,
+)
+from tests.make.apps import bare_app
 
 _numbers = itertools.count(1)
+
+NAMES = [
+    "account_id", "slug", "plan", "owner_id", "owner_email", "owner_password", "api_key",
+]  # fmt: skip
 
 
 def new_email(app: Flask) -> str:
@@ -33,7 +49,7 @@ def create(run: Run, email: str, *options: str) -> dict[str, Any]:
 def test_create_gives_the_account_its_owner_and_a_key(app: Flask, run: Run) -> None:
     email = new_email(app)
     made = create(run, email)
-    assert list(made) == ["account_id", "owner_id", "owner_email", "owner_password", "api_key"]
+    assert list(made) == NAMES
     assert made["owner_email"] == email
     assert len(made["owner_password"]) >= 10
     client = Client(app, made["account_id"], made["owner_id"], made["api_key"])
@@ -60,8 +76,9 @@ def test_a_plan_that_is_gone_is_listed_with_the_limits_it_has_now(
         make_account(made, plan="gold")
     records = json.loads(runner(app)("plan", "list", "--json").stdout)
     (gone,) = (record for record in records if record["plan"] == "gold")
-    assert (gone["members"], gone["accounts"] >= 1, gone["exists"]) == (3, True, False)
-    assert "gold (not in PLANS_FILE: limits of free)" in runner(app)("plan", "list").stdout
+    assert (gone["members"], gone["accounts"] >= 1, gone["missing"]) == (3, True, True)
+    assert not any("missing" in record for record in records if record is not gone)
+    assert "gold (missing: has the default limits)" in runner(app)("plan", "list").stdout
 
 
 def test_create_takes_plan_type_and_password(app: Flask, run: Run) -> None:
@@ -96,9 +113,37 @@ def test_a_password_for_a_known_person_is_refused(app: Flask, run: Run) -> None:
 
 def test_create_for_people_prints_a_line_for_each_value(app: Flask, run: Run) -> None:
     result = run("account", "create", "--name", "Green", "--owner-email", new_email(app))
-    lines = [line.split(maxsplit=1) for line in result.stdout.splitlines()]
-    names = [name for name, _ in lines]
-    assert names == ["account_id", "owner_id", "owner_email", "owner_password", "api_key"]
+    lines, _, explained = result.stdout.partition("\n\n")
+    assert [line.split(maxsplit=1)[0] for line in lines.splitlines()] == NAMES
+    slug = lines.splitlines()[1].split()[1]
+    assert (
+        "Plan: free (1,000 ha, 3 members, 60 requests a minute, 1,000 a day). "
+        f"Change it with: bin/canopy account update {slug} --plan pro" in explained
+    )
+
+
+def test_create_says_why_the_slug_has_a_number(app: Flask, run: Run) -> None:
+    arguments = ("--owner-email", new_email(app))
+    name = f"Small NGO {id(app)}"
+    first = run("account", "create", "--name", name, *arguments)
+    assert "The slug" not in first.stdout
+    again = run("account", "create", "--name", name, *arguments)
+    slug = slugify(name)
+    expected = f"The slug '{slug}' belongs to another account, so this account has '{slug}-2'."
+    assert expected in again.stdout
+    reserved = run("account", "create", "--name", "Admin", *arguments)
+    assert "The slug 'admin' is reserved, so this account has 'admin-" in reserved.stdout
+
+
+def test_plans_are_described_by_their_limits(tmp_path: Path) -> None:
+    path = tmp_path / "plans.toml"
+    path.write_text("[solo]\nmembers = 1\nrequests_per_day = 10\n[open]\n")
+    with bare_app(tmp_path / "own", PLANS_FILE=str(path)) as made, made.app_context():
+        assert describe_plan("solo") == "solo (1 member, 10 requests a day; no other limits)"
+        assert describe_plan("open") == "open (no limits)"
+        assert describe_plan("enterprise") == (
+            "enterprise (1,000 requests a minute; no other limits)"
+        )
 
 
 @pytest.mark.parametrize(
@@ -165,3 +210,41 @@ def test_update_rejects_unknown_plans_and_accounts(run: Run, client: Client) -> 
     unknown_account = run("account", "update", "nobody-here", "--plan", "pro", "--json")
     assert (unknown_account.exit_code, unknown_account.stdout) == (1, "")
     assert "'nobody-here'" in unknown_account.stderr
+
+
+def test_show_has_all_that_is_known_of_an_account(run: Run, client: Client) -> None:
+    member = make_member(client, "viewer")
+    make_project(client, geometry=square())
+    make_service_token(client)
+    webhook = make_webhook(client)
+    shown = json.loads(run("account", "show", client.account_id, "--json").stdout)
+    record = client.get("/v1/account").json["data"]
+    assert shown == record | {
+        "limits": {
+            "requests_per_minute": 1_000,
+            "requests_per_day": None,
+            "hectares": None,
+            "members": None,
+        },
+        "usage": shown["usage"],
+        "members": client.get("/v1/account/members").json["data"],
+        "api_keys": 2,
+        "service_tokens": 1,
+        "applications": 0,
+        "webhooks": [client.get(f"/v1/webhooks/{webhook['id']}").json["data"]],
+    }
+    assert shown["usage"]["projects"] == {"active": 1, "archived": 0, "total": 1}
+    text = run("account", "show", record["slug"]).stdout
+    for word in (member.email, webhook["url"], "enterprise (1,000 requests a minute", "viewer"):
+        assert word in text
+    assert webhook["secret"] not in text
+
+
+def test_rename_keeps_the_slug(run: Run, client: Client) -> None:
+    before = client.get("/v1/account").json["data"]
+    renamed = run("account", "rename", before["slug"], " Greener Woods ", "--json")
+    assert json.loads(renamed.stdout) == before | {"name": "Greener Woods"}
+    assert client.get("/v1/account").json["data"]["name"] == "Greener Woods"
+    too_long = run("account", "rename", before["slug"], "n" * 201)
+    assert (too_long.exit_code, too_long.stdout) == (1, "")
+    assert too_long.stderr == "Error: name: Must have 1 to 200 characters.\n"

@@ -11,7 +11,8 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from app.cli import ENTRIES, canopy
+from app.cli import canopy
+from app.cli.group import Commands
 from app.values.version import VERSION
 from config import ROOT
 
@@ -90,11 +91,12 @@ def test_a_command_loads_neither_the_web_application_nor_geometry(tmp_path: obje
     assert set(done.stderr.split()) & (WEB | {"numpy", "pyproj", "shapely"}) == set()
 
 
-def test_the_table_of_commands_says_what_each_of_them_says() -> None:
-    for entry in ENTRIES:
-        command = canopy.get_command(click.Context(canopy), entry.name)
-        assert command is not None
-        assert command.get_short_help_str(1000) == entry.help, entry.name
+def test_an_entry_says_what_its_command_says() -> None:
+    for _, group in COMMANDS:
+        for entry in group.entries.values() if isinstance(group, Commands) else ():
+            command = group.get_command(click.Context(group), entry.name)
+            assert command is not None
+            assert command.get_short_help_str(1000) == entry.help, entry.name
 
 
 @pytest.mark.parametrize("words", NAMES, ids=lambda words: " ".join(words) or "canopy")

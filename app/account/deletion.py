@@ -1,0 +1,115 @@
+"""Deleting an account with everything in it, for the operator of the instance.
+
+First nobody can use the account any more, then its rows go, some at a time, so that no other change
+waits for long. What was interrupted is continued by doing it again. No event is written: those who
+would receive it go too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from sqlalchemy import ColumnElement, delete, func, select, update
+
+from app.auth.memberships import memberships_of
+from app.auth.tenant import columns_of, rows_of
+from app.db.column_types import Base
+from app.db.extensions import db
+from app.db.queries import CompiledQuery
+from app.models import (
+    Account,
+    Asset,
+    Credential,
+    DeliveryLog,
+    Event,
+    Membership,
+    OAuthApplication,
+    Project,
+    Session,
+    Webhook,
+)
+from app.values import clock
+
+_BATCH_ROWS: Final = 500
+_UNSYNCHRONIZED: Final = {"synchronize_session": False}
+
+
+def _count(model: type[Base], *conditions: ColumnElement[bool]) -> CompiledQuery:
+    return CompiledQuery(columns_of(model).add_columns(func.count()).where(*conditions))
+
+
+_COUNTS: Final = {
+    "projects": _count(Project),
+    "assets": _count(Asset),
+    "members": _count(Membership),
+    "api_keys": _count(Credential, Credential.kind == "api_key"),
+    "service_tokens": _count(Credential, Credential.kind == "service_token"),
+    "applications": _count(OAuthApplication),
+    "webhooks": _count(Webhook, Webhook.deleted_at.is_(None)),
+}
+
+
+def count_contents(account_id: str) -> dict[str, int]:
+    """How many of each thing an account has; members include invited people."""
+    return {name: int(query.scalar(account_id=account_id)) for name, query in _COUNTS.items()}
+
+
+def end_access(account_id: str) -> None:
+    """Let nobody use an account from here on: no person, key, application or webhook.
+
+    Sessions in it go on in another account of their person, or in none. The caller commits.
+    """
+    db.session.get_one(Account, account_id, with_for_update=True)
+    _switch_sessions(account_id)
+    for webhook in db.session.scalars(rows_of(account_id, Webhook).with_for_update()):
+        webhook.enabled = False
+        webhook.deleted_at = webhook.deleted_at or clock.now()
+    for model in (OAuthApplication, Credential, Membership):  # consents and tokens go with them
+        _delete(model, model.account_id == account_id)
+
+
+def delete_contents(account_id: str) -> Iterator[int]:
+    """Delete what an account may have very many of; yields the number of rows of each batch.
+
+    Deliveries go with their events. Commit after each batch.
+    """
+    for webhook_id in db.session.scalars(
+        rows_of(account_id, Webhook).with_only_columns(Webhook.id)
+    ).all():
+        yield from _delete_batches(
+            account_id, DeliveryLog, DeliveryLog.id, DeliveryLog.webhook_id == webhook_id
+        )
+    yield from _delete_batches(account_id, Asset, Asset.row)
+    yield from _delete_batches(account_id, Project, Project.row)
+    yield from _delete_batches(account_id, Event, Event.id)
+
+
+def delete_account(account_id: str) -> None:
+    """Delete the account itself, and with it all that is left. The caller commits."""
+    _delete(Account, Account.id == account_id)
+
+
+def _switch_sessions(account_id: str) -> None:
+    """Have the sessions in an account go on in another one of their person, or in none."""
+    own = Session.current_account_id == account_id
+    for user_id in db.session.scalars(select(Session.user_id).where(own).distinct()).all():
+        others = [row.id for row in memberships_of(user_id) if row.id != account_id]
+        switched = update(Session).where(own, Session.user_id == user_id)
+        db.session.execute(switched.values(current_account_id=others[0] if others else None))
+
+
+def _delete_batches(
+    account_id: str, model: type[Base], key: Any, *conditions: ColumnElement[bool]
+) -> Iterator[int]:
+    rows = rows_of(account_id, model).with_only_columns(key).where(*conditions)
+    while True:
+        keys = db.session.scalars(rows.limit(_BATCH_ROWS)).all()
+        if not keys:
+            return
+        _delete(model, rows.whereclause, key.in_(keys))
+        yield len(keys)
+
+
+def _delete(model: type[Base], *conditions: Any) -> None:
+    db.session.execute(delete(model).where(*conditions), execution_options=_UNSYNCHRONIZED)

@@ -1,0 +1,80 @@
+"""``bin/canopy account delete``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from app.account.deletion import count_contents, delete_account, delete_contents, end_access
+from app.account.operator import find_account
+from app.cli.context import in_database
+from app.cli.output import (
+    CommandError,
+    confirm,
+    examples,
+    json_option,
+    show_record,
+    yes_option,
+)
+from app.db import queries
+from app.db.extensions import db
+from app.db.transactions import transaction
+
+# What is counted, for one and for several.
+_WORDS = {
+    "projects": ("project", "projects"),
+    "assets": ("asset", "assets"),
+    "members": ("member", "members"),
+    "api_keys": ("API key", "API keys"),
+    "service_tokens": ("service token", "service tokens"),
+    "applications": ("application", "applications"),
+    "webhooks": ("webhook", "webhooks"),
+}
+
+
+@click.command("delete")
+@click.argument("account", metavar="ACCOUNT")
+@yes_option
+@json_option
+@examples("account delete green-woods", "account delete green-woods --yes --json")
+@in_database
+def delete(account: str, yes: bool, as_json: bool) -> None:
+    """Delete an account and everything in it for good.
+
+    ACCOUNT is its id or slug. Projects, assets, members, keys, applications, webhooks and events
+    go. People stay: they can sign in, and those who belong to no other account see none. Nothing is
+    sent to webhooks. Make a backup or an export before.
+    """
+    found = find_account(account)
+    counts = count_contents(found.id)
+    question = f"Delete the account {found.name} ({found.slug}) with {_listed(counts)} for good?"
+    confirm(question, yes=yes, as_json=as_json)
+    try:
+        _delete(found.id)
+    except KeyboardInterrupt:
+        raise CommandError(
+            "Interrupted: nobody can use the account any more, and some of it is left. Run the "
+            "command again to delete the rest."
+        ) from None
+    record: dict[str, Any] = {"id": found.id, "slug": found.slug, "deleted": True}
+    show_record(record | counts, as_json=as_json)
+
+
+def _delete(account_id: str) -> None:
+    queries.release()
+    with transaction():
+        end_access(account_id)
+    for _ in delete_contents(account_id):
+        db.session.commit()
+    with transaction():
+        delete_account(account_id)
+
+
+def _listed(counts: dict[str, int]) -> str:
+    """``30 projects, 1 asset and 2 members``, without what there is none of."""
+    parts = [f"{number:,} {_WORDS[name][number != 1]}" for name, number in counts.items() if number]
+    return f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else "".join(parts)
+
+
+commands = [delete]

@@ -1,0 +1,88 @@
+"""``bin/canopy account show``: all that is known of one account."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+import click
+
+from app.account.operator import find_account
+from app.account.service import read_account
+from app.cli.context import in_database
+from app.cli.output import examples, json_option, show_json, show_record, show_section
+from app.cli.plans import describe_plan
+from app.credentials.service import list_credentials
+from app.limits.plan_file import plan_of
+from app.members.service import list_members
+from app.oauth.applications import list_applications
+from app.usage.service import statistics
+from app.webhooks.service import list_webhooks
+
+_MEMBER_COLUMNS = ("id", "email", "name", "role", "joined_at", "last_active_at")
+_WEBHOOK_COLUMNS = ("id", "url", "events", "status")
+
+
+@click.command("show")
+@click.argument("account", metavar="ACCOUNT")
+@json_option
+@examples("account show green-woods", "account show green-woods --json")
+@in_database
+def show(account: str, as_json: bool) -> None:
+    """Show an account with plan, usage, members and webhooks.
+
+    ACCOUNT is its id or slug.
+    """
+    details = _details(find_account(account).id)
+    if as_json:
+        show_json(details)
+        return
+    show_record(_for_people(details), as_json=False)
+    show_section("Members", details["members"], _MEMBER_COLUMNS, none="None.")
+    show_section("Webhooks", details["webhooks"], _WEBHOOK_COLUMNS, none="None.")
+
+
+def _details(account_id: str) -> dict[str, Any]:
+    record = read_account(account_id)
+    keys, tokens = (list_credentials(account_id, kind) for kind in ("api_key", "service_token"))
+    return {
+        **record,
+        "limits": asdict(plan_of(record["plan"])),
+        "usage": statistics(account_id, record["plan"]),
+        "members": list_members(account_id),
+        "api_keys": _number_in_force(keys),
+        "service_tokens": _number_in_force(tokens),
+        "applications": len(list_applications(account_id)),
+        "webhooks": list_webhooks(account_id),
+    }
+
+
+def _for_people(details: dict[str, Any]) -> dict[str, Any]:
+    usage = details["usage"]
+    shown = {name: details[name] for name in ("id", "slug", "name", "type", "created_at")}
+    projects = usage["projects"]
+    requests = usage["api_requests"]
+    return shown | {
+        "plan": describe_plan(details["plan"]),
+        "hectares": _of(usage["hectares"]),
+        "projects": f"{projects['total']:,}, of which {projects['archived']:,} archived",
+        "members": _of(usage["members"]),
+        "requests": f"{_of(requests)} in this month",
+        "api keys": details["api_keys"],
+        "service tokens": details["service_tokens"],
+        "applications": details["applications"],
+    }
+
+
+def _of(use: dict[str, Any]) -> str:
+    """``12 of 1,000``; hectares have four decimals."""
+    current = use["current"]
+    shown = f"{current:,.4f}" if isinstance(current, float) else f"{current:,}"
+    return shown if use["limit"] is None else f"{shown} of {use['limit']:,}"
+
+
+def _number_in_force(credentials: list[dict[str, Any]]) -> int:
+    return sum(credential["revoked_at"] is None for credential in credentials)
+
+
+commands = [show]

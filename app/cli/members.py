@@ -1,0 +1,140 @@
+"""``bin/canopy member``: the members of an account, by the rules of the API."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from app.account.operator import find_account
+from app.auth.operator import acting_for, first_owner
+from app.auth.principal import Principal
+from app.cli.context import in_database
+from app.cli.group import Commands
+from app.cli.output import (
+    CommandError,
+    account_option,
+    confirm,
+    examples,
+    json_option,
+    show_record,
+    show_records,
+    yes_option,
+)
+from app.db.transactions import transaction
+from app.members.service import (
+    INVITED_ROLES,
+    change_role,
+    list_members,
+    remove_member,
+    send_invitation,
+)
+from app.policy.permissions import ROLES
+from app.values.text import fold
+
+_COLUMNS = ("id", "email", "name", "role", "joined_at", "last_active_at")
+_SHOWN = ("id", "email", "role", "joined_at")
+_member_argument = click.argument("member", metavar="MEMBER")
+
+
+@click.group("member", cls=Commands)
+def member() -> None:
+    """List, invite, change and remove the members of an account."""
+
+
+@member.command("list")
+@account_option
+@json_option
+@examples("member list --account green-woods")
+@in_database
+def list_(account: str, as_json: bool) -> None:
+    """List an account's members, oldest first, invited ones too."""
+    found = find_account(account)
+    none = f"{found.name} has no members."
+    show_records(list_members(found.id), _COLUMNS, as_json=as_json, none=none)
+
+
+@member.command("add")
+@click.argument("email", metavar="EMAIL")
+@account_option
+@click.option(
+    "--role", required=True, type=click.Choice(INVITED_ROLES), help="What the person may do."
+)
+@json_option
+@examples("member add jo@example.org --account green-woods --role editor")
+@in_database
+def add(email: str, account: str, role: str, as_json: bool) -> None:
+    """Invite a person and show the link of the invitation.
+
+    It is mailed too, in the name of the account's owner. Whoever follows it joins, and sets a
+    password if they have none. To invite somebody again makes a new link.
+    """
+    principal = _operator(find_account(account))
+    with transaction():
+        invitation = send_invitation(principal, email=email.strip(), role=role)
+        record = invitation.record
+    if as_json:
+        show_record(record | {"link": invitation.link}, as_json=True)
+    else:
+        shown = {name: record[name] for name in ("id", "email", "role")}
+        show_record(shown | {"link": invitation.link}, as_json=False)
+
+
+@member.command("set-role")
+@_member_argument
+@account_option
+@click.option("--role", required=True, type=click.Choice(list(ROLES)), help="The new role.")
+@json_option
+@examples("member set-role jo@example.org --account green-woods --role admin")
+@in_database
+def set_role(member: str, account: str, role: str, as_json: bool) -> None:
+    """Change a member's role.
+
+    MEMBER is the person's id or e-mail address. A lower role also ends what it does not allow:
+    sessions, access of applications, permissions of keys.
+    """
+    of_account = find_account(account)
+    found = _find(of_account, member)
+    with transaction():
+        record = change_role(_operator(of_account), found["id"], role)
+    shown = record if as_json else {name: record[name] for name in _SHOWN}
+    show_record(shown, as_json=as_json)
+
+
+@member.command("remove")
+@_member_argument
+@account_option
+@yes_option
+@json_option
+@examples("member remove jo@example.org --account green-woods")
+@in_database
+def remove(member: str, account: str, yes: bool, as_json: bool) -> None:
+    """Remove a member, or withdraw an invitation.
+
+    MEMBER is the person's id or e-mail address. The person's sessions in the account, applications'
+    access and keys end at once.
+    """
+    of_account = find_account(account)
+    found = _find(of_account, member)
+    confirm(f"Remove {found['email']} from {of_account.name}?", yes=yes, as_json=as_json)
+    with transaction():
+        remove_member(_operator(of_account), found["id"])
+    show_record({"id": found["id"], "email": found["email"], "removed": True}, as_json=as_json)
+
+
+def _operator(account: Any) -> Principal:
+    return acting_for(account, first_owner(account.id))
+
+
+def _find(account: Any, reference: str) -> dict[str, Any]:
+    """The record of a member by id or address. Raises CommandError when there is none."""
+    for record in list_members(account.id):
+        if reference == record["id"] or fold(reference) == fold(record["email"]):
+            return record
+    raise CommandError(
+        f"{account.name} has no member with the id or e-mail address {reference!r}; "
+        f"bin/canopy member list --account {account.slug} shows them all."
+    )
+
+
+commands = [member]

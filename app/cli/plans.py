@@ -1,0 +1,68 @@
+"""``bin/canopy plan``, and how commands write a plan's limits."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+
+import click
+
+from app.account.operator import list_plans
+from app.cli.context import in_database
+from app.cli.group import Commands
+from app.cli.output import examples, json_option, show_records
+from app.limits.plan_file import plan_of, plans
+from app.policy.plans import Plan
+
+_COLUMNS = ("plan", *(field.name for field in fields(Plan)), "accounts")
+
+
+@click.group("plan", cls=Commands)
+def plan() -> None:
+    """List the plans that accounts can be on."""
+
+
+@plan.command("list")
+@json_option
+@examples("plan list", "plan list --json")
+@in_database
+def list_(as_json: bool) -> None:
+    """List all plans and how many accounts are on each.
+
+    A limit shown as - is no limit. A plan that accounts are on and that PLANS_FILE does not have is
+    marked as missing; its accounts have the limits of the default plan.
+    """
+    records = list_plans()
+    if not as_json:
+        for record in records:
+            record["plan"] += " (missing: has the default limits)" if "missing" in record else ""
+    show_records(records, _COLUMNS, as_json=as_json, none="There is no plan.")
+
+
+def describe_plan(name: str) -> str:
+    """A plan with its limits: ``free (1,000 ha, 3 members, 60 requests a minute, 1,000 a day)``."""
+    limits = plan_of(name)
+    unit = "" if limits.requests_per_minute else " requests"
+    parts = [
+        f"{number:,}{text}"
+        for number, text in (
+            (limits.hectares, " ha"),
+            (limits.members, " member" if limits.members == 1 else " members"),
+            (limits.requests_per_minute, " requests a minute"),
+            (limits.requests_per_day, f"{unit} a day"),
+        )
+        if number
+    ]
+    if not parts:
+        return f"{name} (no limits)"
+    others = "" if len(parts) == len(fields(Plan)) else "; no other limits"
+    return f"{name} ({', '.join(parts)}{others})"
+
+
+def larger_plan(name: str) -> str | None:
+    """The plan after this one in the list of plans, or None for the last."""
+    names = list(plans())
+    following = names[names.index(name) + 1 :] if name in names else names
+    return following[0] if following else None
+
+
+commands = [plan]

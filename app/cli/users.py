@@ -1,0 +1,101 @@
+"""``bin/canopy user``: the people who can sign in."""
+
+from __future__ import annotations
+
+import click
+
+from app.cli.context import in_database
+from app.cli.group import Commands
+from app.cli.output import (
+    examples,
+    json_option,
+    show_json,
+    show_record,
+    show_records,
+    show_section,
+)
+from app.db.transactions import transaction
+from app.people.operator import (
+    check_new_password,
+    find_user,
+    list_people,
+    open_sessions,
+    replace_password,
+)
+from app.security.passwords import make_password
+
+_COLUMNS = (
+    "id", "email", "name", "accounts", "has_password", "email_verified", "created_at",
+)  # fmt: skip
+_user_argument = click.argument("user", metavar="USER")
+
+
+@click.group("user", cls=Commands)
+def user() -> None:
+    """List people, show one, and set a new password."""
+
+
+@user.command("list")
+@json_option
+@examples("user list", "user list --json")
+@in_database
+def list_(as_json: bool) -> None:
+    """List all people, oldest first, with their accounts."""
+    records = list_people()
+    if not as_json:
+        for record in records:
+            record["accounts"] = [account["slug"] for account in record["accounts"]]
+    show_records(records, _COLUMNS, as_json=as_json, none="There is nobody yet.")
+
+
+@user.command("show")
+@_user_argument
+@json_option
+@examples("user show jo@example.org", "user show jo@example.org --json")
+@in_database
+def show(user: str, as_json: bool) -> None:
+    """Show a person with their accounts and open sessions.
+
+    USER is the id or e-mail address.
+    """
+    record = find_user(user)
+    sessions = open_sessions(record["id"])
+    if as_json:
+        show_json(record | {"sessions": sessions})
+        return
+    accounts = record.pop("accounts")
+    show_record(record, as_json=False)
+    show_section("Accounts", accounts, ("id", "slug", "name", "role"), none="None.")
+    columns = ("browser", "address", "created_at", "last_used_at")
+    show_section("Sessions", sessions, columns, none="None.")
+
+
+@user.command("set-password")
+@_user_argument
+@click.option("--generate", is_flag=True, help="Make up a password and show it this once.")
+@json_option
+@examples("user set-password jo@example.org", "user set-password jo@example.org --generate")
+@in_database
+def set_password(user: str, generate: bool, as_json: bool) -> None:
+    """Set a new password for a person and end their sessions.
+
+    USER is the id or e-mail address. Asks for the password twice, unless it is generated. The
+    person is told by mail that it was changed, without the password.
+    """
+    person = find_user(user)
+    password = make_password() if generate else _ask()
+    check_new_password(person, password)
+    with transaction():
+        replace_password(person, password)
+    record = {"id": person["id"], "email": person["email"]}
+    show_record(record | ({"password": password} if generate else {}), as_json=as_json)
+
+
+def _ask() -> str:
+    password: str = click.prompt(
+        "New password", hide_input=True, confirmation_prompt="The same again", err=True
+    )
+    return password
+
+
+commands = [user]

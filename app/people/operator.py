@@ -1,0 +1,102 @@
+"""Queries and changes about people, for the operator of the instance."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from sqlalchemy import bindparam, select
+
+from app.auth.memberships import memberships_of
+from app.auth.sessions import list_sessions
+from app.db.column_types import api_column
+from app.db.queries import CompiledQuery
+from app.http.errors import Detail, NotFound, ValidationFailed
+from app.models import User
+from app.people.login_throttle import reset_attempts, throttle_key
+from app.people.service import set_password
+from app.security.passwords import hash_password, password_problem
+from app.values.clock import format_time
+from app.values.ids import is_id
+from app.values.text import fold, unstorable
+
+_PEOPLE: Final = select(
+    *(api_column(column) for column in (User.id, User.email, User.name)),
+    User.password_hash.is_not(None).label("has_password"),
+    User.email_verified_at.is_not(None).label("email_verified"),
+    api_column(User.created_at),
+)
+_ALL = CompiledQuery(_PEOPLE.order_by(User.created_at, User.id))
+_BY_ID = CompiledQuery(_PEOPLE.where(User.id == bindparam("reference")))
+_BY_EMAIL = CompiledQuery(_PEOPLE.where(User.email_key == bindparam("reference")))
+
+
+def list_people() -> list[dict[str, Any]]:
+    """The records of all people, oldest first."""
+    return [_record(row) for row in _ALL.all()]
+
+
+def find_user(reference: str) -> dict[str, Any]:
+    """The record of the person with this id or e-mail address.
+
+    It has ``id``, ``email``, ``name``, ``has_password``, ``email_verified``, ``created_at`` and
+    ``accounts``: those that the person has joined, each with ``id``, ``slug``, ``name`` and the
+    person's ``role`` in it.
+
+    Raises:
+        NotFound: there is none.
+    """
+    row = None
+    if is_id("user", reference):
+        row = _BY_ID.first(reference=reference)
+    elif not unstorable(reference):
+        row = _BY_EMAIL.first(reference=fold(reference))
+    if row is None:
+        message = (
+            f"There is no person with the id or e-mail address {reference!r}; "
+            "bin/canopy user list shows them all."
+        )
+        raise NotFound(message, details=[Detail("user", message)])
+    return _record(row)
+
+
+def open_sessions(user_id: str) -> list[dict[str, Any]]:
+    """In which browsers a person is signed in, the last used first."""
+    return [
+        {
+            "id": row.id,
+            "address": row.address,
+            "browser": row.browser,
+            "created_at": format_time(row.created_at),
+            "last_used_at": format_time(row.last_used_at),
+        }
+        for row in list_sessions(user_id)
+    ]
+
+
+def check_new_password(person: dict[str, Any], password: str) -> None:
+    """Raises ValidationFailed if a person cannot have this password."""
+    if problem := password_problem(password, (person["name"], person["email"])):
+        raise ValidationFailed(details=[Detail("password", problem)])
+
+
+def replace_password(person: dict[str, Any], password: str) -> None:
+    """Set a person's password, end their sessions, and tell them by mail. Whoever was locked out
+    after wrong passwords can sign in again. The caller commits."""
+    set_password(person["id"], hash_password(password), address=None)
+    reset_attempts(throttle_key(person["email"]))
+
+
+def _record(row: Any) -> dict[str, Any]:
+    accounts = [
+        {"id": each.id, "slug": each.slug, "name": each.name, "role": each.role}
+        for each in memberships_of(row.id)
+    ]
+    return {
+        "id": row.id,
+        "email": row.email,
+        "name": row.name,
+        "accounts": accounts,
+        "has_password": bool(row.has_password),
+        "email_verified": bool(row.email_verified),
+        "created_at": row.created_at,
+    }

@@ -1,0 +1,100 @@
+"""``bin/canopy user``."""
+
+from __future__ import annotations
+
+import json
+
+from flask import Flask
+
+from tests.cli.conftest import Run
+from tests.make import Client, mails_to, make_invited, make_member, sign_in, sign_up, text_of
+from tests.make.browser import PASSWORD, Browser
+
+OTHER = "seven wet beech leaves"
+
+
+def email_of(run: Run) -> str:
+    return f"user-{id(run)}@example.org"
+
+
+def test_list_has_everybody_with_their_accounts(run: Run, client: Client) -> None:
+    member = make_member(client, "editor")
+    invited = make_invited(client)
+    account = client.get("/v1/account").json["data"]
+    people = {each["id"]: each for each in json.loads(run("user", "list", "--json").stdout)}
+    assert people[member.id]["email"] == member.email
+    assert people[member.id]["accounts"] == [
+        {"id": account["id"], "slug": account["slug"], "name": account["name"], "role": "editor"}
+    ]
+    assert people[invited["id"]]["accounts"] == []
+    assert not people[invited["id"]]["has_password"]
+    row = next(line for line in run("user", "list").stdout.splitlines() if member.id in line)
+    assert account["slug"] in row
+
+
+def test_show_takes_an_id_or_an_address(app: Flask, run: Run) -> None:
+    email = email_of(run)
+    sign_up(app, email, name="Jo Hazel")
+    by_email = json.loads(run("user", "show", email.upper(), "--json").stdout)
+    by_id = json.loads(run("user", "show", by_email["id"], "--json").stdout)
+    assert by_email == by_id
+    assert (by_id["name"], by_id["email_verified"], by_id["has_password"]) == (
+        "Jo Hazel", True, True,
+    )  # fmt: skip
+    assert [account["role"] for account in by_id["accounts"]] == ["owner"]
+    assert len(by_id["sessions"]) == 1
+    text = run("user", "show", email).stdout
+    for word in ("Jo Hazel", "Hazel Woods", "owner", "Firefox"):
+        assert word in text
+
+
+def test_an_unknown_person_is_named(run: Run) -> None:
+    for reference in ("nobody@example.org", "user_01k9zq3mgse2j7tbyw5c4r8nhd", "\x00"):
+        result = run("user", "show", reference)
+        assert (result.exit_code, result.stdout) == (1, "")
+        assert f"There is no person with the id or e-mail address {reference!r}" in result.stderr
+
+
+def test_a_password_is_asked_for_twice_and_ends_the_sessions(app: Flask, run: Run) -> None:
+    email = email_of(run)
+    browser = sign_up(app, email)
+    result = run("user", "set-password", email, input=f"{OTHER}\n{OTHER}\n")
+    assert result.exit_code == 0, result.output
+    assert OTHER not in result.output
+    assert browser.get("/accounts", follow=False).status == 303  # to the sign-in
+    sign_in(app, email, OTHER)
+    notice = text_of(mails_to(app, email)[-1])
+    assert "by somebody who runs this Canopy" in notice
+    assert "None" not in notice
+
+
+def test_a_password_can_be_made_up(app: Flask, run: Run) -> None:
+    email = email_of(run)
+    sign_up(app, email)
+    result = run("user", "set-password", email, "--generate", "--json")
+    made = json.loads(result.stdout)
+    assert list(made) == ["id", "email", "password"]
+    sign_in(app, email, made["password"])
+
+
+def test_a_password_is_held_to_the_rules_of_the_pages(app: Flask, run: Run) -> None:
+    email = email_of(run)
+    sign_up(app, email)
+    short = run("user", "set-password", email, input="short\nshort\n")
+    assert (short.exit_code, short.stdout) == (1, "")
+    assert "Error: password: Must have 10 to 128 characters." in short.stderr
+    different = run("user", "set-password", email, input=f"{OTHER}\n{PASSWORD}\n")
+    assert different.exit_code == 1
+    sign_in(app, email)
+
+
+def test_whoever_was_locked_out_can_sign_in_again(app: Flask, run: Run) -> None:
+    email = email_of(run)
+    sign_up(app, email)
+    browser = Browser(app)
+    browser.get("/login")
+    for _ in range(11):
+        page = browser.submit(email=email, password="wrong wrong wrong")
+    assert page.status == 429
+    assert run("user", "set-password", email, input=f"{OTHER}\n{OTHER}\n").exit_code == 0
+    sign_in(app, email, OTHER)
