@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import bindparam, select
 
 from app.account.validation import check_account
-from app.api.resource_fields import check_fixed
+from app.api.fixed_fields import check_fixed
 from app.auth.people import EmailTaken, find_person
 from app.auth.principal import Principal
 from app.db.column_types import api_column

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 from marshmallow import fields, validate
 
 from app.api.fields import Geometry, JsonObject, Keyword, Location
-from app.http.errors import Detail, ValidationFailed
 from app.policy.fields import Field
 from app.values.fields import FixedText, Text
 
@@ -68,26 +67,6 @@ def input_field(
         "point": Location,
     }
     return kinds[field.kind](**options)
-
-
-def check_fixed(values: Mapping[str, Any], **current: str) -> dict[str, Any]:
-    """The values of an update without the fields that never change.
-
-    Args:
-        values: as the schema of the body loaded them.
-        current: those fields as they are.
-
-    Raises:
-        ValidationFailed: ``values`` has one of them, and would change it.
-    """
-    details = [
-        Detail(name, f"The {name} of a resource never changes. Leave it out, or send {value!r}.")
-        for name, value in current.items()
-        if values.get(name, value) != value
-    ]
-    if details:
-        raise ValidationFailed(details=details)
-    return {name: value for name, value in values.items() if name not in current}
 
 
 def _update_field(field: Field) -> fields.Field[Any]:

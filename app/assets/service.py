@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import bindparam
 
-from app.api.resource_fields import check_fixed
+from app.api.fixed_fields import check_fixed
 from app.assets.derived import location_columns, search_columns, stored_bytes
 from app.assets.listing import asset_query as asset_query  # these for other packages
 from app.assets.listing import list_assets as list_assets

@@ -8,7 +8,7 @@ from flask import Response
 
 from app.api import envelope
 from app.api.blueprint import ApiBlueprint
-from app.api.resource_fields import check_fixed
+from app.api.fixed_fields import check_fixed
 from app.api.schemas import single_of, whole_of
 from app.auth.principal import Principal
 from app.http.etags import IfMatch

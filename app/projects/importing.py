@@ -17,7 +17,6 @@ from typing import Any, Final, Literal
 
 from marshmallow import ValidationError
 from sqlalchemy import bindparam
-from sqlalchemy.exc import IntegrityError
 
 from app.api.resource_fields import input_field
 from app.auth.principal import Principal
@@ -25,6 +24,7 @@ from app.auth.tenant import columns_of
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
 from app.geometry import Boundary, GeometryInvalid, Problem, read_boundary
+from app.http.errors import Conflict
 from app.models import Project
 from app.policy.bounds import NAME_LENGTH
 from app.policy.fields import PROJECT, Field
@@ -144,7 +144,7 @@ class Import:
             name = self._free_name(item.name)
             try:
                 project_id = self._write(name, item)
-            except IntegrityError:  # another request has used the slug meanwhile
+            except Conflict:  # another request has used the slug meanwhile
                 if not tries_left:
                     raise
                 continue
@@ -197,7 +197,7 @@ class Import:
         return list(db.session.execute(statement, values))
 
     def _write(self, name: str, item: Candidate) -> str | None:
-        """Raises IntegrityError, and leaves the rest of the batch as it is."""
+        """Raises Conflict, and leaves the rest of the batch as it is."""
         if self.dry_run:
             self._planned_slugs.add(slugify(name))
             self._planned.add((fold(item.name), _digest(item.boundary)))

@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlalchemy import bindparam, func
 
-from app.api.resource_fields import check_fixed
+from app.api.fixed_fields import check_fixed
 from app.auth.principal import Principal
 from app.auth.tenant import columns_of, find_locked
 from app.db.column_types import byte_length
