@@ -29,7 +29,11 @@ if settings.metrics_token and "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
 from prometheus_client import multiprocess  # not before: it reads the variable when imported
 
 from app.db import connections
+from app.jobs.valkey import connect
+from app.running.embedded import redis_url
 from app.running.parent_pipe import exit_with_supervisor
+from app.running.part_registry import Announcer
+from app.security.sealing import key_check
 
 _host = f"[{settings.host}]" if ":" in settings.host else settings.host
 bind = f"{_host}:{settings.port}"
@@ -67,11 +71,21 @@ def on_starting(server: Any) -> None:
     exit_with_supervisor(graceful_timeout + 2)
 
 
-def post_fork(server: Any, _: Any) -> None:
-    """Let a web process end with the supervisor too, and open its own database connections."""
+def post_fork(server: Any, worker: Any) -> None:
+    """Let a web process end with the supervisor too, open its own database connections, and say
+    that it runs."""
     exit_with_supervisor(graceful_timeout + 2)
     with server.app.wsgi().app_context():
         connections.forget_all()
+    check = key_check(settings.secret_key)
+    worker.announcer = Announcer(lambda: connect(redis_url(settings)), "web server", check)
+    worker.announcer.start()
+
+
+def worker_exit(_: Any, worker: Any) -> None:
+    """Take back that a web process runs."""
+    if announcer := getattr(worker, "announcer", None):  # absent when the process did not start
+        announcer.stop()
 
 
 def child_exit(_: Any, worker: Any) -> None:

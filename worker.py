@@ -21,7 +21,9 @@ from app.jobs.scheduler import Scheduler
 from app.jobs.valkey import connect
 from app.running.embedded import EmbeddedError, redis_url
 from app.running.job_worker import work_until_stopped
+from app.running.part_registry import Announcer
 from app.running.prefork import Parent
+from app.security.sealing import key_check
 from config import Settings, SettingsError, load_settings
 
 END_WITHIN: Final = 8.0  # seconds after SIGTERM; the worker of a queue gives up a little sooner
@@ -78,7 +80,17 @@ def _work(app: Flask, settings: Settings, queue: str) -> None:
     with app.app_context():
         if queue == GENERAL:
             Scheduler(lambda: connect(redis_url(settings))).start()
-        work_until_stopped(queue, lambda: redis_url(settings), debug=settings.log_level == "debug")
+        announcer = Announcer(
+            lambda: connect(redis_url(settings)),
+            f"worker of the queue {queue}",
+            key_check(settings.secret_key),
+        )
+        announcer.start()
+        try:
+            debug = settings.log_level == "debug"
+            work_until_stopped(queue, lambda: redis_url(settings), debug=debug)
+        finally:
+            announcer.stop()
 
 
 def _exit(*_: object) -> NoReturn:

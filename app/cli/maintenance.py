@@ -29,10 +29,11 @@ from app.db import migrations, queries
 from app.db.extensions import db
 from app.db.snapshots import database_url, shown_url
 from app.maintenance.archive import Manifest, Reader
-from app.maintenance.backup import NOT_INCLUDED, back_up, secret_key_check
+from app.maintenance.backup import NOT_INCLUDED, back_up
 from app.maintenance.copying import Comparison, copy_database
 from app.maintenance.dump import Progress, no_progress
 from app.maintenance.restore import check, restore, rows_now
+from app.security.sealing import key_check
 from app.values import clock
 from app.values.version import VERSION
 from config import Settings, SettingsError, load_settings
@@ -188,7 +189,7 @@ def _show_changes(url: URL, manifest: Manifest, before: dict[str, int], settings
 
 
 def _has_same_key(manifest: Manifest, settings: Settings) -> bool:
-    return manifest.secret_key_check == secret_key_check(settings.secret_key)
+    return manifest.secret_key_check == key_check(settings.secret_key)
 
 
 def _with_database(settings: Settings, address: str) -> Settings:

@@ -5,16 +5,21 @@ from __future__ import annotations
 import os
 import secrets
 from collections import Counter
+from contextlib import closing
 from typing import Final
 
 import click
 from flask import current_app
+from redis.exceptions import RedisError
 
 from app.cli.context import in_database, with_app
 from app.cli.group import Commands
 from app.cli.output import CommandError, examples, json_option, show_json
 from app.db.extensions import db
+from app.doctor.checks.valkey import describe_part, parts_with_another_key, url_of
+from app.jobs.valkey import connect
 from app.maintenance.sealed import SEALED, batches_of
+from app.running.part_registry import EXPIRES_AFTER, running_parts, wait_for_entries
 from app.values.files import write_private_file
 from config import FORMER_SECRET_KEY_FILE, SECRET_KEY_FILE, Settings
 
@@ -65,11 +70,13 @@ def rotate(as_json: bool) -> None:
 def finish(as_json: bool) -> None:
     """Step 2, after the restart: encrypt everything with the new key.
 
-    It can be run again, and while the service runs. Exit code 1 when something can be read with
-    neither key, such as webhooks that were restored from a backup of another instance; they need a
-    new secret each.
+    Refuses while a web server or worker, on any machine, still runs with another key: it could not
+    read any more what it needs. It can be run again, and while the service runs. Exit code 1 when
+    something can be read with neither key, such as webhooks that were restored from a backup of
+    another instance; they need a new secret each.
     """
     settings: Settings = current_app.config["SETTINGS"]
+    _check_running_parts(settings)
     sealed: Counter[str] = Counter()
     unreadable: Counter[str] = Counter()
     for column in SEALED:
@@ -87,6 +94,29 @@ def finish(as_json: bool) -> None:
     if unreadable.total():
         named = ", ".join(f"{number:,} in {table}" for table, number in (+unreadable).items())
         raise CommandError(f"Some can be read with neither key: {named}.")
+
+
+def _check_running_parts(settings: Settings) -> None:
+    """Raises CommandError when a running part has another key, or nobody can tell."""
+    try:
+        url = url_of(settings)
+        if url is None:  # the embedded Valkey runs as long as any part does
+            return
+        with closing(connect(url)) as client:
+            wait_for_entries(client)
+            others = parts_with_another_key(running_parts(client), settings)
+    except (RedisError, OSError) as error:
+        raise CommandError(
+            f"Valkey does not answer ({error}), so it is not known which SECRET_KEY the running "
+            "parts use. Start it, and run this again."
+        ) from None
+    if others:
+        lines = "".join(f"\n         {describe_part(part)}" for part in others)
+        raise CommandError(
+            f"Nothing is changed. These still run with another SECRET_KEY than this command:{lines}"
+            "\n       Restart them with the new key, then run this again. What was killed is "
+            f"forgotten after {EXPIRES_AFTER} seconds."
+        )
 
 
 commands = [secret_key]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Final, NamedTuple
 
@@ -37,6 +37,7 @@ OF_DATABASE: Final[dict[str, Check]] = {
     "integrity": database.integrity,
     "indexes": database.indexes,
     "counters": contents.counters,
+    "encrypted values": contents.encrypted,
     "derived columns": contents.derived,
     "mails": mail.undelivered,
     "deliveries": deliveries.overdue,
@@ -45,10 +46,13 @@ OF_VALKEY: Final[dict[str, Check]] = {
     "valkey": valkey.reachable,
     "valkey clock": valkey.server_clock,
     "worker": valkey.worker,
+    "secret keys": valkey.secret_keys,
     "request counts": valkey.request_counts,
 }
 # When one of these finds something, the checks after it in the same table are skipped.
 REQUIRED: Final = ("database", "schema", "valkey")
+SKIPPED: Final = "skipped"  # the finding that says how many were
+_WORDS: Final = {"valkey": "connection to Valkey"}
 
 
 class DoctorFinding(NamedTuple):
@@ -79,11 +83,15 @@ def examine(environ: Mapping[str, str]) -> Iterator[DoctorFinding]:
         return
     yield from _run({name: partial(check, settings) for name, check in OF_SETTINGS.items()})
     url = database_url(settings)
+    encrypted = partial(contents.encrypted, settings=settings)
+    of_database = OF_DATABASE | {"encrypted values": encrypted}
     yield from _run(
-        {name: partial(_in_database, url, check) for name, check in OF_DATABASE.items()}
+        {name: partial(_in_database, url, check) for name, check in of_database.items()}
     )
-    reachable = partial(valkey.reachable, is_embedded=settings.redis_url is None)
-    of_valkey = OF_VALKEY | {"valkey": reachable}
+    of_valkey = OF_VALKEY | {
+        "valkey": partial(valkey.reachable, is_embedded=settings.redis_url is None),
+        "secret keys": partial(valkey.secret_keys, settings=settings),
+    }
     yield from _run(
         {name: partial(_in_valkey, settings, check) for name, check in of_valkey.items()}
     )
@@ -98,10 +106,11 @@ def _run(checks: dict[str, BoundCheck]) -> Iterator[DoctorFinding]:
             return
 
 
-def _skip(names: Iterable[str], missing: str) -> Iterator[DoctorFinding]:
-    for name in names:
-        advice = f"First solve what was found about: {missing}."
-        yield DoctorFinding(name, warning("not looked at", advice))
+def _skip(names: Sequence[str], missing: str) -> Iterator[DoctorFinding]:
+    if names:
+        checks = "1 check was" if len(names) == 1 else f"{len(names)} checks were"
+        found = f"{checks} skipped: fix the {_WORDS.get(missing, missing)} first"
+        yield DoctorFinding(SKIPPED, warning(found, ""))
 
 
 def _in_database(url: URL, check: Check) -> Iterator[Result]:

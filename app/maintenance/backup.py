@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 from contextlib import closing
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -14,6 +12,7 @@ from app.db.snapshots import snapshot
 from app.maintenance.archive import FORMAT, Manifest, Writer, new_file
 from app.maintenance.dump import Progress, TableChecksum, count_rows, no_progress, read_lines
 from app.maintenance.schema import codecs_of, require_whole
+from app.security.sealing import key_check
 from app.values import clock
 
 NOT_INCLUDED: Final = (
@@ -73,13 +72,8 @@ def back_up(
                 made_at=clock.format_time(made_at),
                 database=url.get_backend_name(),
                 schema_revision=revision,
-                secret_key_check=secret_key_check(secret_key),
+                secret_key_check=key_check(secret_key),
                 tables=tables,
             )
             writer.add_manifest(manifest)
     return Backup(path, path.stat().st_size, manifest)
-
-
-def secret_key_check(secret_key: str) -> str:
-    """Twenty bits of a digest of the key."""
-    return hmac.new(secret_key.encode(), b"canopy backup", hashlib.sha256).hexdigest()[:5]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import ColumnElement, select, true, tuple_, update
+from sqlalchemy import ColumnElement, Connection, select, true, tuple_, update
 
 from app.db.column_types import Base
 from app.db.extensions import db
@@ -38,6 +38,16 @@ SEALED: Final = (
         IdempotentResponse.headers["Cache-Control"].as_string() == "no-store",
     ),
 )
+
+
+def sealed_values(connection: Connection) -> Iterator[tuple[str, str | bytes]]:
+    """Every sealed value of a database, with the name of its table, some rows at a time."""
+    for sealed in SEALED:
+        wanted = select(sealed.column).where(sealed.column.is_not(None), sealed.where)
+        options = {"yield_per": _BATCH_ROWS}
+        with connection.execute(wanted, execution_options=options) as rows:
+            for (value,) in rows:
+                yield sealed.model.__tablename__, value
 
 
 class Resealed(NamedTuple):

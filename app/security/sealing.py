@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import hmac
 from typing import Any, Final
 
 import orjson
@@ -20,7 +21,26 @@ def init_app(app: Flask, secret_key: str, former_secret_key: str | None = None) 
         former_secret_key: a key that decrypts too, but encrypts nothing.
     """
     keys = [secret_key, *([former_secret_key] if former_secret_key else [])]
-    app.extensions[_EXTENSION] = MultiFernet([_fernet_of(key) for key in keys])
+    app.extensions[_EXTENSION] = sealer_of(*keys)
+
+
+def sealer_of(*secret_keys: str) -> MultiFernet:
+    """What decrypts with all of these keys, and encrypts with the first."""
+    return MultiFernet([_fernet_of(key) for key in secret_keys])
+
+
+def is_sealed_by(sealer: MultiFernet, text: str | bytes) -> bool:
+    """Whether this can decrypt a sealed value."""
+    try:
+        sealer.decrypt(text)
+    except InvalidToken:
+        return False
+    return True
+
+
+def key_check(secret_key: str) -> str:
+    """Twenty bits of a digest of a key: enough to notice another key, too few to guess it."""
+    return hmac.new(secret_key.encode(), b"canopy backup", hashlib.sha256).hexdigest()[:5]
 
 
 def seal(value: Any) -> str:

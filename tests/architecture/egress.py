@@ -31,6 +31,7 @@ _OWN = "sockets of this machine: its own port, and those of its own processes"
 # module: (libraries, why it does not connect to customers' addresses)
 OTHER_WAYS: dict[str, tuple[str, str]] = {
     "app.chat.model": ("openai socket ssl", "the server at CHAT_BASE_URL"),
+    "app.cli.secret_key": ("redis", "Valkey's own exception"),
     "app.cli.group": ("importlib", "modules of this package, which ``ENTRIES`` names"),
     "app.cli.listening": ("socket ssl", "a receiver for development, to which others connect"),
     "app.jobs.wake_signals": ("redis", _VALKEY),
@@ -47,6 +48,7 @@ OTHER_WAYS: dict[str, tuple[str, str]] = {
     "app.running.embedded": ("socket", _OWN),
     "app.running.job_worker": ("redis", _VALKEY),
     "app.running.rq_worker": ("rq", _VALKEY),
+    "app.running.part_registry": ("redis socket", f"{_VALKEY}; this machine's own name"),
     "app.running.worker_registry": ("redis", _VALKEY),
     "app.running.gunicorn_worker": ("socket", "connections that clients opened"),
     "app.running.supervisor": ("http.client socket", _OWN),

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
+import os
+import socket
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
@@ -14,14 +17,17 @@ from app.db.connections import close_all
 from app.db.extensions import db
 from app.db.migrations import upgrade
 from app.factory import create_app
+from app.jobs.valkey import connect
 from app.mail.leases import Contents
 from app.models import Mail, Webhook
-from app.security.sealing import reseal, seal, unseal
+from app.running.part_registry import Announcer, running_parts
+from app.security.sealing import key_check, reseal, seal, unseal
 from app.values import clock
 from config import load_settings
 from tests.cli.conftest import runner
 from tests.make import Client, make_account, second_app
 from tests.make.webhooks import make_webhook, webhook_row
+from tests.running.instances import wait_for
 
 pytestmark = pytest.mark.one_database
 
@@ -34,7 +40,7 @@ def start(tmp_path: Path, valkey_url: str) -> Iterator[Start]:
     apps: list[Flask] = []
 
     def make() -> Flask:
-        environ = {"INSTANCE_PATH": str(tmp_path / "own"), "REDIS_URL": valkey_url}
+        environ = {"INSTANCE_PATH": str(tmp_path / "own"), "REDIS_URL": f"{valkey_url}?db=5"}
         apps.append(create_app(load_settings(environ)))
         with apps[-1].app_context():
             upgrade()
@@ -84,6 +90,48 @@ def test_a_key_in_the_folder_is_changed_in_two_steps(start: Start, tmp_path: Pat
         headers={"Idempotency-Key": "once"},
     )
     assert repeated.get_data() == keyed.get_data()
+
+
+def test_the_second_step_waits_for_the_restart_of_every_part(start: Start, tmp_path: Path) -> None:
+    """What was encrypted with the new key alone, a part with the old one could not read."""
+    old = start()
+    webhook = make_webhook(make_account(old))
+    with announced(old, "web server"), announced(old, "worker of the queue canopy"):
+        assert runner(old)("secret-key", "rotate").exit_code == 0
+        between = start()
+        refused = runner(between)("secret-key", "finish")
+        assert (refused.exit_code, refused.stdout) == (1, "")
+        here = f"process {os.getpid()} on {socket.gethostname()}"
+        for name in ("web server", "worker of the queue canopy"):
+            assert f"{name}, {here}" in refused.stderr
+        assert "Restart them" in refused.stderr
+        assert secret_of(old, webhook["id"]) == webhook["secret"]
+        assert (tmp_path / "own" / "secret_key_former").exists()
+    with announced(between, "web server"):
+        assert runner(between)("secret-key", "finish").exit_code == 0
+    assert secret_of(start(), webhook["id"]) == webhook["secret"]
+
+
+def test_the_second_step_needs_to_know_what_runs(start: Start) -> None:
+    app = start()
+    gone = dataclasses.replace(app.config["SETTINGS"], redis_url="redis://127.0.0.1:9/0")
+    app.config["SETTINGS"] = gone
+    refused = runner(app)("secret-key", "finish")
+    assert (refused.exit_code, refused.stdout) == (1, "")
+    assert "Valkey does not answer" in refused.stderr
+
+
+@contextmanager
+def announced(app: Flask, name: str) -> Iterator[None]:
+    """A part runs with the SECRET_KEY of ``app``."""
+    settings = app.config["SETTINGS"]
+    url, check = settings.redis_url, key_check(settings.secret_key)
+    announcer = Announcer(lambda: connect(url), name, check)
+    announcer.start()
+    with connect(url) as client:
+        wait_for(lambda: any(part.name == name for part in running_parts(client)))
+    yield
+    announcer.stop()
 
 
 def test_a_second_change_waits_for_the_end_of_the_first(start: Start, tmp_path: Path) -> None:

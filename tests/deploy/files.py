@@ -100,9 +100,10 @@ def fill(page: str, values: dict[str, str]) -> str:
 
 
 def assignments(env_file: str, *, commented: bool = True) -> dict[str, str]:
-    """The variables of an env file, those that are commented out included unless told."""
+    """The variables of an env file, those that are commented out included unless told. Values are
+    as Docker Compose and systemd read them, without quotes."""
     found = _ASSIGNMENT.findall(env_file)
-    return {name: value for mark, name, value in found if commented or not mark}
+    return {name: value.strip('"') for mark, name, value in found if commented or not mark}
 
 
 def unit(name: str) -> dict[str, list[str]]:

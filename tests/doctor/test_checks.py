@@ -16,11 +16,15 @@ from app.doctor.checks import host, valkey
 from app.doctor.checks.database import compare_clock
 from app.doctor.results import Status
 from app.jobs.queue import DELIVERIES, job_queue
+from app.jobs.valkey import connect
 from app.limits.request_counts import CHANGED
+from app.running.part_registry import Part, _announce
+from app.security.sealing import key_check
 from app.values import clock
 from config import load_settings
 from tests.doctor.test_doctor import environ_of, examined
 from tests.maintenance.conftest import MakeInstance
+from tests.make import make_account, make_webhook
 
 
 @pytest.mark.parametrize(
@@ -38,7 +42,7 @@ from tests.maintenance.conftest import MakeInstance
                 "TRUSTED_PROXIES": "1",
                 "WEBHOOK_ALLOWED_NETWORKS": "10.0.0.0/8",
             },
-            "sends no webhooks",
+            "admins of every account can have requests sent to addresses in there",
         ),
     ],
 )
@@ -49,6 +53,34 @@ def test_settings_that_are_not_wise_are_warned_of(
     results = [r for r in host.settings(load_settings(environ_of(app) | variables)) if r.advice]
     assert [r.status for r in results] == [Status.WARNING]
     assert words in results[0].found
+
+
+@pytest.mark.parametrize(
+    ("networks", "environment", "status"),
+    [
+        ("10.0.0.0/8", "development", Status.OK),
+        ("10.0.0.0/8,127.0.0.0/8", "production", Status.PROBLEM),
+        ("127.0.0.1/32", "production", Status.PROBLEM),
+        ("0.0.0.0/0", "production", Status.PROBLEM),
+        ("169.254.0.0/16", "production", Status.PROBLEM),
+        ("::1/128", "production", Status.PROBLEM),
+        ("fd00::/8", "production", Status.WARNING),
+    ],
+)
+def test_what_webhooks_may_reach_is_told(
+    make_instance: MakeInstance, networks: str, environment: str, status: Status
+) -> None:
+    variables = {
+        "CANOPY_ENV": environment,
+        "PUBLIC_URL": "https://c.example",
+        "TRUSTED_PROXIES": "1",
+        "WEBHOOK_ALLOWED_NETWORKS": networks,
+    }
+    settings = load_settings(environ_of(make_instance("sqlite")) | variables)
+    (found,) = [each for each in host.settings(settings) if "WEBHOOK" in each.found]
+    assert found.status is status
+    assert f"WEBHOOK_ALLOWED_NETWORKS={networks}: " in found.found
+    assert ("this machine's own" in found.found) is (status is Status.PROBLEM)
 
 
 @pytest.mark.parametrize(
@@ -175,3 +207,43 @@ def test_clocks_that_differ() -> None:
 
 def test_the_clock_of_the_store_is_asked(redis: Redis) -> None:
     assert "Valkey's clock is 0." in _only(valkey.server_clock, redis).found
+
+
+def test_values_that_another_key_encrypted_are_found(make_instance: MakeInstance) -> None:
+    app = make_instance("sqlite")
+    make_webhook(make_account(app))
+    environ = environ_of(app)
+    sound = examined(environ)["encrypted values"].result
+    assert (sound.status, sound.found) == (
+        Status.OK,
+        "the present SECRET_KEY reads what is encrypted (1)",
+    )
+    other = environ | {"SECRET_KEY": "another key, of more than 32 characters"}
+    lost = examined(other)["encrypted values"].result
+    assert lost.status is Status.PROBLEM
+    assert "1 in webhooks" in lost.found
+    assert "SECRET_KEY_FORMER" in lost.advice
+    former = other | {"SECRET_KEY_FORMER": environ["SECRET_KEY"]}
+    left = examined(former)["encrypted values"].result
+    assert left.status is Status.WARNING
+    assert "Still encrypted with SECRET_KEY_FORMER: 1" in left.found
+    assert "secret-key finish" in left.advice
+
+
+def test_parts_with_another_key_are_found(make_instance: MakeInstance, valkey_url: str) -> None:
+    environ = environ_of(make_instance("sqlite")) | {"REDIS_URL": f"{valkey_url}?db=6"}
+    assert examined(environ)["secret keys"].result.status is Status.OK
+    part = Part("web server", "forest-1", 42, key_check(environ["SECRET_KEY"]))
+    with connect(environ["REDIS_URL"]) as client:
+        _announce(client, part)
+        sound = examined(environ)["secret keys"].result
+        assert (sound.status, sound.found) == (
+            Status.OK,
+            "1 running process has the present SECRET_KEY",
+        )
+        _announce(client, part._replace(key_check="00000"))
+        found = examined(environ)["secret keys"].result
+        client.flushdb()
+    assert found.status is Status.PROBLEM
+    assert "web server, process 42 on forest-1" in found.found
+    assert "Restart" in found.advice

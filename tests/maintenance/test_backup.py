@@ -17,9 +17,10 @@ from app.db.extensions import db
 from app.db.snapshots import snapshot
 from app.doctor.counters import differences
 from app.maintenance.archive import Reader
-from app.maintenance.backup import Backup, back_up, secret_key_check
+from app.maintenance.backup import Backup, back_up
 from app.maintenance.errors import MaintenanceError
 from app.maintenance.restore import check, restore
+from app.security.sealing import key_check
 from tests.conftest import DATABASES
 from tests.maintenance.conftest import MakeInstance
 from tests.maintenance.contents import checksums, fill, url_of
@@ -133,8 +134,8 @@ def test_the_manifest_says_what_the_file_holds(instance: Flask, folder: Path) ->
 
 def test_no_secret_key_is_in_the_file(instance: Flask, folder: Path) -> None:
     made = back_up_to(instance, folder / "b.zip", secret_key="a secret key of the instance " * 2)
-    assert made.manifest.secret_key_check == secret_key_check("a secret key of the instance " * 2)
-    assert made.manifest.secret_key_check != secret_key_check("another")
+    assert made.manifest.secret_key_check == key_check("a secret key of the instance " * 2)
+    assert made.manifest.secret_key_check != key_check("another")
     assert len(made.manifest.secret_key_check) == 5
 
 

@@ -1,8 +1,9 @@
-"""Whether redundant values are right: counters and derived columns."""
+"""Whether redundant values are right, counters and derived columns, and encrypted ones readable."""
 
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any, Final, cast
 
@@ -10,11 +11,14 @@ import orjson
 from sqlalchemy import Connection, Table, func, select
 
 from app.doctor.counters import Difference, differences
-from app.doctor.results import Result, ok, problem
+from app.doctor.results import Result, ok, problem, warning
 from app.geometry import GeometryInvalid, read_boundary
+from app.maintenance.service import sealed_values
 from app.models import Project
 from app.projects.service import stored_bytes
+from app.security.sealing import is_sealed_by, sealer_of
 from app.values.text import fold, searchable
+from config import Settings
 
 SAMPLE: Final = 200  # projects; all of them when there are no more
 _SHOWN: Final = 3
@@ -32,6 +36,35 @@ def counters(connection: Connection) -> Iterator[Result]:
         f"The counters of {len(wrong):,} accounts are wrong: {shown}",
         "bin/canopy doctor --fix-counters",
     )
+
+
+def encrypted(connection: Connection, settings: Settings) -> Iterator[Result]:
+    """Whatever is encrypted can be read with the present SECRET_KEY."""
+    present = sealer_of(settings.secret_key)
+    former = sealer_of(settings.secret_key_former) if settings.secret_key_former else None
+    readable, by_former, unreadable = 0, 0, Counter[str]()
+    for table, value in sealed_values(connection):
+        if is_sealed_by(present, value):
+            readable += 1
+        elif former and is_sealed_by(former, value):
+            by_former += 1
+        else:
+            unreadable[table] += 1
+    if unreadable:
+        shown = ", ".join(f"{number:,} in {table}" for table, number in unreadable.items())
+        yield problem(
+            f"The present SECRET_KEY cannot read what another one encrypted: {shown}",
+            "Set SECRET_KEY_FORMER to that one and run bin/canopy secret-key finish. Without it "
+            "webhooks need a new secret each (POST /v1/webhooks/{webhook_id}/rotate-secret); what "
+            "is in the other tables goes by itself.",
+        )
+    if by_former:
+        yield warning(
+            f"Still encrypted with SECRET_KEY_FORMER: {by_former:,}",
+            "Once everything is restarted, run: bin/canopy secret-key finish",
+        )
+    if not unreadable and not by_former:
+        yield ok(f"the present SECRET_KEY reads what is encrypted ({readable:,})")
 
 
 def derived(connection: Connection) -> Iterator[Result]:

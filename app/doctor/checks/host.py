@@ -8,8 +8,9 @@ import stat
 import sys
 from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
+from ipaddress import ip_network
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from app.doctor.results import Result, ok, problem, warning
 from app.limits.plan_file import read_plans
@@ -19,6 +20,11 @@ LOCK_FILE: Final = ROOT / "requirements.txt"
 _OLDEST_PYTHON: Final = (3, 11)
 _LOCKED: Final = re.compile(r"^([A-Za-z0-9][\w.-]*)==([^\s;]+) *(;?)", re.MULTILINE | re.ASCII)
 
+# Addresses of this machine and its link, by the version of IP.
+_OWN: Final[dict[int, tuple[Any, ...]]] = {
+    4: tuple(map(ip_network, ("0.0.0.0/32", "127.0.0.0/8", "169.254.0.0/16"))),
+    6: tuple(map(ip_network, ("::/128", "::1/128", "fe80::/10"))),
+}
 _GIGABYTE: Final = 1024**3
 _LITTLE_SPACE: Final = _GIGABYTE
 _NO_SPACE: Final = _GIGABYTE // 10
@@ -84,11 +90,8 @@ def settings(settings: Settings) -> Iterator[Result]:
             "Of CHAT_BASE_URL and CHAT_MODEL only one is set, so there is no chat",
             "Set both, or neither.",
         )
-    if settings.production and settings.webhook_allowed_networks:
-        yield warning(
-            "WEBHOOK_ALLOWED_NETWORKS has no effect yet: this version sends no webhooks",
-            "Unset it in production, or a later version will send them into private networks.",
-        )
+    if settings.webhook_allowed_networks:
+        yield _allowed_networks(settings)
 
 
 def plans(settings: Settings) -> Iterator[Result]:
@@ -128,6 +131,23 @@ def disk(settings: Settings) -> Iterator[Result]:
         yield warning(found, "Make room.")
     else:
         yield ok(found)
+
+
+def _allowed_networks(settings: Settings) -> Result:
+    """What webhooks reach besides public addresses."""
+    networks = settings.webhook_allowed_networks
+    found = (
+        f"WEBHOOK_ALLOWED_NETWORKS={','.join(map(str, networks))}: admins of every account can "
+        "have requests sent to addresses in there"
+    )
+    if not settings.production:
+        return ok(found)
+    if any(own.overlaps(each) for each in networks for own in _OWN[each.version]):
+        return problem(
+            f"{found}, and this machine's own are among them",
+            "Unset it, or name only networks of receivers that every account may reach.",
+        )
+    return warning(found, "Unset it, unless every account may reach receivers there.")
 
 
 def _installed(name: str) -> str | None:

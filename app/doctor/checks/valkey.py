@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import timedelta
 from typing import Any, Final, cast
 
@@ -13,7 +13,9 @@ from app.doctor.results import Result, ok, problem, warning
 from app.jobs.queue import DELIVERIES, GENERAL, job_queue
 from app.limits.request_counts import CHANGED
 from app.running import embedded
+from app.running.part_registry import Part, running_parts
 from app.running.worker_registry import count_workers
+from app.security.sealing import key_check
 from app.values import clock
 from config import Settings
 
@@ -74,6 +76,38 @@ def worker(client: Redis) -> Iterator[Result]:
             )
         else:
             yield ok(f"{alive} for the queue {queue}, {waiting:,} jobs wait")
+
+
+def secret_keys(client: Redis, settings: Settings) -> Iterator[Result]:
+    """All running parts have the SECRET_KEY of these settings."""
+    parts = running_parts(client)
+    others = parts_with_another_key(parts, settings)
+    if others:
+        shown = "; ".join(map(describe_part, others))
+        yield problem(
+            f"Running with another SECRET_KEY than this command: {shown}. They cannot read what "
+            "the others encrypt",
+            "Restart them with the present key. If it is this command that has a wrong one, set "
+            "SECRET_KEY for it.",
+        )
+    elif parts:
+        have = (
+            "1 running process has" if len(parts) == 1 else f"{len(parts)} running processes have"
+        )
+        yield ok(f"{have} the present SECRET_KEY")
+    else:
+        yield ok("no part runs with another SECRET_KEY")
+
+
+def parts_with_another_key(parts: Iterable[Part], settings: Settings) -> list[Part]:
+    """Those of the running parts that have another SECRET_KEY than these settings."""
+    check = key_check(settings.secret_key)
+    return [part for part in parts if part.key_check != check]
+
+
+def describe_part(part: Part) -> str:
+    """``web server, process 4242 on forest-1``."""
+    return f"{part.name}, process {part.pid} on {part.host}"
 
 
 def request_counts(client: Redis) -> Iterator[Result]:

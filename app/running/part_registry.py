@@ -1,0 +1,104 @@
+"""Which parts of the instance run, on any machine, and by which SECRET_KEY.
+
+Each process of the web server and of the worker writes an entry to Valkey every few seconds, and
+removes it when it ends. One that was killed is forgotten after ``EXPIRES_AFTER``.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+import time
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple
+
+import orjson
+from redis import Redis
+from redis.exceptions import RedisError
+
+INTERVAL: Final = 5.0  # seconds between two entries of a process
+EXPIRES_AFTER: Final = 15  # seconds
+_NAMES: Final = "canopy:parts"
+
+
+class Part(NamedTuple):
+    """A process: what it does, such as ``web server``, where it runs, and a few bits of a digest of
+    its SECRET_KEY (``app.security.sealing.key_check``)."""
+
+    name: str
+    host: str
+    pid: int
+    key_check: str
+
+
+class Announcer:
+    """A thread that keeps the entry of this process, whatever happens to Valkey."""
+
+    def __init__(self, connect: Callable[[], Redis], name: str, key_check: str) -> None:
+        self._connect = connect
+        self._client: Redis | None = None
+        self._part = Part(name, socket.gethostname(), os.getpid(), key_check)
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="announcer", daemon=True)
+
+    def start(self) -> None:
+        """Start the thread."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Remove the entry, before the process ends."""
+        self._stopped.set()
+        self._thread.join(INTERVAL)
+        self._attempt(_withdraw)
+
+    def _run(self) -> None:
+        while not self._stopped.is_set():
+            self._attempt(_announce)
+            self._stopped.wait(INTERVAL)
+
+    def _attempt(self, command: Callable[[Redis, Part], None]) -> None:
+        """Others log that Valkey is gone; here the next try is soon enough."""
+        try:
+            if self._client is None:
+                self._client = self._connect()
+            command(self._client, self._part)
+        except (RedisError, OSError):
+            self._client = None
+
+
+def wait_for_entries(client: Redis) -> None:
+    """After a start of Valkey, wait until each part has had the time to write its entry. Raises
+    RedisError or OSError."""
+    server: Any = client.info("server")
+    time.sleep(max(0.0, INTERVAL + 1 - server["uptime_in_seconds"]))
+
+
+def running_parts(client: Redis) -> list[Part]:
+    """The parts that run, by name, machine and process. Raises RedisError or OSError."""
+    names: Any = client.smembers(_NAMES)
+    if not names:
+        return []
+    ordered = sorted(names)
+    entries: Any = client.mget(ordered)
+    expired = [name for name, entry in zip(ordered, entries, strict=True) if entry is None]
+    if expired:
+        client.srem(_NAMES, *expired)
+    return sorted(Part(**orjson.loads(entry)) for entry in entries if entry is not None)
+
+
+def _announce(client: Redis, part: Part) -> None:
+    name = _entry(part)
+    with client.pipeline() as pipeline:
+        pipeline.set(name, orjson.dumps(part._asdict()), ex=EXPIRES_AFTER)
+        pipeline.sadd(_NAMES, name)
+        pipeline.execute()
+
+
+def _withdraw(client: Redis, part: Part) -> None:
+    client.delete(_entry(part))
+    client.srem(_NAMES, _entry(part))
+
+
+def _entry(part: Part) -> str:
+    return f"canopy:part:{part.host}:{part.pid}:{part.name}"
