@@ -21,7 +21,7 @@ _NAME_WIDTH: Final = 16
 
 
 @click.command("doctor")
-@click.option("--fix-counters", is_flag=True, help="First set wrong counters of accounts right.")
+@click.option("--fix-counters", is_flag=True, help="First correct wrong counters of accounts.")
 @json_option
 @examples("doctor", "doctor --json", "doctor --fix-counters")
 @click.pass_context

@@ -56,7 +56,7 @@ def _demo(url: str, demo: Demo) -> str:
     auth = f"-H 'Authorization: Bearer {demo.api_key}'"
     body = dumps(_EXAMPLE_PROJECT).decode()
     return f"""
-The database was empty. Now it has the account {demo.slug} with {demo.projects} districts.
+The database was empty. It now has the account {demo.slug} with {demo.projects} districts.
 Its owner's e-mail and password, and an API key, are shown this once:
 
   e-mail    {demo.owner_email}
@@ -79,12 +79,12 @@ Create a project:
 
 def _first_account(url: str) -> str:
     return f"""
-There is no account yet. Sign up at {url}/register, or make the first one here, with
+There is no account yet. Sign up at {url}/register, or create the first one here, with
 its owner and an API key:
 
   bin/canopy account create --name 'My forests' --owner-email you@example.org
 
-Or make one to try things with:
+Or create one with example data:
 
   bin/canopy demo
 """
@@ -92,7 +92,7 @@ Or make one to try things with:
 
 def _next_key(slug: str) -> str:
     return f"""
-Make an API key with:
+Create an API key with:
 
   bin/canopy key create --account {slug} --name laptop --permission admin
 """

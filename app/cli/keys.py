@@ -48,14 +48,16 @@ SERVICE_TOKEN: Final = Kind("service_token", "service-token", "token", "service 
 _OTHER: Final = {KEY: SERVICE_TOKEN, SERVICE_TOKEN: KEY}
 
 _COLUMNS = ("id", "name", "permissions", "ends_with", "created_at", "last_used_at", "revoked_at")
-_name_option = click.option("--name", required=True, help="What it is for, to tell it from others.")
+_name_option = click.option(
+    "--name", required=True, help="What it is for, so that you can tell it apart."
+)
 _permission_option = click.option(
     "--permission",
     "permissions",
     multiple=True,
     required=True,
     type=click.Choice(list(PERMISSIONS)),
-    help="What it may do; repeat it for several. A :write includes its :read, admin everything.",
+    help="What it may do; repeat for several. A :write includes its :read, and admin everything.",
 )
 
 
@@ -94,8 +96,8 @@ def create_key(account: str, name: str, permissions: Sequence[str], as_json: boo
     "allowlist",
     multiple=True,
     metavar="CIDR",
-    help="An address or a network that it may be used from; repeat it for several. "
-    "Left out: from anywhere.",
+    help="An address or network that it may be used from; repeat for several. "
+    "Without it: from anywhere.",
 )
 @json_option
 @examples(

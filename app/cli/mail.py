@@ -31,9 +31,9 @@ def mail() -> None:
 @examples("mail test jo@example.org")
 @with_app
 def test(address: str, as_json: bool) -> None:
-    """Send a test mail at once and say what became of it.
+    """Send a test mail now and say what happened to it.
 
-    It goes the way of all mails: to the server at MAIL_URL, or into a file when that is unset.
+    It is sent like any other mail: to the server at MAIL_URL, or into a file if that is unset.
     """
     if problem := email_problem(address):
         raise click.BadParameter(problem, param_hint="ADDRESS")

@@ -52,9 +52,8 @@ _file_argument = click.argument("path", metavar="FILE", type=click.Path(path_typ
 def backup(path: Path, force: bool, as_json: bool) -> None:
     """Write all accounts, with everything in them, to a zip file.
 
-    It holds the database as it is at this moment, while the service goes on, and can be restored
-    into SQLite and PostgreSQL alike. FILE is there when it is complete, and only its owner can read
-    it.
+    The file holds the database as it is now, while the service goes on, and can be restored into
+    SQLite or PostgreSQL. FILE appears when it is complete; only its owner can read it.
     """
     settings: Settings = current_app.config["SETTINGS"]
     with _bar("Writing", quiet=as_json) as (start, advance):
@@ -73,7 +72,7 @@ def backup(path: Path, force: bool, as_json: bool) -> None:
         show_json(record | {"rows": rows, "not_included": NOT_INCLUDED})
         return
     show_record(record | {name: rows[name] for name in _SHOWN if name in rows}, as_json=False)
-    click.echo("\nNot in it, keep it elsewhere:\n  " + "\n  ".join(NOT_INCLUDED))
+    click.echo("\nNot included; keep these elsewhere:\n  " + "\n  ".join(NOT_INCLUDED))
 
 
 @click.command("restore")
@@ -86,9 +85,9 @@ def backup(path: Path, force: bool, as_json: bool) -> None:
 def restore_(path: Path, yes: bool, as_json: bool) -> None:
     """Replace everything in the database with a backup.
 
-    FILE is checked as a whole before anything is touched. All is replaced at once: the service may
-    go on, and shows the old state until the new one is complete; changes wait meanwhile, or are
-    answered with 503.
+    FILE is checked completely first. Everything is replaced in one step, and the service may run
+    meanwhile: it shows the old state until the new one is complete; changes wait, or are answered
+    with 503.
     """
     settings: Settings = current_app.config["SETTINGS"]
     url = database_url(settings)
@@ -99,7 +98,7 @@ def restore_(path: Path, yes: bool, as_json: bool) -> None:
         before, after = rows_now(url), source.manifest.rows()
         if not (yes and as_json):
             _show_changes(url, source.manifest, before, settings)
-        confirm("Replace all of it?", yes=yes, as_json=as_json)
+        confirm("Replace everything?", yes=yes, as_json=as_json)
         if migrations.current_revision() is None:
             upgrade()
         with _bar("Restoring", quiet=as_json) as (start, advance):
@@ -115,7 +114,11 @@ def restore_(path: Path, yes: bool, as_json: bool) -> None:
 
 @click.command("copy-database")
 @click.option(
-    "--to", "target", required=True, metavar="URL", help="sqlite:///… or postgresql://…, empty."
+    "--to",
+    "target",
+    required=True,
+    metavar="URL",
+    help="The empty target: sqlite:///… or postgresql://…",
 )
 @json_option
 @examples("copy-database --to postgresql://canopy:secret@localhost/canopy")
@@ -125,9 +128,9 @@ def restore_(path: Path, yes: bool, as_json: bool) -> None:
 def copy_database_(ctx: click.Context, target: str, as_json: bool) -> None:
     """Copy everything into another database and compare the two.
 
-    From SQLite to PostgreSQL or back. The target must be empty; a copy that was stopped half way is
-    begun anew by the same command. What is changed in this database meanwhile does not come along,
-    so stop the service before, and start it with DATABASE_URL set to the target.
+    From SQLite to PostgreSQL or back. The target must be empty; to restart a copy that was
+    interrupted, run the same command again. Changes made here meanwhile are not copied, so stop the
+    service first, and start it afterwards with DATABASE_URL set to the target.
     """
     settings: Settings = current_app.config["SETTINGS"]
     other = _with_database(settings, target)
@@ -176,8 +179,8 @@ def _describe(manifest: Manifest) -> dict[str, Any]:
 def _show_changes(url: URL, manifest: Manifest, before: dict[str, int], settings: Settings) -> None:
     """Show what will be replaced, on standard error as the question is."""
     after = manifest.rows()
-    click.echo(f"In {shown_url(url)}, by the backup of {manifest.made_at}:", err=True)
-    click.echo(f"{'':10}{'now':>14}{'then':>14}", err=True)
+    click.echo(f"{shown_url(url)} is replaced with the backup of {manifest.made_at}:", err=True)
+    click.echo(f"{'':10}{'now':>14}{'after':>14}", err=True)
     for name in _SHOWN:
         click.echo(f"{name:10}{before.get(name, 0):>14,}{after[name]:>14,}", err=True)
     if not _has_same_key(manifest, settings):

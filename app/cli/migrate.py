@@ -17,7 +17,7 @@ from app.db.migrations import current_revision
 def migrate(as_json: bool) -> None:
     """Bring the tables of the database up to date.
 
-    bin/serve does so when it starts. Nothing happens when they are up to date already.
+    bin/serve does this when it starts. If they are up to date already, nothing happens.
     """
     previous = current_revision()
     upgrade()

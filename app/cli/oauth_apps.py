@@ -44,15 +44,17 @@ def oauth_app() -> None:
 
 @oauth_app.command("create")
 @account_option
-@click.option("--name", required=True, help="What people see when they are asked.")
+@click.option(
+    "--name", required=True, help="The name that people see when they are asked to consent."
+)
 @click.option(
     "--redirect-uri",
     "redirect_uris",
     multiple=True,
     required=True,
     metavar="URI",
-    help="Where people are sent back to; repeat it for several. Requests must name one of them to "
-    "the letter; of http://127.0.0.1 the port may be another.",
+    help="Where people are sent back to; repeat for several. A request must send one of them "
+    "exactly; only the port of http://127.0.0.1 may differ.",
 )
 @click.option(
     "--scope",
@@ -60,12 +62,12 @@ def oauth_app() -> None:
     multiple=True,
     required=True,
     type=click.Choice(list(SCOPES)),
-    help="What it may ask for; repeat it for several.",
+    help="What it may ask for; repeat for several.",
 )
 @click.option(
     "--public",
     is_flag=True,
-    help="It runs where a secret cannot be kept, as in a browser; it gets none, and uses PKCE.",
+    help="For one that cannot keep a secret, as in a browser: it gets none and must use PKCE.",
 )
 @json_option
 @examples(
@@ -116,14 +118,14 @@ def list_(account: str, as_json: bool) -> None:
     "redirect_uris",
     multiple=True,
     metavar="URI",
-    help="Replaces all redirect URIs; repeat it for several.",
+    help="Replaces all redirect URIs; repeat for several.",
 )
 @click.option(
     "--scope",
     "scopes",
     multiple=True,
     type=click.Choice(list(SCOPES)),
-    help="Replaces all scopes; repeat it for several.",
+    help="Replaces all scopes; repeat for several.",
 )
 @json_option
 @examples(

@@ -20,7 +20,7 @@ Record = Mapping[str, Any]
 json_option = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON document and nothing else."
 )
-yes_option = click.option("--yes", is_flag=True, help="Do not ask.")
+yes_option = click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 account_option = click.option(
     "--account", required=True, metavar="ACCOUNT", help="Id or slug of the account."
 )

@@ -30,4 +30,4 @@ def prepare_tables() -> None:
             f"{needed}). Make a backup, then run: bin/canopy migrate"
         )
     upgrade()
-    click.echo("The database was empty; its tables are made.", err=True)
+    click.echo("The database was empty; its tables were created.", err=True)

@@ -38,12 +38,14 @@ def secret_key() -> None:
 def rotate(as_json: bool) -> None:
     """Step 1: make a new key and keep the old one for reading.
 
-    Where the environment has SECRET_KEY, the new key is shown, to be set there. Else both are files
-    in the instance folder, and what is left to do is a restart.
+    If SECRET_KEY is set in the environment, both keys are printed, for you to set there. Otherwise
+    they are files in the instance folder, and only the restart is left to do.
     """
     settings: Settings = current_app.config["SETTINGS"]
     if settings.secret_key_former:
-        raise CommandError("The last change is not finished. Run: bin/canopy secret-key finish")
+        raise CommandError(
+            "The last change of the key is not finished. Run: bin/canopy secret-key finish"
+        )
     new = secrets.token_urlsafe(_KEY_BYTES)
     folder = settings.instance_path
     if os.environ.get("SECRET_KEY", "").strip():
@@ -70,10 +72,10 @@ def rotate(as_json: bool) -> None:
 def finish(as_json: bool) -> None:
     """Step 2, after the restart: encrypt everything with the new key.
 
-    Refuses while a web server or worker, on any machine, still runs with another key: it could not
-    read any more what it needs. It can be run again, and while the service runs. Exit code 1 when
-    something can be read with neither key, such as webhooks that were restored from a backup of
-    another instance; they need a new secret each.
+    Refuses while a web server or worker on any machine still runs with another key, as it could no
+    longer read what is encrypted. You can run it again, also while the service runs. The exit code
+    is 1 if something can be read with neither key, such as webhooks restored from a backup of
+    another instance; give each of them a new secret.
     """
     settings: Settings = current_app.config["SETTINGS"]
     _check_running_parts(settings)
@@ -90,10 +92,10 @@ def finish(as_json: bool) -> None:
     else:
         click.echo(f"Encrypted with the present SECRET_KEY: {sealed.total():,} values.")
         if os.environ.get("SECRET_KEY_FORMER"):
-            click.echo("SECRET_KEY_FORMER is not needed any more; take it away.")
+            click.echo("SECRET_KEY_FORMER is no longer needed; remove it.")
     if unreadable.total():
         named = ", ".join(f"{number:,} in {table}" for table, number in (+unreadable).items())
-        raise CommandError(f"Some can be read with neither key: {named}.")
+        raise CommandError(f"Some values can be read with neither key: {named}.")
 
 
 def _check_running_parts(settings: Settings) -> None:

@@ -72,7 +72,7 @@ def show(user: str, as_json: bool) -> None:
 
 @user.command("set-password")
 @_user_argument
-@click.option("--generate", is_flag=True, help="Make up a password and show it this once.")
+@click.option("--generate", is_flag=True, help="Generate a password and show it this once.")
 @json_option
 @examples("user set-password jo@example.org", "user set-password jo@example.org --generate")
 @in_database
@@ -93,7 +93,7 @@ def set_password(user: str, generate: bool, as_json: bool) -> None:
 
 def _ask() -> str:
     password: str = click.prompt(
-        "New password", hide_input=True, confirmation_prompt="The same again", err=True
+        "New password", hide_input=True, confirmation_prompt="Repeat the password", err=True
     )
     return password
 

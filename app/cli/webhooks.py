@@ -65,23 +65,23 @@ def webhook() -> None:
     multiple=True,
     type=click.Choice([*EVENTS, ALL_EVENTS]),
     metavar="TYPE",
-    help="A type of event; repeat it for several. Left out: all.",
+    help="A type of event; repeat for several. Without it: all.",
 )
 @click.option(
     "--port",
     type=click.IntRange(0, 65_535),
     default=_PORT,
     show_default=True,
-    help="Port of 127.0.0.1; 0 is any that is free.",
+    help="Port on 127.0.0.1; 0 picks a free one.",
 )
 @click.option(
     "--status",
     type=click.IntRange(200, 599),
     default=200,
     show_default=True,
-    help="The status of every response, to see how failures are handled.",
+    help="Status of every response, to see how failures are handled.",
 )
-@click.option("--bodies", is_flag=True, help="Print the JSON of each event too.")
+@click.option("--bodies", is_flag=True, help="Also print the JSON of each event.")
 @examples(
     "webhook listen --account green-woods",
     "webhook listen --account green-woods --events project.created --events project.updated "
@@ -92,10 +92,10 @@ def webhook() -> None:
 def listen(account: str, events: Sequence[str], port: int, status: int, bodies: bool) -> None:
     """Receive events on this machine and print a line for each.
 
-    Ctrl-C ends it. Listens with HTTPS at 127.0.0.1, creates a webhook in the account, checks both
-    signatures of each delivery, and deletes the webhook at the end. Creates its certificate the
-    first time and keeps it in the instance folder. The service must be allowed to reach it; if it
-    is not, this prints the command that starts it so. For development: prints as deliveries come,
+    For development. It listens with HTTPS on 127.0.0.1, creates a webhook in the account, checks
+    both signatures of each delivery, and deletes the webhook when Ctrl-C ends it. Its certificate
+    is created once and kept in the instance folder. If the service may not reach 127.0.0.1, it
+    prints the command that starts the service so that it may. Deliveries are printed as they come,
     so there is no --json.
     """
     settings: Settings = current_app.config["SETTINGS"]

@@ -118,7 +118,7 @@ def _in_database(url: URL, check: Check) -> Iterator[Result]:
     if not may_exist(url):
         yield problem(
             f"There is no database {shown_url(url)} yet",
-            "bin/canopy migrate or bin/serve makes it.",
+            "Create it with bin/canopy migrate, or start bin/serve.",
         )
         return
     try:
@@ -127,7 +127,7 @@ def _in_database(url: URL, check: Check) -> Iterator[Result]:
     except DATABASE_ERRORS as error:
         yield problem(
             f"The database {shown_url(url)} cannot be used ({reason(error)})",
-            "Start it or set DATABASE_URL right; a damaged one is replaced from a backup.",
+            "Start it, or correct DATABASE_URL. Restore a damaged one from a backup.",
         )
 
 

@@ -86,7 +86,7 @@ def test_what_webhooks_may_reach_is_told(
 @pytest.mark.parametrize(
     ("text", "status", "words"),
     [
-        (None, Status.OK, "those that Canopy comes with"),
+        (None, Status.OK, "the built-in plans"),
         ("[gold]\n[silver]\n", Status.OK, "plans.toml has gold, silver"),
         ("\n[gold]\nbees = 1\n", Status.PROBLEM, "line 3: bees of [gold] is unknown"),
     ],

@@ -27,7 +27,7 @@ def said(app: Flask) -> tuple[Status, str]:
 
 
 def test_nothing_to_deliver(customer: Client) -> None:
-    assert said(customer.app) == (Status.OK, "0 deliveries wait for their time")
+    assert said(customer.app) == (Status.OK, "0 deliveries are waiting")
 
 
 def test_what_is_late_for_a_receiver_that_answers(customer: Client) -> None:

@@ -42,4 +42,4 @@ def overdue(connection: Connection) -> Iterator[Result]:
         select(func.count()).select_from(_WEBHOOKS).where(_WEBHOOKS.c.failing_since.is_not(None))
     )
     note = f"; {failing:,} webhooks fail, whose logs tell their owners why" if failing else ""
-    yield ok(f"{pending:,} deliveries wait for their time{note}")
+    yield ok(f"{pending:,} deliveries are waiting{note}")

@@ -97,7 +97,7 @@ def settings(settings: Settings) -> Iterator[Result]:
 def plans(settings: Settings) -> Iterator[Result]:
     """The plans file can be read."""
     if settings.plans_file is None:
-        yield ok("those that Canopy comes with")
+        yield ok("the built-in plans")
         return
     try:
         found = read_plans(settings.plans_file)
