@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from flask import Flask
+from flask_smorest.spec.plugins import FlaskPlugin
 from werkzeug.routing import Rule
 
 from app.auth.guard import ANY_CREDENTIAL, PROFILE
@@ -260,7 +261,7 @@ def _method(rule: Rule) -> str:
 
 
 def _address(rule: Rule) -> str:
-    return f"`{_method(rule)} {rule.rule.replace('<', '{').replace('>', '}')}`"
+    return f"`{_method(rule)} {FlaskPlugin.flaskpath2openapi(rule.rule)}`"
 
 
 def _summary(view: Callable[..., Any]) -> str:

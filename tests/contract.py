@@ -14,6 +14,7 @@ from functools import cache
 from typing import Any, Final
 
 from flask import Flask
+from flask_smorest.spec.plugins import FlaskPlugin
 from jsonschema import Draft202012Validator, FormatChecker
 from referencing import Registry, Resource
 from referencing.jsonschema import DRAFT202012
@@ -140,7 +141,7 @@ def _rule(app: Flask, path: str, method: str) -> str | None:
         rule, _ = adapter.match(path, method, return_rule=True)
     except Exception:
         return None
-    template = rule.rule.replace("<", "{").replace(">", "}")
+    template = FlaskPlugin.flaskpath2openapi(rule.rule)
     operations = _document(app)["paths"].get(template, {})
     documented = "get" if method == "HEAD" else method.lower()
     return template if documented in operations else None

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from marshmallow import fields, validate
+from marshmallow import fields
 
 from app.api.schemas import OutputSchema
 from app.policy import bounds
-from app.values.fields import FixedText, InputSchema, Text
+from app.values.fields import Choice, FixedText, InputSchema, Text
 
 
 class AccountUsageSchema(OutputSchema):
@@ -35,7 +35,7 @@ class AccountSchema(OutputSchema):
     id = fields.String(required=True)
     name = fields.String(required=True)
     slug = fields.String(required=True)
-    type = fields.String(required=True, validate=validate.OneOf(bounds.ACCOUNT_TYPES))
+    type = Choice("AccountKind", bounds.ACCOUNT_TYPES, required=True)
     plan = fields.String(required=True)
     usage = fields.Nested(AccountUsageSchema, required=True)
     created_at = fields.DateTime(required=True)

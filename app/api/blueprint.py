@@ -8,7 +8,7 @@ itself with its commit. ``docs/request-flow.md`` follows one request through it.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import Any
 
@@ -18,7 +18,7 @@ from flask_smorest import Blueprint
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.api import idempotency
-from app.api.documentation import describe
+from app.api.documentation import Contract, describe, finish, path_parameters
 from app.api.error_handlers import as_api_error, render
 from app.api.idempotency import IdempotentRequest, StillRunning
 from app.api.parsing import PARSER, refuse_body, refuse_parameters
@@ -42,6 +42,10 @@ class ApiBlueprint(Blueprint):  # type: ignore[misc]
 
     ARGUMENTS_PARSER = PARSER
 
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._prepare_doc_cbks.append(finish)
+
     def operation(
         self,
         method: str,
@@ -55,6 +59,7 @@ class ApiBlueprint(Blueprint):  # type: ignore[misc]
         conflicts: bool = False,
         conditional: bool = False,
         outside_transaction: bool = False,
+        refusals: Mapping[int, str] | None = None,
     ) -> Callable[[View], View]:
         """Declare an operation.
 
@@ -71,9 +76,21 @@ class ApiBlueprint(Blueprint):  # type: ignore[misc]
             conditional: whether it heeds If-Match, which the view gets as ``if_match``.
             outside_transaction: whether the view, which then only computes, runs before the
                 transaction begins.
+            refusals: the components of answers that are refused otherwise than usual, by status.
 
         The view is called as ``view(principal, [loaded], [if_match=…], **path_ids)``.
         """
+
+        contract = Contract(
+            method,
+            f"{self.url_prefix or ''}{path}",
+            needs,
+            gives,
+            takes,
+            conflicts,
+            conditional,
+            dict(refusals or {}),
+        )
 
         def decorate(view: View) -> View:
             if method == "GET":
@@ -84,19 +101,12 @@ class ApiBlueprint(Blueprint):  # type: ignore[misc]
                 )
                 run = _change(self._with_body(change, takes), needs, precheck)
             run.permission = needs  # type: ignore[attr-defined]
-            describe(
-                self,
-                run,
-                method=method,
-                needs=needs,
-                gives=gives,
-                takes=takes,
-                names_resource="<" in f"{self.url_prefix or ''}{path}",
-                conflicts=conflicts,
-                conditional=conditional,
-            )
+            describe(self, run, contract)
             methods = ["PUT", "PATCH"] if method == "PUT" else [method]
-            self.route(path, methods=methods, provide_automatic_options=False)(run)
+            named = path_parameters(contract.path)
+            self.route(path, parameters=named, methods=methods, provide_automatic_options=False)(
+                run
+            )
             return view
 
         return decorate

@@ -79,7 +79,8 @@ class JsonObject(fields.Field[Any]):
     """A JSON object of the client's own, bounded in size, as its compact text."""
 
     def __init__(self, *, allow_none: bool = False, **options: Any) -> None:
-        shape = {"type": "object", "maxProperties": bounds.METADATA_KEYS}
+        size = {"maxProperties": bounds.METADATA_KEYS, "additionalProperties": {}}
+        shape = {"type": "object"} | size
         metadata = shape | options.pop("metadata", {})
         super().__init__(allow_none=allow_none, metadata=metadata, **options)
 
@@ -148,8 +149,18 @@ class FieldNames(CommaSeparated):
 class PageQuerySchema(QuerySchema):
     """Which page of a list."""
 
-    page = QueryInteger(low=1, high=bounds.PAGE_MAX, load_default=1)
-    per_page = QueryInteger(low=1, high=bounds.PER_PAGE_MAX, load_default=bounds.PER_PAGE_DEFAULT)
+    page = QueryInteger(
+        low=1,
+        high=bounds.PAGE_MAX,
+        load_default=1,
+        metadata={"description": "Which page, counted from 1."},
+    )
+    per_page = QueryInteger(
+        low=1,
+        high=bounds.PER_PAGE_MAX,
+        load_default=bounds.PER_PAGE_DEFAULT,
+        metadata={"description": "How many on a page."},
+    )
 
 
 class ListQuerySchema(PageQuerySchema):

@@ -24,7 +24,7 @@ def _geometry(kind: str, description: str, coordinates: dict[str, Any]) -> dict[
     return {
         "type": "object",
         "description": description,
-        "properties": {"type": {"const": kind}, "coordinates": coordinates},
+        "properties": {"type": {"type": "string", "const": kind}, "coordinates": coordinates},
         "required": ["type", "coordinates"],
     }
 
@@ -32,15 +32,10 @@ def _geometry(kind: str, description: str, coordinates: dict[str, Any]) -> dict[
 COMPONENTS: Final[dict[str, dict[str, Any]]] = {
     "Position": {
         "type": "array",
-        "description": "Longitude and latitude in degrees on WGS84, and perhaps a height, which is "
-        "kept and not used.",
+        "description": "Longitude (-180 to 180) and latitude (-90 to 90) in degrees on WGS84, and "
+        "perhaps a height, which is kept and not used.",
         "minItems": 2,
         "maxItems": 3,
-        "prefixItems": [
-            {"type": "number", "minimum": -180, "maximum": 180},
-            {"type": "number", "minimum": -90, "maximum": 90},
-            {"type": "number"},
-        ],
         "items": {"type": "number"},
     },
     "Point": _geometry("Point", "A place.", _POSITION),
@@ -54,4 +49,14 @@ COMPONENTS: Final[dict[str, dict[str, Any]]] = {
         "Several parts, each as in a Polygon.",
         {"type": "array", "minItems": 1, "items": _RINGS},
     ),
+    "AnyGeometry": {
+        "type": "object",
+        "description": "A GeoJSON geometry, right or wrong.",
+        "properties": {
+            "type": {"type": "string"},
+            "coordinates": {"type": "array", "items": {}},
+        },
+        "required": ["type", "coordinates"],
+    },
 }
+BARE_GEOMETRY: Final = {"$ref": "#/components/schemas/AnyGeometry"}

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from copy import deepcopy
-from functools import cache
 from typing import Any, Final
 
 from flask import Flask, current_app
 
-from app.api.documentation import CanopyApi, permission_sentence
-from app.values.strict_json import dumps
+from app.api.components import CanopyApi
+from app.api.converter import Plugin
 from app.values.version import VERSION
 
 CONFIG: Final = {
@@ -22,7 +20,6 @@ CONFIG: Final = {
             "to. Every body is JSON; every request carries `Authorization: Bearer <token>`.",
             "license": {"name": "MIT", "identifier": "MIT"},
         },
-        "servers": [{"url": "/", "description": "This service"}],
     },
 }
 
@@ -30,64 +27,23 @@ CONFIG: Final = {
 def init_app(app: Flask) -> CanopyApi:
     """Bind flask-smorest, with which the resources of /v1 are registered."""
     api = CanopyApi()
-    api.init_app(app)
+    api.init_app(app, spec_kwargs={"marshmallow_plugin": Plugin()})
+    app.extensions["canopy_openapi"] = {}
     return api
 
 
-def description() -> dict[str, Any]:
-    """The OpenAPI document of the current application."""
-    api = current_app.extensions["flask-smorest"]["apis"][""]["ext_obj"]
-    document: dict[str, Any] = deepcopy(api.spec.to_dict())
-    for operations in document["paths"].values():
-        for method, operation in operations.items():
-            if isinstance(operation, dict):
-                _finish(method, operation)
-    _describe_sparse_lists(document)
-    return document
+def description(address: str | None = None) -> dict[str, Any]:
+    """The OpenAPI document of the current application.
 
-
-@cache
-def description_text() -> bytes:
-    """The same as JSON; it does not change while the process lives."""
-    return dumps(description())
-
-
-def _describe_sparse_lists(document: dict[str, Any]) -> None:
-    """Describe the records of lists that take the parameter ``fields``: whole, or parts of them."""
-    schemas = document["components"]["schemas"]
-    for path in document["paths"].values():
-        parameters = path.get("get", {}).get("parameters", ())
-        if not any(each.get("name") == "fields" for each in parameters):
-            continue
-        answer = path["get"]["responses"]["200"]["content"]["application/json"]["schema"]["$ref"]
-        data = schemas[_last(answer)]["properties"]["data"]
-        if "$ref" not in data["items"]:  # of two lists with one schema, the second
-            continue
-        whole = _last(data["items"]["$ref"])
-        schemas[f"{whole}Fields"] = schemas[whole] | {
-            "description": "The fields that the parameter `fields` named.",
-            "required": ["id"],
-        }
-        parts = {"$ref": f"#/components/schemas/{whole}Fields"}
-        data["items"] = {"anyOf": [data["items"], parts]}
-
-
-def _last(reference: str) -> str:
-    return reference.rpartition("/")[2]
-
-
-def _finish(method: str, operation: dict[str, Any]) -> None:
-    """Add to an operation what flask-smorest has no word for: header parameters, permission,
-    a second form of the body. PATCH, the same operation as PUT, gets an id of its own."""
-    if method == "patch":
-        operation["operationId"] = operation["operationId"].replace("update", "patch", 1)
-    if (also := operation.pop("x-body-also", None)) is not None:
-        content = operation["requestBody"]["content"]["application/json"]
-        content["schema"] = {"oneOf": [content["schema"], also]}
-    names = operation.pop("x-parameters")
-    operation.setdefault("parameters", []).extend(
-        {"$ref": f"#/components/parameters/{name}"} for name in names
-    )
-    sentence = permission_sentence(operation["x-permission"])
-    stated = operation.get("description", "")
-    operation["description"] = f"{stated}\n\n{sentence}".strip()
+    Args:
+        address: of this instance, as the reader reaches it, without a slash at its end; without
+            it, the one that is set.
+    """
+    address = address or current_app.config["SETTINGS"].public_url
+    found: dict[str, Any] = current_app.extensions["canopy_openapi"]
+    if not found:  # it does not change while the process lives
+        api = current_app.extensions["flask-smorest"]["apis"][""]["ext_obj"]
+        found |= api.spec.to_dict()
+    who = {"name": "Whoever runs this instance", "url": f"{address}/docs"}
+    servers = [{"url": address, "description": "This instance"}]
+    return found | {"info": found["info"] | {"contact": who}, "servers": servers}

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from marshmallow import fields, validate
+from marshmallow import fields
 
 from app.api.fields import Geometry, JsonObject, Keyword, Location
 from app.policy.fields import Field
-from app.values.fields import FixedText, Text
+from app.values.fields import Choice, FixedText, Text
 
 _FIXED: Final = ("id", "slug")
 
@@ -41,7 +41,7 @@ def update_fields(table: Sequence[Field]) -> SchemaFields:
 
 def filter_fields(table: Sequence[Field]) -> SchemaFields:
     """Of the query of a list: the fields that it can be filtered by."""
-    return {field.name: input_field(field, nullable=False) for field in table if field.filter}
+    return {field.name: _filter(field) for field in table if field.filter}
 
 
 def input_field(
@@ -58,7 +58,7 @@ def input_field(
     if field.kind == "text":
         return Text(shortest=field.shortest, longest=field.longest, **options)
     if field.kind == "choice":
-        return fields.String(validate=validate.OneOf(field.choices), **options)
+        return Choice(field.title, field.choices, **options)
     if field.kind == "object":
         return JsonObject(data_key=field.name, attribute=field.stored_as, **options)
     kinds: dict[str, type[fields.Field[Any]]] = {
@@ -67,6 +67,13 @@ def input_field(
         "point": Location,
     }
     return kinds[field.kind](**options)
+
+
+def _filter(field: Field) -> fields.Field[Any]:
+    made = input_field(field, nullable=False)
+    text = f"Only those whose `{field.name}` is this."
+    made.metadata = {**made.metadata, "description": text}
+    return made
 
 
 def _update_field(field: Field) -> fields.Field[Any]:
@@ -81,7 +88,7 @@ def _shown(field: Field, **options: bool) -> fields.Field[Any]:
     if options.get("required"):
         made |= _described(field)
     if field.kind == "choice" and options.get("required"):
-        made["validate"] = validate.OneOf(field.choices)
+        return Choice(field.title, field.choices, **made)
     kinds: dict[str, type[fields.Field[Any]]] = {
         "hectares": fields.Float,
         "time": fields.DateTime,

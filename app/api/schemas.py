@@ -40,13 +40,24 @@ class TotalMetaSchema(OutputSchema):
 
 
 class ErrorDetailSchema(OutputSchema):
-    field = fields.String(required=True)
+    """What is wrong with one field, parameter or header."""
+
+    field = fields.String(
+        required=True, metadata={"description": "Its name; in an object, with dots between."}
+    )
     message = fields.String(required=True)
 
 
 class ErrorBodySchema(OutputSchema):
-    code = fields.String(required=True)
-    message = fields.String(required=True)
+    """Why a request was refused."""
+
+    code = fields.String(
+        required=True,
+        metadata={
+            "description": "The kind of error, for programs; that of a status is in its example."
+        },
+    )
+    message = fields.String(required=True, metadata={"description": "One sentence, for people."})
     details = fields.List(fields.Nested(ErrorDetailSchema), required=True)
 
 
@@ -55,9 +66,20 @@ class ErrorMetaSchema(OutputSchema):
 
 
 class ErrorSchema(OutputSchema):
+    """The body of every refusal."""
+
     error = fields.Nested(ErrorBodySchema, required=True)
     meta = fields.Nested(ErrorMetaSchema, required=True)
-    valid = fields.Boolean(metadata={"description": "`false`; only where a token is verified."})
+
+
+class InvalidCredentialSchema(ErrorSchema):
+    """The refusal of a credential that is to be verified."""
+
+    valid = fields.Boolean(required=True, metadata={"enum": [False]})
+
+
+class SomeFields(fields.Nested):
+    """A record of a list, of which a client can ask for some fields only."""
 
 
 @cache
@@ -72,10 +94,15 @@ def single_of(schema: type[ma.Schema]) -> type[ma.Schema]:
 
 
 @cache
-def page_of(schema: type[ma.Schema]) -> type[ma.Schema]:
-    """``{data: […], meta: {total, page, per_page, total_pages}}``."""
+def page_of(schema: type[ma.Schema], *, some_fields: bool = False) -> type[ma.Schema]:
+    """``{data: […], meta: {total, page, per_page, total_pages}}``.
+
+    Args:
+        some_fields: whether the query has the parameter ``fields``.
+    """
+    record = SomeFields if some_fields else fields.Nested
     members: dict[str, fields.Field[Any]] = {
-        "data": fields.List(fields.Nested(schema), required=True),
+        "data": fields.List(record(schema), required=True),
         "meta": fields.Nested(PageMetaSchema, required=True),
     }
     made = OutputSchema.from_dict(members, name=f"{_stem(schema)}PageSchema")

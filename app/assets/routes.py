@@ -38,7 +38,7 @@ _ONE = f"{_ALL}/<asset_id>"
     "/assets",
     needs="assets:read",
     query=AccountAssetQuerySchema,
-    gives=(200, page_of(AssetSchema)),
+    gives=(200, page_of(AssetSchema, some_fields=True)),
 )
 def list_all_assets(principal: Principal, values: dict[str, Any]) -> Response:
     """List the assets of all projects."""
@@ -54,7 +54,7 @@ def list_all_assets(principal: Principal, values: dict[str, Any]) -> Response:
     needs="assets:read",
     precheck=check_project,
     query=AssetQuerySchema,
-    gives=(200, page_of(AssetSchema)),
+    gives=(200, page_of(AssetSchema, some_fields=True)),
 )
 def list_assets(principal: Principal, values: dict[str, Any], project_id: str) -> Response:
     """List the assets of a project."""

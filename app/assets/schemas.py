@@ -59,7 +59,11 @@ class AssetQuerySchema(ListQuerySchema):
             "case. Accents count."
         },
     )
-    sort = String(validate=validate.OneOf(bounds.ASSET_SORTS), load_default="created_at")
+    sort = String(
+        validate=validate.OneOf(bounds.ASSET_SORTS),
+        load_default="created_at",
+        metadata={"description": "What the list is sorted by."},
+    )
     shown = FieldNames(ASSET)
 
 

@@ -6,6 +6,7 @@ from flask import Response
 
 from app.api import envelope
 from app.api.blueprint import ANY_CREDENTIAL, ApiBlueprint
+from app.api.components import INVALID_CREDENTIAL
 from app.api.error_handlers import render
 from app.api.schemas import single_of
 from app.auth.principal import Principal
@@ -26,7 +27,13 @@ def read_caller(principal: Principal) -> Response:
     return envelope.single(service.read_caller(principal))
 
 
-@bp.operation("GET", "/auth/verify", needs=ANY_CREDENTIAL, gives=(200, VerificationSchema))
+@bp.operation(
+    "GET",
+    "/auth/verify",
+    needs=ANY_CREDENTIAL,
+    gives=(200, VerificationSchema),
+    refusals={401: INVALID_CREDENTIAL},
+)
 def verify_credential(principal: Principal) -> Response:
     """Verify the credential."""
     return envelope.bare(

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from marshmallow import fields, validate
+from marshmallow import fields
 
 from app.api.schemas import OutputSchema
 from app.policy.permissions import ROLES
+from app.values.fields import Choice
 
 
 class VerificationSchema(OutputSchema):
@@ -22,9 +23,7 @@ class VerificationSchema(OutputSchema):
     }
 
     valid = fields.Boolean(required=True)
-    type = fields.String(
-        required=True, validate=validate.OneOf(("api_key", "oauth", "service_token"))
-    )
+    type = Choice("CredentialKind", ("api_key", "oauth", "service_token"), required=True)
     permissions = fields.List(fields.String(), required=True)
     account_id = fields.String(required=True)
     expires_at = fields.DateTime(required=True, allow_none=True)
@@ -55,5 +54,5 @@ class CallerSchema(OutputSchema):
     id = fields.String(required=True, allow_none=True)
     name = fields.String(required=True, allow_none=True)
     email = fields.String(required=True, allow_none=True)
-    role = fields.String(required=True, allow_none=True, validate=validate.OneOf(tuple(ROLES)))
+    role = Choice("Role", tuple(ROLES), required=True, allow_none=True)
     account = fields.Nested(CallerAccountSchema, required=True)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Final
 
-from marshmallow import fields, validate
+from marshmallow import fields
 
 from app.api.fields import PageQuerySchema
 from app.api.schemas import OutputSchema
 from app.events.catalogue import TYPES, example_of, schema_of
-from app.values.fields import Timestamp
+from app.policy.events import EVENTS, TEST_EVENT
+from app.values.fields import Choice, Timestamp
 
 _FIRST: Final = TYPES[0]
 _DATA: Final = {"description": "As `schema` of the event's type says it (`GET /v1/event-types`)."}
@@ -29,7 +30,7 @@ class EventSchema(OutputSchema):
     example: ClassVar = example_of(_FIRST)
 
     id = fields.String(required=True)
-    type = fields.String(required=True, validate=validate.OneOf(TYPES))
+    type = Choice("EventName", tuple(EVENTS), besides=(TEST_EVENT,), required=True)
     created_at = fields.DateTime(required=True)
     data = fields.Dict(required=True, metadata=_DATA)
     account = fields.Nested(EventAccountSchema, required=True)
@@ -38,9 +39,14 @@ class EventSchema(OutputSchema):
 class EventQuerySchema(PageQuerySchema):
     """Which events; the newest first. Both ends of the time are included."""
 
-    type = fields.String(validate=validate.OneOf(TYPES))
-    since = Timestamp()
-    until = Timestamp()
+    type = Choice(
+        "EventName",
+        tuple(EVENTS),
+        besides=(TEST_EVENT,),
+        metadata={"description": "Only events of this type."},
+    )
+    since = Timestamp(metadata={"description": "Only events of this time or later."})
+    until = Timestamp(metadata={"description": "Only events of this time or earlier."})
 
 
 class EventTypeSchema(OutputSchema):

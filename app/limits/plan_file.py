@@ -99,7 +99,8 @@ def _line_of(text: str, table: str | None, key: str | None) -> int:
 @cache
 def _log_once(name: str) -> None:
     log.warning(
-        "plan %r does not exist, so its accounts get the limits of %s. Put it back into PLANS_FILE, "
+        "plan %r does not exist, so its accounts get the limits of %s. "
+        "Put it back into PLANS_FILE, "
         "or run: bin/canopy account update ACCOUNT --plan PLAN",
         name,
         DEFAULT_PLAN,

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from flask import Response
+from flask.blueprints import BlueprintSetupState
+from werkzeug.routing import BaseConverter
 
 from app.api import envelope
 from app.api.blueprint import ApiBlueprint
@@ -21,7 +23,21 @@ bp = ApiBlueprint(
     url_prefix="/v1/account/members",
     description="The people of the account, and their roles.",
 )
-_ONE = "/<member_id>"
+_ONE = "/<member:member_id>"
+
+
+class MemberId(BaseConverter):
+    """The id of a member in a path: any text but the name of the operation that invites."""
+
+    regex = r"(?!invite\Z)[^/]+"
+    part_isolating = True
+
+
+def _add_converter(state: BlueprintSetupState) -> None:
+    state.app.url_map.converters["member"] = MemberId
+
+
+bp.record_once(_add_converter)
 
 
 @bp.operation("GET", "", needs="members:read", gives=(200, whole_of(MemberSchema)))

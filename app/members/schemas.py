@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import ClassVar
 
 import marshmallow as ma
-from marshmallow import fields, validate
+from marshmallow import fields
 
 from app.api.schemas import OutputSchema
 from app.members.service import INVITED_ROLES
 from app.policy.permissions import PERMISSIONS, ROLES, role_permissions
 from app.values.email import EMAIL_LENGTH, email_problem
-from app.values.fields import FixedText, InputSchema, Text
+from app.values.fields import Choice, FixedText, InputSchema, Text
 
 _JOINED = {"description": "null until the invitation is accepted."}
 _NAME = {"description": "Until the person joins, the part of the address before the @."}
@@ -33,10 +33,8 @@ class MemberSchema(OutputSchema):
     id = fields.String(required=True)
     email = fields.String(required=True)
     name = fields.String(required=True, metadata=_NAME)
-    role = fields.String(required=True, validate=validate.OneOf(tuple(ROLES)))
-    permissions = fields.List(
-        fields.String(validate=validate.OneOf(tuple(PERMISSIONS))), required=True
-    )
+    role = Choice("Role", tuple(ROLES), required=True)
+    permissions = fields.List(Choice("Permission", tuple(PERMISSIONS)), required=True)
     joined_at = fields.DateTime(required=True, allow_none=True, metadata=_JOINED)
     last_active_at = fields.DateTime(required=True, allow_none=True)
 
@@ -57,7 +55,7 @@ class InvitationSchema(MemberInputSchema):
     example: ClassVar = {"email": "jo@example.org", "role": "editor"}
 
     email = Text(longest=EMAIL_LENGTH, required=True)
-    role = fields.String(required=True, validate=validate.OneOf(INVITED_ROLES))
+    role = Choice("InvitedRole", INVITED_ROLES, required=True)
 
     @ma.validates("email")
     def check_email(self, value: str, data_key: str) -> None:
@@ -72,4 +70,4 @@ class MemberUpdateSchema(MemberInputSchema):
 
     id = FixedText()
     email = fields.String(dump_only=True)
-    role = fields.String(validate=validate.OneOf(tuple(ROLES)))
+    role = Choice("Role", tuple(ROLES))

@@ -52,6 +52,7 @@ class Field:
     shortest: int = 0  # characters of a text
     longest: int = 0
     choices: tuple[str, ...] = ()
+    title: str = ""  # of a choice: what the description of the API calls its words
     filter: bool = False  # whether a list can be filtered by one value of it
     unique: bool = False  # within the account
     in_events: bool = True
@@ -99,7 +100,7 @@ PROJECT: Final = (
     ),
     Field(
         "status", "choice", "active",
-        writable="on update", choices=bounds.PROJECT_STATUSES, filter=True,
+        writable="on update", choices=bounds.PROJECT_STATUSES, title="ProjectStatus", filter=True,
     ),
     Field(
         "metadata", "object", {"forest": "Umpqua National Forest", "region": 6},

@@ -10,13 +10,14 @@ from typing import Any, ClassVar
 from marshmallow import fields, pre_load, validate
 
 from app.api.fields import FieldNames, ListQuerySchema
+from app.api.geojson import BARE_GEOMETRY
 from app.api.resource_fields import create_fields, filter_fields, shown_fields, update_fields
 from app.api.schemas import OutputSchema
 from app.geometry import PROBLEM_CODES
 from app.policy import bounds
 from app.policy.fields import PROJECT
 from app.projects import examples
-from app.values.fields import InputSchema, ReadOnlyHere, Text
+from app.values.fields import Choice, InputSchema, ReadOnlyHere, Text
 
 
 class ProjectSchema(OutputSchema):
@@ -61,7 +62,11 @@ class ProjectQuerySchema(ListQuerySchema):
             "in upper or lower case. Accents count."
         },
     )
-    sort = fields.String(validate=validate.OneOf(bounds.PROJECT_SORTS), load_default="created_at")
+    sort = fields.String(
+        validate=validate.OneOf(bounds.PROJECT_SORTS),
+        load_default="created_at",
+        metadata={"description": "What the list is sorted by."},
+    )
     shown = FieldNames(PROJECT)
 
 
@@ -69,12 +74,7 @@ class GeometryCheckSchema(InputSchema):
     """A geometry to check: as the member ``geometry``, or as the body itself."""
 
     example: ClassVar = {"geometry": examples.OPEN_RING}
-    also: ClassVar = {
-        "type": "object",
-        "description": "The geometry itself.",
-        "properties": {"type": {"type": "string"}, "coordinates": {"type": "array"}},
-        "required": ["type", "coordinates"],
-    }
+    also: ClassVar = BARE_GEOMETRY
 
     geometry = fields.Raw(
         required=True,
@@ -91,7 +91,7 @@ class GeometryCheckSchema(InputSchema):
 class GeometryProblemSchema(OutputSchema):
     """One fault; the indices count from 0 and are null where they make no sense."""
 
-    code = fields.String(required=True, validate=validate.OneOf(sorted(PROBLEM_CODES)))
+    code = Choice("GeometryProblemCode", sorted(PROBLEM_CODES), required=True)
     message = fields.String(required=True)
     part = fields.Integer(required=True, allow_none=True)
     ring = fields.Integer(required=True, allow_none=True)

@@ -8,9 +8,11 @@ from functools import cache
 from flask import Blueprint, Response, render_template, request
 from markupsafe import Markup, escape
 
-from app.api.openapi import description, description_text
+from app.api.openapi import description
 from app.http.etags import entity_tag
+from app.http.urls import absolute_url
 from app.reference.document import groups
+from app.values.strict_json import dumps
 
 bp = Blueprint("reference", __name__, template_folder="templates")
 
@@ -28,7 +30,8 @@ def code(text: str) -> Markup:
 @bp.get("/v1/openapi.json")
 def openapi() -> Response:
     """The OpenAPI 3.1 document."""
-    return _cached(Response(description_text(), content_type="application/json"))
+    text = dumps(description(absolute_url("")))
+    return _cached(Response(text, content_type="application/json"))
 
 
 @bp.get("/docs")

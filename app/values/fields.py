@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, ClassVar, Final, NoReturn
 
@@ -35,6 +35,21 @@ class Text(fields.String):
         if problem := unstorable(text):
             raise ma.ValidationError(problem)
         return text
+
+
+class Choice(fields.String):
+    """One of a few words, which the description of the API lists as a schema of their own."""
+
+    def __init__(
+        self, title: str, words: Sequence[str], *, besides: Sequence[str] = (), **options: Any
+    ) -> None:
+        """
+        Args:
+            title: the name of that schema; one name always has the same words.
+            besides: words that are taken here too, and are not in that schema.
+        """
+        super().__init__(validate=validate.OneOf((*words, *besides)), **options)
+        self.title, self.words, self.besides = title, tuple(words), tuple(besides)
 
 
 class StrictBoolean(fields.Boolean):
@@ -89,10 +104,11 @@ class QueryInteger(fields.Integer):
 
 
 class ReadOnlyHere(fields.Field[Any]):
-    """A field of the resource that this request cannot set; the error says why."""
+    """A field of the resource that this request cannot set; the error says why. The description of
+    the API leaves it out."""
 
     def __init__(self, reason: str) -> None:
-        super().__init__(metadata={"not": {}, "description": reason})
+        super().__init__()
         self.reason = reason
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> NoReturn:

@@ -18,6 +18,7 @@ from app.policy.deliveries import (
 )
 from app.policy.events import ALL_EVENTS, EVENTS, TEST_EVENT
 from app.values.fields import (
+    Choice,
     FixedText,
     InputSchema,
     ReadOnlyHere,
@@ -29,7 +30,7 @@ from app.values.fields import (
 from app.webhooks import examples
 from app.webhooks.record import STATUSES
 
-REASONS: Final = ("manual", "failing", "gone", None)
+REASONS: Final = ("manual", "failing", "gone")
 
 _URL: Final = {
     "description": "An https URL. The IP addresses that it leads to are judged each time."
@@ -69,9 +70,8 @@ class EventTypes(fields.List[str]):
     """What a webhook can subscribe to."""
 
     def __init__(self, **options: Any) -> None:
-        types = (*EVENTS, ALL_EVENTS)
-        kind = fields.String(validate=validate.OneOf(types))
-        length = validate.Length(min=1, max=len(types))
+        kind = Choice("EventName", tuple(EVENTS), besides=(ALL_EVENTS,))
+        length = validate.Length(min=1, max=len(EVENTS) + 1)
         super().__init__(kind, validate=length, metadata=_EVENTS, **options)
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> list[Any]:
@@ -105,11 +105,11 @@ class WebhookSchema(OutputSchema):
     id = fields.String(required=True)
     url = fields.String(required=True)
     description = fields.String(required=True, allow_none=True)
-    events = fields.List(fields.String(), required=True, metadata=_EVENTS)
+    events = EventTypes(required=True)
     enabled = fields.Boolean(required=True)
-    status = fields.String(required=True, validate=validate.OneOf(STATUSES), metadata=_STATUS)
-    disabled_reason = fields.String(
-        required=True, allow_none=True, validate=validate.OneOf(REASONS), metadata=_REASON
+    status = Choice("WebhookStatus", STATUSES, required=True, metadata=_STATUS)
+    disabled_reason = Choice(
+        "DisabledReason", REASONS, required=True, allow_none=True, metadata=_REASON
     )
     last_success_at = fields.DateTime(required=True, allow_none=True)
     consecutive_failures = fields.Integer(required=True, metadata=_FAILURES)

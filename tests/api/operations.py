@@ -6,6 +6,7 @@ that ``FILLERS`` does not know fails there: add a line that makes such a thing a
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Callable
 from functools import cache
@@ -98,7 +99,7 @@ def operations() -> tuple[Operation, ...]:
     found = [
         Operation(
             method,
-            rule.rule,
+            re.sub(r"<\w+:", "<", rule.rule),
             tuple(sorted(rule.arguments, key=rule.rule.index)),
             getattr(app.view_functions[rule.endpoint], "permission", ""),
         )

@@ -123,6 +123,36 @@ def test_answers_are_described_with_the_headers_that_clients_go_by(
             assert expected <= set(found["headers"]), f"{each.name} {status}"
 
 
+def test_what_a_body_cannot_set_is_not_in_its_description(document: dict[str, Any]) -> None:
+    schemas = document["components"]["schemas"]
+    assert "status" not in schemas["ProjectCreate"]["properties"]
+    assert "secret" not in schemas["WebhookUpdate"]["properties"]
+
+
+def test_entity_tags_have_a_pattern(document: dict[str, Any]) -> None:
+    for name in ("If-Match", "If-None-Match"):
+        pattern = document["components"]["parameters"][name]["schema"]["pattern"]
+        for tag in ("*", '"a1"', 'W/"a1"', '"a1", "b2"', '""'):
+            assert re.search(pattern, tag), tag
+        for other in ("", "a1", '"a1" "b2"', '"a1",', '*, "a1"'):
+            assert not re.search(pattern, other), other
+
+
+def test_the_servers_address_is_the_readers(app: Flask) -> None:
+    answer = app.test_client().get("/v1/openapi.json", base_url="https://canopy.forest.org")
+    assert [each["url"] for each in answer.json["servers"]] == ["https://canopy.forest.org"]
+    assert answer.json["info"]["contact"]["url"] == "https://canopy.forest.org/docs"
+
+
+def test_only_the_verification_of_a_credential_says_that_one_is_invalid(
+    document: dict[str, Any],
+) -> None:
+    refused = {each.name: each.body["responses"]["401"]["$ref"] for each in _operations(document)}
+    odd = [name for name, answer in refused.items() if answer.endswith("/InvalidCredential")]
+    assert odd == ["GET /v1/auth/verify"]
+    assert "valid" not in document["components"]["schemas"]["Error"]["properties"]
+
+
 def test_every_parameter_of_a_path_is_described(document: dict[str, Any]) -> None:
     for path, item in document["paths"].items():
         for each in _operations({"paths": {path: item}}):
@@ -199,7 +229,7 @@ POLYGON = {"type": "Polygon", "coordinates": [RING]}
         ({"type": "Polygon", "coordinates": [[[*position, 100] for position in RING]]}, True),
         ({"type": "Polygon", "coordinates": [RING[:3]]}, False),
         ({"type": "Polygon", "coordinates": [[[*position, 1, 1] for position in RING]]}, False),
-        ({"type": "Polygon", "coordinates": [[[lat * 4, lon] for lon, lat in RING]]}, False),
+        ({"type": "Polygon", "coordinates": [[["8", 48], *RING[1:]]]}, False),
         ({"type": "Polygon", "coordinates": [[RING]]}, False),
         ({"type": "Polygon"}, False),
         ({"type": "Point", "coordinates": [8, 48]}, False),
@@ -220,7 +250,7 @@ def test_a_boundary_is_described_as_geojson(
         (None, True),
         ({"type": "Point", "coordinates": [8, 48]}, True),
         ({"type": "Point", "coordinates": [8, 48, 100]}, True),
-        ({"type": "Point", "coordinates": [8, 98]}, False),
+        ({"type": "Point", "coordinates": [8, None]}, False),
         ({"type": "Point", "coordinates": [8]}, False),
         (POLYGON, False),
     ],
@@ -243,10 +273,19 @@ def test_query_parameters_are_described_with_their_bounds(document: dict[str, An
         *("page", "per_page", "status", "search", "sort", "order", "bbox", "fields", "ids"),
         *("slug", "external_id", "updated_since"),
     }
+    assert all(
+        each.get("description")
+        for item in document["paths"].values()
+        for operation in ("get", "put", "post", "patch", "delete")
+        for each in [*item.get("parameters", []), *item.get(operation, {}).get("parameters", [])]
+        if "$ref" not in each
+    )
     assert parameters["per_page"] == {
         "type": "integer", "minimum": 1, "maximum": 100, "default": 20,
     }  # fmt: skip
-    assert parameters["status"]["enum"] == ["active", "archived", "draft"]
+    assert parameters["status"] == {"$ref": "#/components/schemas/ProjectStatus"}
+    statuses = document["components"]["schemas"]["ProjectStatus"]
+    assert statuses == {"type": "string", "enum": ["active", "archived", "draft"]}
     assert parameters["sort"]["enum"] == ["name", "created_at", "updated_at", "area_hectares"]
     assert parameters["order"]["enum"] == ["asc", "desc"]
     assert parameters["bbox"]["type"] == "string"

@@ -152,7 +152,7 @@ def test_every_error_is_explained() -> None:
 
 def test_health_is_told_whole() -> None:
     names = [row[0].strip("`") for row in tables(section("Health"))]
-    assert names == [*STATUSES, *(reason for reason in REASONS if reason)]
+    assert names == [*STATUSES, *REASONS]
     warned = policy.DISABLED_AFTER - policy.WARNED_AFTER
     assert warned == timedelta(days=1)
     assert f"for {in_words(policy.DISABLED_AFTER)}. A day before" in flat(section("Health"))

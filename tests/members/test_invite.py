@@ -205,3 +205,11 @@ def test_two_accounts_invite_one_new_person_concurrently(client: Client, strange
     assert {response.status_code for response in responses} == {201}
     assert len({response.json["data"]["id"] for response in responses}) == 1
     assert count_members(client) == count_members(stranger) == 2
+
+
+def test_the_path_of_invitations_is_no_member(client: Client) -> None:
+    for method in ("get", "put", "delete"):
+        answer = getattr(client, method)(f"{PATH}/invite")
+        assert (answer.status_code, answer.headers["Allow"]) == (405, "POST"), method
+    for name in ("invite2", "invitee", "nvite", "Invite"):
+        assert client.get(f"{PATH}/{name}").status_code == 404

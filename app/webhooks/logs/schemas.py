@@ -9,6 +9,7 @@ from marshmallow import fields, validate
 from app.api.fields import PageQuerySchema
 from app.api.schemas import OutputSchema
 from app.policy.events import EVENTS, TEST_EVENT
+from app.values.fields import Choice
 from app.webhooks import examples
 
 STATUSES: Final = ("success", "failed")
@@ -34,14 +35,14 @@ class LogSchema(OutputSchema):
     id = fields.String(required=True)
     event_id = fields.String(required=True)
     event_type = fields.String(required=True)
-    status = fields.String(required=True, validate=validate.OneOf(STATUSES))
+    status = Choice("AttemptStatus", STATUSES, required=True)
     response_code = fields.Integer(metadata=_CODE)
     response_time_ms = fields.Integer(metadata=_TOOK)
     error = fields.String(metadata=_ERROR)
     delivered_at = fields.DateTime(required=True, metadata={"description": "When it ended."})
     next_retry_at = fields.DateTime(metadata=_RETRY)
     attempt = fields.Integer(required=True, metadata=_ATTEMPT)
-    cause = fields.String(required=True, validate=validate.OneOf(_CAUSES))
+    cause = Choice("AttemptCause", _CAUSES, required=True)
     delivery_id = fields.String(required=True)
 
 
@@ -72,8 +73,15 @@ class LogDetailSchema(LogSchema):
 class LogQuerySchema(PageQuerySchema):
     """Which attempts; the newest first."""
 
-    status = fields.String(validate=validate.OneOf(STATUSES))
-    event_type = fields.String(validate=validate.OneOf((*EVENTS, TEST_EVENT)))
+    status = Choice(
+        "AttemptStatus", STATUSES, metadata={"description": "Only attempts that ended like this."}
+    )
+    event_type = Choice(
+        "EventName",
+        tuple(EVENTS),
+        besides=(TEST_EVENT,),
+        metadata={"description": "Only attempts to send events of this type."},
+    )
 
 
 class RedeliverySchema(OutputSchema):

@@ -1,0 +1,63 @@
+"""Redocly and Spectral find nothing to say about the description, not even a warning."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.api.clients import run_node
+from tests.api.operations import bare_app
+
+pytestmark = pytest.mark.one_database
+
+REDOCLY = "node_modules/@redocly/cli/bin/cli.js"
+SPECTRAL = "node_modules/@stoplight/spectral-cli/dist/index.js"
+ADDRESS = "https://canopy.forest.org"  # one on this machine gets a warning from Redocly
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with the description, and Spectral's rules."""
+    with bare_app().test_client() as client:
+        (tmp_path / "openapi.json").write_bytes(
+            client.get("/v1/openapi.json", base_url=ADDRESS).data
+        )
+    (tmp_path / "rules.json").write_text('{"extends": ["spectral:oas"]}')
+    return tmp_path
+
+
+def _redocly(folder: Path) -> list[dict[str, Any]]:
+    options = ("lint", "openapi.json", "--extends", "recommended", "--format", "json")
+    done = run_node(folder, REDOCLY, *options)
+    problems: list[dict[str, Any]] = json.loads(done.stdout)["problems"]
+    return problems
+
+
+def _spectral(folder: Path) -> list[dict[str, Any]]:
+    options = ("lint", "openapi.json", "--ruleset", "rules.json", "--format", "json", "--quiet")
+    done = run_node(folder, SPECTRAL, *options)
+    problems: list[dict[str, Any]] = json.loads(done.stdout)
+    return problems
+
+
+def test_redocly_has_nothing_to_say(folder: Path) -> None:
+    assert _redocly(folder) == []
+
+
+def test_spectral_has_nothing_to_say(folder: Path) -> None:
+    assert _spectral(folder) == []
+
+
+@pytest.mark.slow
+def test_both_see_a_mistake(folder: Path) -> None:
+    """The judges run, and look at every operation."""
+    document = json.loads((folder / "openapi.json").read_text())
+    document["components"]["schemas"]["Position"].pop("items")
+    document["paths"]["/v1/me"]["get"].pop("operationId")
+    document["paths"]["/v1/me"]["get"]["responses"].pop("200")
+    (folder / "openapi.json").write_text(json.dumps(document))
+    assert "operation-2xx-response" in {each["ruleId"] for each in _redocly(folder)}
+    assert {"array-items", "operation-operationId"} <= {each["code"] for each in _spectral(folder)}
