@@ -39,7 +39,7 @@ _host = f"[{settings.host}]" if ":" in settings.host else settings.host
 bind = f"{_host}:{settings.port}"
 backlog = 2048
 
-worker_class = "app.running.gunicorn_worker.EnvelopeWorker"  # gthread, with our error responses
+worker_class = "app.web_server.gunicorn_worker.EnvelopeWorker"  # gthread, with our error responses
 workers = settings.web_workers
 threads = settings.web_threads
 preload_app = True  # an error in the application stops the start, and the processes share memory
@@ -48,6 +48,11 @@ graceful_timeout = 7  # seconds for requests in flight; with the worker and Valk
 
 # A worker touches a file to show that it is alive; in memory, as a slow disk would look like death.
 worker_tmp_dir = "/dev/shm" if Path("/dev/shm").is_dir() else None  # noqa: S108 - unlinked at once
+
+# Bodies that are too large for memory, while they arrive.
+tmp_upload_dir = str(settings.instance_path)
+
+worker_connections = 1000  # of each process; beyond, the one that is waited for longest is closed
 
 limit_request_line = 8190
 limit_request_fields = 100
@@ -75,6 +80,7 @@ def post_fork(server: Any, worker: Any) -> None:
     """Let a web process end with the supervisor too, open its own database connections, and say
     that it runs."""
     exit_with_supervisor(graceful_timeout + 2)
+    worker.max_body_bytes = settings.max_body_bytes
     with server.app.wsgi().app_context():
         connections.forget_all()
     check = key_check(settings.secret_key)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -119,12 +120,27 @@ def test_head_of_an_unknown_credential_is_401(server: Server) -> None:
     assert (answer.status, answer.body) == (401, b"")
 
 
+EXPECTING = CHUNKED.replace("Transfer-Encoding: chunked", "Expect: 100-continue")
+
+
 def test_an_expectation_is_met(server: Server) -> None:
     body = _project("Expected", 200)
-    head = CHUNKED.replace("Transfer-Encoding: chunked", f"Content-Length: {len(body)}")
-    answer = server.send(f"{head}Expect: 100-continue", body)
-    assert answer.status == 100
-    assert answer.body.startswith(b"HTTP/1.1 201 ")
+    lines = [*EXPECTING.strip().splitlines(), f"Content-Length: {len(body)}", "Host: localhost"]
+    lines += [f"Authorization: Bearer {server.client.token}", "", ""]
+    with socket.create_connection(("127.0.0.1", server.port), timeout=20) as connection:
+        connection.sendall("\r\n".join(lines).encode())
+        assert connection.recv(1000) == b"HTTP/1.1 100 Continue\r\n\r\n"
+        connection.sendall(body)
+        assert connection.recv(1000).startswith(b"HTTP/1.1 201 ")
+
+
+def test_a_body_that_was_sent_already_is_not_asked_for(server: Server) -> None:
+    body = _project("Not asked for", 200)
+    assert server.send(f"{EXPECTING}Content-Length: {len(body)}", body).status == 201
+
+
+def test_a_body_that_is_too_large_is_not_asked_for(server: Server) -> None:
+    assert server.send(f"{EXPECTING}Content-Length: {LIMIT + 1}").status == 413
 
 
 def test_a_key_that_is_revoked_elsewhere_is_refused_at_once(server: Server) -> None:

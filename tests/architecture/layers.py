@@ -27,7 +27,7 @@ LAYERS: tuple[tuple[str, frozenset[str]], ...] = (
     ("limits", frozenset({"app.limits"})),
     ("authentication", frozenset({"app.auth"})),
     ("tables", frozenset({"app.models"})),
-    ("processes", frozenset({"app.running"})),
+    ("processes", frozenset({"app.running", "app.web_server"})),
     ("jobs", frozenset({"app.jobs"})),
     ("services", frozenset({"app.http", "app.db", "app.security", "app.egress"})),
     ("geometry", frozenset({"app.geometry"})),

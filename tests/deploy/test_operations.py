@@ -13,7 +13,7 @@ from prometheus_client import REGISTRY
 
 from app.http.logging import JsonFormatter
 from app.monitoring.delivery_metrics import delivery_registry
-from app.running import gunicorn_worker
+from app.web_server import refusals
 from tests.deploy.files import text
 from tests.make import Client
 
@@ -71,7 +71,9 @@ def test_the_fields_are_those_of_a_line(client: Client, lines: list[str]) -> Non
 
 def test_the_statuses_are_those_of_the_web_server() -> None:
     title = "What the web server refuses"
-    statuses = {status for _, status, _ in gunicorn_worker.MALFORMED_REQUESTS}
+    others = (refusals.TOO_SLOW, refusals.NO_ROOM, *refusals.OF_PROGRESS.values())
+    statuses = {status for _, status, _ in refusals.MALFORMED_REQUESTS}
+    statuses |= {refusal.status for refusal in others}
     assert {int(word) for word in first_column(title)} == statuses
     told = {
         "limit_request_line": "bytes",

@@ -53,6 +53,13 @@ def test_the_limits_on_bodies_are_that_of_the_service() -> None:
     assert f"max_size {LIMIT // MEGABYTE}MiB" in CADDY
 
 
+def test_bodies_are_collected_before_they_are_passed_on() -> None:
+    assert "\tproxy_request_buffering on;" in NGINX.replace(" " * 8, "\t")
+    assert f"\t\trequest_buffers {LIMIT // MEGABYTE}MiB\n" in CADDY
+    assert re.search(r"client_body_timeout \d+s;", NGINX)
+    assert re.search(r"timeouts \{\s+read_header \d+s\s+read_body \d+s\s+\}", CADDY)
+
+
 def test_nginx_replaces_what_a_client_says_of_its_address() -> None:
     for line in (
         "X-Forwarded-For $remote_addr;",

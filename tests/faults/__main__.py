@@ -9,7 +9,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.faults import burst, deliveries, members
+from tests.faults import burst, deliveries, members, slow_clients
 from tests.faults.burst import CONNECTIONS, PLAN_LIMIT, REQUESTS, TIER_LIMIT, bursts
 from tests.faults.deliveries import TRIALS
 from tests.faults.members import RACES
@@ -22,7 +22,7 @@ def main() -> int:
     valkey_faults = [fault.name for fault in VALKEY_FAULTS]
     races = [race.name for race in RACES]
     trials = [trial.name for trial in TRIALS]
-    names = [*valkey_faults, "burst", *races, *trials]
+    names = [*valkey_faults, "burst", *races, *trials, slow_clients.NAME]
     parser.add_argument(
         "names",
         nargs="*",
@@ -58,7 +58,11 @@ def main() -> int:
         sys.stdout.flush()
     if "burst" in wanted:
         failed += not _burst(options.runs)
-    found = itertools.chain(members.report(wanted, options.rounds), deliveries.report(wanted))
+    found = itertools.chain(
+        members.report(wanted, options.rounds),
+        deliveries.report(wanted),
+        slow_clients.report(wanted),
+    )
     for is_right, text in found:
         failed += not is_right
         sys.stdout.write(f"\n{text}\n")

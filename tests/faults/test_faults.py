@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from flask import Flask
 
+from tests.deploy.files import tool
+from tests.faults import slow_clients
 from tests.faults.burst import PLAN_LIMIT, REQUESTS, TIER_LIMIT, bursts
 from tests.faults.members import RACES, Crew, race
 from tests.faults.valkey import VALKEY_FAULTS, Fault
@@ -40,3 +42,10 @@ def test_changes_of_members_at_once_end_as_one_after_the_other(app: Flask) -> No
     with Crew(app.config["SETTINGS"]) as crew:
         for each in RACES:
             assert race(app, crew, each, rounds=10) == [], each.description
+
+
+@pytest.mark.parametrize("proxy", slow_clients.PROXIES)
+def test_slow_clients_harm_nobody(proxy: str, folder: Path) -> None:
+    if proxy and tool(proxy) is None:
+        pytest.skip(f"{proxy} is not installed")
+    assert slow_clients.run(folder, proxy, rounds=1, seconds=2).wrong == []

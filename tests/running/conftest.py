@@ -25,7 +25,7 @@ REAL = (
 )
 REAL_FOLDERS = (
     *("app/db", "app/geometry", "app/http", "app/jobs", "app/policy", "app/running"),
-    *("app/security", "app/values"),
+    *("app/security", "app/values", "app/web_server"),
 )
 STOOD_IN = {
     "application.py": "app/factory.py",

@@ -13,15 +13,16 @@ from importlib.metadata import version
 from typing import Any
 
 import pytest
-from gunicorn import util
+from gunicorn import http, util
 from gunicorn.config import Config
-from gunicorn.http import errors, message, wsgi
+from gunicorn.http import errors, message, unreader, wsgi
 from gunicorn.workers import gthread
 from redis import Redis
 from rq import Queue, Worker
 
-from app.running import gunicorn_worker, rq_worker
+from app.running import rq_worker
 from app.values import clock
+from app.web_server import gunicorn_worker, refusals
 from config import ROOT
 
 PINNED = {
@@ -41,15 +42,22 @@ def test_the_version_is_the_one_that_was_read(library: str) -> None:
     ("function", "signature"),
     [
         (gthread.ThreadWorker.init_process, "(self)"),
+        (gthread.ThreadWorker.accept, "(self, listener)"),
+        (gthread.ThreadWorker.enqueue_req, "(self, conn)"),
+        (gthread.ThreadWorker.finish_request, "(self, conn, fs)"),
+        (gthread.ThreadWorker.on_pending_socket_readable, "(self, conn, client)"),
+        (gthread.ThreadWorker.murder_keepalived, "(self, force=False)"),
         (gthread.ThreadWorker.handle, "(self, conn)"),
         (gthread.ThreadWorker.handle_request, "(self, req, conn)"),
         (gthread.ThreadWorker.handle_error, "(self, req, client, addr, exc)"),
         (gthread.ThreadWorker.murder_pending, "(self)"),
         (gthread.ThreadWorker.notify, "(self)"),
-        (gthread.TConn.wait_for_data, "(self, timeout)"),
         (gthread.TConn.close, "(self, graceful=False)"),
         (util.close, "(sock)"),
         (util.write_nonblock, "(sock, data, chunked=False)"),
+        (http.get_parser, "(cfg, source, source_addr, http2_connection=False)"),
+        (unreader.Unreader.take_buffered, "(self)"),
+        (unreader.Unreader.unread, "(self, data)"),
         (wsgi.Response.default_headers, "(self)"),
         (message.Message.force_close, "(self)"),
         (Worker._install_signal_handlers, "(self)"),
@@ -73,14 +81,20 @@ def test_the_methods_have_the_same_parameters(function: Any, signature: str) -> 
 def test_gunicorn_calls_what_is_overridden() -> None:
     worker = gthread.ThreadWorker
     assert "handle" in worker.enqueue_req.__code__.co_names
+    for caller in ("accept", "on_client_socket_readable", "on_pending_socket_readable"):
+        assert "enqueue_req" in getattr(worker, caller).__code__.co_names
+    assert {"enqueue_req", "unreader", "buf"} <= set(worker.finish_request.__code__.co_names)
+    assert "accept" in worker.set_accept_enabled.__code__.co_names
+    assert {"pending_conns", "timeout"} <= set(worker.murder_pending.__code__.co_names)
+    assert {"keepalived_conns", "timeout"} <= set(worker.murder_keepalived.__code__.co_names)
     assert "handle_request" in worker.handle.__code__.co_names
-    assert {"murder_pending", "notify", "nr_conns"} <= set(worker.run.__code__.co_names)
+    in_loop = {"murder_pending", "notify", "nr_conns", "worker_connections", "alive"}
+    assert in_loop <= set(worker.run.__code__.co_names)
     assert "nr_conns" in worker.accept.__code__.co_names
     assert "should_close" in wsgi.Response.should_close.__code__.co_names
     assert "must_close" in message.Message.should_close.__code__.co_names
-    assert "_DEFER" in worker.finish_request.__code__.co_names
     assert "poller" in worker.init_process.__code__.co_names
-    assert "Response" in wsgi.create.__code__.co_names
+    assert {"Response", "_expected_100_continue"} <= set(wsgi.create.__code__.co_names)
     assert wsgi.Response is gunicorn_worker.ResponseWithoutServer
 
 
@@ -89,14 +103,22 @@ def test_a_connection_of_gunicorn_has_the_attributes() -> None:
     with ours, theirs:
         connection = gthread.TConn(Config(), ours, ("", 0), ("", 0))
         assert connection.sock is ours
-        assert connection.initialized is False
-        assert connection.wait_for_data(0) is False
-        theirs.sendall(b"G")
-        assert connection.wait_for_data(0) is True
+        assert connection.client == ("", 0)
+        assert (connection.parser, connection.timeout) == (None, None)
+        connection.parser, connection.initialized = "ours", True
+        connection.init()
+        assert connection.parser == "ours"
+
+
+def test_a_parser_of_gunicorn_reads_pieces_and_keeps_what_follows() -> None:
+    pieces = iter([b"GET / HTTP/1.1\r\nHost: a\r\n", b"\r\nGET", b" /next"])
+    parser = http.get_parser(Config(), pieces, ("127.0.0.1", 1))
+    assert next(parser).path == "/"
+    assert parser.unreader.take_buffered() + b"".join(pieces) == b"GET /next"
 
 
 def test_the_errors_of_gunicorn_are_told_apart() -> None:
-    for error, *_ in gunicorn_worker.MALFORMED_REQUESTS:
+    for error, *_ in refusals.MALFORMED_REQUESTS:
         assert issubclass(error, errors.ParseException)
 
 

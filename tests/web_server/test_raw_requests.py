@@ -106,6 +106,7 @@ MALFORMED = {
     "an address with raw bytes": (request("/v1/projects/\xff"), 400),
     "an address that is too long": (request("/" + "a" * 9000), 414),
     "a field that is too long": (request("/healthz", "X-Long: " + "a" * 9000), 431),
+    "a head that is too long": (request("/healthz", *("X-Long: " + "a" * 8000,) * 9), 431),
     "too many fields": (request("/healthz", *(f"X-{n}: a" for n in range(101))), 431),
     "a name of a field with a space": (request("/healthz", "X Y: a"), 400),
     "a field over two lines": (request("/healthz", "X-Folded: a\r\n b"), 400),
@@ -145,6 +146,11 @@ def test_an_answer_does_not_name_the_web_server(ask: Ask, target: str) -> None:
 def test_a_limit_is_named(ask: Ask) -> None:
     (answer,) = ask(request("/" + "a" * 9000))
     assert "8,190 bytes" in answer.body["error"]["message"]
+
+
+def test_a_refusal_without_a_thread_is_logged(ask: Ask, folder: Path) -> None:
+    (answer,) = ask(MALFORMED["a head that is too long"][0])
+    assert answer.headers["X-Request-Id"] in (folder / "log").read_text()
 
 
 def test_what_was_sent_is_not_logged(ask: Ask, folder: Path) -> None:

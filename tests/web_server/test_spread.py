@@ -74,7 +74,7 @@ def serve(tmp_path: Path) -> Iterator[Serve]:
             command = [
                 *(sys.executable, "-m", "gunicorn", "--config=/dev/null", "--threads=4"),
                 *(f"--workers={processes}", f"--bind=127.0.0.1:{port}", "--no-control-socket"),
-                "--worker-class=app.running.gunicorn_worker.EnvelopeWorker",
+                "--worker-class=app.web_server.gunicorn_worker.EnvelopeWorker",
                 *(f"--pythonpath={ROOT},{tmp_path}", "answering:app"),
             ]
             log = started.enter_context((tmp_path / "log").open("wb"))

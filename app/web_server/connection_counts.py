@@ -8,6 +8,7 @@ processes share, as it is made before they are forked.
 from __future__ import annotations
 
 import mmap
+import resource
 import struct
 import threading
 import time
@@ -17,6 +18,7 @@ _ROW: Final = struct.Struct("dl")  # when it was written, on the monotonic clock
 _ROWS: Final = 256
 _EXPIRES_AFTER: Final = 3.0  # seconds; a process writes its row every second, or it has ended
 _PAUSE: Final = 0.05  # seconds between two connections that a process closes
+_OTHER_FILES: Final = 150  # that a process has open: the database, logs, the application
 _TABLE: Final = mmap.mmap(-1, _ROWS * _ROW.size)
 
 
@@ -53,3 +55,16 @@ class ConnectionCount:
             if row != self._row and now - written_at < _EXPIRES_AFTER
         )
         return min(others, default=own)
+
+
+def connections_within_open_files(wanted: int, closing: int) -> int:
+    """How many connections a process can hold, each with a file for its request, besides those that
+    it is closing. Raises its limit of open files as far as is needed and allowed."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    others = closing + _OTHER_FILES
+    needed = 2 * wanted + others
+    if soft == resource.RLIM_INFINITY or soft >= needed:
+        return wanted
+    soft = needed if hard == resource.RLIM_INFINITY else min(needed, hard)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    return max(1, min(wanted, (soft - others) // 2))

@@ -1,0 +1,63 @@
+"""Closing connections without losing the end of a response, and without waiting for it."""
+
+from __future__ import annotations
+
+import contextlib
+import selectors
+import socket
+import time
+from typing import Final
+
+CLOSE_TIMEOUT: Final = 2.0  # seconds for a client to close after its response
+MAX_CLOSING: Final = 500  # connections; any more are closed at once
+_MAX_DRAINED: Final = 64 * 1024  # bytes
+
+
+class LingeringClose:
+    """The connections of a process that it has closed for writing, and reads until their clients
+    have closed them too: a response that is still on its way is lost when the connection is closed
+    with bytes unread (RFC 9112, section 9.6)."""
+
+    def __init__(self) -> None:
+        self._closing: dict[socket.socket, tuple[float, int]] = {}  # -> deadline, bytes drained
+
+    def begin(self, sock: socket.socket, poller: selectors.BaseSelector) -> None:
+        """Close a connection once its client has; at once when there are many already."""
+        if len(self._closing) >= MAX_CLOSING:
+            sock.close()
+            return
+        try:
+            sock.shutdown(socket.SHUT_WR)
+            sock.setblocking(False)
+            poller.register(sock, selectors.EVENT_READ, lambda _: self._drain(sock, poller))
+        except (OSError, ValueError, KeyError):
+            sock.close()
+            return
+        self._closing[sock] = (time.monotonic() + CLOSE_TIMEOUT, 0)
+
+    def end_expired(self, poller: selectors.BaseSelector) -> None:
+        """Close those whose clients take too long."""
+        now = time.monotonic()
+        for sock, (deadline, _) in list(self._closing.items()):
+            if now > deadline:
+                self._finish(sock, poller)
+
+    def _drain(self, sock: socket.socket, poller: selectors.BaseSelector) -> None:
+        """Read what a client still sends."""
+        deadline, drained = self._closing[sock]
+        try:
+            data = sock.recv(4096)
+        except BlockingIOError:
+            return
+        except OSError:
+            data = b""
+        self._closing[sock] = deadline, drained + len(data)
+        if not data or drained > _MAX_DRAINED:
+            self._finish(sock, poller)
+
+    def _finish(self, sock: socket.socket, poller: selectors.BaseSelector) -> None:
+        del self._closing[sock]
+        with contextlib.suppress(OSError, KeyError, ValueError):
+            poller.unregister(sock)
+        with contextlib.suppress(OSError):
+            sock.close()
