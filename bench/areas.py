@@ -12,11 +12,12 @@ from pathlib import Path
 from statistics import median, quantiles
 from typing import Any, NamedTuple
 
+from app.projects.features import Candidate, Outcome, PropertyMapping, prepare
 from app.projects.geojson_file import read_features, scan_file
-from app.projects.importing import Candidate, Outcome, prepare
 from config import ROOT
 
 HECTARES_PER_ACRE = 0.40468564224  # the international acre
+BY_DISTRICT = PropertyMapping("district")
 PAGE = ROOT / "docs" / "areas.md"
 
 _HEAD = """\
@@ -100,7 +101,7 @@ def _prepared(path: Path) -> Iterator[tuple[Candidate | Outcome, Any]]:
         surveyed = scan_file(file)
         file.seek(0)
         for number, feature in read_features(file, surveyed):
-            yield prepare(number, feature, "district"), feature["properties"]
+            yield prepare(number, feature, BY_DISTRICT), feature["properties"]
 
 
 if __name__ == "__main__":

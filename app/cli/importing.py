@@ -3,38 +3,38 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
+import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import BinaryIO, Final, cast
 
 import click
 
 from app.account.operator import find_account
 from app.auth.operator import acting_for, first_owner
 from app.cli.context import in_database
-from app.cli.output import (
-    CommandError,
-    account_option,
-    examples,
-    format_cell,
-    json_option,
-    show_json,
-    show_table,
-)
+from app.cli.import_output import Choices, document_of, show_outcomes, warnings_of
+from app.cli.output import CommandError, account_option, examples, json_option, show_json
 from app.db.transactions import transaction
-from app.geometry import Problem
-from app.projects.feature_text import guess_name_property
+from app.projects.feature_text import feature_name, guess_external_id, guess_name_property
+from app.projects.features import Outcome, PropertyMapping, batches, prepare
 from app.projects.geojson_file import FileInvalid, FileScan, no_advance, read_features, scan_file
-from app.projects.importing import Import, Outcome, batches, prepare
+from app.projects.importing import Import, Match
+from app.values.text import fold
 
-_PROBLEMS_SHOWN: Final = 3
+_MATCHES: Final = ("external_id", "name", "none")
+_SHOWN: Final = 20  # names of properties in a message
 
 
 @click.command("import")
 @click.argument(
-    "path", metavar="FILE", type=click.Path(exists=True, dir_okay=False, path_type=Path)
+    "path",
+    metavar="FILE",
+    type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path),
 )
 @account_option
 @click.option(
@@ -42,11 +42,31 @@ _PROBLEMS_SHOWN: Final = 3
     metavar="PROPERTY",
     help="The property that holds the names; found by its usual names when left out.",
 )
+@click.option(
+    "--external-id",
+    metavar="PROPERTY",
+    help="The property that holds your own ids; external_id when left out.",
+)
+@click.option(
+    "--attribute",
+    "attributes",
+    multiple=True,
+    metavar="PROPERTY",
+    help="A property for the metadata; repeat for several. Without it: all others.",
+)
+@click.option("--update", is_flag=True, help="Change the projects that features match.")
+@click.option(
+    "--match",
+    type=click.Choice(_MATCHES),
+    help="How --update finds a feature's project; by external_id when left out.",
+)
 @click.option("--dry-run", is_flag=True, help="Write nothing; say what would be done.")
 @json_option
 @examples(
     "import districts.geojson --account green-woods --dry-run",
     "import districts.geojson --account green-woods --name-property DISTRICT",
+    "import districts.geojson --account green-woods --external-id ID --update",
+    "import - --account green-woods < districts.geojson",
 )
 @click.pass_context
 @in_database
@@ -55,45 +75,87 @@ def import_(
     path: Path,
     account: str,
     name_property: str | None,
+    external_id: str | None,
+    attributes: Sequence[str],
+    update: bool,
+    match: str | None,
     dry_run: bool,
     as_json: bool,
 ) -> None:
     """Import projects from a GeoJSON file.
 
     Each feature becomes a project. FILE is a FeatureCollection, or Features one after the other
-    (newline-delimited GeoJSON), of any size. The other properties go into the description. A
-    feature that is already present, with the same name and boundary, is skipped, so a file can be
-    imported again; another one of the same name gets a number behind it. What is not valid is
-    rejected and named, and the rest is imported: the exit code is then 1.
+    (newline-delimited GeoJSON), of any size; - is standard input. A property external_id becomes
+    the project's external id, a property description its description; all others become metadata.
+
+    A project that is here already, with the same name and boundary, is left as it is, so a file can
+    be imported again. Another feature of the same name becomes a new project with a number behind
+    the name. With --update, a feature that matches a project changes its boundary, metadata and
+    name instead; metadata that the file does not have stays. Boundaries are the same when every
+    position agrees within 0.0000001 degrees.
+
+    What is not valid is rejected and named, and the rest is imported: the exit code is then 1.
     """
     found = find_account(account)
     owner = acting_for(found, first_owner(found.id))
-    job = Import(owner, dry_run)
     try:
-        with path.open("rb") as file:
+        with _opened(path) as file:
             scan = _scan(file, quiet=as_json)
-            chosen = _name_property(scan, name_property)
-            outcomes = _run(job, file, scan, chosen, quiet=as_json)
+            mapping = PropertyMapping(
+                _name_property(scan, name_property),
+                _external_id(scan, external_id),
+                _attributes(scan, attributes),
+            )
+            choices = Choices(mapping, _match(mapping, update, match), dry_run)
+            job = Import(owner, dry_run, choices.match)
+            if choices.match == "name":
+                job.repeated_names = _repeated_names(file, scan, mapping)
+            outcomes = _run(job, file, scan, mapping, quiet=as_json)
     except FileInvalid as error:
         raise CommandError(str(error)) from None
     if as_json:
-        show_json(_document(found.id, chosen, dry_run, outcomes))
+        show_json(document_of(found.id, choices, outcomes))
     else:
-        _show(found.name, chosen, dry_run, outcomes)
+        show_outcomes(found.name, choices, outcomes)
+        for warning in warnings_of(choices, outcomes):
+            click.echo(f"\nWarning: {warning}", err=True)
     if any(outcome.result == "rejected" for outcome in outcomes):
         ctx.exit(1)
 
 
+@contextmanager
+def _opened(path: Path) -> Iterator[BinaryIO]:
+    """The file, which is read several times: a pipe is saved first, and deleted at the end."""
+    with click.open_file(str(path), "rb") as opened:
+        file = cast("BinaryIO", opened)
+        if file.seekable():
+            yield file
+            return
+        with tempfile.TemporaryFile() as saved:
+            shutil.copyfileobj(file, saved)
+            saved.seek(0)
+            yield cast("BinaryIO", saved)
+
+
 def _scan(file: BinaryIO, *, quiet: bool) -> FileScan:
     """Read the file once, before anything is written. Raises FileInvalid."""
-    if not file.seekable():
-        raise CommandError("FILE is read twice and cannot be a pipe; save it first.")
     with _progress(file, "Checking ", quiet=quiet) as advance:
         return scan_file(file, advance)
 
 
+def _repeated_names(file: BinaryIO, scan: FileScan, mapping: PropertyMapping) -> set[str]:
+    """The names that several features have, as ``fold`` makes them."""
+    file.seek(0)
+    names: Counter[str] = Counter()
+    for _, feature in read_features(file, scan):
+        properties = feature.get("properties") if isinstance(feature, dict) else None
+        if isinstance(properties, dict):
+            names[fold(feature_name(properties, mapping.name))] += 1
+    return {name for name, number in names.items() if number > 1}
+
+
 def _run(
-    job: Import, file: BinaryIO, scan: FileScan, name_property: str, *, quiet: bool
+    job: Import, file: BinaryIO, scan: FileScan, mapping: PropertyMapping, *, quiet: bool
 ) -> list[Outcome]:
     """Import the features, and commit every batch of them."""
     file.seek(0)
@@ -101,7 +163,7 @@ def _run(
     try:
         with _progress(file, "Importing", quiet=quiet) as advance:
             features = read_features(file, scan, advance)
-            prepared = (prepare(number, value, name_property) for number, value in features)
+            prepared = (prepare(number, value, mapping) for number, value in features)
             for batch in batches(prepared):
                 with transaction():
                     outcomes += job.add(batch)
@@ -115,17 +177,48 @@ def _name_property(scan: FileScan, given: str | None) -> str:
     """The property with the names. Raises UsageError when it is not clear which it is."""
     if not scan.properties:
         raise CommandError("No feature of the file has properties, and a project needs a name.")
-    known = ", ".join(list(scan.properties)[:20])
-    if given is None:
-        guess = guess_name_property(scan)
-        if guess is None:
-            raise click.UsageError(
-                f"Which property holds the names? Say it with --name-property; there are: {known}."
-            )
-        return guess
-    if given not in scan.properties:
-        raise click.UsageError(f"No feature has the property {given!r}; there are: {known}.")
-    return given
+    if given is not None:
+        return _known(scan, given)
+    guess = guess_name_property(scan)
+    if guess is None:
+        raise click.UsageError(
+            f"Which property holds the names? Name it with --name-property; {_listed(scan)}."
+        )
+    return guess
+
+
+def _external_id(scan: FileScan, given: str | None) -> str:
+    """The property with the external ids; empty when there is none."""
+    return _known(scan, given) if given is not None else guess_external_id(scan) or ""
+
+
+def _attributes(scan: FileScan, given: Sequence[str]) -> tuple[str, ...] | None:
+    return tuple(_known(scan, name) for name in given) or None
+
+
+def _match(mapping: PropertyMapping, update: bool, given: str | None) -> Match | None:
+    """How features find the projects that they change; None: they change none."""
+    if not update:
+        if given not in (None, "none"):
+            raise click.UsageError("--match says which projects --update changes; add --update.")
+        return None
+    if given == "none":
+        raise click.UsageError("--update needs --match external_id or --match name.")
+    if given != "name" and not mapping.external_id:
+        raise click.UsageError(
+            "No property holds external ids. Name one with --external-id, or use --match name."
+        )
+    return "name" if given == "name" else "external_id"
+
+
+def _known(scan: FileScan, name: str) -> str:
+    if name not in scan.properties:
+        raise click.UsageError(f"No feature has the property {name!r}; {_listed(scan)}.")
+    return name
+
+
+def _listed(scan: FileScan) -> str:
+    return f"there are: {', '.join(list(scan.properties)[:_SHOWN])}"
 
 
 @contextmanager
@@ -137,88 +230,6 @@ def _progress(file: BinaryIO, label: str, *, quiet: bool) -> Iterator[Callable[[
     size = os.fstat(file.fileno()).st_size
     with click.progressbar(length=size, label=label, file=sys.stderr) as bar:
         yield bar.update
-
-
-def _document(
-    account_id: str, name_property: str, dry_run: bool, outcomes: Sequence[Outcome]
-) -> dict[str, Any]:
-    """What ``--json`` prints."""
-    imported, present, rejected = _by_result(outcomes)
-    return {
-        "account_id": account_id,
-        "name_property": name_property,
-        "dry_run": dry_run,
-        "summary": {
-            "features": len(outcomes),
-            "imported": len(imported),
-            "already_present": len(present),
-            "rejected": len(rejected),
-            "hectares": _hectares(imported),
-        },
-        "imported": [
-            {
-                "feature": one.number,
-                "name": one.name,
-                "project_id": one.project_id,
-                "area_hectares": None if one.area_m2 is None else one.area_m2 / 10_000,
-            }
-            for one in imported
-        ],
-        "already_present": [{"feature": one.number, "name": one.name} for one in present],
-        "rejected": [
-            {"feature": one.number, "name": one.name, "problems": one.problems} for one in rejected
-        ],
-    }
-
-
-def _show(
-    account_name: str, name_property: str, dry_run: bool, outcomes: Sequence[Outcome]
-) -> None:
-    imported, present, rejected = _by_result(outcomes)
-    if imported:
-        click.echo("Would import:" if dry_run else "Imported:")
-        areas = [None if one.area_m2 is None else one.area_m2 / 10_000 for one in imported]
-        rows = [(one.number, one.name, area) for one, area in zip(imported, areas, strict=True)]
-        show_table(("feature", "name", "hectares"), rows)
-        click.echo()
-    if rejected:
-        click.echo("Rejected (features count from 1; parts, rings and positions from 0):")
-        for one in rejected:
-            _show_rejected(one)
-        click.echo()
-    verb = "Would import" if dry_run else "Imported"
-    click.echo(
-        f"{verb} {len(imported)} of {len(outcomes)} features into {account_name}, "
-        f"{format_cell(_hectares(imported))} ha; {len(present)} already present, "
-        f"{len(rejected)} rejected. Names are from the property {name_property!r}."
-    )
-
-
-def _show_rejected(outcome: Outcome) -> None:
-    click.echo(f"feature {outcome.number}  {outcome.name or '(no name)'}")
-    for problem in outcome.problems[:_PROBLEMS_SHOWN]:
-        click.echo(f"  {_place(problem)}{problem.message}")
-    left = len(outcome.problems) - _PROBLEMS_SHOWN
-    if left > 0:
-        click.echo(f"  … and {left} more; --json names each.")
-
-
-def _place(problem: Problem) -> str:
-    """The coordinates of a problem; its message begins with part, ring and position."""
-    if problem.coordinates is None:
-        return ""
-    longitude, latitude = problem.coordinates
-    return f"at {longitude!r}, {latitude!r}: "
-
-
-def _by_result(outcomes: Sequence[Outcome]) -> Iterator[list[Outcome]]:
-    """The features that were imported, those already present, and those rejected."""
-    for result in ("imported", "already_present", "rejected"):
-        yield [outcome for outcome in outcomes if outcome.result == result]
-
-
-def _hectares(outcomes: Sequence[Outcome]) -> float:
-    return sum(outcome.area_m2 or 0 for outcome in outcomes) / 10_000
 
 
 commands = [import_]

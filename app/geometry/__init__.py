@@ -2,6 +2,7 @@
 
 ``read_boundary`` and ``read_point`` check a parsed value and raise ``GeometryInvalid`` with every
 ``Problem``; ``read_bbox`` reads the box of a query, and ``overlaps`` compares two boxes.
+``is_same_boundary`` compares two boundaries.
 
 A boundary is read in ``boundary``, in this order; each step needs the ones before:
 
@@ -20,16 +21,19 @@ from app.geometry.boundary import Boundary, read_boundary
 from app.geometry.bounds import Bounds, overlaps, read_bbox
 from app.geometry.point import Point, read_point
 from app.geometry.problems import MAX_PROBLEMS, PROBLEM_CODES, GeometryInvalid, Problem
+from app.geometry.sameness import SAME_WITHIN, is_same_boundary
 
 __all__ = [
     "MAX_PROBLEMS",
     "PROBLEM_CODES",
+    "SAME_WITHIN",
     "Boundary",
     "Bounds",
     "GeometryInvalid",
     "Point",
     "Problem",
     "geodesic_area",
+    "is_same_boundary",
     "multipart_area",
     "overlaps",
     "read_bbox",

@@ -92,6 +92,7 @@ PROJECT: Final = (
     Field(
         "description", "text", "Umpqua National Forest",
         nullable=True, writable="always", longest=bounds.DESCRIPTION_LENGTH,
+        properties=("description",),
     ),
     Field("geometry", "boundary", nullable=True, writable="always", in_events=False),
     Field(

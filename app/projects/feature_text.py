@@ -1,14 +1,12 @@
-"""The texts of a project from the properties of a GeoJSON feature."""
+"""The name, the fields and the attributes of a project from the properties of a GeoJSON feature."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
-from app.policy.bounds import DESCRIPTION_LENGTH
-from app.policy.fields import Field
+from app.policy.fields import PROJECT, Field
 from app.projects.geojson_file import FileScan
-from app.values.strict_json import dumps
 
 # What the property with the name is usually called, the likeliest first; in any case, and with
 # "name" behind it or a number ("DISTRICTNAME", "Name_1").
@@ -38,6 +36,13 @@ def guess_name_property(scan: FileScan) -> str | None:
     return min(likely, key=unlikeliness, default=None)
 
 
+def guess_external_id(scan: FileScan) -> str | None:
+    """The property with the name of the field external_id, or None when there is none."""
+    (field,) = (field for field in PROJECT if field.name == "external_id")
+    found = [name for name, use in scan.properties.items() if use.filled]
+    return next((name for name in found if name.casefold() in field.properties), None)
+
+
 def feature_name(properties: Mapping[str, Any], name_property: str) -> str:
     """The name of a feature; empty when it has none. Numbers are spelled out."""
     value = properties.get(name_property)
@@ -63,30 +68,20 @@ def field_properties(
     }
 
 
-def feature_description(properties: Mapping[str, Any], used: Collection[str]) -> str | None:
-    """The properties that are not ``used`` as lines ``Key: value``, or None when there are none.
+def feature_attributes(
+    properties: Mapping[str, Any], used: Collection[str], only: Collection[str] | None = None
+) -> dict[str, Any]:
+    """The properties that become metadata, with their values as they are.
 
-    Lines that would make it too long are left out; the last line then says how many.
+    Args:
+        used: those that are read as something else.
+        only: the only ones to take; None: all.
     """
-    lines = [
-        f"{_readable(key)}: {text}"
-        for key, value in properties.items()
-        if key not in used and (text := _spelled(value))
-    ]
-    if sum(map(len, lines)) + len(lines) - 1 <= DESCRIPTION_LENGTH:
-        return "\n".join(lines) or None
-    return _cut(lines)
-
-
-def _cut(lines: list[str]) -> str:
-    """As many whole lines as fit, and one that says how many do not."""
-    left = DESCRIPTION_LENGTH - 40
-    kept: list[str] = []
-    for line in lines:
-        if len(line) + 1 <= left:
-            kept.append(line)
-            left -= len(line) + 1
-    return "\n".join([*kept, f"({len(lines) - len(kept)} more left out)"])
+    return {
+        name: value
+        for name, value in properties.items()
+        if name not in used and (only is None or name in only)
+    }
 
 
 def _rank(name: str) -> int:
@@ -98,16 +93,3 @@ def _rank(name: str) -> int:
         return -1
     stem = word.removesuffix("name")
     return NAME_WORDS.index(stem) if stem in NAME_WORDS else len(NAME_WORDS)
-
-
-def _readable(key: str) -> str:
-    words = " ".join(key.replace("_", " ").split())
-    return words[:1].upper() + words[1:]
-
-
-def _spelled(value: object) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, str):
-        return value.strip()
-    return dumps(value).decode()

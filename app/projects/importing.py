@@ -1,173 +1,192 @@
-"""Projects from the features of a GeoJSON file.
+"""Importing features into an account as projects, many in one transaction; the caller commits.
 
-A feature is prepared, which needs no database, and then imported into an account, many in one
-transaction; the caller commits. A project that is already present is not imported again, so that a
-file can be imported a second time, or after an interruption.
+A project that is already present is not imported again, so that a file can be imported a second
+time, or after an interruption. With ``match`` a feature changes the project that it belongs to.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from dataclasses import field as dataclass_field
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
 from itertools import count
 from typing import Any, Final, Literal
 
-from marshmallow import ValidationError
-from sqlalchemy import bindparam
+import orjson
 
-from app.api.resource_fields import input_field
 from app.auth.principal import Principal
-from app.auth.tenant import columns_of
 from app.db.extensions import db
-from app.db.queries import CompiledQuery
-from app.geometry import Boundary, GeometryInvalid, Problem, read_boundary
-from app.http.errors import Conflict
-from app.models import Project
+from app.geometry import Boundary, is_same_boundary
+from app.http.errors import Conflict, NotFound
 from app.policy.bounds import NAME_LENGTH
-from app.policy.fields import PROJECT, Field
-from app.projects.feature_text import feature_description, feature_name, field_properties
-from app.projects.service import create_project
-from app.values.text import fold, slugify, unstorable
+from app.projects import existing
+from app.projects.features import Candidate, Outcome, fault_of
+from app.projects.service import create_project, update_project
+from app.values.strict_json import dumps
+from app.values.text import fold, slugify
 
-BATCH_FEATURES: Final = 50
-BATCH_BYTES: Final = 8 * 1024 * 1024  # of boundaries, which are megabytes at times
 _TRIES: Final = 5
-_IMPORTED: Final = tuple(field for field in PROJECT if field.properties)
+_METADATA: Final = "metadata_json"
 
-_SAME_BOUNDARY = columns_of(Project, Project.slug, Project.name).where(
-    Project.area_m2 == bindparam("area_m2"), Project.geometry == bindparam("geometry")
-)
-_SAME_SLUG = columns_of(Project, Project.id).where(Project.slug == bindparam("slug"))
-_SAME_NAME = columns_of(Project, Project.id).where(Project.name_key == bindparam("name_key"))
-_READING = {
-    statement: CompiledQuery(statement) for statement in (_SAME_BOUNDARY, _SAME_SLUG, _SAME_NAME)
-}
+Match = Literal["external_id", "name"]
+_Identity = tuple[str, str | None, bytes]  # what a feature is: its name, external id and boundary
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A feature that can be imported; ``number`` is its position in the file, from 1."""
+class _Rejected(Exception):
+    """A feature cannot be imported; ``field`` is what is in the way."""
 
-    number: int
-    name: str
-    values: dict[str, Any]  # of other fields, by their columns
-    boundary: Boundary | None
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """The result of a feature.
-
-    ``name`` is that of the project, which may have a number behind the feature's; ``project_id`` is
-    None where nothing was written.
-    """
-
-    number: int
-    name: str
-    result: Literal["imported", "already_present", "rejected"]
-    project_id: str | None = None
-    area_m2: int | None = None
-    problems: tuple[Problem, ...] = ()
-
-
-def prepare(number: int, feature: Any, name_property: str) -> Candidate | Outcome:
-    """Read a parsed GeoJSON Feature; one that is not valid is rejected with all its problems.
-
-    A feature whose geometry is null becomes a project without a boundary.
-    """
-    if not isinstance(feature, dict) or feature.get("type") != "Feature":
-        fault = _fault("not_a_feature", "This is not a GeoJSON Feature.", "type")
-        return Outcome(number, "", "rejected", problems=(fault,))
-    properties = feature.get("properties")
-    properties = properties if isinstance(properties, dict) else {}
-    name = feature_name(properties, name_property)
-    sources = field_properties(properties, name_property, _IMPORTED)
-    description = feature_description(properties, {name_property, *sources.values()})
-    problems = [*_text_problems(name, description, name_property)]
-    values: dict[str, Any] = {"description": description}
-    for field in _IMPORTED:
-        if source := sources.get(field.name):
-            values[field.stored_as] = _value(field, source, properties[source], problems)
-    boundary = None
-    try:
-        boundary = _boundary(feature)
-    except GeometryInvalid as error:
-        problems += error.problems
-    if problems:
-        return Outcome(number, name, "rejected", problems=tuple(problems))
-    return Candidate(number, name, values, boundary)
-
-
-def batches(prepared: Iterable[Candidate | Outcome]) -> Iterator[list[Candidate | Outcome]]:
-    """Features in lists that are short enough for one transaction: other writers wait for it."""
-    batch: list[Candidate | Outcome] = []
-    size = 0
-    for item in prepared:
-        batch.append(item)
-        if isinstance(item, Candidate) and item.boundary is not None:
-            size += len(item.boundary.text)
-        if len(batch) >= BATCH_FEATURES or size >= BATCH_BYTES:
-            yield batch
-            batch, size = [], 0
-    if batch:
-        yield batch
+    def __init__(self, message: str, field: str) -> None:
+        super().__init__(message)
+        self.field = field
 
 
 @dataclass(slots=True)
 class Import:
     """One import into one account.
 
-    ``dry_run`` writes nothing: it remembers what it would have written.
+    ``dry_run`` writes nothing: it remembers what it would have written. ``match`` says which
+    project a feature changes: the one with its external id, or with its name; None: none. By name
+    nothing is changed for ``repeated_names`` (``fold``), which several features have.
     """
 
     principal: Principal
     dry_run: bool = False
-    _next_numbers: dict[str, int] = dataclass_field(
-        default_factory=dict
-    )  # by slug, where a name is in use
-    _planned_slugs: set[str] = dataclass_field(default_factory=set)
-    _planned: set[tuple[str, bytes]] = dataclass_field(
-        default_factory=set
-    )  # names with their boundaries
+    match: Match | None = None
+    repeated_names: Collection[str] = ()
+    _next_numbers: dict[str, int] = field(default_factory=dict)  # by slug, where a name is in use
+    _slugs: set[str] = field(default_factory=set)  # of new projects
+    _written: set[_Identity] = field(default_factory=set)
+    _external_ids: dict[str, int] = field(default_factory=dict)  # with the number of the feature
+    _created: set[str] = field(default_factory=set)  # ids of projects
 
     def add(self, batch: Iterable[Candidate | Outcome]) -> list[Outcome]:
         """Import features in the caller's transaction; rejected ones stay as they are."""
         return [item if isinstance(item, Outcome) else self._add(item) for item in batch]
 
     def _add(self, item: Candidate) -> Outcome:
-        for tries_left in reversed(range(_TRIES)):
-            if self._is_present(item):
-                return Outcome(item.number, item.name, "already_present")
-            name = self._free_name(item.name)
-            try:
-                project_id = self._write(name, item)
-            except Conflict:  # another request has used the slug meanwhile
-                if not tries_left:
-                    raise
-                continue
-            area_m2 = item.boundary.area_m2 if item.boundary else None
-            return Outcome(item.number, name, "imported", project_id, area_m2)
-        raise AssertionError("the last try returns or raises")
+        identity = _identity(item)
+        adds_nothing = item.boundary is None and slugify(item.name) in self._slugs
+        if identity in self._written or adds_nothing:
+            return Outcome(item.number, item.name, "same")
+        try:
+            target = self._target(item)
+            outcome = self._create(item) if target is None else self._update(item, target)
+        except _Rejected as error:
+            fault = fault_of("conflict", str(error), error.field)
+            return Outcome(item.number, item.name, "rejected", problems=(fault,))
+        self._written.add(identity)
+        if item.external_id is not None:
+            self._external_ids[item.external_id] = item.number
+        return outcome
 
-    def _is_present(self, item: Candidate) -> bool:
-        """Whether the account has a project of this name with this very boundary.
+    def _target(self, item: Candidate) -> Any:
+        """The project that a feature changes, or that is this very feature; None for a new one.
+        Raises _Rejected."""
+        owner = self._owner_of_external_id(item)
+        if owner and (self.match == "external_id" or _is_feature(owner, item)):
+            return owner
+        found = self._present(item)
+        if found is None and self.match == "name":
+            found = self._namesake(item)
+        if owner and (found is None or found.id != owner.id):
+            hint = "" if self.match else " Import with --update to change it."
+            raise _Rejected(
+                f"The project {owner.id} ({owner.name}) has this external id already.{hint}",
+                "external_id",
+            )
+        return found
+
+    def _owner_of_external_id(self, item: Candidate) -> Any:
+        """The project that has a feature's external id. Raises _Rejected when that is another
+        feature's."""
+        if item.external_id is None:
+            return None
+        if other := self._external_ids.get(item.external_id):
+            raise _Rejected(f"Feature {other} has the same external id.", "external_id")
+        return existing.with_external_id(self.principal.account_id, item.external_id)
+
+    def _present(self, item: Candidate) -> Any:
+        """The project of this name, perhaps with a number behind it, with this very boundary.
 
         A feature without a boundary has nothing to add to a project of its name.
         """
+        account_id = self.principal.account_id
         if item.boundary is None:
             slug = slugify(item.name)
-            return self._has_slug(slug) if slug else bool(self._has_name(item.name))
-        if (fold(item.name), _digest(item.boundary)) in self._planned:
-            return True
-        same = self._rows(
-            _SAME_BOUNDARY, area_m2=item.boundary.area_m2, geometry=item.boundary.text
-        )
-        return any(
-            fold(row.name) == fold(item.name) or is_numbered(row.slug, item.name) for row in same
-        )
+            if slug:
+                return existing.with_slug(account_id, slug)
+            return next(iter(existing.named(account_id, item.name)), None)
+        for found in existing.with_boundary(account_id, item.boundary):
+            is_other = item.external_id and found.external_id not in (None, item.external_id)
+            if found.id not in self._created and not is_other and _is_feature(found, item):
+                return found
+        return None
+
+    def _namesake(self, item: Candidate) -> Any:
+        """The project of the feature's name that was there before the import, or None. Raises
+        _Rejected when the name does not say which."""
+        found = existing.named(self.principal.account_id, item.name)
+        found = [each for each in found if each.id not in self._created]
+        if found and fold(item.name) in self.repeated_names:
+            raise _Rejected(
+                "Several features have this name, so it is not clear which of them the project "
+                f"{found[0].id} is. Match by external_id.",
+                "name",
+            )
+        if len(found) > 1:
+            raise _Rejected("Several projects have this name. Match by external_id.", "name")
+        return found[0] if found else None
+
+    def _update(self, item: Candidate, target: Any) -> Outcome:
+        """Change a project as its feature says, where that is asked for."""
+        area_m2, before = target.area_m2, target.area_m2
+        values = _changes(target, item, self.match) if self.match else {}
+        if not values:
+            return Outcome(item.number, target.name, "same", target.id, area_m2, before)
+        if not self.dry_run:
+            try:
+                with db.session.begin_nested():
+                    update_project(self.principal, target.id, values)
+            except (Conflict, NotFound) as error:  # another request came in between
+                raise _Rejected(error.message, "external_id") from None
+        if boundary := values.get("geometry"):
+            area_m2 = boundary.area_m2
+        names = tuple("metadata" if name == _METADATA else name for name in values)
+        name = values.get("name", target.name)
+        return Outcome(item.number, name, "changed", target.id, area_m2, before, names)
+
+    def _create(self, item: Candidate) -> Outcome:
+        is_namesake = self._has_namesake(item)
+        for tries_left in reversed(range(_TRIES)):
+            name = self._free_name(item.name)
+            try:
+                project_id = self._write(name, item)
+            except Conflict as error:  # another request has used the slug or external id meanwhile
+                if not tries_left or error.details[0].field != "slug":
+                    raise _Rejected(error.message, error.details[0].field) from None
+                continue
+            area_m2 = item.boundary.area_m2 if item.boundary else None
+            return Outcome(item.number, name, "new", project_id, area_m2, is_namesake=is_namesake)
+        raise AssertionError("the last try returns or raises")
+
+    def _write(self, name: str, item: Candidate) -> str | None:
+        """Raises Conflict, and leaves the rest of the batch as it is."""
+        if slug := slugify(name):
+            self._slugs.add(slug)
+        if self.dry_run:
+            return None
+        with db.session.begin_nested():
+            project = create_project(
+                self.principal, name=name, geometry=item.boundary, **item.values
+            )
+        self._created.add(str(project["id"]))
+        return str(project["id"])
+
+    def _has_namesake(self, item: Candidate) -> bool:
+        """Whether a project that was there before the import has the feature's name."""
+        named = existing.named(self.principal.account_id, item.name)
+        return any(each.id not in self._created for each in named)
 
     def _free_name(self, name: str) -> str:
         """The name itself, or with a number behind it where its slug is in use."""
@@ -182,31 +201,7 @@ class Import:
         return candidate
 
     def _has_slug(self, slug: str) -> bool:
-        return slug in self._planned_slugs or bool(self._rows(_SAME_SLUG, slug=slug))
-
-    def _has_name(self, name: str) -> bool:
-        return (fold(name), b"") in self._planned or bool(
-            self._rows(_SAME_NAME, name_key=fold(name))
-        )
-
-    def _rows(self, statement: Any, **values: Any) -> list[Any]:
-        """Rows of the account, with those that this transaction has written."""
-        values["account_id"] = self.principal.account_id
-        if self.dry_run:
-            return _READING[statement].all(**values)
-        return list(db.session.execute(statement, values))
-
-    def _write(self, name: str, item: Candidate) -> str | None:
-        """Raises Conflict, and leaves the rest of the batch as it is."""
-        if self.dry_run:
-            self._planned_slugs.add(slugify(name))
-            self._planned.add((fold(item.name), _digest(item.boundary)))
-            return None
-        with db.session.begin_nested():
-            project = create_project(
-                self.principal, name=name, geometry=item.boundary, **item.values
-            )
-        return str(project["id"])
+        return slug in self._slugs or existing.has_slug(self.principal.account_id, slug)
 
 
 def numbered(name: str, number: int) -> str:
@@ -227,41 +222,40 @@ def is_numbered(slug: str, name: str) -> bool:
     return any(slug == slugify(numbered(name, number)) for number in numbers)
 
 
-def _boundary(feature: dict[str, Any]) -> Boundary | None:
-    if "geometry" not in feature:
-        message = "The feature has no `geometry`; one without a boundary has `null` there."
-        raise GeometryInvalid([_fault("missing_member", message, "geometry")])
-    if feature["geometry"] is None:
-        return None
-    return read_boundary(feature["geometry"])
+def _changes(target: Any, item: Candidate, match: Match | None) -> dict[str, Any]:
+    """The columns of a project that its feature changes. Attributes that the feature does not have
+    stay, and so does a boundary where it has none."""
+    changes: dict[str, Any] = {}
+    if match == "external_id" and not _is_name(target.name, item.name):
+        changes["name"] = item.name
+    if item.boundary is not None and not _has_boundary(target, item.boundary):
+        changes["geometry"] = item.boundary
+    for column, value in item.values.items():
+        if column == _METADATA:
+            known = orjson.loads(target.metadata_json or "{}")
+            if (merged := known | orjson.loads(value)) != known:
+                changes[_METADATA] = dumps(merged).decode()
+        elif value != getattr(target, column):
+            changes[column] = value
+    return changes
 
 
-def _value(field: Field, source: str, value: Any, problems: list[Problem]) -> Any:
-    """The value of a field from a property. Numbers are spelled out; what is wrong is added to
-    ``problems``."""
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    try:
-        return input_field(field).deserialize(str(value) if is_number else value)
-    except ValidationError as error:
-        where = f"properties.{source}"
-        problems += [_fault("not_valid", str(message), where) for message in error.messages]
-        return None
+def _is_name(name: str, wanted: str) -> bool:
+    """Whether a project's name is that of a feature, or the same with a number behind it."""
+    numbers = map(int, re.findall(r"[0-9]{1,9}", name))
+    return name == wanted or any(name == numbered(wanted, number) for number in numbers)
 
 
-def _text_problems(name: str, description: str | None, name_property: str) -> Iterator[Problem]:
-    where = f"properties.{name_property}"
-    if not name:
-        yield _fault("no_name", f"The property {name_property!r} holds no name.", where)
-    elif len(name) > NAME_LENGTH:
-        yield _fault("name_too_long", f"The name is longer than {NAME_LENGTH} characters.", where)
-    for field_name, text in ((where, name), ("properties", description or "")):
-        if problem := unstorable(text):
-            yield _fault("not_storable", problem, field_name)
+def _is_feature(target: Any, item: Candidate) -> bool:
+    """Whether a project has the feature's name and boundary."""
+    same_name = fold(target.name) == fold(item.name) or is_numbered(target.slug, item.name)
+    return same_name and (item.boundary is None or _has_boundary(target, item.boundary))
 
 
-def _fault(code: str, message: str, where: str) -> Problem:
-    return Problem(code, message, None, None, None, None, where)
+def _has_boundary(target: Any, boundary: Boundary) -> bool:
+    return target.geometry is not None and is_same_boundary(target.geometry, boundary.text)
 
 
-def _digest(boundary: Boundary | None) -> bytes:
-    return b"" if boundary is None else hashlib.sha256(boundary.text.encode()).digest()
+def _identity(item: Candidate) -> _Identity:
+    text = item.boundary.text if item.boundary else ""
+    return fold(item.name), item.external_id, hashlib.sha256(text.encode()).digest()

@@ -28,7 +28,7 @@ GIVEN: dict[str, Any] = {
     "event of a row": ["East", {"from": "South", "to": "East"}],
     "row with a fault": ["region"],
     "schema of project.updated": [TEXT_OR_NULL, TEXT_OR_NULL, "Cascades"],
-    "import": [["West", "Age: 90"], ["7", "Age: 90"], "properties.Region"],
+    "import": [["West", '{"age":90}'], ["7", '{"age":90}'], "properties.Region"],
     "chat": [["North wood", "North"]],
     "chat's arguments": True,
     "bench rows of projects": 0,

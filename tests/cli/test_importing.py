@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from app.db.extensions import db
-from app.projects import importing
+from app.projects import features, importing
 from tests.cli.conftest import Run
 from tests.cli.features import features_file, imported, projects
 from tests.make import Client, make_project, square
@@ -28,12 +28,13 @@ def test_districts_are_imported_and_a_faulty_one_is_rejected(run: Run, client: C
     made = projects(client)
     assert document["summary"] == {
         "features": 5,
-        "imported": 4,
-        "already_present": 0,
+        "new": 4,
+        "changed": 0,
+        "same": 0,
         "rejected": 1,
         "hectares": pytest.approx(sum(one["area_hectares"] for one in made.values())),
     }
-    assert {one["name"]: one["project_id"] for one in document["imported"]} == {
+    assert {one["name"]: one["project_id"] for one in document["new"]} == {
         name: project["id"] for name, project in made.items()
     }
     assert document["name_property"] == "district"
@@ -50,7 +51,7 @@ def test_a_second_run_imports_nothing(run: Run, client: Client) -> None:
     before = projects(client)
     again = imported(run, client, DISTRICTS)
     assert again["summary"] | {"hectares": 0} == {
-        "features": 5, "imported": 0, "already_present": 4, "rejected": 1, "hectares": 0,
+        "features": 5, "new": 0, "changed": 0, "same": 4, "rejected": 1, "hectares": 0,
     }  # fmt: skip
     assert projects(client) == before
 
@@ -65,23 +66,26 @@ def test_people_get_a_table_with_the_rejected_and_their_place(run: Run, client: 
     assert result.stderr == ""
 
 
-def test_coordinates_and_descriptions_are_those_of_the_file(run: Run, client: Client) -> None:
+def test_coordinates_and_attributes_are_those_of_the_file(run: Run, client: Client) -> None:
     imported(run, client, DISTRICTS)
     source = json.loads(DISTRICTS.read_text())["features"]
     cottage_grove = next(f for f in source if f["properties"]["district"].startswith("Cottage"))
     project = projects(client)["Cottage Grove Ranger District"]
     (ring,) = cottage_grove["geometry"]["coordinates"]  # clockwise there
     assert project["geometry"] == {"type": "Polygon", "coordinates": [ring[::-1]]}
-    assert (
-        project["description"] == "Forest: Umpqua National Forest\nRegion: 06\nGis acres: 88725.028"
-    )
+    assert project["description"] is None
+    assert project["metadata"] == {
+        "forest": "Umpqua National Forest",
+        "region": "06",
+        "gis_acres": 88725.028,
+    }
 
 
 def test_each_project_has_its_event_by_the_owner(run: Run, client: Client) -> None:
     document = imported(run, client, DISTRICTS)
     emitted = events(client)
     assert [event["type"] for event in emitted] == ["project.created"] * 4
-    ids = [one["project_id"] for one in document["imported"]]
+    ids = [one["project_id"] for one in document["new"]]
     assert [event["data"]["id"] for event in emitted] == ids
     assert {event["data"]["created_by"]["id"] for event in emitted} == {client.owner_id}
 
@@ -93,9 +97,9 @@ def test_a_dry_run_writes_nothing_and_says_the_same(run: Run, client: Client) ->
     assert events(client) == []
     done = imported(run, client, DISTRICTS)
     assert planned["summary"] == done["summary"]
-    assert [one["name"] for one in planned["imported"]] == [one["name"] for one in done["imported"]]
-    assert {one["project_id"] for one in planned["imported"]} == {None}
-    assert imported(run, client, DISTRICTS, "--dry-run")["summary"]["already_present"] == 4
+    assert [one["name"] for one in planned["new"]] == [one["name"] for one in done["new"]]
+    assert {one["project_id"] for one in planned["new"]} == {None}
+    assert imported(run, client, DISTRICTS, "--dry-run")["summary"]["same"] == 4
 
 
 def test_a_dry_run_for_people_says_would(run: Run, client: Client) -> None:
@@ -112,12 +116,12 @@ def test_names_that_repeat_are_numbered(
         tmp_path, *(({"name": name}, square(10 + n, 50)) for n, name in enumerate(names))
     )
     document = imported(run, client, path, *options)
-    assert [one["name"] for one in document["imported"]] == [
+    assert [one["name"] for one in document["new"]] == [
         "Riverside", "Riverside (2)", "Riverside 2 (2)", "riverside! (3)",
     ]  # fmt: skip
     if not options:
-        assert imported(run, client, path)["summary"]["already_present"] == 4
-        assert imported(run, client, path, "--dry-run")["summary"]["already_present"] == 4
+        assert imported(run, client, path)["summary"]["same"] == 4
+        assert imported(run, client, path, "--dry-run")["summary"]["same"] == 4
 
 
 @pytest.mark.parametrize("options", [(), ("--dry-run",)])
@@ -126,7 +130,7 @@ def test_a_feature_that_stands_twice_is_imported_once(
 ) -> None:
     path = features_file(tmp_path, *[({"name": "Twin"}, square())] * 2)
     summary = imported(run, client, path, *options)["summary"]
-    assert (summary["imported"], summary["already_present"]) == (1, 1)
+    assert (summary["new"], summary["same"]) == (1, 1)
 
 
 def test_a_name_in_use_gets_a_number(run: Run, client: Client, tmp_path: Path) -> None:
@@ -134,30 +138,30 @@ def test_a_name_in_use_gets_a_number(run: Run, client: Client, tmp_path: Path) -
     path = features_file(tmp_path, ({"name": "Alpine"}, square(2, 2)))
     imported(run, client, path)
     assert set(projects(client)) == {"Alpine", "Alpine (2)"}
-    assert imported(run, client, path)["summary"]["already_present"] == 1
+    assert imported(run, client, path)["summary"]["same"] == 1
 
 
 def test_a_renamed_project_is_still_there(run: Run, client: Client, tmp_path: Path) -> None:
     path = features_file(tmp_path, ({"name": "Alpine"}, square()))
-    (one,) = imported(run, client, path)["imported"]
+    (one,) = imported(run, client, path)["new"]
     client.put(f"/v1/projects/{one['project_id']}", json={"name": "Alps"})
-    assert imported(run, client, path)["summary"]["already_present"] == 1
+    assert imported(run, client, path)["summary"]["same"] == 1
 
 
 def test_a_feature_without_a_boundary(run: Run, client: Client, tmp_path: Path) -> None:
     path = features_file(tmp_path, ({"name": "Unlocated"}, None), ({"name": "Placed"}, square()))
-    (unlocated, _) = imported(run, client, path)["imported"]
+    (unlocated, _) = imported(run, client, path)["new"]
     assert unlocated["area_hectares"] is None
     assert projects(client)["Unlocated"]["geometry"] is None
-    assert imported(run, client, path)["summary"]["already_present"] == 2
+    assert imported(run, client, path)["summary"]["same"] == 2
 
 
 def test_names_without_letters_of_ascii_are_known_again(
     run: Run, client: Client, tmp_path: Path
 ) -> None:
     path = features_file(tmp_path, ({"name": "…"}, square()), ({"name": "!!"}, None))
-    assert imported(run, client, path)["summary"]["imported"] == 2
-    assert imported(run, client, path)["summary"]["already_present"] == 2
+    assert imported(run, client, path)["summary"]["new"] == 2
+    assert imported(run, client, path)["summary"]["same"] == 2
 
 
 def test_the_property_of_the_name_can_be_told(run: Run, client: Client) -> None:
@@ -170,7 +174,7 @@ def test_an_interrupted_run_goes_on(
     run: Run, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Ctrl-C in the third batch of one feature each: two features are in, and stay."""
-    monkeypatch.setattr(importing, "BATCH_FEATURES", 1)
+    monkeypatch.setattr(features, "BATCH_FEATURES", 1)
     add, calls = importing.Import.add, []
 
     def interrupted(self: Any, batch: Any) -> Any:
@@ -185,7 +189,7 @@ def test_an_interrupted_run_goes_on(
     assert "Interrupted after 2 features" in result.stderr
     assert len(projects(client)) == 1
     summary = imported(run, client, DISTRICTS)["summary"]
-    assert (summary["imported"], summary["already_present"]) == (3, 1)
+    assert (summary["new"], summary["same"]) == (3, 1)
 
 
 def test_a_slug_that_is_taken_in_between_gets_the_next_number(
@@ -206,5 +210,5 @@ def test_a_slug_that_is_taken_in_between_gets_the_next_number(
 
     monkeypatch.setattr(importing.Import, "_has_slug", blind_once)
     document = imported(run, client, path)
-    assert [one["name"] for one in document["imported"]] == ["First", "Alpine (2)"]
+    assert [one["name"] for one in document["new"]] == ["First", "Alpine (2)"]
     assert set(projects(client)) == {"First", "Alpine", "Alpine (2)"}

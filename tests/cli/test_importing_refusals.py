@@ -36,7 +36,7 @@ def test_what_is_not_valid_is_named_and_the_rest_is_imported(
     codes = [[p["code"] for p in one["problems"]] for one in document["rejected"]]
     assert codes == [
         ["self_intersection"], ["wrong_type"], ["no_name"], ["name_too_long"], ["not_storable"],
-        ["not_storable"],
+        ["not_valid"],
     ]  # fmt: skip
     assert list(projects(client)) == ["Good"]
 

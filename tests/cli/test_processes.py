@@ -43,7 +43,7 @@ def test_the_first_commands_of_a_new_instance(environment: dict[str, str]) -> No
     imported = canopy(environment, "import", str(DISTRICTS), "--account", account, "--json")
     assert imported.returncode == 1
     assert imported.stderr == ""
-    assert json.loads(imported.stdout)["summary"]["imported"] == 4
+    assert json.loads(imported.stdout)["summary"]["new"] == 4
 
 
 @pytest.mark.slow

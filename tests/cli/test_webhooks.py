@@ -269,4 +269,4 @@ def test_test_of_a_webhook_that_is_deleted(run: Run, client: Client) -> None:
     client.delete(f"/v1/webhooks/{webhook['id']}")
     result = run("webhook", "test", webhook["id"])
     assert (result.exit_code, result.stdout) == (1, "")
-    assert "There is no such webhook" in result.stderr
+    assert "This webhook does not exist" in result.stderr

@@ -1,4 +1,4 @@
-"""Names and descriptions from the properties of features."""
+"""Names, fields and attributes from the properties of features."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from app.policy.fields import Field
 from app.projects.feature_text import (
-    feature_description,
+    feature_attributes,
     feature_name,
     field_properties,
     guess_name_property,
@@ -57,27 +57,18 @@ def test_the_name_of_a_feature(value: Any, name: str) -> None:
     assert feature_name({"name": value}, "name") == name
 
 
-def test_a_description_is_lines_of_the_other_properties() -> None:
+def test_attributes_are_what_is_not_read_as_something_else() -> None:
     properties = {
         "name": "A", "gis_acres": 1017755.393, "region": "06", "open": True, "empty": "",
         "none": None, "tags": ["a", "b"], "count": 3,
     }  # fmt: skip
-    assert feature_description(properties, {"name"}) == (
-        'Gis acres: 1017755.393\nRegion: 06\nOpen: true\nTags: ["a","b"]\nCount: 3'
-    )
-
-
-def test_without_other_properties_there_is_no_description() -> None:
-    assert feature_description({"name": "A", "note": " "}, {"name"}) is None
-
-
-def test_a_description_of_the_greatest_length_is_kept() -> None:
-    assert feature_description({"a": "x" * 9_997}, {"name"}) == "A: " + "x" * 9_997
-
-
-def test_what_does_not_fit_into_a_description_is_left_out() -> None:
-    made = feature_description({"a": "x" * 9_000, "b": "y" * 990, "c": "z"}, {"name"})
-    assert made == "A: " + "x" * 9_000 + "\nC: z\n(1 more left out)"
+    attributes = feature_attributes(properties, {"name", "region"})
+    assert attributes == {
+        "gis_acres": 1017755.393, "open": True, "empty": "", "none": None, "tags": ["a", "b"],
+        "count": 3,
+    }  # fmt: skip
+    assert feature_attributes(properties, {"name"}, ("region", "name")) == {"region": "06"}
+    assert feature_attributes(properties, {"name"}, ()) == {}
 
 
 def test_a_field_is_read_from_the_first_of_its_properties_that_is_filled_in() -> None:

@@ -7,30 +7,27 @@ from typing import Any
 
 import pytest
 
-from app.projects.importing import (
-    Candidate,
-    Outcome,
-    batches,
-    is_numbered,
-    numbered,
-    prepare,
-)
+from app.projects.features import Candidate, Outcome, PropertyMapping, batches, prepare
+from app.projects.importing import is_numbered, numbered
 from app.values.text import slugify
 from tests.make import multi_square, square
 from tests.make.features import DISTRICTS, feature
 from tests.projects import equal_area
 
+BY_NAME = PropertyMapping("name")
+
 
 def test_a_feature_is_prepared() -> None:
-    made = prepare(3, feature(square(), name="Alpine", forest="F"), "name")
+    made = prepare(3, feature(square(), name="Alpine", forest="F"), BY_NAME)
     assert isinstance(made, Candidate)
-    assert (made.number, made.name, made.values["description"]) == (3, "Alpine", "Forest: F")
+    assert (made.number, made.name) == (3, "Alpine")
+    assert made.values == {"metadata_json": '{"forest":"F"}'}
     assert made.boundary is not None
     assert made.boundary.area_m2 > 0
 
 
 def test_all_problems_of_a_feature_are_told() -> None:
-    made = prepare(1, feature({"type": "Polygon", "coordinates": [[]]}, name=""), "name")
+    made = prepare(1, feature({"type": "Polygon", "coordinates": [[]]}, name=""), BY_NAME)
     assert isinstance(made, Outcome)
     assert [problem.code for problem in made.problems] == ["no_name", "empty"]
     assert made.problems[0].field == "properties.name"
@@ -48,16 +45,16 @@ def test_all_problems_of_a_feature_are_told() -> None:
     ],
 )
 def test_what_is_no_feature_is_refused(value: Any, code: str) -> None:
-    made = prepare(1, value, "name")
+    made = prepare(1, value, BY_NAME)
     assert isinstance(made, Outcome)
     assert (made.result, made.problems[0].code) == ("rejected", code)
 
 
 def test_batches_are_short_in_features_and_in_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("app.projects.importing.BATCH_FEATURES", 3)
-    monkeypatch.setattr("app.projects.importing.BATCH_BYTES", 700)
-    small = prepare(1, feature(None, name="small"), "name")
-    large = prepare(2, feature(multi_square((0, 0), (1, 1), (2, 2), (3, 3)), name="L"), "name")
+    monkeypatch.setattr("app.projects.features.BATCH_FEATURES", 3)
+    monkeypatch.setattr("app.projects.features.BATCH_BYTES", 700)
+    small = prepare(1, feature(None, name="small"), BY_NAME)
+    large = prepare(2, feature(multi_square((0, 0), (1, 1), (2, 2), (3, 3)), name="L"), BY_NAME)
     sizes = [len(batch) for batch in batches([small] * 4 + [large, large, small])]
     assert sizes == [3, 3, 1]
 
@@ -87,7 +84,7 @@ def test_areas_of_districts_are_those_of_another_method(name: str) -> None:
     """Among them one with a hole (Iron River) and one of two parts (Jicarilla)."""
     source = json.loads(DISTRICTS.read_text())["features"]
     one = next(f for f in source if f["properties"]["district"].startswith(name))
-    made = prepare(1, one, "district")
+    made = prepare(1, one, PropertyMapping("district"))
     assert isinstance(made, Candidate)
     assert made.boundary is not None
     computed = made.boundary.area_m2 / 10_000

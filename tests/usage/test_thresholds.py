@@ -14,7 +14,8 @@ from app.account.operator import find_account
 from app.auth.operator import acting_for, first_owner
 from app.db.extensions import db
 from app.geometry import read_boundary
-from app.projects.importing import Candidate, Import
+from app.projects.features import Candidate
+from app.projects.importing import Import
 from tests.make import Client, events, make_account, make_project, multi_square, square, together
 from tests.usage.helpers import ALL, in_transaction, levels, set_counters, usage_events
 

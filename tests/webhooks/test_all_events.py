@@ -86,7 +86,7 @@ def change_members(customer: Client) -> None:
 def import_projects(customer: Client, folder: Path) -> None:
     """``usage.*`` of hectares: by a command, which makes a project of more than the plan has."""
     path = features_file(folder, ({"name": "Everything"}, square(size=1)))
-    assert imported(runner(customer.app), customer, path)["summary"]["imported"] == 1
+    assert imported(runner(customer.app), customer, path)["summary"]["new"] == 1
 
 
 def send_billing_events(customer: Client) -> None:

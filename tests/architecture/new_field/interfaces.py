@@ -172,7 +172,7 @@ def imported(folder: Path, environ: dict[str, str], filled: Filled) -> Any:
     )
     document = json.loads(done.stdout)
     with filled.app.app_context():
-        statement = "SELECT region, description FROM projects WHERE name LIKE 'Wood _'"
+        statement = "SELECT region, metadata FROM projects WHERE name LIKE 'Wood _'"
         rows = [list(row) for row in db.session.execute(db.text(statement + " ORDER BY name"))]
         db.session.remove()
     (rejected,) = document["rejected"]

@@ -1,0 +1,158 @@
+"""What ``bin/canopy import`` prints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final, NamedTuple
+
+import click
+
+from app.cli.output import format_cell, show_table
+from app.geometry import Problem
+from app.projects.features import Outcome, PropertyMapping
+from app.projects.importing import Match
+
+_RESULTS: Final = ("new", "changed", "same", "rejected")
+_PROBLEMS_SHOWN: Final = 3
+
+
+class Choices(NamedTuple):
+    """How a file is imported."""
+
+    mapping: PropertyMapping
+    match: Match | None  # None: no project is changed
+    dry_run: bool
+
+
+def document_of(account_id: str, choices: Choices, outcomes: Sequence[Outcome]) -> dict[str, Any]:
+    """What ``--json`` prints."""
+    by_result = _by_result(outcomes)
+    return {
+        "account_id": account_id,
+        "name_property": choices.mapping.name,
+        "external_id_property": choices.mapping.external_id or None,
+        "match": choices.match or "none",
+        "dry_run": choices.dry_run,
+        "summary": {
+            "features": len(outcomes),
+            **{result: len(found) for result, found in by_result.items()},
+            "hectares": _total(by_result["new"]),
+        },
+        "warnings": list(warnings_of(choices, outcomes)),
+        "new": [
+            {**_head(one), "project_id": one.project_id, "area_hectares": _hectares(one.area_m2)}
+            for one in by_result["new"]
+        ],
+        "changed": [
+            {
+                **_head(one),
+                "project_id": one.project_id,
+                "area_hectares": _hectares(one.area_m2),
+                "previous_area_hectares": _hectares(one.previous_area_m2),
+                "changes": one.changes,
+            }
+            for one in by_result["changed"]
+        ],
+        "same": [{**_head(one), "project_id": one.project_id} for one in by_result["same"]],
+        "rejected": [{**_head(one), "problems": one.problems} for one in by_result["rejected"]],
+    }
+
+
+def warnings_of(choices: Choices, outcomes: Sequence[Outcome]) -> Iterator[str]:
+    """What was probably not meant, in a sentence or two each."""
+    number = sum(outcome.is_namesake for outcome in outcomes)
+    if not number:
+        return
+    have = "1 feature has" if number == 1 else f"{number:,} features have"
+    head = f"{have} the name of a project that is already here, with another boundary."
+    if choices.dry_run:
+        yield (
+            f"{head} Import again with --update --match name to change such projects, or they "
+            "become new ones with a number behind the name."
+        )
+    else:
+        yield (
+            f"{head} They are new projects now, with a number behind the name. To change the "
+            "existing projects instead, import with --update --match name."
+        )
+
+
+def show_outcomes(account_name: str, choices: Choices, outcomes: Sequence[Outcome]) -> None:
+    """Print tables of what is new, changed and rejected, and a sentence about all of it."""
+    by_result = _by_result(outcomes)
+    _show_new(by_result["new"], dry_run=choices.dry_run)
+    _show_changed(by_result["changed"], dry_run=choices.dry_run)
+    _show_rejected(by_result["rejected"])
+    verb = "Would import" if choices.dry_run else "Imported"
+    number = len(by_result["new"]) + len(by_result["changed"])
+    counts = ", ".join(f"{len(found):,} {result}" for result, found in by_result.items())
+    click.echo(f"{verb} {number:,} of {len(outcomes):,} features into {account_name}: {counts}.")
+    click.echo(f"New projects have {format_cell(_total(by_result['new']))} ha.")
+    mapping = choices.mapping
+    ids = f", external ids from {mapping.external_id!r}" if mapping.external_id else ""
+    click.echo(f"Names are from the property {mapping.name!r}{ids}.")
+
+
+def _show_new(outcomes: Sequence[Outcome], *, dry_run: bool) -> None:
+    if outcomes:
+        click.echo("Would be new:" if dry_run else "New:")
+        rows = [(one.number, one.name, _hectares(one.area_m2)) for one in outcomes]
+        show_table(("feature", "name", "hectares"), rows)
+        click.echo()
+
+
+def _show_changed(outcomes: Sequence[Outcome], *, dry_run: bool) -> None:
+    if outcomes:
+        click.echo("Would change:" if dry_run else "Changed:")
+        rows = [
+            (
+                one.number,
+                one.name,
+                _hectares(one.previous_area_m2),
+                _hectares(one.area_m2),
+                one.changes,
+            )
+            for one in outcomes
+        ]
+        show_table(("feature", "name", "hectares before", "hectares", "what"), rows)
+        click.echo()
+
+
+def _show_rejected(outcomes: Sequence[Outcome]) -> None:
+    if not outcomes:
+        return
+    click.echo("Rejected (features count from 1; parts, rings and positions from 0):")
+    for outcome in outcomes:
+        click.echo(f"feature {outcome.number}  {outcome.name or '(no name)'}")
+        for problem in outcome.problems[:_PROBLEMS_SHOWN]:
+            click.echo(f"  {_place(problem)}{problem.message}")
+        left = len(outcome.problems) - _PROBLEMS_SHOWN
+        if left > 0:
+            click.echo(f"  … and {left} more; --json names each.")
+    click.echo()
+
+
+def _place(problem: Problem) -> str:
+    """The coordinates of a problem; its message begins with part, ring and position."""
+    if problem.coordinates is None:
+        return ""
+    longitude, latitude = problem.coordinates
+    return f"at {longitude!r}, {latitude!r}: "
+
+
+def _head(outcome: Outcome) -> dict[str, Any]:
+    return {"feature": outcome.number, "name": outcome.name}
+
+
+def _by_result(outcomes: Sequence[Outcome]) -> dict[str, list[Outcome]]:
+    return {
+        result: [outcome for outcome in outcomes if outcome.result == result] for result in _RESULTS
+    }
+
+
+def _hectares(area_m2: int | None) -> float | None:
+    return None if area_m2 is None else area_m2 / 10_000
+
+
+def _total(outcomes: Sequence[Outcome]) -> float:
+    return sum(outcome.area_m2 or 0 for outcome in outcomes) / 10_000

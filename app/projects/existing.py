@@ -1,0 +1,92 @@
+"""Which projects an account has, for the features of an import.
+
+They are read as they are committed, whatever the import has written since in its transaction: that
+it knows itself.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, Final, cast
+
+from sqlalchemy import Table, bindparam
+
+from app.auth.tenant import columns_of
+from app.db.queries import CompiledQuery, engine
+from app.db.search_index import box_values, candidates, overlaps_box
+from app.geometry import SAME_WITHIN, Boundary, Bounds, is_same_boundary
+from app.models import Project
+from app.policy.fields import PROJECT
+from app.projects.record import SIDES
+from app.values.records import columns
+from app.values.text import fold
+
+_TABLE: Final = cast("Table", Project.__table__)
+_IMPORTED: Final = tuple(field for field in PROJECT if field.properties)
+# A project that the account has: its geometry and metadata as JSON, and what else an import reads.
+_FOUND: Final = columns_of(
+    Project,
+    Project.id,
+    Project.slug,
+    Project.name,
+    Project.area_m2,
+    Project.geometry,
+    Project.metadata_json,
+    *columns(Project, _IMPORTED),
+)
+_HAS_SLUG = CompiledQuery(columns_of(Project, Project.id).where(Project.slug == bindparam("slug")))
+_BY_SLUG = CompiledQuery(_FOUND.where(Project.slug == bindparam("slug")))
+_BY_NAME = CompiledQuery(
+    _FOUND.where(Project.name_key == bindparam("name_key")).order_by(Project.id).limit(2)
+)
+_BY_EXTERNAL_ID = CompiledQuery(_FOUND.where(Project.external_id == bindparam("external_id")))
+
+
+def has_slug(account_id: str, slug: str) -> bool:
+    """Whether a project has this slug."""
+    return _HAS_SLUG.first(account_id=account_id, slug=slug) is not None
+
+
+def with_slug(account_id: str, slug: str) -> Any:
+    """The project with this slug, or None."""
+    return _BY_SLUG.first(account_id=account_id, slug=slug)
+
+
+def named(account_id: str, name: str) -> list[Any]:
+    """The projects with this name, in upper or lower case; of several only the two oldest."""
+    return _BY_NAME.all(account_id=account_id, name_key=fold(name))
+
+
+def with_external_id(account_id: str, external_id: str) -> Any:
+    """The project with this external id, or None."""
+    return _BY_EXTERNAL_ID.first(account_id=account_id, external_id=external_id)
+
+
+def with_boundary(account_id: str, boundary: Boundary) -> list[Any]:
+    """The projects with this boundary but for rounding, found by the box around it."""
+    dialect = engine().dialect.name
+    west, south, east, north = boundary.bounds
+    longitude, latitude = (west + east) / 2, (south + north) / 2
+    # What has the same box but for rounding has its middle too.
+    middle = Bounds(
+        longitude - SAME_WITHIN,
+        latitude - SAME_WITHIN,
+        longitude + SAME_WITHIN,
+        latitude + SAME_WITHIN,
+    )
+    values: dict[str, Any] = {"account_id": account_id, **box_values(middle, account_id, dialect)}
+    for side, value in zip(SIDES, boundary.bounds, strict=True):
+        values |= {f"least_{side}": value - SAME_WITHIN, f"most_{side}": value + SAME_WITHIN}
+    found = _by_box(dialect).all(**values)
+    return [each for each in found if is_same_boundary(each.geometry, boundary.text)]
+
+
+@cache
+def _by_box(dialect: str) -> CompiledQuery:
+    """Projects whose box agrees with another one within ``SAME_WITHIN``."""
+    sides = [
+        _TABLE.c[side].between(bindparam(f"least_{side}"), bindparam(f"most_{side}"))
+        for side in SIDES
+    ]
+    near = candidates(_TABLE, dialect, "box", "account_id", SIDES)
+    return CompiledQuery(_FOUND.where(near, overlaps_box(_TABLE, SIDES), *sides))

@@ -1,0 +1,78 @@
+"""``bin/canopy import``: where features come from, and which of their properties are kept."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from config import ROOT
+from tests.cli.conftest import Run
+from tests.cli.features import features_file, imported, projects
+from tests.make import Client, square
+from tests.make.features import DISTRICTS
+
+
+def test_a_description_and_chosen_attributes(run: Run, client: Client, tmp_path: Path) -> None:
+    path = features_file(
+        tmp_path, ({"name": "Alpine", "Description": "Steep.", "age": 3, "soil": "loam"}, square())
+    )
+    imported(run, client, path, "--attribute", "soil")
+    project = projects(client)["Alpine"]
+    assert (project["description"], project["metadata"]) == ("Steep.", {"soil": "loam"})
+
+
+def test_more_attributes_than_metadata_holds_are_rejected(
+    run: Run, client: Client, tmp_path: Path
+) -> None:
+    many = {f"column_{number}": number for number in range(51)}
+    path = features_file(tmp_path, ({"name": "Alpine", **many}, square()))
+    (rejected,) = imported(run, client, path)["rejected"]
+    (problem,) = rejected["problems"]
+    assert "at most 50 keys" in problem["message"]
+    assert "--attribute" in problem["message"]
+    imported(run, client, path, "--attribute", "column_7")
+    assert projects(client)["Alpine"]["metadata"] == {"column_7": 7}
+
+
+def test_the_file_can_be_standard_input(run: Run, client: Client, tmp_path: Path) -> None:
+    path = features_file(tmp_path, ({"name": "Alpine"}, square()))
+    result = run("import", "-", "--account", client.account_id, "--json", input=path.read_text())
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout)["summary"]["new"] == 1
+
+
+def test_the_file_can_be_a_pipe(run: Run, client: Client, tmp_path: Path) -> None:
+    source = features_file(tmp_path, ({"name": "Alpine"}, square())).read_bytes()
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_bytes, args=(source,))
+    writer.start()
+    document = imported(run, client, pipe)
+    writer.join()
+    assert document["summary"]["new"] == 1
+
+
+@pytest.mark.slow
+def test_a_process_reads_standard_input(tmp_path: Path) -> None:
+    environment = {
+        "INSTANCE_PATH": str(tmp_path / "instance"), "PATH": os.environ["PATH"],
+    }  # fmt: skip
+    command = [sys.executable, "-m", "app.cli"]
+    create = ["account", "create", "--name", "A", "--owner-email", "a@example.org"]
+    subprocess.run([*command, *create], env=environment, cwd=ROOT, check=True, capture_output=True)
+    with subprocess.Popen(["cat", str(DISTRICTS)], stdout=subprocess.PIPE) as source:
+        done = subprocess.run(
+            [*command, "import", "-", "--account", "a", "--json"],
+            stdin=source.stdout,
+            env=environment,
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+        )
+    assert json.loads(done.stdout)["summary"]["new"] == 4, done.stderr
