@@ -14,11 +14,11 @@ ROWS = {
     "earlier messages": f"{chat.HISTORY_LENGTH}, those of the assistant of up to "
     f"{chat.REPLY_LENGTH:,} characters",
     "characters of a reply": f"{chat.REPLY_LENGTH:,}",
-    "time for a question, whatever the server does": f"{chat.SECONDS:.0f} seconds",
-    "rounds of tools before the reply": f"{chat.ROUNDS}",
-    "calls of tools in one round": f"{chat.CALLS}",
-    "one result of a tool": f"{chat.RESULT_BYTES // 1024} KB",
-    "one response of the model's server": f"{chat.ANSWER_BYTES // 1024**2} MB",
+    "total time for a question": f"{chat.SECONDS:.0f} seconds",
+    "rounds of tool calls before the reply": f"{chat.ROUNDS}",
+    "tool calls in one round": f"{chat.CALLS}",
+    "one tool result": f"{chat.RESULT_BYTES // 1024} KB",
+    "one response of the model server": f"{chat.ANSWER_BYTES // 1024**2} MB",
 }
 
 
