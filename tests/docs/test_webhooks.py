@@ -164,9 +164,9 @@ def test_limits_are_the_policys() -> None:
     shown = {
         "webhooks of an account": str(policy.WEBHOOKS_PER_ACCOUNT),
         "time for an attempt": f"{policy.ATTEMPT_SECONDS:.0f} seconds in all",
-        "answer's body that is read": f"{policy.RESPONSE_BYTES // 1024} KB",
+        "response body that is read": f"{policy.RESPONSE_BYTES // 1024} KB",
         "attempts": f"{policy.ATTEMPTS}, ",
-        "deliveries under way at once": f"{policy.PER_WEBHOOK} to a webhook, {policy.PER_ACCOUNT} "
+        "deliveries in flight at once": f"{policy.PER_WEBHOOK} to a webhook, {policy.PER_ACCOUNT} "
         "of an account",
         "events and log entries": f"kept {EVENT_DAYS} days",
         "own secret": f"{low} to {high} characters",
@@ -194,7 +194,7 @@ def test_limits_are_the_policys() -> None:
         ("Addresses", f"at most {policy.URL_LENGTH:,} characters"),
         ("What is promised", f"within {policy.SWEEP_SECONDS} seconds"),
         ("What is promised", f"after {in_words(policy.LEASE)}"),
-        ("Retries", "head of the answer below 64 KB"),
+        ("Retries", "headers of the response below 64 KB"),
     ],
 )
 def test_numbers_in_sentences_are_the_policys(heading: str, words: str) -> None:

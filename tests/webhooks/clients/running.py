@@ -47,7 +47,12 @@ class RunningReceiver:
         self.process = subprocess.Popen(
             _command(language, receiver_of_the_page(language), folder),
             cwd=folder,
-            env=_environment(PORT=str(self.port), CERTIFICATE=str(certificate), **environ),
+            env=_environment(
+                RECEIVER_PORT=str(self.port),
+                PORT="8000",  # as in a shell for bin/serve; the receiver must leave it alone
+                CERTIFICATE=str(certificate),
+                **environ,
+            ),
             text=True,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
