@@ -23,16 +23,16 @@ PAGE = ROOT / "docs" / "areas.md"
 _HEAD = """\
 # Areas of real districts
 
-What `area_hectares` says of {accepted} ranger districts, next to the area in the same data set.
-Written by `python -m bench.areas FILE`; data: US Forest Service, ranger district boundaries, public
+This page compares `area_hectares` of {accepted} ranger districts with the official area in the same data
+set. `python -m bench.areas FILE` writes it. Data: US Forest Service, ranger district boundaries, public
 domain.
 
-Canopy's area is that of the boundary as it is in the file: geodesic, on the WGS84 ellipsoid, each
-exterior ring less its holes. The official area is the property `gis_acres` of the same data set,
-which does not say from which boundaries and in which projection it was measured.
+Canopy measures the boundary as it is in the file: the geodesic area on the WGS84 ellipsoid, exterior
+rings minus holes. The official area is the property `gis_acres` of the same data set, which does not
+say from which boundaries and in which projection it was measured.
 
 **Deviation from the official area: median {median:.2f} %, 95th percentile {p95:.2f} %, \
-largest {largest:.2f} %** (without sign; {accepted} of {all} districts).
+largest {largest:.2f} %** (absolute values; {accepted} of {all} districts).
 """
 
 
