@@ -23,13 +23,13 @@ PAGE = ROOT / "docs" / "areas.md"
 _HEAD = """\
 # Areas of real districts
 
-This page compares `area_hectares` of {accepted} ranger districts with the official area in the same data
-set. `python -m bench.areas FILE` writes it. Data: US Forest Service, ranger district boundaries, public
-domain.
+This page compares `area_hectares` of {accepted} ranger districts with the official area in the
+same data set. `python -m bench.areas FILE` writes it. Data: US Forest Service, ranger district
+boundaries, public domain.
 
-Canopy measures the boundary as it is in the file: the geodesic area on the WGS84 ellipsoid, exterior
-rings minus holes. The official area is the property `gis_acres` of the same data set, which does not
-say from which boundaries and in which projection it was measured.
+Canopy measures the boundary as it is in the file: the geodesic area on the WGS84 ellipsoid,
+exterior rings minus holes. The official area is the property `gis_acres` of the same data set,
+which does not say from which boundaries and in which projection it was measured.
 
 **Deviation from the official area: median {median:.2f} %, 95th percentile {p95:.2f} %, \
 largest {largest:.2f} %** (absolute values; {accepted} of {all} districts).
