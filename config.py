@@ -8,26 +8,25 @@ and clearly. ``docs/operations.md`` has the same table; a test compares the two.
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Callable, Mapping
 from dataclasses import Field, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+from config_mail import MailServer, Sender, email, mail_server, sender
 from config_values import (
-    MailServer,
     Network,
-    Sender,
     boolean,
     database_address,
     file,
     folder,
-    mail_server,
+    kept_secret,
+    line,
     networks,
     one_of,
     optional,
     origins,
-    sender,
+    secret,
     text,
     url,
     whole,
@@ -104,15 +103,32 @@ class Settings:
     webhook_ca_bundle: Path | None = _setting(
         "", file, "certificates that webhook receivers are checked against; unset: the system's"
     )
-    billing_webhook_secret: str | None = _setting("", optional, "key of /api/billing/webhook")
-    payment_provider_webhook_secret: str | None = _setting(
-        "", optional, "key of /api/billing/payment-provider-webhook"
+    billing_webhook_secret: str | None = _setting(
+        "", secret, "key of /api/billing/webhook, of at least 16 characters"
     )
-    db_webhook_secret: str | None = _setting("", optional, "key of /api/db/webhook")
+    payment_provider_webhook_secret: str | None = _setting(
+        "", secret, "key of /api/billing/payment-provider-webhook, likewise"
+    )
+    db_webhook_secret: str | None = _setting("", secret, "key of /api/db/webhook, likewise")
     mail_url: MailServer | None = _setting(
         "", mail_server, "mail server; unset: mails are written to the instance folder"
     )
     mail_from: Sender = _setting("Canopy <canopy@localhost>", sender, "sender of mails")
+    sign_up: str = _setting(
+        "open",
+        one_of("open", "invited", "closed"),
+        "who may become a person here: anybody, invited people, or those whom the operator adds",
+    )
+    default_plan: str = _setting("free", text, "plan of new accounts")
+    accounts_per_person: int = _setting(
+        "10", whole(0, 10_000), "accounts that a person may own before they cannot create another"
+    )
+    instance_name: str = _setting("Canopy", line(64), "name of this instance in pages and mails")
+    support_email: str | None = _setting(
+        "", email, "address for people who need help, in pages, mails and security.txt"
+    )
+    privacy_url: str | None = _setting("", url("http", "https"), "your privacy policy")
+    imprint_url: str | None = _setting("", url("http", "https"), "your legal notice")
     password_time_cost: int = _setting("3", whole(1, 20), "rounds of Argon2id over a password")
     password_memory_kib: int = _setting(
         str(64 * 1024), whole(8, 4 * 1024 * 1024), "memory that Argon2id fills, in KiB"
@@ -137,7 +153,9 @@ class Settings:
         "5000", whole(100, 600_000), "longest wait for a lock or a statement, in milliseconds"
     )
     metrics_token: str | None = _setting(
-        "", optional, "bearer token of /metrics; unset: /metrics does not exist"
+        "",
+        secret,
+        "bearer token of /metrics, of at least 16 characters; unset: /metrics does not exist",
     )
     log_format: str = _setting(
         "auto", one_of("auto", "json", "text"), "`auto` is text on a terminal, else JSON"
@@ -154,6 +172,11 @@ class Settings:
     def is_https(self) -> bool:
         """Whether people reach the service by https, so that cookies are for https only."""
         return self.public_url.startswith("https:")
+
+    @property
+    def has_public_url(self) -> bool:
+        """Whether ``PUBLIC_URL`` is set, to another address than the one it would have if not."""
+        return self.public_url != _default_url(self.host, self.port)
 
     @property
     def production(self) -> bool:
@@ -192,7 +215,7 @@ def load_settings(environ: Mapping[str, str] | None = None) -> Settings:
     values["database_url"] = _in_folder(values["database_url"], values["instance_path"])
     values["public_url_is_set"] = bool(values["public_url"])
     if not values["public_url"]:
-        values["public_url"] = f"http://{_name_of(values['host'])}:{values['port']}"
+        values["public_url"] = _default_url(values["host"], values["port"])
     values["public_url"] = values["public_url"].rstrip("/")
     if not values["secret_key"]:
         if values["canopy_env"] == "production":
@@ -200,7 +223,7 @@ def load_settings(environ: Mapping[str, str] | None = None) -> Settings:
                 "SECRET_KEY must be set with CANOPY_ENV=production; "
                 "make one with: python3 -c 'import secrets; print(secrets.token_urlsafe(48))'"
             )
-        values["secret_key"] = _kept_secret(values["instance_path"] / SECRET_KEY_FILE)
+        values["secret_key"] = kept_secret(values["instance_path"] / SECRET_KEY_FILE)
         former = values["instance_path"] / FORMER_SECRET_KEY_FILE
         if not values["secret_key_former"] and former.exists():
             values["secret_key_former"] = former.read_text().strip()
@@ -234,11 +257,11 @@ def _in_folder(url: str, folder: Path) -> str:
     return f"sqlite:///{folder / url.removeprefix('sqlite:///')}"
 
 
-def _name_of(host: str) -> str:
-    """The host in the URL of a listening address; for all addresses it is localhost."""
+def _default_url(host: str, port: int) -> str:
+    """The URL of a listening address; for all addresses it is that of localhost."""
     if host in ("0.0.0.0", "::"):  # noqa: S104 - compared, not listened on
-        return "localhost"
-    return f"[{host}]" if ":" in host else host
+        host = "localhost"
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}"
 
 
 def _read(name: str, metadata: Mapping[str, Any], source: Mapping[str, str]) -> Any:
@@ -260,23 +283,3 @@ def _make_instance_folder(folder: Path) -> None:
         ) from None
     if not os.access(folder, os.W_OK | os.X_OK):
         raise SettingsError(f"INSTANCE_PATH {folder} cannot be written; name another folder.")
-
-
-def _kept_secret(path: Path) -> str:
-    """The instance's own secret key: made once, readable by its owner only.
-
-    When two processes start at once, both use the same key: each writes a temporary file and links
-    it into place, which fails for the second.
-    """
-    if not path.exists():
-        draft = path.with_name(f"{path.name}.{os.getpid()}")
-        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(descriptor, "w") as file:
-            file.write(secrets.token_urlsafe(48))
-        try:
-            os.link(draft, path)
-        except FileExistsError:
-            pass
-        finally:
-            draft.unlink()
-    return path.read_text().strip()

@@ -7,12 +7,12 @@ Each reader raises ``ValueError`` for invalid text. Its message continues the na
 from __future__ import annotations
 
 import ipaddress
+import os
 import re
+import secrets
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
-from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
+from urllib.parse import urlsplit
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
@@ -20,30 +20,7 @@ Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 _ORIGIN = re.compile(r"https?://([a-z0-9_-]+(\.[a-z0-9_-]+)*|\[[0-9a-f:.]+\])(:[0-9]{1,5})?")
 _DEFAULT_PORTS = (("http://", ":80"), ("https://", ":443"))
 
-_HOST = re.compile(r"[a-z0-9_]([a-z0-9_.-]{0,251}[a-z0-9_])?|\[[0-9a-f:.]+\]", re.IGNORECASE)
-_LOCAL_PART = re.compile(r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}")
-_SENDER = re.compile(r"(?:(?P<name>[^<>]*?) *<)?(?P<address>[^<> ]+?)(?(name)>)")
-_SENDER_LENGTH = 64  # characters of the name
-
-
-@dataclass(frozen=True, slots=True)
-class MailServer:
-    """The server that sends mails. ``starttls`` is ``offered``, ``required`` or ``never``."""
-
-    host: str
-    port: int
-    is_tls: bool  # from the first byte on
-    starttls: str
-    user: str = field(repr=False)  # empty: no login
-    password: str = field(repr=False)
-    ca: Path | None  # trusted certificates; None: those of the system
-
-
-class Sender(NamedTuple):
-    """The sender of mails; the name may be empty."""
-
-    name: str
-    address: str
+_SECRET_LENGTH = 16  # characters, at least
 
 
 def text(value: str) -> str:
@@ -52,6 +29,24 @@ def text(value: str) -> str:
 
 def optional(value: str) -> str | None:
     return value or None
+
+
+def secret(value: str) -> str | None:
+    """A secret that cannot be guessed, or nothing."""
+    if value and len(value) < _SECRET_LENGTH:
+        raise ValueError(f"must have at least {_SECRET_LENGTH} characters")
+    return value or None
+
+
+def line(longest: int) -> Callable[[str], str]:
+    """One line of text, as it stands in the title of a page and the subject of a mail."""
+
+    def read(value: str) -> str:
+        if not value.isprintable() or len(value) > longest or "=?" in value:
+            raise ValueError(f"must be one line of at most {longest} characters, without =?")
+        return value
+
+    return read
 
 
 def boolean(value: str) -> bool:
@@ -81,7 +76,7 @@ def one_of(*choices: str) -> Callable[[str], str]:
 
 def url(*schemes: str) -> Callable[[str], str | None]:
     def read(value: str) -> str | None:
-        if value and urlsplit(value).scheme not in schemes:
+        if value and not _is_url(value, schemes):
             raise ValueError("must be a URL that begins with " + " or ".join(schemes))
         return value or None
 
@@ -125,97 +120,33 @@ def database_address(value: str) -> str:
     raise ValueError("must be sqlite:/// with the path of a file, or begin with postgresql://")
 
 
-def mail_server(value: str) -> MailServer | None:
-    """``smtp://`` or ``smtps://``, with a user and a password if the server requires them."""
-    if not value:
-        return None
-    found = _mail_url(value)
-    user, password = _decoded(found.username), _decoded(found.password)
-    if bool(user) != bool(password):
-        raise ValueError("must have a user and a password, or neither")
-    starttls, ca = _mail_options(found.query, is_tls=found.scheme == "smtps")
-    host = found.hostname or ""
-    if user and found.scheme == "smtp" and not is_loopback(host):
-        if starttls == "never":
-            raise ValueError("must not say starttls=never: the password would be sent unencrypted")
-        starttls = "required"
-    port = found.port or (465 if found.scheme == "smtps" else 587 if user else 25)
-    return MailServer(host, port, found.scheme == "smtps", starttls, user, password, ca)
+def kept_secret(path: Path) -> str:
+    """The instance's own secret key: made once, readable by its owner only.
+
+    When two processes start at once, both use the same key: each writes a temporary file and links
+    it into place, which fails for the second.
+    """
+    if not path.exists():
+        draft = path.with_name(f"{path.name}.{os.getpid()}")
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(descriptor, "w") as file:
+            file.write(secrets.token_urlsafe(48))
+        try:
+            os.link(draft, path)
+        except FileExistsError:
+            pass
+        finally:
+            draft.unlink()
+    return path.read_text().strip()
 
 
-def is_loopback(host: str) -> bool:
-    """Whether a host is this machine."""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
-
-
-def sender(value: str) -> Sender:
-    """An address, or a name with an address in angle brackets."""
-    found = _SENDER.fullmatch(value)
-    name = (found["name"] or "").strip('" ') if found else ""
-    local, _, host = found["address"].rpartition("@") if found else ("", "", "")
-    is_name = name.isprintable() and len(name) <= _SENDER_LENGTH and not set(name) & set('"\\')
-    if not (_LOCAL_PART.fullmatch(local) and _HOST.fullmatch(host) and is_name) or "=?" in name:
-        raise ValueError(
-            "must be an address such as canopy@example.org, or one with a name of at most "
-            f"{_SENDER_LENGTH} characters, such as Canopy <canopy@example.org>"
-        )
-    return Sender(name, f"{local}@{host}")
-
-
-def _mail_url(value: str) -> SplitResult:
+def _is_url(value: str, schemes: tuple[str, ...]) -> bool:
     try:
         found = urlsplit(value)
-        host = f"[{found.hostname}]" if ":" in (found.hostname or "") else found.hostname or ""
-        is_right = (
-            found.scheme in ("smtp", "smtps")
-            and _HOST.fullmatch(host)
-            and found.port != 0
-            and found.path in ("", "/")
-            and not found.fragment
-        )
     except ValueError:
-        is_right = False
-    if not is_right:
-        raise ValueError(
-            "must be a URL such as smtp://localhost or smtps://user:password@mail.example.org, "
-            "without a path; special characters of user and password are percent-encoded"
-        )
-    return found
-
-
-def _decoded(value: str | None) -> str:
-    """A user or a password in ASCII; the library for SMTP cannot send other characters."""
-    try:
-        text = unquote(value or "", errors="strict")
-    except UnicodeDecodeError:
-        text = "\n"
-    if not text.isascii() or not text.isprintable():
-        raise ValueError("must have a user and a password of printable ASCII characters")
-    return text
-
-
-def _mail_options(query: str, *, is_tls: bool) -> tuple[str, Path | None]:
-    """``starttls`` and ``ca``."""
-    try:
-        options = parse_qs(query, strict_parsing=True) if query else {}
-        starttls = _only(options.pop("starttls", ["offered"]))
-        ca = _only(options.pop("ca", [""]))
-        if options or (is_tls and starttls != "offered"):
-            raise ValueError
-        return one_of("offered", "required", "never")(starttls), file(ca)
-    except ValueError:
-        raise ValueError(
-            "may end with ?starttls=required or ?starttls=never when it begins with smtp:, and "
-            "with ?ca= and the path of a file of certificates that exists; join two with &"
-        ) from None
-
-
-def _only(values: list[str]) -> str:
-    (value,) = values
-    return value
+        return False
+    is_web = found.scheme in ("http", "https")
+    return found.scheme in schemes and (not is_web or found.hostname is not None)
 
 
 def _parts(value: str) -> list[str]:

@@ -107,7 +107,7 @@ def app(request: pytest.FixtureRequest, scratch: Path, valkey_url: str) -> Itera
     environ = {
         "INSTANCE_PATH": str(scratch / request.param),
         "REDIS_URL": f"{valkey_url}?db={DATABASES.index(request.param)}",
-        "METRICS_TOKEN": "metrics-token",
+        "METRICS_TOKEN": "the-metrics-token",
         "LOG_LEVEL": "error",
         **CHEAP_PASSWORDS,
     }

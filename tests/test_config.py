@@ -17,8 +17,14 @@ DECIDED = {
     *("WEBHOOK_CA_BUNDLE", "BILLING_WEBHOOK_SECRET", "PAYMENT_PROVIDER_WEBHOOK_SECRET"),
     *("DB_WEBHOOK_SECRET", "MAIL_URL", "MAIL_FROM", "CHAT_BASE_URL", "CHAT_MODEL"),
     *("CHAT_API_KEY", "PLANS_FILE", "MAP_TILE_URL", "MAP_TILE_ATTRIBUTION", "WEB_WORKERS"),
-    *("WEB_THREADS", "CANOPY_ENV"),
+    *("WEB_THREADS", "CANOPY_ENV", "SIGN_UP", "DEFAULT_PLAN", "ACCOUNTS_PER_PERSON"),
+    *("INSTANCE_NAME", "SUPPORT_EMAIL", "PRIVACY_URL", "IMPRINT_URL"),
 }
+INBOUND = (
+    "BILLING_WEBHOOK_SECRET", "PAYMENT_PROVIDER_WEBHOOK_SECRET", "DB_WEBHOOK_SECRET",
+    "METRICS_TOKEN",
+)  # fmt: skip
+
 
 WRONG_MAIL_URLS = [
     "mail.example.org",
@@ -111,6 +117,19 @@ def test_an_empty_setting_is_an_unset_one(tmp_path: Path, name: str) -> None:
         ("DATABASE_URL", "canopy.sqlite3"),
         ("REDIS_URL", "localhost:6379"),
         ("PUBLIC_URL", "canopy.example"),
+        ("PUBLIC_URL", "https://"),
+        ("PUBLIC_URL", "https://[::1"),
+        *((name, "fifteen letters") for name in INBOUND),
+        ("SIGN_UP", "no"),
+        ("ACCOUNTS_PER_PERSON", "-1"),
+        ("INSTANCE_NAME", "x" * 65),
+        ("INSTANCE_NAME", "Wood\nBcc: b@example.org"),
+        ("INSTANCE_NAME", "=?utf-8?q?Wood?="),
+        ("SUPPORT_EMAIL", "help"),
+        ("SUPPORT_EMAIL", "Help <help@example.org>"),
+        ("SUPPORT_EMAIL", "help@example.org, b@example.org"),
+        ("PRIVACY_URL", "example.org/privacy"),
+        ("IMPRINT_URL", "javascript:alert(1)"),
         ("WEBHOOK_ALLOWED_NETWORKS", "10.0.0.0/8,office"),
         ("WEBHOOK_CA_BUNDLE", "/does/not/exist.pem"),
         ("PLANS_FILE", "/does/not/exist.toml"),
@@ -139,6 +158,30 @@ def test_a_wrong_secret_is_not_shown(tmp_path: Path) -> None:
     with pytest.raises(SettingsError) as refusal:
         _load(tmp_path, SECRET_KEY="hunter2")
     assert "hunter2" not in str(refusal.value)
+
+
+@pytest.mark.parametrize("name", INBOUND)
+def test_a_short_secret_is_not_shown(tmp_path: Path, name: str) -> None:
+    with pytest.raises(SettingsError) as refusal:
+        _load(tmp_path, **{name: "hunter2"})
+    assert str(refusal.value) == f"{name} must have at least 16 characters."
+    _load(tmp_path, **{name: "x" * 16})
+
+
+@pytest.mark.parametrize(
+    ("environ", "is_set"),
+    [
+        ({}, False),
+        ({"HOST": "0.0.0.0", "PORT": "9000"}, False),
+        ({"PUBLIC_URL": "https://forest.example.org"}, True),
+        ({"PUBLIC_URL": "http://localhost:8000"}, True),
+    ],
+)
+def test_whether_the_public_url_is_set(
+    tmp_path: Path, environ: dict[str, str], is_set: bool
+) -> None:
+    settings = load_settings({"INSTANCE_PATH": str(tmp_path)} | environ)
+    assert settings.has_public_url is is_set
 
 
 @pytest.mark.parametrize(

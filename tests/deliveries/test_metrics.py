@@ -22,7 +22,9 @@ def _nothing_counted(delivering: Flask) -> None:
 
 
 def metrics(app: Flask) -> dict[str, float]:
-    response = app.test_client().get("/metrics", headers={"Authorization": "Bearer metrics-token"})
+    response = app.test_client().get(
+        "/metrics", headers={"Authorization": "Bearer the-metrics-token"}
+    )
     lines = [line for line in response.text.splitlines() if line and not line.startswith("#")]
     return {name: float(value) for name, _, value in (line.rpartition(" ") for line in lines)}
 

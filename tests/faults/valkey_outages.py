@@ -116,7 +116,7 @@ def instance(folder: Path) -> Iterator[tuple[Server, Valkey, Flask]]:
         environ = {
             "REDIS_URL": valkey_server.url,
             "PLANS_FILE": str(plans),
-            "METRICS_TOKEN": "metrics-token",
+            "METRICS_TOKEN": "the-metrics-token",
             "LOG_LEVEL": "warning",
             "WEB_WORKERS": str(WORKERS),
             "WEB_THREADS": str(THREADS),
@@ -178,7 +178,7 @@ def _log_lines(folder: Path) -> tuple[int, int]:
 
 
 def _outages(port: int) -> float:
-    _, text = request(port, "/metrics", {"Authorization": "Bearer metrics-token"})
+    _, text = request(port, "/metrics", {"Authorization": "Bearer the-metrics-token"})
     lines = [line for line in text.splitlines() if line.startswith("canopy_valkey_outages_total")]
     return sum(float(line.split()[-1]) for line in lines)
 

@@ -49,7 +49,7 @@ each_scheme = pytest.mark.parametrize("scheme", SCHEMES)
 @pytest.fixture(scope="module")
 def bare(tmp_path_factory: pytest.TempPathFactory, valkey_url: str) -> Iterator[Flask]:
     folder = tmp_path_factory.mktemp("edge")
-    with bare_app(folder, REDIS_URL=valkey_url, METRICS_TOKEN="metrics-token") as made:
+    with bare_app(folder, REDIS_URL=valkey_url, METRICS_TOKEN="the-metrics-token") as made:
         made.add_url_rule("/refuse/<name>", view_func=_refuse)
         yield made
 

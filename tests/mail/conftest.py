@@ -19,7 +19,7 @@ from app.mail.jobs import send_mails
 from app.mail.service import queue_mail
 from app.models import Mail
 from app.values import clock
-from config_values import mail_server
+from config_mail import mail_server
 from tests.mail.servers import Authority, Inbox, smtp_server
 from tests.make import second_app
 

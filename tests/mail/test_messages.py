@@ -17,7 +17,7 @@ from app.mail.errors import Undeliverable
 from app.mail.messages import SUBJECTS, Envelope, compose, mail_host
 from app.mail.smtp import _SEVEN_BIT
 from config import Settings, load_settings
-from config_values import sender
+from config_mail import sender
 from tests.make import link_in, text_of
 
 MOMENT = datetime(2026, 3, 4, 5, 6, 7, tzinfo=UTC)

@@ -12,7 +12,7 @@ from flask import Flask
 from app.mail import smtp
 from app.policy.mails import RETRY_AFTER
 from app.values import clock
-from config_values import mail_server
+from config_mail import mail_server
 from tests.mail.conftest import LINK, RECIPIENT, Connected, only_row, queue, rows, send
 from tests.mail.servers import free_port, raw_server
 from tests.make import link_in, second_app, together

@@ -104,9 +104,9 @@ def test_public_routes_ignore_credentials(app: Flask) -> None:
 def test_metrics_require_their_token(app: Flask) -> None:
     caller = app.test_client()
     assert caller.get("/metrics").status_code == 401
-    for wrong in ("Bearer x", "metrics-token", "Bearer metrics-token2", "Bearer ÿ"):
+    for wrong in ("Bearer x", "the-metrics-token", "Bearer metrics-token-of-tests2", "Bearer ÿ"):
         assert caller.get("/metrics", headers={"Authorization": wrong}).status_code == 401
-    right = caller.get("/metrics", headers={"Authorization": "Bearer metrics-token"})
+    right = caller.get("/metrics", headers={"Authorization": "Bearer the-metrics-token"})
     assert right.status_code == 200
     assert "canopy_http_requests_total" in right.get_data(as_text=True)
 

@@ -42,14 +42,25 @@ def _everything_kept(client: Client) -> str:
 
 
 def test_a_secret_is_stored_encrypted(client: Client) -> None:
-    made = make_webhook(client, secret="correct-horse")
+    made = make_webhook(client, secret="correct-horse-battery")
     row = webhook_row(client, made["id"])
-    assert _unsealed(client, row["sealed_secret"]) == "correct-horse"
-    assert "correct-horse" not in _everything_kept(client)
+    assert _unsealed(client, row["sealed_secret"]) == "correct-horse-battery"
+    assert "correct-horse-battery" not in _everything_kept(client)
+
+
+def test_a_short_secret_that_is_stored_stays(client: Client) -> None:
+    """Before 16 characters were required, a secret could have 8."""
+    made = make_webhook(client)
+    with client.app.app_context():
+        db.session.get_one(Webhook, made["id"]).sealed_secret = sealing.seal("12345678")
+        db.session.commit()
+    changed = client.put(f"{PATH}/{made['id']}", json={"description": "new", "enabled": True})
+    assert changed.json["data"]["description"] == "new"
+    assert _unsealed(client, webhook_row(client, made["id"])["sealed_secret"]) == "12345678"
 
 
 def test_a_secret_is_in_no_other_response(client: Client) -> None:
-    made = make_webhook(client, secret="correct-horse")
+    made = make_webhook(client, secret="correct-horse-battery")
     path = f"{PATH}/{made['id']}"
     make_project(client)
     log_id = make_log(client, made["id"], events(client)[-1]["id"])
@@ -65,7 +76,7 @@ def test_a_secret_is_in_no_other_response(client: Client) -> None:
     ]
     for answer in answers:
         assert answer.status_code == 200
-        assert "correct-horse" not in answer.get_data(as_text=True)
+        assert "correct-horse-battery" not in answer.get_data(as_text=True)
         assert "secret" not in answer.get_data(as_text=True)
 
 
@@ -150,7 +161,7 @@ def test_hours_that_are_accepted(client: Client, hours: int) -> None:
 
 def test_a_body_with_other_fields_is_rejected(client: Client) -> None:
     webhook_id = make_webhook(client)["id"]
-    assert _rotate(client, webhook_id, {"secret": "12345678"}).status_code == 422
+    assert _rotate(client, webhook_id, {"secret": "a-secret-of-mine-1"}).status_code == 422
     assert _rotate(client, webhook_id, data=b"[]").status_code == 415
     json = {"Content-Type": "application/json"}
     assert _rotate(client, webhook_id, data=b"[]", headers=json).status_code == 422

@@ -11,7 +11,15 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[3]
 # What a running service and the benchmarks need.
-COPIED = ("app", "bench", "migrations", "config.py", "config_values.py", "wsgi.py")
+COPIED = (
+    "app",
+    "bench",
+    "migrations",
+    "config.py",
+    "config_mail.py",
+    "config_values.py",
+    "wsgi.py",
+)
 MOST_FILES = 6
 
 

@@ -23,7 +23,7 @@ from tests.webhooks.conftest import Deliver
 
 pytestmark = pytest.mark.one_database
 
-CHOSEN = "a-word-of-mine"
+CHOSEN = "a-few-words-of-mine"
 
 
 def said_by_javascript(

@@ -20,7 +20,10 @@ from tests.webhooks.conftest import Deliver
 
 pytestmark = pytest.mark.one_database
 
-SECRETS = {"made": "whsec_mYq0dN8fLr2Vt4xK6bG1hJ3sZ5cW7eQ9uAoTfYpD", "chosen": "a-word-of-mine"}
+SECRETS = {
+    "made": "whsec_mYq0dN8fLr2Vt4xK6bG1hJ3sZ5cW7eQ9uAoTfYpD",
+    "chosen": "a-few-words-of-mine",
+}
 FORMS = ("webhook-signature", "X-Service-Signature")
 
 
