@@ -44,7 +44,7 @@ def create_core(settings: Settings | None = None) -> Flask:
         # Asked before each change whether it still lives; a reading is done again instead.
         SQLALCHEMY_ENGINE_OPTIONS=engines.engine_options(settings) | {"pool_pre_ping": True},
     )
-    plan_file.init_app(app, settings.plans_file)
+    plan_file.init_app(app, settings)
     sealing.init_app(app, settings.secret_key, settings.secret_key_former)
     passwords.init_app(app, settings)
     engines.init_app(app)

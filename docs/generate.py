@@ -26,7 +26,7 @@ from app.geometry import PROBLEM_CODES
 from app.policy import bounds
 from app.policy.events import EVENTS, EventKind
 from app.policy.permissions import INCLUDES, PERMISSIONS, ROLES, SCOPES
-from app.policy.plans import DEFAULT_PLAN, PLANS, Plan
+from app.policy.plans import PLANS, Plan
 from app.policy.tiers import DEFAULT_TIER, POSTS, ROUTES, TIERS, WINDOW_SECONDS
 from app.site.pages import PageBlueprint
 from config import ROOT, load_settings, setting_docs
@@ -104,8 +104,9 @@ def plans() -> str:
     rows = []
     for name, plan in PLANS.items():
         limits = (getattr(plan, item.name) for item in fields(Plan))
-        shown = f"`{name}`" + (" (default)" if name == DEFAULT_PLAN else "")
-        rows.append([shown, *("no limit" if each is None else f"{each:,}" for each in limits)])
+        rows.append(
+            [f"`{name}`", *("no limit" if each is None else f"{each:,}" for each in limits)]
+        )
     return table(head, rows)
 
 

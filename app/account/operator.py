@@ -60,8 +60,8 @@ def first_account() -> Any:
 def list_plans() -> list[dict[str, Any]]:
     """All plans with the number of their accounts.
 
-    Plans that no longer exist, but that accounts are still on, come last, with the limits of the
-    default plan and ``missing`` set.
+    Plans that no longer exist, but that accounts are still on, come last, with the limits of
+    ``BASE_PLAN`` and ``missing`` set.
     """
     numbers = {row.plan: int(row.number) for row in _ON_PLANS.all()}
     records = [

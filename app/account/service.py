@@ -15,10 +15,9 @@ from app.db.extensions import db
 from app.db.queries import CompiledQuery
 from app.http.errors import Conflict, Detail, ValidationFailed
 from app.http.etags import ANY, IfMatch
-from app.limits.plan_file import plans
+from app.limits.plan_file import default_plan, plans
 from app.models import Account, AccountUsage, Membership, User
 from app.policy.bounds import NAME_LENGTH, RESERVED_SLUGS
-from app.policy.plans import DEFAULT_PLAN
 from app.security.passwords import hash_password, make_password
 from app.usage.service import check_thresholds, count_member, counters, summary
 from app.values import clock
@@ -89,16 +88,20 @@ def create_account(
     owner_email: str,
     owner_password: str | None = None,
     owner_name: str | None = None,
-    plan: str = DEFAULT_PLAN,
+    plan: str | None = None,
     type: str = "organization",
 ) -> NewAccount:
     """Create an account with its owner, who may already belong to another account.
+
+    Args:
+        plan: that of the setting ``DEFAULT_PLAN`` when left out.
 
     Raises:
         ValidationFailed: a field is not valid, or the plan is unknown.
         Conflict: a password is given for a person who has one.
     """
     check_account(name, owner_email, owner_password, type)
+    plan = default_plan() if plan is None else plan
     check_plan(plan)
     owner, password = _find_or_create_owner(owner_email, owner_name, owner_password)
     account = open_account(name, owner, plan=plan, type=type)
@@ -110,13 +113,14 @@ def open_account(
     owner: User,
     *,
     slug: str | None = None,
-    plan: str = DEFAULT_PLAN,
+    plan: str | None = None,
     type: str = "organization",
 ) -> Account:
     """Create an account for a person. All arguments have been validated.
 
     Args:
         slug: a number is added if it is taken. By default it is derived from the name.
+        plan: that of the setting ``DEFAULT_PLAN`` when left out.
     """
     moment = clock.now()
     account = Account(
@@ -124,7 +128,7 @@ def open_account(
         name=name,
         slug=_free_slug(slug or slugify(name)),
         type=type,
-        plan=plan,
+        plan=default_plan() if plan is None else plan,
         created_at=moment,
         updated_at=moment,
     )

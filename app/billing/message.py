@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
 
-from app.policy.plans import DEFAULT_PLAN
+from app.policy.plans import BASE_PLAN
 
 BILLING: Final = "billing"
 PAYMENT_PROVIDER: Final = "payment_provider"
@@ -56,7 +56,7 @@ class Message:
     @property
     def new_plan(self) -> str | None:
         """The plan that the account is to be on after this event, or None if it does not change."""
-        return DEFAULT_PLAN if self.type == "subscription.canceled" else self.plan
+        return BASE_PLAN if self.type == "subscription.canceled" else self.plan
 
     @property
     def position(self) -> str:

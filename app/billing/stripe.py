@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from app.billing.message import PAYMENT_PROVIDER, Invoice, Message
-from app.policy.plans import DEFAULT_PLAN
+from app.policy.plans import BASE_PLAN
 from app.security.signatures import is_same, sign
 
 SIGNATURE: Final = "Stripe-Signature"
@@ -107,7 +107,7 @@ def _common(loaded: Mapping[str, Any]) -> dict[str, Any]:
 
 def _plan(status: str | None, lookup_key: str | None) -> str | None:
     if status in _OFF_PLAN:
-        return DEFAULT_PLAN
+        return BASE_PLAN
     return lookup_key if status in _ON_PLAN else None
 
 

@@ -38,7 +38,7 @@ def account() -> None:
 @click.option("--name", required=True, help="Name of the account; its slug is derived from it.")
 @click.option("--owner-email", required=True, help="E-mail address of the person who owns it.")
 @click.option("--owner-password", help="10 to 128 characters; generated when left out.")
-@click.option("--plan", help="The plan that it is on; the default plan when left out.")
+@click.option("--plan", help="The plan that it is on; that of DEFAULT_PLAN when left out.")
 @click.option(
     "--type",
     "kind",

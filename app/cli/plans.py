@@ -11,7 +11,7 @@ from app.cli.context import in_database
 from app.cli.group import Commands
 from app.cli.output import examples, json_option, show_records
 from app.limits.plan_file import plan_of, plans
-from app.policy.plans import Plan
+from app.policy.plans import BASE_PLAN, Plan
 
 _COLUMNS = ("plan", *(field.name for field in fields(Plan)), "accounts")
 
@@ -29,12 +29,14 @@ def list_(as_json: bool) -> None:
     """List all plans and how many accounts are on each.
 
     A limit shown as - is no limit. A plan that accounts are on and that PLANS_FILE does not have is
-    marked as missing; its accounts have the limits of the default plan.
+    marked as missing; its accounts have the limits of free.
     """
     records = list_plans()
     if not as_json:
         for record in records:
-            record["plan"] += " (missing: has the default limits)" if "missing" in record else ""
+            record["plan"] += (
+                f" (missing: has the limits of {BASE_PLAN})" if "missing" in record else ""
+            )
     show_records(records, _COLUMNS, as_json=as_json, none="There is no plan.")
 
 

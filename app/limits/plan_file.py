@@ -13,8 +13,8 @@ from typing import Any, Final
 
 from flask import Flask, current_app
 
-from app.policy.plans import DEFAULT_PLAN, PLANS, Plan
-from config import SettingsError
+from app.policy.plans import BASE_PLAN, PLANS, Plan
+from config import Settings, SettingsError
 
 log = logging.getLogger(__name__)
 
@@ -24,13 +24,26 @@ _NAME: Final = re.compile(r"[a-z][a-z0-9_-]{0,49}")  # the column of accounts ta
 _MOST: Final = 2**53 - 1  # the largest number that every reader of JSON has exactly
 
 
-def init_app(app: Flask, path: Path | None) -> None:
-    """Give ``app`` its plans.
+def init_app(app: Flask, settings: Settings) -> None:
+    """Give ``app`` its plans. Raises as ``plans_of``."""
+    app.extensions[_EXTENSION] = plans_of(settings)
+
+
+def plans_of(settings: Settings) -> Mapping[str, Plan]:
+    """The plans of these settings by name.
 
     Raises:
-        config.SettingsError: the file is wrong; the message names the line and the reason.
+        config.SettingsError: ``PLANS_FILE`` is wrong, and the message names the line and the
+            reason; or there is no plan of the name in ``DEFAULT_PLAN``.
     """
-    app.extensions[_EXTENSION] = PLANS if path is None else PLANS | read_plans(path)
+    path = settings.plans_file
+    found = PLANS if path is None else PLANS | read_plans(path)
+    if settings.default_plan not in found:
+        raise SettingsError(
+            f"DEFAULT_PLAN must be one of {', '.join(found)}, not {settings.default_plan!r}; "
+            "PLANS_FILE adds plans."
+        )
+    return found
 
 
 def plans() -> Mapping[str, Plan]:
@@ -39,13 +52,19 @@ def plans() -> Mapping[str, Plan]:
     return found
 
 
+def default_plan() -> str:
+    """The name of the plan of new accounts."""
+    settings: Settings = current_app.config["SETTINGS"]
+    return settings.default_plan
+
+
 def plan_of(name: str) -> Plan:
-    """The plan with this name. One that was taken out of the file has the limits of the default
-    plan, until the account is put on another."""
+    """The plan with this name. One that was taken out of the file has the limits of ``BASE_PLAN``,
+    until the account is put on another."""
     known = plans()
     if name not in known:
         _log_once(name)
-        name = DEFAULT_PLAN
+        name = BASE_PLAN
     return known[name]
 
 
@@ -103,5 +122,5 @@ def _log_once(name: str) -> None:
         "Put it back into PLANS_FILE, "
         "or run: bin/canopy account update ACCOUNT --plan PLAN",
         name,
-        DEFAULT_PLAN,
+        BASE_PLAN,
     )

@@ -23,7 +23,9 @@ PLANS: Final[dict[str, Plan]] = {
     "enterprise": Plan(   1_000,    None,     None,    None),
 }  # fmt: skip
 
-DEFAULT_PLAN: Final = "free"
+# The plan after a canceled subscription, and the limits of accounts whose plan no longer exists. That
+# of new accounts is the setting DEFAULT_PLAN.
+BASE_PLAN: Final = "free"
 
 # Percentages of a limit at which an event is sent. Exceeding the limit is an event of its own.
 USAGE_THRESHOLDS: Final = (75, 90, 100)

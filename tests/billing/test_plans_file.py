@@ -41,3 +41,11 @@ def test_a_plan_from_the_plan_file_can_be_bought(app: Flask, tmp_path: Path, way
                 assert invalid_fields(response) == ["plan"]
         assert result(response) == "applied"
         assert plan(client) == "gold"
+
+
+def test_a_canceled_subscription_sets_free_whatever_the_default_plan_is(app: Flask) -> None:
+    with second_app(app, billing_webhook_secret=SECRET, default_plan="pro") as made:
+        client = make_account(made, plan="enterprise")
+        response = send(client, event(client, type="subscription.canceled"))
+        assert result(response) == "applied"
+        assert plan(client) == "free"

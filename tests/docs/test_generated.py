@@ -26,7 +26,7 @@ def test_a_stale_table_is_renewed_and_what_is_around_it_stays() -> None:
     page = "Above.\n\n<!-- generated: plans -->\n\nold\n\n<!-- end: plans -->\n\nBelow.\n"
     renewed = generate.fill(page)
     assert "old" not in renewed
-    assert "| `free` (default) |" in renewed
+    assert "| `free` | 60 |" in renewed
     assert renewed.startswith("Above.\n")
     assert renewed.endswith("\nBelow.\n")
     assert generate.fill(renewed) == renewed

@@ -86,8 +86,8 @@ def test_what_webhooks_may_reach_is_told(
 @pytest.mark.parametrize(
     ("text", "status", "words"),
     [
-        (None, Status.OK, "the built-in plans"),
-        ("[gold]\n[silver]\n", Status.OK, "plans.toml has gold, silver"),
+        (None, Status.OK, "free, pro, enterprise; new accounts are on free"),
+        ("[gold]\n[silver]\n", Status.OK, "enterprise, gold, silver; new accounts are on free"),
         ("\n[gold]\nbees = 1\n", Status.PROBLEM, "line 3: bees of [gold] is unknown"),
     ],
 )

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from flask import Flask
 
+from app.account.service import create_account, open_account
+from app.db.extensions import db
+from app.factory import create_app
 from app.limits.plan_file import read_plans
 from app.policy.plans import PLANS, Plan
 from config import ROOT, SettingsError
@@ -83,6 +87,25 @@ def test_bytes_that_are_no_text_are_refused(tmp_path: Path) -> None:
     path.write_bytes(b"\xff\xfe")
     with pytest.raises(SettingsError, match="cannot be read"):
         read_plans(path)
+
+
+def test_new_accounts_are_on_the_default_plan(app: Flask, tmp_path: Path) -> None:
+    path = _file(tmp_path, "[gold]\nmembers = 9\n")
+    with second_app(app, plans_file=path, default_plan="gold") as made, made.app_context():
+        email = f"default-plan-{id(made)}@example.org"
+        created = create_account(name="Default Plan", owner_email=email)
+        opened = open_account("Another", created.owner)
+        assert (created.account.plan, opened.plan) == ("gold", "gold")
+        db.session.rollback()
+
+
+def test_a_default_plan_that_does_not_exist_is_refused(app: Flask) -> None:
+    settings = replace(app.config["SETTINGS"], default_plan="gold")
+    with pytest.raises(SettingsError) as caught:
+        create_app(settings)
+    assert str(caught.value) == (
+        "DEFAULT_PLAN must be one of free, pro, enterprise, not 'gold'; PLANS_FILE adds plans."
+    )
 
 
 @pytest.mark.slow

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from app.doctor.results import Result, ok, problem, warning
-from app.limits.plan_file import read_plans
+from app.limits.plan_file import plans_of
 from config import ROOT, Settings, SettingsError
 
 LOCK_FILE: Final = ROOT / "requirements.txt"
@@ -95,16 +95,13 @@ def settings(settings: Settings) -> Iterator[Result]:
 
 
 def plans(settings: Settings) -> Iterator[Result]:
-    """The plans file can be read."""
-    if settings.plans_file is None:
-        yield ok("the built-in plans")
-        return
+    """The plans file can be read, and has the plan of new accounts."""
     try:
-        found = read_plans(settings.plans_file)
+        found = plans_of(settings)
     except SettingsError as error:
-        yield problem(str(error), "Correct the file: the service does not start with it.")
+        yield problem(str(error), "Correct it: the service does not start otherwise.")
     else:
-        yield ok(f"{settings.plans_file} has {', '.join(found) or 'none'}")
+        yield ok(f"{', '.join(found)}; new accounts are on {settings.default_plan}")
 
 
 def instance(settings: Settings) -> Iterator[Result]:
