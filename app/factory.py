@@ -27,7 +27,7 @@ from app.profile.views import bp as profile_bp
 from app.projects.routes import bp as projects_bp
 from app.reference.routes import bp as reference_bp
 from app.row_changes.routes import bp as row_changes_bp
-from app.site import form_validation, pages
+from app.site import form_validation, pages, root_files
 from app.site.errors import error_page
 from app.webhooks.logs.routes import bp as webhook_logs_bp
 from app.webhooks.routes import bp as webhooks_bp
@@ -117,7 +117,8 @@ def create_app(settings: Settings | None = None) -> Flask:
         api.register_blueprint(blueprint)
     for other in (
         billing_bp, chat_bp, form_validation.bp, health.bp, invitations_bp, metrics.bp,
-        oauth_bp, oauth_pages_bp, people_bp, profile_bp, reference_bp, row_changes_bp,
+        oauth_bp, oauth_pages_bp, people_bp, profile_bp, reference_bp, root_files.bp,
+        row_changes_bp,
     ):  # fmt: skip
         app.register_blueprint(other)
     return app

@@ -47,7 +47,7 @@ def welcome(settings: Settings, *, empty: bool) -> str:
         else:
             return head + _demo(url, made)
     if account is None:
-        return head + _first_account(url)
+        return head + _first_account(url, can_sign_up=settings.sign_up == "open")
     return head + _next_key(account.slug)
 
 
@@ -77,10 +77,11 @@ Create a project:
 """
 
 
-def _first_account(url: str) -> str:
+def _first_account(url: str, *, can_sign_up: bool) -> str:
+    sign_up = f"Sign up at {url}/register, or create" if can_sign_up else "Create"
     return f"""
-There is no account yet. Sign up at {url}/register, or create the first one here, with
-its owner and an API key:
+There is no account yet. {sign_up} the first one here,
+with its owner and an API key:
 
   bin/canopy account create --name 'My forests' --owner-email you@example.org
 

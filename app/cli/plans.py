@@ -34,9 +34,8 @@ def list_(as_json: bool) -> None:
     records = list_plans()
     if not as_json:
         for record in records:
-            record["plan"] += (
-                f" (missing: has the limits of {BASE_PLAN})" if "missing" in record else ""
-            )
+            if "missing" in record:
+                record["plan"] += f" (missing: has the limits of {BASE_PLAN})"
     show_records(records, _COLUMNS, as_json=as_json, none="There is no plan.")
 
 

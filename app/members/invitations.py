@@ -28,6 +28,7 @@ from app.values import clock
 from app.values.email import email_problem
 from app.values.ids import new_id
 from app.values.text import fold
+from config import Settings
 
 MAIL: Final = "invitation"
 
@@ -90,13 +91,16 @@ def send_invitation(principal: Principal, *, email: str, role: str) -> Invitatio
 
     Raises:
         ValidationFailed: the address or the role is not valid.
-        Forbidden: the caller may not invite, or the plan has no seat left.
+        Forbidden: the caller may not invite, the plan has no seat left, or sign-up is closed and
+            the person would be new here.
         Conflict: the person already belongs to the account.
     """
     _validate(email, role)
     account, actor = begin_change(principal)
     check_manages(actor)
     person = _find_person(email)
+    if not actor.is_operator and (person is None or person.password_hash is None):
+        _check_new_people(email)
     membership = None if person is None else find_membership(account.id, person.id)
     is_new = membership is None
     if membership is None:
@@ -177,6 +181,18 @@ def _create_person(email: str) -> User:
     )
     db.session.execute(row.on_conflict_do_nothing(index_elements=[User.email_key]))
     return db.session.scalars(select(User).where(User.email_key == key)).one()
+
+
+def _check_new_people(email: str) -> None:
+    """Raises Forbidden if only the operator may add people who have not signed up."""
+    settings: Settings = current_app.config["SETTINGS"]
+    if settings.sign_up != "closed":
+        return
+    contact = f" ({settings.support_email})" if settings.support_email else ""
+    raise Forbidden(
+        f"Sign-up is closed here, and {email} has not signed up. Ask whoever runs this "
+        f"Canopy{contact} to add them."
+    )
 
 
 def _check_seats(account: Account) -> None:

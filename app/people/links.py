@@ -12,6 +12,7 @@ from app.db.extensions import db
 from app.db.queries import CompiledQuery
 from app.mail.service import queue_mail
 from app.models import MailedLink, User
+from app.people.sign_up import is_open
 from app.policy.people import RESET_LIFE, VERIFICATION_LIFE
 from app.security import tokens
 from app.values import clock
@@ -40,12 +41,16 @@ def request_reset(email: str) -> None:
 
 
 def resolve_reset_mail(recipient: str) -> tuple[str, dict[str, Any]] | None:
-    """The reset mail with a new link, or None if nobody has this address."""
+    """The reset mail with a new link, or None if nobody has this address.
+
+    Somebody who was invited and has not joined gets one only while anybody may sign up: with the
+    link they would have a password, and could sign in without the invitation.
+    """
     try:
         person = find_person(recipient)
     except EmailTaken:
         return None
-    if person is None:
+    if person is None or (person.password_hash is None and not is_open()):
         return None
     return RESET, {"name": person.name, "link": _new_link(RESET, person.id)}
 

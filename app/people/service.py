@@ -8,8 +8,10 @@ from flask import current_app
 from sqlalchemy import update
 
 from app.account.service import open_account
+from app.auth.memberships import memberships_of
 from app.auth.sessions import end_sessions
 from app.db.extensions import db
+from app.http.errors import Forbidden
 from app.mail.service import queue_mail
 from app.models import User
 from app.people import links
@@ -79,9 +81,29 @@ def set_first_password(user_id: str, name: str, password: str) -> bool:
     return bool(result.rowcount)
 
 
+def own_account_problem(user_id: str) -> str | None:
+    """Why a person may not create another account of their own, as a sentence for them, or None."""
+    limit = current_app.config["SETTINGS"].accounts_per_person
+    owned = sum(row.role == "owner" for row in memberships_of(user_id))
+    if owned < limit:
+        return None
+    if limit == 0:
+        return "New accounts are created by whoever runs this Canopy."
+    return (
+        f"You own {owned} {'account' if owned == 1 else 'accounts'}, and may not create more here. "
+        "Leave one first, or ask whoever runs this Canopy."
+    )
+
+
 def open_own_account(user_id: str, name: str, slug: str | None) -> str:
-    """Create an account owned by this person. Returns its id."""
-    person = db.session.get_one(User, user_id)
+    """Create an account owned by this person. Returns its id.
+
+    Raises Forbidden if they own as many as a person may.
+    """
+    # Locked, so that concurrent requests of one person see each other's accounts.
+    person = db.session.get_one(User, user_id, with_for_update=True)
+    if problem := own_account_problem(user_id):
+        raise Forbidden(problem)
     return open_account(name, person, slug=slug).id
 
 

@@ -27,12 +27,18 @@ from app.values.ids import new_id
 from app.values.text import fold
 
 MAIL = "sign_up"
+OPEN = "open"  # of the setting SIGN_UP
 
 _BY_HASH = CompiledQuery(
     select(SignUp.email, SignUp.name, SignUp.account_name, SignUp.password_hash).where(
         SignUp.token_hash == bindparam("token_hash"), SignUp.expires_at > bindparam("moment")
     )
 )
+
+
+def is_open() -> bool:
+    """Whether anybody may sign up here."""
+    return bool(current_app.config["SETTINGS"].sign_up == OPEN)
 
 
 def request_sign_up(
@@ -65,10 +71,11 @@ def resolve_sign_up_mail(
 ) -> tuple[str, dict[str, Any]] | None:
     """The mail to send for a sign-up: the link, or a notice that the address is registered.
 
-    None if the address is too similar to somebody else's, or if the link has expired.
+    None if the address is too similar to somebody else's, if the link has expired, or if sign-up
+    is no longer open.
     """
     public_url = current_app.config["SETTINGS"].public_url
-    if find_sign_up(values["token"]) is None:  # the mail was queued for too long
+    if not is_open() or find_sign_up(values["token"]) is None:
         return None
     try:
         known = find_person(recipient)

@@ -27,6 +27,8 @@ bp = PageBlueprint("people", __name__)
 @with_person
 def register() -> Any:
     """Sign up: a person and their first account."""
+    if not sign_up.is_open():
+        return page("people/no_sign_up.html", 403)
     form = RegisterForm()
     if not form.validate_on_submit():
         return page("people/register.html", 422 if form.errors else 200, form=form)
@@ -45,6 +47,8 @@ def register() -> Any:
 @with_person
 def confirm(token: str) -> Any:
     """Finish signing up, with the chosen password."""
+    if not sign_up.is_open():
+        return page("people/no_sign_up.html", 403)
     form, found = ConfirmForm(), sign_up.find_sign_up(token)
     if found is None:
         return page("people/dead_link.html", 404, kind="sign_up")

@@ -23,8 +23,8 @@ PLANS: Final[dict[str, Plan]] = {
     "enterprise": Plan(   1_000,    None,     None,    None),
 }  # fmt: skip
 
-# The plan after a canceled subscription, and the limits of accounts whose plan no longer exists. That
-# of new accounts is the setting DEFAULT_PLAN.
+# The plan after a canceled subscription, and the limits of accounts whose plan no longer exists.
+# The plan of new accounts is the setting DEFAULT_PLAN.
 BASE_PLAN: Final = "free"
 
 # Percentages of a limit at which an event is sent. Exceeding the limit is an event of its own.

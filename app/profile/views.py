@@ -186,4 +186,6 @@ def _profile(person: SignedIn, name: Any, password: Any, status: int = 200) -> R
 
 
 def _accounts(person: SignedIn, form: Any, status: int = 200) -> Response:
-    return page("profile/accounts.html", status, form=form, accounts=memberships_of(person.user_id))
+    problem = service.own_account_problem(person.user_id)
+    accounts = memberships_of(person.user_id)
+    return page("profile/accounts.html", status, form=form, accounts=accounts, problem=problem)

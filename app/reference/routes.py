@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from typing import Any
 
-from flask import Blueprint, Response, render_template, request
+from flask import Blueprint, Response, redirect, render_template, request
 from markupsafe import Markup, escape
 
 from app.api.openapi import description
 from app.http.etags import entity_tag
 from app.http.urls import absolute_url
 from app.reference.document import groups
+from app.site.pages import Instance, instance
+from app.site.signed_in import may_be_signed_in
 from app.values.strict_json import dumps
 
 bp = Blueprint("reference", __name__, template_folder="templates")
@@ -37,14 +40,24 @@ def openapi() -> Response:
 @bp.get("/docs")
 def page() -> Response:
     """The reference page, rendered from the document; it loads nothing from other hosts."""
-    return _cached(Response(_reference(), content_type="text/html; charset=utf-8"))
+    text = _reference(instance(), may_be_signed_in())
+    response = _cached(Response(text, content_type="text/html; charset=utf-8"))
+    response.vary.add("Cookie")
+    return response
+
+
+@bp.get("/openapi.json")
+def moved_openapi() -> Any:
+    """Where some programs look for the OpenAPI document: redirects to it."""
+    return redirect("/v1/openapi.json", 308)
 
 
 @cache
-def _reference() -> str:
+def _reference(_: Instance, is_signed_in: bool) -> str:
     """The rendered page. Like the document, it does not change while the process runs."""
     document = description()
-    return render_template("reference.html", api=document, groups=groups(document))
+    values = {"groups": groups(document), "is_signed_in": is_signed_in}
+    return render_template("reference.html", api=document, **values)
 
 
 def _cached(response: Response) -> Response:

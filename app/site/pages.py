@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit
 
-from flask import Blueprint, Flask, Response, flash, g, redirect, request
+from flask import Blueprint, Flask, Response, current_app, flash, g, redirect, request
 from flask import render_template as render
 
 from app.http.middleware import FORM_ACTION
@@ -14,6 +14,7 @@ from app.site import protection
 from app.values.clock import describe_duration, format_optional_time
 from config import Settings
 
+_EXTENSION: Final = "canopy_instance"
 _LONGEST_PATH: Final = 8_000  # characters; OAuth authorization requests are long
 
 
@@ -30,10 +31,43 @@ def init_app(app: Flask, settings: Settings) -> None:
     """Register templates, static files, template filters and CSRF protection."""
     app.register_blueprint(bp)
     protection.init_app(app, settings)
-    app.context_processor(lambda: {"person": g.get("person"), "csrf_field": protection.csrf_field})
+    app.extensions[_EXTENSION] = Instance.of(settings)
+    app.context_processor(
+        lambda: {
+            "person": g.get("person"),
+            "csrf_field": protection.csrf_field,
+            "instance": instance(),
+        }
+    )
     app.add_template_filter(_format_moment, "moment")
     app.add_template_filter(describe_duration, "span")
     app.add_template_filter(lambda role: "an" if role[0] in "aeo" else "a", "article")
+
+
+class Instance(NamedTuple):
+    """What pages say of the instance."""
+
+    name: str
+    sign_up: str
+    support_email: str | None
+    privacy_url: str | None
+    imprint_url: str | None
+
+    @staticmethod
+    def of(settings: Settings) -> Instance:
+        return Instance(
+            settings.instance_name,
+            settings.sign_up,
+            settings.support_email,
+            settings.privacy_url,
+            settings.imprint_url,
+        )
+
+
+def instance() -> Instance:
+    """The current application's instance."""
+    found: Instance = current_app.extensions[_EXTENSION]
+    return found
 
 
 class PageBlueprint(Blueprint):

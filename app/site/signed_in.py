@@ -42,6 +42,11 @@ def current_person() -> SignedIn | None:
     return person
 
 
+def may_be_signed_in() -> bool:
+    """Whether this browser has the cookie of a session, which may have ended. Asks no database."""
+    return bool(read_cookie(_SESSION))
+
+
 def signed_in(view: View) -> View:
     """Decorate a view that gets the signed-in person as its first argument. Others are redirected
     to the sign-in page."""

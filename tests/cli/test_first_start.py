@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 import shlex
 from typing import Any
@@ -101,6 +102,14 @@ def test_an_empty_first_start_makes_nothing(migrated: Flask) -> None:
         assert first_account() is None
     command = shlex.split(text.partition("bin/canopy ")[2].splitlines()[0])
     assert runner(migrated)(*command).exit_code == 0
+
+
+def test_an_empty_first_start_offers_sign_up_only_where_it_is_open(migrated: Flask) -> None:
+    settings = migrated.config["SETTINGS"]
+    page = f"{settings.public_url}/register"
+    assert page in said(migrated, empty=True)
+    migrated.config["SETTINGS"] = dataclasses.replace(settings, sign_up="invited")
+    assert page not in said(migrated, empty=True)
 
 
 def test_of_two_first_starts_one_makes_the_demo(
