@@ -27,7 +27,7 @@ from app.policy import bounds
 from app.policy.events import EVENTS, EventKind
 from app.policy.permissions import INCLUDES, PERMISSIONS, ROLES, SCOPES
 from app.policy.plans import PLANS, Plan
-from app.policy.tiers import DEFAULT_TIER, POSTS, ROUTES, TIERS, WINDOW_SECONDS
+from app.policy.tiers import DEFAULT_TIER, FORMS, ROUTES, TIERS, WINDOW_SECONDS
 from app.site.pages import PageBlueprint
 from config import ROOT, load_settings, setting_docs
 from docs.access import cell
@@ -39,6 +39,13 @@ COMMAND: Final = ".venv/bin/python -m docs.generate"
 _NEEDS: Final = {
     ANY_CREDENTIAL: "any credential",
     PROFILE: "any credential; an OAuth token `profile`",
+}
+
+# What a form can be about (app.policy.tiers).
+_SUBJECTS: Final = {
+    "email": "the e-mail address typed",
+    "token": "the token in the address",
+    "person": "the person signed in",
 }
 
 _MARKED = re.compile(r"<!-- generated: ([\w-]+) -->\n.*?<!-- end: \1 -->", re.DOTALL)
@@ -116,10 +123,18 @@ def tiers() -> str:
         routes = [f"`{route}`" for route, name in ROUTES.items() if name == tier]
         if tier == DEFAULT_TIER:
             routes.append("all others below `/api`")
-        routes += [f"`POST {route}`" for route, name in POSTS.items() if name == tier]
         allowed = "no limit" if number is None else f"{number} in {WINDOW_SECONDS} seconds"
         rows.append([f"`{tier}`", allowed, ", ".join(routes)])
     return table(["Tier", "Requests", "Routes"], rows)
+
+
+def forms() -> str:
+    """Forms of pages, and what the posts of each are counted by."""
+    rows = (
+        [f"`POST {FlaskPlugin.flaskpath2openapi(route)}`", _SUBJECTS[kind]]
+        for route, kind in FORMS.items()
+    )
+    return table(["Form", "Counted by client and"], rows)
 
 
 def events() -> str:
@@ -210,6 +225,7 @@ TABLES: Final[dict[str, Callable[[], str]]] = {
     "scopes": scopes,
     "plans": plans,
     "tiers": tiers,
+    "forms": forms,
     "events": events,
     "bounds": limits,
     "periodic-jobs": periodic_jobs,

@@ -8,5 +8,7 @@ A request comes through these modules in this order:
 * ``storage``: the script in Valkey that decides, and counts the request when it may pass;
 * ``windows``: the result, and the headers that show it.
 
+``counting`` has the limits of forms, of the OAuth server and of the chat, which a view asks for.
+
 ``request_counts`` is the usage of an account, which the same script counts.
 """

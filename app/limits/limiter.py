@@ -18,13 +18,11 @@ from app.auth.guard import current_principal
 from app.http.errors import RateLimited
 from app.limits.library import SingleLimiter
 from app.limits.plan_file import plan_of
-from app.limits.storage import SCHEME, WindowStorage
+from app.limits.storage import SCHEME, WindowKey, WindowStorage
 from app.limits.windows import LimitResult
 from app.policy.tiers import (
     DEFAULT_TIER,
     IPV6_NETWORK_BITS,
-    OAUTH_REJECTIONS,
-    POSTS,
     ROUTES,
     TIERS,
     WINDOW_SECONDS,
@@ -86,7 +84,7 @@ class ClientRateLimit(RateLimit):
         self.key, self.prefix = key, prefix
 
     def hit(self, storage: WindowStorage) -> LimitResult | None:
-        return storage.hit_client(self.key, self.amount)
+        return storage.hit_windows((WindowKey(self.key, self.amount),))
 
     def rejection(self, result: LimitResult) -> str:
         return (
@@ -121,7 +119,7 @@ STRATEGIES[SCHEME] = FixedWindowStrategy
 def init_app(app: Flask) -> None:
     """Refuse, from here on, the requests that are too many. ``identify`` has run by then."""
     RequestLimiter(
-        _client,
+        client,
         app=app,
         storage_uri=f"{SCHEME}://",
         strategy=SCHEME,
@@ -137,20 +135,19 @@ def rejection() -> RateLimited:
     return RateLimited(limit.rejection(result), headers=headers)
 
 
-def count_rejected_request() -> None:
-    """Count a request that a route has rejected because its sender did not authenticate.
+def hold(limit: RateLimit) -> None:
+    """Hold the current request against a limit, beside the one that was chosen before its route.
 
     Raises:
-        RateLimited: this client sent too many.
+        RateLimited: it is one too many.
     """
     if current_app.config["SETTINGS"].rate_limit_disabled:
         return
-    start = "Of what it has to refuse, the OAuth server answers"
-    limit = ClientRateLimit(f"oauth:{_client()}", OAUTH_REJECTIONS, start)
     result = limit.hit(WindowStorage())
     if result is None:
         return
-    setattr(g, _RESULT, (result, limit))
+    if not result.allowed or _RESULT not in g:
+        setattr(g, _RESULT, (result, limit))
     if not result.allowed:
         raise rejection()
 
@@ -198,24 +195,23 @@ def _current_limit() -> RateLimit | None:
         if is_disabled or (request.routing_exception is not None and not is_guess):
             return None
         start = "Without a valid credential the API allows"
-        return ClientRateLimit(f"address:{_client()}", WITHOUT_CREDENTIAL, start)
+        return ClientRateLimit(f"address:{client()}", WITHOUT_CREDENTIAL, start)
     tier = _tier(path)
     amount = None if tier is None or is_disabled else TIERS[tier]
     if amount is None:
         return None
-    return ClientRateLimit(f"{tier}:{_client()}", amount, "The routes of this tier allow")
+    return ClientRateLimit(f"{tier}:{client()}", amount, "The routes of this tier allow")
 
 
 def _tier(path: str) -> str | None:
     """The tier of this request, or None where nothing is counted."""
     rule = request.url_rule
     route = path if rule is None else rule.rule  # the address may end with a slash
-    if path.startswith("/api/"):
-        return ROUTES.get(route, DEFAULT_TIER)
-    return POSTS.get(route) if request.method == "POST" else None
+    return ROUTES.get(route, DEFAULT_TIER) if path.startswith("/api/") else None
 
 
-def _client() -> str:
+def client() -> str:
+    """Who sent the current request, as one client is counted."""
     return client_of(request.remote_addr or "")
 
 

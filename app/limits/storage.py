@@ -6,7 +6,9 @@ it. The library's own storage for Redis asks once to hit and twice to read, for 
 
 from __future__ import annotations
 
-from typing import Any, Final
+import itertools
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
 
 from limits.storage import Storage
 
@@ -17,9 +19,10 @@ from app.values import clock
 
 SCHEME: Final = "canopy"
 MINUTE_MS: Final = 60_000
+DAY_MS: Final = 24 * 60 * MINUTE_MS
 
-# Decides whether a request may pass: it is held against a window (KEYS[1], where there is one) and
-# against an account's counter of the day (in KEYS[2]; its name is added to the set KEYS[3]), and
+# Decides whether a request of an account may pass: it is held against a window (KEYS[1]) and
+# against the account's counter of the day (in KEYS[2]; its name is added to the set KEYS[3]), and
 # counts in both or in neither.
 #   ARGV: 1 limit of the window or 0, 2 its length in ms,
 #         3 account, 4 limit of the day or 0, 5 day, 6 what the counter begins with or '',
@@ -28,17 +31,14 @@ MINUTE_MS: Final = 60_000
 #           -1 when the counter is not there and 6 is ''
 _HIT: Final = Script("""
 local limit, used, left = tonumber(ARGV[1]), 0, tonumber(ARGV[2])
-local day_limit, today = 0, 0
-if KEYS[2] then
-    today = redis.call('HGET', KEYS[2], ARGV[3])
-    if not today then
-        if ARGV[6] == '' then return {-1} end
-        today = ARGV[6]
-        redis.call('HSET', KEYS[2], ARGV[3], today)
-        redis.call('EXPIRE', KEYS[2], ARGV[7])
-    end
-    day_limit, today = tonumber(ARGV[4]), tonumber(today)
+local day_limit, today = tonumber(ARGV[4]), redis.call('HGET', KEYS[2], ARGV[3])
+if not today then
+    if ARGV[6] == '' then return {-1} end
+    today = ARGV[6]
+    redis.call('HSET', KEYS[2], ARGV[3], today)
+    redis.call('EXPIRE', KEYS[2], ARGV[7])
 end
+today = tonumber(today)
 if limit > 0 then
     local ttl = redis.call('PTTL', KEYS[1])
     if ttl >= 0 then used, left = tonumber(redis.call('GET', KEYS[1])), ttl end
@@ -50,12 +50,38 @@ if limit > 0 then
     used = used + 1
     if used == 1 then redis.call('SET', KEYS[1], 1, 'PX', left) else redis.call('INCR', KEYS[1]) end
 end
-if KEYS[2] then
-    today = redis.call('HINCRBY', KEYS[2], ARGV[3], 1)
-    redis.call('SADD', KEYS[3], ARGV[3] .. ' ' .. ARGV[5])
-end
+today = redis.call('HINCRBY', KEYS[2], ARGV[3], 1)
+redis.call('SADD', KEYS[3], ARGV[3] .. ' ' .. ARGV[5])
 return {1, used, left, today}
 """)
+# The same for any number of windows, KEYS, and no counter.
+#   ARGV: of each window its limit, and its length in ms
+#   answer: allowed, then of each window used, and ms until it ends
+_HIT_WINDOWS: Final = Script("""
+local answer, used, left = {1}, {}, {}
+for i, key in ipairs(KEYS) do
+    local ttl = redis.call('PTTL', key)
+    used[i], left[i] = 0, tonumber(ARGV[2 * i])
+    if ttl >= 0 then used[i], left[i] = tonumber(redis.call('GET', key)), ttl end
+    if used[i] >= tonumber(ARGV[2 * i - 1]) then answer[1] = 0 end
+end
+for i, key in ipairs(KEYS) do
+    if answer[1] == 1 then
+        if used[i] == 0 then redis.call('SET', key, 0, 'PX', left[i]) end
+        used[i] = redis.call('INCR', key)
+    end
+    answer[2 * i], answer[2 * i + 1] = used[i], left[i]
+end
+return answer
+""")
+
+
+class WindowKey(NamedTuple):
+    """A window that is counted in: whose it is, and what it allows."""
+
+    client: str
+    limit: int
+    length_ms: int = MINUTE_MS
 
 
 class WindowStorage(Storage):
@@ -64,14 +90,17 @@ class WindowStorage(Storage):
     STORAGE_SCHEME = [SCHEME]  # noqa: RUF012 - as the library has it
     base_exceptions = ()
 
-    def hit_client(self, key: str, limit: int) -> LimitResult | None:
-        """One request of a client who is known by an address only."""
-        answer = valkey().run(_HIT, (_window_key(key),), limit, MINUTE_MS)
+    def hit_windows(self, windows: Sequence[WindowKey]) -> LimitResult | None:
+        """One request that is held against all of these windows, and counts in all or in none."""
+        keys = tuple(_window_key(window.client) for window in windows)
+        bounds = itertools.chain.from_iterable(window[1:] for window in windows)
+        answer: Any = valkey().run(_HIT_WINDOWS, keys, *bounds)
         if answer is None:
             return None
-        allowed, used, left, _ = answer
         moment = clock.now().timestamp()
-        return LimitResult(bool(allowed), moment, (_minute(moment, limit, used, left),))
+        counts = zip(windows, answer[1::2], answer[2::2], strict=True)
+        found = tuple(_window(moment, window, used, left) for window, used, left in counts)
+        return LimitResult(bool(answer[0]), moment, found)
 
     def hit_account(
         self, account_id: str, per_minute: int | None, per_day: int | None
@@ -87,7 +116,7 @@ class WindowStorage(Storage):
         allowed, used, left, today = answer
         moment, windows = clock.now().timestamp(), []
         if per_minute is not None:
-            windows.append(_minute(moment, per_minute, used, left))
+            windows.append(_window(moment, WindowKey(account_id, per_minute), used, left))
         if per_day is not None:
             windows.append(Window("day", per_day, today, request_counts.ends_at(day)))
         return LimitResult(bool(allowed), moment, tuple(windows))
@@ -132,5 +161,6 @@ def _window_key(client: str) -> str:
     return f"canopy:window:{client}"
 
 
-def _minute(moment: float, limit: int, used: int, left_ms: int) -> Window:
-    return Window("minute", limit, used, moment + left_ms / 1000)
+def _window(moment: float, window: WindowKey, used: int, left_ms: int) -> Window:
+    name = "minute" if window.length_ms == MINUTE_MS else "day"
+    return Window(name, window.limit, used, moment + left_ms / 1000)

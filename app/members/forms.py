@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from flask_wtf import FlaskForm
-
 from app.site.fields import name_field, new_password_field
+from app.site.forms import PageForm
 
 
-class JoinForm(FlaskForm):  # type: ignore[misc]
+class JoinForm(PageForm):
     name = name_field("Your name", autocomplete="name")
     password = new_password_field("Password", "name")

@@ -12,6 +12,7 @@ from app.members.forms import JoinForm
 from app.members.service import accept_invitation, find_invitation
 from app.people.service import set_first_password
 from app.policy.people import INVITATION_LIFE
+from app.site.forms import count_post, form_page
 from app.site.pages import PageBlueprint, page, redirect_to
 from app.site.signed_in import current_person, sign_in
 
@@ -27,14 +28,14 @@ def invitation(token: str) -> Any:
     if person is not None and person.user_id == found.user_id:
         if request.method == "GET":
             return page("members/join.html", invitation=found)
+        count_post()
         return _join(token, found, person.session_id)
     if person is not None or found.has_password:
         return page("members/sign_in_first.html", invitation=found, target=request.path)
     form = JoinForm()
     form.known = (found.email, found.account_name)
     if not form.validate_on_submit():
-        status = 422 if form.errors else 200
-        return page("members/join_new.html", status, form=form, invitation=found)
+        return form_page("members/join_new.html", form, invitation=found)
     return _join_new(token, found, form)
 
 

@@ -21,7 +21,7 @@ from app.api.error_handlers import as_api_error
 from app.api.parsing import whole_body
 from app.db.extensions import db
 from app.http.errors import ApiError, BadRequest, InternalError, PayloadTooLarge
-from app.limits import limiter
+from app.limits.counting import count_rejected_request
 from app.oauth.messages import OAuthRequest, OAuthResponse, error_response
 from app.oauth.metadata import server_metadata
 from app.oauth.parameters import read_unique
@@ -80,7 +80,7 @@ def _respond(endpoint: Callable[[OAuthRequest], OAuthResponse]) -> Response:
         response = error_response(error)
     db.session.commit()
     if response.status >= 400 and not (oauth_request and oauth_request.is_authenticated):
-        limiter.count_rejected_request()
+        count_rejected_request()
     return _render(response)
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from flask_wtf import FlaskForm
-
 from app.site.fields import (
     account_name_field,
     email_field,
@@ -12,9 +10,10 @@ from app.site.fields import (
     password_field,
     slug_field,
 )
+from app.site.forms import PageForm
 
 
-class RegisterForm(FlaskForm):  # type: ignore[misc]
+class RegisterForm(PageForm):
     name = name_field("Your name", autocomplete="name")
     email = email_field(autocomplete="email")
     password = new_password_field("Password", "name", "email", "account_name")
@@ -22,18 +21,18 @@ class RegisterForm(FlaskForm):  # type: ignore[misc]
     account_slug = slug_field("Short name")
 
 
-class ConfirmForm(FlaskForm):  # type: ignore[misc]
+class ConfirmForm(PageForm):
     password = password_field("The password that you chose")
 
 
-class LoginForm(FlaskForm):  # type: ignore[misc]
+class LoginForm(PageForm):
     email = email_field()
     password = password_field()
 
 
-class ForgotForm(FlaskForm):  # type: ignore[misc]
+class ForgotForm(PageForm):
     email = email_field()
 
 
-class ResetForm(FlaskForm):  # type: ignore[misc]
+class ResetForm(PageForm):
     password = new_password_field("New password")

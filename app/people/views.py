@@ -17,6 +17,7 @@ from app.people import links, service, sign_up
 from app.people.forms import ConfirmForm, ForgotForm, LoginForm, RegisterForm, ResetForm
 from app.people.passwords import check_password, count_sign_in_attempt, count_sign_up_attempt
 from app.policy.people import RESET_LIFE, SIGN_UP_LIFE, TRIES
+from app.site.forms import count_post, form_page
 from app.site.pages import PageBlueprint, allow_form_action, local_path, page, redirect_to
 from app.site.signed_in import current_person, known_browser, sign_in, sign_out, with_person
 
@@ -31,7 +32,7 @@ def register() -> Any:
         return page("people/no_sign_up.html", 403)
     form = RegisterForm()
     if not form.validate_on_submit():
-        return page("people/register.html", 422 if form.errors else 200, form=form)
+        return form_page("people/register.html", form)
     with transaction():
         sign_up.request_sign_up(
             name=form.name.data,
@@ -57,11 +58,12 @@ def confirm(token: str) -> Any:
             with transaction():
                 attempt = count_sign_up_attempt(token, found.password_hash)
         except RateLimited as error:
-            return _rate_limited(error, "people/confirm.html", form, sign_up=found)
-        if check_password(attempt, form.password.data):
-            return _finish_sign_up(token)
-        form.password.errors = ["That is not the password that was chosen when signing up."]
-    return page("people/confirm.html", 422 if form.errors else 200, form=form, sign_up=found)
+            form.rejection = error
+        else:
+            if check_password(attempt, form.password.data):
+                return _finish_sign_up(token)
+            form.password.errors = ["That is not the password that you chose when signing up."]
+    return form_page("people/confirm.html", form, sign_up=found)
 
 
 @bp.route("/login", methods=["GET", "POST"])
@@ -79,11 +81,13 @@ def login() -> Any:
             with transaction():
                 attempt = count_sign_in_attempt(form.email.data, known_browser())
         except RateLimited as error:
-            return _rate_limited(error, "people/login.html", form, target=target)
-        if check_password(attempt, form.password.data) and attempt.user_id is not None:
-            return _sign_in(redirect_to(target), attempt.user_id, _initial_account(attempt.user_id))
-        form.password.errors = ["The e-mail address or the password is wrong."]
-    return page("people/login.html", 422 if form.errors else 200, form=form, target=target)
+            form.rejection = error
+        else:
+            user_id = attempt.user_id
+            if check_password(attempt, form.password.data) and user_id is not None:
+                return _sign_in(redirect_to(target), user_id, _initial_account(user_id))
+            form.password.errors = ["The e-mail address or the password is wrong."]
+    return form_page("people/login.html", form, target=target)
 
 
 @bp.post("/logout")
@@ -102,7 +106,7 @@ def forgot_password() -> Any:
     """Request a password reset link by mail."""
     form = ForgotForm()
     if not form.validate_on_submit():
-        return page("people/forgot.html", 422 if form.errors else 200, form=form)
+        return form_page("people/forgot.html", form)
     with transaction():
         links.request_reset(form.email.data)
     return page("people/mailed.html", email=form.email.data, kind="reset", life=RESET_LIFE)
@@ -118,7 +122,7 @@ def reset_password(token: str) -> Any:
     form = ResetForm()
     form.known = (found.name, found.email)
     if not form.validate_on_submit():
-        return page("people/reset.html", 422 if form.errors else 200, form=form, email=found.email)
+        return form_page("people/reset.html", form, email=found.email)
     if not service.reset_password(token, found, form.password.data, request.remote_addr or ""):
         db.session.rollback()
         return page("people/dead_link.html", 404, kind="reset")
@@ -135,6 +139,7 @@ def verify_email(token: str) -> Any:
         return page("people/dead_link.html", 404, kind="verify")
     if request.method == "GET":
         return page("people/verify.html", email=found.email)
+    count_post()
     if links.claim_link(links.VERIFY, token) is None:
         db.session.rollback()
         return page("people/dead_link.html", 404, kind="verify")
@@ -168,10 +173,3 @@ def _sign_in(response: Response, user_id: str, account_id: str | None) -> Respon
 def _initial_account(user_id: str) -> str | None:
     """The person's first account by name: the last one used is not stored."""
     return next((row.id for row in memberships_of(user_id)), None)
-
-
-def _rate_limited(error: RateLimited, template: str, form: Any, **values: Any) -> Response:
-    form.password.errors = [error.message]
-    response = page(template, error.status, form=form, **values)
-    response.headers.update(error.headers)
-    return response

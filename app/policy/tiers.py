@@ -32,17 +32,23 @@ ROUTES: Final[dict[str, str]] = {
     "/api/db/webhook": "exempt",
 }
 
-# Forms by which passwords or addresses could be guessed. Only POST counts.
-POSTS: Final[dict[str, str]] = {
-    "/login": "strict",
-    "/register": "strict",
-    "/forgot-password": "strict",
-    "/register/confirm/<token>": "strict",
-    "/reset-password/<token>": "strict",
-    "/invitations/<token>": "strict",
-    "/profile/password": "strict",
-    "/profile/verify-email": "strict",
-    "/accounts": "strict",
+# Forms by which passwords or addresses could be guessed, or mails be caused. In one window a client
+# may post each of them so often about one subject, and all of them together so often.
+FORM_POSTS: Final = 5
+CLIENT_POSTS: Final = 60
+# What a form is about: the e-mail address that was typed, the token in its path, or the person who
+# is signed in. Only POST counts.
+FORMS: Final[dict[str, str]] = {
+    "/login": "email",
+    "/register": "email",
+    "/forgot-password": "email",
+    "/register/confirm/<token>": "token",
+    "/reset-password/<token>": "token",
+    "/verify-email/<token>": "token",
+    "/invitations/<token>": "token",
+    "/profile/password": "person",
+    "/profile/verify-email": "person",
+    "/accounts": "person",
 }
 
 # Requests to /v1 without a valid credential, in a window of their own.

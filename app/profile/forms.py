@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from flask_wtf import FlaskForm
-
 from app.site.fields import (
     account_name_field,
     name_field,
@@ -11,17 +9,18 @@ from app.site.fields import (
     password_field,
     slug_field,
 )
+from app.site.forms import PageForm
 
 
-class NameForm(FlaskForm):  # type: ignore[misc]
+class NameForm(PageForm):
     name = name_field("Your name", autocomplete="name")
 
 
-class PasswordForm(FlaskForm):  # type: ignore[misc]
+class PasswordForm(PageForm):
     password = password_field("Your password now")
     new_password = new_password_field("New password")
 
 
-class AccountForm(FlaskForm):  # type: ignore[misc]
+class AccountForm(PageForm):
     account_name = account_name_field()
     account_slug = slug_field("Short name")

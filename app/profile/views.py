@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 from flask import Response, request
 from sqlalchemy.exc import IntegrityError
@@ -26,7 +25,8 @@ from app.policy.people import TRIES
 from app.profile.browsers import browser_name
 from app.profile.forms import AccountForm, NameForm, PasswordForm
 from app.security.passwords import hash_password
-from app.site.pages import PageBlueprint, page, redirect_to
+from app.site.forms import count_post, form_page
+from app.site.pages import PageBlueprint, redirect_to
 from app.site.signed_in import current_person, sign_in, sign_out, signed_in
 from app.values.ids import is_id
 
@@ -43,7 +43,8 @@ def home() -> Response:
 @signed_in
 def profile(person: SignedIn) -> Response:
     """Name, address, password, sessions."""
-    return _profile(person, _name_form(person), PasswordForm(formdata=None))
+    form = _name_form(person)
+    return _profile(person, form, PasswordForm(formdata=None), form)
 
 
 @bp.post("/profile/name")
@@ -52,7 +53,7 @@ def change_name(person: SignedIn) -> Response:
     """Change the name."""
     form = NameForm()
     if not form.validate_on_submit():
-        return _profile(person, form, PasswordForm(formdata=None), 422)
+        return _profile(person, form, PasswordForm(formdata=None), form)
     with transaction():
         service.rename_person(person.user_id, form.name.data)
     return redirect_to("/profile", "Your name is changed.")
@@ -69,27 +70,20 @@ def change_password(person: SignedIn) -> Response:
             with transaction():
                 attempt = service.count_own_attempt(person.user_id)
         except RateLimited as error:
-            form.password.errors = [error.message]
-            response = _profile(person, _name_form(person), form, error.status)
-            response.headers.update(error.headers)
-            return response
-        hashed = hash_password(form.new_password.data)
-        if service.check_password(attempt, form.password.data):
-            response = redirect_to(
-                "/profile", "Your password is changed. You are signed in here only."
-            )
-            with transaction():
-                service.set_password(person.user_id, hashed, address=request.remote_addr or "")
-                sign_in(response, person.user_id, person.account_id)
-            return response
-        form.password.errors = ["That is not your password."]
-    return _profile(person, _name_form(person), form, 422)
+            form.rejection = error
+        else:
+            hashed = hash_password(form.new_password.data)
+            if service.check_password(attempt, form.password.data):
+                return _set_password(person, hashed)
+            form.password.errors = ["That is not your password."]
+    return _profile(person, _name_form(person), form, form)
 
 
 @bp.post("/profile/verify-email")
 @signed_in
 def send_verification(person: SignedIn) -> Response:
     """Mail a link that verifies the address."""
+    count_post()
     if not person.is_verified:
         with transaction():
             service.send_verification(person.user_id, person.email, person.name)
@@ -130,7 +124,7 @@ def open_account(person: SignedIn) -> Response:
     """Open another account."""
     form = AccountForm()
     if not form.validate_on_submit():
-        return _accounts(person, form, 422)
+        return _accounts(person, form)
     name, slug = form.account_name.data, form.account_slug.data or None
     for _ in range(TRIES):
         try:
@@ -178,14 +172,24 @@ def _name_form(person: SignedIn) -> NameForm:
     return NameForm(formdata=None, name=person.name)
 
 
-def _profile(person: SignedIn, name: Any, password: Any, status: int = 200) -> Response:
+def _set_password(person: SignedIn, hashed: str) -> Response:
+    response = redirect_to("/profile", "Your password is changed. You are signed in here only.")
+    with transaction():
+        service.set_password(person.user_id, hashed, address=request.remote_addr or "")
+        sign_in(response, person.user_id, person.account_id)
+    return response
+
+
+def _profile(
+    person: SignedIn, name: NameForm, password: PasswordForm, sent: NameForm | PasswordForm
+) -> Response:
+    """The page with both forms, of which ``sent`` may have been rejected."""
     sessions = [(row, browser_name(row.browser)) for row in list_sessions(person.user_id)]
-    return page(
-        "profile/profile.html", status, name_form=name, password_form=password, sessions=sessions
-    )
+    forms = {"name_form": name, "password_form": password}
+    return form_page("profile/profile.html", sent, sessions=sessions, **forms)
 
 
-def _accounts(person: SignedIn, form: Any, status: int = 200) -> Response:
+def _accounts(person: SignedIn, form: AccountForm) -> Response:
     problem = service.own_account_problem(person.user_id)
     accounts = memberships_of(person.user_id)
-    return page("profile/accounts.html", status, form=form, accounts=accounts, problem=problem)
+    return form_page("profile/accounts.html", form, accounts=accounts, problem=problem)

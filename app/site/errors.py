@@ -7,6 +7,7 @@ from typing import Final
 from flask import Response, g, request
 
 from app.http.errors import ApiError
+from app.limits.limiter import seconds
 from app.site.pages import page
 
 # Only programs request these.
@@ -21,14 +22,13 @@ _TITLES: Final = {
     405: "That cannot be done here",
     409: "That does not go together",
     413: "That is too much at once",
-    429: "Too often",
+    429: "Too many attempts",
     503: "Not at the moment",
 }
 _DEFAULT_TITLE: Final = "Something went wrong"
 # For people, in place of the message of the API.
 _MESSAGES: Final = {
     404: "The address may be mistyped, or what was here is gone.",
-    429: "This was sent often in a short while, from here or from your network.",
     500: "The fault is ours. It is noted down.",
     503: "The service cannot reach what it needs. It tries again by itself.",
 }
@@ -46,13 +46,15 @@ def error_page(error: ApiError, request_id: str) -> Response | None:
         message=_message(error),
         details=error.details,
         request_id=request_id,
-        wait=error.headers.get("Retry-After") if error.status in (429, 503) else None,
+        wait=error.headers.get("Retry-After") if error.status == 503 else None,
     )
 
 
 def _message(error: ApiError) -> str:
     """The message for people: a general one unless the error has a specific message."""
-    is_general = error.status == 429 or error.message == error.default_message
+    if error.status == 429 and (wait := error.headers.get("Retry-After")):
+        return f"Please wait {seconds(int(wait))} and try again."
+    is_general = error.message == error.default_message
     return _MESSAGES.get(error.status, error.message) if is_general else error.message
 
 

@@ -169,7 +169,7 @@ def test_a_form_may_lead_to_one_more_origin_where_a_page_says_so(
         pages.allow_form_action(url)
         return shown(*arguments, **values)
 
-    monkeypatch.setattr("app.people.views.page", leading)
+    monkeypatch.setattr("app.site.forms.page", leading)
     client = app.test_client()
     assert f"; form-action 'self' {allowed};" in client.get("/login").headers[CSP]
     monkeypatch.undo()

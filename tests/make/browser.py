@@ -82,8 +82,14 @@ def _is_sent(attributes: dict[str, str]) -> bool:
 class Browser:
     """One browser of one person."""
 
-    def __init__(self, app: Flask) -> None:
+    def __init__(self, app: Flask, address: str | None = None) -> None:
+        """
+        Args:
+            address: where it is; by default at another address with each request, for tests that
+                are not about the limits of addresses.
+        """
         self.app = app
+        self._address = address
         self.client = app.test_client()
         self.headers = {"Accept": "text/html", "User-Agent": "Mozilla/5.0 (Linux) Firefox/140.0"}
         self.page: Page | None = None
@@ -121,8 +127,8 @@ class Browser:
     def _open(self, method: str, path: str, *, follow: bool, **options: Any) -> Page:
         headers = self.headers | options.pop("headers", {})
         path = path.removeprefix(self.app.config["SETTINGS"].public_url)
-        # From another address each time: this is not about the limits of addresses.
-        options.setdefault("environ_overrides", {"REMOTE_ADDR": self.address()})
+        address = self._address or self.address()
+        options.setdefault("environ_overrides", {"REMOTE_ADDR": address})
         response = self.client.open(path, method=method, headers=headers, **options)
         location = response.headers.get("Location", "")
         if follow and response.status_code in (302, 303) and location.startswith("/"):

@@ -136,12 +136,14 @@ def test_signing_out_requires_a_form(app: Flask) -> None:
     "header", ["X-Forwarded-For", "X-Real-IP", "Forwarded", "True-Client-IP", "CF-Connecting-IP"]
 )
 def test_forged_client_addresses_do_not_evade_the_limit(app: Flask, header: str) -> None:
-    client, found = app.test_client(), []
+    browser, found = Browser(app, Browser.address()), []
     for number in range(6):
-        headers = HTML | {header: f"for=10.0.0.{number}" if header == "Forwarded" else
-                          f"10.0.0.{number}"}  # fmt: skip
-        found.append(client.post("/login", headers=headers).status_code)
-    assert found == [403] * 5 + [429]
+        value = f"10.0.0.{number}"
+        browser.headers[header] = f"for={value}" if header == "Forwarded" else value
+        browser.get("/login")
+        page = browser.submit(email=f"{header.lower()}@example.org", password=PASSWORD)
+        found.append(page.status)
+    assert found == [422] * 5 + [429]
 
 
 @pytest.mark.parametrize(

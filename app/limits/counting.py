@@ -1,0 +1,59 @@
+"""Limits that a view holds its request against, once it knows whom to count.
+
+Each raises ``RateLimited`` for a request that is one too many, and lets all pass while Valkey is
+down.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+
+from flask import request
+
+from app.limits.limiter import ClientRateLimit, RateLimit, client, hold, seconds
+from app.limits.storage import WindowKey, WindowStorage
+from app.limits.windows import LimitResult
+from app.policy.tiers import CLIENT_POSTS, FORM_POSTS, OAUTH_REJECTIONS
+
+
+class FormRateLimit(RateLimit):
+    """The windows of a form, in all of which a post counts, or in none."""
+
+    __slots__ = ("windows",)
+
+    def __init__(self, windows: Sequence[WindowKey]) -> None:
+        super().__init__(windows[0].limit)
+        self.windows = windows
+
+    def hit(self, storage: WindowStorage) -> LimitResult | None:
+        return storage.hit_windows(self.windows)
+
+    def rejection(self, result: LimitResult) -> str:
+        wait = seconds(result.retry_after())
+        return f"Too many attempts. Please wait {wait} and try again."
+
+
+def count_form_post(subject: str) -> None:
+    """Count a post of the form at the current route.
+
+    Args:
+        subject: whom or what it is about, of any length (``app.policy.tiers.FORMS``).
+
+    Raises:
+        RateLimited: this client has posted it too often about this subject, or forms in all.
+    """
+    rule, digest = request.url_rule, hashlib.sha256(subject.encode(errors="surrogatepass"))
+    form = f"form:{rule.rule if rule else ''}:{client()}:{digest.hexdigest()}"
+    windows = (WindowKey(form, FORM_POSTS), WindowKey(f"forms:{client()}", CLIENT_POSTS))
+    hold(FormRateLimit(windows))
+
+
+def count_rejected_request() -> None:
+    """Count a request that the OAuth server has rejected because its sender did not authenticate.
+
+    Raises:
+        RateLimited: this client sent too many.
+    """
+    start = "Of what it has to refuse, the OAuth server answers"
+    hold(ClientRateLimit(f"oauth:{client()}", OAUTH_REJECTIONS, start))

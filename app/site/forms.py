@@ -1,0 +1,71 @@
+"""What all forms of pages share: how often they may be posted, and how they are shown again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from flask import Response, request
+from flask_wtf import FlaskForm
+
+from app.http.errors import RateLimited
+from app.limits.counting import count_form_post
+from app.policy.tiers import FORMS
+from app.site.pages import page
+from app.site.signed_in import current_person
+from app.values.text import fold
+
+
+class PageForm(FlaskForm):  # type: ignore[misc]
+    """A form of a page. One that is posted too often is not valid, and is shown again with what was
+    typed, but for passwords.
+
+    Attributes:
+        rejection: why it was not looked at; None if it was.
+    """
+
+    rejection: RateLimited | None = None
+
+    @property
+    def has_problem(self) -> bool:
+        """Whether it is shown again because something is wrong."""
+        return bool(self.errors or self.rejection)
+
+    def validate(self, extra_validators: Mapping[str, Any] | None = None) -> bool:
+        """Count the post, then look at the fields."""
+        try:
+            count_post()
+        except RateLimited as error:
+            self.rejection = error
+            return False
+        return bool(super().validate(extra_validators))
+
+
+def form_page(template: str, form: PageForm, **values: Any) -> Response:
+    """Render a page with a form: 200 at first, 422 with errors, 429 if it was sent too often."""
+    if form.rejection is None:
+        return page(template, 422 if form.errors else 200, form=form, **values)
+    response = page(template, form.rejection.status, form=form, **values)
+    response.headers.update(form.rejection.headers)
+    return response
+
+
+def count_post() -> None:
+    """Count the current post of a form, if ``app.policy.tiers.FORMS`` has it.
+
+    Raises:
+        RateLimited: it is one too many.
+    """
+    route = request.url_rule.rule if request.url_rule else ""
+    if kind := FORMS.get(route):
+        count_form_post(_subject(kind))
+
+
+def _subject(kind: str) -> str:
+    """Whom or what the current post is about."""
+    if kind == "token":
+        return str((request.view_args or {}).get("token"))
+    person = current_person()
+    if kind == "person" and person is not None:
+        return person.user_id
+    return fold(request.form.get("email", "").strip())
