@@ -130,10 +130,8 @@ def tiers() -> str:
 
 def forms() -> str:
     """Forms of pages, and what the posts of each are counted by."""
-    rows = (
-        [f"`POST {FlaskPlugin.flaskpath2openapi(route)}`", _SUBJECTS[kind]]
-        for route, kind in FORMS.items()
-    )
+    paths = {FlaskPlugin.flaskpath2openapi(route): kind for route, kind in FORMS.items()}
+    rows = ([f"`POST {path}`", _SUBJECTS[kind]] for path, kind in paths.items())
     return table(["Form", "Counted by client and"], rows)
 
 

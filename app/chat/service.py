@@ -14,6 +14,7 @@ from app.chat import tools
 from app.chat.completion import Completion, ModelFailed, read_completion
 from app.db.queries import release
 from app.http.errors import ServiceUnavailable
+from app.limits.counting import count_question
 from app.policy import chat as policy
 from app.values import clock
 from app.values.deadline import Deadline
@@ -85,6 +86,7 @@ def reply(principal: Principal, message: str, history: Sequence[Message] = ()) -
 
     Raises:
         ServiceUnavailable: there is no model, it fails, or too many are talking to it.
+        RateLimited: the account has asked as many questions as its plan allows in a day.
     """
     chat: Chat | None = current_app.extensions.get(EXTENSION)
     if chat is None:
@@ -99,6 +101,7 @@ def reply(principal: Principal, message: str, history: Sequence[Message] = ()) -
             retry_after=policy.RETRY_BUSY,
         )
     try:
+        count_question(principal.account_id, principal.plan)
         return _converse(chat.model, principal, [*history, _message("user", message)])
     except ModelFailed as failure:
         log.warning(

@@ -40,7 +40,7 @@ def list_(as_json: bool) -> None:
 
 
 def describe_plan(name: str) -> str:
-    """A plan with its limits: ``free (1,000 ha, 3 members, 60 requests a minute, 1,000 a day)``."""
+    """A plan with its limits: ``free (1,000 ha, 3 members, 60 requests a minute, …)``."""
     limits = plan_of(name)
     unit = "" if limits.requests_per_minute else " requests"
     parts = [
@@ -50,6 +50,7 @@ def describe_plan(name: str) -> str:
             (limits.members, " member" if limits.members == 1 else " members"),
             (limits.requests_per_minute, " requests a minute"),
             (limits.requests_per_day, f"{unit} a day"),
+            (limits.chat_questions_per_day, " chat questions a day"),
         )
         if number
     ]

@@ -7,12 +7,14 @@ down.
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Sequence
 
 from flask import request
 
 from app.limits.limiter import ClientRateLimit, RateLimit, client, hold, seconds
-from app.limits.storage import WindowKey, WindowStorage
+from app.limits.plan_file import plan_of
+from app.limits.storage import DAY_MS, WindowKey, WindowStorage
 from app.limits.windows import LimitResult
 from app.policy.tiers import CLIENT_POSTS, FORM_POSTS, OAUTH_REJECTIONS
 
@@ -32,6 +34,36 @@ class FormRateLimit(RateLimit):
     def rejection(self, result: LimitResult) -> str:
         wait = seconds(result.retry_after())
         return f"Too many attempts. Please wait {wait} and try again."
+
+
+class QuestionRateLimit(RateLimit):
+    """The questions of an account to the chat in 24 hours."""
+
+    kind = "plan"
+    __slots__ = ("account_id", "plan")
+
+    def __init__(self, account_id: str, plan: str, amount: int) -> None:
+        super().__init__(amount)
+        self.account_id, self.plan = account_id, plan
+
+    def hit(self, storage: WindowStorage) -> LimitResult | None:
+        window = WindowKey(f"questions:{self.account_id}", self.amount, DAY_MS)
+        return storage.hit_windows((window,))
+
+    def rejection(self, result: LimitResult) -> str:
+        hours = math.ceil(result.retry_after() / 3600)
+        wait = "1 hour" if hours == 1 else f"{hours} hours"
+        return (
+            f"The plan {self.plan} allows {self.amount:,} chat questions a day, counted over all "
+            f"credentials of the account. Try again in {wait}."
+        )
+
+
+def count_question(account_id: str, plan: str) -> None:
+    """Count a question of an account to the chat. Raises RateLimited."""
+    amount = plan_of(plan).chat_questions_per_day
+    if amount is not None:
+        hold(QuestionRateLimit(account_id, plan, amount))
 
 
 def count_form_post(subject: str) -> None:

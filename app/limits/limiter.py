@@ -36,6 +36,8 @@ _UNKNOWN: Final = "unknown"  # a client behind a proxy that does not say who it 
 class RateLimit(RateLimitItemPerMinute):
     """The limit of one request."""
 
+    kind = "client"  # for the metrics; or plan
+
     def __init__(self, amount: int) -> None:
         super().__init__(amount, namespace="canopy")
 
@@ -55,6 +57,7 @@ class PlanRateLimit(RateLimit):
     begin new ones.
     """
 
+    kind = "plan"
     __slots__ = ("account_id", "per_day", "per_minute", "plan")
 
     def __init__(self, account_id: str, plan: str, per_minute: int | None, per_day: int | None):
@@ -160,9 +163,7 @@ def seconds(number: int) -> str:
 def kind_of_limit() -> str | None:
     """Which kind of limit applied to this request, for the metrics."""
     found = g.get(_RESULT)
-    if found is None:
-        return None
-    return "plan" if isinstance(found[1], PlanRateLimit) else "client"
+    return None if found is None else found[1].kind
 
 
 def _show(response: Response) -> Response:

@@ -14,13 +14,14 @@ class Plan:
     requests_per_day: int | None
     hectares: int | None  # reported, never enforced by refusing work
     members: int | None  # invited people count
+    chat_questions_per_day: int | None = None  # in 24 hours from the first one
 
 
 PLANS: Final[dict[str, Plan]] = {
-    #                  a minute    a day  hectares  members
-    "free": Plan(            60,   1_000,    1_000,       3),
-    "pro": Plan(            300,  10_000,   50_000,      25),
-    "enterprise": Plan(   1_000,    None,     None,    None),
+    #                  a minute    a day  hectares  members  questions
+    "free": Plan(            60,   1_000,    1_000,       3,        50),
+    "pro": Plan(            300,  10_000,   50_000,      25,       500),
+    "enterprise": Plan(   1_000,    None,     None,    None,      None),
 }  # fmt: skip
 
 # The plan after a canceled subscription, and the limits of accounts whose plan no longer exists.

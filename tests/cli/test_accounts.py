@@ -117,7 +117,8 @@ def test_create_for_people_prints_a_line_for_each_value(app: Flask, run: Run) ->
     assert [line.split(maxsplit=1)[0] for line in lines.splitlines()] == NAMES
     slug = lines.splitlines()[1].split()[1]
     assert (
-        "Plan: free (1,000 ha, 3 members, 60 requests a minute, 1,000 a day). "
+        "Plan: free (1,000 ha, 3 members, 60 requests a minute, 1,000 a day, "
+        "50 chat questions a day). "
         f"Change it with: bin/canopy account update {slug} --plan pro" in explained
     )
 
