@@ -16,11 +16,16 @@ from app.limits.limiter import ClientRateLimit, RateLimit, client, hold, seconds
 from app.limits.plan_file import plan_of
 from app.limits.storage import DAY_MS, WindowKey, WindowStorage
 from app.limits.windows import LimitResult
-from app.policy.tiers import CLIENT_POSTS, FORM_POSTS, OAUTH_REJECTIONS
+from app.policy.tiers import (
+    AUTHORIZATION_REQUESTS,
+    CLIENT_POSTS,
+    FORM_POSTS,
+    OAUTH_REJECTIONS,
+)
 
 
-class FormRateLimit(RateLimit):
-    """The windows of a form, in all of which a post counts, or in none."""
+class PageRateLimit(RateLimit):
+    """The windows of a page, in all of which a request counts, or in none."""
 
     __slots__ = ("windows",)
 
@@ -78,7 +83,17 @@ def count_form_post(subject: str) -> None:
     rule, digest = request.url_rule, hashlib.sha256(subject.encode(errors="surrogatepass"))
     form = f"form:{rule.rule if rule else ''}:{client()}:{digest.hexdigest()}"
     windows = (WindowKey(form, FORM_POSTS), WindowKey(f"forms:{client()}", CLIENT_POSTS))
-    hold(FormRateLimit(windows))
+    hold(PageRateLimit(windows))
+
+
+def count_authorization_request(user_id: str) -> None:
+    """Count a request to the consent page. Raises RateLimited.
+
+    Args:
+        user_id: of the person who is signed in, or an empty string.
+    """
+    window = WindowKey(f"authorize:{client()}:{user_id}", AUTHORIZATION_REQUESTS)
+    hold(PageRateLimit((window,)))
 
 
 def count_rejected_request() -> None:

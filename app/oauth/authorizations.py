@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import bindparam, select, update
+from sqlalchemy import bindparam, delete, select, update
 
 from app.auth.tenant import find_locked
 from app.db.extensions import db
@@ -45,8 +45,12 @@ def create_authorization(
     redirect_uri: str,
     code_challenge: str | None,
 ) -> str:
-    """Create an authorization. Returns its code, of which only the hash is stored."""
+    """Create an authorization. Returns its code, of which only the hash is stored.
+
+    Codes that the same person gave the same application, and that expired unused, are deleted.
+    """
     code, moment = tokens.new_token(tokens.AUTHORIZATION_CODE), clock.now()
+    _delete_unused(account_id, user_id, application_id, moment)
     row = OAuthAuthorization(
         id=new_id("authorization"),
         account_id=account_id,
@@ -112,6 +116,19 @@ def revoke_family(account_id: str, authorization_id: str) -> None:
             OAuthAuthorization.revoked_at.is_(None),
         )
         .values(revoked_at=clock.now()),
+        execution_options={"synchronize_session": False},
+    )
+
+
+def _delete_unused(account_id: str, user_id: str, application_id: str, moment: datetime) -> None:
+    db.session.execute(
+        delete(OAuthAuthorization).where(
+            OAuthAuthorization.account_id == account_id,
+            OAuthAuthorization.user_id == user_id,
+            OAuthAuthorization.application_id == application_id,
+            OAuthAuthorization.code_used_at.is_(None),
+            OAuthAuthorization.code_expires_at <= moment,
+        ),
         execution_options={"synchronize_session": False},
     )
 

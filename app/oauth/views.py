@@ -10,6 +10,7 @@ from flask import Response, request
 from app.auth.memberships import memberships_of
 from app.auth.sessions import SignedIn, record_session_use
 from app.db.transactions import transaction
+from app.limits.counting import count_authorization_request
 from app.oauth import service
 from app.oauth.consents import list_consents, revoke_consent
 from app.oauth.redirect_uris import display_host, is_on_this_device
@@ -26,13 +27,14 @@ bp = PageBlueprint("oauth_pages", __name__)
 @with_person
 def authorize() -> Response:
     """Ask the signed-in person whether an application may act for them, and redirect back to it."""
+    person = current_person()
+    count_authorization_request("" if person is None else person.user_id)
     try:
         auth_request = service.read_request(request.query_string)
     except CannotRedirect as error:
         return page("oauth/error.html", error.status, message=error.message)
     except RedirectWithError as error:
         return _redirect_to_client(error.url)
-    person = current_person()
     if person is None:
         if auth_request.is_silent:
             return _redirect_to_client(service.deny(auth_request, "login_required"))

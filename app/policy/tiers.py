@@ -57,4 +57,6 @@ WITHOUT_CREDENTIAL: Final = 60
 # Rejected requests to the OAuth server, in a window of their own. Those of applications with a
 # secret do not count: one server may act for many people, whose tokens may all have expired.
 OAUTH_REJECTIONS: Final = 60
+# Authorization requests of one person, or of nobody, from one client: each may store a code.
+AUTHORIZATION_REQUESTS: Final = 60
 IPV6_NETWORK_BITS: Final = 64

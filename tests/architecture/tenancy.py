@@ -89,6 +89,7 @@ EXCEPTIONS = {
     "for",
     Place("app.oauth.authorizations", "claim_code", "OAuthAuthorization"): "names account_id",
     Place("app.oauth.authorizations", "revoke_family", "OAuthAuthorization"): "likewise",
+    Place("app.oauth.authorizations", "_delete_unused", "OAuthAuthorization"): "likewise",
     Place("app.oauth.issuing", "_BY_HASH", "OAuthAuthorization"): "finds out what a token is for",
     Place(
         "app.oauth.consents", "record_consent", "OAuthConsent"
