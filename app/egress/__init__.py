@@ -17,7 +17,7 @@ certificate is accepted that is not valid for the name.
 
 from __future__ import annotations
 
-from app.egress.addresses import Network
+from app.egress.addresses import Network, may_be_called
 from app.egress.attempt import EgressError, Timing
 from app.egress.client import Egress, Response
 from app.egress.resolving import Resolve
@@ -31,5 +31,6 @@ __all__ = [
     "Response",
     "Target",
     "Timing",
+    "may_be_called",
     "parse_target",
 ]

@@ -99,6 +99,12 @@ def is_opened(address: Address, allowed_networks: Sequence[Network]) -> bool:
     return any(_is_within(form, allowed_networks) for form in (address, mapped) if form is not None)
 
 
+def may_be_called(host: str, allowed_networks: Sequence[Network]) -> bool:
+    """Whether a host can ever be called, as far as it tells by itself: an IP address may not be
+    allowed, a name is judged each time by where it leads."""
+    return not is_address(host) or is_allowed(ip_address(host), allowed_networks)
+
+
 def is_address(host: str) -> bool:
     """Whether a host is an IP address."""
     try:

@@ -121,10 +121,11 @@ class Egress:
         """The addresses of a host, all of them allowed."""
         is_name = not is_address(host)
         found = self._lookups.resolve(host, attempt.deadline) if is_name else [host]
+        reason = FailureReason.NO_PUBLIC_ADDRESS if is_name else FailureReason.NOT_ALLOWED
         try:
             addresses = all_allowed(found, self._allowed)
         except ValueError:
-            raise EgressError(FailureReason.NOT_ALLOWED) from None
+            raise EgressError(reason) from None
         if any(is_own(one) and not is_opened(one, self._allowed) for one in addresses):
-            raise EgressError(FailureReason.NOT_ALLOWED)
+            raise EgressError(reason)
         return addresses

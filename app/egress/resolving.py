@@ -90,7 +90,7 @@ class Lookups:
         except OSError:
             found = ()
         if not found:
-            raise EgressError(FailureReason.UNKNOWN_NAME)
+            raise EgressError(FailureReason.NO_PUBLIC_ADDRESS)
         return found
 
     def close(self) -> None:

@@ -57,8 +57,12 @@ LOG_DAYS: Final = 30
 class FailureReason(StrEnum):
     """Why an attempt failed without a response, as the log shows it."""
 
-    NOT_ALLOWED = "address not allowed"
-    UNKNOWN_NAME = "the name of the host cannot be resolved"
+    NOT_ALLOWED = "address not allowed"  # of a URL with an IP address
+    # One reason for a name that does not resolve and for one that leads to where nobody may go: two
+    # would tell which names the operator's own network has.
+    NO_PUBLIC_ADDRESS = (
+        "the host cannot be reached from here: its name does not resolve to a public address"
+    )
     SLOW_NAME = "timed out resolving the name of the host"
     SLOW_CONNECT = "timed out connecting"
     REFUSED = "connection refused"

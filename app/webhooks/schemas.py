@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any, ClassVar, Final
 
 import marshmallow as ma
+from flask import current_app
 from marshmallow import fields, validate
 
 from app.api.schemas import OutputSchema
-from app.egress import parse_target
+from app.egress import may_be_called, parse_target
 from app.policy.deliveries import (
     DESCRIPTION_LENGTH,
     OVERLAP_HOURS_DEFAULT,
@@ -60,9 +61,11 @@ class Url(Text):
     def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> str:
         text = super()._deserialize(value, attr, data, **options)
         try:
-            parse_target(text)
+            host = parse_target(text).host
         except ValueError as error:
             raise ma.ValidationError(str(error)) from None
+        if not may_be_called(host, current_app.config["SETTINGS"].webhook_allowed_networks):
+            raise ma.ValidationError(f"Must have a public address, or a name; {host} is neither.")
         return text
 
 

@@ -24,7 +24,7 @@ from tests.cli.conftest import Run
 from tests.egress.conftest import LOOPBACK
 from tests.mail.servers import free_port
 from tests.make import Client, events, make_project, second_app
-from tests.make.webhooks import deliveries, make_webhook
+from tests.make.webhooks import deliveries, make_webhook, make_webhook_at
 from tests.webhooks.job import deliver_due, forget_deliveries
 
 pytestmark = pytest.mark.one_database
@@ -206,7 +206,7 @@ def test_listen_removes_what_one_that_was_killed_has_left(
         killed.setattr(webhooks, "_remove", lambda *_: None)
         listen("--port", port)
     (left,) = client.get("/v1/webhooks").json["data"]
-    other = make_webhook(client, url=f"https://127.0.0.1:{port}/")
+    other = make_webhook_at(client, f"https://127.0.0.1:{port}/")
     during: list[str] = []
     result = listen(
         "--port",

@@ -11,7 +11,7 @@ from app.deliveries.metrics import ATTEMPTS, LATENCY
 from app.jobs.valkey import valkey
 from tests.egress.receivers import Receiver, answering, in_turn
 from tests.make import Client, make_project
-from tests.make.webhooks import make_webhook
+from tests.make.webhooks import make_webhook, make_webhook_at
 from tests.webhooks.conftest import Deliver, Later
 
 
@@ -64,7 +64,7 @@ def test_attempts_by_outcome(
         make_project(customer)
         deliver()
     make_webhook(customer, url="https://127.0.0.1:9/", events=["project.created"])
-    make_webhook(customer, url="https://10.0.0.1/", events=["project.created"])
+    make_webhook_at(customer, "https://10.0.0.1/", events=["project.created"])
     make_project(customer)
     later(timedelta(seconds=60))
     deliver()

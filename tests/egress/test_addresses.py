@@ -16,7 +16,7 @@ from app.policy.deliveries import FailureReason
 CALLED = "called"
 SHUT = FailureReason.NOT_ALLOWED.value
 BAD = FailureReason.BAD_URL.value
-UNKNOWN = FailureReason.UNKNOWN_NAME.value
+NO_PUBLIC = FailureReason.NO_PUBLIC_ADDRESS.value
 
 # What is written as the host, and what becomes of it.
 WRITTEN = {
@@ -24,9 +24,9 @@ WRITTEN = {
     "93.184.216.34.": CALLED,
     "[2606:2800:220:1:248:1893:25c8:1946]": CALLED,
     "[2606:2800:0220:0001:0248:1893:25C8:1946]": CALLED,
-    "localhost": SHUT,
-    "LOCALHOST.": SHUT,
-    "ｌｏｃａｌｈｏｓｔ": SHUT,
+    "localhost": NO_PUBLIC,
+    "LOCALHOST.": NO_PUBLIC,
+    "ｌｏｃａｌｈｏｓｔ": NO_PUBLIC,
     # IPv4
     "0.0.0.0": SHUT,
     "0.1.2.3": SHUT,
@@ -130,22 +130,22 @@ WRITTEN = {
 NAMED: dict[str, tuple[list[str], str]] = {
     "one public": (["93.184.216.34"], CALLED),
     "two public": (["93.184.216.34", "2606:2800:220:1::1"], CALLED),
-    "none": ([], UNKNOWN),
-    "one private": (["10.0.0.1"], SHUT),
-    "loopback": (["::1", "127.0.0.1"], SHUT),
-    "the first is private": (["10.0.0.1", "93.184.216.34"], SHUT),
-    "the last is private": (["93.184.216.34", "2606:2800:220:1::1", "192.168.0.1"], SHUT),
-    "one of the other family is private": (["93.184.216.34", "fd00::1"], SHUT),
-    "metadata": (["169.254.169.254"], SHUT),
-    "mapped": (["::ffff:10.0.0.1"], SHUT),
-    "NAT64": (["64:ff9b::10.0.0.1"], SHUT),
-    "6to4": (["2002:a00:1::1"], SHUT),
-    "Teredo": (["2001:0:a00:1::1"], SHUT),
-    "with a zone": (["2606:2800::1%1"], SHUT),
-    "link-local with a zone": (["fe80::1%eth0"], SHUT),
-    "no address": (["example.com"], SHUT),
-    "another form of an address": (["0x7f.1"], SHUT),
-    "unspecified": (["0.0.0.0"], SHUT),
+    "none": ([], NO_PUBLIC),
+    "one private": (["10.0.0.1"], NO_PUBLIC),
+    "loopback": (["::1", "127.0.0.1"], NO_PUBLIC),
+    "the first is private": (["10.0.0.1", "93.184.216.34"], NO_PUBLIC),
+    "the last is private": (["93.184.216.34", "2606:2800:220:1::1", "192.168.0.1"], NO_PUBLIC),
+    "one of the other family is private": (["93.184.216.34", "fd00::1"], NO_PUBLIC),
+    "metadata": (["169.254.169.254"], NO_PUBLIC),
+    "mapped": (["::ffff:10.0.0.1"], NO_PUBLIC),
+    "NAT64": (["64:ff9b::10.0.0.1"], NO_PUBLIC),
+    "6to4": (["2002:a00:1::1"], NO_PUBLIC),
+    "Teredo": (["2001:0:a00:1::1"], NO_PUBLIC),
+    "with a zone": (["2606:2800::1%1"], NO_PUBLIC),
+    "link-local with a zone": (["fe80::1%eth0"], NO_PUBLIC),
+    "no address": (["example.com"], NO_PUBLIC),
+    "another form of an address": (["0x7f.1"], NO_PUBLIC),
+    "unspecified": (["0.0.0.0"], NO_PUBLIC),
 }
 
 METADATA = (
@@ -211,6 +211,21 @@ def test_hosts_by_the_addresses_of_their_names(monkeypatch: pytest.MonkeyPatch, 
     assert _outcome(monkeypatch, "hook.example", resolve=lambda host: answers) == outcome
 
 
+def test_a_name_of_the_network_is_not_told_from_one_that_does_not_exist(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Else a customer could ask which names the operator's own network has."""
+
+    def fail(host: str) -> list[str]:
+        raise OSError("no such name")
+
+    internal = _outcome(monkeypatch, "db.internal", resolve=lambda host: ["10.0.0.1"])
+    assert internal == _outcome(monkeypatch, "db.internal", resolve=fail)
+    assert internal == (
+        "the host cannot be reached from here: its name does not resolve to a public address"
+    )
+
+
 @pytest.mark.parametrize("host", ["bücher.example", "BÜCHER。example", "xn--bcher-kva.example."])
 def test_an_internationalised_name_is_looked_up_in_ascii(
     monkeypatch: pytest.MonkeyPatch, host: str
@@ -221,7 +236,7 @@ def test_an_internationalised_name_is_looked_up_in_ascii(
         asked.append(name)
         return ["10.0.0.1"]
 
-    assert _outcome(monkeypatch, host, resolve=resolve) == SHUT
+    assert _outcome(monkeypatch, host, resolve=resolve) == NO_PUBLIC
     assert asked == ["xn--bcher-kva.example"]
 
 

@@ -31,7 +31,7 @@ def test_this_machine_is_not_called(
     egress = make_egress(resolve=lambda host: [address, *found], allowed_networks=())
     with pytest.raises(EgressError) as failed:
         egress.post(receiver.url(), b"{}", {})
-    assert failed.value.reason is FailureReason.NOT_ALLOWED
+    assert failed.value.reason is FailureReason.NO_PUBLIC_ADDRESS
     assert receiver.connections == 0
 
 

@@ -278,9 +278,12 @@ def test_an_unknown_name(make_egress: MakeEgress) -> None:
     def refuse(host: str) -> list[str]:
         raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
 
-    assert _fail(make_egress(resolve=refuse), "https://a.test").reason is FailureReason.UNKNOWN_NAME
+    assert (
+        _fail(make_egress(resolve=refuse), "https://a.test").reason
+        is FailureReason.NO_PUBLIC_ADDRESS
+    )
     egress = make_egress(resolve=lambda host: [])
-    assert _fail(egress, "https://a.test").reason is FailureReason.UNKNOWN_NAME
+    assert _fail(egress, "https://a.test").reason is FailureReason.NO_PUBLIC_ADDRESS
 
 
 def test_an_invalid_url(egress: Egress) -> None:

@@ -178,7 +178,7 @@ def test_the_latest_deadline_of_all_callers_counts(lookups: Lookups, server: Nam
 
 def test_an_error_of_the_system_is_an_unknown_name() -> None:
     lookups = Lookups(_fail)
-    assert [_reason(lookups, "host", 5) for _ in range(2)] == [FailureReason.UNKNOWN_NAME] * 2
+    assert [_reason(lookups, "host", 5) for _ in range(2)] == [FailureReason.NO_PUBLIC_ADDRESS] * 2
     lookups.close()
 
 

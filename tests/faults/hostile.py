@@ -25,7 +25,7 @@ from tests.faults.delivering import INSIDE, OUTSIDE, Service
 from tests.faults.reconciliation import Reconciliation, Writer, reconcile, wait_until_settled
 from tests.faults.trial_report import TrialReport
 from tests.make import Client, make_account
-from tests.make.webhooks import make_webhook
+from tests.make.webhooks import make_webhook, make_webhook_at
 from tests.running.instances import wait_for
 
 ATTEMPT = 5.5  # seconds
@@ -61,12 +61,13 @@ RECEIVERS = {
     "self-signed": Hostile(expected=(FailureReason.UNTRUSTED,), options={"self_signed": True}),
     "rebinds": Hostile(
         answering(headers={"Connection": "close"}),
-        (None, FailureReason.NOT_ALLOWED),
+        (None, FailureReason.NO_PUBLIC_ADDRESS),
         addresses=((OUTSIDE,), (INSIDE,)),
         leads_inside=True,
     ),
     "two-addresses": Hostile(
-        expected=(FailureReason.NOT_ALLOWED,), addresses=((OUTSIDE, INSIDE), (INSIDE, OUTSIDE))
+        expected=(FailureReason.NO_PUBLIC_ADDRESS,),
+        addresses=((OUTSIDE, INSIDE), (INSIDE, OUTSIDE)),
     ),
     "redirects": Hostile(expected=("answered 307; redirects are not followed",)),
 }
@@ -135,8 +136,12 @@ def _make(
         port = _start(service, certificate, hostile, inside)
         made[name] = (_webhook(client, f"https://{host}:{port}/"), hostile.expected)
     refused = (FailureReason.NOT_ALLOWED,)
-    made["inside"] = (_webhook(client, inside.url(host=INSIDE)), refused)
-    made["metadata"] = (_webhook(client, "https://169.254.169.254/latest"), refused)
+    for name, url in {
+        "inside": inside.url(host=INSIDE),
+        "metadata": "https://169.254.169.254/latest",
+    }.items():
+        webhook = make_webhook_at(client, url, events=["project.created"])
+        made[name] = (webhook["id"], refused)
     tls = Listener(address=OUTSIDE)
     service.stack.callback(tls.close)
     made["hangs-in-tls"] = (_webhook(client, tls.url(host=OUTSIDE)), (FailureReason.SLOW_TLS,))

@@ -27,6 +27,15 @@ def make_webhook(client: Client, /, **fields: Any) -> dict[str, Any]:
     return response.json["data"]
 
 
+def make_webhook_at(client: Client, url: str, **fields: Any) -> dict[str, Any]:
+    """A webhook with a URL that the API would refuse."""
+    made = make_webhook(client, **fields)
+    with client.app.app_context():
+        db.session.get_one(Webhook, made["id"]).url = url
+        db.session.commit()
+    return made | {"url": url}
+
+
 def make_log(client: Client, webhook_id: str, event_id: str, **columns: Any) -> str:
     """The id of a new entry of a webhook's log, about an attempt that failed unless ``columns`` say
     otherwise."""

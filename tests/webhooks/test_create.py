@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import base64
+import dataclasses
+from ipaddress import ip_network
 from typing import Any
 
 import pytest
 
 from app.policy.deliveries import DESCRIPTION_LENGTH
-from tests.make import Client, make_member, make_webhook
+from tests.make import Client, make_member, make_webhook, second_app
 
 PATH = "/v1/webhooks"
 URL = "https://hooks.example.org/canopy"
@@ -120,13 +122,37 @@ def test_urls_that_are_rejected(client: Client, url: Any) -> None:
 
 @pytest.mark.one_database
 @pytest.mark.parametrize(
+    "host", ["127.0.0.1", "10.0.0.1", "169.254.169.254", "192.0.2.7", "[::1]", "[2001:db8::7]"]
+)
+def test_addresses_that_can_never_be_called(client: Client, host: str) -> None:
+    refused = _create(client, url=f"https://{host}:8443/hook")
+    assert _fields_at_fault(refused) == ["url"]
+    message = refused.json["error"]["details"][0]["message"]
+    assert message == f"Must have a public address, or a name; {host.strip('[]')} is neither."
+    made = make_webhook(client)
+    changed = client.put(f"{PATH}/{made['id']}", json={"url": f"https://{host}/"})
+    assert _fields_at_fault(changed) == ["url"]
+
+
+@pytest.mark.one_database
+def test_addresses_that_the_operator_opened(client: Client) -> None:
+    networks = (ip_network("10.20.0.0/16"), ip_network("169.254.0.0/16"))
+    with second_app(client.app, webhook_allowed_networks=networks) as app:
+        opened = dataclasses.replace(client, app=app)
+        assert _create(opened, url="https://10.20.1.2/").status_code == 201
+        for host in ("10.21.1.2", "169.254.169.254"):
+            assert _fields_at_fault(_create(opened, url=f"https://{host}/")) == ["url"]
+
+
+@pytest.mark.one_database
+@pytest.mark.parametrize(
     "url",
     [
         "https://hooks.example.org",
         "https://hooks.example.org:8443/a?b=c&d=%20",
-        "https://192.0.2.7/",
-        "https://[2001:db8::7]/",
-        "https://127.0.0.1/",  # checked when it is called
+        "https://93.184.216.34/",
+        "https://[2606:2800:220:1::7]:8443/",
+        "https://localhost/",  # a name is judged when it is called
         "https://bücher.example/",
         "HTTPS://HOOKS.EXAMPLE.ORG/",
         f"https://hooks.example.org/{'a' * 2022}",
