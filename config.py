@@ -174,11 +174,6 @@ class Settings:
         return self.public_url.startswith("https:")
 
     @property
-    def has_public_url(self) -> bool:
-        """Whether ``PUBLIC_URL`` is set, to another address than the one it would have if not."""
-        return self.public_url != _default_url(self.host, self.port)
-
-    @property
     def production(self) -> bool:
         return self.canopy_env == "production"
 

@@ -134,7 +134,7 @@ def test_whether_the_public_url_is_set(
     tmp_path: Path, environ: dict[str, str], is_set: bool
 ) -> None:
     settings = load_settings({"INSTANCE_PATH": str(tmp_path)} | environ)
-    assert settings.has_public_url is is_set
+    assert settings.public_url_is_set is is_set
 
 
 @pytest.mark.parametrize(

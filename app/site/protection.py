@@ -74,12 +74,24 @@ def protect() -> None:
 def check_origin() -> None:
     """Check the headers with which browsers tell a request's origin, if they are present.
 
+    The instance's own origin is that of ``PUBLIC_URL``. The host that a request names is believed
+    only where that is not set, as on a developer's machine.
+
     Raises Forbidden for another site.
     """
     site, origin = request.headers.get("Sec-Fetch-Site"), request.headers.get("Origin")
-    own = {_origin(request.host_url), _origin(current_app.config["SETTINGS"].public_url)}
-    if site not in (None, "same-origin", "none") or (origin is not None and origin not in own):
+    settings: Settings = current_app.config["SETTINGS"]
+    own, named = _origin(settings.public_url), _origin(request.host_url)
+    if site not in (None, "same-origin", "none"):
         raise Forbidden("This form was sent from another site.")
+    if origin in (None, own) or (origin == named and not settings.public_url_is_set):
+        return
+    if origin == named:
+        raise Forbidden(
+            "This page was opened at another address than this instance's own. "
+            f"Open {own} and try again."
+        )
+    raise Forbidden("This form was sent from another site.")
 
 
 def csrf_field() -> Markup:

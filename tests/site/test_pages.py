@@ -70,6 +70,41 @@ def test_a_form_of_this_service_is_accepted(browser: Browser, origin: str) -> No
     assert browser.send("/profile/name", headers, **token, name="Ash").status == 303
 
 
+@pytest.mark.parametrize(
+    ("host", "origin", "status"),
+    [
+        ("forest.example.org", "http://forest.example.org", 303),
+        ("localhost", "http://forest.example.org", 303),  # a proxy that does not pass the host on
+        ("localhost", "http://localhost", 403),
+        ("evil.example", "http://evil.example", 403),
+        ("forest.example.org", "http://forest.example.org:8000", 403),
+        ("forest.example.org", "https://forest.example.org", 403),
+    ],
+)
+def test_with_a_public_url_the_host_that_a_request_names_is_not_believed(
+    app: Flask, host: str, origin: str, status: int
+) -> None:
+    with second_app(app, public_url="http://forest.example.org", public_url_is_set=True) as named:
+        person = sign_up(named, f"page-{next(_numbers)}-{id(named)}@example.org")
+        token = person.get("/profile").form("/logout").fields
+        cookies = {
+            name: cookie.value
+            for name in ("canopy_session", "canopy_forms")
+            if (cookie := person.client.get_cookie(name))
+        }
+        browser = Browser(named)
+        for name, value in cookies.items():
+            browser.client.set_cookie(name, value, domain=host)
+        headers = {"Host": host, "Origin": origin}
+        page = browser.send("/profile/name", headers, **token, name="Ash")
+        assert page.status == status
+        if origin == f"http://{host}" and status == 403:
+            assert "Open http://forest.example.org and try again." in page.text
+            assert host not in page.text
+        elif status == 403:
+            assert "another site" in page.text
+
+
 def test_signing_in_invalidates_earlier_forms(app: Flask) -> None:
     browser = Browser(app)
     before = browser.get("/login").form().fields
