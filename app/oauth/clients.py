@@ -16,6 +16,7 @@ from sqlalchemy import bindparam, select
 from app.db.queries import CompiledQuery
 from app.models import Account, OAuthApplication
 from app.oauth.redirect_uris import is_registered
+from app.policy.oauth_errors import Description
 from app.policy.permissions import SCOPES
 from app.security import tokens
 from app.values.ids import is_id
@@ -109,7 +110,7 @@ def authenticate_client(values: Mapping[str, str], header: str | None) -> tuple[
     if header is not None:
         credentials = _basic_credentials(header)
         if secret is not None or client_id not in ("", credentials[0]):
-            raise InvalidRequestError("The client authenticates in two ways at once.")
+            raise InvalidRequestError(Description.CREDENTIALS_TWICE)
         (client_id, secret), method = credentials, BASIC
     client = find_client(client_id)
     if client is None or not client.has_secret(secret):
@@ -118,9 +119,7 @@ def authenticate_client(values: Mapping[str, str], header: str | None) -> tuple[
 
 
 def authentication_error() -> InvalidClientError:
-    return InvalidClientError(
-        "The client is unknown, or has not authenticated as it must.", status_code=401
-    )
+    return InvalidClientError(Description.CLIENT, status_code=401)
 
 
 def _basic_credentials(header: str) -> tuple[str, str]:

@@ -19,6 +19,7 @@ from authlib.oauth2.rfc7636 import CodeChallenge
 from app.oauth import issuing
 from app.oauth.authorizations import claim_code, find_code, revoke_family
 from app.oauth.clients import BASIC, NONE, POST, Client
+from app.policy.oauth_errors import Description
 from app.values import clock
 
 ANY_CLIENT: Final = [BASIC, POST, NONE]
@@ -88,7 +89,7 @@ class CodeGrant(AuthorizationCodeGrant):  # type: ignore[misc]
         family = claim_code(row)
         if family is None or family.code_used_at is None:
             revoke_family(row.account_id, row.id)
-            raise InvalidGrantError("The code was used before, or has expired.")
+            raise InvalidGrantError(Description.CODE)
         return 200, issuing.issue(family, family.scopes, family.code_used_at), []
 
 
@@ -103,9 +104,9 @@ class Pkce(CodeChallenge):  # type: ignore[misc]
         if challenge is None and method is None and not grant.request.client.is_public:
             return
         if challenge is None or not _CHALLENGE.fullmatch(challenge):
-            raise InvalidRequestError("code_challenge must be a SHA-256 in base64url.")
+            raise InvalidRequestError(Description.CHALLENGE)
         if method != "S256":
-            raise InvalidRequestError("code_challenge_method must be S256.")
+            raise InvalidRequestError(Description.CHALLENGE_METHOD)
 
 
 class RefreshGrant(RefreshTokenGrant):  # type: ignore[misc]
@@ -117,10 +118,19 @@ class RefreshGrant(RefreshTokenGrant):  # type: ignore[misc]
         row = issuing.find_token(refresh_token)
         return Token(row) if row is not None and row.kind == "refresh" else None
 
+    def validate_token_request(self) -> None:
+        """As Authlib, which gives no reason when the token or the scope is wrong."""
+        try:
+            super().validate_token_request()
+        except InvalidGrantError:
+            raise issuing.invalid_refresh_token() from None
+        except InvalidScopeError:
+            raise InvalidScopeError(Description.SCOPE_NOT_GRANTED) from None
+
     def create_token_response(self) -> tuple[int, dict[str, Any], list[Any]]:
         row, scope = self.request.refresh_token.row, self.request.payload.scope
         requested = row.scopes if scope is None else scope_to_list(scope)
         scopes = [name for name in row.scopes if name in requested]
         if not scopes:
-            raise InvalidScopeError
+            raise InvalidScopeError(Description.SCOPE_NOT_GRANTED)
         return 200, issuing.rotate(row, scopes), []

@@ -20,6 +20,7 @@ from app.policy.oauth import (
     REFRESH_GRACE,
     REFRESH_TOKEN_IDLE,
 )
+from app.policy.oauth_errors import Description
 from app.security import tokens
 from app.security.sealing import seal, unseal
 from app.values import clock
@@ -136,7 +137,7 @@ def wipe_expired_successors(number: int = 500) -> int:
 
 
 def invalid_refresh_token() -> InvalidGrantError:
-    return InvalidGrantError("The refresh token is unknown, expired, revoked or was used before.")
+    return InvalidGrantError(Description.REFRESH)
 
 
 def _new_token(

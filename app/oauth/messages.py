@@ -6,19 +6,36 @@ from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from authlib.oauth2 import OAuth2Error
-from authlib.oauth2.rfc6749 import (
-    OAuth2Request,
-    UnsupportedGrantTypeError,
-    UnsupportedResponseTypeError,
-)
+from authlib.oauth2.rfc6749 import OAuth2Request
 from authlib.oauth2.rfc6749.requests import BasicOAuth2Payload
 
 from app.oauth.clients import BASIC, POST
+from app.policy.oauth_errors import Description
 
-# For errors in which Authlib would echo what was sent, unescaped.
-_ERROR_MESSAGES: Final = {
-    UnsupportedGrantTypeError: "grant_type must be authorization_code or refresh_token.",
-    UnsupportedResponseTypeError: "response_type must be code.",
+# Instead of Authlib's descriptions, which name a parameter, echo what was sent, or are missing.
+_INSTEAD: Final = {
+    ("unsupported_grant_type", ""): Description.GRANT_TYPE,
+    ("unsupported_response_type", ""): Description.RESPONSE_TYPE,
+    ("invalid_scope", "The requested scope is invalid, unknown, or malformed."): Description.SCOPE,
+    ("invalid_request", "Missing 'code' in request."): Description.CODE_MISSING,
+    ("invalid_grant", "Invalid 'code' in request."): Description.CODE,
+    ("invalid_grant", "Invalid 'redirect_uri' in request."): Description.REDIRECT_URI,
+    ("invalid_request", "Missing 'code_verifier'"): Description.VERIFIER_MISSING,
+    ("invalid_request", "Invalid 'code_verifier'"): Description.VERIFIER,
+    ("invalid_grant", "Code challenge failed."): Description.VERIFIER_WRONG,
+    (
+        "invalid_request",
+        "The authorization request had no 'code_challenge', but a 'code_verifier' was provided.",
+    ): Description.VERIFIER_UNEXPECTED,
+    ("invalid_request", "Missing 'refresh_token' in request."): Description.REFRESH_MISSING,
+}
+# Of errors that come with a status: the code, and the description if it is always the same.
+_OF_STATUS: Final = {
+    405: ("invalid_request", Description.METHOD),
+    413: ("invalid_request", Description.TOO_LARGE),
+    429: ("temporarily_unavailable", None),
+    500: ("server_error", Description.FAULT),
+    503: ("temporarily_unavailable", Description.UNAVAILABLE),
 }
 
 
@@ -57,6 +74,17 @@ def error_response(error: OAuth2Error) -> OAuthResponse:
 
 
 def error_fields(error: OAuth2Error) -> dict[str, str]:
-    """``error``, and ``error_description`` if there is one."""
-    description = _ERROR_MESSAGES.get(type(error)) or error.get_error_description()
-    return {"error": error.error} | ({"error_description": description} if description else {})
+    """``error`` and ``error_description``."""
+    return {"error": error.error, "error_description": describe(error)}
+
+
+def status_fields(status: int, message: str) -> dict[str, str]:
+    """``error`` and ``error_description`` of a response with this status."""
+    code, description = _OF_STATUS.get(status, ("invalid_request", Description.INCOMPLETE))
+    return {"error": code, "error_description": description or message}
+
+
+def describe(error: OAuth2Error) -> str:
+    """The description of an error that Authlib or this package raised."""
+    text = error.description or ""
+    return _INSTEAD.get((error.error, text)) or text or Description.FAULT

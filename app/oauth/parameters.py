@@ -9,6 +9,7 @@ from urllib.parse import parse_qsl
 from authlib.oauth2.rfc6749 import InvalidRequestError
 
 from app.policy.oauth import PARAMETER_LENGTH, PARAMETERS
+from app.policy.oauth_errors import Description
 
 
 class Parameters(NamedTuple):
@@ -29,12 +30,10 @@ def read_parameters(raw: bytes) -> Parameters:
             raw.decode(), keep_blank_values=True, errors="strict", max_num_fields=PARAMETERS
         )
     except ValueError:
-        raise InvalidRequestError("The parameters are not UTF-8, or are too many.") from None
+        raise InvalidRequestError(Description.ENCODING) from None
     for text in (text for pair in pairs for text in pair):
         if "\x00" in text or len(text) > PARAMETER_LENGTH:
-            raise InvalidRequestError(
-                f"A parameter holds NUL, or has more than {PARAMETER_LENGTH:,} characters."
-            )
+            raise InvalidRequestError(Description.LENGTH)
     counts = Counter(name for name, _ in pairs)
     return Parameters(
         {name: value for name, value in pairs if value},
@@ -46,5 +45,5 @@ def read_unique(raw: bytes) -> dict[str, str]:
     """Like ``read_parameters``, but also raises InvalidRequestError if one is repeated."""
     parameters = read_parameters(raw)
     if parameters.repeated:
-        raise InvalidRequestError("A parameter is repeated.")
+        raise InvalidRequestError(Description.REPEATED)
     return parameters.values

@@ -18,6 +18,7 @@ from app.oauth.parameters import Parameters, read_parameters
 from app.oauth.redirect_uris import with_parameters
 from app.oauth.server import server
 from app.policy.oauth import ACCESS_TOKEN_LIFE, AUTHORIZATION_LIFE, OFFLINE_ACCESS
+from app.policy.oauth_errors import Description
 
 UNKNOWN_CLIENT: Final = "There is no application with this client_id."
 _PROMPTS: Final = frozenset({"none", "login", "consent", "select_account"})
@@ -123,13 +124,13 @@ def _scopes(parameters: Parameters) -> tuple[str, ...]:
     """The scopes of a request. Raises OAuth2Error if the request is invalid."""
     values, repeated = parameters
     if repeated:
-        raise InvalidRequestError("A parameter is repeated.")
+        raise InvalidRequestError(Description.REPEATED)
     if "response_type" not in values:
-        raise InvalidRequestError("response_type is missing.")
+        raise InvalidRequestError(Description.RESPONSE_TYPE)
     if values["response_type"] != "code":  # Authlib would echo it, unescaped
         raise UnsupportedResponseTypeError("")
     if values.get("response_mode", "query") != "query":
-        raise InvalidRequestError("response_mode can only be query.")
+        raise InvalidRequestError(Description.RESPONSE_MODE)
     oauth_request = OAuthRequest("GET", values)
     server.get_consent_grant(oauth_request)
     return tuple(oauth_request.scope.split(" "))
@@ -139,5 +140,5 @@ def _prompts(text: str) -> frozenset[str]:
     """The values of ``prompt``. Unknown ones are ignored."""
     prompts = _PROMPTS & set(text.split(" "))
     if "none" in prompts and len(prompts) > 1:
-        raise InvalidRequestError("prompt can be none only by itself.")
+        raise InvalidRequestError(Description.PROMPT)
     return prompts

@@ -22,12 +22,13 @@ from app.api.parsing import whole_body
 from app.db.extensions import db
 from app.http.errors import ApiError, BadRequest, InternalError, PayloadTooLarge
 from app.limits.counting import count_rejected_request
-from app.oauth.messages import OAuthRequest, OAuthResponse, error_response
+from app.oauth.messages import OAuthRequest, OAuthResponse, error_response, status_fields
 from app.oauth.metadata import server_metadata
 from app.oauth.parameters import read_unique
 from app.oauth.server import server
 from app.oauth.service import issuer
 from app.policy.oauth import FORM_BYTES
+from app.policy.oauth_errors import Description
 from app.values.strict_json import dumps
 
 log = logging.getLogger(__name__)
@@ -37,11 +38,6 @@ bp = Blueprint("oauth", __name__)
 _FORM: Final = "application/x-www-form-urlencoded"
 _METADATA: Final = "/.well-known/oauth-authorization-server"
 _PATHS: Final = ("/oauth/token", "/oauth/revoke", "/oauth/introspect", _METADATA)
-_CODES: Final = {
-    429: "temporarily_unavailable",
-    500: "server_error",
-    503: "temporarily_unavailable",
-}
 
 
 @bp.post("/oauth/token")
@@ -88,9 +84,9 @@ def _read_request() -> OAuthRequest:
     """The current request's form. Raises InvalidRequestError."""
     body = _body()
     if request.mimetype != _FORM:
-        raise InvalidRequestError(f"Send the parameters as {_FORM}.")
+        raise InvalidRequestError(Description.FORM)
     if request.args:
-        raise InvalidRequestError("Send the parameters in the body, not in the address.")
+        raise InvalidRequestError(Description.QUERY)
     return OAuthRequest("POST", read_unique(body), request.headers.get("Authorization"))
 
 
@@ -106,7 +102,7 @@ def _body() -> bytes:
         else:
             body = whole_body(request)
     except (OSError, ParseException):  # raised by gunicorn
-        raise BadRequest("The body is malformed, or ends too early.") from None
+        raise BadRequest from None
     if len(body) > FORM_BYTES:
         raise PayloadTooLarge
     return body
@@ -123,9 +119,7 @@ def _handle_wrong_method() -> Response | None:
     error = request.routing_exception
     if isinstance(error, MethodNotAllowed) and request.path.rstrip("/") in _PATHS:
         headers = {"Allow": ", ".join(sorted(error.valid_methods or ()))}
-        return _error_response(
-            405, "The Allow header names the methods that this address takes.", headers
-        )
+        return _error_response(405, "", headers)
     return None
 
 
@@ -145,5 +139,4 @@ def _handle_exception(error: Exception) -> Response:
 def _error_response(
     status: int, message: str, headers: Mapping[str, str] | None = None
 ) -> Response:
-    body = {"error": _CODES.get(status, "invalid_request"), "error_description": message}
-    return _render(OAuthResponse(status, body, dict(headers or {})))
+    return _render(OAuthResponse(status, status_fields(status, message), dict(headers or {})))

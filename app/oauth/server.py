@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from authlib.oauth2 import AuthorizationServer, OAuth2Error
-from authlib.oauth2.rfc6749 import InvalidRequestError
+from authlib.oauth2.rfc6749 import InvalidClientError, InvalidGrantError, InvalidRequestError
 from authlib.oauth2.rfc7009 import RevocationEndpoint
 from authlib.oauth2.rfc7662 import IntrospectionEndpoint
 
@@ -22,11 +22,11 @@ from app.oauth.clients import (
     POST,
     Client,
     authenticate_client,
-    authentication_error,
     find_client,
 )
 from app.oauth.grants import ANY_CLIENT, CodeGrant, Pkce, RefreshGrant, Token
 from app.oauth.messages import OAuthRequest, OAuthResponse, error_response
+from app.policy.oauth_errors import Description
 from app.policy.permissions import SCOPES
 
 
@@ -37,6 +37,14 @@ class Revocation(RevocationEndpoint):  # type: ignore[misc]
 
     def check_params(self, request: OAuthRequest, client: Client) -> None:
         _check_token_is_sent(request)
+
+    def authenticate_token(self, request: OAuthRequest, client: Client) -> Token | None:
+        """As Authlib, which gives no reason when the token is of another client."""
+        try:
+            found: Token | None = super().authenticate_token(request, client)
+        except InvalidGrantError:
+            raise InvalidGrantError(Description.OTHER_CLIENT) from None
+        return found
 
     def query_token(self, token: str, hint: str | None) -> Token | None:
         return _token(token)
@@ -92,7 +100,7 @@ class Server(AuthorizationServer):  # type: ignore[misc]
 
     def get_token_grant(self, request: OAuthRequest) -> Any:
         if "grant_type" not in request.form:
-            raise InvalidRequestError("grant_type is missing.")
+            raise InvalidRequestError(Description.GRANT_TYPE)
         return super().get_token_grant(request)
 
     def authenticate_client(
@@ -100,7 +108,7 @@ class Server(AuthorizationServer):  # type: ignore[misc]
     ) -> Client:
         client, method = authenticate_client(request.form, request.headers["Authorization"])
         if method not in methods:
-            raise authentication_error()
+            raise InvalidClientError(Description.PUBLIC_CLIENT, status_code=401)
         request.client, request.auth_method = client, method
         return client
 
@@ -121,7 +129,7 @@ def _token(token: str) -> Token | None:
 
 def _check_token_is_sent(request: OAuthRequest) -> None:
     if "token" not in request.form:
-        raise InvalidRequestError("token is missing.")
+        raise InvalidRequestError(Description.SUBJECT_MISSING)
 
 
 server: Final = Server()

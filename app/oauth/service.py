@@ -16,6 +16,7 @@ from app.oauth.requests import (
     issuer,
     read_request,
 )
+from app.policy.oauth_errors import Description
 
 __all__ = [
     "AUTHORIZE",
@@ -31,6 +32,11 @@ __all__ = [
 ]
 
 AUTHORIZE: Final = "/oauth/authorize"
+_DESCRIPTIONS: Final = {
+    "access_denied": Description.DENIED,
+    "login_required": Description.LOGIN_REQUIRED,
+    "consent_required": Description.CONSENT_REQUIRED,
+}
 
 
 def has_consented(request: AuthorizationRequest, user_id: str, account_id: str) -> bool:
@@ -66,7 +72,8 @@ def deny(request: AuthorizationRequest, error: str = "access_denied") -> str:
         error: ``access_denied``, or for a silent request ``login_required`` or
             ``consent_required`` (OpenID Connect Core, section 3.1.2.6).
     """
-    return client_redirect(request.redirect_uri, {"error": error}, request.state)
+    response = {"error": error, "error_description": _DESCRIPTIONS[error]}
+    return client_redirect(request.redirect_uri, response, request.state)
 
 
 def redirect_target(address: str) -> str | None:

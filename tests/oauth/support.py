@@ -47,7 +47,8 @@ def advance_clock(monkeypatch: pytest.MonkeyPatch, by: timedelta) -> None:
 def assert_error(response: TestResponse, error: str, status: int = 400) -> None:
     """Assert that a response is this error, in the format of OAuth."""
     assert (response.status_code, response.json["error"]) == (status, error), response.json
-    assert set(response.json) <= {"error", "error_description"}
+    assert set(response.json) == {"error", "error_description"}
+    assert response.json["error_description"]
     assert response.headers["Cache-Control"] == "no-store"
     assert response.headers["Content-Type"] == "application/json"
     assert ("WWW-Authenticate" in response.headers) is (status == 401)

@@ -56,7 +56,7 @@ def test_errors_are_reported_to_the_application(
     assert response["error"] == error
     assert response["state"] == "xyz"
     assert response["iss"] == client.app.config["SETTINGS"].public_url
-    assert response.get("error_description", "").isascii()
+    assert response["error_description"].isascii()
 
 
 def test_unregistered_scope(client: Client) -> None:

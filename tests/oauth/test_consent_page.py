@@ -56,7 +56,7 @@ def test_denying_redirects_without_a_code(client: Client, application: Applicati
     browser = browser_of(client)
     page = browser.get(authorize_url(application))
     response = redirect_query(browser.submit(page.path, press="deny"))
-    assert set(response) == {"error", "state", "iss"}
+    assert set(response) == {"error", "error_description", "state", "iss"}
     assert response["error"] == "access_denied"
     assert not rows(
         client, "SELECT * FROM oauth_consents WHERE application_id = :id", id=application.id
