@@ -28,19 +28,27 @@ from app.values.clock import describe_duration, parse_time
 from config import Settings
 
 SUBJECTS: Final = {
-    "confirm_sign_up": "Confirm your e-mail address for Canopy",
-    "sign_up_known": "You already have an account at Canopy",
-    "reset_password": "Set a new password for Canopy",
-    "verify_email": "Confirm your e-mail address for Canopy",
-    "invitation": "{inviter_name} invites you to {account_name} on Canopy",
-    "password_changed": "Your password for Canopy was changed",
-    "webhook_failing": "A webhook of your account fails on Canopy",
-    "webhook_disabled": "A webhook of your account was disabled on Canopy",
-    "test": "A test mail from Canopy",
+    "confirm_sign_up": "Confirm your email address for {instance}",
+    "sign_up_known": "You already have an account with {instance}",
+    "reset_password": "Set a new password for {instance}",
+    "verify_email": "Confirm your email address for {instance}",
+    "invitation": "{inviter_name} invites you to {account_name} on {instance}",
+    "password_changed": "Your password for {instance} was changed",
+    "webhook_failing": "A webhook of your account is failing on {instance}",
+    "webhook_disabled": "A webhook of your account was disabled on {instance}",
+    "test": "Test email from {instance}",
 }
 _NAMES: Final = ("name", "account_name", "inviter_name")
 _JOINERS: Final = "\u200c\u200d"  # format characters needed by words and emoji
-_DOT_OF_A_LINK: Final = re.compile(r"[.\u3002\uff0e\uff61](?=[^\W\d_])")  # RFC 3490, section 3.1
+_BROKEN_UP: Final = (("://", ": //"), ("\\\\", "\\ \\"), ("=?", "= ?"))
+_DOTS: Final = r"[.\u3002\uff0e\uff61]"  # RFC 3490, section 3.1
+_LETTER: Final = r"[^\W\d_]"
+# Mail programs make links of what ends like a domain: a dot, and a name after it. Top-level domains
+# have two letters or more, unless they are of a script such as Chinese; so "e.V." stays.
+_INITIAL: Final = r"[A-Za-z\u00c0-\u024f\u0370-\u052f](?=$|[\s.,;:!?()'\"&/])"
+_DOT_OF_A_LINK: Final = re.compile(
+    rf"{_DOTS}(?={_LETTER})(?!{_INITIAL})|(?<=www){_DOTS}(?=\w)", re.IGNORECASE
+)
 
 # 8bit, so that links are not broken up by quoted-printable.
 _POLICY: Final = policy.SMTP.clone(cte_type="8bit")
@@ -82,7 +90,7 @@ def compose(
     """
     safe = {name: _sanitize(name, value) for name, value in values.items()}
     message = EmailMessage(policy=_POLICY)
-    subject = SUBJECTS[kind].format_map(safe)
+    subject = SUBJECTS[kind].format_map(safe | {"instance": settings.instance_name})
     _set_header(message, "Subject", subject)
     sender = settings.mail_from
     message["From"] = Address(sender.name, addr_spec=sender.address)
@@ -92,7 +100,11 @@ def compose(
     message["Auto-Submitted"] = "auto-generated"
     context = {
         "subject": subject,
+        "instance": settings.instance_name,
         "site": settings.public_url,
+        "support_email": settings.support_email,
+        "privacy_url": settings.privacy_url,
+        "imprint_url": settings.imprint_url,
         "recipient": envelope.recipient,
         "link_life": describe_duration(LINK_LIVES.get(kind, timedelta())),
     }
@@ -117,13 +129,15 @@ def mail_host(public_url: str) -> str:
 
 
 def _sanitize(name: str, value: Any) -> Any:
-    """A value on one line, and a name also without anything that looks like a link."""
+    """A value on one line, and a name also without anything that becomes a link."""
     if not isinstance(value, str):
         return value
     line = " ".join("".join(map(_line_character, value)).split())
     if name not in _NAMES:
         return line
-    line = _DOT_OF_A_LINK.sub(". ", line.replace("://", ": //").replace("=?", "= ?"))
+    for link, text in _BROKEN_UP:
+        line = line.replace(link, text)
+    line = _DOT_OF_A_LINK.sub(". ", line)
     line = " ".join(line.split()) or "…"
     return line if len(line) <= NAME_LENGTH else line[: NAME_LENGTH - 1].rstrip() + "…"
 
