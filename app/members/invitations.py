@@ -109,7 +109,7 @@ def send_invitation(principal: Principal, *, email: str, role: str) -> Invitatio
         membership = Membership(account_id=account.id, user_id=person.id, created_at=clock.now())
         db.session.add(membership)
     elif membership.joined_at is not None:
-        raise Conflict(details=[Detail("email", "This person is a member already.")])
+        raise Conflict(details=[Detail("email", "This person is already a member.")])
     assert person is not None
     membership.role = role
     link = _send_link(principal, account, membership, person)
@@ -164,7 +164,7 @@ def _find_person(email: str) -> User | None:
     try:
         return find_person(email)
     except EmailTaken:
-        message = "Is too much like the address of somebody else, who is known already."
+        message = "Too similar to the address of someone who is already registered."
         raise ValidationFailed(details=[Detail("email", message)]) from None
 
 

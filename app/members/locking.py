@@ -56,7 +56,7 @@ def begin_change(principal: Principal) -> tuple[Account, ActingMember]:
     )
     membership = db.session.scalars(own).one_or_none()
     if membership is None:
-        raise Forbidden("Whoever this credential acts for does not belong to the account.")
+        raise Forbidden("The person this credential acts for does not belong to the account.")
     return account, ActingMember(principal.user_id, membership.role, principal.may("admin"))
 
 

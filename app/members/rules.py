@@ -42,7 +42,7 @@ def check_manages(actor: ActingMember) -> None:
 def check_role_change(actor: ActingMember, member_id: str, before: str, after: str) -> None:
     """Raises Forbidden if the actor may not change this member's role."""
     if actor.user_id == member_id:
-        raise Forbidden("Nobody changes their own role; another owner or admin can.")
+        raise Forbidden("You cannot change your own role. Another owner or admin can.")
     check_manages(actor)
     _check_owners(actor, before, after)
 
@@ -57,6 +57,6 @@ def check_removal(actor: ActingMember, member_id: str, role: str) -> None:
 def _check_owners(actor: ActingMember, *roles: str) -> None:
     if OWNER in roles and not actor.acts_as_owner:
         raise Forbidden(
-            "Only an owner makes, changes or removes owners; "
-            "a credential that an owner made needs the permission admin for it."
+            "Only owners can add, change or remove owners. A credential that an owner created "
+            "needs the permission admin for this."
         )

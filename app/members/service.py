@@ -76,7 +76,7 @@ def change_role(
         return member.record
     check_role_change(actor, member_id, before, role)
     if role == OWNER and member.membership.joined_at is None:
-        raise Conflict("Somebody who was invited has to join before they can be an owner.")
+        raise Conflict("This person has to accept the invitation before they can become an owner.")
     if before == OWNER:
         _check_not_last_owner(account.id, member_id)
     member.membership.role = role

@@ -35,7 +35,9 @@ def redirect_uri_problem(uri: str) -> str | None:
     if not 1 <= len(uri) <= REDIRECT_URI_LENGTH:
         return f"Must have 1 to {REDIRECT_URI_LENGTH:,} characters."
     if _INVALID_CHARACTER.search(uri):
-        return "Must be made of the characters of a URI; a name of other letters as xn--…"
+        return (
+            "Must only have characters that are valid in a URI. Write international names as xn--…"
+        )
     if "#" in uri:
         return "Must not have a fragment."
     if "*" in uri:

@@ -20,7 +20,7 @@ from app.oauth.server import server
 from app.policy.oauth import ACCESS_TOKEN_LIFE, AUTHORIZATION_LIFE, OFFLINE_ACCESS
 from app.policy.oauth_errors import Description
 
-UNKNOWN_CLIENT: Final = "There is no application with this client_id."
+UNKNOWN_CLIENT: Final = "No application has this client_id."
 _PROMPTS: Final = frozenset({"none", "login", "consent", "select_account"})
 
 
@@ -114,8 +114,7 @@ def _client_and_redirect_uri(parameters: Parameters) -> tuple[Client, str]:
     redirect_uri = values.get("redirect_uri", "")
     if not client.check_redirect_uri(redirect_uri) or "redirect_uri" in repeated:
         raise CannotRedirect(
-            "The application has not registered this redirect_uri; they must be equal to the "
-            "letter."
+            "The application has not registered this redirect_uri. It must match exactly."
         )
     return client, redirect_uri
 

@@ -63,7 +63,7 @@ def end_application(person: SignedIn) -> Response:
         was_revoked = revoke_consent(
             person.user_id, form.get("account_id", ""), form.get("application_id", "")
         )
-    message = "It has no access any more." if was_revoked else "It had no access."
+    message = "Access revoked." if was_revoked else "It had no access."
     return redirect_to("/applications", message)
 
 

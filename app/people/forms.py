@@ -22,7 +22,7 @@ class RegisterForm(PageForm):
 
 
 class ConfirmForm(PageForm):
-    password = password_field("The password that you chose")
+    password = password_field("The password you chose")
 
 
 class LoginForm(PageForm):

@@ -96,7 +96,7 @@ def check_password(attempt: PasswordAttempt, password: str) -> bool:
 def _count(
     attempt: PasswordAttempt,
     subject: str = "for this address",
-    alternative: str = "set a new password by mail",
+    alternative: str = "set a new password by email",
 ) -> PasswordAttempt:
     """Count the attempt under the first of its keys. Raises RateLimited."""
     wait = count_attempt(attempt.keys[0])
@@ -105,7 +105,7 @@ def _count(
     seconds = max(1, math.ceil(wait.total_seconds()))
     minutes = math.ceil(seconds / 60)
     raise RateLimited(
-        f"There were too many wrong passwords {subject}. Wait "
+        f"Too many wrong passwords {subject}. Please wait "
         f"{minutes} {'minute' if minutes == 1 else 'minutes'}, or {alternative}.",
         headers={"Retry-After": str(seconds)},
     )

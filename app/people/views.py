@@ -62,7 +62,7 @@ def confirm(token: str) -> Any:
         else:
             if check_password(attempt, form.password.data):
                 return _finish_sign_up(token)
-            form.password.errors = ["That is not the password that you chose when signing up."]
+            form.password.errors = ["That is not the password you chose when signing up."]
     return form_page("people/confirm.html", form, sign_up=found)
 
 
@@ -86,7 +86,7 @@ def login() -> Any:
             user_id = attempt.user_id
             if check_password(attempt, form.password.data) and user_id is not None:
                 return _sign_in(redirect_to(target), user_id, _initial_account(user_id))
-            form.password.errors = ["The e-mail address or the password is wrong."]
+            form.password.errors = ["Wrong email address or password."]
     return form_page("people/login.html", form, target=target)
 
 
@@ -126,7 +126,7 @@ def reset_password(token: str) -> Any:
     if not service.reset_password(token, found, form.password.data, request.remote_addr or ""):
         db.session.rollback()
         return page("people/dead_link.html", 404, kind="reset")
-    response = redirect_to("/", "Your password is changed, and no other browser is signed in.")
+    response = redirect_to("/", "Password changed. You are signed out everywhere else.")
     return _sign_in(response, found.id, _initial_account(found.id))
 
 
@@ -145,7 +145,7 @@ def verify_email(token: str) -> Any:
         return page("people/dead_link.html", 404, kind="verify")
     service.verify_address(found.id)
     db.session.commit()
-    return redirect_to("/profile", "Thank you. Your address is confirmed.")
+    return redirect_to("/profile", "Your email address is confirmed.")
 
 
 def _finish_sign_up(token: str) -> Response:

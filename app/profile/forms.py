@@ -17,7 +17,7 @@ class NameForm(PageForm):
 
 
 class PasswordForm(PageForm):
-    password = password_field("Your password now")
+    password = password_field("Current password")
     new_password = new_password_field("New password")
 
 

@@ -26,7 +26,7 @@ from app.profile.browsers import browser_name
 from app.profile.forms import AccountForm, NameForm, PasswordForm
 from app.security.passwords import hash_password
 from app.site.forms import count_post, form_page
-from app.site.pages import PageBlueprint, redirect_to
+from app.site.pages import PageBlueprint, instance, redirect_to
 from app.site.signed_in import current_person, sign_in, sign_out, signed_in
 from app.values.ids import is_id
 
@@ -56,7 +56,7 @@ def change_name(person: SignedIn) -> Response:
         return _profile(person, form, PasswordForm(formdata=None), form)
     with transaction():
         service.rename_person(person.user_id, form.name.data)
-    return redirect_to("/profile", "Your name is changed.")
+    return redirect_to("/profile", "Name saved.")
 
 
 @bp.post("/profile/password")
@@ -75,7 +75,7 @@ def change_password(person: SignedIn) -> Response:
             hashed = hash_password(form.new_password.data)
             if service.check_password(attempt, form.password.data):
                 return _set_password(person, hashed)
-            form.password.errors = ["That is not your password."]
+            form.password.errors = ["That is not your current password."]
     return _profile(person, _name_form(person), form, form)
 
 
@@ -87,7 +87,7 @@ def send_verification(person: SignedIn) -> Response:
     if not person.is_verified:
         with transaction():
             service.send_verification(person.user_id, person.email, person.name)
-    return redirect_to("/profile", f"A mail is on its way to {person.email}.")
+    return redirect_to("/profile", _mail_notice(person))
 
 
 @bp.post("/profile/sessions/<session_id>/end")
@@ -95,11 +95,11 @@ def send_verification(person: SignedIn) -> Response:
 def end_session_by_id(person: SignedIn, session_id: str) -> Response:
     """End one session."""
     if not (is_id("session", session_id) and end_session(person.user_id, session_id)):
-        return redirect_to("/profile", "The session had ended already.")
+        return redirect_to("/profile", "That browser was already signed out.")
     db.session.commit()
     if session_id == person.session_id:
         return sign_out(redirect_to("/login", "You are signed out."))
-    return redirect_to("/profile", "The session has ended.")
+    return redirect_to("/profile", "That browser is signed out.")
 
 
 @bp.post("/profile/sessions/end-others")
@@ -108,7 +108,7 @@ def end_other_sessions(person: SignedIn) -> Response:
     """End all other sessions."""
     with transaction():
         end_sessions(person.user_id, but=person.session_id)
-    return redirect_to("/profile", "You are signed in here only.")
+    return redirect_to("/profile", "You are signed out everywhere else.")
 
 
 @bp.get("/accounts")
@@ -133,8 +133,8 @@ def open_account(person: SignedIn) -> Response:
                 switch_account(person.session_id, account_id)
         except IntegrityError:  # the slug has just been taken
             continue
-        return redirect_to("/accounts", f"The account {name} is ready.")
-    raise Conflict("Others have just opened accounts of this name. Try again.")
+        return redirect_to("/accounts", f"Account {name} created.")
+    raise Conflict("Others have just created accounts with this name. Please try again.")
 
 
 @bp.post("/accounts/switch")
@@ -147,7 +147,7 @@ def switch(person: SignedIn) -> Response:
         raise NotFound("You do not belong to this account.")
     with transaction():
         switch_account(person.session_id, account_id)
-    return redirect_to("/accounts", f"You work in {memberships[account_id].name} now.")
+    return redirect_to("/accounts", f"Switched to {memberships[account_id].name}.")
 
 
 @bp.post("/accounts/leave")
@@ -172,8 +172,14 @@ def _name_form(person: SignedIn) -> NameForm:
     return NameForm(formdata=None, name=person.name)
 
 
+def _mail_notice(person: SignedIn) -> str:
+    if instance().sends_mail:
+        return f"We are sending a link to {person.email}."
+    return "This instance does not send email yet. Ask whoever runs this Canopy to help you."
+
+
 def _set_password(person: SignedIn, hashed: str) -> Response:
-    response = redirect_to("/profile", "Your password is changed. You are signed in here only.")
+    response = redirect_to("/profile", "Password changed. You are signed out everywhere else.")
     with transaction():
         service.set_password(person.user_id, hashed, address=request.remote_addr or "")
         sign_in(response, person.user_id, person.account_id)

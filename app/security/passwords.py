@@ -89,7 +89,7 @@ def password_problem(password: str, about: Iterable[str] = ()) -> str | None:
     words = (word for text in about for word in (text, *text.replace("@", " ").split()))
     known = ["canopy", *words]
     if zxcvbn(password[:_SCORED_LENGTH], user_inputs=known)["score"] <= _WEAK_SCORE:
-        return "Is one of the first that a guesser tries. Take a few words that do not go together."
+        return "This password is too easy to guess. Use a few unrelated words."
     return None
 
 

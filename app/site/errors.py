@@ -16,21 +16,26 @@ _API_PATHS: Final = (
     "/healthz", "/readyz", "/metrics",
 )  # fmt: skip
 _TITLES: Final = {
-    400: "That cannot be understood",
-    403: "That is not allowed",
-    404: "There is nothing here",
-    405: "That cannot be done here",
-    409: "That does not go together",
-    413: "That is too much at once",
+    400: "This request is invalid",
+    403: "You are not allowed to do this",
+    404: "Page not found",
+    405: "This cannot be done here",
+    409: "This conflicts with the current state",
+    413: "This is too large",
     429: "Too many attempts",
-    503: "Not at the moment",
+    503: "Temporarily unavailable",
 }
 _DEFAULT_TITLE: Final = "Something went wrong"
 # For people, in place of the message of the API.
 _MESSAGES: Final = {
-    404: "The address may be mistyped, or what was here is gone.",
-    500: "The fault is ours. It is noted down.",
-    503: "The service cannot reach what it needs. It tries again by itself.",
+    400: "Your browser sent something that cannot be read. Go back and try again.",
+    403: "Your role does not allow it, or you are signed in as someone else.",
+    404: "The address may be mistyped, or the page no longer exists.",
+    405: "This page does not accept what was sent. Go back and try again.",
+    409: "Someone may have changed it in the meantime. Go back and reload the page.",
+    413: "Send less at once.",
+    500: "Something went wrong on our side. The error has been logged.",
+    503: "The service cannot reach its database right now. It keeps trying.",
 }
 
 

@@ -32,7 +32,7 @@ def name_field(label: str, *, autocomplete: str, hint: str = "") -> StringField:
 def account_name_field() -> StringField:
     """The name of a new account."""
     return name_field(
-        "Name of the account",
+        "Account name",
         autocomplete="organization",
         hint="Your organisation, or your forest.",
     )
@@ -41,7 +41,7 @@ def account_name_field() -> StringField:
 def email_field(*, autocomplete: str = "username") -> StringField:
     """An e-mail address."""
     return StringField(
-        "E-mail",
+        "Email",
         [_required(), _check_email],
         filters=[_trim],
         render_kw={
@@ -59,8 +59,8 @@ def slug_field(label: str) -> StringField:
         label,
         [_check_slug],
         filters=[_trim],
-        description="For commands, such as green-woods. Left empty, it is made of the name; if it "
-        "is taken, a number is added.",
+        description="Used in addresses and commands, e.g. green-woods. Leave blank to derive it "
+        "from the name.",
         render_kw={"autocomplete": "off", "spellcheck": "false", "maxlength": 63},
     )
 
@@ -86,14 +86,14 @@ def new_password_field(label: str, *about: str) -> PasswordField:
     return PasswordField(
         label,
         [_required(), check],
-        description=f"{shortest} to {longest} characters. A few words are better than one "
-        "with signs in it.",
+        description=f"{shortest} to {longest} characters. A few random words beat one word with "
+        "symbols.",
         render_kw={"autocomplete": "new-password"},
     )
 
 
 def _required() -> InputRequired:
-    return InputRequired("Is needed.")
+    return InputRequired("Required.")
 
 
 def _trim(value: str | None) -> str | None:
@@ -117,7 +117,7 @@ def _check_slug(_: FlaskForm, field: Any) -> None:
         return
     slug = slugify(field.data)
     if field.data in RESERVED_SLUGS:
-        raise ValidationError("Is a word that the service needs itself.")
+        raise ValidationError("This word is reserved.")
     if slug != field.data:
-        advice = f" such as {slug}" if slug else ""
-        raise ValidationError(f"Must be lower-case letters, digits and hyphens{advice}.")
+        example = f", e.g. {slug}" if slug else ""
+        raise ValidationError(f"Use lower-case letters, digits and hyphens{example}.")

@@ -49,6 +49,7 @@ class Instance(NamedTuple):
 
     name: str
     sign_up: str
+    sends_mail: bool  # or is on a developer's machine, who finds mails in a folder
     support_email: str | None
     privacy_url: str | None
     imprint_url: str | None
@@ -58,6 +59,7 @@ class Instance(NamedTuple):
         return Instance(
             settings.instance_name,
             settings.sign_up,
+            settings.mail_url is not None or not settings.production,
             settings.support_email,
             settings.privacy_url,
             settings.imprint_url,

@@ -58,7 +58,7 @@ def protect() -> None:
     request.max_content_length = FORM_BYTES
     if request.method == "POST":
         if "HTTP_TRANSFER_ENCODING" in request.environ:
-            raise BadRequest("Send the form with its length, not in chunks.")
+            raise BadRequest("Send the form with a Content-Length, not in chunks.")
         try:
             check_origin()
             _csrf.protect()
@@ -66,8 +66,8 @@ def protect() -> None:
             raise PayloadTooLarge from None
         except CSRFError:
             raise Forbidden(
-                "This form was open for too long, is from another sign-in, or this browser keeps "
-                "no cookies. Go back, load the page anew, and send it again."
+                "This form was open for too long, belongs to another sign-in, or your browser "
+                "blocks cookies. Go back, reload the page and send it again."
             ) from None
 
 

@@ -21,7 +21,7 @@ def email_problem(email: str) -> str | None:
     try:
         _is_email(email)
     except ValidationError:
-        return "Must be an e-mail address such as jo@example.org."
+        return "Must be an email address such as jo@example.org."
     if not _is_plain(email):
         return "Must be a plain lower-case address without quotes."
     return unstorable(email)

@@ -52,10 +52,10 @@ def _before_signing_in(visitor: Visitor, email: str) -> Iterator[tuple[str, Visi
     visitor.go(link)
     yield "finish sign up", visitor
     visitor.fill(password="not that one")
-    visitor.press("Make the account")
+    visitor.press("Create account")
     yield "finish sign up with error", visitor
     visitor.fill(password=PASSWORD)
-    visitor.press("Make the account")
+    visitor.press("Create account")
     yield "accounts after sign up", visitor
     visitor.go(link)
     yield "dead link of sign up", visitor
@@ -64,16 +64,16 @@ def _before_signing_in(visitor: Visitor, email: str) -> Iterator[tuple[str, Visi
 
 def _own_pages(visitor: Visitor, name: str) -> Iterator[tuple[str, Visitor]]:
     visitor.go("/accounts")
-    visitor.page.get_by_text("Open another account").click()
-    visitor.press("Open the account")
+    visitor.page.get_by_text("Create another account").click()
+    visitor.press("Create account")
     yield "accounts with error", visitor
     visitor.fill(account_name=name)
-    visitor.press("Open the account")
+    visitor.press("Create account")
     yield "accounts, two", visitor
     visitor.go("/profile")
     yield "profile", visitor
     visitor.fill(password="not that one", new_password="short")
-    visitor.press("Change the password")
+    visitor.press("Change password")
     yield "profile with errors", visitor
     visitor.go("/applications")
     yield "applications, none", visitor
@@ -150,12 +150,12 @@ def _back_again(visitor: Visitor, email: str) -> Iterator[tuple[str, Visitor]]:
     visitor.go("/forgot-password")
     yield "forgot password", visitor
     visitor.fill(email=email)
-    visitor.press("Mail me the link")
+    visitor.press("Email me a link")
     yield "mail of reset", visitor
     visitor.go(visitor.instance.link_to(email, 2))
     yield "new password", visitor
     visitor.fill(password="short")
-    visitor.press("Set the password")
+    visitor.press("Set password")
     yield "new password with error", visitor
     for _ in range(6):
         visitor.go("/login")

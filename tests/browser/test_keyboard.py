@@ -50,23 +50,23 @@ def press(visitor: Visitor, name: str) -> None:
 def test_every_flow_by_keyboard(visitor: Visitor, instance: Instance) -> None:
     email = f"keys-{next(_numbers)}-{id(instance)}@example.org"
     visitor.go("/register")
-    write(visitor, Your_name="Jo", **{"E-mail": email}, Password=PASSWORD)
-    write(visitor, Name_of_the_account=f"Keys {next(_numbers)}")
+    write(visitor, Your_name="Jo", Email=email, Password=PASSWORD)
+    write(visitor, Account_name=f"Keys {next(_numbers)}")
     press(visitor, "Sign up")
     visitor.go(instance.link_to(email))
-    write(visitor, The_password_that_you_chose=PASSWORD)
-    press(visitor, "Make the account")
+    write(visitor, The_password_you_chose=PASSWORD)
+    press(visitor, "Create account")
     assert visitor.path == "/accounts"
 
-    reach(visitor, "Open another account")
+    reach(visitor, "Create another account")
     visitor.page.keyboard.press("Enter")
-    write(visitor, Name_of_the_account="Second Wood")
-    press(visitor, "Open the account")
+    write(visitor, Account_name="Second Wood")
+    press(visitor, "Create account")
     slug = visitor.page.locator("main li code").first.inner_text()
     press(visitor, "Jo")
     write(visitor, Your_name="Jo Alder")
-    press(visitor, "Change the name")
-    assert visitor.page.get_by_role("status").inner_text() == "Your name is changed."
+    press(visitor, "Save")
+    assert visitor.page.get_by_role("status").inner_text() == "Name saved."
 
     back = f"{instance.url}/docs"
     made = instance.canopy(
@@ -86,10 +86,10 @@ def test_every_flow_by_keyboard(visitor: Visitor, instance: Instance) -> None:
     visitor.go("/applications")
     ending = visitor.page.locator("main li button").get_attribute("aria-label")
     press(visitor, str(ending))
-    assert "no access any more" in visitor.page.get_by_role("status").inner_text()
+    assert visitor.page.get_by_role("status").inner_text() == "Access revoked."
 
     visitor.move()
     press(visitor, "Sign out")
-    write(visitor, **{"E-mail": email}, Password=PASSWORD)
+    write(visitor, Email=email, Password=PASSWORD)
     press(visitor, "Sign in")
     assert visitor.path == "/accounts"

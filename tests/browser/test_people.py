@@ -24,10 +24,10 @@ def sign_up(visitor: Visitor, email: str, account: str = "Hazel Woods") -> None:
     visitor.go("/register")
     visitor.fill(name="Jo Hazel", email=email, password=PASSWORD, account_name=account)
     visitor.press("Sign up")
-    assert visitor.heading == "Look at your mail"
+    assert visitor.heading == "Check your email"
     visitor.go(visitor.instance.link_to(email))
     visitor.fill(password=PASSWORD)
-    visitor.press("Make the account")
+    visitor.press("Create account")
     assert visitor.path == "/accounts"
     visitor.move()
 
@@ -64,10 +64,10 @@ def test_resetting_a_forgotten_password(visitor: Visitor, instance: Instance) ->
     visitor.press("Sign out")
     visitor.page.get_by_role("link", name="Forgot your password?").click()
     visitor.fill(email=email)
-    visitor.press("Mail me the link")
+    visitor.press("Email me a link")
     visitor.go(instance.link_to(email, 2))
     visitor.fill(password=NEW)
-    visitor.press("Set the password")
+    visitor.press("Set password")
     assert visitor.path == "/accounts"
     assert "changed" in str(instance.mail_to(email, 3)["Subject"]).lower()
 
@@ -102,17 +102,17 @@ def test_changing_the_profile_and_ending_sessions(
     sign_in(elsewhere, email)
     visitor.go("/profile")
     visitor.fill(name="Jo Alder")
-    visitor.press("Change the name")
-    assert visitor.page.get_by_role("status").inner_text() == "Your name is changed."
+    visitor.press("Save")
+    assert visitor.page.get_by_role("status").inner_text() == "Name saved."
     assert visitor.page.locator(".rows li").count() == 2
-    visitor.press("End all but this one")
+    visitor.press("Sign out everywhere else")
     assert visitor.page.locator(".rows li").count() == 1
     elsewhere.go("/profile")
     assert elsewhere.heading == "Sign in"
     elsewhere.leave()
     visitor.fill(password=PASSWORD, new_password=NEW)
-    visitor.press("Change the password")
-    assert "Your password is changed" in visitor.page.get_by_role("status").inner_text()
+    visitor.press("Change password")
+    assert "Password changed" in visitor.page.get_by_role("status").inner_text()
 
 
 def test_an_invalid_form_keeps_its_input_and_shows_the_errors(visitor: Visitor) -> None:
@@ -122,7 +122,7 @@ def test_an_invalid_form_keeps_its_input_and_shows_the_errors(visitor: Visitor) 
     page = visitor.page
     assert page.get_by_role("alert").count() == 1
     assert page.get_by_label("Your name").input_value() == "Jo"
-    email = page.get_by_label("E-mail")
+    email = page.get_by_label("Email")
     assert email.get_attribute("aria-invalid") == "true"
     message = page.locator(f"#{str(email.get_attribute('aria-describedby')).split()[-1]}")
     assert "jo@example.org" in message.inner_text()

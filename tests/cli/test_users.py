@@ -64,7 +64,7 @@ def test_a_password_is_asked_for_twice_and_ends_the_sessions(app: Flask, run: Ru
     assert browser.get("/accounts", follow=False).status == 303  # to the sign-in
     sign_in(app, email, OTHER)
     notice = text_of(mails_to(app, email)[-1])
-    assert "by somebody who runs this Canopy" in notice
+    assert "by the operator of this instance" in notice
     assert "None" not in notice
 
 

@@ -34,6 +34,11 @@ EXAMPLE = text("deploy/compose.env.example")
 SECRETS = ["POSTGRES_PASSWORD", "SECRET_KEY"]
 # What .env has for the compose file itself, beside settings of the service.
 FOR_COMPOSE = {"CANOPY_TAG", "DOMAIN", "POSTGRES_PASSWORD"}
+# What has no default that would show its form.
+SHOWN_BY_EXAMPLE = {
+    *("MAIL_URL", "MAIL_FROM", "SIGN_UP", "DEFAULT_PLAN"),
+    *("SUPPORT_EMAIL", "PRIVACY_URL", "IMPRINT_URL"),
+}
 FILLED = {name: f"{name.lower()}-{'x' * 32}" for name in SECRETS} | {"DOMAIN": "forest.example.org"}
 
 
@@ -138,7 +143,7 @@ def test_the_example_names_every_variable_and_no_other() -> None:
     names = assignments(EXAMPLE).keys()
     assert variables(text("compose.yaml")).keys() <= names
     assert names <= SETTINGS | FOR_COMPOSE
-    for name in names & DEFAULTS.keys() - {*SECRETS, "METRICS_TOKEN", "MAIL_URL", "MAIL_FROM"}:
+    for name in names & DEFAULTS.keys() - {*SECRETS, "METRICS_TOKEN", *SHOWN_BY_EXAMPLE}:
         assert assignments(EXAMPLE)[name] == DEFAULTS[name]
 
 

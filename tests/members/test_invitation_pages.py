@@ -92,7 +92,7 @@ def test_an_invitation_works_once(app: Flask, client: Client, email: str) -> Non
     browser.submit(name="Willow", password=PASSWORD)
     page = Browser(app).get(link)
     assert page.status == 404
-    assert page.title == "This invitation is no longer good"
+    assert page.title == "This invitation has expired or was already used"
 
 
 def test_a_newer_invitation_replaces_an_older_one(app: Flask, client: Client, email: str) -> None:
@@ -120,4 +120,4 @@ def test_a_removed_member_is_signed_out_at_once(app: Flask, client: Client, emai
     assert browser.get("/accounts").title == "Sign in"
     page = Browser(app)
     page.get("/login")
-    assert "You belong to no account" in page.submit(email=email, password=PASSWORD).text
+    assert "You do not belong to an account" in page.submit(email=email, password=PASSWORD).text

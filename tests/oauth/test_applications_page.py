@@ -29,7 +29,7 @@ def test_page_lists_applications(
     client: Client, stranger: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     browser = browser_of(client)
-    assert "You have given no application access" in browser.get("/applications").text
+    assert "No application has access to your accounts" in browser.get("/applications").text
     application = make_application(stranger, name="Bees & Co")
     response = tokens_of(client, application, ("projects:read", "offline_access"))
     page = browser.get("/applications")
@@ -38,7 +38,7 @@ def test_page_lists_applications(
     assert "last used" in page.text
     page = browser.submit("/applications/end")
     assert page.path == "/applications"
-    assert "You have given no application access" in page.text
+    assert "No application has access to your accounts" in page.text
     assert api_status(client, response) == 401
 
 

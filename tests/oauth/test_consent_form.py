@@ -85,7 +85,7 @@ def test_a_person_without_an_account_gets_an_error_page(
         db.session.commit()
     page = browser_of(client, member.id).get(authorize_url(application))
     assert page.status == 403
-    assert "You belong to no account" in page.text
+    assert "You do not belong to an account" in page.text
 
 
 def test_a_member_removed_while_the_page_is_open_cannot_consent(

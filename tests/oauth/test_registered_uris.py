@@ -45,7 +45,7 @@ BAD = {
         "",
         "https://client.example/" + "x" * 2_000,
     ],
-    "Must be made of the characters of a URI; a name of other letters as xn--…": [
+    "Must only have characters that are valid in a URI. Write international names as xn--…": [
         "https://client.example/%zz",
         "https://client.example/%",
         "https://client.example/a b",

@@ -25,16 +25,16 @@ def test_a_forgotten_password_is_reset_by_mail(app: Flask, email: str) -> None:
     elsewhere = sign_in(app, email)
     browser = Browser(app)
     browser.get("/forgot-password")
-    assert browser.submit(email=email).title == "Look at your mail"
+    assert browser.submit(email=email).title == "Check your email"
     link = link_in(mails_to(app, email)[-1])
     browser.get(link)
     page = browser.submit(password=NEW)
     assert page.path == "/accounts"
-    assert "Your password is changed" in page.text
+    assert "Password changed" in page.text
     assert elsewhere.get("/profile").title == "Sign in"
     assert sign_in(app, email, NEW)
     assert status(attempt(app, email, PASSWORD)) == 422
-    assert Browser(app).get(link).title == "This link is no longer good"
+    assert Browser(app).get(link).title == "This link has expired or was already used"
     assert "password" in str(mails_to(app, email)[-1]["Subject"]).lower()
 
 
@@ -107,7 +107,7 @@ def test_no_mail_is_sent_to_an_unknown_address(app: Flask) -> None:
     unknown = f"nobody-{next(_numbers)}-{id(app)}@example.org"
     browser = Browser(app)
     browser.get("/forgot-password")
-    assert browser.submit(email=unknown).title == "Look at your mail"
+    assert browser.submit(email=unknown).title == "Check your email"
     assert mails_to(app, unknown) == []
 
 

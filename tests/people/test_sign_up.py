@@ -43,7 +43,7 @@ def test_a_person_signs_up_and_has_an_account(app: Flask) -> None:
     email = address(app)
     browser = begin(app, email)
     assert browser.page is not None
-    assert browser.page.title == "Look at your mail"
+    assert browser.page.title == "Check your email"
     assert users(app, email) == 0
     message = mails_to(app, email)[-1]
     assert "Birch Hill" in text_of(message)
@@ -83,7 +83,7 @@ def test_the_owner_of_an_address_is_notified_of_a_sign_up(app: Flask) -> None:
     sign_up(app, email)
     browser = begin(app, email, password="quite another pass phrase")
     assert browser.page is not None
-    assert browser.page.title == "Look at your mail"
+    assert browser.page.title == "Check your email"
     message = text_of(mails_to(app, email)[-1])
     assert "/login" in message
     assert "/register/confirm" not in message
@@ -129,7 +129,7 @@ def test_signing_up_does_not_look_up_the_address(
 @pytest.mark.parametrize(
     ("field", "value", "message"),
     [
-        ("name", "", "Is needed."),
+        ("name", "", "Required."),
         ("name", "x" * 201, "1 to 200"),
         ("name", "a\x00b", "NUL"),
         ("email", "nobody", "such as jo@example.org"),
@@ -137,11 +137,11 @@ def test_signing_up_does_not_look_up_the_address(
         ("email", "a" * 250 + "@example.org", "254"),
         ("password", "short", "10 to 128"),
         ("password", "x" * 129, "10 to 128"),
-        ("password", "password123", "first that a guesser tries"),
-        ("password", "Ada Birch1", "first that a guesser tries"),
-        ("account_name", "", "Is needed."),
-        ("account_slug", "Birch Hill", "such as birch-hill"),
-        ("account_slug", "admin", "needs itself"),
+        ("password", "password123", "too easy to guess"),
+        ("password", "Ada Birch1", "too easy to guess"),
+        ("account_name", "", "Required."),
+        ("account_slug", "Birch Hill", "e.g. birch-hill"),
+        ("account_slug", "admin", "This word is reserved."),
     ],
 )
 def test_invalid_fields(app: Flask, field: str, value: str, message: str) -> None:
@@ -179,7 +179,7 @@ def test_a_link_works_once_and_within_a_day(app: Flask, monkeypatch: pytest.Monk
     browser = Browser(app)
     browser.get(link)
     assert browser.submit(password=PASSWORD).path == "/accounts"
-    assert Browser(app).get(link).title == "This link is no longer good"
+    assert Browser(app).get(link).title == "This link has expired or was already used"
 
 
 @pytest.mark.parametrize("token", ["x", "canopy_lnk_" + "0" * 38, "%00", "..", "x" * 5000])

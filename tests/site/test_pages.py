@@ -178,7 +178,7 @@ def test_without_the_database_a_browser_gets_a_503_page(app: Flask) -> None:
         client.set_cookie("canopy_session", _token())
         response = client.get("/profile", headers={"Accept": "text/html"})
     assert response.status_code == 503
-    assert "Not at the moment" in response.get_data(as_text=True)
+    assert "Temporarily unavailable" in response.get_data(as_text=True)
     assert response.headers["Retry-After"]
 
 

@@ -6,6 +6,7 @@ import pytest
 import requests
 from playwright.sync_api import Request
 
+from app.policy.oauth_errors import Description
 from tests.browser.conftest import Instance, Visitor
 from tests.browser.oauth.running import Loopback
 from tests.browser.oauth.woods import (
@@ -32,7 +33,12 @@ def test_denying_gives_the_application_nothing(
     )
     woods.ask(visitor, address)
     visitor.press("Deny")
-    assert back.response() == {"error": "access_denied", "state": "a+b/c=", "iss": instance.url}
+    assert back.response() == {
+        "error": "access_denied",
+        "error_description": Description.DENIED,
+        "state": "a+b/c=",
+        "iss": instance.url,
+    }
     visitor.go("/applications")
     assert application.name not in visitor.page.locator("main").inner_text()
 
@@ -61,7 +67,7 @@ def test_consent_is_remembered_until_revoked(
     assert "Keep access while you are away" in shown.inner_text()
     assert "last used" in shown.inner_text()
     shown.get_by_role("button").click()
-    assert visitor.page.get_by_role("status").inner_text() == "It has no access any more."
+    assert visitor.page.get_by_role("status").inner_text() == "Access revoked."
     assert shown.count() == 0
     for tokens in (first, second):
         assert status(instance, tokens) == 401
@@ -155,7 +161,9 @@ def test_a_lower_role_revokes_consents_and_a_higher_one_does_not(
     assert visitor.heading == "Sign in"
     visitor.fill(email=guest, password=PASSWORD)
     visitor.press("Sign in")
-    assert "You have given no application access." in visitor.page.locator("main").inner_text()
+    assert (
+        "No application has access to your accounts." in visitor.page.locator("main").inner_text()
+    )
 
     visitor.go(address)
     assert "where you are a viewer" in visitor.page.locator("main").inner_text()
