@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import bindparam, select
 
 from app.account.validation import check_account
+from app.account.validation import check_plan as check_plan
 from app.api.fixed_fields import check_fixed
 from app.auth.people import EmailTaken, find_person
 from app.auth.principal import Principal
@@ -15,7 +16,7 @@ from app.db.extensions import db
 from app.db.queries import CompiledQuery
 from app.http.errors import Conflict, Detail, ValidationFailed
 from app.http.etags import ANY, IfMatch
-from app.limits.plan_file import default_plan, plans
+from app.limits.plan_file import default_plan
 from app.models import Account, AccountUsage, Membership, User
 from app.policy.bounds import NAME_LENGTH, RESERVED_SLUGS
 from app.security.passwords import hash_password, make_password
@@ -160,13 +161,6 @@ def set_plan(account_id: str, plan: str) -> Account:
     db.session.flush()
     check_thresholds(account_id)
     return account
-
-
-def check_plan(plan: str) -> None:
-    """Raises ValidationFailed if there is no such plan."""
-    if plan not in plans():
-        known = ", ".join(plans())
-        raise ValidationFailed(details=[Detail("plan", f"Must be one of {known}.")])
 
 
 def _find_or_create_owner(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from app.http.errors import Detail, ValidationFailed
+from app.limits.plan_file import plans
 from app.policy.bounds import ACCOUNT_TYPES, NAME_LENGTH
 from app.security.passwords import password_problem
 from app.values.email import email_problem
@@ -21,6 +22,13 @@ def check_name(name: str) -> None:
     """Raises ValidationFailed for a name that an account cannot have."""
     if problem := _name_problem(name):
         raise ValidationFailed(details=[Detail("name", problem)])
+
+
+def check_plan(plan: str) -> None:
+    """Raises ValidationFailed if there is no such plan."""
+    if plan not in plans():
+        known = ", ".join(plans())
+        raise ValidationFailed(details=[Detail("plan", f"Must be one of {known}.")])
 
 
 def _problems(name: str, email: str, password: str | None, type: str) -> Iterator[Detail]:
