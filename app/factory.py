@@ -8,7 +8,7 @@ from typing import NamedTuple
 from flask import Flask
 
 from app.account.routes import bp as account_bp
-from app.api import error_handlers, openapi, requests
+from app.api import error_handlers, requests
 from app.assets.routes import bp as assets_bp
 from app.billing.routes import bp as billing_bp
 from app.chat.routes import bp as chat_bp
@@ -22,6 +22,7 @@ from app.members.views import bp as invitations_bp
 from app.monitoring import health, metrics
 from app.oauth.routes import bp as oauth_bp
 from app.oauth.views import bp as oauth_pages_bp
+from app.openapi import document
 from app.people.views import bp as people_bp
 from app.profile.views import bp as profile_bp
 from app.projects.routes import bp as projects_bp
@@ -95,7 +96,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     app.config.update(
         MAX_CONTENT_LENGTH=settings.max_body_bytes,
         PROVIDE_AUTOMATIC_OPTIONS=False,
-        **openapi.CONFIG,
+        **document.CONFIG,
     )
     app.url_map.strict_slashes = False
     app.url_map.merge_slashes = False
@@ -109,7 +110,7 @@ def create_app(settings: Settings | None = None) -> Flask:
 
         model.init_app(app)
 
-    api = openapi.init_app(app)
+    api = document.init_app(app)
     for blueprint in (
         projects_bp, assets_bp, account_bp, members_bp, webhooks_bp, webhook_logs_bp, events_bp,
         credentials_bp, me_bp,

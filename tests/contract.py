@@ -20,8 +20,8 @@ from referencing import Registry, Resource
 from referencing.jsonschema import DRAFT202012
 from werkzeug.test import TestResponse
 
-from app.api.openapi import description
 from app.http.compression import zstd
+from app.openapi.document import description
 
 # The 5xx that the running test says it provokes: ``@pytest.mark.provokes(503)``.
 provoked: frozenset[int] = frozenset()

@@ -16,7 +16,12 @@ from app.auth.principal import Principal
 from app.http.etags import IfMatch
 from app.usage.service import statistics
 
-bp = ApiBlueprint("account", __name__, url_prefix="/v1/account", description="The account.")
+bp = ApiBlueprint(
+    "account",
+    __name__,
+    url_prefix="/v1/account",
+    description="Your account: its name, plan and usage.",
+)
 
 
 @bp.operation("GET", "", needs=PROFILE, gives=(200, single_of(AccountSchema)))
@@ -34,11 +39,11 @@ def read_account(principal: Principal) -> Response:
     conditional=True,
 )
 def update_account(principal: Principal, values: dict[str, Any], if_match: IfMatch) -> Response:
-    """Change the account's name."""
+    """Rename the account."""
     return envelope.single(service.rename_account(principal, values, if_match))
 
 
 @bp.operation("GET", "/usage", needs="billing:read", gives=(200, single_of(UsageSchema)))
 def read_usage(principal: Principal) -> Response:
-    """Read what the account uses."""
+    """Read the account's usage."""
     return envelope.single(statistics(principal.account_id, principal.plan))

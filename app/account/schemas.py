@@ -12,7 +12,7 @@ from app.values.fields import Choice, FixedText, InputSchema, Text
 
 
 class AccountUsageSchema(OutputSchema):
-    """What the account holds now."""
+    """What the account uses now."""
 
     hectares = fields.Float(required=True)
     projects = fields.Integer(required=True)
@@ -20,7 +20,7 @@ class AccountUsageSchema(OutputSchema):
 
 
 class AccountSchema(OutputSchema):
-    """The account of the credential."""
+    """The account that the credential belongs to."""
 
     example: ClassVar = {
         "id": "acct_01k9zq1x5wkcz0e7h3vrm8t2aj",
@@ -69,7 +69,7 @@ class HectaresSchema(OutputSchema):
 class ProjectCountSchema(OutputSchema):
     active = fields.Integer(required=True)
     archived = fields.Integer(required=True)
-    total = fields.Integer(required=True, metadata={"description": "Drafts included."})
+    total = fields.Integer(required=True, metadata={"description": "Including drafts."})
 
 
 class CountSchema(OutputSchema):
@@ -78,7 +78,8 @@ class CountSchema(OutputSchema):
 
 
 class UsageSchema(OutputSchema):
-    """What the account uses in the current calendar month (UTC); null is no limit."""
+    """What the account uses of its plan in this calendar month (UTC). A limit of null is no
+    limit."""
 
     example: ClassVar = {
         "period": {"start": "2026-01-01T00:00:00.000Z", "end": "2026-02-01T00:00:00.000Z"},

@@ -18,15 +18,15 @@ from flask_smorest import Blueprint
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.api import idempotency
-from app.api.documentation import Contract, describe, finish, path_parameters
 from app.api.error_handlers import as_api_error, render
 from app.api.idempotency import IdempotentRequest, StillRunning
 from app.api.parsing import PARSER, refuse_body, refuse_parameters
-from app.api.schemas import example_of
 from app.auth.guard import ANY_CREDENTIAL, require
 from app.db.extensions import db
 from app.http.errors import ApiError
 from app.http.etags import IfMatch
+from app.openapi.operations import Contract, describe, finish, path_parameters
+from app.openapi.schemas import example_of
 
 __all__ = ["ANY_CREDENTIAL", "ApiBlueprint"]
 

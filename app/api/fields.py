@@ -33,7 +33,11 @@ class BoundingBox(fields.Field[Any]):
     def __init__(self, **options: Any) -> None:
         shape = {
             "type": "string",
-            "description": "`minLon,minLat,maxLon,maxLat`; west may exceed east.",
+            "description": (
+                "Only records in this bounding box, as "
+                "`minLon,minLat,maxLon,maxLat`. If `minLon` is greater than "
+                "`maxLon`, the box crosses the antimeridian."
+            ),
             "examples": ["-123,43,-122,44"],
         }
         super().__init__(metadata=shape, **options)
@@ -131,7 +135,9 @@ class FieldNames(CommaSeparated):
 
     def __init__(self, table: Sequence[Field]) -> None:
         self._names = tuple(field.name for field in table)
-        description = "Only these fields, such as `name,status`; `id` is always there."
+        description = (
+            "Only these fields of each record, separated by commas; `id` is always included."
+        )
         super().__init__(
             "fields",
             most=len(self._names),
@@ -153,13 +159,13 @@ class PageQuerySchema(QuerySchema):
         low=1,
         high=bounds.PAGE_MAX,
         load_default=1,
-        metadata={"description": "Which page, counted from 1."},
+        metadata={"description": "Number of the page, starting at 1."},
     )
     per_page = QueryInteger(
         low=1,
         high=bounds.PER_PAGE_MAX,
         load_default=bounds.PER_PAGE_DEFAULT,
-        metadata={"description": "How many on a page."},
+        metadata={"description": "Number of records on a page."},
     )
 
 
@@ -169,14 +175,25 @@ class ListQuerySchema(PageQuerySchema):
     ids = CommaSeparated(
         "ids",
         most=bounds.LIST_IDS,
-        metadata={"description": f"Only these; at most {bounds.LIST_IDS}, separated by commas."},
+        metadata={
+            "description": (
+                f"Only records with these ids, separated by commas; at most {bounds.LIST_IDS}."
+            )
+        },
     )
     updated_since = Timestamp(
-        metadata={"description": "Changed at this time or later; RFC 3339, with a zone."}
+        metadata={
+            "description": (
+                "Only records that were changed at this time or later; RFC 3339 with a time zone."
+            )
+        }
     )
     order = fields.String(
         validate=validate.OneOf(("asc", "desc")),
-        metadata={"description": "Without it: newest first by `created_at`, else ascending."},
+        metadata={
+            "description": "By default the newest come first when you sort by `created_at`; "
+            "other fields ascend."
+        },
     )
     bbox = BoundingBox()
 

@@ -25,12 +25,12 @@ from app.db.extensions import db
 from app.db.queries import CompiledQuery
 from app.http.errors import BadRequest, Conflict, Detail, ValidationFailed
 from app.models import IdempotentResponse
+from app.openapi.operations import REPEATABLE
 from app.policy.bounds import IDEMPOTENCY_HOURS, IDEMPOTENCY_KEY_LENGTH
 from app.security.sealing import seal, unseal
 from app.values import clock
 
 HEADER: Final = "Idempotency-Key"
-REPEATABLE: Final = ("POST", "PUT", "PATCH")
 _PRINTABLE: Final = re.compile(rf"[\x20-\x7e]{{1,{IDEMPOTENCY_KEY_LENGTH}}}")
 _KEPT_HEADERS: Final = ("Content-Type", "Location", "ETag", "Link", "Cache-Control")
 

@@ -71,7 +71,7 @@ def input_field(
 
 def _filter(field: Field) -> fields.Field[Any]:
     made = input_field(field, nullable=False)
-    text = f"Only those whose `{field.name}` is this."
+    text = f"Only records with exactly this `{field.name}`."
     made.metadata = {**made.metadata, "description": text}
     return made
 

@@ -1,4 +1,4 @@
-"""Schemas of what goes out, and the envelopes around them. They document; they do not serialise."""
+"""The envelopes around what goes out. These schemas document; they do not serialise."""
 
 from __future__ import annotations
 
@@ -8,17 +8,12 @@ from typing import Any
 import marshmallow as ma
 from marshmallow import fields
 
+from app.openapi.schemas import OutputSchema as OutputSchema
+from app.openapi.schemas import SomeFields, example_of
 from app.policy import bounds
 
 _META = {"request_id": "req_01k9zq3mgt0y6f4c8vd2xw7sbn", "timestamp": "2026-01-02T03:04:05.690Z"}
 _PAGE_META = {"total": 1, "page": 1, "per_page": 20, "total_pages": 1}
-
-
-class OutputSchema(ma.Schema):
-    """A resource as it is shown."""
-
-    class Meta:
-        unknown = ma.EXCLUDE
 
 
 class MetaSchema(OutputSchema):
@@ -37,49 +32,6 @@ class PageMetaSchema(OutputSchema):
 
 class TotalMetaSchema(OutputSchema):
     total = fields.Integer(required=True, metadata={"minimum": 0})
-
-
-class ErrorDetailSchema(OutputSchema):
-    """What is wrong with one field, parameter or header."""
-
-    field = fields.String(
-        required=True, metadata={"description": "Its name; in an object, with dots between."}
-    )
-    message = fields.String(required=True)
-
-
-class ErrorBodySchema(OutputSchema):
-    """Why a request was refused."""
-
-    code = fields.String(
-        required=True,
-        metadata={
-            "description": "The kind of error, for programs; that of a status is in its example."
-        },
-    )
-    message = fields.String(required=True, metadata={"description": "One sentence, for people."})
-    details = fields.List(fields.Nested(ErrorDetailSchema), required=True)
-
-
-class ErrorMetaSchema(OutputSchema):
-    request_id = fields.String(required=True)
-
-
-class ErrorSchema(OutputSchema):
-    """The body of every refusal."""
-
-    error = fields.Nested(ErrorBodySchema, required=True)
-    meta = fields.Nested(ErrorMetaSchema, required=True)
-
-
-class InvalidCredentialSchema(ErrorSchema):
-    """The refusal of a credential that is to be verified."""
-
-    valid = fields.Boolean(required=True, metadata={"enum": [False]})
-
-
-class SomeFields(fields.Nested):
-    """A record of a list, of which a client can ask for some fields only."""
 
 
 @cache
@@ -121,20 +73,10 @@ def whole_of(schema: type[ma.Schema]) -> type[ma.Schema]:
     return _exemplified(made, [example_of(schema)], {"total": 1})
 
 
-def example_of(schema: type[ma.Schema]) -> Any:
-    """What the description shows of a schema: its ``example``, or None."""
-    return getattr(schema, "example", None)
-
-
 def _exemplified(made: type[ma.Schema], data: Any, meta: dict[str, Any]) -> type[ma.Schema]:
     if data not in (None, [None]):
         made.example = {"data": data, "meta": meta}  # type: ignore[attr-defined]
     return made
-
-
-def is_enveloped(schema: type[ma.Schema] | None) -> bool:
-    """Whether an answer has ``data``, and with it an entity tag; one answer has no envelope."""
-    return schema is not None and "data" in schema._declared_fields
 
 
 def _stem(schema: type[ma.Schema]) -> str:

@@ -27,7 +27,7 @@ bp = ApiBlueprint(
     "assets",
     __name__,
     url_prefix="/v1",
-    description="Equipment, stations and points of interest inside a project.",
+    description="Equipment, stations and points of interest in a project.",
 )
 _ALL = "/projects/<project_id>/assets"
 _ONE = f"{_ALL}/<asset_id>"
@@ -78,7 +78,10 @@ def read_asset(principal: Principal, project_id: str, asset_id: str) -> Response
     gives=(201, single_of(AssetSchema)),
 )
 def create_asset(principal: Principal, values: dict[str, Any], project_id: str) -> Response:
-    """Create an asset."""
+    """Create an asset.
+
+    `type` is any word, such as `equipment`, `monitoring_station` or `point_of_interest`.
+    """
     asset = service.create_asset(principal, project_id, **values)
     location = f"/v1/projects/{project_id}/assets/{asset['id']}"
     return envelope.single(asset, status=201, location=location)
@@ -100,7 +103,7 @@ def update_asset(
     asset_id: str,
     if_match: IfMatch,
 ) -> Response:
-    """Change an asset."""
+    """Update an asset."""
     asset = service.update_asset(principal, project_id, asset_id, values, if_match)
     return envelope.single(asset_record(asset))
 

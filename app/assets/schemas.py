@@ -20,7 +20,7 @@ from app.values.fields import InputSchema, Text
 
 
 class AssetSchema(OutputSchema):
-    """Something inside a project."""
+    """Equipment, a station or a point of interest in a project."""
 
     example: ClassVar = examples.ASSET
 
@@ -38,7 +38,7 @@ class AssetCreateSchema(InputSchema):
 
 
 class AssetUpdateSchema(InputSchema):
-    """The fields to change; those left out stay, null clears."""
+    """The fields to change. Fields that you leave out stay as they are; null clears a field."""
 
     example: ClassVar = examples.ASSET_CHANGE
 
@@ -62,7 +62,7 @@ class AssetQuerySchema(ListQuerySchema):
     sort = String(
         validate=validate.OneOf(bounds.ASSET_SORTS),
         load_default="created_at",
-        metadata={"description": "What the list is sorted by."},
+        metadata={"description": "Field to sort by."},
     )
     shown = FieldNames(ASSET)
 

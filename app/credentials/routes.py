@@ -6,24 +6,24 @@ from flask import Response
 
 from app.api import envelope
 from app.api.blueprint import ANY_CREDENTIAL, ApiBlueprint
-from app.api.components import INVALID_CREDENTIAL
 from app.api.error_handlers import render
 from app.api.schemas import single_of
 from app.auth.principal import Principal
 from app.credentials import service
 from app.credentials.schemas import CallerSchema, VerificationSchema
 from app.http.errors import Unauthorized
+from app.openapi.components import INVALID_CREDENTIAL
 from app.values.clock import format_optional_time
 
-bp = ApiBlueprint("auth", __name__, url_prefix="/v1", description="Credentials.")
+bp = ApiBlueprint("auth", __name__, url_prefix="/v1", description="Your credential.")
 
 
-me_bp = ApiBlueprint("me", __name__, url_prefix="/v1", description="Who is calling.")
+me_bp = ApiBlueprint("me", __name__, url_prefix="/v1", description="The caller.")
 
 
 @me_bp.operation("GET", "/me", needs=ANY_CREDENTIAL, gives=(200, single_of(CallerSchema)))
 def read_caller(principal: Principal) -> Response:
-    """Read who is calling: the person that an OAuth token acts for, and the account."""
+    """Read the caller's account and person."""
     return envelope.single(service.read_caller(principal))
 
 
@@ -35,7 +35,10 @@ def read_caller(principal: Principal) -> Response:
     refusals={401: INVALID_CREDENTIAL},
 )
 def verify_credential(principal: Principal) -> Response:
-    """Verify the credential."""
+    """Verify the credential.
+
+    If it is not valid, the response is 401 with `valid: false`.
+    """
     return envelope.bare(
         {
             "valid": True,

@@ -12,7 +12,7 @@ from app.values.fields import Choice
 
 
 class VerificationSchema(OutputSchema):
-    """What a credential is and may do."""
+    """The kind of a credential, and what it may do."""
 
     example: ClassVar = {
         "valid": True,
@@ -36,8 +36,9 @@ class CallerAccountSchema(OutputSchema):
 
 
 class CallerSchema(OutputSchema):
-    """Who is calling. A key or a service token belongs to no person: for it, all but `account` is
-    null. An application learns name and e-mail address with the scope `profile` only."""
+    """Who is calling. For an API key or a service token, everything but
+    `account` is null. OAuth applications see the name and e-mail address only with the scope
+    `profile`."""
 
     example: ClassVar = {
         "id": "user_01k9zq1x5wkcz0e7h3vrm8t2aj",

@@ -15,7 +15,10 @@ from app.events.listing import EventQuery
 from app.events.schemas import EventQuerySchema, EventSchema, EventTypeSchema
 
 bp = ApiBlueprint(
-    "events", __name__, url_prefix="/v1", description="What happened, as webhooks are told of it."
+    "events",
+    __name__,
+    url_prefix="/v1",
+    description="What happened in the account, as webhooks receive it.",
 )
 
 
@@ -23,7 +26,10 @@ bp = ApiBlueprint(
     "GET", "/events", needs="admin", query=EventQuerySchema, gives=(200, page_of(EventSchema))
 )
 def list_events(principal: Principal, values: dict[str, Any]) -> Response:
-    """List events."""
+    """List events.
+
+    The newest come first.
+    """
     query = EventQuery(**values)
     records, total = listing.list_events(principal.account_id, query)
     return envelope.page(records, total=total, number=query.page, size=query.per_page)
@@ -37,5 +43,8 @@ def read_event(principal: Principal, event_id: str) -> Response:
 
 @bp.operation("GET", "/event-types", needs=ANY_CREDENTIAL, gives=(200, whole_of(EventTypeSchema)))
 def list_event_types(_: Principal) -> Response:
-    """List the types of events, with their schemas."""
+    """List event types.
+
+    Each has a JSON Schema of the whole event, and an example.
+    """
     return envelope.complete_list(catalogue.event_types())

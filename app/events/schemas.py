@@ -13,19 +13,19 @@ from app.policy.events import EVENTS, TEST_EVENT
 from app.values.fields import Choice, Timestamp
 
 _FIRST: Final = TYPES[0]
-_DATA: Final = {"description": "As `schema` of the event's type says it (`GET /v1/event-types`)."}
+_DATA: Final = {"description": "Depends on the type: see `schema` in `GET /v1/event-types`."}
 _SCHEMA: Final = {"description": "JSON Schema (2020-12) of the whole event."}
 
 
 class EventAccountSchema(OutputSchema):
-    """The account, by its name of then."""
+    """The account, with its name at that time."""
 
     id = fields.String(required=True)
     name = fields.String(required=True)
 
 
 class EventSchema(OutputSchema):
-    """Something that happened, as it is sent to webhooks."""
+    """Something that happened, exactly as webhooks receive it."""
 
     example: ClassVar = example_of(_FIRST)
 
@@ -50,7 +50,7 @@ class EventQuerySchema(PageQuerySchema):
 
 
 class EventTypeSchema(OutputSchema):
-    """What a webhook can subscribe to."""
+    """A type of event that webhooks can subscribe to."""
 
     example: ClassVar[dict[str, Any]] = {
         "name": _FIRST,

@@ -21,7 +21,7 @@ bp = ApiBlueprint(
     "members",
     __name__,
     url_prefix="/v1/account/members",
-    description="The people of the account, and their roles.",
+    description="The people of the account and their roles.",
 )
 _ONE = "/<member:member_id>"
 
@@ -42,7 +42,7 @@ bp.record_once(_add_converter)
 
 @bp.operation("GET", "", needs="members:read", gives=(200, whole_of(MemberSchema)))
 def list_members(principal: Principal) -> Response:
-    """List the members of the account, invited ones too."""
+    """List members and invited people."""
     return envelope.complete_list(service.list_members(principal.account_id))
 
 
@@ -61,7 +61,11 @@ def read_member(principal: Principal, member_id: str) -> Response:
     conflicts=True,
 )
 def invite_member(principal: Principal, values: dict[str, Any]) -> Response:
-    """Invite a person by e-mail, or send an invitation again."""
+    """Invite a person by e-mail, or resend an invitation.
+
+    The person gets a mail with a link, and is a member once they accept. If you invite
+    somebody who has not accepted yet, a new mail is sent.
+    """
     record = service.invite_member(principal, **values)
     location = f"/v1/account/members/{record['id']}"
     return envelope.single(record, status=201, location=location)

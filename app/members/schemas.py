@@ -13,12 +13,12 @@ from app.policy.permissions import PERMISSIONS, ROLES, role_permissions
 from app.values.email import EMAIL_LENGTH, email_problem
 from app.values.fields import Choice, FixedText, InputSchema, Text
 
-_JOINED = {"description": "null until the invitation is accepted."}
-_NAME = {"description": "Until the person joins, the part of the address before the @."}
+_JOINED = {"description": "Null until the person accepts the invitation."}
+_NAME = {"description": "Until the person joins, the part of the e-mail address before the @."}
 
 
 class MemberSchema(OutputSchema):
-    """Somebody who belongs to the account, or was invited to it."""
+    """A person who belongs to the account or has been invited."""
 
     example: ClassVar = {
         "id": "user_01k9zqd5r8m2yqf6t0w3xjbv7c",
@@ -50,7 +50,7 @@ class MemberInputSchema(InputSchema):
 
 
 class InvitationSchema(MemberInputSchema):
-    """Who is invited, and as what."""
+    """The person to invite, and the role to give."""
 
     example: ClassVar = {"email": "jo@example.org", "role": "editor"}
 
@@ -64,7 +64,7 @@ class InvitationSchema(MemberInputSchema):
 
 
 class MemberUpdateSchema(MemberInputSchema):
-    """The role to give; without one nothing changes."""
+    """The role to give."""
 
     example: ClassVar = {"role": "editor"}
 

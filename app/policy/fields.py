@@ -64,7 +64,7 @@ class Field:
 
 
 def _any_of(words: tuple[str, ...]) -> str:
-    return f"Any word; documented are {', '.join(words)}."
+    return f"Any word of lower-case letters, digits, `_` and `-`, such as {', '.join(words)}."
 
 
 _CREATED_AT: Final = Field("created_at", "time", "2026-01-02T03:04:05.678Z")
@@ -80,7 +80,7 @@ PROJECT: Final = (
     ),
     Field(
         "slug", "text", "cottage-grove-ranger-district",
-        description="Made from the name; never changes.",
+        description="Derived from the first name; never changes.",
         shortest=1, longest=bounds.SLUG_LENGTH, filter=True, unique=True,
     ),
     Field(
@@ -97,7 +97,7 @@ PROJECT: Final = (
     Field("geometry", "boundary", nullable=True, writable="always", in_events=False),
     Field(
         "area_hectares", "hectares", 35692.7657,
-        column="area_m2", description="Geodesic, on WGS84.", nullable=True,
+        column="area_m2", description="Geodesic area on the WGS84 ellipsoid.", nullable=True,
     ),
     Field(
         "status", "choice", "active",
@@ -105,7 +105,7 @@ PROJECT: Final = (
     ),
     Field(
         "metadata", "object", {"forest": "Umpqua National Forest", "region": 6},
-        column="metadata_json", description="JSON of your own.",
+        column="metadata_json", description="A JSON object of your own.",
         nullable=True, writable="always",
     ),
     _CREATED_AT,

@@ -25,7 +25,7 @@ from app.projects.schemas import (
 from app.projects.validation import geometry_report
 
 bp = ApiBlueprint(
-    "projects", __name__, url_prefix="/v1", description="Forest areas, with their boundaries."
+    "projects", __name__, url_prefix="/v1", description="Forest areas with their boundaries."
 )
 _ONE = "/projects/<project_id>"
 
@@ -38,7 +38,11 @@ _ONE = "/projects/<project_id>"
     gives=(200, page_of(ProjectSchema, some_fields=True)),
 )
 def list_projects(principal: Principal, values: dict[str, Any]) -> Response:
-    """List projects."""
+    """List projects.
+
+    Archived projects are included; `status=active` leaves them out. Boundaries can be
+    large: name the fields that you need in `fields`.
+    """
     query = project_query(**values)
     records, total = listing.list_projects(principal.account_id, query)
     return envelope.page(records, total=total, number=query.page, size=query.per_page)
@@ -59,7 +63,11 @@ def read_project(principal: Principal, project_id: str) -> Response:
     conflicts=True,
 )
 def create_project(principal: Principal, values: dict[str, Any]) -> Response:
-    """Create a project."""
+    """Create a project.
+
+    A new project is `active`. Its slug is derived from its name. If another project has the
+    same slug or `external_id`, the response is 409 and names that project.
+    """
     project = service.create_project(principal, **values)
     location = f"/v1/projects/{project['id']}"
     return envelope.single(project, status=201, location=location)
@@ -77,7 +85,7 @@ def create_project(principal: Principal, values: dict[str, Any]) -> Response:
 def update_project(
     principal: Principal, values: dict[str, Any], project_id: str, if_match: IfMatch
 ) -> Response:
-    """Change a project."""
+    """Update a project."""
     project = service.update_project(principal, project_id, values, if_match)
     return envelope.single(project_record(project))
 
@@ -92,7 +100,7 @@ def update_project(
     conditional=True,
 )
 def delete_project(principal: Principal, project_id: str, if_match: IfMatch) -> Response:
-    """Delete an archived project, with its assets."""
+    """Delete an archived project and its assets."""
     service.delete_project(principal, project_id, if_match)
     return envelope.nothing()
 
@@ -121,7 +129,7 @@ def archive_project(principal: Principal, project_id: str, if_match: IfMatch) ->
     conditional=True,
 )
 def restore_project(principal: Principal, project_id: str, if_match: IfMatch) -> Response:
-    """Make an archived project active again."""
+    """Restore an archived project."""
     return envelope.single(project_record(service.restore_project(principal, project_id, if_match)))
 
 
@@ -134,5 +142,9 @@ def restore_project(principal: Principal, project_id: str, if_match: IfMatch) ->
     outside_transaction=True,
 )
 def validate_geometry(_: Principal, values: dict[str, Any]) -> Response:
-    """Check a geometry without keeping it."""
+    """Check a geometry without storing it.
+
+    The geometry is `geometry` in the body, or the body itself. The response lists every
+    problem with its place, and has the area of a valid geometry.
+    """
     return envelope.single(geometry_report(values["geometry"]))

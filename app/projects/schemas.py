@@ -10,10 +10,10 @@ from typing import Any, ClassVar
 from marshmallow import fields, pre_load, validate
 
 from app.api.fields import FieldNames, ListQuerySchema
-from app.api.geojson import BARE_GEOMETRY
 from app.api.resource_fields import create_fields, filter_fields, shown_fields, update_fields
 from app.api.schemas import OutputSchema
 from app.geometry import PROBLEM_CODES
+from app.openapi.geojson import BARE_GEOMETRY
 from app.policy import bounds
 from app.policy.fields import PROJECT
 from app.projects import examples
@@ -21,7 +21,7 @@ from app.values.fields import Choice, InputSchema, ReadOnlyHere, Text
 
 
 class ProjectSchema(OutputSchema):
-    """A forest area."""
+    """A forest area with its boundary."""
 
     example: ClassVar = examples.PROJECT
 
@@ -41,7 +41,7 @@ class ProjectCreateSchema(InputSchema):
 
 
 class ProjectUpdateSchema(InputSchema):
-    """The fields to change; those left out stay, null clears."""
+    """The fields to change. Fields that you leave out stay as they are; null clears a field."""
 
     example: ClassVar = examples.PROJECT_CHANGE
 
@@ -65,13 +65,13 @@ class ProjectQuerySchema(ListQuerySchema):
     sort = fields.String(
         validate=validate.OneOf(bounds.PROJECT_SORTS),
         load_default="created_at",
-        metadata={"description": "What the list is sorted by."},
+        metadata={"description": "Field to sort by."},
     )
     shown = FieldNames(PROJECT)
 
 
 class GeometryCheckSchema(InputSchema):
-    """A geometry to check: as the member ``geometry``, or as the body itself."""
+    """A geometry to check."""
 
     example: ClassVar = {"geometry": examples.OPEN_RING}
     also: ClassVar = BARE_GEOMETRY
@@ -79,7 +79,7 @@ class GeometryCheckSchema(InputSchema):
     geometry = fields.Raw(
         required=True,
         allow_none=True,
-        metadata={"description": "A GeoJSON geometry, right or wrong."},
+        metadata={"description": "A GeoJSON geometry, valid or not."},
     )
 
     @pre_load
@@ -89,7 +89,7 @@ class GeometryCheckSchema(InputSchema):
 
 
 class GeometryProblemSchema(OutputSchema):
-    """One fault; the indices count from 0 and are null where they make no sense."""
+    """One problem of a geometry. Indices count from 0, and are null where they do not apply."""
 
     code = Choice("GeometryProblemCode", sorted(PROBLEM_CODES), required=True)
     message = fields.String(required=True)
@@ -100,7 +100,7 @@ class GeometryProblemSchema(OutputSchema):
 
 
 class GeometryReportSchema(OutputSchema):
-    """Whether a geometry would be accepted, its area, and what is wrong with it."""
+    """Whether a geometry is valid, its area, and its problems."""
 
     example: ClassVar = examples.REPORT
 

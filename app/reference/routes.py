@@ -3,31 +3,23 @@
 from __future__ import annotations
 
 import re
-from functools import cache
-from typing import Any
+from typing import Any, Final
 
-from flask import Blueprint, Response, redirect, render_template, request
+from flask import Blueprint, Response, current_app, redirect, render_template, request
 from markupsafe import Markup, escape
 
-from app.api.openapi import description
 from app.http.etags import entity_tag
 from app.http.urls import absolute_url
-from app.reference.document import groups
-from app.site.pages import Instance, instance
+from app.openapi.document import description
+from app.reference.curl import ADDRESS
+from app.reference.document import Group, groups
+from app.reference.guide import guide
 from app.site.signed_in import may_be_signed_in
 from app.values.strict_json import dumps
 
+_PAGES: Final = "canopy_reference_pages"
+
 bp = Blueprint("reference", __name__, template_folder="templates")
-
-
-@bp.app_template_filter("code")
-def code(text: str) -> Markup:
-    """Render text between backticks as code, and escape everything else."""
-    parts = re.split(r"`([^`]+)`", text)
-    return Markup("").join(
-        Markup("<code>{}</code>").format(part) if index % 2 else escape(part)
-        for index, part in enumerate(parts)
-    )
 
 
 @bp.get("/v1/openapi.json")
@@ -37,27 +29,63 @@ def openapi() -> Response:
     return _cached(Response(text, content_type="application/json"))
 
 
-@bp.get("/docs")
-def page() -> Response:
-    """The reference page, rendered from the document; it loads nothing from other hosts."""
-    text = _reference(instance(), may_be_signed_in())
-    response = _cached(Response(text, content_type="text/html; charset=utf-8"))
-    response.vary.add("Cookie")
-    return response
-
-
 @bp.get("/openapi.json")
 def moved_openapi() -> Any:
     """Where some programs look for the OpenAPI document: redirects to it."""
     return redirect("/v1/openapi.json", 308)
 
 
-@cache
-def _reference(_: Instance, is_signed_in: bool) -> str:
-    """The rendered page. Like the document, it does not change while the process runs."""
+@bp.get("/docs")
+def page() -> Response:
+    """The reference page, rendered from the document; it loads nothing from other hosts."""
+    html = _reference(may_be_signed_in()).replace(ADDRESS, escape(absolute_url("")))
+    response = _cached(Response(html, content_type="text/html; charset=utf-8"))
+    response.vary.add("Cookie")
+    return response
+
+
+def _reference(is_signed_in: bool) -> str:
+    """The rendered page, with ``ADDRESS`` for that of the instance. Like the document, it does not
+    change while the application runs."""
+    pages: dict[bool, str] = current_app.extensions.setdefault(_PAGES, {})
+    if is_signed_in not in pages:
+        pages[is_signed_in] = _render(is_signed_in)
+    return pages[is_signed_in]
+
+
+def _render(is_signed_in: bool) -> str:
     document = description()
-    values = {"groups": groups(document), "is_signed_in": is_signed_in}
-    return render_template("reference.html", api=document, **values)
+    found = groups(document)
+    anchors = _anchors(found)
+
+    def text(sentence: str) -> Markup:
+        return _linked(sentence, anchors)
+
+    values = {"api": document, "groups": found, "text": text, "is_signed_in": is_signed_in}
+    return render_template("reference.html", **values, **guide())
+
+
+def _anchors(found: list[Group]) -> dict[str, str]:
+    """The anchor of each operation, by how texts name it: ``GET /v1/me``."""
+    operations = [operation for group in found for operation in group.operations]
+    return {
+        f"{method} {operation.path}": operation.id
+        for operation in operations
+        for method in operation.method.split(" or ")
+    }
+
+
+def _linked(sentence: str, anchors: dict[str, str]) -> Markup:
+    """Text between backticks as code, with a link where it names an operation; the rest escaped."""
+    parts = []
+    for index, part in enumerate(re.split(r"`([^`]+)`", sentence)):
+        if index % 2 == 0:
+            parts.append(escape(part))
+        elif part in anchors:
+            parts.append(Markup('<a href="#{}"><code>{}</code></a>').format(anchors[part], part))
+        else:
+            parts.append(Markup("<code>{}</code>").format(part))
+    return Markup("").join(parts)
 
 
 def _cached(response: Response) -> Response:

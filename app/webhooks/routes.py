@@ -31,7 +31,7 @@ bp = ApiBlueprint(
     "webhooks",
     __name__,
     url_prefix="/v1/webhooks",
-    description="Addresses that events are sent to.",
+    description="URLs that receive events.",
 )
 _ONE = "/<webhook_id>"
 _RESPONSE = (200, single_of(WebhookSchema))
@@ -57,7 +57,11 @@ def read_webhook(principal: Principal, webhook_id: str) -> Response:
     gives=(201, single_of(WebhookWithSecretSchema)),
 )
 def create_webhook(principal: Principal, values: dict[str, Any]) -> Response:
-    """Create a webhook."""
+    """Create a webhook.
+
+    The response shows the `secret` that deliveries are signed with. Store it: no other
+    response shows it again.
+    """
     made = service.create_webhook(principal, **values)
     return _with_secret(made, status=201, location=f"/v1/webhooks/{made.record['id']}")
 
@@ -71,7 +75,7 @@ def create_webhook(principal: Principal, values: dict[str, Any]) -> Response:
     gives=_RESPONSE,
 )
 def update_webhook(principal: Principal, values: dict[str, Any], webhook_id: str) -> Response:
-    """Change, enable or disable a webhook."""
+    """Update, enable or disable a webhook."""
     return envelope.single(service.update_webhook(principal, webhook_id, values))
 
 
@@ -90,7 +94,10 @@ def delete_webhook(principal: Principal, webhook_id: str) -> Response:
     gives=(200, single_of(QueuedTestSchema)),
 )
 def send_test(principal: Principal, webhook_id: str) -> Response:
-    """Send a test event to a webhook, disabled or not."""
+    """Send a test event to a webhook.
+
+    The event has the type `webhook.test`. It is sent to disabled webhooks too.
+    """
     event_id = service.send_test(principal, webhook_id)
     queued = {"event_id": event_id, "event_type": TEST_EVENT, "status": "queued"}
     return envelope.single(queued)
@@ -107,7 +114,11 @@ def send_test(principal: Principal, webhook_id: str) -> Response:
 def rotate_webhook_secret(
     principal: Principal, values: dict[str, Any], webhook_id: str
 ) -> Response:
-    """Give a webhook a new secret."""
+    """Rotate the secret of a webhook.
+
+    The response shows the new `secret`. For `overlap_hours`, deliveries are signed with
+    both secrets, so that receivers can change over.
+    """
     return _with_secret(service.rotate_secret(principal, webhook_id, **values))
 
 
@@ -121,7 +132,11 @@ def rotate_webhook_secret(
     conflicts=True,
 )
 def replay_events(principal: Principal, values: dict[str, Any], webhook_id: str) -> Response:
-    """Send events of the past to a webhook again."""
+    """Replay past events to a webhook.
+
+    Sends the events from `since` to `until` again, with the ids that they had.
+    `only_failed` selects those that the webhook never received.
+    """
     return envelope.single(replays.start_replay(principal, webhook_id, **values))
 
 

@@ -34,21 +34,25 @@ from app.webhooks.record import STATUSES
 REASONS: Final = ("manual", "failing", "gone")
 
 _URL: Final = {
-    "description": "An https URL. The IP addresses that it leads to are judged each time."
+    "description": (
+        "An https URL. It must lead to public IP addresses, which is checked at every delivery."
+    )
 }
 _EVENTS: Final = {
-    "description": "Types of events; `*` is all of them, those of later versions too.",
+    "description": "Event types. `*` stands for all types, including those of later versions.",
     "uniqueItems": True,
 }
-_SECRET: Final = {"description": "What deliveries are signed with. It is not shown again."}
-_STATUS: Final = {"description": "`failing`: not received since `last_success_at`."}
+_SECRET: Final = {"description": "The key of the signatures. It is shown only in this response."}
+_STATUS: Final = {"description": "`failing`: no delivery has succeeded since `last_success_at`."}
 _REASON: Final = {
-    "description": "`failing`: nothing was received for days; `gone`: it answered 410."
+    "description": (
+        "`failing`: no delivery succeeded for days; `gone`: the receiver responded with 410."
+    )
 }
-_FAILURES: Final = {"description": "Failed attempts in a row.", "minimum": 0}
+_FAILURES: Final = {"description": "Failed attempts since the last success.", "minimum": 0}
 _UNTIL: Final = {
-    "description": "Until then `webhook-signature` is right with both secrets; "
-    "`X-Service-Signature` has the new one alone."
+    "description": "Until then `webhook-signature` has signatures with both secrets; "
+    "`X-Service-Signature` uses only the new one."
 }
 
 
@@ -70,7 +74,7 @@ class Url(Text):
 
 
 class EventTypes(fields.List[str]):
-    """What a webhook can subscribe to."""
+    """A type of event that webhooks can subscribe to."""
 
     def __init__(self, **options: Any) -> None:
         kind = Choice("EventName", tuple(EVENTS), besides=(ALL_EVENTS,))
@@ -101,7 +105,7 @@ class Secret(fields.String):
 
 
 class WebhookSchema(OutputSchema):
-    """A URL that events are sent to, and how it does."""
+    """A URL that receives events, and how its deliveries are doing."""
 
     example: ClassVar = examples.WEBHOOK
 
@@ -121,7 +125,7 @@ class WebhookSchema(OutputSchema):
 
 
 class WebhookWithSecretSchema(WebhookSchema):
-    """A new webhook, with its secret."""
+    """A new webhook with its secret."""
 
     example: ClassVar = examples.WEBHOOK_WITH_SECRET
 
@@ -129,7 +133,7 @@ class WebhookWithSecretSchema(WebhookSchema):
 
 
 class RotationSchema(WebhookWithSecretSchema):
-    """The webhook, with its new secret."""
+    """The webhook with its new secret."""
 
     example: ClassVar = examples.ROTATION
 
@@ -149,7 +153,7 @@ class WebhookInputSchema(InputSchema):
 
 
 class WebhookCreateSchema(WebhookInputSchema):
-    """A new webhook. Without a secret, one is made."""
+    """A new webhook. If you send no secret, one is generated."""
 
     example: ClassVar = examples.WEBHOOK_BODY
 
@@ -161,8 +165,8 @@ class WebhookCreateSchema(WebhookInputSchema):
 
 
 class WebhookUpdateSchema(WebhookInputSchema):
-    """The fields to change; those left out stay, null clears. What is pending is not sent any more
-    when a webhook is disabled."""
+    """The fields to change. Fields that you leave out stay as they are; null clears a field.
+    Disabling a webhook cancels its pending deliveries."""
 
     example: ClassVar = examples.WEBHOOK_CHANGE
 
@@ -175,7 +179,7 @@ class WebhookUpdateSchema(WebhookInputSchema):
 
 
 class RotationInputSchema(InputSchema):
-    """For how long `webhook-signature` is right with the former secret too."""
+    """For how many hours deliveries are also signed with the old secret."""
 
     may_be_absent: ClassVar = True
     example: ClassVar = examples.ROTATION_BODY
@@ -184,7 +188,7 @@ class RotationInputSchema(InputSchema):
 
 
 class QueuedTestSchema(OutputSchema):
-    """The test event that is on its way."""
+    """The test event that will be delivered."""
 
     example: ClassVar = examples.QUEUED_TEST
 
@@ -194,16 +198,20 @@ class QueuedTestSchema(OutputSchema):
 
 
 class ReplayInputSchema(InputSchema):
-    """Which events are sent again; both ends of the time are included."""
+    """Which events to send again. Both ends of the time are inclusive."""
 
     example: ClassVar = examples.REPLAY_BODY
 
     since = Timestamp(required=True)
-    until = Timestamp(metadata={"description": "Now, when it is left out."})
+    until = Timestamp(metadata={"description": "By default now."})
     event_types = EventTypes()
     only_failed = StrictBoolean(
         load_default=False,
-        metadata={"description": "Only what this webhook never received, and is not pending."},
+        metadata={
+            "description": (
+                "Only events that this webhook has never received and that are not pending."
+            )
+        },
     )
 
     @ma.validates_schema
@@ -213,11 +221,15 @@ class ReplayInputSchema(InputSchema):
 
 
 class ReplaySchema(OutputSchema):
-    """What was queued, and is sent beside other deliveries, some at a time."""
+    """What will be delivered again, beside new events."""
 
     example: ClassVar = examples.REPLAY
 
-    replayed = fields.Integer(required=True, metadata={"minimum": 0, "description": "Events."})
+    replayed = fields.Integer(
+        required=True, metadata={"minimum": 0, "description": "Number of events."}
+    )
     replay_id = fields.String(
-        required=True, allow_none=True, metadata={"description": "null when there are none."}
+        required=True,
+        allow_none=True,
+        metadata={"description": "Null if there are no such events."},
     )

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 from flask import Flask
 
-from app.api.openapi import description
 from app.factory import create_app
+from app.openapi.document import description
 from app.policy.permissions import PERMISSIONS, expand
 from app.values.ids import PREFIXES
 from config import load_settings

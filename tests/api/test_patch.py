@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from app.api.openapi import description
+from app.openapi.document import description
 from tests.api.operations import bare_app, operations
 from tests.make import Client, event_types, make_asset, make_project
 

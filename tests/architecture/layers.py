@@ -22,7 +22,7 @@ LAYERS: tuple[tuple[str, frozenset[str]], ...] = (
     ("entry points", _ENTRY_POINTS),
     (RESOURCES, frozenset()),
     ("shared by pages", frozenset({"app.site"})),
-    ("shared by operations", frozenset({"app.api", "app.listing"})),
+    ("shared by operations", frozenset({"app.api", "app.listing", "app.openapi"})),
     ("events", frozenset({"app.outbox"})),
     ("limits", frozenset({"app.limits"})),
     ("authentication", frozenset({"app.auth"})),

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 from flask import Flask
-from markupsafe import escape
 from redis import Redis
 from rq import Worker
 
-from app.api.openapi import description
 from app.jobs.queue import QUEUES, job_queue
-from app.reference.document import groups
 from tests.make import Client, make_account, second_app
 
 DEAD = "redis://127.0.0.1:9/0"
@@ -86,15 +81,6 @@ def test_the_openapi_document_is_public_and_conditional(app: Flask, path: str) -
     assert (again.status_code, again.get_data()) == (304, b"")
 
 
-def test_the_reference_page_lists_every_operation(app: Flask) -> None:
-    document = app.test_client().get("/v1/openapi.json").json
-    page = app.test_client().get("/docs").get_data(as_text=True)
-    for path, item in document["paths"].items():
-        assert path in page
-        for method in {"get", "post", "put", "delete"} & set(item):
-            assert escape(item[method]["summary"].rstrip(".")) in page
-
-
 def test_public_routes_ignore_credentials(app: Flask) -> None:
     headers = {"Authorization": "Bearer junk"}
     for path in ("/v1/openapi.json", "/docs", "/api/health", "/healthz"):
@@ -118,23 +104,3 @@ def test_an_api_key_does_not_open_the_metrics(client: Client) -> None:
 def test_without_a_token_there_are_no_metrics(app: Flask) -> None:
     with second_app(app, metrics_token=None) as made:
         assert made.test_client().get("/metrics").status_code == 404
-
-
-def test_the_reference_page_shows_alternative_bodies(app: Flask) -> None:
-    with app.app_context():
-        found = {each.id: each for group in groups(description()) for each in group.operations}
-    create, check = found["create_project"], found["validate_geometry"]
-    assert [field.name for field in create.body] == [
-        *("name", "external_id", "description", "geometry", "metadata"),
-    ]
-    assert create.body[3].type == "Polygon or MultiPolygon or null"
-    assert [field.name for field in check.body] == ["geometry"]
-    assert check.alternative_body == "The geometry itself."
-
-
-def test_positions_in_examples_are_on_one_line(app: Flask) -> None:
-    with app.app_context():
-        found = {each.id: each for group in groups(description()) for each in group.operations}
-    example = found["validate_geometry"].body_example
-    assert "[8.1, 48.1],\n" in example
-    assert json.loads(example)["geometry"]["coordinates"][0][0] == [8.1, 48.1]

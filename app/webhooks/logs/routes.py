@@ -24,7 +24,7 @@ bp = ApiBlueprint(
     "webhook-logs",
     __name__,
     url_prefix="/v1/webhooks/<webhook_id>/logs",
-    description="The attempts to reach a webhook.",
+    description="The delivery attempts of a webhook.",
 )
 _ONE = "/<log_id>"
 
@@ -38,7 +38,7 @@ _ONE = "/<log_id>"
     gives=(200, page_of(LogSchema)),
 )
 def list_webhook_logs(principal: Principal, values: dict[str, Any], webhook_id: str) -> Response:
-    """List the attempts to reach a webhook."""
+    """List the delivery attempts of a webhook."""
     query = LogQuery(**values)
     records, total = listing.list_logs(principal.account_id, webhook_id, query)
     return envelope.page(records, total=total, number=query.page, size=query.per_page)
@@ -46,7 +46,7 @@ def list_webhook_logs(principal: Principal, values: dict[str, Any], webhook_id: 
 
 @bp.operation("GET", _ONE, needs="admin", gives=(200, single_of(LogDetailSchema)))
 def read_webhook_log(principal: Principal, webhook_id: str, log_id: str) -> Response:
-    """Read an attempt, with what was sent and how long it took."""
+    """Read a delivery attempt."""
     return envelope.single(service.read_log(principal.account_id, webhook_id, log_id))
 
 
@@ -59,5 +59,8 @@ def read_webhook_log(principal: Principal, webhook_id: str, log_id: str) -> Resp
     conflicts=True,
 )
 def redeliver(principal: Principal, webhook_id: str, log_id: str) -> Response:
-    """Send an event to a webhook once more, at once."""
+    """Redeliver an event.
+
+    Sends the event of this attempt once more, at once. There are no retries.
+    """
     return envelope.single(service.redeliver(principal, webhook_id, log_id))

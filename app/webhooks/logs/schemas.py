@@ -15,20 +15,25 @@ from app.webhooks import examples
 STATUSES: Final = ("success", "failed")
 _CAUSES: Final = ("event", "test", "replay", "redelivery")
 
-_CODE: Final = {"description": "Of the answer; absent when there was none."}
-_TOOK: Final = {"description": "Of the whole attempt; present on success.", "minimum": 0}
-_ERROR: Final = {"description": "What went wrong; present on failure."}
-_RETRY: Final = {"description": "Present when another attempt follows."}
-_ATTEMPT: Final = {"description": "Of this delivery, counted from 1.", "minimum": 1}
-_SENT: Final = {
-    "description": "As they were sent, but for the two signatures, Host, Accept and Content-Length."
+_CODE: Final = {"description": "HTTP status of the response; absent if there was none."}
+_TOOK: Final = {
+    "description": "Time until the response; present if the attempt succeeded.",
+    "minimum": 0,
 }
-_EVENT: Final = {"description": "The body that was sent; absent when it is not kept any more."}
-_PHASE: Final = {"description": "null when it was not reached, or not needed.", "minimum": 0}
+_ERROR: Final = {"description": "Why the attempt failed; present if it failed."}
+_RETRY: Final = {"description": "When the next attempt follows; absent if there is none."}
+_ATTEMPT: Final = {"description": "Number of the attempt, starting at 1.", "minimum": 1}
+_SENT: Final = {
+    "description": (
+        "The headers as sent, without the two signatures, Host, Accept and Content-Length."
+    )
+}
+_EVENT: Final = {"description": "The body as sent; absent once the event has been deleted."}
+_PHASE: Final = {"description": "Null if this step was not reached or not needed.", "minimum": 0}
 
 
 class LogSchema(OutputSchema):
-    """An attempt to reach a webhook."""
+    """An attempt to deliver an event."""
 
     example: ClassVar = examples.LOG
 
@@ -39,7 +44,9 @@ class LogSchema(OutputSchema):
     response_code = fields.Integer(metadata=_CODE)
     response_time_ms = fields.Integer(metadata=_TOOK)
     error = fields.String(metadata=_ERROR)
-    delivered_at = fields.DateTime(required=True, metadata={"description": "When it ended."})
+    delivered_at = fields.DateTime(
+        required=True, metadata={"description": "When the attempt ended."}
+    )
     next_retry_at = fields.DateTime(metadata=_RETRY)
     attempt = fields.Integer(required=True, metadata=_ATTEMPT)
     cause = Choice("AttemptCause", _CAUSES, required=True)
@@ -61,7 +68,7 @@ class TimingSchema(OutputSchema):
 
 
 class LogDetailSchema(LogSchema):
-    """An attempt, with what was sent and how long each part of it took."""
+    """An attempt, with what was sent and how long each step took."""
 
     example: ClassVar = examples.LOG_DETAIL
 
@@ -74,18 +81,18 @@ class LogQuerySchema(PageQuerySchema):
     """Which attempts; the newest first."""
 
     status = Choice(
-        "AttemptStatus", STATUSES, metadata={"description": "Only attempts that ended like this."}
+        "AttemptStatus", STATUSES, metadata={"description": "Only attempts with this result."}
     )
     event_type = Choice(
         "EventName",
         tuple(EVENTS),
         besides=(TEST_EVENT,),
-        metadata={"description": "Only attempts to send events of this type."},
+        metadata={"description": "Only attempts to deliver events of this type."},
     )
 
 
 class RedeliverySchema(OutputSchema):
-    """The delivery that is on its way."""
+    """The delivery that was queued."""
 
     example: ClassVar = examples.REDELIVERY
 

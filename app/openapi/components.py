@@ -7,10 +7,10 @@ from typing import Any, Final
 import marshmallow as ma
 from flask_smorest import Api
 
-from app.api.geojson import COMPONENTS
-from app.api.schemas import ErrorSchema, InvalidCredentialSchema
 from app.http import errors
 from app.http.errors import ApiError
+from app.openapi.geojson import COMPONENTS
+from app.openapi.schemas import ErrorSchema, InvalidCredentialSchema
 from app.policy.bounds import IDEMPOTENCY_HOURS, IDEMPOTENCY_KEY_LENGTH
 from app.policy.permissions import SCOPES
 
@@ -43,30 +43,39 @@ REFUSALS: Final[dict[int, type[ApiError]]] = {
 
 HEADERS: Final[dict[str, dict[str, Any]]] = {
     "X-Request-Id": {
-        "description": "Names this request in logs and in questions.",
+        "description": "Id of the request, which the log has too.",
         "schema": _STRING,
     },
-    "ETag": {"description": "Strong entity tag of `data`.", "schema": _STRING},
-    "Location": {"description": "Address of what was created.", "schema": _STRING},
-    "Link": {"description": "RFC 8288: first, prev, next and last page.", "schema": _STRING},
+    "ETag": {
+        "description": "Strong entity tag of `data`, for `If-Match` and `If-None-Match`.",
+        "schema": _STRING,
+    },
+    "Location": {"description": "URL of the created resource.", "schema": _STRING},
+    "Link": {
+        "description": "URLs of the first, previous, next and last page (RFC 8288).",
+        "schema": _STRING,
+    },
     "Idempotency-Replayed": {
-        "description": "`true` when this is the kept answer to an earlier request.",
+        "description": "`true` if this is the stored response to an earlier request.",
         "schema": _STRING,
     },
     "WWW-Authenticate": {"description": "How to authenticate (RFC 6750).", "schema": _STRING},
-    "Retry-After": {"description": "Seconds to wait.", "schema": {"type": "integer", "minimum": 1}},
-    "Cache-Control": {"description": "How the answer may be stored.", "schema": _STRING},
+    "Retry-After": {
+        "description": "Seconds to wait before the next request.",
+        "schema": {"type": "integer", "minimum": 1},
+    },
+    "Cache-Control": {"description": "How the response may be cached.", "schema": _STRING},
     "X-RateLimit-Limit": {
-        "description": "Requests that the window takes: of the plan's minute and day, the one that "
-        "runs out first.",
+        "description": "Requests that are allowed in the window: that of the minute or of the day, "
+        "whichever runs out first.",
         "schema": {"type": "integer", "minimum": 1},
     },
     "X-RateLimit-Remaining": {
-        "description": "How many of them are left.",
+        "description": "Requests that are left in the window.",
         "schema": {"type": "integer", "minimum": 0},
     },
     "X-RateLimit-Reset": {
-        "description": "When the window ends, in seconds since 1970 (UTC).",
+        "description": "When the window ends, in seconds since 1970.",
         "schema": {"type": "integer", "minimum": 0},
     },
 }
@@ -77,16 +86,22 @@ EVERYWHERE: Final = (
 
 PARAMETERS: Final[dict[str, dict[str, Any]]] = {
     "If-None-Match": {
-        "description": "Answer 304 when the entity tag is still one of these.",
+        "description": (
+            "Respond with 304, without a body, if the resource still has one of these entity tags."
+        ),
         "schema": _ENTITY_TAGS,
     },
     "If-Match": {
-        "description": "Change only when the entity tag is still one of these, else 412.",
+        "description": (
+            "Change the resource only if it still has one of these entity "
+            "tags; otherwise respond with 412."
+        ),
         "schema": _ENTITY_TAGS,
     },
     "Idempotency-Key": {
-        "description": f"1 to {IDEMPOTENCY_KEY_LENGTH} printable characters. A repeat with the "
-        f"same key and the same request gets the first answer; kept {IDEMPOTENCY_HOURS} hours.",
+        "description": "Makes it safe to repeat this request: a repeat with the same key gets the "
+        f"first response again, for {IDEMPOTENCY_HOURS} hours. 1 to {IDEMPOTENCY_KEY_LENGTH} "
+        "printable ASCII characters.",
         "schema": {
             "type": "string",
             "minLength": 1,
@@ -95,7 +110,7 @@ PARAMETERS: Final[dict[str, dict[str, Any]]] = {
         },
     },
     "X-Request-Id": {
-        "description": "Kept as the request's id when it is 8 to 64 of `A-Z a-z 0-9 _ -`.",
+        "description": "Your own id of the request: 8 to 64 characters of `A-Z a-z 0-9 _ -`.",
     },
 }
 
@@ -103,13 +118,13 @@ SECURITY: Final[dict[str, dict[str, Any]]] = {
     "api_key": {
         "type": "http",
         "scheme": "bearer",
-        "description": "An API key (`canopy_key_…`), for servers.",
+        "description": "An API key (`canopy_key_…`).",
     },
     "service_token": {
         "type": "http",
         "scheme": "bearer",
         "description": "A service token (`canopy_svc_…`), for automated work; "
-        "may be bound to addresses.",
+        "can be restricted to IP addresses.",
     },
 }
 OAUTH: Final = "oauth"  # the third of them, which has the addresses of the instance in it
@@ -154,7 +169,7 @@ def oauth_scheme(issuer: str) -> dict[str, Any]:
     return {
         "type": "oauth2",
         "description": "An OAuth 2.0 access token (`canopy_oat_…`), for applications that act "
-        f"for a person. `{issuer}/.well-known/oauth-authorization-server` tells programs more.",
+        f"for a person. `{issuer}/.well-known/oauth-authorization-server` has the metadata.",
         "flows": {
             "authorizationCode": {
                 "authorizationUrl": f"{issuer}/oauth/authorize",

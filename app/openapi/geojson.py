@@ -33,25 +33,28 @@ COMPONENTS: Final[dict[str, dict[str, Any]]] = {
     "Position": {
         "type": "array",
         "description": "Longitude (-180 to 180) and latitude (-90 to 90) in degrees on WGS84, and "
-        "perhaps a height, which is kept and not used.",
+        "optionally a height, which is stored but not used.",
         "minItems": 2,
         "maxItems": 3,
         "items": {"type": "number"},
     },
-    "Point": _geometry("Point", "A place.", _POSITION),
+    "Point": _geometry("Point", "A GeoJSON Point.", _POSITION),
     "Polygon": _geometry(
         "Polygon",
-        "One part: its exterior ring, and its holes after it. A ring ends where it begins.",
+        (
+            "A GeoJSON Polygon: the exterior ring, then its holes. The last "
+            "position of a ring is the same as its first."
+        ),
         _RINGS,
     ),
     "MultiPolygon": _geometry(
         "MultiPolygon",
-        "Several parts, each as in a Polygon.",
+        "A GeoJSON MultiPolygon: several parts, each like the coordinates of a Polygon.",
         {"type": "array", "minItems": 1, "items": _RINGS},
     ),
     "AnyGeometry": {
         "type": "object",
-        "description": "A GeoJSON geometry, right or wrong.",
+        "description": "A GeoJSON geometry, valid or not.",
         "properties": {
             "type": {"type": "string"},
             "coordinates": {"type": "array", "items": {}},

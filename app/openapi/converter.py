@@ -8,7 +8,7 @@ import marshmallow as ma
 from apispec.ext.marshmallow import MarshmallowPlugin
 from apispec.ext.marshmallow.openapi import OpenAPIConverter
 
-from app.api.schemas import SomeFields
+from app.openapi.schemas import SomeFields
 from app.values.fields import Choice, ReadOnlyHere
 
 _NULL: Final = {"type": "null"}
@@ -52,7 +52,7 @@ class Converter(OpenAPIConverter):
         """A reference to the schema of a record, or to one in which only its id is required."""
         schemas, name = self.spec.components.schemas, made["$ref"].rpartition("/")[2]
         schemas[f"{name}Fields"] = schemas[name] | {
-            "description": "The fields that the parameter `fields` named.",
+            "description": "The fields that you asked for with the parameter `fields`.",
             "required": ["id"],
         }
         return {"anyOf": [made, {"$ref": f"{made['$ref']}Fields"}]}

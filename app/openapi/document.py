@@ -6,8 +6,8 @@ from typing import Any, Final
 
 from flask import Flask, current_app
 
-from app.api.components import CanopyApi
-from app.api.converter import Plugin
+from app.openapi.components import CanopyApi
+from app.openapi.converter import Plugin
 from app.values.version import VERSION
 
 CONFIG: Final = {
@@ -16,8 +16,9 @@ CONFIG: Final = {
     "OPENAPI_VERSION": "3.1.0",
     "API_SPEC_OPTIONS": {
         "info": {
-            "description": "Forest projects, the assets inside them, and the account they belong "
-            "to. Every body is JSON; every request carries `Authorization: Bearer <token>`.",
+            "description": "Forest projects with their boundaries, the assets in them, and the "
+            "account that they belong to. Send JSON, and `Authorization: Bearer …` with every "
+            "request.",
             "license": {"name": "MIT", "identifier": "MIT"},
         },
     },
@@ -39,11 +40,13 @@ def description(address: str | None = None) -> dict[str, Any]:
         address: of this instance, as the reader reaches it, without a slash at its end; without
             it, the one that is set.
     """
-    address = address or current_app.config["SETTINGS"].public_url
+    settings = current_app.config["SETTINGS"]
+    address = address or settings.public_url
     found: dict[str, Any] = current_app.extensions["canopy_openapi"]
     if not found:  # it does not change while the process lives
         api = current_app.extensions["flask-smorest"]["apis"][""]["ext_obj"]
         found |= api.spec.to_dict()
     who = {"name": "Whoever runs this instance", "url": f"{address}/docs"}
+    who |= {"email": settings.support_email} if settings.support_email else {}
     servers = [{"url": address, "description": "This instance"}]
     return found | {"info": found["info"] | {"contact": who}, "servers": servers}

@@ -8,14 +8,14 @@ from typing import Any, Final, NamedTuple
 
 import marshmallow as ma
 
-from app.api.components import EVERYWHERE, OAUTH, REFUSALS, SECURITY, header_refs
-from app.api.idempotency import REPEATABLE
-from app.api.schemas import example_of, is_enveloped
 from app.auth.guard import ANY_CREDENTIAL, PROFILE
+from app.openapi.components import EVERYWHERE, OAUTH, REFUSALS, SECURITY, header_refs
+from app.openapi.schemas import example_of, is_enveloped
 from app.policy.permissions import PERMISSIONS, SCOPES
 
+REPEATABLE: Final = ("POST", "PUT", "PATCH")  # with an Idempotency-Key
 _UPDATE: Final = (
-    "PUT and PATCH are the same operation: the fields that are sent change, the others stay."
+    "`PUT` and `PATCH` do the same: the fields that you send change, the others stay as they are."
 )
 
 
@@ -97,10 +97,10 @@ def path_parameters(path: str) -> list[dict[str, Any]]:
 def permission_sentence(needs: str) -> str:
     """What the description of an operation says of its permission."""
     if needs == ANY_CREDENTIAL:
-        return "Needs any valid credential."
+        return "Works with any valid credential."
     if needs == PROFILE:
-        return "Needs any valid credential; an OAuth token needs the scope `profile`."
-    return f"Needs the permission `{needs}` ({PERMISSIONS[needs].lower()})."
+        return "Works with any valid credential; an OAuth token needs the scope `profile`."
+    return f"Requires the permission `{needs}` ({PERMISSIONS[needs].lower()})."
 
 
 def _refusals(contract: Contract) -> dict[str, Any]:

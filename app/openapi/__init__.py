@@ -1,0 +1,1 @@
+"""The OpenAPI description of /v1, made from the contracts of its operations."""

@@ -1,0 +1,73 @@
+"""Schemas of what goes out, and what the description shows of them. They document; they do not
+serialise."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import marshmallow as ma
+from marshmallow import fields
+
+
+class OutputSchema(ma.Schema):
+    """A resource as it is shown."""
+
+    class Meta:
+        unknown = ma.EXCLUDE
+
+
+class ErrorDetailSchema(OutputSchema):
+    """What is wrong with one field, parameter or header."""
+
+    field = fields.String(
+        required=True,
+        metadata={"description": "Its name, or its path such as `geometry.coordinates`."},
+    )
+    message = fields.String(required=True)
+
+
+class ErrorBodySchema(OutputSchema):
+    """Why a request was rejected."""
+
+    code = fields.String(
+        required=True,
+        metadata={
+            "description": "The kind of error, such as `VALIDATION_ERROR`. Programs can rely on it."
+        },
+    )
+    message = fields.String(
+        required=True,
+        metadata={"description": "What went wrong, for people. It may change at any time."},
+    )
+    details = fields.List(fields.Nested(ErrorDetailSchema), required=True)
+
+
+class ErrorMetaSchema(OutputSchema):
+    request_id = fields.String(required=True)
+
+
+class ErrorSchema(OutputSchema):
+    """The body of every error."""
+
+    error = fields.Nested(ErrorBodySchema, required=True)
+    meta = fields.Nested(ErrorMetaSchema, required=True)
+
+
+class InvalidCredentialSchema(ErrorSchema):
+    """The error for a credential that is not valid."""
+
+    valid = fields.Boolean(required=True, metadata={"enum": [False]})
+
+
+class SomeFields(fields.Nested):
+    """A record of a list, of which a client can ask for some fields only."""
+
+
+def example_of(schema: type[ma.Schema]) -> Any:
+    """What the description shows of a schema: its ``example``, or None."""
+    return getattr(schema, "example", None)
+
+
+def is_enveloped(schema: type[ma.Schema] | None) -> bool:
+    """Whether an answer has ``data``, and with it an entity tag; one answer has no envelope."""
+    return schema is not None and "data" in schema._declared_fields

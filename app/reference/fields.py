@@ -1,0 +1,110 @@
+"""Rows of the tables of the reference page: parameters and fields, with their types and bounds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+Schema = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A parameter or a field of an object."""
+
+    name: str
+    type: str
+    required: bool
+    text: str
+
+
+def fields_of(document: Schema, schema: Schema, *, is_request: bool = False) -> list[Field]:
+    """The fields of an object, or of a list's objects; in a request without read-only ones."""
+    resolved = resolve(document, schema)
+    if "items" in resolved:
+        resolved = resolve(document, resolved["items"])
+    if "anyOf" in resolved:  # a whole record, or the fields of it that were asked for
+        resolved = resolve(document, resolved["anyOf"][0])
+    required = resolved.get("required", [])
+    return [
+        _field(document, name, member, name in required)
+        for name, member in resolved.get("properties", {}).items()
+        if not (is_request and member.get("readOnly"))
+    ]
+
+
+def parameter_field(document: Schema, parameter: Schema) -> Field:
+    """A parameter of a path, a query or a header."""
+    described = parameter.get("schema", {}) | {
+        key: parameter[key] for key in ("description",) if key in parameter
+    }
+    return _field(document, parameter["name"], described, parameter.get("required", False))
+
+
+def resolve(document: Schema, node: Schema) -> Schema:
+    """The node, with its ``$ref`` followed. A choice between one schema and null is that schema."""
+    for key in ("allOf", "anyOf", "oneOf"):
+        choices = [each for each in node.get(key, []) if each.get("type") != "null"]
+        if len(choices) == 1:
+            return resolve(document, choices[0])
+    if "$ref" not in node:
+        return node
+    target: Any = document
+    for step in node["$ref"].removeprefix("#/").split("/"):
+        target = target[step]
+    return resolve(document, target)
+
+
+def _field(document: Schema, name: str, schema: Schema, required: bool) -> Field:
+    resolved = resolve(document, schema)
+    notes = [schema.get("description") or resolved.get("description", "")]
+    inner = resolve(document, resolved["items"]) if "items" in resolved else resolved
+    if words := _words(document, inner):
+        notes.append("One of " + ", ".join(f"`{each}`" for each in words) + ".")
+    notes.append(_range(resolved))
+    if resolved.get("default") is not None:
+        notes.append(f"Default `{resolved['default']}`.")
+    return Field(name, _type(document, schema), required, " ".join(note for note in notes if note))
+
+
+def _words(document: Schema, schema: Schema) -> list[str]:
+    """The words of a choice."""
+    if "const" in schema:
+        return [str(schema["const"])]
+    if "anyOf" in schema:
+        choices = [resolve(document, each) for each in schema["anyOf"]]
+        return [word for each in choices for word in _words(document, each)]
+    return [str(each) for each in schema.get("enum", []) if isinstance(each, str)]
+
+
+def _range(schema: Schema) -> str:
+    if "maxLength" in schema:
+        return f"{schema.get('minLength', 0)} to {schema['maxLength']:,} characters."
+    if "maxItems" in schema:
+        return f"{schema.get('minItems', 0)} to {schema['maxItems']:,} items."
+    if "maxProperties" in schema:
+        return f"Up to {schema['maxProperties']:,} keys."
+    if "minimum" in schema and "maximum" in schema:
+        return f"{schema['minimum']:,} to {schema['maximum']:,}."
+    return ""
+
+
+def _type(document: Schema, schema: Schema) -> str:
+    """The type of a value in words, such as ``Polygon or null``."""
+    for key in ("anyOf", "oneOf"):
+        if key in schema:
+            kinds = [_type(document, each) for each in schema[key]]
+            return " or ".join(dict.fromkeys(kinds))
+    if "$ref" in schema:
+        found = resolve(document, schema)
+        name: str = schema["$ref"].rpartition("/")[2]
+        is_geojson = "coordinates" in found.get("properties", {})
+        return name if is_geojson else _type(document, found)
+    kinds = schema.get("type", "any JSON")
+    names = kinds if isinstance(kinds, list) else [kinds]
+    if "array" in names:
+        inner = _type(document, schema.get("items", {}))
+        inner += "s" if inner.isalpha() else ""
+        names = [f"list of {inner}" if name == "array" else name for name in names]
+    shown = [str(schema.get("format", name)) if name == "string" else str(name) for name in names]
+    return " or ".join(shown)

@@ -1,0 +1,140 @@
+"""GET /docs: complete, with a way in, and with the reader's own address."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from html import unescape
+
+import pytest
+from flask import Flask
+
+from app.openapi.document import description
+from app.policy import deliveries, plans
+from app.policy.events import EVENTS
+from app.policy.permissions import PERMISSIONS, SCOPES
+from app.reference.document import Operation, groups
+from tests.make import second_app
+from tests.reference import commands
+
+pytestmark = pytest.mark.one_database
+
+ADDRESS = "https://canopy.forest.org"
+
+
+@pytest.fixture
+def page(app: Flask) -> str:
+    return app.test_client().get("/docs", base_url=ADDRESS).get_data(as_text=True)
+
+
+@pytest.fixture
+def shown(app: Flask) -> dict[str, Operation]:
+    """What the page shows of each operation."""
+    with app.app_context():
+        return {each.id: each for group in groups(description()) for each in group.operations}
+
+
+def _text(page: str) -> str:
+    return " ".join(unescape(re.sub(r"<[^>]+>", "", page)).split())
+
+
+def test_every_operation_is_an_entry(app: Flask, page: str) -> None:
+    document = app.test_client().get("/v1/openapi.json").json
+    for path, item in document["paths"].items():
+        for method in {"get", "post", "put", "delete"} & set(item):
+            assert f'<article id="{item[method]["operationId"]}">' in page
+            assert item[method]["summary"].rstrip(".") in unescape(page)
+        assert path in page
+
+
+def test_put_and_patch_are_one_entry(shown: dict[str, Operation]) -> None:
+    update = shown["update_project"]
+    assert update.method == "PUT or PATCH"
+    assert not any(name.startswith("patch_") for name in shown)
+    assert update.curl.startswith("curl -X PATCH ")
+    assert any("`PUT` and `PATCH` do the same" in paragraph for paragraph in update.description)
+
+
+def test_the_guide_comes_first_and_begins_with_a_key(page: str) -> None:
+    order = ("get-started", "authentication", "errors", "lists", "limits", "conditional",
+             "idempotency", "oauth", "webhooks-guide", "events-guide")  # fmt: skip
+    places = [page.index(f'<h2 id="{name}">') for name in order]
+    assert places == sorted(places)
+    assert places[-1] < page.index("<article")
+    begin = _text(page[places[0] : places[1]])
+    assert begin.index("bin/canopy key create") < begin.index("curl") < begin.index("/v1/projects")
+
+
+def test_every_link_within_the_page_leads_somewhere(page: str) -> None:
+    names = Counter(re.findall(r' id="([^"]+)"', page))
+    assert set(names.values()) == {1}
+    links = set(re.findall(r'href="#([^"]+)"', page))
+    assert len(links) > 40
+    assert links <= set(names)
+
+
+def test_links_to_other_pages_of_the_instance_work(app: Flask, page: str) -> None:
+    for path in set(re.findall(r'<a href="(/[^"]*)"', page)):
+        assert app.test_client().get(path).status_code in (200, 302, 303), path
+
+
+def test_the_tables_of_the_policy_are_on_it(page: str) -> None:
+    text = _text(page)
+    for name in (*EVENTS, *PERMISSIONS, *SCOPES, *plans.PLANS):
+        assert name in text
+    assert "after 1 minute, 5 minutes, 30 minutes, 2 hours and 1 day" in text
+    assert f"up to {deliveries.ATTEMPTS} times in all" in text
+    assert "within 5 seconds" in text
+
+
+def test_commands_have_the_address_of_the_reader(app: Flask, page: str) -> None:
+    for command in commands(page):
+        assert f"{ADDRESS}/v1/" in command.text
+    other = app.test_client().get("/docs", base_url="http://127.0.0.1:8123")
+    assert ADDRESS not in other.get_data(as_text=True)
+    assert "curl 'http://127.0.0.1:8123/v1/auth/verify'" in _text(other.get_data(as_text=True))
+    assert ".invalid" not in page
+
+
+def test_commands_have_the_public_address_where_one_is_set(app: Flask) -> None:
+    with second_app(app, public_url="https://trees.example.org", public_url_is_set=True) as made:
+        page = made.test_client().get("/docs", base_url=ADDRESS).get_data(as_text=True)
+    assert "https://trees.example.org/v1/projects" in page
+    assert "https://trees.example.org/oauth/authorize" in page
+    assert ADDRESS not in page
+
+
+@pytest.mark.parametrize("host", ['a"><script>', "a';id;'", "$(id)", "a<b", "`id`"])
+def test_a_host_that_is_none_does_not_get_into_the_page(app: Flask, host: str) -> None:
+    answer = app.test_client().get("/docs", headers={"Host": host})
+    assert host not in unescape(answer.get_data(as_text=True))
+
+
+def test_who_has_not_signed_in_is_offered_to(page: str) -> None:
+    head = page[: page.index("<main")]
+    assert '<a href="/login">Sign in</a>' in head
+    assert "Your accounts" not in head
+
+
+def test_fields_have_their_types_and_bounds(shown: dict[str, Operation]) -> None:
+    create = {field.name: field for field in shown["create_project"].body}
+    assert "status" not in create
+    assert "id" not in create
+    assert create["name"].required
+    assert create["name"].text == "1 to 200 characters."
+    assert create["geometry"].type == "Polygon or MultiPolygon or null"
+    events = {field.name: field for field in shown["create_webhook"].body}["events"]
+    assert events.type == "list of strings"
+    assert "`project.created`" in events.text
+    assert "`*`" in events.text
+    assert "1 to 21 items." in events.text
+    query = {field.name: field for field in shown["list_projects"].parameters}
+    assert query["per_page"].text == "Number of records on a page. 1 to 100. Default `20`."
+    assert query["status"].text.endswith("One of `active`, `archived`, `draft`.")
+    assert {field.name for field in shown["list_projects"].success.fields} >= {"id", "geometry"}
+
+
+def test_other_forms_of_a_body_are_shown(shown: dict[str, Operation]) -> None:
+    check = shown["validate_geometry"]
+    assert [field.name for field in check.body] == ["geometry"]
+    assert check.alternative_body == "A GeoJSON geometry, valid or not."
