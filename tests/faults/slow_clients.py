@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import quantiles
 
-from app import create_app
 from app.db.connections import close_all
+from app.factory import create_app
 from config import ROOT, load_settings
 from tests.api.server import gunicorn
 from tests.deploy.files import text, tool
