@@ -57,27 +57,27 @@ _BOUNDS: Final = {
     "DESCRIPTION_LENGTH": "characters of a description",
     "EXTERNAL_ID_LENGTH": "characters of an `external_id`",
     "SEARCH_LENGTH": "characters of `search`",
-    "GEOMETRY_POSITIONS": "positions of one boundary, the closing ones included",
+    "GEOMETRY_POSITIONS": "positions of one boundary, including the closing ones",
     "METADATA_BYTES": "bytes of `metadata` as JSON",
-    "METADATA_KEYS": "keys at the top of `metadata`",
-    "PER_PAGE_DEFAULT": "records of a page when `per_page` is left out",
-    "PER_PAGE_MAX": "records of a page at most",
+    "METADATA_KEYS": "top-level keys of `metadata`",
+    "PER_PAGE_DEFAULT": "records per page without `per_page`",
+    "PER_PAGE_MAX": "largest `per_page`",
     "PAGE_MAX": "largest `page`",
-    "PROJECT_STATUSES": "what `status` of a project can be",
-    "PROJECT_SORTS": "what projects can be sorted by",
-    "ASSET_SORTS": "what assets can be sorted by",
-    "LIST_IDS": "`ids` that one request for a list can name",
+    "PROJECT_STATUSES": "values of a project's `status`",
+    "PROJECT_SORTS": "values of `sort` for projects",
+    "ASSET_SORTS": "values of `sort` for assets",
+    "LIST_IDS": "`ids` in one request for a list",
     "LIST_BYTES": "bytes of one page of a list",
-    "ACCOUNT_TYPES": "what `type` of an account can be",
-    "VOCABULARY_PATTERN": "form of an asset's `type` and `status`",
-    "ASSET_TYPES": "documented values of an asset's `type`; any other word is taken too",
-    "ASSET_STATUSES": "documented values of an asset's `status`; any other word is taken too",
-    "RESERVED_SLUGS": "words that the routes for slugs call not valid",
+    "ACCOUNT_TYPES": "values of an account's `type`",
+    "VOCABULARY_PATTERN": "pattern of an asset's `type` and `status`",
+    "ASSET_TYPES": "documented values of an asset's `type`; other values are accepted too",
+    "ASSET_STATUSES": "documented values of an asset's `status`; other values are accepted too",
+    "RESERVED_SLUGS": "slugs that the validation routes reject as reserved",
     "IDEMPOTENCY_KEY_LENGTH": "characters of an `Idempotency-Key`",
-    "IDEMPOTENCY_HOURS": "hours that the answer to an `Idempotency-Key` is kept",
+    "IDEMPOTENCY_HOURS": "hours that the response to an `Idempotency-Key` is stored",
     "EVENT_DAYS": "days that an event is kept",
-    "LAST_USED_SECONDS": "seconds between two notes of a credential's last use, at least",
-    "ALLOWLIST_ENTRIES": "addresses and networks of a service token",
+    "LAST_USED_SECONDS": "shortest time between two updates of a credential's last use, in seconds",
+    "ALLOWLIST_ENTRIES": "IP addresses and networks in the allowlist of a service token",
 }
 
 
@@ -94,7 +94,7 @@ def permissions() -> str:
         others = sorted(INCLUDES.get(name, frozenset()) - {name})
         every = len(others) == len(PERMISSIONS) - 1
         rows.append([f"`{name}`", opens, "all others" if every else _codes(others)])
-    return table(["Permission", "Opens", "Includes"], rows)
+    return table(["Permission", "Allows", "Includes"], rows)
 
 
 def roles() -> str:
@@ -103,7 +103,7 @@ def roles() -> str:
 
 
 def scopes() -> str:
-    return table(["Scope", "Opens"], ([f"`{name}`", opens] for name, opens in SCOPES.items()))
+    return table(["Scope", "Allows"], ([f"`{name}`", opens] for name, opens in SCOPES.items()))
 
 
 def plans() -> str:
@@ -144,14 +144,14 @@ def events() -> str:
         title = " and ".join(f"`{subject}.*`" for subject in subjects)
         rows = [[f"`{name}`", kind.meaning, _besides(kind)] for name, kind in kinds.items()]
         parts.append(f"`data` of {title}: {_codes(common)}.")
-        parts.append(table(["Event", "Comes when", "`data` has besides"], rows))
+        parts.append(table(["Event", "When", "Additional fields of `data`"], rows))
     return "\n\n".join(parts)
 
 
 def limits() -> str:
     values = {name: value for name, value in vars(bounds).items() if name.isupper()}
     rows = ([f"`{name}`", _value(value), _BOUNDS[name]] for name, value in values.items())
-    return table(["Bound", "Value", "Of what"], rows)
+    return table(["Bound", "Value", "Meaning"], rows)
 
 
 def periodic_jobs() -> str:
@@ -196,9 +196,9 @@ def pages() -> str:
     for rule in _rules():
         view = _application().view_functions[rule.endpoint]
         if _is_page(rule):
-            who = "who is signed in" if hasattr(view, "requires_sign_in") else "anybody"
+            who = "signed-in people" if hasattr(view, "requires_sign_in") else "everyone"
             rows.append([_address(rule), who, _summary(view)])
-    return table(["Page", "For", "What it is for"], rows)
+    return table(["Page", "For", "What it does"], rows)
 
 
 def open_routes() -> str:
@@ -209,7 +209,7 @@ def open_routes() -> str:
         is_static = rule.endpoint.endswith("static")
         if not (hasattr(view, "permission") or is_static or _is_page(rule)):
             rows.append([_address(rule), _summary(view)])
-    return table(["Route", "What it shows"], rows)
+    return table(["Route", "What it does"], rows)
 
 
 def geometry_problems() -> str:

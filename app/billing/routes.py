@@ -16,7 +16,7 @@ bp = Blueprint("billing", __name__, url_prefix="/api/billing")
 
 @bp.post("/webhook")
 def receive_billing_event() -> Response:
-    """Takes an event of a billing system, signed with BILLING_WEBHOOK_SECRET."""
+    """Receive an event of a billing system, signed with BILLING_WEBHOOK_SECRET."""
     web_routes.verify_signature(_settings().billing_webhook_secret, "BILLING_WEBHOOK_SECRET")
     if web_routes.read_body(schemas.TypeSchema)["type"] not in TYPES:
         return _respond(service.IGNORED)
@@ -26,7 +26,7 @@ def receive_billing_event() -> Response:
 
 @bp.post("/payment-provider-webhook")
 def receive_payment_event() -> Response:
-    """Takes an event of Stripe, signed with PAYMENT_PROVIDER_WEBHOOK_SECRET."""
+    """Receive a Stripe event, signed with PAYMENT_PROVIDER_WEBHOOK_SECRET."""
     secret = _settings().payment_provider_webhook_secret
     body = web_routes.signed_body(secret, "PAYMENT_PROVIDER_WEBHOOK_SECRET")
     header = request.headers.get(stripe.SIGNATURE)

@@ -54,7 +54,7 @@ def revoke() -> Response:
 
 @bp.post("/oauth/introspect")
 def introspect() -> Response:
-    """Tell whether a token of the calling application is active, and its scope."""
+    """Say whether a token of the calling application is active, and its scope."""
     return _respond(partial(server.create_endpoint_response, "introspection"))
 
 

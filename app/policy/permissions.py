@@ -14,7 +14,7 @@ PERMISSIONS: Final[dict[str, str]] = {
     "members:read": "See who belongs to the account",
     "members:write": "Invite and remove members and change their roles",
     "billing:read": "See usage and limits",
-    "admin": "Everything, with the account's settings and webhooks",
+    "admin": "Everything, including the account's settings and webhooks",
 }
 
 # A permission includes these too.

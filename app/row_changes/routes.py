@@ -15,7 +15,7 @@ bp = Blueprint("row_changes", __name__, url_prefix="/api/db")
 
 @bp.post("/webhook")
 def receive_row_change() -> Response:
-    """Receives a change of a row that was made with SQL, signed with DB_WEBHOOK_SECRET."""
+    """Receive a report of a row changed with SQL, signed with DB_WEBHOOK_SECRET."""
     web_routes.verify_signature(
         current_app.config["SETTINGS"].db_webhook_secret, "DB_WEBHOOK_SECRET"
     )
