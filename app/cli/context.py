@@ -12,6 +12,8 @@ from typing import Any, TypeVar
 import click
 from flask import Flask
 
+from config import Settings
+
 Result = TypeVar("Result")
 
 
@@ -35,24 +37,33 @@ def in_database(command: Callable[..., Result]) -> Callable[..., Result]:
 
     @wraps(command)
     def run(*args: Any, **options: Any) -> Result:
-        _prepare_tables()
+        _runtime().prepare_tables()
         return command(*args, **options)
 
     return with_app(run)
+
+
+def create_application(settings: Settings | None = None) -> Flask:
+    """The application for these settings, or for those of the environment."""
+    app: Flask = _runtime().create_core(settings)
+    return app
+
+
+def upgrade() -> None:
+    """Bring the tables up to date. Raises CommandError when that is not possible."""
+    _runtime().upgrade()
 
 
 def _application() -> Flask:
     """The application of this run, which tests may have given."""
     root = click.get_current_context().find_root()
     if root.obj is None:
-        from app.cli.runtime import create_core  # noqa: PLC0415 - see above
-
-        root.obj = create_core()
+        root.obj = create_application()
     app: Flask = root.obj
     return app
 
 
-def _prepare_tables() -> None:
-    from app.cli.runtime import prepare_tables  # noqa: PLC0415 - see above
+def _runtime() -> Any:
+    from app.cli import runtime  # noqa: PLC0415 - see above
 
-    prepare_tables()
+    return runtime

@@ -87,7 +87,9 @@ def show_outcomes(account_name: str, choices: Choices, outcomes: Sequence[Outcom
     number = len(by_result["new"]) + len(by_result["changed"])
     counts = ", ".join(f"{len(found):,} {result}" for result, found in by_result.items())
     click.echo(f"{verb} {number:,} of {len(outcomes):,} features into {account_name}: {counts}.")
-    click.echo(f"New projects have {format_cell(_total(by_result['new']))} ha.")
+    if by_result["new"]:
+        would = "would have" if choices.dry_run else "have"
+        click.echo(f"New projects {would} {format_cell(_total(by_result['new']))} ha.")
     mapping = choices.mapping
     ids = f", external ids from {mapping.external_id!r}" if mapping.external_id else ""
     click.echo(f"Names are from the property {mapping.name!r}{ids}.")

@@ -13,7 +13,7 @@ import click
 from flask import current_app
 from sqlalchemy import URL
 
-from app.cli.context import with_app
+from app.cli.context import create_application, upgrade, with_app
 from app.cli.failures import errors_as_messages
 from app.cli.output import (
     confirm,
@@ -24,7 +24,6 @@ from app.cli.output import (
     show_table,
     yes_option,
 )
-from app.cli.runtime import create_core, upgrade
 from app.db import migrations, queries
 from app.db.extensions import db
 from app.db.snapshots import database_url, shown_url
@@ -179,7 +178,7 @@ def _describe(manifest: Manifest) -> dict[str, Any]:
 def _show_changes(url: URL, manifest: Manifest, before: dict[str, int], settings: Settings) -> None:
     """Show what will be replaced, on standard error as the question is."""
     after = manifest.rows()
-    click.echo(f"{shown_url(url)} is replaced with the backup of {manifest.made_at}:", err=True)
+    click.echo(f"The backup of {manifest.made_at} will replace {shown_url(url)}:", err=True)
     click.echo(f"{'':10}{'now':>14}{'after':>14}", err=True)
     for name in _SHOWN:
         click.echo(f"{name:10}{before.get(name, 0):>14,}{after[name]:>14,}", err=True)
@@ -209,7 +208,7 @@ def _with_database(settings: Settings, address: str) -> Settings:
 
 
 def _make_schema(settings: Settings) -> None:
-    target = create_core(settings)
+    target = create_application(settings)
     with target.app_context():
         try:
             upgrade()

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import click
 
-from app.cli.context import with_app
+from app.cli.context import upgrade, with_app
 from app.cli.output import examples, json_option, show_record
-from app.cli.runtime import upgrade
 from app.db.migrations import current_revision
 
 

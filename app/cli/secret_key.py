@@ -90,7 +90,7 @@ def finish(as_json: bool) -> None:
     if as_json:
         show_json({"sealed": dict(sealed), "unreadable": dict(+unreadable)})
     else:
-        click.echo(f"Encrypted with the present SECRET_KEY: {sealed.total():,} values.")
+        click.echo(f"Values encrypted with the present SECRET_KEY: {sealed.total():,}.")
         if os.environ.get("SECRET_KEY_FORMER"):
             click.echo("SECRET_KEY_FORMER is no longer needed; remove it.")
     if unreadable.total():

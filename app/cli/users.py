@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import click
 
 from app.cli.context import in_database
@@ -79,19 +81,22 @@ def show(user: str, as_json: bool) -> None:
 def set_password(user: str, generate: bool, as_json: bool) -> None:
     """Set a new password for a person and end their sessions.
 
-    USER is the id or e-mail address. Asks for the password twice, unless it is generated. The
-    person is told by mail that it was changed, without the password.
+    USER is the id or e-mail address. The password is asked for twice on a terminal, and else the
+    first line of standard input. The person is told by mail that it was changed, without the
+    password.
     """
     person = find_user(user)
-    password = make_password() if generate else _ask()
+    password = make_password() if generate else _read_password()
     check_new_password(person, password)
     with transaction():
         replace_password(person, password)
-    record = {"id": person["id"], "email": person["email"]}
+    record = {"id": person["id"], "email": person["email"], "changed": True}
     show_record(record | ({"password": password} if generate else {}), as_json=as_json)
 
 
-def _ask() -> str:
+def _read_password() -> str:
+    if not sys.stdin.isatty():
+        return sys.stdin.readline().rstrip("\r\n")
     password: str = click.prompt(
         "New password", hide_input=True, confirmation_prompt="Repeat the password", err=True
     )

@@ -53,8 +53,7 @@ EXCEPTIONS = {
 # Functions that import, and why that is not at the top of the file.
 LATE_IMPORTS = {
     ("app.factory", "create_app"): "openai takes half a second, and few instances have a chat",
-    ("app.cli.context", "_prepare_tables"): "help needs no application",
-    ("app.cli.context", "_application"): "likewise",
+    ("app.cli.context", "_runtime"): "help needs no application",
     ("app.cli.group", "invoke"): "help needs none of the libraries whose errors these are",
 }
 

@@ -100,3 +100,5 @@ def test_migrate(empty_app: Flask) -> None:
 
 def test_an_unknown_command_is_2(run: Run) -> None:
     assert run("acount").exit_code == 2
+    assert "Did you mean 'account'?" in run("acount").stderr
+    assert "Did you mean 'export'?" in run("account", "exprot").stderr
