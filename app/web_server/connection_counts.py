@@ -19,6 +19,7 @@ _ROWS: Final = 256
 _EXPIRES_AFTER: Final = 3.0  # seconds; a process writes its row every second, or it has ended
 _PAUSE: Final = 0.05  # seconds between two connections that a process closes
 _OTHER_FILES: Final = 150  # that a process has open: the database, logs, the application
+_FEWEST: Final = 64  # connections, however few files there may be
 _TABLE: Final = mmap.mmap(-1, _ROWS * _ROW.size)
 
 
@@ -67,4 +68,4 @@ def connections_within_open_files(wanted: int, closing: int) -> int:
         return wanted
     soft = needed if hard == resource.RLIM_INFINITY else min(needed, hard)
     resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-    return max(1, min(wanted, (soft - others) // 2))
+    return min(wanted, max(_FEWEST, (soft - others) // 2))
