@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 import pytest
 from redis import Redis
 
+from app import JOBS
 from app.jobs.queue import job_queue
-from app.jobs.registry import RegisteredJob
+from app.jobs.registry import RegisteredJob, register
 
 
 def _job(valkey_url: str, function: str) -> RegisteredJob:
@@ -23,6 +26,33 @@ def _job(valkey_url: str, function: str) -> RegisteredJob:
 def test_a_function_that_is_no_job_is_not_run(valkey_url: str, function: str) -> None:
     with pytest.raises(PermissionError, match="is no job of this service"):
         _job(valkey_url, function).perform()
+
+
+RUN = {
+    "app.deliveries.jobs.deliver",
+    "app.mail.jobs.send_mails",
+    "app.maintenance.jobs.prune",
+    "app.oauth.jobs.wipe_successors",
+    "app.usage.jobs.write_counts",
+    "app.webhooks.jobs.queue_replays",
+}
+
+
+def test_these_functions_are_run_and_no_others_of_their_modules(valkey_url: str) -> None:
+    """What a module with jobs imports or has besides is reached by a path of it too."""
+    register(JOBS)
+    assert {job.path for job in JOBS} == RUN
+    modules = [import_module(path.rpartition(".")[0]) for path in RUN]
+    others = {
+        f"{module.__name__}.{name}"
+        for module in modules
+        for name, value in vars(module).items()
+        if callable(value)
+    } - RUN
+    assert "app.mail.jobs.compose" in others
+    for path in others:
+        with pytest.raises(PermissionError):
+            _job(valkey_url, path).perform()
 
 
 def test_a_job_has_no_callbacks(valkey_url: str) -> None:
