@@ -24,6 +24,7 @@ from app.running.job_worker import work_until_stopped
 from app.running.part_registry import Announcer
 from app.running.prefork import Parent
 from app.security.sealing import key_check
+from app.values.files import make_files_private
 from config import Settings, SettingsError, load_settings
 
 END_WITHIN: Final = 8.0  # seconds after SIGTERM; the worker of a queue gives up a little sooner
@@ -38,6 +39,7 @@ the queues. Several workers, on any machines, share the work."""
 def main(arguments: Sequence[str] | None = None) -> int:
     """Exit codes: 0 stopped as requested, 2 it could not start."""
     queues = _queues(arguments)
+    make_files_private()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, _exit)
     try:

@@ -11,9 +11,11 @@ from app.factory import create_app
 from app.http import logging
 from app.jobs.valkey import valkey
 from app.running.embedded import EmbeddedError
+from app.values.files import make_files_private
 from config import SettingsError, load_settings
 
 log = getLogger("canopy.web")
+make_files_private()
 
 try:
     settings = load_settings()

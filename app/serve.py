@@ -27,6 +27,7 @@ from app.http import logging
 from app.running.embedded import EmbeddedError
 from app.running.instance_lock import CannotStart, listen, lock_instance
 from app.running.supervisor import Supervisor
+from app.values.files import make_files_private
 from config import ROOT, Settings, SettingsError, load_settings
 
 
@@ -56,6 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--empty", action="store_true", help="make no demo account in an empty database"
     )
     options = parser.parse_args(arguments)
+    make_files_private()
     signals = StopSignals()
     try:
         return serve(load_settings(), signals, empty=options.empty)

@@ -58,7 +58,7 @@ def _application() -> Flask:
     """The application of this run, which tests may have given."""
     root = click.get_current_context().find_root()
     if root.obj is None:
-        root.obj = create_application()
+        root.obj = _runtime().make_application()
     app: Flask = root.obj
     return app
 

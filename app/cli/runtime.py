@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 import click
+from flask import Flask
 
 from app.cli.output import CommandError
 from app.core import create_core as create_core
 from app.db import migrations
+from app.values.files import make_files_private
+
+
+def make_application() -> Flask:
+    """The application without its routes. From now on this process makes private files."""
+    app = create_core()
+    make_files_private()
+    return app
 
 
 def upgrade() -> None:

@@ -18,6 +18,13 @@ from typing import IO, Final
 _RETRY_SECONDS: Final = 0.01
 
 
+def make_files_private() -> None:
+    """Let only its user read the files and folders that this process makes from now on, also those
+    that libraries make. To be called once the modules are loaded, so that the bytecode that Python
+    keeps of them stays readable for the other users of the installation."""
+    os.umask(0o077)
+
+
 @contextmanager
 def new_private_file(path: Path) -> Iterator[IO[bytes]]:
     """A file to write, with mode 0600. When the block ends, it replaces the one at ``path``,

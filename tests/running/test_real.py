@@ -74,3 +74,36 @@ def answers(port: int, path: str) -> bool:
         return bool(fetch(port, path))
     except (URLError, ConnectionError):
         return False
+
+
+PARTS = {
+    "serve": ["-m", "app.serve", "--empty"],
+    "web server": ["-m", "gunicorn", "-c", "gunicorn.conf.py", "wsgi:app"],
+    "worker": ["worker.py"],
+    "command": ["-m", "app.cli", "migrate"],
+}
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_files_in_a_folder_that_others_may_enter_are_private(
+    part: str, environment: dict[str, str], marked: Marked
+) -> None:
+    folder = Path(environment["INSTANCE_PATH"])
+    folder.mkdir()
+    folder.chmod(0o755)
+    with subprocess.Popen(
+        [sys.executable, *PARTS[part]], cwd=ROOT, env=environment | {"METRICS_TOKEN": "a" * 20}
+    ) as process:
+        try:
+            wait_for((folder / "canopy.sqlite3").exists, 30)
+            if part == "command":
+                process.wait(30)
+            elif part == "worker":
+                wait_for(lambda: len(marked.pids("worker.py")) == 3, 30)
+            else:
+                wait_for(lambda: answers(int(environment["PORT"]), "/healthz"), 30)
+            made = {path.name: path.stat().st_mode for path in folder.iterdir()}
+            assert [name for name, mode in made.items() if mode & 0o077] == []
+        finally:
+            process.terminate()
+    wait_for(lambda: not marked.pids())
