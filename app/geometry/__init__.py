@@ -9,7 +9,7 @@ A boundary is read in ``boundary``, in this order; each step needs the ones befo
 * ``members``: it is an object of this type, with ``coordinates`` and no other coordinate system;
 * ``rings``: its coordinates are closed rings of numbers, as arrays. When they are not,
   ``structure`` says what is wrong where;
-* ``complexity``: it is not too complex to be checked in reasonable time;
+* ``complexity``: it can be validated in reasonable time;
 * ``edges``: no edge spans half the globe;
 * ``polygons``: shapely's polygons of the rings, and ``shapely.is_valid`` in ``boundary``. When it
   says no, ``faults`` says why, and ``locate`` where;

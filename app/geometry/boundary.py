@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from itertools import chain, islice
-from typing import Any
+from time import thread_time
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 import orjson
@@ -13,15 +15,24 @@ import shapely
 
 from app.geometry.area import boundary_area, covers_over_half_earth
 from app.geometry.bounds import Bounds, boundary_bounds
-from app.geometry.complexity import complexity_problem
+from app.geometry.complexity import is_too_complex, validation_seconds
 from app.geometry.edges import edge_problems
 from app.geometry.faults import fault_problems
 from app.geometry.members import read_members
 from app.geometry.polygons import build_polygons, wrongly_wound
-from app.geometry.problems import MAX_PROBLEMS, GeometryInvalid, Problem, raise_if_any
+from app.geometry.problems import MAX_PROBLEMS, GeometryInvalid, Place, Problem, raise_if_any
 from app.geometry.rings import Booleans, Rings, read_rings
 from app.geometry.structure import structure_problems
-from app.policy.bounds import GEOMETRY_POSITIONS
+from app.policy.bounds import GEOMETRY_POSITIONS, VALIDATION_SECONDS
+
+Slot: TypeAlias = Callable[[], AbstractContextManager[None]]
+
+_CHEAP: Final = 0.1  # seconds of validation, at worst
+
+# To locate a fault takes as long as to find out that there is one, and no other thread runs
+# meanwhile. Real boundaries take less than half a microsecond for each position.
+_SHORT: Final = 0.005  # seconds
+_LOCATABLE: Final = 1e-6  # seconds for each position, besides
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +52,18 @@ class Boundary:
     positions: int
 
 
-def read_boundary(value: object, *, max_positions: int = GEOMETRY_POSITIONS) -> Boundary:
+def read_boundary(
+    value: object, *, max_positions: int = GEOMETRY_POSITIONS, expensive: Slot = nullcontext
+) -> Boundary:
     """Check and measure a parsed GeoJSON Polygon or MultiPolygon (RFC 7946).
 
     Only the winding is corrected: a ring may be reversed, and keeps its start. Raises
     GeometryInvalid with every problem found in the structure; without any there, in edges that span
     half the globe; without any there, in planar validity. ``value`` is not changed.
+
+    Args:
+        expensive: what is entered for work that takes long, so that its caller can admit or refuse
+            it. At most it is some 1.5 s.
     """
     kind, coordinates, problems = read_members(value, ("Polygon", "MultiPolygon"), "geometry")
     multi = kind == "MultiPolygon"
@@ -54,21 +71,31 @@ def read_boundary(value: object, *, max_positions: int = GEOMETRY_POSITIONS) -> 
     if rings is None:
         errors = structure_problems(kind, coordinates, max_positions)
         raise GeometryInvalid(chain(problems, errors))
-    if too_complex := complexity_problem(rings):
-        raise_if_any([*problems, too_complex])
-    polygons = build_polygons(rings)
-    raise_if_any(chain(problems, _shape_problems(rings, polygons)))
-    return Boundary(
-        type=kind,
-        text=_geojson(kind, coordinates, rings, wrongly_wound(rings, polygons)),
-        # Holes whose geodesic edges run outside those of the exterior could make it negative.
-        area_m2=max(0, round(boundary_area(rings))),
-        bounds=boundary_bounds(rings),
-        positions=len(rings.lon),
+    seconds = validation_seconds(rings)
+    with expensive() if seconds > _CHEAP else nullcontext():
+        if seconds > VALIDATION_SECONDS and is_too_complex(rings):
+            raise GeometryInvalid([*problems, _too_complex("is too complex to validate")])
+        polygons = build_polygons(rings)
+        raise_if_any(chain(problems, _shape_problems(rings, polygons, expensive)))
+        return Boundary(
+            type=kind,
+            text=_geojson(kind, coordinates, rings, wrongly_wound(rings, polygons)),
+            # Holes whose geodesic edges run outside those of the exterior could make it negative.
+            area_m2=max(0, round(boundary_area(rings))),
+            bounds=boundary_bounds(rings),
+            positions=len(rings.lon),
+        )
+
+
+def _too_complex(what: str) -> Problem:
+    message = (
+        f"{what}: too many of its edges or rings lie across each other. Simplify the boundary, or "
+        "split it into several projects."
     )
+    return Place().problem("too_complex", message)
 
 
-def _shape_problems(rings: Rings, polygons: Any) -> Iterator[Problem]:
+def _shape_problems(rings: Rings, polygons: Any, expensive: Slot) -> Iterator[Problem]:
     """Yield the problems of a boundary with a valid structure; each rule assumes those before.
 
     Validity is that of OGC Simple Features 1.2.1, section 6.1.11, in the plane of longitude and
@@ -78,8 +105,15 @@ def _shape_problems(rings: Rings, polygons: Any) -> Iterator[Problem]:
     ambiguous = list(islice(edge_problems(rings), MAX_PROBLEMS)) if is_wide else []
     if ambiguous:
         yield from ambiguous
-    elif not shapely.is_valid(polygons):
-        yield from fault_problems(rings, polygons)
+        return
+    began = thread_time()
+    is_valid = shapely.is_valid(polygons)
+    seconds = thread_time() - began
+    if not is_valid and seconds > _SHORT + _LOCATABLE * len(rings.lon):
+        yield _too_complex("is not valid, and too complex to find out where")
+    elif not is_valid:
+        with expensive() if seconds > _SHORT else nullcontext():
+            yield from list(islice(fault_problems(rings, polygons), MAX_PROBLEMS))
     elif is_wide:
         yield from _oversize_problems(rings)
 

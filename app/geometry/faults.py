@@ -9,7 +9,8 @@ only.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from time import thread_time
+from typing import Any, Final
 
 import numpy as np
 import shapely
@@ -18,19 +19,33 @@ from app.geometry.locate import FaultLocation, locate_fault, rings_at, segments_
 from app.geometry.polygons import linear_rings
 from app.geometry.problems import Problem
 from app.geometry.rings import Rings
+from app.values.threads import let_others_run
 
-_MAX_WORK = 300_000
-"""Positions that one search may check repeatedly, to limit the time of an invalid request.
+_SEARCH_SECONDS: Final = 0.1
+"""Processor time after which the search ends."""
 
-GEOS needs up to quadratic time for nested members, so 50 pairs of them count as a position.
-"""
+_LONG: Final = 0.005  # seconds, during which no other thread could run
 
 
 def fault_problems(rings: Rings, polygons: Any) -> Iterator[Problem]:
-    """Yield the faults of an invalid boundary: at least one, and one for each faulty part.
+    """Yield the faults of an invalid boundary: at least one, and one for each faulty part, unless
+    the search would take too long.
 
     ``polygons`` is its shapely geometry, a Polygon or MultiPolygon.
     """
+    before = began = thread_time()
+    for problem in _all_problems(rings, polygons):
+        yield problem
+        now = thread_time()
+        if now - began > _SEARCH_SECONDS:
+            return
+        if now - before > _LONG:
+            let_others_run()
+        before = now
+
+
+def _all_problems(rings: Rings, polygons: Any) -> Iterator[Problem]:
+    """Yield a fault of each faulty ring, then between rings of one part, then between parts."""
     linear = linear_rings(polygons)
     ring_polygons: Any = shapely.polygons(linear)
     valid_rings: Any = shapely.is_valid(ring_polygons)
@@ -136,13 +151,9 @@ def _find_faults(
     """Yield a fault, leave out the member that has it, and check the remaining members again.
 
     ``build`` returns the geometry of the remaining members; ``explain`` returns the member with a
-    fault, and the problem. The larger the geometry, the fewer the checks; there is at least one.
+    fault, and the problem.
     """
-    effort = 1 + int(shapely.get_num_coordinates(build(kept))) + len(kept) ** 2 // 50
-    for _ in range(max(1, _MAX_WORK // effort)):
-        fault = locate_fault(build(kept))
-        if fault is None:
-            return
+    while (fault := locate_fault(build(kept))) is not None:
         culprit, problem = explain(kept, fault)
         yield problem
         kept = [member for member in kept if member != culprit]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
+from typing import Final
 
-from app.geometry.problems import GeometryInvalid, Problem, described, whole_problem
+from app.geometry.problems import MAX_PROBLEMS, GeometryInvalid, Problem, described, whole_problem
 
 # RFC 7946 section 5 allows `bbox`; `crs` is from GeoJSON 2008 and is checked separately.
 _KNOWN = frozenset({"type", "coordinates", "bbox", "crs"})
@@ -23,6 +25,8 @@ _WGS84_NAMES = frozenset(
         "https://www.opengis.net/def/crs/epsg/0/4326",
     }
 )
+
+_LONGEST_NAME: Final = 100  # characters of a type or a system that are looked at
 
 _TYPE_HINTS = {
     "Feature": "Send the geometry of the Feature, not the Feature.",
@@ -47,7 +51,7 @@ def read_members(
         raise GeometryInvalid([whole_problem("missing_member", message, f"{field}.type")])
     if value["type"] not in types:
         raise GeometryInvalid([_wrong_type(value["type"], types, field)])
-    problems = list(_other_problems(value, field))
+    problems = list(islice(_other_problems(value, field), MAX_PROBLEMS))
     if "coordinates" not in value:
         message = f"{field} has no `coordinates`."
         missing = whole_problem("missing_member", message, f"{field}.coordinates")
@@ -71,7 +75,7 @@ def _other_problems(value: dict[object, object], field: str) -> Iterator[Problem
 def _wrong_type(sent: object, types: tuple[str, ...], field: str) -> Problem:
     """Return the problem of a ``type`` that is not accepted, with what to send instead."""
     message = f"{field}.type must be {_choice(types)}, not {described(sent)}."
-    if isinstance(sent, str):
+    if isinstance(sent, str) and len(sent) <= _LONGEST_NAME:
         same = [name for name in types if name.lower() == sent.strip().lower()]
         hint = f'Write it "{same[0]}".' if same else _TYPE_HINTS.get(sent, "")
         message = f"{message} {hint}".rstrip()
@@ -87,4 +91,6 @@ def _is_wgs84(crs: object) -> bool:
     if isinstance(crs, dict) and crs.get("type") == "name":
         properties = crs.get("properties")
         crs = properties.get("name") if isinstance(properties, dict) else None
-    return isinstance(crs, str) and crs.strip().lower() in _WGS84_NAMES
+    return (
+        isinstance(crs, str) and len(crs) <= _LONGEST_NAME and crs.strip().lower() in _WGS84_NAMES
+    )

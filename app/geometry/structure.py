@@ -34,15 +34,25 @@ def structure_problems(kind: str, coordinates: object, max_positions: int) -> It
     if not coordinates:
         yield top.problem("empty", f"is empty. A {kind} has {_SHAPES[kind][1]}.")
         return
+    if len(coordinates) > max_positions:
+        message = (
+            f"has {len(coordinates):,} elements; a boundary may have {max_positions:,} positions"
+        )
+        yield top.problem(
+            "too_many_positions", f"{message} in all. A {kind} has {_SHAPES[kind][1]}."
+        )
+        return
     parts = coordinates if kind == "MultiPolygon" else [coordinates]
     count = _count(parts)
     if count > max_positions:
         message = f"has {count} positions; a boundary may have {max_positions}. Simplify it."
         yield top.problem("too_many_positions", message)
         return
-    depths = {1 + _depth(inner) for inner in coordinates}
-    if len(depths) == 1 and depths.isdisjoint({0, _SHAPES[kind][0]}):
-        message = f"is nested {depths.pop()} deep. A {kind} is {_SHAPES[kind][0]} deep"
+    depth = 1 + _depth(coordinates[0])
+    if depth not in (0, _SHAPES[kind][0]) and all(
+        1 + _depth(each) == depth for each in coordinates
+    ):
+        message = f"is nested {depth} deep. A {kind} is {_SHAPES[kind][0]} deep"
         yield top.problem("wrong_nesting", f"{message}: {_SHAPES[kind][1]}.")
         return
     for index, part in enumerate(parts):

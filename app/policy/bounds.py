@@ -11,6 +11,24 @@ EXTERNAL_ID_LENGTH: Final = 200
 SEARCH_LENGTH: Final = 200
 GEOMETRY_POSITIONS: Final = 100_000
 
+# Of processor time that the validation of a boundary may take at worst, told from how many of its
+# edges and rings lie across each other.
+VALIDATION_SECONDS: Final = 1.2
+
+# Of a body. Two boundaries of GEOMETRY_POSITIONS positions with heights have this many numbers.
+BODY_VALUES: Final = 700_000
+BODY_CONTAINERS: Final = 300_000
+BODY_STRINGS: Final = 20_000
+BODY_ESCAPES: Final = 1_000_000
+
+# Expensive are requests with a larger body, and those with a boundary that can take long to
+# validate. A process works on one of them at a time, so many others wait for so many seconds, and
+# all further ones are to come again.
+EXPENSIVE_BODY_BYTES: Final = 128 * 1024
+EXPENSIVE_WAITING: Final = 2
+EXPENSIVE_WAIT_SECONDS: Final = 0.2
+EXPENSIVE_RETRY_SECONDS: Final = 1
+
 METADATA_BYTES: Final = 16 * 1024
 METADATA_KEYS: Final = 50
 

@@ -1,0 +1,131 @@
+"""Boundaries that were made to be expensive are refused, or validated in reasonable time."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+import shapely
+
+from app.geometry import GeometryInvalid, Problem, read_boundary
+from app.geometry.complexity import is_too_complex, validation_seconds
+from app.geometry.polygons import build_polygons
+from tests.cells import every_cell
+from tests.geometry.expensive_shapes import (
+    SHAPES,
+    Geometry,
+    holes_beside_comb,
+    islands_ashore,
+    nested_corners,
+    nested_squares,
+    steered_zigzag,
+    with_nested_squares,
+    zigzag,
+)
+from tests.geometry.shapes import box, multipolygon, polygon
+from tests.geometry.sizes import largest, rings_of
+
+SECONDS = 1.8  # of processor time; the rest of two is for reading the body and answering
+MOST = 99_000  # positions
+
+
+def problems_of(geometry: Geometry) -> list[Problem]:
+    """What is wrong with it; found in time."""
+    began = time.thread_time()
+    try:
+        read_boundary(geometry)
+    except GeometryInvalid as refused:
+        return refused.problems
+    else:
+        return []
+    finally:
+        assert time.thread_time() - began < SECONDS
+
+
+def codes_of(geometry: Geometry) -> list[str]:
+    return [problem.code for problem in problems_of(geometry)]
+
+
+@pytest.mark.parametrize(
+    "geometry",
+    [
+        zigzag(50_000),
+        steered_zigzag(20_000),
+        nested_corners(99_000),
+        nested_squares(40_000),
+        holes_beside_comb(99_000),
+        islands_ashore(99_000),
+        with_nested_squares(zigzag(9_000)),
+    ],
+    ids=lambda _: "",
+)
+def test_what_would_take_long_is_refused_at_once(geometry: Geometry) -> None:
+    (problem,) = problems_of(geometry)
+    assert problem.code == "too_complex"
+    assert "too complex to validate" in problem.message
+    assert "Simplify the boundary, or split it" in problem.message
+
+
+def test_few_long_edges_are_not_taken_for_all() -> None:
+    """Those that an evenly spaced sample finds are short."""
+    rings = rings_of(steered_zigzag(20_000))
+    chosen = (np.arange(128) * (0.6180339887498949 * 19_999)).astype(int) % 19_999
+    lengths = np.hypot(np.diff(rings.lon), np.diff(rings.lat))
+    assert np.median(lengths[chosen]) < 0.001
+    assert np.median(lengths) > 50
+    assert is_too_complex(rings)
+
+
+def test_the_search_for_faults_ends_in_time() -> None:
+    """Each of its rounds checks the valid part again."""
+    began = time.thread_time()
+    found = codes_of(with_nested_squares(zigzag(400)))
+    assert time.thread_time() - began < 0.4
+    assert len(found) > 5
+    assert set(found) == {"parts_overlap"}
+
+
+@pytest.mark.parametrize("part", [zigzag(1_800), holes_beside_comb(40_000)], ids=["edges", "rings"])
+def test_a_fault_of_what_takes_long_is_told_without_a_place(part: Geometry) -> None:
+    assert codes_of(part) == []
+    (problem,) = problems_of(with_nested_squares(part))
+    assert problem.code == "too_complex"
+    assert "is not valid, and too complex to find out where" in problem.message
+
+
+def test_many_islands_are_not_too_complex() -> None:
+    corners = [(x / 100, y / 100) for x in range(100) for y in range(90)]
+    islands = [[box(x, y, x + 0.005, y + 0.005)] for x, y in corners]
+    assert read_boundary(multipolygon(*islands)).positions == 45_000
+
+
+def test_a_boundary_of_100_000_positions_is_far_from_too_complex() -> None:
+    turns = np.linspace(0, 2 * np.pi, 99_999, endpoint=False)
+    reach = 1 + 0.2 * np.sin(7 * turns) + 0.001 * np.random.default_rng(1).random(len(turns))
+    ring = np.stack([reach * np.cos(turns), reach * np.sin(turns)], axis=1).tolist()
+    rings = rings_of(polygon([*ring, ring[0]]))
+    assert validation_seconds(rings) < 0.8
+    assert not is_too_complex(rings)
+
+
+@pytest.mark.slow
+def test_every_shape_is_refused_or_validated_in_time() -> None:
+    with every_cell() as cell:
+        for name, shape in SHAPES.items():
+            nearly = shape(largest(name, MOST))
+            with cell(f"{name} at full size"):
+                codes_of(shape(MOST))
+            with cell(f"{name} as large as it may be"):
+                codes_of(nearly)
+            with cell(f"{name} with faults"):
+                codes_of(with_nested_squares(nearly))
+            with cell(f"{name} is estimated"):
+                assert _validation(nearly) < 1.1 * max(validation_seconds(rings_of(nearly)), 0.1)
+
+
+def _validation(geometry: Geometry) -> float:
+    polygons = build_polygons(rings_of(geometry))
+    began = time.thread_time()
+    shapely.is_valid(polygons)
+    return time.thread_time() - began
