@@ -10,10 +10,11 @@ import marshmallow as ma
 from marshmallow import fields, validate
 
 from app.billing.message import TYPES
-from app.values.fields import InputSchema, PartialSchema, Text, Timestamp
+from app.values.fields import BoundedList, InputSchema, PartialSchema, Text, Timestamp
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _LONGEST_ID: Final = 255
+_MOST_ITEMS: Final = 100  # of one subscription; Stripe allows 20
 
 
 class EpochSeconds(fields.Field[datetime]):
@@ -91,7 +92,7 @@ class _Item(PartialSchema):
 
 
 class _Items(PartialSchema):
-    data = fields.List(fields.Nested(_Item))
+    data = BoundedList(fields.Nested(_Item), longest=_MOST_ITEMS)
 
 
 class _Billed(PartialSchema):

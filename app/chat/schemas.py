@@ -9,7 +9,7 @@ import marshmallow as ma
 from marshmallow import fields, validate, validates_schema
 
 from app.policy import chat
-from app.values.fields import InputSchema, Text
+from app.values.fields import BoundedList, InputSchema, Text
 
 
 class TurnSchema(InputSchema):
@@ -25,20 +25,8 @@ class TurnSchema(InputSchema):
             raise ma.ValidationError(message, "content")
 
 
-class History(fields.List[Any]):
-    """The earlier messages; their number is checked before any of them is read."""
-
-    def __init__(self, **options: Any) -> None:
-        super().__init__(fields.Nested(TurnSchema), **options)
-
-    def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> list[Any]:
-        if isinstance(value, list) and len(value) > chat.HISTORY_LENGTH:
-            raise ma.ValidationError(f"Must have at most {chat.HISTORY_LENGTH} messages.")
-        return super()._deserialize(value, attr, data, **options)
-
-
 class QuestionSchema(InputSchema):
     """A question, with the conversation before it."""
 
     message = Text(shortest=1, longest=chat.MESSAGE_LENGTH, required=True)
-    history = History(load_default=list)
+    history = BoundedList(fields.Nested(TurnSchema), longest=chat.HISTORY_LENGTH, load_default=list)

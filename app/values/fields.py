@@ -5,34 +5,38 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, ClassVar, Final, NoReturn
+from typing import Any, ClassVar, Final, NoReturn, TypeVar
 
 import marshmallow as ma
 from marshmallow import fields, validate
 
 from app.values.messages import set_messages
-from app.values.text import unstorable
+from app.values.text import unnormalizable, unstorable
 
 set_messages()
+
+T = TypeVar("T")
 
 _RFC_3339: Final = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?"
     r"(Z|[+-][0-9]{2}:[0-5][0-9])"
 )
+_LONGEST_TIME: Final = 100  # characters
 
 
 class Text(fields.String):
     """A string, trimmed; text that a database cannot store is invalid."""
 
     def __init__(self, *, longest: int, shortest: int = 0, **options: Any) -> None:
-        limits = validate.Length(min=shortest, max=longest)
+        self._limits = validate.Length(min=shortest or None, max=longest)
         pattern = {"pattern": r"\S"} if shortest else {}  # documented: spaces alone are empty
         metadata = pattern | options.pop("metadata", {})
-        super().__init__(validate=limits, metadata=metadata, **options)
+        super().__init__(validate=self._limits, metadata=metadata, **options)
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> str:
         text: str = super()._deserialize(value, attr, data, **options).strip()
-        if problem := unstorable(text):
+        self._limits(text)  # first of all: other checks may take long for a long text
+        if problem := unstorable(text) or unnormalizable(text):
             raise ma.ValidationError(problem)
         return text
 
@@ -50,6 +54,23 @@ class Choice(fields.String):
         """
         super().__init__(validate=validate.OneOf((*words, *besides)), **options)
         self.title, self.words, self.besides = title, tuple(words), tuple(besides)
+
+
+class BoundedList(fields.List[T]):
+    """A list whose length is checked before any of its elements is looked at."""
+
+    def __init__(
+        self, inner: fields.Field[T], *, longest: int, shortest: int = 0, **options: Any
+    ) -> None:
+        bounds = f"{shortest:,} to {longest:,}" if shortest else f"at most {longest:,}"
+        error = f"Must have {bounds} elements."
+        self._limits = validate.Length(min=shortest or None, max=longest, error=error)
+        super().__init__(inner, validate=self._limits, **options)
+
+    def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> list[T | None]:
+        if isinstance(value, list):
+            self._limits(value)
+        return super()._deserialize(value, attr, data, **options)
 
 
 class StrictBoolean(fields.Boolean):
@@ -81,7 +102,7 @@ class Timestamp(fields.Field[datetime]):
         super().__init__(metadata=shape | options.pop("metadata", {}), **options)
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> datetime:
-        text = value.upper() if isinstance(value, str) else ""
+        text = value.upper() if isinstance(value, str) and len(value) <= _LONGEST_TIME else ""
         try:
             if _RFC_3339.fullmatch(text):
                 return datetime.fromisoformat(text).astimezone(UTC)

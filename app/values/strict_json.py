@@ -2,24 +2,32 @@
 
 Input is RFC 8259 with the rules of I-JSON (RFC 7493): UTF-8, no repeated names, no NaN or Infinity,
 no integers past 64 bits, a bounded depth. orjson checks all but repeated names and large integers.
-Those are searched in the raw text, so that a body of many coordinates is not parsed twice.
+Those are searched in the raw text, in which a body of many coordinates has few names.
+
+No other thread runs while a text is parsed, so the number of its values is bounded before.
 """
 
 from __future__ import annotations
 
-import json
-import re
-from typing import Any, Final, NoReturn
+from collections import Counter
+from collections.abc import Iterator
+from itertools import chain
+from typing import Any, Final
 
 import orjson
 
-_STRING: Final = re.compile(rb'"((?:[^"\\]++|\\.)*+)"(\s*+:)?', re.DOTALL)
+from app.policy.bounds import BODY_CONTAINERS, BODY_ESCAPES, BODY_STRINGS, BODY_VALUES
+from app.values.threads import let_others_run
+
 _DIGITS_TO_NINES: Final = bytes.maketrans(b"012345678", b"999999999")
 _LONG_DIGITS: Final = b"9" * 19  # the fewest digits that may not fit into 64 bits
-_STRING_OR_LONG_DIGITS: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"|[0-9]{19}', re.DOTALL)
+_BETWEEN_NUMBERS: Final = b"[]{}:\t\r\n "
+_COMMAS: Final = bytes.maketrans(_BETWEEN_NUMBERS, b"," * len(_BETWEEN_NUMBERS))
 _INT64: Final = range(-(2**63), 2**63)
-
-MAX_CONTAINERS: Final = 300_000  # a boundary has an array for each of its 100,000 positions
+_LONGEST_INT64: Final = 20  # characters
+_LONGEST_SHOWN: Final = 64  # characters of a name in a message
+_CONTAINERS: Final = (dict, list)
+_LARGE: Final = 1024 * 1024  # bytes, which take some 10 ms
 
 Fragment = orjson.Fragment
 
@@ -32,17 +40,22 @@ def loads(raw: bytes) -> Any:
     """Parse a JSON text.
 
     Raises:
-        JsonInvalid: it is not UTF-8, not JSON, too deep, has a name twice in one object, or an
-            integer that 64 bits do not hold.
+        JsonInvalid: it is not UTF-8, not JSON, too deep, has too many values, a name twice in one
+            object, or an integer that 64 bits do not hold.
     """
-    if raw.count(b"[") + raw.count(b"{") > MAX_CONTAINERS:
-        raise JsonInvalid(f"The body has more than {MAX_CONTAINERS:,} arrays and objects.")
+    _bound(raw)
+    pause = let_others_run if len(raw) > _LARGE else _go_on
+    pause()
     try:
         value = orjson.loads(raw)
     except orjson.JSONDecodeError as error:
         raise JsonInvalid(_decode_message(error)) from None
-    if _may_break_rules(raw):
-        _check_slowly(raw)
+    pause()
+    pieces = _unescaped(raw).split(b'"')
+    pause()
+    _refuse_repeated_names(_names(pieces), value)
+    if _LONG_DIGITS in raw.translate(_DIGITS_TO_NINES):
+        _refuse_large_integers(b",".join(pieces[::2]))
     return value
 
 
@@ -51,52 +64,67 @@ def dumps(value: Any) -> bytes:
     return orjson.dumps(value)
 
 
+def _go_on() -> None:
+    pass
+
+
+def _bound(raw: bytes) -> None:
+    """Refuse a text of very many values. What stands in strings counts too, which is cheaper."""
+    if raw.count(b",") > BODY_VALUES:
+        raise JsonInvalid(f"The body has more than {BODY_VALUES:,} values.")
+    if raw.count(b"[") + raw.count(b"{") > BODY_CONTAINERS:
+        raise JsonInvalid(f"The body has more than {BODY_CONTAINERS:,} arrays and objects.")
+    if raw.count(b'"') > 2 * BODY_STRINGS:
+        raise JsonInvalid(f"The body has more than {BODY_STRINGS:,} strings.")
+    if raw.count(b"\\") > BODY_ESCAPES:
+        raise JsonInvalid(f"The body has more than {BODY_ESCAPES:,} escaped characters.")
+
+
 def _decode_message(error: orjson.JSONDecodeError) -> str:
     return f"The body is not valid JSON: {error.msg} (line {error.lineno}, column {error.colno})."
 
 
-def _may_break_rules(raw: bytes) -> bool:
-    """Whether a name occurs twice anywhere in the text, or a number is long."""
-    if _LONG_DIGITS in raw.translate(_DIGITS_TO_NINES) and _has_long_number(raw):
-        return True
-    seen: set[bytes] = set()
-    for match in _STRING.finditer(raw):
-        name = match[1] if match[2] else None
-        if name is not None and (name in seen or b"\\" in name):
-            return True
-        if name is not None:
-            seen.add(name)
-    return False
+def _unescaped(raw: bytes) -> bytes:
+    """A text without escaped backslashes and quotes: each quote begins or ends a string."""
+    return raw.replace(rb"\\", b"").replace(rb"\"", b"") if b"\\" in raw else raw
 
 
-def _has_long_number(raw: bytes) -> bool:
-    return any(not token.startswith(b'"') for token in _STRING_OR_LONG_DIGITS.findall(raw))
+def _names(pieces: list[bytes]) -> list[bytes]:
+    """The names in a text that was split at its quotes; every other piece is a string."""
+    strings = zip(pieces[1::2], pieces[2::2], strict=True)
+    return [string for string, after in strings if after.lstrip()[:1] == b":"]
 
 
-def _check_slowly(raw: bytes) -> None:
-    """Parse with the standard library, which can check names and integers. Raises JsonInvalid."""
-    try:
-        json.loads(
-            raw, object_pairs_hook=_distinct, parse_int=_int64, parse_constant=_reject_constant
-        )
-    except RecursionError:
-        raise JsonInvalid("The body is nested too deeply.") from None
+def _refuse_repeated_names(names: list[bytes], value: Any) -> None:
+    """Raise JsonInvalid when ``value`` has fewer names than its text: of two it has the last."""
+    if len(set(names)) == len(names) and not any(b"\\" in name for name in names):
+        return
+    left = len(names)
+    for each in _objects(value):
+        left -= len(each)
+        if left == 0:
+            return
+    kept = Counter(chain.from_iterable(_objects(value)))
+    gone = Counter(name.decode() for name in names) - kept
+    shown = next(iter(gone))
+    shown = shown if len(shown) <= _LONGEST_SHOWN else f"{shown[:_LONGEST_SHOWN]}…"
+    raise JsonInvalid(f"The body repeats the name {shown!r} in one object.")
 
 
-def _distinct(pairs: list[tuple[str, Any]]) -> None:
-    seen: set[str] = set()
-    for name, _ in pairs:
-        if name in seen:
-            shown = name if len(name) <= 64 else f"{name[:64]}…"
-            raise JsonInvalid(f"The body repeats the name {shown!r} in one object.")
-        seen.add(name)
+def _objects(value: Any) -> Iterator[dict[str, Any]]:
+    """The objects in a value, the outer ones first."""
+    level = [value]
+    while level:
+        objects = [each for each in level if type(each) is dict]
+        yield from objects
+        arrays = [each for each in level if type(each) is list]
+        inner = chain.from_iterable([*(each.values() for each in objects), *arrays])
+        level = [each for each in inner if type(each) in _CONTAINERS]
 
 
-def _int64(digits: str) -> int:
-    if len(digits) > 20 or int(digits) not in _INT64:
-        raise JsonInvalid("The body has an integer of more than 64 bits.")
-    return int(digits)
-
-
-def _reject_constant(name: str) -> NoReturn:
-    raise JsonInvalid(f"The body contains {name}, which is not valid JSON.")
+def _refuse_large_integers(text: bytes) -> None:
+    """Raise JsonInvalid when a text without its strings has an integer past 64 bits."""
+    for number in text.translate(_COMMAS).split(b","):
+        is_long = len(number) >= len(_LONG_DIGITS) and number.lstrip(b"-").isdigit()
+        if is_long and (len(number) > _LONGEST_INT64 or int(number) not in _INT64):
+            raise JsonInvalid("The body has an integer of more than 64 bits.")

@@ -9,6 +9,7 @@ from anyascii import anyascii
 
 from app.policy.bounds import SLUG_LENGTH
 
+_MARKS = 30
 _SEPARATOR = "\uffff"  # a noncharacter (Unicode, chapter 23.7), which no text should contain
 # It, and the characters by which the text index names the owner of a row (app.db.search_index).
 _RESERVED = dict.fromkeys([ord(_SEPARATOR), *range(0xE000, 0xE080)], "\ufffe")
@@ -25,6 +26,22 @@ def unstorable(text: str) -> str | None:
         text.encode()
     except UnicodeEncodeError:
         return "Must not contain unpaired surrogates."
+    return None
+
+
+def unnormalizable(text: str) -> str | None:
+    """Why this text would take long to normalise, or None.
+
+    That takes as long as the square of the marks in a row. Thirty are enough for every script
+    (Unicode Standard Annex 15, "Stream-Safe Text Format").
+    """
+    if text.isascii():
+        return None
+    marks = 0
+    for char in text:
+        marks = marks + 1 if unicodedata.combining(char) else 0
+        if marks > _MARKS:
+            return f"Must not have more than {_MARKS} combining marks in a row."
     return None
 
 

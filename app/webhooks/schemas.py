@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any, ClassVar, Final
 
 import marshmallow as ma
@@ -19,6 +20,7 @@ from app.policy.deliveries import (
 )
 from app.policy.events import ALL_EVENTS, EVENTS, TEST_EVENT
 from app.values.fields import (
+    BoundedList,
     Choice,
     FixedText,
     InputSchema,
@@ -73,17 +75,16 @@ class Url(Text):
         return text
 
 
-class EventTypes(fields.List[str]):
+class EventTypes(BoundedList[str]):
     """A type of event that webhooks can subscribe to."""
 
     def __init__(self, **options: Any) -> None:
         kind = Choice("EventName", tuple(EVENTS), besides=(ALL_EVENTS,))
-        length = validate.Length(min=1, max=len(EVENTS) + 1)
-        super().__init__(kind, validate=length, metadata=_EVENTS, **options)
+        super().__init__(kind, shortest=1, longest=len(EVENTS) + 1, metadata=_EVENTS, **options)
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> list[Any]:
         found: list[Any] = super()._deserialize(value, attr, data, **options)
-        if repeated := sorted({each for each in found if found.count(each) > 1}):
+        if repeated := sorted(each for each, count in Counter(found).items() if count > 1):
             raise ma.ValidationError(f"Must name each type once; repeated: {', '.join(repeated)}.")
         return found
 

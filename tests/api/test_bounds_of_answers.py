@@ -7,7 +7,8 @@ import time
 import pytest
 
 from app.geometry import read_bbox
-from app.values.strict_json import MAX_CONTAINERS, JsonInvalid, loads
+from app.policy.bounds import BODY_CONTAINERS, BODY_VALUES
+from app.values.strict_json import loads
 from tests.make import Client
 
 pytestmark = pytest.mark.one_database
@@ -32,13 +33,38 @@ def test_a_long_name_is_told_back_shortened(client: Client) -> None:
     assert len(response.get_data()) < 1_000
 
 
-def test_a_body_of_very_many_arrays_is_refused() -> None:
-    with pytest.raises(JsonInvalid, match="arrays and objects"):
-        loads(b"[" + b"[]," * MAX_CONTAINERS + b"[]]")
-
-
 def test_a_bbox_of_many_digits_is_refused_at_once() -> None:
     began = time.process_time()
     with pytest.raises(ValueError, match="four numbers"):
         read_bbox("1" * 8_000 + "x,1,1,1")
     assert time.process_time() - began < 0.1
+
+
+LARGE = 16 * 1024 * 1024
+BODIES = {
+    "ones": (b'{"name": [' + b"1," * (LARGE // 2 - 10) + b"1]}", "700,000 values"),
+    "arrays": (b'{"name": [' + b"[]," * 300_000 + b"[]]}", "300,000 arrays and objects"),
+    "objects": (b'{"name": [' + b"{}," * 300_000 + b"{}]}", "300,000 arrays and objects"),
+    "strings": (b'{"name": [' + b'"",' * 20_000 + b'""]}', "20,000 strings"),
+    "names": (b"{" + b'"a":0,' * 20_000 + b'"b":0}', "20,000 strings"),
+    "escapes": (b'{"name": "' + b"\\\\" * 600_000 + b'"}', "1,000,000 escaped characters"),
+}
+
+
+@pytest.mark.parametrize("name", BODIES)
+def test_a_body_of_very_many_values_is_refused_before_it_is_read(client: Client, name: str) -> None:
+    body, what = BODIES[name]
+    began = time.process_time()
+    response = client.post("/v1/projects", data=body, content_type="application/json")
+    assert time.process_time() - began < 0.5
+    assert response.status_code == 400
+    (detail,) = response.json["error"]["details"]
+    assert detail == {"field": "body", "message": f"The body has more than {what}."}
+
+
+def test_a_boundary_as_large_as_it_may_be_is_far_below_the_bounds() -> None:
+    positions = b",".join([b"[179.123456789012345,89.123456789012345,1234.5678]"] * 100_000)
+    body = b'{"name":"A","geometry":{"type":"Polygon","coordinates":[[' + positions + b"]]}}"
+    assert len(loads(body)["geometry"]["coordinates"][0]) == 100_000
+    assert body.count(b",") < BODY_VALUES / 2
+    assert body.count(b"[") < BODY_CONTAINERS / 2

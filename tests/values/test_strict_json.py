@@ -61,6 +61,13 @@ def test_integers_past_64_bits_are_refused(digits: str, around: str) -> None:
         loads(around.format(digits).encode())
 
 
+@pytest.mark.parametrize("number", [LIMIT - 1, -LIMIT, 10**18, 1.2345678901234567e18])
+@pytest.mark.parametrize("around", ["{}", '{{"a" :\t{}\n}}', "[1, {}, 0.12345678901234567890123]"])
+def test_long_numbers_that_fit(number: float, around: str) -> None:
+    text = around.format(f"{number:.5f}" if isinstance(number, float) else number)
+    assert loads(text.encode()) == json.loads(text)
+
+
 @pytest.mark.parametrize("text", ["1" * 30, "x9223372036854775808y", "9" * 19])
 def test_digits_in_a_string_are_text(text: str) -> None:
     assert loads(json.dumps({"a": text}).encode()) == {"a": text}
@@ -89,6 +96,11 @@ def test_a_long_fraction_is_a_number() -> None:
 def test_a_name_twice_in_one_object_is_refused(text: str) -> None:
     with pytest.raises(JsonInvalid, match="repeats"):
         loads(text.encode())
+
+
+def test_the_name_that_stands_twice_is_told() -> None:
+    with pytest.raises(JsonInvalid, match="the name 'b' twice in one object"):
+        loads(b'[{"a": 1}, {"a": 2}, {"b": 1, "a": 1, "b": 2}]')
 
 
 @pytest.mark.parametrize(
