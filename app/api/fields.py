@@ -8,6 +8,7 @@ from typing import Any
 import marshmallow as ma
 from marshmallow import fields, validate
 
+from app.api.expensive import expensive_work
 from app.geometry import GeometryInvalid, Problem, read_bbox, read_boundary, read_point
 from app.policy import bounds
 from app.policy.fields import Field
@@ -59,7 +60,7 @@ class Geometry(fields.Field[Any]):
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> Any:
         try:
-            return read_boundary(value)
+            return read_boundary(value, expensive=expensive_work)
         except GeometryInvalid as error:
             raise ma.ValidationError(_by_member(error.problems)) from None
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
+from app.api.expensive import expensive_work
 from app.geometry import GeometryInvalid, read_boundary
 
 
@@ -15,7 +16,7 @@ def geometry_report(value: object) -> dict[str, Any]:
         value: parsed JSON, meant as a GeoJSON Polygon or MultiPolygon.
     """
     try:
-        boundary = read_boundary(value)
+        boundary = read_boundary(value, expensive=expensive_work)
     except GeometryInvalid as error:
         problems = [asdict(problem) for problem in error.problems]
         for problem in problems:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from functools import partial
+from typing import Any, ClassVar, Final
 
 from sqlalchemy import bindparam
 
+from app.api.expensive import expensive_work
 from app.auth.tenant import columns_of
 from app.db.queries import CompiledQuery
 from app.geometry import Boundary, read_boundary
@@ -21,6 +23,7 @@ from app.values.records import set_columns
 _GEOMETRY = CompiledQuery(
     columns_of(Project, Project.geometry).where(Project.id == bindparam("project_id"))
 )
+_read: Final = partial(read_boundary, expensive=expensive_work)
 
 
 class ProjectAdapter(TableAdapter):
@@ -42,7 +45,7 @@ class ProjectAdapter(TableAdapter):
         validator.check(PROJECT, row)
         boundary = boundaries.get(row.geometry or "")
         if boundary is None:
-            boundary = validator.document("geometry", row.geometry, read_boundary)
+            boundary = validator.document("geometry", row.geometry, _read)
         validator.finish()
         set_columns(row, search_columns(row.name, row.description) | geometry_columns(boundary))
         row.stored_bytes = stored_bytes(row.geometry, row.metadata_json)
@@ -65,7 +68,7 @@ class ProjectAdapter(TableAdapter):
 
 def _boundary(text: str | None) -> Boundary | None:
     """The boundary that a text holds, or None when it holds no valid one."""
-    return RowValidator().document("geometry", text, read_boundary)
+    return RowValidator().document("geometry", text, _read)
 
 
 def _derived(row: Project) -> tuple[Any, ...]:

@@ -30,6 +30,7 @@ _OWN = "sockets of this machine: its own port, and those of its own processes"
 
 # module: (libraries, why it does not connect to customers' addresses)
 OTHER_WAYS: dict[str, tuple[str, str]] = {
+    "app.api.expensive": ("socket", "looks whether a client has closed its connection"),
     "app.chat.model": ("openai socket ssl", "the server at CHAT_BASE_URL"),
     "app.cli.secret_key": ("redis", "Valkey's own exception"),
     "app.cli.group": ("importlib", "modules of this package, which ``ENTRIES`` names"),

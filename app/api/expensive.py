@@ -1,0 +1,88 @@
+"""Expensive work: one piece at a time in a process, and none for a client that has gone.
+
+A process has few threads, and ``/healthz`` needs one of them too. So a few requests wait for their
+turn, for a moment, and all others are answered 503 at once.
+"""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from flask import g, has_request_context, request
+
+from app.http.errors import ServiceUnavailable
+from app.policy.bounds import (
+    EXPENSIVE_BODY_BYTES,
+    EXPENSIVE_RETRY_SECONDS,
+    EXPENSIVE_WAIT_SECONDS,
+    EXPENSIVE_WAITING,
+)
+
+_queue: Final = threading.BoundedSemaphore(1 + EXPENSIVE_WAITING)
+_turn: Final = threading.Lock()
+_HAS_TURN: Final = "has_expensive_turn"
+
+
+@contextmanager
+def expensive_work() -> Iterator[None]:
+    """Do expensive work in this request's turn. What is no request needs none.
+
+    Raises:
+        ServiceUnavailable: too many others are before this one, or the client has gone.
+    """
+    if not has_request_context() or _HAS_TURN in g:
+        yield
+        return
+    with _place_in_queue():
+        if not _turn.acquire(timeout=EXPENSIVE_WAIT_SECONDS):
+            raise _too_many()
+        setattr(g, _HAS_TURN, True)
+        try:
+            if _has_client_gone():
+                raise ServiceUnavailable("The client has closed the connection.")
+            yield
+        finally:
+            delattr(g, _HAS_TURN)
+            _turn.release()
+
+
+@contextmanager
+def reading_body() -> Iterator[None]:
+    """Read the body of this request; in its turn, if the body is large."""
+    if (request.content_length or 0) <= EXPENSIVE_BODY_BYTES:
+        yield
+        return
+    with expensive_work():
+        yield
+
+
+@contextmanager
+def _place_in_queue() -> Iterator[None]:
+    if not _queue.acquire(blocking=False):
+        raise _too_many()
+    try:
+        yield
+    finally:
+        _queue.release()
+
+
+def _too_many() -> ServiceUnavailable:
+    message = "Too many large requests are being worked on. Try again shortly."
+    return ServiceUnavailable(message, retry_after=EXPENSIVE_RETRY_SECONDS)
+
+
+def _has_client_gone() -> bool:
+    """Whether the client, or the proxy in front, has closed the connection of this request."""
+    connection = request.environ.get("gunicorn.socket")
+    if not isinstance(connection, socket.socket):
+        return False
+    try:
+        return not connection.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
+    except BlockingIOError:  # nothing was sent after the request
+        return False
+    except OSError:
+        return True

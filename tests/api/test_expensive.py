@@ -1,0 +1,159 @@
+"""Expensive requests: one at a time, few that wait, and none for a client that has gone."""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pytest
+from flask import Flask
+
+from app.api.expensive import expensive_work
+from app.http.errors import ServiceUnavailable
+from app.policy.bounds import (
+    EXPENSIVE_BODY_BYTES,
+    EXPENSIVE_RETRY_SECONDS,
+    EXPENSIVE_WAIT_SECONDS,
+    EXPENSIVE_WAITING,
+)
+from tests.api.server import gunicorn
+from tests.geometry.expensive_shapes import comb, zigzag
+from tests.geometry.shapes import UNIT, polygon
+from tests.make import Client
+from tests.running.instances import wait_for
+
+pytestmark = pytest.mark.one_database
+
+VALIDATE = "/v1/geometry/validate"
+EXPENSIVE = zigzag(2_000)
+LARGE = {"name": "Wald", "description": "x" * EXPENSIVE_BODY_BYTES}
+
+
+@contextmanager
+def others_at_work(app: Flask, number: int = 1) -> Iterator[None]:
+    """Another request is at work meanwhile. Of ``number`` the others come again and again."""
+    over, begun = threading.Event(), threading.Event()
+
+    def work() -> None:
+        with app.test_request_context(), expensive_work():
+            begun.set()
+            over.wait(30)
+
+    def come_again() -> None:
+        while not over.is_set():
+            with suppress(ServiceUnavailable), app.test_request_context(), expensive_work():
+                pass
+
+    threads = [threading.Thread(target=work)]
+    threads += [threading.Thread(target=come_again) for _ in range(number - 1)]
+    try:
+        for thread in threads:
+            thread.start()
+            assert begun.wait(30)
+        yield
+    finally:
+        over.set()
+        for thread in threads:
+            thread.join()
+
+
+@pytest.mark.provokes(503)
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        (VALIDATE, EXPENSIVE),
+        ("/v1/projects", {"name": "Wald", "geometry": EXPENSIVE}),
+        ("/v1/projects", LARGE),
+        ("/api/onboarding/validate-slug", {"slug": "x" * EXPENSIVE_BODY_BYTES}),
+    ],
+)
+def test_what_does_not_get_its_turn_is_refused(
+    client: Client, path: str, body: dict[str, object]
+) -> None:
+    with others_at_work(client.app):
+        began = time.monotonic()
+        response = client.post(path, json=body)
+    assert time.monotonic() - began < EXPENSIVE_WAIT_SECONDS + 1
+    assert response.status_code == 503
+    assert response.json["error"]["code"] == "SERVICE_UNAVAILABLE"
+    assert "Too many large requests" in response.json["error"]["message"]
+    assert response.headers["Retry-After"] == str(EXPENSIVE_RETRY_SECONDS)
+
+
+@pytest.mark.provokes(503)
+def test_few_wait_and_the_others_are_refused_at_once(client: Client) -> None:
+    with others_at_work(client.app, 20):
+        times = []
+        for _ in range(20):
+            began = time.monotonic()
+            assert client.post("/v1/projects", json=LARGE).status_code == 503
+            times.append(time.monotonic() - began)
+    assert min(times) < EXPENSIVE_WAIT_SECONDS / 2
+
+
+def test_who_waits_gets_its_turn(client: Client) -> None:
+    answers = []
+
+    def create() -> None:
+        answers.append(client.post("/v1/projects", json=LARGE).status_code)
+
+    thread = threading.Thread(target=create)
+    with client.app.test_request_context(), expensive_work():
+        thread.start()
+        time.sleep(EXPENSIVE_WAIT_SECONDS / 4)
+    thread.join()
+    assert answers == [422]
+
+
+def test_what_is_cheap_waits_for_nobody(client: Client) -> None:
+    with others_at_work(client.app):
+        project = client.post("/v1/projects", json={"name": "Wald", "geometry": polygon(UNIT)})
+        many = client.post(VALIDATE, json=comb(3_000))
+    assert project.status_code == 201
+    assert many.json["data"]["valid"] is True
+
+
+@pytest.mark.provokes(503)
+def test_a_repeat_under_the_same_key_is_carried_out(client: Client) -> None:
+    body, headers = {"name": "Wald", "geometry": EXPENSIVE}, {"Idempotency-Key": "one"}
+    with others_at_work(client.app):
+        assert client.post("/v1/projects", json=body, headers=headers).status_code == 503
+    assert client.post("/v1/projects", json=body, headers=headers).status_code == 201
+
+
+def test_a_large_body_with_an_expensive_boundary_takes_one_turn(client: Client) -> None:
+    body = LARGE | {"geometry": EXPENSIVE}
+    response = client.post("/v1/projects", json=body)
+    assert response.json["error"]["details"][0]["field"] == "description"
+
+
+def test_the_next_one_has_its_turn_after_a_refusal(client: Client) -> None:
+    for _ in range(2 * EXPENSIVE_WAITING):
+        assert client.post("/v1/projects", json=LARGE).status_code == 422
+        assert client.post(VALIDATE, json=zigzag(9_000)).json["data"]["valid"] is False
+
+
+def test_nothing_is_done_for_a_client_that_has_gone(scratch: Path, valkey_url: str) -> None:
+    folder = scratch / "gone"
+    folder.mkdir()
+    body = json.dumps({"name": "Wald", "geometry": EXPENSIVE}).encode()
+    with gunicorn(folder, REDIS_URL=valkey_url) as server:
+        head = (
+            "POST /v1/projects HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+            f"Authorization: Bearer {server.client.token}\r\nContent-Length: {len(body)}\r\n\r\n"
+        )
+        with socket.create_connection(("127.0.0.1", server.port)) as connection:
+            connection.sendall(head.encode() + body)
+        log = folder / "gunicorn.log"
+        wait_for(lambda: '"status":503' in log.read_text(), 10)
+        still_there = server.send(
+            "POST /v1/projects HTTP/1.1\nContent-Type: application/json\n"
+            f"Content-Length: {len(body)}",
+            body,
+        )
+        assert still_there.status == 201
