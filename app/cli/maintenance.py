@@ -28,6 +28,7 @@ from app.db import migrations, queries
 from app.db.extensions import db
 from app.db.snapshots import database_url, shown_url
 from app.maintenance.archive import Manifest, Reader
+from app.maintenance.authenticity import is_authentic, require_authentic
 from app.maintenance.backup import NOT_INCLUDED, back_up
 from app.maintenance.copying import Comparison, copy_database
 from app.maintenance.dump import Progress, no_progress
@@ -76,21 +77,30 @@ def backup(path: Path, force: bool, as_json: bool) -> None:
 
 @click.command("restore")
 @_file_argument
+@click.option(
+    "--unverified",
+    is_flag=True,
+    help="Restore FILE although it has no signature, or one of another SECRET_KEY. Whoever wrote "
+    "it may have given themselves access.",
+)
 @yes_option
 @json_option
 @examples("restore /backups/canopy.zip", "restore /backups/canopy.zip --yes --json")
 @with_app
 @errors_as_messages
-def restore_(path: Path, yes: bool, as_json: bool) -> None:
+def restore_(path: Path, unverified: bool, yes: bool, as_json: bool) -> None:
     """Replace everything in the database with a backup.
 
-    FILE is checked completely first. Everything is replaced in one step, and the service may run
-    meanwhile: it shows the old state until the new one is complete; changes wait, or are answered
-    with 503.
+    FILE is checked completely first, also whether it was made with SECRET_KEY or
+    SECRET_KEY_FORMER. Everything is replaced in one step, and the service may run meanwhile: it
+    shows the old state until the new one is complete; changes wait, or are answered with 503.
     """
     settings: Settings = current_app.config["SETTINGS"]
     url = database_url(settings)
+    keys = [key for key in (settings.secret_key, settings.secret_key_former) if key]
     with Reader(path) as source:
+        if not unverified:
+            require_authentic(source, keys)
         with _bar("Checking ", quiet=as_json) as (start, advance):
             start(sum(source.manifest.rows().values()))
             check(source, advance)
@@ -106,7 +116,8 @@ def restore_(path: Path, yes: bool, as_json: bool) -> None:
     record = {"database": shown_url(url), "from": _describe(source.manifest)}
     if as_json:
         same_key = _has_same_key(source.manifest, settings)
-        show_json(record | {"same_secret_key": same_key, "rows_before": before, "rows": after})
+        found = {"same_secret_key": same_key, "verified": is_authentic(source, keys)}
+        show_json(record | found | {"rows_before": before, "rows": after})
     else:
         click.echo(f"Restored: {after['projects']:,} projects of {after['accounts']:,} accounts.")
 
@@ -184,8 +195,8 @@ def _show_changes(url: URL, manifest: Manifest, before: dict[str, int], settings
         click.echo(f"{name:10}{before.get(name, 0):>14,}{after[name]:>14,}", err=True)
     if not _has_same_key(manifest, settings):
         click.echo(
-            "The backup was made with another SECRET_KEY. Nothing in it depends on the key; set "
-            "that one if this is to be the same instance.",
+            "The backup was made with another SECRET_KEY. What that key encrypted, such as the "
+            "secrets of webhooks, can be read once SECRET_KEY_FORMER is set to it.",
             err=True,
         )
 

@@ -1,6 +1,7 @@
-"""The file of a backup: a zip with ``manifest.json`` and one member of lines for each table.
+"""The file of a backup: a zip with one member of lines for each table, ``manifest.json``, and
+``manifest.hmac``, the signature of the manifest (``app.maintenance.authenticity``).
 
-The manifest is the last member, as it describes the others. A truncated file lacks the zip's
+The manifest comes after the tables, as it describes them. A truncated file lacks the zip's
 directory, which is at its end, and cannot be opened at all.
 """
 
@@ -8,12 +9,12 @@ from __future__ import annotations
 
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from io import BufferedReader
 from pathlib import Path
-from typing import IO, Any, Final, Self
+from typing import IO, Final, Self
 
 import orjson
 
@@ -24,8 +25,10 @@ from app.values.files import new_private_file
 
 FORMAT: Final = 1
 MANIFEST: Final = "manifest.json"
+SIGNATURE: Final = "manifest.hmac"
 _MAX_LINE: Final = 256 * 1024 * 1024  # bytes; a longer line is damaged
 _MAX_MANIFEST: Final = 4 * 1024 * 1024
+_MAX_SIGNATURE: Final = 256
 _COMPRESSION_LEVEL: Final = 3  # of 9; more is slower and hardly smaller
 
 # What zipfile raises for a file that is damaged, encrypted, or of an unknown kind.
@@ -99,8 +102,11 @@ class Writer:
                 member.write(line)
         return Table(codec.name, checksum.rows, codec.columns, checksum.sha256)
 
-    def add_manifest(self, manifest: Manifest) -> None:
-        self._zip.writestr(MANIFEST, orjson.dumps(asdict(manifest), option=orjson.OPT_INDENT_2))
+    def add_manifest(self, manifest: Manifest, sign: Callable[[bytes], str]) -> None:
+        """Write the manifest, and what ``sign`` returns for its bytes."""
+        content = orjson.dumps(asdict(manifest), option=orjson.OPT_INDENT_2)
+        self._zip.writestr(MANIFEST, content)
+        self._zip.writestr(SIGNATURE, sign(content))
 
 
 class Reader:
@@ -118,7 +124,9 @@ class Reader:
             ) from None
         except OSError as error:
             raise MaintenanceError(f"{path} cannot be read ({error.strerror}).") from None
-        self.manifest = self._read_manifest()
+        self.manifest_bytes = self._read_manifest()
+        self.manifest = self._parse_manifest(self.manifest_bytes)
+        self.signature = self._read_signature()
 
     def __enter__(self) -> Self:
         return self
@@ -165,19 +173,32 @@ class Reader:
         if checksum.sha256 != expected.sha256:
             raise self._damage(f"the checksum of {expected.name} differs")
 
-    def _read_manifest(self) -> Manifest:
+    def _read_manifest(self) -> bytes:
         try:
             with self._zip.open(MANIFEST) as member:
-                content = orjson.loads(member.read(_MAX_MANIFEST))
+                return member.read(_MAX_MANIFEST)
         except KeyError:
             raise MaintenanceError(
                 f"{self._path} is no backup of Canopy: it holds no {MANIFEST}."
             ) from None
         except _ZIP_ERRORS as error:
             raise self._damage(f"{MANIFEST}: {error}") from None
-        return self._parse_manifest(content)
 
-    def _parse_manifest(self, content: Any) -> Manifest:
+    def _read_signature(self) -> str | None:
+        """None when there is none."""
+        try:
+            with self._zip.open(SIGNATURE) as member:
+                return member.read(_MAX_SIGNATURE).decode("ascii", "replace")
+        except KeyError:
+            return None
+        except _ZIP_ERRORS as error:
+            raise self._damage(f"{SIGNATURE}: {error}") from None
+
+    def _parse_manifest(self, text: bytes) -> Manifest:
+        try:
+            content = orjson.loads(text)
+        except ValueError as error:
+            raise self._damage(f"{MANIFEST}: {error}") from None
         if isinstance(content, dict) and content.get("format") != FORMAT:
             raise MaintenanceError(
                 f"{self._path} is no backup that this version of Canopy can read: "

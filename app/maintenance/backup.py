@@ -10,6 +10,7 @@ from sqlalchemy import URL
 
 from app.db.snapshots import snapshot
 from app.maintenance.archive import FORMAT, Manifest, Writer, new_file
+from app.maintenance.authenticity import signature_of
 from app.maintenance.dump import Progress, TableChecksum, count_rows, no_progress, read_lines
 from app.maintenance.schema import codecs_of, require_whole
 from app.security.sealing import key_check
@@ -44,7 +45,7 @@ def back_up(
     Args:
         url: the database.
         path: the file, which appears when it is complete.
-        secret_key: the current key, of which a few check bits are kept.
+        secret_key: the current key, which signs it, and of which a few check bits are kept.
         service_version: the version that the manifest names as its maker.
         overwrite: whether an existing file is replaced.
         progress: called with the number of rows written since the last call.
@@ -75,5 +76,5 @@ def back_up(
                 secret_key_check=key_check(secret_key),
                 tables=tables,
             )
-            writer.add_manifest(manifest)
+            writer.add_manifest(manifest, lambda content: signature_of(content, secret_key))
     return Backup(path, path.stat().st_size, manifest)

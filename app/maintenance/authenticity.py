@@ -1,0 +1,49 @@
+"""Whether a backup is as an instance with this ``SECRET_KEY`` wrote it.
+
+The manifest has the checksum of each table, so a signature of the manifest is one of the whole
+backup. Its key is derived from ``SECRET_KEY``: whoever has only the file can change it, but cannot
+sign it again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import Sequence
+
+from app.maintenance.archive import Reader
+from app.maintenance.errors import MaintenanceError
+from app.security.sealing import key_check
+from app.security.signatures import is_same, sign
+
+
+def signature_of(manifest: bytes, secret_key: str) -> str:
+    """The HMAC-SHA256 of a manifest as it is in the file, in lower-case hexadecimal."""
+    derived = hmac.new(secret_key.encode(), b"canopy backup signature", hashlib.sha256)
+    return sign(derived.hexdigest(), manifest)
+
+
+def is_authentic(backup: Reader, secret_keys: Sequence[str]) -> bool:
+    """Whether it was signed with one of these keys, and not changed since."""
+    signatures = [signature_of(backup.manifest_bytes, key) for key in secret_keys]
+    return any(is_same(backup.signature or "", each) for each in signatures)
+
+
+def require_authentic(backup: Reader, secret_keys: Sequence[str]) -> None:
+    """Raise MaintenanceError unless it is authentic, with what can be done about it."""
+    if is_authentic(backup, secret_keys):
+        return
+    if backup.signature is None:
+        raise MaintenanceError(
+            "The backup has no signature: an older version of Canopy made it, or somebody changed "
+            "it. If you trust where it comes from, restore it with --unverified."
+        )
+    if backup.manifest.secret_key_check not in map(key_check, secret_keys):
+        raise MaintenanceError(
+            "The backup was made with another SECRET_KEY, so it cannot be verified. Set "
+            "SECRET_KEY_FORMER to that key or, if you trust where the backup comes from, restore "
+            "it with --unverified."
+        )
+    raise MaintenanceError(
+        "The backup was changed after it was made: its signature does not match. Use another one."
+    )

@@ -1,0 +1,131 @@
+"""A restore takes a backup that was signed with its SECRET_KEY; others only when told to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from flask import Flask
+
+from app.maintenance.dump import TableChecksum
+from app.models import Project
+from tests.cells import every_cell
+from tests.maintenance.conftest import MakeInstance
+from tests.maintenance.contents import checksums, count, fill
+from tests.maintenance.damage import Members, change_manifest, rewritten, table_of
+from tests.maintenance.test_commands import run
+
+KEY, OTHER = "the key of the first instance " * 2, "the key of the second instance " * 2
+
+
+def _make_admin(members: Members) -> None:
+    """Give a key more permissions, with the right checksum in the manifest."""
+    name = "tables/credentials.jsonl"
+    members[name] = members[name].replace(b"read", b"admin")
+    checksum = TableChecksum()
+    for line in members[name].splitlines(keepends=True):
+        checksum.add(line)
+
+    def correct(manifest: dict[str, Any]) -> None:
+        table_of(manifest, "credentials").update(sha256=checksum.sha256)
+
+    change_manifest(members, correct)
+
+
+def _date(members: Members) -> None:
+    change_manifest(members, lambda manifest: manifest.update(made_at="2020-01-01T00:00:00Z"))
+
+
+def _without_signature(members: Members) -> None:
+    del members["manifest.hmac"]
+
+
+def _strange_signature(members: Members) -> None:
+    members["manifest.hmac"] = b"\xff" * 5000
+
+
+# What was done to a backup of this instance, and the words by which the refusal tells.
+CHANGES: dict[str, tuple[Callable[[Members], None], str]] = {
+    "a row": (_make_admin, "was changed after it was made"),
+    "the manifest": (_date, "was changed after it was made"),
+    "its signature": (_strange_signature, "was changed after it was made"),
+    "no signature": (_without_signature, "has no signature"),
+}
+
+
+@pytest.fixture
+def own(make_instance: MakeInstance) -> Flask:
+    made = make_instance("sqlite", SECRET_KEY=KEY)
+    fill(made)
+    return made
+
+
+@pytest.fixture
+def path(own: Flask, folder: Path) -> Path:
+    run(own, "backup", folder / "b.zip")
+    return folder / "b.zip"
+
+
+def test_a_backup_that_was_changed_is_refused(own: Flask, path: Path) -> None:
+    whole, before = path.read_bytes(), checksums(own)
+    with every_cell() as cell:
+        for name, (change, words) in CHANGES.items():
+            with cell(name):
+                path.write_bytes(whole)
+                rewritten(path, change)
+                refused = run(own, "restore", path, "--yes")
+                assert refused.exit_code == 1
+                assert words in refused.stderr
+                assert refused.stderr.count("\n") == 1
+                assert checksums(own) == before
+
+
+def test_the_signature_of_another_backup_is_refused(own: Flask, path: Path, folder: Path) -> None:
+    fill(own)
+    run(own, "backup", folder / "later.zip")
+    kept: Members = {}
+    rewritten(folder / "later.zip", kept.update)
+    rewritten(path, lambda members: members.update({"manifest.hmac": kept["manifest.hmac"]}))
+    assert "was changed" in run(own, "restore", path, "--yes").stderr
+
+
+def test_one_without_a_signature_is_restored_when_that_is_asked_for(own: Flask, path: Path) -> None:
+    """As older versions made them."""
+    rewritten(path, _without_signature)
+    assert "--unverified" in run(own, "restore", path, "--yes").stderr
+    fill(own)
+    done = run(own, "restore", path, "--yes", "--json", "--unverified")
+    assert orjson.loads(done.stdout)["verified"] is False
+    assert count(own, Project) == 5
+
+
+def test_one_of_another_key_is_refused_and_restored_when_that_is_asked_for(
+    make_instance: MakeInstance, path: Path
+) -> None:
+    other = make_instance("sqlite", SECRET_KEY=OTHER)
+    refused = run(other, "restore", path, "--yes")
+    assert refused.exit_code == 1
+    assert "another SECRET_KEY" in refused.stderr
+    assert "SECRET_KEY_FORMER" in refused.stderr
+    assert count(other, Project) == 0
+    done = run(other, "restore", path, "--yes", "--unverified")
+    assert done.exit_code == 0
+    assert "another SECRET_KEY" in done.stderr
+    assert count(other, Project) == 5
+
+
+def test_one_of_the_former_key_is_verified(make_instance: MakeInstance, path: Path) -> None:
+    other = make_instance("sqlite", SECRET_KEY=OTHER, SECRET_KEY_FORMER=KEY)
+    done = run(other, "restore", path, "--yes", "--json")
+    document = orjson.loads(done.stdout)
+    assert (document["verified"], document["same_secret_key"]) == (True, False)
+    rewritten(path, _date)
+    assert "was changed" in run(other, "restore", path, "--yes").stderr
+
+
+def test_one_of_this_instance_is_verified(own: Flask, path: Path) -> None:
+    done = run(own, "restore", path, "--yes", "--json")
+    assert orjson.loads(done.stdout)["verified"] is True
