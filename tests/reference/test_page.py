@@ -104,6 +104,13 @@ def test_commands_have_the_public_address_where_one_is_set(app: Flask) -> None:
     assert ADDRESS not in page
 
 
+def test_the_document_names_the_address_for_support(app: Flask) -> None:
+    with second_app(app, support_email="help@example.org") as made:
+        contact = made.test_client().get("/v1/openapi.json").json["info"]["contact"]
+    assert contact["email"] == "help@example.org"
+    assert "email" not in app.test_client().get("/v1/openapi.json").json["info"]["contact"]
+
+
 @pytest.mark.parametrize("host", ['a"><script>', "a';id;'", "$(id)", "a<b", "`id`"])
 def test_a_host_that_is_none_does_not_get_into_the_page(app: Flask, host: str) -> None:
     answer = app.test_client().get("/docs", headers={"Host": host})
