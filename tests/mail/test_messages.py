@@ -14,7 +14,7 @@ import pytest
 from jinja2 import UndefinedError
 
 from app.mail.errors import Undeliverable
-from app.mail.messages import SUBJECTS, Envelope, compose, mail_host
+from app.mail.messages import SUBJECTS, Envelope, compose
 from app.mail.smtp import _SEVEN_BIT
 from config import Settings, load_settings
 from config_mail import sender
@@ -282,21 +282,6 @@ def test_the_name_of_the_sender(settings: Settings) -> None:
     read = message_from_bytes(message.as_bytes(policy=policy.SMTP), policy=policy.default)
     (address,) = read["From"].addresses
     assert (address.display_name, address.addr_spec) == (name, "canopy@green-woods.example")
-
-
-@pytest.mark.parametrize(
-    ("public_url", "host"),
-    [
-        ("https://Canopy.Example:8443/x", "canopy.example"),
-        ("http://127.0.0.1:8000", "[127.0.0.1]"),
-        ("http://[2001:db8::7]:8000", "[IPv6:2001:db8::7]"),
-        ("https://wälder.example", "xn--wlder-gra.example"),
-        ("https://a b\r\n>.example", "a-b-.example"),
-        ("http://", "localhost"),
-    ],
-)
-def test_mail_host(public_url: str, host: str) -> None:
-    assert mail_host(public_url) == host
 
 
 def test_a_long_host_is_not_folded(settings: Settings) -> None:
