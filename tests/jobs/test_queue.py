@@ -7,7 +7,7 @@ from importlib import import_module
 import pytest
 from redis import Redis
 
-from app import JOBS
+from app.core import JOBS
 from app.jobs.queue import job_queue
 from app.jobs.registry import RegisteredJob, register
 
