@@ -57,10 +57,10 @@ class Settings:
         one_of("development", "production"),
         "`production` refuses to start without `SECRET_KEY`",
     )
-    host: str = _setting("127.0.0.1", text, "address that the web server listens on")
-    port: int = _setting("8000", whole(1, 65535), "port that the web server listens on")
+    host: str = _setting("127.0.0.1", text, "address on which the web server listens")
+    port: int = _setting("8000", whole(1, 65535), "port on which the web server listens")
     instance_path: Path = _setting(
-        str(ROOT / "instance"), folder, "folder of the database, the queue's socket and the logs"
+        str(ROOT / "instance"), folder, "folder for the database, Valkey's socket and the logs"
     )
     database_url: str = _setting(
         "",
@@ -70,23 +70,23 @@ class Settings:
     redis_url: str | None = _setting(
         "",
         url("redis", "rediss", "unix"),
-        "a Valkey or Redis of your own; unset: an embedded one in the instance folder",
+        "your own Valkey or Redis; unset: an embedded Valkey in the instance folder",
     )
     secret_key: str = _setting(
         "",
         text,
-        "what signs cookies and encrypts what must be read again; unset: made, kept in its folder",
+        "signs cookies and encrypts stored secrets; unset: generated in the instance folder",
     )
     secret_key_former: str | None = _setting(
-        "", optional, "the `SECRET_KEY` before it was changed, until `bin/canopy secret-key finish`"
+        "", optional, "the previous `SECRET_KEY`, needed until `bin/canopy secret-key finish`"
     )
     public_url: str = _setting(
-        "", url("http", "https"), "address that people and programs reach; unset: HOST and PORT"
+        "", url("http", "https"), "public address of the service; unset: from `HOST` and `PORT`"
     )
     public_url_is_set: bool = False  # else each request's own scheme and host are used in links
     trusted_proxies: int = _setting("0", whole(0, 10), "number of reverse proxies in front")
     cors_origins: frozenset[str] = _setting(
-        "", origins, "origins whose pages may call /v1 and /api, separated by commas, or `*`"
+        "", origins, "origins whose pages may call /v1 and /api, comma-separated, or `*`"
     )
     max_body_bytes: int = _setting(
         str(16 * 1024 * 1024), whole(1024, 1024**3), "largest request body, in bytes"
@@ -96,72 +96,82 @@ class Settings:
         whole(0, 2**60),
         "bytes of boundaries and metadata that an account may store; 0: no limit",
     )
-    rate_limit_disabled: bool = _setting("false", boolean, "`true` skips every rate limit")
+    rate_limit_disabled: bool = _setting("false", boolean, "`true` turns all rate limits off")
     webhook_allowed_networks: tuple[Network, ...] = _setting(
-        "", networks, "private networks that webhooks may reach, for development"
+        "", networks, "private networks to which webhooks may be delivered, for development"
     )
     webhook_ca_bundle: Path | None = _setting(
-        "", file, "certificates that webhook receivers are checked against; unset: the system's"
+        "", file, "CA certificates trusted for webhook receivers; unset: the system's"
     )
     billing_webhook_secret: str | None = _setting(
-        "", secret, "key of /api/billing/webhook, of at least 16 characters"
+        "", secret, "signing secret of /api/billing/webhook, at least 16 characters"
     )
     payment_provider_webhook_secret: str | None = _setting(
-        "", secret, "key of /api/billing/payment-provider-webhook, likewise"
+        "",
+        secret,
+        "signing secret of /api/billing/payment-provider-webhook, at least 16 characters",
     )
-    db_webhook_secret: str | None = _setting("", secret, "key of /api/db/webhook, likewise")
+    db_webhook_secret: str | None = _setting(
+        "", secret, "signing secret of /api/db/webhook, at least 16 characters"
+    )
     mail_url: MailServer | None = _setting(
-        "", mail_server, "mail server; unset: mails are written to the instance folder"
+        "", mail_server, "mail server; unset: mails are saved as files in the instance folder"
     )
     mail_from: Sender = _setting("Canopy <canopy@localhost>", sender, "sender of mails")
     sign_up: str = _setting(
         "open",
         one_of("open", "invited", "closed"),
-        "who may become a person here: anybody, invited people, or those whom the operator adds",
+        "who can sign up: anybody, only invited people, or only those whom the operator adds",
     )
     default_plan: str = _setting("free", text, "plan of new accounts")
     accounts_per_person: int = _setting(
-        "10", whole(0, 10_000), "accounts that a person may own before they cannot create another"
+        "10",
+        whole(0, 10_000),
+        "accounts that a person may own; beyond that, they cannot create another",
     )
-    instance_name: str = _setting("Canopy", line(64), "name of this instance in pages and mails")
+    instance_name: str = _setting(
+        "Canopy", line(64), "name of the instance, shown in pages and mails"
+    )
     support_email: str | None = _setting(
-        "", email, "address for people who need help, in pages, mails and security.txt"
+        "", email, "contact address for help, shown in pages, mails and security.txt"
     )
-    privacy_url: str | None = _setting("", url("http", "https"), "your privacy policy")
-    imprint_url: str | None = _setting("", url("http", "https"), "your legal notice")
-    password_time_cost: int = _setting("3", whole(1, 20), "rounds of Argon2id over a password")
+    privacy_url: str | None = _setting("", url("http", "https"), "address of your privacy policy")
+    imprint_url: str | None = _setting("", url("http", "https"), "address of your legal notice")
+    password_time_cost: int = _setting("3", whole(1, 20), "Argon2id iterations for each password")
     password_memory_kib: int = _setting(
-        str(64 * 1024), whole(8, 4 * 1024 * 1024), "memory that Argon2id fills, in KiB"
+        str(64 * 1024), whole(8, 4 * 1024 * 1024), "Argon2id memory, in KiB"
     )
-    password_parallelism: int = _setting("4", whole(1, 64), "lanes of Argon2id")
+    password_parallelism: int = _setting("4", whole(1, 64), "Argon2id parallelism (lanes)")
     chat_base_url: str | None = _setting(
         "", url("http", "https"), "an OpenAI-compatible server for /api/chat"
     )
-    chat_model: str | None = _setting("", optional, "model that /api/chat asks")
-    chat_api_key: str | None = _setting("", optional, "key for the chat server")
+    chat_model: str | None = _setting("", optional, "model that /api/chat uses")
+    chat_api_key: str | None = _setting("", optional, "API key for the chat server")
     plans_file: Path | None = _setting("", file, "TOML file that changes or adds plans")
-    map_tile_url: str | None = _setting("", url("http", "https"), "map tiles, `{z}/{x}/{y}`")
-    map_tile_attribution: str = _setting("", text, "credit line of the map tiles")
+    map_tile_url: str | None = _setting(
+        "", url("http", "https"), "address of map tiles, with `{z}/{x}/{y}`"
+    )
+    map_tile_attribution: str = _setting("", text, "attribution of the map tiles")
     web_workers: int = _setting("2", whole(1, 256), "processes of the web server")
-    web_threads: int = _setting("4", whole(1, 256), "threads of each web process")
+    web_threads: int = _setting("4", whole(1, 256), "threads in each web process")
     database_pool_size: int = _setting(
         "8",
         whole(1, 500),
-        "PostgreSQL connections that each process may hold for changes, and again for reading",
+        "PostgreSQL connections of each process for writing, and as many for reading",
     )
     database_timeout_ms: int = _setting(
-        "5000", whole(100, 600_000), "longest wait for a lock or a statement, in milliseconds"
+        "5000", whole(100, 600_000), "timeout for a lock or a statement, in milliseconds"
     )
     metrics_token: str | None = _setting(
         "",
         secret,
-        "bearer token of /metrics, of at least 16 characters; unset: /metrics does not exist",
+        "bearer token for /metrics, at least 16 characters; unset: /metrics does not exist",
     )
     log_format: str = _setting(
-        "auto", one_of("auto", "json", "text"), "`auto` is text on a terminal, else JSON"
+        "auto", one_of("auto", "json", "text"), "`auto`: text on a terminal, otherwise JSON"
     )
     log_level: str = _setting(
-        "info", one_of("debug", "info", "warning", "error"), "least severity that is logged"
+        "info", one_of("debug", "info", "warning", "error"), "lowest severity to log"
     )
 
     @property
