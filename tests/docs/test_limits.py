@@ -42,6 +42,22 @@ for (let number = 0; number < 5; number++) {{
 """,
 }
 
+# An update of a project that has changed since, and the status of its response.
+UPDATES = {
+    "python": """
+client = Canopy("http://127.0.0.1:{port}", "{key}")
+path = "/v1/projects/{project}"
+changes = {{"name": "Grove"}}
+print(client.request("PUT", path, json=changes, headers={{"If-Match": '"stale"'}}).status_code)
+""",
+    "javascript": """
+const client = new Canopy("http://127.0.0.1:{port}", "{key}");
+const headers = {{ "If-Match": '"stale"' }};
+const changes = {{ name: "Grove" }};
+console.log((await client.request("PUT", "/v1/projects/{project}", changes, headers)).status);
+""",
+}
+
 
 def code(language: str) -> str:
     """The client of the page in this language."""
@@ -97,6 +113,26 @@ def short_minute(url: str, account_id: str) -> Iterator[None]:
     thread.join()
 
 
+def run(language: str, calls: str, folder: Path) -> str:
+    """What the client of the page prints, with these calls below it."""
+    path = folder / ("client.py" if language == "python" else "client.mjs")
+    program = sys.executable if language == "python" else str(NODE)
+    path.write_text(code(language) + calls)
+    done = subprocess.run([program, str(path)], capture_output=True, text=True, timeout=60)
+    assert done.stderr == ""
+    return done.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("language", UPDATES)
+def test_a_client_of_the_page_sends_headers_of_its_caller(
+    server: Server, account: Client, tmp_path: Path, language: str
+) -> None:
+    project = account.post("/v1/projects", json={"name": "Forest"}).json["data"]["id"]
+    calls = UPDATES[language].format(port=server.port, key=account.token, project=project)
+    assert run(language, calls, tmp_path) == "412\n"
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("language", CALLS)
 def test_a_client_of_the_page_waits_for_the_minute_and_not_for_the_day(
@@ -104,13 +140,9 @@ def test_a_client_of_the_page_waits_for_the_minute_and_not_for_the_day(
 ) -> None:
     """Three pass, the fourth passes in the next minute, and the fifth would have to wait for
     tomorrow."""
-    path = tmp_path / ("client.py" if language == "python" else "client.mjs")
-    program = sys.executable if language == "python" else str(NODE)
-    path.write_text(code(language) + CALLS[language].format(port=server.port, key=account.token))
+    calls = CALLS[language].format(port=server.port, key=account.token)
     with short_minute(environ["REDIS_URL"], account.account_id):
-        done = subprocess.run([program, str(path)], capture_output=True, text=True, timeout=60)
-    assert done.stderr == ""
-    answers = [line.split() for line in done.stdout.splitlines()]
+        answers = [line.split() for line in run(language, calls, tmp_path).splitlines()]
     assert [status for status, _ in answers] == ["201"] * 4 + ["429"]
     seconds = [float(took) for _, took in answers]
     assert seconds[3] >= 1

@@ -1,4 +1,4 @@
-"""How often the forms of pages may be posted (docs/limits.md, "Forms of pages")."""
+"""How often the forms of pages may be posted (docs/limits.md, "Forms")."""
 
 from __future__ import annotations
 
