@@ -99,7 +99,7 @@ def test_a_name_twice_in_one_object_is_refused(text: str) -> None:
 
 
 def test_the_name_that_stands_twice_is_told() -> None:
-    with pytest.raises(JsonInvalid, match="the name 'b' twice in one object"):
+    with pytest.raises(JsonInvalid, match="repeats the name 'b' in one object"):
         loads(b'[{"a": 1}, {"a": 2}, {"b": 1, "a": 1, "b": 2}]')
 
 
