@@ -226,6 +226,7 @@ def test_show_has_all_that_is_known_of_an_account(run: Run, client: Client) -> N
             "requests_per_day": None,
             "hectares": None,
             "members": None,
+            "chat_questions_per_day": None,
         },
         "usage": shown["usage"],
         "members": client.get("/v1/account/members").json["data"],

@@ -95,7 +95,7 @@ def test_the_scope_profile_allows_nothing_else(client: Client, application: Appl
     ("role", "scopes", "path", "told"),
     [
         ("owner", ("profile",), "/v1/projects", "scope projects:read"),
-        ("owner", ALL, "/v1/account/usage", "billing:read, which no OAuth token can have"),
+        ("owner", ALL, "/v1/account/usage", "billing:read, which OAuth tokens cannot have"),
         ("viewer", ALL, "/v1/projects", "person"),
     ],
 )
