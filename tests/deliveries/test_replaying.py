@@ -140,7 +140,7 @@ def test_one_replay_at_a_time(delivering: Flask, customer: Client, receiver: Rec
     body = {"since": format_time(clock.now() - timedelta(days=1))}
     again = customer.post(f"/v1/webhooks/{webhook['id']}/replay", body)
     assert again.status_code == 409
-    assert "not done yet" in again.json["error"]["message"]
+    assert "still running" in again.json["error"]["message"]
     queue_all(delivering)
     assert replay(customer, webhook) == 1
 
