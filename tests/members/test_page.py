@@ -43,7 +43,7 @@ def test_requests_are_answered_as_shown(demo: Client) -> None:
 def test_the_table_of_roles_is_that_of_the_policy() -> None:
     rows = re.findall(r"^\| ([a-z].*?) \|(.*)\|$", PAGE.partition("## Who")[0], re.MULTILINE)
     shown = {what: [cell.strip() == "yes" for cell in cells.split("|")] for what, cells in rows}
-    assert shown.pop("make, change and remove owners") == [False, False, False, True]
+    assert shown.pop("appoint, change and remove owners") == [False, False, False, True]
     assert set(shown) == set(LINES)
     for what, permissions in LINES.items():
         assert shown[what] == [permissions <= held for held in ROLES.values()]
