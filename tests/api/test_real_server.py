@@ -134,11 +134,6 @@ def test_an_expectation_is_met(server: Server) -> None:
         assert connection.recv(1000).startswith(b"HTTP/1.1 201 ")
 
 
-def test_a_body_that_was_sent_already_is_not_asked_for(server: Server) -> None:
-    body = _project("Not asked for", 200)
-    assert server.send(f"{EXPECTING}Content-Length: {len(body)}", body).status == 201
-
-
 def test_a_body_that_is_too_large_is_not_asked_for(server: Server) -> None:
     assert server.send(f"{EXPECTING}Content-Length: {LIMIT + 1}").status == 413
 
