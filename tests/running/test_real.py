@@ -72,7 +72,7 @@ def _check_parent(pid: int) -> None:
 def answers(port: int, path: str) -> bool:
     try:
         return bool(fetch(port, path))
-    except (URLError, ConnectionError):
+    except (URLError, ConnectionError, TimeoutError):
         return False
 
 
@@ -101,7 +101,7 @@ def test_files_in_a_folder_that_others_may_enter_are_private(
             elif part == "worker":
                 wait_for(lambda: len(marked.pids("worker.py")) == 3, 30)
             else:
-                wait_for(lambda: answers(int(environment["PORT"]), "/healthz"), 30)
+                wait_for(lambda: answers(int(environment["PORT"]), "/healthz"), 90)
             made = {path.name: path.stat().st_mode for path in folder.iterdir()}
             assert [name for name, mode in made.items() if mode & 0o077] == []
         finally:
