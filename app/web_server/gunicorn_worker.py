@@ -4,8 +4,9 @@
   and one, the poller, that waits for all connections. The poller collects a request
   (``request_buffer``), and gives it to a thread once all of it is there or it is certain to be
   refused; a thread never reads from a connection. What is not complete in time is answered 408,
-  what there is no room for 503. A thread still waits for clients that do not read their response,
-  and the poller for those that do not close their connection afterwards, for a limited time each.
+  what there is no room for 503. What a client does not read of its response at once, the poller
+  sends (``response_buffer``); for that, and for the client to close its connection, it waits for a
+  limited time.
 * A request so malformed that the application never sees it gets the error envelope of the service
   instead of a page of HTML.
 * The log says only what was wrong with such a request, not what was sent: that may hold a secret.
@@ -27,7 +28,6 @@ import errno
 import logging
 import selectors
 import socket
-import struct
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -48,14 +48,13 @@ from app.web_server.request_buffer import (
     RequestLimits,
     Storage,
 )
+from app.web_server.response_buffer import ResponseBuffer, SlowReaders
 
 log = logging.getLogger(__name__)
 
 GUNICORN_VERSION: Final = "27.0.1"
 
 REQUEST_TIMEOUT: Final = 20.0  # seconds for a whole request; 16 MB at 7 Mbit/s
-SEND_TIMEOUT: Final = 20  # seconds until the client reads more of its response
-EXCHANGE_TIMEOUT: Final = 300.0  # seconds, from a whole request to the last byte of its response
 MAX_IN_MEMORY: Final = 32 * 1024 * 1024  # bytes of the large requests of a process
 MAX_IN_FILES: Final = 256 * 1024 * 1024
 _LAST_ANSWERS: Final = 2.0  # seconds of graceful_timeout in which no more requests are collected
@@ -65,27 +64,34 @@ _OUT_OF_FILES: Final = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 _CONTINUE: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
 
 
-class ResponseWithoutServer(wsgi.Response):  # type: ignore[misc]  # gunicorn has no types
-    """gunicorn's response, without the header ``Server``."""
+class BufferedResponse(wsgi.Response):  # type: ignore[misc]  # gunicorn has no types
+    """gunicorn's response, without the header ``Server``, which does not wait for its client."""
+
+    def __init__(self, req: Any, sock: socket.socket, cfg: Any) -> None:
+        super().__init__(req, req.response, cfg)
+
+    def can_sendfile(self) -> bool:
+        return False  # it would wait
 
     def default_headers(self) -> list[str]:
         lines: list[str] = super().default_headers()
         return [line for line in lines if not line.startswith("Server:")]
 
 
-wsgi.Response = ResponseWithoutServer
+wsgi.Response = BufferedResponse
 
 
 class EnvelopeWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
     """The worker class of the service. A connection is in a thread, or the poller waits for it: for
-    its first request (``pending_conns``), the rest of a request (``_collecting``), its next request
-    (``keepalived_conns``), or its end (``_lingering``)."""
+    its first request (``pending_conns``), the rest of a request (``_collecting``), its client to
+    read a response (``_reading``), its next request (``keepalived_conns``), or its end
+    (``_lingering``)."""
 
     max_body_bytes = 16 * 1024 * 1024  # gunicorn.conf.py sets MAX_BODY_BYTES
 
     def init_process(self) -> None:
         self._collecting: dict[Any, float] = {}  # connection -> deadline, the earliest first
-        self._started: dict[Any, float] = {}  # connection -> when a thread began with its request
+        self._reading = SlowReaders(super().finish_request, self._drop)
         self._lingering = LingeringClose()
         self._collect_until = float("inf")  # when it is stopping
         self._is_out_of_files = False
@@ -117,7 +123,7 @@ class EnvelopeWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no typ
         """Give a connection to a thread as soon as its next request is there. gunicorn calls this
         for a connection that is new or readable, or has sent more than a request already."""
         conn.close = partial(self._close, conn.sock)
-        conn.request = RequestBuffer(self._limits, self._storage)
+        conn.request, conn.response = RequestBuffer(self._limits, self._storage), None
         ahead = conn.parser.unreader.take_buffered() if conn.parser else b""
         if ahead:
             self._add(conn, ahead)
@@ -126,32 +132,27 @@ class EnvelopeWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no typ
 
     def handle(self, conn: Any) -> Any:
         """Handle one request. Runs in a thread of the pool."""
-        self._started[conn] = time.monotonic()
-        try:
-            is_kept = super().handle(conn)
-            if is_kept and (rest := b"".join(conn.pieces)):
-                unreader = conn.parser.unreader
-                unreader.unread(unreader.take_buffered() + rest)
-            return is_kept
-        finally:
-            self._started.pop(conn, None)
+        is_kept = super().handle(conn)
+        if is_kept and (rest := b"".join(conn.pieces)):
+            unreader = conn.parser.unreader
+            unreader.unread(unreader.take_buffered() + rest)
+        return is_kept
 
     def handle_request(self, req: Any, conn: Any) -> Any:
         """Run the application and send its response."""
-        timeout = struct.pack("ll", SEND_TIMEOUT, 0)
-        conn.sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, timeout)
+        req.response = conn.response = ResponseBuffer(conn.sock)
         req._expected_100_continue = False  # that was sent, or is not needed any more
         if not conn.request.is_complete or self._count.should_close_one(self._connections_in_use()):
             req.force_close()
-        try:
-            return super().handle_request(req, conn)
-        except BlockingIOError:
-            return False  # the client stopped reading
+        return super().handle_request(req, conn)
 
     def finish_request(self, conn: Any, fs: Any) -> None:
-        """Close or keep a connection after its request."""
+        """Close or keep a connection after its request, once its client has read the response."""
         conn.request.close()
-        super().finish_request(conn, fs)
+        if conn.response and conn.response.size:
+            self._reading.add(conn, fs, self.poller)
+        else:
+            super().finish_request(conn, fs)
 
     def murder_pending(self) -> None:
         """End exchanges and connections past their limits. gunicorn calls this every second, and
@@ -161,10 +162,7 @@ class EnvelopeWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no typ
             self._make_room()
         now = time.monotonic()
         self._end_collecting(now)
-        for conn, started in list(self._started.items()):
-            if now - started > EXCHANGE_TIMEOUT:
-                with contextlib.suppress(OSError):
-                    conn.sock.shutdown(socket.SHUT_RDWR)
+        self._reading.end_expired(self.poller)
         self._lingering.end_expired(self.poller)
 
     def handle_error(self, req: Any, client: Any, addr: Any, exc: Exception) -> None:
@@ -179,7 +177,8 @@ class EnvelopeWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no typ
 
     def _connections_in_use(self) -> int:
         """Those that are not slow: in a thread, or kept alive between two requests."""
-        return int(self.nr_conns) - len(self._collecting) - len(self.pending_conns)
+        slow = len(self._collecting) + len(self._reading) + len(self.pending_conns)
+        return int(self.nr_conns) - slow
 
     def _collect(self, conn: Any, _: object = None) -> None:
         """Read what has arrived of a request."""
@@ -272,8 +271,11 @@ class EnvelopeWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no typ
     def _make_room(self) -> None:
         """Close the connection that has been waited for the longest, of the kind of which there are
         the most. Not to be called for an event of the poller: it may have others of the same."""
-        waiting = max(self._collecting, self.pending_conns, self.keepalived_conns, key=len)
-        if waiting is self._collecting and waiting:
+        kinds = (self._collecting, self._reading, self.pending_conns, self.keepalived_conns)
+        waiting: Any = max(kinds, key=len)
+        if waiting is self._reading and waiting:
+            self._reading.drop_oldest(self.poller)
+        elif waiting is self._collecting and waiting:
             self._refuse(next(iter(waiting)), refusals.NO_ROOM, graceful=False)
         elif waiting:
             waiting[0].timeout = 0.0

@@ -54,6 +54,7 @@ OTHER_WAYS: dict[str, tuple[str, str]] = {
     "app.web_server.gunicorn_worker": ("socket", "connections that clients opened"),
     "app.web_server.lingering_close": ("socket", "likewise"),
     "app.web_server.refusals": ("socket", "likewise"),
+    "app.web_server.response_buffer": ("socket", "likewise"),
     "app.running.supervisor": ("http.client socket", _OWN),
     "app.jobs.scheduler": ("redis", _VALKEY),
     "app.usage.jobs": ("redis", _VALKEY),

@@ -58,7 +58,9 @@ def test_the_version_is_the_one_that_was_read(library: str) -> None:
         (http.get_parser, "(cfg, source, source_addr, http2_connection=False)"),
         (unreader.Unreader.take_buffered, "(self)"),
         (unreader.Unreader.unread, "(self, data)"),
+        (wsgi.Response.__init__, "(self, req, sock, cfg)"),
         (wsgi.Response.default_headers, "(self)"),
+        (wsgi.Response.can_sendfile, "(self)"),
         (message.Message.force_close, "(self)"),
         (Worker._install_signal_handlers, "(self)"),
         (Worker.request_stop, "(self, signum, frame)"),
@@ -95,7 +97,10 @@ def test_gunicorn_calls_what_is_overridden() -> None:
     assert "must_close" in message.Message.should_close.__code__.co_names
     assert "poller" in worker.init_process.__code__.co_names
     assert {"Response", "_expected_100_continue"} <= set(wsgi.create.__code__.co_names)
-    assert wsgi.Response is gunicorn_worker.ResponseWithoutServer
+    assert wsgi.Response is gunicorn_worker.BufferedResponse
+    assert "can_sendfile" in wsgi.Response.sendfile.__code__.co_names
+    for writer in (util.write, util.write_chunk):
+        assert "sendall" in writer.__code__.co_names
 
 
 def test_a_connection_of_gunicorn_has_the_attributes() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import socket
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -14,16 +15,31 @@ from tests.web_server.servers import ASKED, SmallServer, is_closed, receive, sma
 
 LARGE = 8_000_000
 
-# The service with shorter patience, and an answer that no buffer of a socket takes whole.
+# The service with shorter patience, and answers that no buffer of a socket takes whole.
 APPLICATION = f"""
-from app.web_server import gunicorn_worker
-gunicorn_worker.REQUEST_TIMEOUT, gunicorn_worker.SEND_TIMEOUT = 1.0, 1
+from app.web_server import gunicorn_worker, response_buffer
+gunicorn_worker.REQUEST_TIMEOUT = 1.0
+response_buffer.SEND_TIMEOUT = 3.0
+response_buffer.MAX_HELD, response_buffer.MAX_UNREAD = 2 * {LARGE}, 10 * {LARGE}
 
 def app(environ, start_response):
+    if environ["PATH_INFO"] == "/endless":
+        start_response("200 OK", [])
+        return (b"x" * {LARGE} for _ in range(10))
+    if environ["PATH_INFO"] == "/failing":
+        return failing(start_response)
     body = b"x" * ({LARGE} if environ["PATH_INFO"] == "/large" else 1)
     start_response("200 OK", [("Content-Length", str(len(body)))])
     return [body]
+
+def failing(start_response):
+    start_response("200 OK", [])
+    yield b"x" * {LARGE}
+    raise ValueError("in the middle")
 """
+
+ASKED_FOR_LARGE = b"GET /large HTTP/1.1\r\nHost: a\r\n\r\n"
+LAST_LARGE = ASKED_FOR_LARGE.replace(b"\r\n\r\n", b"\r\nConnection: close\r\n\r\n")
 
 
 @pytest.fixture(scope="module")
@@ -65,22 +81,95 @@ def test_a_connection_that_is_not_closed_is_closed_for_it(server: SmallServer) -
             client.sendall(b"x")
 
 
+def test_clients_that_do_not_read_hold_nobody(server: SmallServer) -> None:
+    with ExitStack() as stack:
+        for _ in range(8):
+            stack.enter_context(_deaf(server)).sendall(ASKED_FOR_LARGE)
+        assert server.answered_within() < 1
+
+
 @pytest.mark.slow
-def test_clients_that_do_not_read_hold_a_thread_for_a_while_only(server: SmallServer) -> None:
-    with ExitStack() as deaf:
-        for _ in range(4):
-            client = deaf.enter_context(server.connect())
-            client.sendall(b"GET /large HTTP/1.1\r\nHost: a\r\n\r\n")
-        assert server.answered_within() < 8
+def test_clients_that_do_not_read_are_closed(server: SmallServer) -> None:
+    with _deaf(server) as client:
+        client.sendall(ASKED_FOR_LARGE)
+        time.sleep(5)
+        assert _received(client) < LARGE
+
+
+@pytest.mark.slow
+def test_a_client_that_reads_slowly_gets_all_of_an_answer_and_can_go_on(
+    server: SmallServer,
+) -> None:
+    with server.connect() as client:
+        for _ in range(2):
+            client.sendall(ASKED_FOR_LARGE)
+            time.sleep(1.5)
+            assert receive(client).body == b"x" * LARGE
+        client.sendall(ASKED)
+        assert receive(client).body == b"x"
+
+
+def test_a_request_behind_a_large_answer_is_answered(server: SmallServer) -> None:
+    with server.connect() as client:
+        client.sendall(ASKED_FOR_LARGE + ASKED)
+        time.sleep(0.2)
+        assert receive(client).body == b"x" * LARGE
+        assert receive(client).body == b"x"
+
+
+@pytest.mark.slow
+def test_the_oldest_goes_when_too_much_is_not_read(server: SmallServer) -> None:
+    with ExitStack() as stack:
+        clients = [stack.enter_context(_deaf(server)) for _ in range(16)]
+        for client in clients:
+            client.sendall(LAST_LARGE)
+            time.sleep(0.05)
+        assert _received(clients[0]) < LARGE < _received(clients[-1])
+
+
+@pytest.mark.slow
+def test_what_is_too_large_to_be_kept_waits_for_its_client(server: SmallServer) -> None:
+    began = b"GET /endless HTTP/1.0\r\nHost: a\r\n\r\n"
+    with server.connect() as reader, _deaf(server) as deaf:
+        deaf.sendall(began)
+        reader.sendall(began)
+        time.sleep(1)
+        assert _received(reader) > 10 * LARGE
+        time.sleep(5)
+        assert _received(deaf) < 10 * LARGE
+    assert server.answered_within() < 1
+
+
+def test_a_failure_in_the_middle_of_an_answer_does_no_harm(server: SmallServer) -> None:
+    with server.connect() as client:
+        client.sendall(b"GET /failing HTTP/1.0\r\nHost: a\r\n\r\n")
+        time.sleep(0.5)
+        assert server.answered_within() < 1
+
+
+def _deaf(server: SmallServer) -> socket.socket:
+    """A connection that takes little, while its client does not read."""
+    client = socket.socket()
+    client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    client.connect(("127.0.0.1", server.port))
+    client.settimeout(10)
+    return client
+
+
+def _received(client: socket.socket) -> int:
+    """How many bytes come until the connection ends."""
+    client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1024 * 1024)
+    received = 0
+    with contextlib.suppress(ConnectionError):
+        while part := client.recv(65536):
+            received += len(part)
+    return received
 
 
 def test_who_reads_gets_all_of_a_large_answer(server: SmallServer) -> None:
     with server.connect() as client:
-        client.sendall(b"GET /large HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
-        received = 0
-        while part := client.recv(65536):
-            received += len(part)
-    assert received > LARGE
+        client.sendall(LAST_LARGE)
+        assert _received(client) > LARGE
 
 
 BEGUN = {

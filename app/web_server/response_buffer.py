@@ -1,0 +1,129 @@
+"""Responses that their clients have not taken yet, so that no thread waits for who reads slowly."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import selectors
+import socket
+import time
+from collections import deque
+from collections.abc import Callable
+from typing import Any, Final
+
+MAX_HELD: Final = 96 * 1024 * 1024  # bytes of one response; past that a thread waits for its client
+MAX_UNREAD: Final = 192 * 1024 * 1024  # bytes of all responses that the poller sends
+SEND_TIMEOUT: Final = 20.0  # seconds until the client reads more of its response
+RESPONSE_TIMEOUT: Final = 300.0  # seconds until it has read all of it
+
+_PIECE: Final = 1024 * 1024  # bytes to send at once
+
+
+class ResponseBuffer:
+    """What gunicorn writes a response to, in place of the socket. It keeps what the socket does not
+    take at once."""
+
+    def __init__(self, sock: socket.socket) -> None:
+        self._sock = sock
+        self._unsent: deque[memoryview] = deque()
+        now = time.monotonic()
+        self._progress, self._deadline = now, now + RESPONSE_TIMEOUT
+        self.size = 0  # bytes that it keeps
+
+    @property
+    def time_left(self) -> float:
+        """Seconds that the client has to read more."""
+        return min(self._progress + SEND_TIMEOUT, self._deadline) - time.monotonic()
+
+    def sendall(self, data: bytes) -> None:
+        """Send or keep data.
+
+        Raises:
+            OSError: the client is gone, or reads too slowly what is too large to be kept.
+        """
+        if not self._unsent:
+            self._progress = time.monotonic()
+        self._unsent.append(memoryview(data))
+        self.size += len(data)
+        self.send()
+        while self.size > MAX_HELD:
+            with selectors.DefaultSelector() as poller:
+                poller.register(self._sock, selectors.EVENT_WRITE)
+                if self.time_left < 0 or not poller.select(self.time_left):
+                    raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
+            self.send()
+
+    def send(self) -> None:
+        """Send what the socket takes now.
+
+        Raises:
+            OSError: the client is gone.
+        """
+        with contextlib.suppress(BlockingIOError):
+            while self._unsent:
+                data = self._unsent[0]
+                sent = self._sock.send(data[:_PIECE], socket.MSG_DONTWAIT)
+                self._progress = time.monotonic()
+                self.size -= sent
+                if sent == len(data):
+                    self._unsent.popleft()
+                else:
+                    self._unsent[0] = data[sent:]
+
+
+class SlowReaders:
+    """The connections of a process whose clients still read their responses. The poller sends the
+    rest, and passes a connection to ``finish`` then, or to ``drop`` when its client is gone or too
+    slow."""
+
+    def __init__(self, finish: Callable[[Any, Any], None], drop: Callable[[Any], None]) -> None:
+        self._finish, self._drop = finish, drop
+        self._reading: dict[Any, None] = {}  # in the order in which they came
+
+    def __len__(self) -> int:
+        return len(self._reading)
+
+    def add(self, conn: Any, outcome: Any, poller: selectors.BaseSelector) -> None:
+        """Take a connection, whose ``response`` is a ``ResponseBuffer``.
+
+        Args:
+            outcome: what ``finish`` is to be called with besides.
+        """
+        try:
+            poller.register(
+                conn.sock, selectors.EVENT_WRITE, lambda _: self._send(conn, outcome, poller)
+            )
+        except ValueError:  # it was closed, as the application failed in the middle
+            self._drop(conn)
+            return
+        self._reading[conn] = None
+        while sum(reader.response.size for reader in self._reading) > MAX_UNREAD:
+            self.drop_oldest(poller)
+
+    def drop_oldest(self, poller: selectors.BaseSelector) -> None:
+        """Close the connection that came first."""
+        self._remove(next(iter(self._reading)), poller)
+
+    def end_expired(self, poller: selectors.BaseSelector) -> None:
+        """Close those whose clients take too long."""
+        for conn in [reader for reader in self._reading if reader.response.time_left < 0]:
+            self._remove(conn, poller)
+
+    def _send(self, conn: Any, outcome: Any, poller: selectors.BaseSelector) -> None:
+        if conn not in self._reading:
+            return  # an event that came with the one for which it was dropped
+        try:
+            conn.response.send()
+        except OSError:
+            self._remove(conn, poller)
+            return
+        if not conn.response.size:
+            del self._reading[conn]
+            poller.unregister(conn.sock)
+            self._finish(conn, outcome)
+
+    def _remove(self, conn: Any, poller: selectors.BaseSelector) -> None:
+        del self._reading[conn]
+        poller.unregister(conn.sock)
+        self._drop(conn)
