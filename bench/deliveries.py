@@ -193,7 +193,7 @@ def _emit(targets: list[Target], seconds: float) -> int:
     events = round(seconds * PER_SECOND)
     record = {
         "id": "proj_x", "slug": "north-slope", "status": "active", "updated_at": None,
-        "external_id": None,
+        "external_id": None, "metadata": {},
         "created_at": clock.format_time(clock.now()), **EVENT["data"],
     }  # fmt: skip
     began = time.perf_counter()

@@ -109,7 +109,7 @@ class Instance:
 
     def end(self) -> tuple[int, str]:
         """Exit code and the last line of stderr."""
-        _, errors = self.process.communicate(timeout=20)
+        _, errors = self.process.communicate(timeout=60)
         self.took = time.monotonic() - self.began
         return self.process.returncode, (errors.strip().splitlines() or [""])[-1]
 

@@ -71,7 +71,7 @@ class Checkout:
     def run(self, *command: str, cwd: Path | None = None, **environment: str) -> tuple[int, str]:
         """The exit code, and what was written to stdout, then to stderr."""
         process = self.start(*command, cwd=cwd, **environment)
-        output, errors = process.communicate(timeout=30)
+        output, errors = process.communicate(timeout=120)
         return process.returncode, output + errors
 
     def installs(self) -> list[str]:
@@ -198,7 +198,7 @@ def test_a_failed_install_is_tried_again(checkout: Checkout) -> None:
 
 def test_two_at_once_install_once(checkout: Checkout) -> None:
     processes = [checkout.start("canopy", TAKES="0.5") for _ in range(3)]
-    said = [process.communicate(timeout=30)[1] for process in processes]
+    said = [process.communicate(timeout=120)[1] for process in processes]
     assert [process.returncode for process in processes] == [0, 0, 0]
     assert len(checkout.installs()) == 1
     assert sum("waiting for it" in text for text in said) == 2
