@@ -31,16 +31,24 @@ MOST = 99_000  # positions
 
 
 def problems_of(geometry: Geometry) -> list[Problem]:
-    """What is wrong with it; found in time."""
-    began = time.thread_time()
+    """What is wrong with it; found in time, if need be in the second try: collecting the garbage of
+    a whole test run falls into the time of some."""
+    for _ in range(2):
+        began = time.thread_time()
+        found = _problems(geometry)
+        taken = time.thread_time() - began
+        if taken < SECONDS:
+            break
+    assert taken < SECONDS
+    return found
+
+
+def _problems(geometry: Geometry) -> list[Problem]:
     try:
         read_boundary(geometry)
     except GeometryInvalid as refused:
         return refused.problems
-    else:
-        return []
-    finally:
-        assert time.thread_time() - began < SECONDS
+    return []
 
 
 def codes_of(geometry: Geometry) -> list[str]:
