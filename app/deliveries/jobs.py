@@ -27,14 +27,13 @@ _OUTAGE_SECONDS: Final = 1.0  # between two scans while Valkey is down
 
 def deliver() -> int:
     """Send what is due, and what becomes due meanwhile. Returns how many deliveries succeeded."""
-    client = valkey().client
-    NEW_DELIVERIES.begin(client)
+    valkey().attempt(NEW_DELIVERIES.begin)  # what is due is in the database, signal or not
     with closing(open_egress(current_app.config["SETTINGS"])) as egress:
         dispatcher = Dispatcher(egress, transaction, shutdown.is_requested)
-        with _forward_signals(dispatcher, client):
+        with _forward_signals(dispatcher, valkey().client):
             delivered = dispatcher.run()
     if dispatcher.may_have_more:  # the run ended by its time limit
-        NEW_DELIVERIES.notify(client)
+        valkey().attempt(NEW_DELIVERIES.notify)
     return delivered
 
 

@@ -19,7 +19,9 @@ from app.jobs.queue import FAILURE_TTL, RESULT_TTL, job_queue
 from app.jobs.valkey import TIMEOUT_SECONDS
 
 _SENT_TTL: Final = 60  # seconds that a signal waits for a job to receive it
-_QUEUED_TTL: Final = 30  # seconds until another job is put behind one that was killed too early
+# Seconds until a signal puts another job on the queue, when the last one was lost on its way there,
+# because Valkey answered too late, or was killed before it began.
+_QUEUED_TTL: Final = 5
 
 # Sends the signal, and says whether a job has to be put on the queue. The list holds one signal,
 # however many were sent. When the second key has expired, a job may wait all the same, behind one
