@@ -43,6 +43,7 @@ Transaction = Callable[[], AbstractContextManager[None]]
 _BATCH: Final = 128  # outcomes recorded at once
 _BATCH_SECONDS: Final = 0.05  # from the first outcome of a batch to its recording, at most
 _SCAN_INTERVAL: Final = 0.005  # seconds, at least, however many signals come
+_QUEUED_SCAN_INTERVAL: Final = 1.0  # at most, while claimed deliveries wait for their turn
 _OUTAGE_PAUSE: Final = 0.5  # seconds, while the database is unavailable
 _WAIT_SECONDS: Final = 0.5  # at most, until it checks whether to stop
 _WAIT_AT_END: Final = 0.05
@@ -70,8 +71,8 @@ class Dispatcher:
         self._scan = DueScan(self._run_id, self._scheduler)
         self._must_scan = True
         self._scanned_at = -_SCAN_INTERVAL
+        self._sent: set[str] = set()  # deliveries that are in flight or not recorded yet
         self._outcomes: list[Outcome] = []  # not recorded yet
-        self._first_outcome_at = 0.0
         self._may_be_recorded = False  # whether the commit that failed last may have succeeded
         self._outage_until = 0.0  # when the database is tried again
 
@@ -88,13 +89,15 @@ class Dispatcher:
         """Deliver until nothing was due for ``linger`` seconds; with 0, do not wait for what is due
         later. Returns how many deliveries succeeded."""
         began = busy = monotonic()
-        while not self._is_stopping() and monotonic() - began < RUN_SECONDS:
-            if self._work():
-                busy = monotonic()
-            elif monotonic() - busy >= linger and not self._is_due_soon(linger):
-                break
-            self._wait(self._wait_timeout(busy + linger))
-        self._shut_down()
+        try:
+            while not self._is_stopping() and monotonic() - began < RUN_SECONDS:
+                if self._work():
+                    busy = monotonic()
+                elif monotonic() - busy >= linger and not self._is_due_soon(linger):
+                    break
+                self._wait(self._wait_timeout(busy + linger))
+        finally:  # a run that failed has requests in flight, too
+            self._shut_down()
         return self.delivered
 
     def _work(self) -> bool:
@@ -123,8 +126,6 @@ class Dispatcher:
             return
 
     def _on_outcome(self, outcome: Outcome) -> None:
-        if not self._outcomes:
-            self._first_outcome_at = monotonic()
         self._outcomes.append(outcome)
         self._must_scan |= self._scheduler.on_outcome(outcome)
         self._must_scan |= self._scan.is_over_budget and self._scheduler.queued == 0
@@ -133,6 +134,7 @@ class Dispatcher:
     def _send(self) -> None:
         """Begin every request that may begin."""
         for queue, delivery in self._scheduler.begin_next():
+            self._sent.add(delivery.id)
             self._pool.send(delivery, queue.destination)
 
     def _wait_timeout(self, ends_at: float) -> float:
@@ -144,7 +146,7 @@ class Dispatcher:
         now = monotonic()
         moments = [now + _WAIT_SECONDS]
         if self._outcomes:
-            moments.append(self._first_outcome_at + _BATCH_SECONDS)
+            moments.append(now + self._batch_seconds_left())
         elif not self._scheduler.in_flight:
             moments.append(ends_at)
         if self._must_scan:
@@ -162,10 +164,15 @@ class Dispatcher:
     def _record_if_due(self) -> None:
         if self._outcomes and (
             len(self._outcomes) >= _BATCH
-            or monotonic() - self._first_outcome_at >= _BATCH_SECONDS
+            or self._batch_seconds_left() <= 0
             or not self._scheduler.in_flight
         ):
             self._record()
+
+    def _batch_seconds_left(self) -> float:
+        """Until the outcomes are recorded. An outcome may have waited here while this thread had
+        something else to do."""
+        return _BATCH_SECONDS - (clock.now() - self._outcomes[0].ended_at).total_seconds()
 
     def _record(self) -> None:
         try:
@@ -181,6 +188,7 @@ class Dispatcher:
         self._may_be_recorded = False
         record_metrics(self._outcomes)
         self.delivered += sum(outcome.error is None for outcome in self._outcomes)
+        self._sent.difference_update(outcome.delivery.id for outcome in self._outcomes)
         self._outcomes = []
 
     def _record_by_webhook(self) -> None:
@@ -202,6 +210,8 @@ class Dispatcher:
         """Claim what is due, if there may be something and the last scan is long enough ago."""
         now = clock.now()
         is_due = self._scan.next_due is not None and self._scan.next_due <= now
+        if self._scheduler.queued:  # what has waited for too long is released
+            is_due |= monotonic() - self._scanned_at >= _QUEUED_SCAN_INTERVAL
         if not (self._must_scan or is_due) or monotonic() - self._scanned_at < _SCAN_INTERVAL:
             return
         expired_at = monotonic() - QUEUED_SECONDS
@@ -211,8 +221,9 @@ class Dispatcher:
         if numbers or self._scan.has_canceled:
             with self._transaction():
                 self._scan.cancel()
-                claimed = self._scan.claim(numbers, now)
-            self._scheduler.enqueue(claimed)  # not before the claim is committed
+                claimed = self._scan.claim(numbers, clock.now())  # the lease begins now
+            # Not before the claim is committed. Where a lease expired too early, it has a new one.
+            self._scheduler.enqueue(each for each in claimed if each.id not in self._sent)
         self._must_scan = self._scan.is_unfinished
         self._scheduler.forget_idle()
 
@@ -229,13 +240,12 @@ class Dispatcher:
         try:
             self._release(queued)
         except SQLAlchemyError as error:  # they are due again when their leases expire
-            self._on_outage(error)
+            log.warning("cannot release what was claimed: %s", type(error).__name__)
         while (self._scheduler.in_flight or self._outcomes) and monotonic() < deadline:
-            if self._scheduler.in_flight or monotonic() < self._outage_until:
-                self._wait(_WAIT_AT_END)
-                continue
+            self._wait(_WAIT_AT_END)
             try:
-                self._record()
+                if monotonic() >= self._outage_until:
+                    self._record_if_due()
             except SQLAlchemyError as error:
                 self._on_outage(error)
         self._pool.close()

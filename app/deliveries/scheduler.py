@@ -108,6 +108,7 @@ class FairScheduler:
         removed, self._surplus = self._surplus, []
         for queue in self.queues:
             removed += queue.remove_expired(claimed_before)
+            self._give_turn(queue)  # what is left may begin, where the first of it was too old
         self.queued -= len(removed)
         return removed
 

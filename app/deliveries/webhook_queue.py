@@ -16,7 +16,7 @@ from time import monotonic
 from typing import Final
 
 from app.deliveries.types import ClaimedDelivery, Destination, Outcome, PendingWebhook
-from app.policy.deliveries import FAILING_AFTER, PER_WEBHOOK, SLOW_SECONDS
+from app.policy.deliveries import FAILING_AFTER, PER_WEBHOOK, QUEUED_SECONDS, SLOW_SECONDS
 from app.security.sealing import unseal
 
 log = logging.getLogger(__name__)
@@ -99,7 +99,11 @@ class WebhookQueue:
         return max(1, min(PER_WEBHOOK, share))
 
     def can_begin(self, share: int) -> bool:
-        return bool(self._queued) and len(self._in_flight) < self.limit(share)
+        """Whether another request may begin. The lease of what has waited for long might expire
+        during the attempt, and another worker would send it too."""
+        if not self._queued or len(self._in_flight) >= self.limit(share):
+            return False
+        return monotonic() - self._queued[0].claimed_at < QUEUED_SECONDS
 
     def claimable(self, share: int) -> int:
         """How many more deliveries to claim now: what the receiver takes in a second or less."""

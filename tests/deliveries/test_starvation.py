@@ -1,0 +1,237 @@
+"""A job that gets little of the processors: nothing is sent twice, and no outcome is lost."""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from app.db.transactions import transaction
+from app.deliveries import dispatcher, jobs
+from app.deliveries.dispatcher import Dispatcher
+from app.deliveries.due import DueScan
+from app.deliveries.scheduler import FairScheduler
+from app.jobs.valkey import valkey
+from app.policy.deliveries import LEASE, QUEUED_SECONDS
+from app.values import clock
+from tests.deliveries.conftest import LingerFor
+from tests.deliveries.makers import MOMENT, claimed, pending, queue
+from tests.egress.receivers import Receiver, answering
+from tests.make import Client, make_project
+from tests.make.webhooks import deliveries, make_webhook, set_deliveries, set_webhook
+from tests.running.instances import wait_for
+from tests.webhooks.conftest import MakeReceiver
+
+
+@contextmanager
+def running(app: Flask, is_stopping: Callable[[], bool] = lambda: False) -> Iterator[Dispatcher]:
+    """A run of the job in a thread; the end of the block waits for its end."""
+    made: list[Dispatcher] = []
+
+    def work() -> None:
+        with app.app_context(), closing(jobs.open_egress(app.config["SETTINGS"])) as egress:
+            made.append(Dispatcher(egress, transaction, is_stopping))
+            with suppress(ZeroDivisionError):
+                made[0].run(linger=0.5)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    try:
+        yield wait_for(lambda: made and made[0])
+    finally:
+        thread.join(20)
+    assert not thread.is_alive()
+
+
+def known(customer: Client, url: str) -> dict[str, Any]:
+    """A webhook that has received something."""
+    webhook = make_webhook(customer, url=url, events=["invoice.paid"])
+    set_webhook(customer, webhook["id"], last_success_at=clock.now())
+    return webhook
+
+
+def slow_down_scans(monkeypatch: pytest.MonkeyPatch, seconds: float) -> list[str]:
+    """Let each scan take so long. Returns a list that gets "scan" for each."""
+    steps: list[str] = []
+    real = DueScan.find
+
+    def find(self: DueScan, *arguments: Any) -> Any:
+        steps.append("scan")
+        time.sleep(seconds)
+        return real(self, *arguments)
+
+    monkeypatch.setattr(DueScan, "find", find)
+    return steps
+
+
+def entries(customer: Client, webhook: dict[str, Any]) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = customer.get(f"/v1/webhooks/{webhook['id']}/logs").json["data"]
+    return found
+
+
+def test_what_has_waited_for_long_is_not_begun() -> None:
+    """Its lease might expire before the attempt has ended."""
+    scheduler = FairScheduler()
+    scheduler.refresh(pending("a"), MOMENT)
+    long_ago = time.monotonic() - QUEUED_SECONDS
+    old = [claimed("a", claimed_at=long_ago) for _ in range(2)]
+    new = [claimed("a") for _ in range(3)]
+    scheduler.enqueue([*old, *new])
+    assert [each for _, each in scheduler.begin_next()] == []
+    assert scheduler.remove_unsent(claimed_before=long_ago) == old
+    assert [each for _, each in scheduler.begin_next()] == new
+
+
+def test_what_has_waited_for_long_is_released_while_nothing_else_happens(
+    delivering: Flask, customer: Client, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    receiver.answer = answering(200, delay=4)
+    webhook = make_webhook(customer, url=receiver.url(), events=["invoice.paid"])
+    queue(customer, 2, webhook)
+    monkeypatch.setattr(dispatcher, "QUEUED_SECONDS", 0.5)
+    over = threading.Event()
+
+    def claims() -> list[str | None]:
+        return [row["claim"] for row in deliveries(customer, webhook["id"])]
+
+    with running(delivering, over.is_set):
+        wait_for(lambda: receiver.requests)
+        assert None not in claims()
+        wait_for(lambda: None in claims(), 3)
+        over.set()
+
+
+@pytest.mark.usefixtures("_no_errors")
+@pytest.mark.parametrize(
+    ("delay", "batch_seconds"),
+    [(1.5, 0.0), (0.0, math.inf)],
+    ids=["in flight", "not recorded yet"],
+)
+def test_what_a_run_has_sent_is_not_sent_again_when_its_lease_expires(
+    delivering: Flask,
+    customer: Client,
+    make_receiver: MakeReceiver,
+    monkeypatch: pytest.MonkeyPatch,
+    delay: float,
+    batch_seconds: float,
+) -> None:
+    receiver, slow = make_receiver(), make_receiver()
+    receiver.answer = answering(200, delay=delay)
+    slow.answer = answering(200, delay=2)
+    webhook, other = (known(customer, each.url()) for each in (receiver, slow))
+    queue(customer, 1, webhook, other)
+    monkeypatch.setattr(dispatcher, "_BATCH_SECONDS", batch_seconds)
+    with running(delivering) as job:
+        wait_for(lambda: receiver.requests and slow.requests)
+        time.sleep(0.2)
+        set_deliveries(customer, webhook["id"], "pending", due_at=clock.now())
+        job.notify()
+        time.sleep(0.2)
+        (row,) = deliveries(customer, webhook["id"])
+        assert row["due_at"] > clock.now() + LEASE - timedelta(seconds=5), "its lease is a new one"
+    assert len(receiver.requests) == len(entries(customer, webhook)) == 1
+    (row,) = deliveries(customer, webhook["id"])
+    assert (row["state"], row["attempts"], row["due_at"]) == ("succeeded", 1, None)
+
+
+def test_a_lease_begins_with_the_claim(
+    delivering: Flask, customer: Client, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However long it took to find what is due."""
+    receiver.answer = answering(200, delay=0.5)
+    webhook = known(customer, receiver.url())
+    queue(customer, 1, webhook)
+    slow_down_scans(monkeypatch, 2)
+    with running(delivering):
+        wait_for(lambda: receiver.requests)
+        (row,) = deliveries(customer, webhook["id"])
+        assert row["due_at"] > clock.now() + LEASE - timedelta(seconds=1.9)
+
+
+def test_a_run_that_fails_records_what_is_in_flight(
+    delivering: Flask, customer: Client, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    receiver.answer = answering(200, delay=0.5)
+    webhook = known(customer, receiver.url())
+    queue(customer, 3, webhook)
+    real = DueScan.find
+
+    def find(self: DueScan, *arguments: Any) -> Any:
+        if receiver.requests:
+            raise ZeroDivisionError
+        return real(self, *arguments)
+
+    monkeypatch.setattr(DueScan, "find", find)
+    with running(delivering) as job:
+        wait_for(lambda: receiver.requests)
+        job.notify()
+    assert len(entries(customer, webhook)) == len(receiver.requests)
+    rows = deliveries(customer, webhook["id"])
+    assert [row["claim"] for row in rows] == [None] * 3
+
+
+def test_a_run_that_has_to_stop_records_each_attempt_as_it_ends(
+    delivering: Flask,
+    customer: Client,
+    make_receiver: MakeReceiver,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    quick, hanging = make_receiver(), make_receiver()
+    quick.answer, hanging.answer = answering(200, delay=0.3), answering(200, delay=4)
+    webhooks = [known(customer, each.url()) for each in (quick, hanging)]
+    queue(customer, 1, *webhooks)
+    monkeypatch.setattr(dispatcher, "_END_SECONDS", 2.5)
+    with running(delivering, lambda: bool(quick.requests and hanging.requests)):
+        pass
+    assert len(entries(customer, webhooks[0])) == 1, "before the other has ended"
+
+
+def test_outcomes_that_came_during_a_long_step_are_recorded_before_the_next(
+    delivering: Flask, customer: Client, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A scan that takes long, as each statement does where processors are rare."""
+    receiver.answer = answering(200, delay=0.1)
+    webhook = known(customer, receiver.url())
+    queue(customer, 40, webhook)
+    steps, real = slow_down_scans(monkeypatch, 0.2), dispatcher.record_outcomes
+
+    def record(run_id: str, outcomes: Any) -> bool:
+        steps.append("record")
+        return real(run_id, outcomes)
+
+    monkeypatch.setattr(dispatcher, "record_outcomes", record)
+    with running(delivering) as job:
+        for _ in range(6):  # there is always something to look for
+            time.sleep(0.1)
+            job.notify()
+    assert steps[: steps.index("record")].count("scan") <= 2, steps
+
+
+def test_a_job_delivers_while_valkey_does_not_answer(
+    delivering: Flask, customer: Client, receiver: Receiver, linger_for: LingerFor
+) -> None:
+    linger_for(0.1)
+    webhook = make_webhook(customer, url=receiver.url(), events=["project.created"])
+    make_project(customer)
+    with delivering.app_context():
+        client = valkey().client
+        client.client_pause(1000)
+        assert jobs.deliver() == 1
+        wait_for(lambda: valkey().is_writable(), 5)
+    assert len(entries(customer, webhook)) == 1
+
+
+@pytest.fixture
+def _no_errors(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """No thread ends with an error."""
+    errors: list[Any] = []
+    monkeypatch.setattr(threading, "excepthook", errors.append)
+    yield
+    assert not errors
