@@ -14,6 +14,7 @@ from tests.faults.delivering import Service, service
 from tests.faults.kills import ending, kills
 from tests.faults.minute import minute
 from tests.faults.outages import absent, flushes, restarts
+from tests.faults.starvation import starved
 from tests.faults.trial_report import TrialReport
 
 
@@ -41,6 +42,7 @@ TRIALS = (
     ),
     Trial("minute", "a receiver fails once, and real time passes until the retry", minute),
     Trial("backlog", "a receiver hangs and much is pending for it", backlog.backlog),
+    Trial("starved", "busy loops take the processors, and receivers answer too late", starved),
 )
 
 

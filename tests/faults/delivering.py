@@ -63,6 +63,13 @@ class Worker:
     def disarm(self) -> None:
         (self._folder / "armed").unlink()
 
+    def written(self) -> dict[str, float]:
+        """When the last attempt of each delivery was in the log, in seconds since the epoch."""
+        with suppress(FileNotFoundError):
+            lines = (self._folder / "written").read_text().splitlines()
+            return {delivery_id: float(at) for delivery_id, at in map(str.split, lines)}
+        return {}
+
     @property
     def job_pid(self) -> int:
         """The process of the delivery job that began last; 0 before the first."""

@@ -101,9 +101,10 @@ class Writer:
 
 @dataclass(frozen=True)
 class Delays:
-    """Seconds from events to their deliveries."""
+    """Seconds from events to their deliveries, or from something else that happened."""
 
     seconds: Sequence[float]
+    of: str = "events"  # what they are
 
     @property
     def p50(self) -> float:
@@ -120,7 +121,7 @@ class Delays:
     def __str__(self) -> str:
         return (
             f"p50 {self.p50 * 1000:5,.0f} ms, p99 {self.p99 * 1000:5,.0f} ms, "
-            f"longest {self.longest:.2f} s, {len(self.seconds):,} events"
+            f"longest {self.longest:.2f} s, {len(self.seconds):,} {self.of}"
         )
 
 

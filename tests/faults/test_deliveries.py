@@ -12,6 +12,7 @@ from tests.faults import hostile
 from tests.faults.delivering import Service, service
 from tests.faults.kills import kills
 from tests.faults.outages import absent, flushes, restarts
+from tests.faults.starvation import starved
 
 pytestmark = pytest.mark.slow
 
@@ -39,6 +40,10 @@ def test_a_store_that_was_away_loses_nothing(running: Service) -> None:
 
 def test_hostile_receivers_harm_nobody(running: Service) -> None:
     assert hostile.receivers(running, seconds=1.5, before=0.5, are_slow=False).wrong == []
+
+
+def test_a_busy_machine_sends_nothing_twice(running: Service) -> None:
+    assert starved(running, seconds=7, hanging=4, loops=1).wrong == []
 
 
 def test_a_database_that_restarts_loses_nothing(running: Service) -> None:

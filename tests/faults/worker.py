@@ -12,7 +12,7 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
@@ -21,6 +21,7 @@ from typing import Any, NoReturn
 import worker
 from app.deliveries import dispatcher, jobs, leases
 from app.deliveries.dispatcher import Dispatcher
+from app.deliveries.types import Outcome
 from app.egress import Egress
 
 POINTS = (
@@ -32,7 +33,7 @@ POINTS = (
 CLAIMED, UNSENT, SENT, UNWRITTEN = POINTS
 # Who dies: the process of the job, that of the queue with it, or the worker as a whole.
 VICTIMS = ("job", "job", "job", "job", "job", "job", "queue", "queue", "worker")
-FOLDER = "FAULTS_FOLDER"  # where it finds "armed", and leaves "kills" and "job"
+FOLDER = "FAULTS_FOLDER"  # where it finds "armed", and leaves "kills", "job" and "written"
 LEASE_SECONDS = "FAULTS_LEASE_SECONDS"  # seconds
 NAMES = "FAULTS_NAMES"  # JSON: for each name, what is found in turn: lists of addresses
 
@@ -49,12 +50,20 @@ class Killer:
 
     def __init__(self, folder: Path) -> None:
         self._armed, self._kills, self.job = folder / "armed", folder / "kills", folder / "job"
+        self._written = folder / "written"
         self._lock = threading.Lock()
         self._point = ""
 
     def begin(self) -> None:
         """A job begins in this process."""
         self.job.write_text(str(os.getpid()))
+
+    def write_down(self, outcomes: Sequence[Outcome]) -> None:
+        """These are in the database now."""
+        now = time.time()
+        with self._written.open("a") as written:
+            for outcome in outcomes:
+                written.write(f"{outcome.delivery.id} {now}\n")
 
     def passes(self, point: str) -> None:
         with self._lock:
@@ -90,14 +99,17 @@ class Killer:
 def _have_faults(killer: Killer) -> None:
     """Put the killer in the way of a delivery."""
     happened: set[str] = set()  # in the current transaction; one thread has them
+    recorded: list[Outcome] = []  # likewise
 
     @contextmanager
     def transaction() -> Iterator[None]:
         happened.clear()
+        recorded.clear()
         with _real_transaction():
             yield
             if UNWRITTEN in happened:
                 killer.passes(UNWRITTEN)
+        killer.write_down(recorded)
         if CLAIMED in happened:
             killer.passes(CLAIMED)
 
@@ -110,6 +122,10 @@ def _have_faults(killer: Killer) -> None:
 
         return call
 
+    def record(run_id: str, outcomes: Sequence[Outcome]) -> bool:
+        recorded.extend(outcomes)
+        return _real_record_outcomes(run_id, outcomes)
+
     def post(self: Egress, *arguments: Any, **options: Any) -> Any:
         killer.passes(UNSENT)
         answer = _real_post(self, *arguments, **options)
@@ -121,7 +137,7 @@ def _have_faults(killer: Killer) -> None:
         return _real_run(self, **options)
 
     jobs.transaction, leases.claim = transaction, recording(CLAIMED, _real_claim)
-    dispatcher.record_outcomes = recording(UNWRITTEN, _real_record_outcomes)
+    dispatcher.record_outcomes = recording(UNWRITTEN, record)
     Egress.post, Dispatcher.run = post, run  # type: ignore[method-assign]
 
 
