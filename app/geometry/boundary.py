@@ -15,7 +15,7 @@ import shapely
 
 from app.geometry.area import boundary_area, covers_over_half_earth
 from app.geometry.bounds import Bounds, boundary_bounds
-from app.geometry.complexity import is_too_complex, validation_seconds
+from app.geometry.complexity import SMALL, is_too_complex, validation_seconds
 from app.geometry.edges import edge_problems
 from app.geometry.faults import fault_problems
 from app.geometry.members import read_members
@@ -31,8 +31,10 @@ _CHEAP: Final = 0.1  # seconds of validation, at worst
 
 # To locate a fault takes as long as to find out that there is one, and no other thread runs
 # meanwhile. Real boundaries take less than half a microsecond for each position.
-_SHORT: Final = 0.005  # seconds
-_LOCATABLE: Final = 1e-6  # seconds for each position, besides
+_LOCATABLE: Final = (0.005, 1e-6)  # seconds; of them for each position
+
+# Processor time for the search for faults: of a small boundary, and of a larger one.
+_SEARCH_SECONDS: Final = (0.02, 0.1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,13 +111,25 @@ def _shape_problems(rings: Rings, polygons: Any, expensive: Slot) -> Iterator[Pr
     began = thread_time()
     is_valid = shapely.is_valid(polygons)
     seconds = thread_time() - began
-    if not is_valid and seconds > _SHORT + _LOCATABLE * len(rings.lon):
-        yield _too_complex("is not valid, and too complex to find out where")
-    elif not is_valid:
-        with expensive() if seconds > _SHORT else nullcontext():
-            yield from list(islice(fault_problems(rings, polygons), MAX_PROBLEMS))
+    if not is_valid:
+        yield from _faults(rings, polygons, seconds, expensive)
     elif is_wide:
         yield from _oversize_problems(rings)
+
+
+def _faults(rings: Rings, polygons: Any, seconds: float, expensive: Slot) -> Iterator[Problem]:
+    """Yield the faults, or, if to locate one takes too long, only that there is one.
+
+    ``seconds``: how long it took to find out that there is one.
+    """
+    at_all, each = _LOCATABLE
+    if seconds > at_all + each * len(rings.lon):
+        yield _too_complex("is not valid, and too complex to find out where")
+        return
+    is_large = len(rings.lon) > SMALL
+    with expensive() if is_large else nullcontext():
+        found = fault_problems(rings, polygons, _SEARCH_SECONDS[is_large])
+        yield from list(islice(found, MAX_PROBLEMS))
 
 
 def _oversize_problems(rings: Rings) -> Iterator[Problem]:

@@ -21,23 +21,23 @@ from app.geometry.problems import Problem
 from app.geometry.rings import Rings
 from app.values.threads import let_others_run
 
-_SEARCH_SECONDS: Final = 0.1
-"""Processor time after which the search ends."""
-
 _LONG: Final = 0.005  # seconds, during which no other thread could run
 
 
-def fault_problems(rings: Rings, polygons: Any) -> Iterator[Problem]:
-    """Yield the faults of an invalid boundary: at least one, and one for each faulty part, unless
-    the search would take too long.
+def fault_problems(rings: Rings, polygons: Any, seconds: float) -> Iterator[Problem]:
+    """Yield the faults of an invalid boundary: one at least, and all that are found in time.
 
-    ``polygons`` is its shapely geometry, a Polygon or MultiPolygon.
+    Each ring, and then each part, has one at most.
+
+    Args:
+        polygons: its shapely geometry, a Polygon or MultiPolygon.
+        seconds: of processor time, after which the search ends.
     """
     before = began = thread_time()
     for problem in _all_problems(rings, polygons):
         yield problem
         now = thread_time()
-        if now - began > _SEARCH_SECONDS:
+        if now - began > seconds:
             return
         if now - before > _LONG:
             let_others_run()

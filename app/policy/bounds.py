@@ -23,7 +23,7 @@ BODY_ESCAPES: Final = 1_000_000
 
 # Expensive are requests with a larger body, and those with a boundary that can take long to
 # validate. A process works on one of them at a time, so many others wait for so many seconds, and
-# all further ones are to come again.
+# all further ones are to come again; the web server refuses those with a larger body.
 EXPENSIVE_BODY_BYTES: Final = 128 * 1024
 EXPENSIVE_WAITING: Final = 2
 EXPENSIVE_WAIT_SECONDS: Final = 0.2

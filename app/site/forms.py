@@ -13,6 +13,7 @@ from app.limits.counting import count_form_post
 from app.policy.tiers import FORMS
 from app.site.pages import page
 from app.site.signed_in import current_person
+from app.values.email import EMAIL_LENGTH
 from app.values.text import fold
 
 
@@ -68,4 +69,4 @@ def _subject(kind: str) -> str:
     person = current_person()
     if kind == "person" and person is not None:
         return person.user_id
-    return fold(request.form.get("email", "").strip())
+    return fold(request.form.get("email", "").strip()[:EMAIL_LENGTH])

@@ -16,7 +16,7 @@ _is_email = validate.Email()
 
 def email_problem(email: str) -> str | None:
     """Why this is no e-mail address, or None."""
-    if max(len(email), len(fold(email))) > EMAIL_LENGTH:  # ß is compared as ss
+    if len(email) > EMAIL_LENGTH or len(fold(email)) > EMAIL_LENGTH:  # ß is compared as ss
         return f"Must have at most {EMAIL_LENGTH} characters."
     try:
         _is_email(email)

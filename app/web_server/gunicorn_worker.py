@@ -1,14 +1,13 @@
-"""gunicorn's threaded worker, changed in five ways.
+"""gunicorn's threaded worker, changed in six ways.
 
 * Slow and idle clients do not hold it up. A process has a few threads that run the application,
   and one, the poller, that waits for all connections. The poller collects a request
   (``request_buffer``), and gives it to a thread once all of it is there or it is certain to be
   refused; a thread never reads from a connection. What is not complete in time is answered 408,
   what there is no room for 503. What a client does not read of its response at once, the poller
-  sends (``response_buffer``); for that, and for the client to close its connection, it waits for a
-  limited time.
-* A request so malformed that the application never sees it gets the error envelope of the service
-  instead of a page of HTML.
+  sends (``response_buffer``), and it waits for the client to close; both for a limited time.
+* Large requests have a few of the threads at most, and further ones are answered 503.
+* A request so malformed that the application never sees it gets the service's error envelope.
 * The log says only what was wrong with such a request, not what was sent: that may hold a secret.
 * Responses have no ``Server`` header.
 * A process that holds more kept-alive connections than another closes some of them after a
@@ -37,6 +36,7 @@ from gunicorn import util  # type: ignore[import-untyped]
 from gunicorn.http import get_parser, wsgi  # type: ignore[import-untyped]
 from gunicorn.workers.gthread import ThreadWorker  # type: ignore[import-untyped]
 
+from app.policy.bounds import EXPENSIVE_WAITING
 from app.web_server import refusals
 from app.web_server.connection_counts import ConnectionCount, connections_within_open_files
 from app.web_server.lingering_close import MAX_CLOSING, LingeringClose
@@ -92,6 +92,8 @@ class EnvelopeWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no typ
     def init_process(self) -> None:
         self._collecting: dict[Any, float] = {}  # connection -> deadline, the earliest first
         self._reading = SlowReaders(super().finish_request, self._drop)
+        self._large: set[Any] = set()  # connections whose large request has a thread, or waits
+        self._most_large = min(1 + EXPENSIVE_WAITING, max(1, self.cfg.threads - 1))
         self._lingering = LingeringClose()
         self._collect_until = float("inf")  # when it is stopping
         self._is_out_of_files = False
@@ -149,6 +151,7 @@ class EnvelopeWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no typ
     def finish_request(self, conn: Any, fs: Any) -> None:
         """Close or keep a connection after its request, once its client has read the response."""
         conn.request.close()
+        self._large.discard(conn)
         if conn.response and conn.response.size:
             self._reading.add(conn, fs, self.poller)
         else:
@@ -203,6 +206,8 @@ class EnvelopeWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no typ
                 self._wait(conn)
             elif progress in refusals.OF_PROGRESS:
                 self._refuse(conn, refusals.OF_PROGRESS[progress])
+            elif conn.request.is_large and len(self._large) >= self._most_large:
+                self._refuse(conn, refusals.TOO_MANY_LARGE)
             else:
                 self._hand_over(conn, conn.request.pieces())
         except OSError:
@@ -211,6 +216,8 @@ class EnvelopeWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no typ
     def _hand_over(self, conn: Any, pieces: Iterator[bytes]) -> None:
         """Let a thread answer a request: gunicorn's parser reads these bytes, and then the end."""
         self._stop_collecting(conn)
+        if conn.request.is_large:
+            self._large.add(conn)
         conn.pieces = pieces
         conn.parser = get_parser(self.cfg, pieces, conn.client)
         conn.initialized = True

@@ -31,6 +31,9 @@ _RETRY_AFTER: Final = 2  # seconds
 FAILED: Final = Refusal(500, "The service failed to answer this request.")
 TOO_SLOW: Final = Refusal(408, "The request did not arrive in time: send all of it at once.")
 NO_ROOM: Final = Refusal(503, "The service is receiving too much at the moment. Try again shortly.")
+TOO_MANY_LARGE: Final = Refusal(
+    503, "Too many large requests are being worked on. Try again shortly."
+)
 STOPPING: Final = Refusal(503, "The service is restarting. Try again shortly.")
 OF_PROGRESS: Final = {
     Progress.HEAD_TOO_LARGE: Refusal(431, f"The header fields are longer than {MAX_HEAD:,} bytes."),

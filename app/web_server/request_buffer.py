@@ -20,6 +20,8 @@ from collections.abc import Callable, Iterator
 from enum import Enum, auto
 from typing import IO, Final, NamedTuple
 
+from app.policy.bounds import EXPENSIVE_BODY_BYTES
+
 SMALL: Final = 64 * 1024  # bytes of a request, for which there is always room
 _MAX_FRAMING: Final = 1024 * 1024  # bytes of a chunked body that are sizes and line ends
 _MIN_READ: Final = 64 * 1024  # bytes to read at once
@@ -202,6 +204,7 @@ class RequestBuffer:
     def __init__(self, limits: RequestLimits, storage: Storage) -> None:
         self.framer = RequestFramer(limits)
         self.is_complete = False
+        self._size = 0  # bytes that were added
         self._storage = storage
         self._memory = bytearray()
         self._file: IO[bytes] | None = None
@@ -210,6 +213,10 @@ class RequestBuffer:
     @property
     def is_empty(self) -> bool:
         return not (self._memory or self._file)
+
+    @property
+    def is_large(self) -> bool:
+        return self._size > EXPENSIVE_BODY_BYTES
 
     @property
     def wanted(self) -> int:
@@ -226,6 +233,7 @@ class RequestBuffer:
             self._memory += data
         else:
             self._write(data)
+        self._size += len(data)
         progress = self.framer.feed(data)
         self.is_complete = progress is Progress.COMPLETE
         return progress

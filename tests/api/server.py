@@ -39,6 +39,7 @@ class Server(NamedTuple):
 
     port: int
     client: Client
+    pid: int
 
     def send(self, head: str, body: bytes = b"") -> Answer:
         """One request, written as it is given, on a connection of its own.
@@ -83,7 +84,7 @@ def gunicorn(folder: Path, **settings: str) -> Iterator[Server]:
         process = subprocess.Popen(command, cwd=ROOT, env=bare | environ, stdout=log, stderr=log)
     try:
         _wait(port, process)
-        yield Server(port, client)
+        yield Server(port, client, process.pid)
     finally:
         process.terminate()
         process.wait(15)

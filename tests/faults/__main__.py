@@ -12,6 +12,7 @@ from pathlib import Path
 from tests.faults import burst, deliveries, members, slow_clients
 from tests.faults.burst import CONNECTIONS, PLAN_LIMIT, REQUESTS, TIER_LIMIT, bursts
 from tests.faults.deliveries import TRIALS
+from tests.faults.heavy import trial
 from tests.faults.members import RACES
 from tests.faults.valkey import VALKEY_FAULTS, valkey
 from tests.faults.valkey_outages import CALLERS, THREADS, WORKERS, delays_of, faults_of, rows, run
@@ -22,7 +23,7 @@ def main() -> int:
     valkey_faults = [fault.name for fault in VALKEY_FAULTS]
     races = [race.name for race in RACES]
     trials = [trial.name for trial in TRIALS]
-    names = [*valkey_faults, "burst", *races, *trials, slow_clients.NAME]
+    names = [*valkey_faults, "burst", *races, *trials, slow_clients.NAME, trial.NAME]
     parser.add_argument(
         "names",
         nargs="*",
@@ -62,6 +63,7 @@ def main() -> int:
         members.report(wanted, options.rounds),
         deliveries.report(wanted),
         slow_clients.report(wanted),
+        trial.report(wanted),
     )
     for is_right, text in found:
         failed += not is_right

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import time
 from typing import Any
 
 import pytest
@@ -63,6 +64,17 @@ def test_malformed_paths(app: Flask, path: str, odd: str) -> None:
     assert "<script>alert" not in shown
     if response.status_code == 200:
         assert odd in ("right to left", "template", "SQL", "script", "surrogate")
+
+
+@pytest.mark.parametrize("path", FORMS)
+def test_a_long_email_address_is_not_normalised(app: Flask, path: str) -> None:
+    """That takes as long as the square of the marks in a row."""
+    data = {"email": "\u0301\u0316" * 15_000, "password": PASSWORD}
+    began = time.thread_time()
+    response = send(app, path, data, content_type="multipart/form-data")
+    assert time.thread_time() - began < 0.2
+    assert response.status_code == 422
+    assert "at most 254 characters" in response.get_data(as_text=True)
 
 
 @pytest.mark.parametrize("name", NAMES)
