@@ -64,6 +64,7 @@ _BOUNDS: Final = {
     "BODY_STRINGS": "strings and names in a body",
     "BODY_ESCAPES": "escaped characters in a body",
     "EXPENSIVE_BODY_BYTES": "bytes above which a request counts as expensive",
+    "EXPENSIVE_PAGE_BYTES": "bytes of boundaries above which a page of a list does so too",
     "EXPENSIVE_WAITING": "expensive requests that wait while a web process works on another one",
     "EXPENSIVE_WAIT_SECONDS": "seconds that each of them waits at most",
     "EXPENSIVE_RETRY_SECONDS": "`Retry-After` of those that did not get their turn",

@@ -9,7 +9,7 @@ from __future__ import annotations
 import socket
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Final
 
 from flask import g, has_request_context, request
@@ -25,6 +25,7 @@ from app.policy.bounds import (
 _queue: Final = threading.BoundedSemaphore(1 + EXPENSIVE_WAITING)
 _turn: Final = threading.Lock()
 _HAS_TURN: Final = "has_expensive_turn"
+_UNTIL_THE_END: Final = "expensive_until_the_end"
 
 
 @contextmanager
@@ -48,6 +49,24 @@ def expensive_work() -> Iterator[None]:
         finally:
             delattr(g, _HAS_TURN)
             _turn.release()
+
+
+def answer_in_turn() -> None:
+    """Do the rest of this request in its turn, and compress its response too.
+
+    Raises:
+        ServiceUnavailable: too many others are before this one, or the client has gone.
+    """
+    if has_request_context() and _UNTIL_THE_END not in g:
+        turn = ExitStack()
+        turn.enter_context(expensive_work())
+        setattr(g, _UNTIL_THE_END, turn)
+
+
+def end_turn(_: BaseException | None) -> None:
+    """Let the next one begin. To be called at the end of each request."""
+    if (turn := g.pop(_UNTIL_THE_END, None)) is not None:
+        turn.close()
 
 
 @contextmanager

@@ -171,8 +171,8 @@ class Dispatcher:
 
     def _batch_seconds_left(self) -> float:
         """Until the outcomes are recorded. An outcome may have waited here while this thread had
-        something else to do."""
-        return _BATCH_SECONDS - (clock.now() - self._outcomes[0].ended_at).total_seconds()
+        something else to do; a clock that was set back does not make it wait for longer."""
+        return _BATCH_SECONDS - abs((clock.now() - self._outcomes[0].ended_at).total_seconds())
 
     def _record(self) -> None:
         try:

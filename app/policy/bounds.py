@@ -21,10 +21,12 @@ BODY_CONTAINERS: Final = 300_000
 BODY_STRINGS: Final = 20_000
 BODY_ESCAPES: Final = 1_000_000
 
-# Expensive are requests with a larger body, and those with a boundary that can take long to
-# validate. A process works on one of them at a time, so many others wait for so many seconds, and
-# all further ones are to come again; the web server refuses those with a larger body.
+# Expensive are requests with a larger body, those with a boundary that can take long to validate,
+# and pages with more bytes of boundaries. A process works on one of them at a time, so many others
+# wait for so many seconds, and all further ones are to come again; the web server refuses those
+# with a larger body.
 EXPENSIVE_BODY_BYTES: Final = 128 * 1024
+EXPENSIVE_PAGE_BYTES: Final = 4 * 1024 * 1024
 EXPENSIVE_WAITING: Final = 2
 EXPENSIVE_WAIT_SECONDS: Final = 0.2
 EXPENSIVE_RETRY_SECONDS: Final = 1

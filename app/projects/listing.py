@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple
 
 from sqlalchemy import bindparam, func, select
 
+from app.api.expensive import answer_in_turn
 from app.auth.tenant import columns_of
 from app.db.paging import Span, is_among_the_first, is_near
 from app.db.queries import CompiledQuery
@@ -33,7 +34,7 @@ from app.listing.statements import (
     sorted_by,
 )
 from app.models import Project
-from app.policy.bounds import LIST_BYTES
+from app.policy.bounds import EXPENSIVE_PAGE_BYTES, LIST_BYTES
 from app.policy.fields import PROJECT
 from app.projects.record import COLUMNS, SIDES, SUMMARY_COLUMNS, row_record, row_summary
 from app.usage.service import counters, project_total
@@ -76,6 +77,7 @@ def list_projects(
 
     Raises:
         BadRequest: the page would be larger than a page may be.
+        ServiceUnavailable: it is large, and too many others are before it.
     """
     boundaries = boundaries and (not query.fields or "geometry" in query.fields)
     filters = filters_of(_TABLE, query)
@@ -100,8 +102,8 @@ def list_projects(
         made = partial(statement, read=read)
         return page_rows(query.page, query.per_page, total, made, values, at_once=at_once)
 
-    if boundaries and counted.stored_bytes > LIST_BYTES:
-        _check_size(sum(size for (size,) in rows("sizes")))
+    if boundaries and counted.stored_bytes > EXPENSIVE_PAGE_BYTES:
+        _prepare(sum(size for (size,) in rows("sizes")))
     records = (
         starmap(row_record, rows("records", _ROWS))
         if boundaries
@@ -115,14 +117,16 @@ def _is_frequent(filters: Filters, values: dict[str, Any]) -> bool:
     return int(_count_some(filters.dialect).scalar(**values, most=_MANY)) == _MANY
 
 
-def _check_size(size: int) -> None:
-    """Raises BadRequest when the boundaries of a page have too many bytes."""
+def _prepare(size: int) -> None:
+    """Refuse a page whose boundaries have too many bytes, and wait for the turn of a large one."""
     if size > LIST_BYTES:
         message = (
             f"This page would be larger than {LIST_BYTES // 1024**2} MB. Ask for fewer records "
             "with per_page, or leave the boundaries out with fields."
         )
         raise BadRequest(message, details=[Detail("per_page", message)])
+    if size > EXPENSIVE_PAGE_BYTES:
+        answer_in_turn()
 
 
 def _counted(counted: Any, status: str | None) -> int:

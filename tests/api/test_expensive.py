@@ -9,11 +9,14 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 from flask import Flask
 
+from app.api import expensive
 from app.api.expensive import expensive_work
+from app.http import compression
 from app.http.errors import ServiceUnavailable
 from app.policy.bounds import (
     EXPENSIVE_BODY_BYTES,
@@ -21,10 +24,11 @@ from app.policy.bounds import (
     EXPENSIVE_WAIT_SECONDS,
     EXPENSIVE_WAITING,
 )
+from app.projects import listing
 from tests.api.server import gunicorn
 from tests.geometry.expensive_shapes import comb, zigzag
 from tests.geometry.shapes import UNIT, polygon
-from tests.make import Client
+from tests.make import Client, make_project
 from tests.running.instances import wait_for
 
 pytestmark = pytest.mark.one_database
@@ -136,6 +140,32 @@ def test_the_next_one_has_its_turn_after_a_refusal(client: Client) -> None:
     for _ in range(2 * EXPENSIVE_WAITING):
         assert client.post("/v1/projects", json=LARGE).status_code == 422
         assert client.post(VALIDATE, json=zigzag(9_000)).json["data"]["valid"] is False
+
+
+@pytest.mark.provokes(503)
+def test_a_large_page_is_compressed_in_its_turn(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_project(client, geometry=comb(300))
+    monkeypatch.setattr(listing, "EXPENSIVE_PAGE_BYTES", 1_000)
+    at_once: list[bool] = []
+    whole = compression._encoded
+
+    def encoded(*arguments: Any) -> Any:
+        at_once.append(expensive._turn.locked())
+        return whole(*arguments)
+
+    monkeypatch.setattr(compression, "_encoded", encoded)
+    page, summaries = "/v1/projects", "/v1/projects?fields=name,slug"
+    for _ in range(2 * EXPENSIVE_WAITING):
+        assert client.get(page, headers={"Accept-Encoding": "gzip"}).status_code == 200
+    assert at_once == [True] * 2 * EXPENSIVE_WAITING
+    assert not expensive._turn.locked()
+    with others_at_work(client.app):
+        refused = client.get(page)
+        assert refused.headers["Retry-After"] == str(EXPENSIVE_RETRY_SECONDS)
+        assert client.get(summaries).status_code == 200
+    assert refused.status_code == 503
 
 
 def test_nothing_is_done_for_a_client_that_has_gone(scratch: Path, valkey_url: str) -> None:

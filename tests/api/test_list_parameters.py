@@ -75,6 +75,7 @@ def test_changed_since(client: Client, projects: list[dict[str, Any]]) -> None:
 @pytest.mark.usefixtures("projects")
 def test_a_page_has_a_bound(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     size = client.get("/v1/account/usage").json["data"]["stored_bytes"]["current"] // 4
+    monkeypatch.setattr(listing, "EXPENSIVE_PAGE_BYTES", size)
     monkeypatch.setattr(listing, "LIST_BYTES", 2 * size)
     for query in ("", "&search=wood", "&sort=name&fields=geometry"):
         refused = client.get(f"/v1/projects?per_page=3{query}")
