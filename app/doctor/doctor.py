@@ -1,4 +1,4 @@
-"""Runs all checks of an instance, also when most parts of it are broken."""
+"""Runs all checks of an instance, even when most of its parts are broken."""
 
 from __future__ import annotations
 
@@ -77,7 +77,9 @@ def examine(environ: Mapping[str, str]) -> Iterator[DoctorFinding]:
         settings = load_settings(environ)
     except SettingsError as error:
         for sentence in setting_faults(environ) or [str(error)]:
-            yield DoctorFinding("settings", problem(sentence, "Change it and run doctor again."))
+            yield DoctorFinding(
+                "settings", problem(sentence, "Correct it and run bin/canopy doctor again.")
+            )
         rest = OF_SETTINGS | OF_DATABASE | OF_VALKEY
         yield from _skip([name for name in rest if name != "settings"], "settings")
         return
@@ -117,7 +119,7 @@ def _in_database(url: URL, check: Check) -> Iterator[Result]:
     """Run a check on a snapshot of the database."""
     if not may_exist(url):
         yield problem(
-            f"There is no database {shown_url(url)} yet",
+            f"The database {shown_url(url)} does not exist yet",
             "Create it with bin/canopy migrate, or start bin/serve.",
         )
         return
@@ -127,7 +129,7 @@ def _in_database(url: URL, check: Check) -> Iterator[Result]:
     except DATABASE_ERRORS as error:
         yield problem(
             f"The database {shown_url(url)} cannot be used ({reason(error)})",
-            "Start it, or correct DATABASE_URL. Restore a damaged one from a backup.",
+            "Start it, or correct DATABASE_URL. If it is damaged, restore a backup.",
         )
 
 

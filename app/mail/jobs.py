@@ -129,7 +129,7 @@ def _send(mail: LeasedMail, contents: Contents, transport: Transport) -> str:
     moment = contents.resolved_at
     assert moment is not None
     if _has_link_expired(mail, contents, clock.now()):
-        raise Undeliverable("its link can no longer be followed")
+        raise Undeliverable("its link has expired")
     envelope = Envelope(mail.id, mail.recipient, moment)
     message = compose(envelope, mail.kind, contents.values, current_app.config["SETTINGS"])
     return transport.send(mail, message)

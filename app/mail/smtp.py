@@ -23,14 +23,14 @@ _SEVEN_BIT: Final = policy.SMTP.clone(cte_type="7bit")
 # Errors of a server and their texts. The first match is used.
 _ERROR_TEXTS: Final[tuple[tuple[type[Exception], str], ...]] = (
     (smtplib.SMTPSenderRefused, "the mail server refused the sender"),
-    (smtplib.SMTPAuthenticationError, "the mail server refused user and password"),
+    (smtplib.SMTPAuthenticationError, "the mail server refused the user and password"),
     (smtplib.SMTPResponseException, "the mail server refused the connection"),
-    (smtplib.SMTPNotSupportedError, "the mail server takes no user and password"),
-    (smtplib.SMTPServerDisconnected, "the mail server ended the connection"),
+    (smtplib.SMTPNotSupportedError, "the mail server does not accept a user and password"),
+    (smtplib.SMTPServerDisconnected, "the mail server closed the connection"),
     (ssl.SSLCertVerificationError, "the certificate of the mail server is not trusted"),
     (ssl.SSLError, "no encrypted connection with the mail server"),
-    (TimeoutError, "the mail server did not answer in time"),
-    (socket.gaierror, "the name of the mail server is not known"),
+    (TimeoutError, "the mail server did not respond in time"),
+    (socket.gaierror, "the name of the mail server cannot be resolved"),
     (smtplib.SMTPException, "the mail server cannot be used"),
     (OSError, "the mail server cannot be reached"),
 )
@@ -106,7 +106,7 @@ class SmtpTransport:
             client.starttls(context=context)
             client.ehlo_or_helo_if_needed()
         elif server.starttls == "required":
-            raise ServerUnavailable("the mail server offers no STARTTLS")
+            raise ServerUnavailable("the mail server does not offer STARTTLS")
         if server.user:
             client.login(server.user, server.password)
 
@@ -194,7 +194,9 @@ def _send_message(client: smtplib.SMTP, message: EmailMessage) -> None:
     options = []
     if not recipient.isascii():
         if not client.has_extn("smtputf8"):
-            raise Undeliverable("the mail server takes no address with other than ASCII characters")
+            raise Undeliverable(
+                "the mail server does not accept addresses with non-ASCII characters"
+            )
         options.append("SMTPUTF8")
     takes_eight = client.has_extn("8bitmime")
     form = policy.SMTPUTF8 if options else policy.SMTP if takes_eight else _SEVEN_BIT

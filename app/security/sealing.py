@@ -57,7 +57,7 @@ def unseal(text: str) -> Any:
     try:
         return orjson.loads(_fernet().decrypt(text.encode()))
     except InvalidToken:
-        raise ValueError("sealed with another SECRET_KEY") from None
+        raise ValueError("encrypted with another SECRET_KEY") from None
 
 
 def reseal(text: str) -> str:
@@ -65,7 +65,7 @@ def reseal(text: str) -> str:
     try:
         return _fernet().rotate(text.encode()).decode()
     except InvalidToken:
-        raise ValueError("sealed with another SECRET_KEY") from None
+        raise ValueError("encrypted with another SECRET_KEY") from None
 
 
 def _fernet() -> MultiFernet:

@@ -31,10 +31,10 @@ from tests.make import make_account, make_webhook
     ("variables", "words"),
     [
         ({"CANOPY_ENV": "production"}, "production with PUBLIC_URL=http:"),
-        ({"RATE_LIMIT_DISABLED": "true"}, "nobody is refused"),
+        ({"RATE_LIMIT_DISABLED": "true"}, "requests are not limited"),
         ({"CHAT_MODEL": "forest-1"}, "there is no chat"),
         ({"PUBLIC_URL": "https://canopy.example"}, "TRUSTED_PROXIES is 0"),
-        ({"TRUSTED_PROXIES": "1", "HOST": "0.0.0.0"}, "can claim any address"),
+        ({"TRUSTED_PROXIES": "1", "HOST": "0.0.0.0"}, "can forge their address"),
         (
             {
                 "CANOPY_ENV": "production",
@@ -42,7 +42,7 @@ from tests.make import make_account, make_webhook
                 "TRUSTED_PROXIES": "1",
                 "WEBHOOK_ALLOWED_NETWORKS": "10.0.0.0/8",
             },
-            "admins of every account can have requests sent to addresses in there",
+            "admins of every account can have requests sent to addresses in these networks",
         ),
     ],
 )
@@ -172,13 +172,14 @@ def test_a_worker_that_lives_and_one_that_died(redis: Redis) -> None:
     worker.register_birth()
     general, deliveries = valkey.worker(redis)
     assert general.found == (
-        "No worker runs for the queue canopy: no mail is sent and no count copied; 0 jobs wait"
+        "The queue canopy has no worker: mails are not sent, and request counts are not saved; "
+        "0 jobs are waiting"
     )
-    assert deliveries.found == "1 for the queue canopy-deliveries, 0 jobs wait"
+    assert deliveries.found == "1 for the queue canopy-deliveries, 0 jobs waiting"
     redis.hset(worker.key, "last_heartbeat", "2026-01-01T00:00:00.000000Z")
     _, deliveries = valkey.worker(redis)
     assert deliveries.status is Status.WARNING
-    assert "for the queue canopy-deliveries: no event is delivered" in deliveries.found
+    assert "The queue canopy-deliveries has no worker: events are not delivered" in deliveries.found
 
 
 def test_a_queue_that_is_long(redis: Redis) -> None:
@@ -187,7 +188,7 @@ def test_a_queue_that_is_long(redis: Redis) -> None:
     redis.rpush(queue.key, *range(1001))
     general, _ = valkey.worker(redis)
     assert general.status is Status.WARNING
-    assert general.found == "1,001 jobs wait in the queue canopy"
+    assert general.found == "1,001 jobs are waiting in the queue canopy"
 
 
 @pytest.mark.parametrize(("days", "status"), [(0, Status.OK), (1, Status.OK), (2, Status.WARNING)])
@@ -216,7 +217,7 @@ def test_values_that_another_key_encrypted_are_found(make_instance: MakeInstance
     sound = examined(environ)["encrypted values"].result
     assert (sound.status, sound.found) == (
         Status.OK,
-        "the present SECRET_KEY reads what is encrypted (1)",
+        "the current SECRET_KEY can decrypt all encrypted values (1)",
     )
     other = environ | {"SECRET_KEY": "another key, of more than 32 characters"}
     lost = examined(other)["encrypted values"].result
@@ -226,7 +227,7 @@ def test_values_that_another_key_encrypted_are_found(make_instance: MakeInstance
     former = other | {"SECRET_KEY_FORMER": environ["SECRET_KEY"]}
     left = examined(former)["encrypted values"].result
     assert left.status is Status.WARNING
-    assert "Still encrypted with SECRET_KEY_FORMER: 1" in left.found
+    assert "Values still encrypted with SECRET_KEY_FORMER: 1" in left.found
     assert "secret-key finish" in left.advice
 
 
@@ -239,7 +240,7 @@ def test_parts_with_another_key_are_found(make_instance: MakeInstance, valkey_ur
         sound = examined(environ)["secret keys"].result
         assert (sound.status, sound.found) == (
             Status.OK,
-            "1 running process has the present SECRET_KEY",
+            "1 running process has the current SECRET_KEY",
         )
         _announce(client, part._replace(key_check="00000"))
         found = examined(environ)["secret keys"].result

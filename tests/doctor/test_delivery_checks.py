@@ -27,7 +27,7 @@ def said(app: Flask) -> tuple[Status, str]:
 
 
 def test_nothing_to_deliver(customer: Client) -> None:
-    assert said(customer.app) == (Status.OK, "0 deliveries are waiting")
+    assert said(customer.app) == (Status.OK, "deliveries waiting: 0")
 
 
 def test_what_is_late_for_a_receiver_that_answers(customer: Client) -> None:
@@ -39,7 +39,7 @@ def test_what_is_late_for_a_receiver_that_answers(customer: Client) -> None:
     )
     status, found = said(customer.app)
     assert status is Status.PROBLEM
-    assert "1 deliveries of events are late" in found
+    assert "Deliveries overdue: 1" in found
 
 
 def test_what_fails_is_its_owners_business(customer: Client) -> None:
@@ -50,4 +50,4 @@ def test_what_fails_is_its_owners_business(customer: Client) -> None:
     set_webhook(customer, webhook["id"], consecutive_failures=9, failing_since=moment)
     status, found = said(customer.app)
     assert status is Status.OK
-    assert "1 webhooks fail" in found
+    assert "webhooks failing: 1" in found

@@ -47,7 +47,7 @@ def test_a_server_that_takes_mails(here: Flask) -> None:
         (found,) = server(
             here, MAIL_URL=f"smtp://127.0.0.1:{port}", MAIL_FROM="Canopy <canopy@forest.example>"
         )
-    assert found == Result(Status.OK, f"127.0.0.1:{port} takes mails from canopy@forest.example")
+    assert found == Result(Status.OK, f"127.0.0.1:{port} accepts mails from canopy@forest.example")
     assert inbox.senders == []
 
 
@@ -61,13 +61,18 @@ def test_a_sender_that_was_forgotten(here: Flask) -> None:
 @pytest.mark.parametrize(
     ("url", "options", "words", "advice"),
     [
-        ("smtp://127.0.0.1:{port}?starttls=required", {}, "no STARTTLS", "smtps://"),
-        ("smtp://u:hunter2@127.0.0.1:{port}", {}, "takes no user and password", "Correct user"),
+        ("smtp://127.0.0.1:{port}?starttls=required", {}, "does not offer STARTTLS", "smtps://"),
+        (
+            "smtp://u:hunter2@127.0.0.1:{port}",
+            {},
+            "does not accept a user and password",
+            "Correct the user",
+        ),
         (
             "smtp://u:hunter2@127.0.0.1:{port}",
             {"auth": True, "auth_in_the_clear": True},
-            "refused user and password (535), says:",
-            "percent-encoded",
+            "refused the user and password (535), says:",
+            "Percent-encode",
         ),
         ("smtps://127.0.0.1:{port}", {}, "no encrypted connection", "host and port"),
         ("smtp://127.0.0.1:{other}", {}, "cannot be reached", "host and port"),
@@ -110,19 +115,19 @@ def test_mails_that_were_sent_are_fine(instance: Flask) -> None:
     _add(instance, due_at=clock.now())
     found = examined(environ_of(instance))["mails"].result
     assert found.status is Status.OK
-    assert found.found == "1 mails wait, none was given up in the last two days"
+    assert found.found == "mails waiting: 1; none failed for good in the last two days"
 
 
 def test_mails_that_were_given_up(instance: Flask) -> None:
     _add(instance, timedelta(days=3), error="of another day")
     _add(instance, error="the mail server refused the recipient (550)")
     _add(instance, error="the mail server refused the recipient (550)")
-    _add(instance, error="sealed with another SECRET_KEY")
+    _add(instance, error="encrypted with another SECRET_KEY")
     found = examined(environ_of(instance))["mails"].result
     assert found.status is Status.WARNING
     assert found.found == (
-        "3 mails of the last two days are given up: "
-        "the mail server refused the recipient (550) (2); sealed with another SECRET_KEY (1)"
+        "3 mails failed for good in the last two days: "
+        "the mail server refused the recipient (550) (2); encrypted with another SECRET_KEY (1)"
     )
 
 
@@ -130,4 +135,4 @@ def test_mails_that_wait_for_long(instance: Flask) -> None:
     _add(instance, timedelta(hours=1), due_at=clock.now())
     found = examined(environ_of(instance))["mails"].result
     assert found.status is Status.WARNING
-    assert "1 mails wait, the oldest since" in found.found
+    assert "Mails waiting: 1, the oldest since" in found.found

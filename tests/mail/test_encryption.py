@@ -57,7 +57,7 @@ class TestEncryption:
         queue(app)
         assert send(app) == 0
         assert (inbox.mails, inbox.senders) == ([], [])
-        assert only_row(app).error == "the mail server offers no STARTTLS"
+        assert only_row(app).error == "the mail server does not offer STARTTLS"
 
     def test_smtps_is_encrypted_from_the_start(
         self, connected: Connected, authority: Authority
@@ -100,7 +100,7 @@ class TestLoggingIn:
         queue(app)
         assert send(app) == 0
         row = only_row(app)
-        assert row.error == "the mail server refused user and password (535)"
+        assert row.error == "the mail server refused the user and password (535)"
         assert row.due_at is not None
         assert "hunter2" not in caplog.text
 
@@ -117,7 +117,7 @@ class TestLoggingIn:
         app, _ = connected("", QUOTED)
         queue(app)
         assert send(app) == 0
-        assert only_row(app).error == "the mail server takes no user and password"
+        assert only_row(app).error == "the mail server does not accept a user and password"
 
 
 def test_checking_the_login_sends_nothing(connected: Connected, authority: Authority) -> None:

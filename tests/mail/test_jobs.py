@@ -138,7 +138,7 @@ def test_a_mail_with_an_expired_link_is_not_sent(
     failing(None)
     advance_clock(timedelta(hours=2))  # nobody worked
     assert send(outbox) == 0
-    assert only_row(outbox).error == "its link can no longer be followed"
+    assert only_row(outbox).error == "its link has expired"
 
 
 def test_a_mail_sealed_with_another_key_is_given_up(
@@ -149,8 +149,8 @@ def test_a_mail_sealed_with_another_key_is_given_up(
         assert send(other) == 0
     row = only_row(outbox)
     assert (row.due_at, row.sealed, row.sent_at) == (None, None, None)
-    assert row.error == "sealed with another SECRET_KEY"
-    assert caplog.text.count("sealed with another SECRET_KEY") == 1
+    assert row.error == "encrypted with another SECRET_KEY"
+    assert caplog.text.count("encrypted with another SECRET_KEY") == 1
     assert mails_to(outbox, "nobody@example.org") == []
 
 
@@ -159,7 +159,7 @@ def test_a_damaged_row_is_given_up(outbox: Flask, sealed: str) -> None:
     queue(outbox)
     set_row(outbox, sealed=sealed)
     assert send(outbox) == 0
-    assert only_row(outbox).error == "sealed with another SECRET_KEY"
+    assert only_row(outbox).error == "encrypted with another SECRET_KEY"
 
 
 def test_a_bug_in_one_mail_does_not_block_others(

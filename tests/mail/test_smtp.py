@@ -165,7 +165,7 @@ class TestAddresses:
         assert send(app) == 0
         row = only_row(app, self.RECIPIENT)
         assert row.due_at is None
-        assert row.error == "the mail server takes no address with other than ASCII characters"
+        assert row.error == "the mail server does not accept addresses with non-ASCII characters"
 
     @pytest.mark.parametrize(
         "address", ["o'neil+tag=1@example.org", '"a b"@example.org', '"a,b"@example.org']
@@ -200,13 +200,13 @@ class TestUnavailableServer:
 
     def test_unknown_host(self, outbox: Flask) -> None:
         error = self._failed(outbox, "smtp://mail.invalid")
-        assert error == "the name of the mail server is not known"
+        assert error == "the name of the mail server cannot be resolved"
 
     def test_a_silent_server(self, outbox: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(smtp, "REPLY_TIMEOUT", 0.3)
         with raw_server(lambda connection: time.sleep(5)) as port:
             begun = time.monotonic()
-            assert self._failed(outbox, f"smtp://127.0.0.1:{port}").endswith("answer in time")
+            assert self._failed(outbox, f"smtp://127.0.0.1:{port}").endswith("respond in time")
             assert time.monotonic() - begun < 3
 
     @pytest.mark.parametrize("scheme", ["smtp", "smtps"])
@@ -220,13 +220,13 @@ class TestUnavailableServer:
             error = self._failed(outbox, f"{scheme}://127.0.0.1:{port}")
             assert time.monotonic() - begun < 4
         if scheme == "smtp":
-            assert error.endswith("answer in time")
+            assert error.endswith("respond in time")
 
     def test_a_server_that_hangs_up(self, outbox: Flask) -> None:
         with raw_server(lambda connection: None) as port:
             error = self._failed(outbox, f"smtp://127.0.0.1:{port}")
         assert error in (
-            "the mail server ended the connection",
+            "the mail server closed the connection",
             "the mail server cannot be reached",
         )
 

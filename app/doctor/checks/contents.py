@@ -34,17 +34,17 @@ def counters(connection: Connection) -> Iterator[Result]:
     shown = "; ".join(_describe(difference) for difference in wrong[:_SHOWN])
     yield problem(
         f"The counters of {len(wrong):,} accounts are wrong: {shown}",
-        "bin/canopy doctor --fix-counters",
+        "Run: bin/canopy doctor --fix-counters",
     )
 
 
 def encrypted(connection: Connection, settings: Settings) -> Iterator[Result]:
-    """Whatever is encrypted can be read with the present SECRET_KEY."""
-    present = sealer_of(settings.secret_key)
+    """The current SECRET_KEY can decrypt all encrypted values."""
+    current = sealer_of(settings.secret_key)
     former = sealer_of(settings.secret_key_former) if settings.secret_key_former else None
     readable, by_former, unreadable = 0, 0, Counter[str]()
     for table, value in sealed_values(connection):
-        if is_sealed_by(present, value):
+        if is_sealed_by(current, value):
             readable += 1
         elif former and is_sealed_by(former, value):
             by_former += 1
@@ -53,18 +53,18 @@ def encrypted(connection: Connection, settings: Settings) -> Iterator[Result]:
     if unreadable:
         shown = ", ".join(f"{number:,} in {table}" for table, number in unreadable.items())
         yield problem(
-            f"The present SECRET_KEY cannot read what another one encrypted: {shown}",
-            "Set SECRET_KEY_FORMER to that one and run bin/canopy secret-key finish. Without it "
-            "webhooks need a new secret each (POST /v1/webhooks/{webhook_id}/rotate-secret); what "
-            "is in the other tables goes by itself.",
+            f"Some values were encrypted with another SECRET_KEY and cannot be read: {shown}",
+            "Set SECRET_KEY_FORMER to that key and run bin/canopy secret-key finish. If the key is "
+            "lost, give each webhook a new secret "
+            "(POST /v1/webhooks/{webhook_id}/rotate-secret); values in other tables expire.",
         )
     if by_former:
         yield warning(
-            f"Still encrypted with SECRET_KEY_FORMER: {by_former:,}",
+            f"Values still encrypted with SECRET_KEY_FORMER: {by_former:,}",
             "Once everything is restarted, run: bin/canopy secret-key finish",
         )
     if not unreadable and not by_former:
-        yield ok(f"the present SECRET_KEY reads what is encrypted ({readable:,})")
+        yield ok(f"the current SECRET_KEY can decrypt all encrypted values ({readable:,})")
 
 
 def derived(connection: Connection) -> Iterator[Result]:
@@ -76,11 +76,10 @@ def derived(connection: Connection) -> Iterator[Result]:
         return
     shown = "; ".join(f"{name} ({', '.join(columns)})" for name, columns in wrong[:_SHOWN])
     yield problem(
-        f"Columns of {len(wrong):,} of {len(sample):,} projects do not follow from the rest: "
-        f"{shown}",
-        "Something other than Canopy wrote to them. Tell /api/db/webhook of each row "
-        "(docs/database-webhook.md), or PUT it with its geometry and a changed description, which "
-        "computes them again; then run: bin/canopy doctor --fix-counters",
+        f"Derived columns of {len(wrong):,} of {len(sample):,} projects are wrong: {shown}",
+        "Something other than Canopy changed these rows. Report each one to /api/db/webhook "
+        "(docs/database-webhook.md), or PUT the project with its geometry and a changed "
+        "description: both recompute the columns. Then run: bin/canopy doctor --fix-counters",
     )
 
 

@@ -15,7 +15,7 @@ from app.maintenance.service import count_faults, is_half_copied, revision_of
 
 MAX_CLOCK_DIFFERENCE: Final = 5.0  # seconds
 _OLDEST_POSTGRESQL: Final = 13
-_FROM_BACKUP: Final = "Stop the service and restore a backup; look at the disk for errors."
+_FROM_BACKUP: Final = "Stop the service, check the disk for errors, and restore a backup."
 
 
 def reachable(connection: Connection) -> Iterator[Result]:
@@ -37,7 +37,7 @@ def reachable(connection: Connection) -> Iterator[Result]:
     if encoding != "UTF8":
         yield problem(
             f"The database has the encoding {encoding}",
-            "Make one with ENCODING 'UTF8' and move to it: bin/canopy copy-database",
+            "Create one with ENCODING 'UTF8', and move to it with bin/canopy copy-database.",
         )
 
 
@@ -47,7 +47,7 @@ def schema(connection: Connection) -> Iterator[Result]:
     if found == needed:
         yield ok(f"revision {found}, the newest")
     elif found is None:
-        yield problem("The database has no tables", "bin/canopy migrate")
+        yield problem("The database has no tables", "Run: bin/canopy migrate")
     else:
         yield problem(
             f"The tables are of revision {found}; this version of Canopy needs {needed}",
@@ -56,20 +56,20 @@ def schema(connection: Connection) -> Iterator[Result]:
     if is_half_copied(connection):
         yield problem(
             "A copy into this database was not finished",
-            "Run bin/canopy copy-database again, with the settings it was begun with.",
+            "Run bin/canopy copy-database again, with the same settings as before.",
         )
 
 
 def integrity(connection: Connection) -> Iterator[Result]:
     """What SQLite finds when it reads the whole file. PostgreSQL has checks of its own."""
     if connection.dialect.name != "sqlite":
-        yield ok("left to PostgreSQL")
+        yield ok("not checked; PostgreSQL has its own tools")
         return
     mode = _one(connection, "PRAGMA journal_mode")
     if mode != "wal":
         yield problem(
-            f"journal_mode is {mode}: readers and writers hold each other up",
-            "The service sets it to WAL when it starts; is the file on a network disk?",
+            f"journal_mode is {mode}: readers and writers block each other",
+            "The service sets it to WAL when it starts. If it stays, use a local disk.",
         )
     faults = [str(row[0]) for row in connection.exec_driver_sql("PRAGMA quick_check(5)")]
     if faults != ["ok"]:
@@ -78,7 +78,7 @@ def integrity(connection: Connection) -> Iterator[Result]:
     dangling = connection.exec_driver_sql("PRAGMA foreign_key_check").fetchmany(5)
     if dangling:
         rows = ", ".join(f"{table} row {row} (no {parent})" for table, row, parent, _ in dangling)
-        yield problem(f"Rows refer to others that are not there: {rows}", "Delete these rows.")
+        yield problem(f"Rows refer to rows that do not exist: {rows}", "Delete these rows.")
     if mode == "wal" and not dangling:
         yield ok("journal_mode WAL, quick_check and foreign_key_check find nothing")
 
@@ -88,16 +88,16 @@ def indexes(connection: Connection) -> Iterator[Result]:
     faults = count_faults(connection) if connection.dialect.name == "sqlite" else []
     if faults:
         yield problem(
-            "; ".join(faults), "Make a backup and restore it: that fills the indexes anew."
+            "; ".join(faults), "Make a backup and restore it, which rebuilds the indexes."
         )
     else:
-        yield ok("the search and box indexes have the rows of their tables")
+        yield ok("the search and box indexes match their tables")
 
 
 def clock(connection: Connection) -> Iterator[Result]:
     """The clocks of the database and this machine agree; SQLite has none of its own."""
     if connection.dialect.name == "sqlite":
-        yield ok("SQLite has the clock of this machine")
+        yield ok("SQLite uses the clock of this machine")
         return
     theirs = float(_one(connection, "SELECT extract(epoch FROM clock_timestamp())"))
     yield compare_clock("the database", theirs)
@@ -109,7 +109,7 @@ def compare_clock(owner: str, theirs: float) -> Result:
     direction = "ahead" if difference > 0 else "behind"
     found = f"{owner}'s clock is {abs(difference):.1f} s {direction}"
     if abs(difference) > MAX_CLOCK_DIFFERENCE:
-        return warning(found, "Let both machines set their clocks by NTP.")
+        return warning(found, "Synchronize the clocks of both machines with NTP.")
     return ok(found)
 
 

@@ -18,7 +18,7 @@ _WEBHOOKS: Final = cast("Table", Webhook.__table__)
 
 
 def overdue(connection: Connection) -> Iterator[Result]:
-    """Nothing is overdue for healthy receivers; failing ones are the business of their owners."""
+    """Nothing is overdue for healthy receivers. Failing ones are for their owners to fix."""
     now = clock.now()
     of_healthy = _DELIVERIES.join(_WEBHOOKS, _WEBHOOKS.c.id == _DELIVERIES.c.webhook_id)
     late, oldest = connection.execute(
@@ -31,8 +31,8 @@ def overdue(connection: Connection) -> Iterator[Result]:
     ).one()
     if late:
         yield problem(
-            f"{late:,} deliveries of events are late, since {clock.format_time(oldest)}",
-            "Start the worker (python worker.py); its log tells what keeps it.",
+            f"Deliveries overdue: {late:,}, the oldest since {clock.format_time(oldest)}",
+            "Start the worker (python worker.py). If it is running, its log says what is wrong.",
         )
         return
     pending = connection.scalar(
@@ -41,5 +41,5 @@ def overdue(connection: Connection) -> Iterator[Result]:
     failing = connection.scalar(
         select(func.count()).select_from(_WEBHOOKS).where(_WEBHOOKS.c.failing_since.is_not(None))
     )
-    note = f"; {failing:,} webhooks fail, whose logs tell their owners why" if failing else ""
-    yield ok(f"{pending:,} deliveries are waiting{note}")
+    note = f"; webhooks failing: {failing:,}; their logs say why" if failing else ""
+    yield ok(f"deliveries waiting: {pending:,}{note}")

@@ -53,7 +53,7 @@ def dependencies(lock_file: Path = LOCK_FILE) -> Iterator[Result]:
         if (found := _installed(name)) not in wanted and (found or name not in conditional)
     ]
     if faults:
-        yield problem("; ".join(faults), "Remove the folder .venv; the next bin/ command makes it.")
+        yield problem("; ".join(faults), "Delete .venv; the next bin/ command creates it again.")
     else:
         yield ok(f"{len(locked)} packages in their locked versions")
 
@@ -69,25 +69,25 @@ def settings(settings: Settings) -> Iterator[Result]:
         )
     if settings.rate_limit_disabled:
         yield warning(
-            "RATE_LIMIT_DISABLED=true: nobody is refused for coming too often, also who tries keys",
+            "RATE_LIMIT_DISABLED=true: requests are not limited, not even those that guess keys",
             "Unset it.",
         )
     if is_https and not settings.trusted_proxies:
         yield warning(
-            "PUBLIC_URL is https, so there is a proxy in front, and TRUSTED_PROXIES is 0: all "
-            "clients seem to have the proxy's address: they share one limit, and no allowlist can "
-            "tell them apart",
+            "PUBLIC_URL is https, so there is a proxy in front, but TRUSTED_PROXIES is 0: all "
+            "clients appear to have the proxy's address. They share one limit, and allowlists "
+            "cannot tell them apart",
             "Set TRUSTED_PROXIES to the number of proxies.",
         )
     if settings.trusted_proxies and settings.host not in ("127.0.0.1", "::1", "localhost"):
         yield warning(
-            f"TRUSTED_PROXIES={settings.trusted_proxies} and HOST={settings.host}: whoever reaches "
-            "the port past the proxy can claim any address",
-            "Let nobody but the proxy reach the port, or set TRUSTED_PROXIES=0.",
+            f"TRUSTED_PROXIES={settings.trusted_proxies} and HOST={settings.host}: anyone who "
+            "reaches the port without the proxy can forge their address",
+            "Make sure that only the proxy can reach the port, or set TRUSTED_PROXIES=0.",
         )
     if (settings.chat_base_url is None) != (settings.chat_model is None):
         yield warning(
-            "Of CHAT_BASE_URL and CHAT_MODEL only one is set, so there is no chat",
+            "Only one of CHAT_BASE_URL and CHAT_MODEL is set, so there is no chat",
             "Set both, or neither.",
         )
     if settings.webhook_allowed_networks:
@@ -99,7 +99,7 @@ def plans(settings: Settings) -> Iterator[Result]:
     try:
         found = plans_of(settings)
     except SettingsError as error:
-        yield problem(str(error), "Correct it: the service does not start otherwise.")
+        yield problem(str(error), "Correct it: until then, the service does not start.")
     else:
         yield ok(f"{', '.join(found)}; new accounts are on {settings.default_plan}")
 
@@ -110,12 +110,14 @@ def instance(settings: Settings) -> Iterator[Result]:
     mode = _mode(folder)
     faults = []
     if mode & 0o022:
-        faults.append(problem(f"{folder} can be written by others", f"chmod 700 {folder}"))
+        faults.append(problem(f"Other users can write to {folder}", f"chmod 700 {folder}"))
     elif mode & 0o077:
-        faults.append(warning(f"{folder} can be entered by others", f"chmod 700 {folder}"))
+        faults.append(warning(f"Other users can open {folder}", f"chmod 700 {folder}"))
     if key.exists() and _mode(key) & 0o077:
-        advice = f"chmod 600 {key}; if others use this machine, make a new key."
-        faults.append(problem(f"{key} can be read by others", advice))
+        advice = (
+            f"chmod 600 {key}; if others use this machine, change it with bin/canopy secret-key."
+        )
+        faults.append(problem(f"Other users can read {key}", advice))
     yield from faults or [ok(str(folder))]
 
 
@@ -123,9 +125,9 @@ def disk(settings: Settings) -> Iterator[Result]:
     free = shutil.disk_usage(settings.instance_path).free
     found = f"{free / _GIGABYTE:,.1f} GB free in {settings.instance_path}"
     if free < _NO_SPACE:
-        yield problem(found, "Make room at once: the database cannot grow.")
+        yield problem(found, "Free some space at once: the database cannot grow.")
     elif free < _LITTLE_SPACE:
-        yield warning(found, "Make room.")
+        yield warning(found, "Free some space.")
     else:
         yield ok(found)
 
@@ -135,16 +137,16 @@ def _allowed_networks(settings: Settings) -> Result:
     networks = settings.webhook_allowed_networks
     found = (
         f"WEBHOOK_ALLOWED_NETWORKS={','.join(map(str, networks))}: admins of every account can "
-        "have requests sent to addresses in there"
+        "have requests sent to addresses in these networks"
     )
     if not settings.production:
         return ok(found)
     if any(own.overlaps(each) for each in networks for own in _OWN[each.version]):
         return problem(
-            f"{found}, and this machine's own are among them",
+            f"{found}, which include this machine's own",
             "Unset it, or name only networks of receivers that every account may reach.",
         )
-    return warning(found, "Unset it, unless every account may reach receivers there.")
+    return warning(found, "Unset it, unless every account may send requests there.")
 
 
 def _installed(name: str) -> str | None:

@@ -21,14 +21,14 @@ _MAILS: Final = cast("Table", Mail.__table__)
 
 # What to do, by a word of the reason.
 _ADVICE: Final = {
-    "certificate": "Name a file with the certificate of its authority: ?ca=/path behind MAIL_URL. "
-    "For a server on this machine ?starttls=never will do.",
-    "user and password": "Correct user and password in MAIL_URL; special characters in them are "
-    "percent-encoded.",
-    "STARTTLS": "Use smtps:// or the port for submission, 587, in MAIL_URL; a password is not sent "
+    "certificate": "Append ?ca= and the path of its authority's certificate to MAIL_URL. For a "
+    "server on this machine, ?starttls=never is enough.",
+    "user and password": "Correct the user and password in MAIL_URL. Percent-encode special "
+    "characters in them.",
+    "STARTTLS": "Use smtps:// or the submission port, 587, in MAIL_URL. Passwords are not sent "
     "unencrypted.",
 }
-_OTHER_ADVICE: Final = "Correct host and port in MAIL_URL, or start the server; mails wait for it."
+_OTHER_ADVICE: Final = "Correct the host and port in MAIL_URL, or start the server. Mails wait."
 
 
 def server(settings: Settings) -> Iterator[Result]:
@@ -39,14 +39,14 @@ def server(settings: Settings) -> Iterator[Result]:
     failure = find_problem(settings, within=_TIMEOUT)
     name = f"{settings.mail_url.host}:{settings.mail_url.port}"
     if failure is None:
-        yield ok(f"{name} takes mails from {settings.mail_from.address}")
+        yield ok(f"{name} accepts mails from {settings.mail_from.address}")
     else:
         advice = next((text for word, text in _ADVICE.items() if word in failure.reason), "")
         reply = f", says: {failure.reply}" if failure.reply else ""
         yield problem(f"{name}: {failure.reason}{reply}", advice or _OTHER_ADVICE)
     if settings.mail_from.address.endswith("@localhost"):
         yield warning(
-            f"MAIL_FROM is {settings.mail_from.address}, which other servers refuse",
+            f"MAIL_FROM is {settings.mail_from.address}, which other servers reject",
             "Set MAIL_FROM to an address of your own, such as Canopy <canopy@example.org>.",
         )
 
@@ -70,18 +70,18 @@ def undelivered(connection: Connection) -> Iterator[Result]:
     ).all()
     if oldest is not None and oldest < now - _LATE:
         yield warning(
-            f"{waiting:,} mails wait, the oldest since {clock.format_time(oldest)}",
-            "Look for lines of app.mail in worker.log; is a worker running?",
+            f"Mails waiting: {waiting:,}, the oldest since {clock.format_time(oldest)}",
+            "Check that a worker is running, and look for lines from app.mail in worker.log.",
         )
     if reasons:
         number = sum(count for _, count in reasons)
         shown = "; ".join(f"{error} ({count:,})" for error, count in reasons[:3])
         yield warning(
-            f"{number:,} mails of the last two days are given up: {shown}",
-            "They are not tried again: have a link sent anew where somebody waits for one.",
+            f"{number:,} mails failed for good in the last two days: {shown}",
+            "They are not retried. If somebody is waiting for a link, send them a new one.",
         )
     if not reasons and (oldest is None or oldest >= now - _LATE):
-        yield ok(f"{waiting:,} mails wait, none was given up in the last two days")
+        yield ok(f"mails waiting: {waiting:,}; none failed for good in the last two days")
 
 
 def _without_server(settings: Settings) -> Result:

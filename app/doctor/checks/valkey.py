@@ -21,10 +21,10 @@ from config import Settings
 
 _MANY_JOBS: Final = 1000
 _WAITING: Final = {
-    GENERAL: "no mail is sent and no count copied",
-    DELIVERIES: "no event is delivered",
+    GENERAL: "mails are not sent, and request counts are not saved",
+    DELIVERIES: "events are not delivered",
 }
-_START: Final = "bin/serve starts it; its log is worker.log in the folder logs of the instance."
+_START: Final = "bin/serve starts one; its log is logs/worker.log in the instance folder."
 
 
 def url_of(settings: Settings) -> str | None:
@@ -42,12 +42,12 @@ def reachable(client: Redis, *, is_embedded: bool) -> Iterator[Result]:
     server: Any = client.info("server")
     name = server.get("server_name", "redis").capitalize()
     version = server.get("valkey_version") or server.get("redis_version")
-    yield ok(f"{name} {version}{', the embedded one' if is_embedded else ''}")
+    yield ok(f"{name} {version}{', embedded' if is_embedded else ''}")
 
 
 def not_running() -> Result:
     return warning(
-        "The embedded Valkey does not run: no job is done, and no limit holds",
+        "The embedded Valkey is not running: no jobs run, and requests are not limited",
         "bin/serve starts it.",
     )
 
@@ -55,10 +55,10 @@ def not_running() -> Result:
 def unreachable(settings: Settings, error: Exception) -> Result:
     which = "Valkey at REDIS_URL" if settings.redis_url else "The embedded Valkey"
     return problem(
-        f"{which} does not answer ({error}): no job is done, no limit holds, and counts of "
-        "requests wait",
-        "Start it, or set REDIS_URL to one that runs. If the embedded one hangs, end bin/serve and "
-        "start it again.",
+        f"{which} does not respond ({error}): no jobs run, requests are not limited, and "
+        "request counts wait",
+        "Start it, or set REDIS_URL to one that runs. If the embedded one hangs, stop bin/serve "
+        "and start it again.",
     )
 
 
@@ -67,15 +67,15 @@ def worker(client: Redis) -> Iterator[Result]:
     for queue, alive in count_workers(client).items():
         waiting = job_queue(client, queue).count
         if not alive:
-            found = f"No worker runs for the queue {queue}: {_WAITING[queue]}"
-            yield warning(f"{found}; {waiting:,} jobs wait", _START)
+            found = f"The queue {queue} has no worker: {_WAITING[queue]}"
+            yield warning(f"{found}; {waiting:,} jobs are waiting", _START)
         elif waiting > _MANY_JOBS:
             yield warning(
-                f"{waiting:,} jobs wait in the queue {queue}",
+                f"{waiting:,} jobs are waiting in the queue {queue}",
                 f"Start more workers: python worker.py --queue {queue}",
             )
         else:
-            yield ok(f"{alive} for the queue {queue}, {waiting:,} jobs wait")
+            yield ok(f"{alive} for the queue {queue}, {waiting:,} jobs waiting")
 
 
 def secret_keys(client: Redis, settings: Settings) -> Iterator[Result]:
@@ -85,16 +85,16 @@ def secret_keys(client: Redis, settings: Settings) -> Iterator[Result]:
     if others:
         shown = "; ".join(map(describe_part, others))
         yield problem(
-            f"Running with another SECRET_KEY than this command: {shown}. They cannot read what "
-            "the others encrypt",
-            "Restart them with the present key. If it is this command that has a wrong one, set "
-            "SECRET_KEY for it.",
+            f"Some processes run with a different SECRET_KEY than this command: {shown}. They "
+            "cannot read what the others encrypt",
+            "Restart them with the current key. If this command has the wrong key, set SECRET_KEY "
+            "for it.",
         )
     elif parts:
         have = (
             "1 running process has" if len(parts) == 1 else f"{len(parts)} running processes have"
         )
-        yield ok(f"{have} the present SECRET_KEY")
+        yield ok(f"{have} the current SECRET_KEY")
     else:
         yield ok("no part runs with another SECRET_KEY")
 
@@ -119,10 +119,10 @@ def request_counts(client: Redis) -> Iterator[Result]:
         yield warning(
             f"Request counts of {len(late):,} accounts from before yesterday have not reached the "
             "database",
-            "Look for errors of write_counts in worker.log; it is tried again every 15 seconds.",
+            "Look for errors from write_counts in worker.log. The job runs every 15 seconds.",
         )
     else:
-        yield ok(f"{len(names):,} counts of requests are on their way")
+        yield ok(f"{len(names):,} request counts are waiting to be saved")
 
 
 def server_clock(client: Redis) -> Iterator[Result]:
