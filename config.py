@@ -84,7 +84,9 @@ class Settings:
         "", url("http", "https"), "public address of the service; unset: from `HOST` and `PORT`"
     )
     public_url_is_set: bool = False  # else each request's own scheme and host are used in links
-    trusted_proxies: int = _setting("0", whole(0, 10), "number of reverse proxies in front")
+    trusted_proxies: int = _setting(
+        "0", whole(0, 10), "number of reverse proxies in front of the service"
+    )
     cors_origins: frozenset[str] = _setting(
         "", origins, "origins whose pages may call /v1 and /api, comma-separated, or `*`"
     )
@@ -127,7 +129,7 @@ class Settings:
     accounts_per_person: int = _setting(
         "10",
         whole(0, 10_000),
-        "accounts that a person may own; beyond that, they cannot create another",
+        "accounts that a person may own before they can create no more",
     )
     instance_name: str = _setting(
         "Canopy", line(64), "name of the instance, shown in pages and mails"
@@ -226,7 +228,7 @@ def load_settings(environ: Mapping[str, str] | None = None) -> Settings:
         if values["canopy_env"] == "production":
             raise SettingsError(
                 "SECRET_KEY must be set with CANOPY_ENV=production; "
-                "make one with: python3 -c 'import secrets; print(secrets.token_urlsafe(48))'"
+                "generate one with: python3 -c 'import secrets; print(secrets.token_urlsafe(48))'"
             )
         values["secret_key"] = kept_secret(values["instance_path"] / SECRET_KEY_FILE)
         former = values["instance_path"] / FORMER_SECRET_KEY_FILE
@@ -284,7 +286,7 @@ def _make_instance_folder(folder: Path) -> None:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise SettingsError(
-            f"INSTANCE_PATH {folder} cannot be made ({error.strerror}); name another folder."
+            f"INSTANCE_PATH {folder} cannot be created ({error.strerror}); name another folder."
         ) from None
     if not os.access(folder, os.W_OK | os.X_OK):
-        raise SettingsError(f"INSTANCE_PATH {folder} cannot be written; name another folder.")
+        raise SettingsError(f"INSTANCE_PATH {folder} is not writable; name another folder.")

@@ -53,7 +53,7 @@ def mail_server(value: str) -> MailServer | None:
     host = found.hostname or ""
     if user and found.scheme == "smtp" and not is_loopback(host):
         if starttls == "never":
-            raise ValueError("must not say starttls=never: the password would be sent unencrypted")
+            raise ValueError("must not have starttls=never: the password would be sent unencrypted")
         starttls = "required"
     port = found.port or (465 if found.scheme == "smtps" else 587 if user else 25)
     return MailServer(host, port, found.scheme == "smtps", starttls, user, password, ca)
@@ -104,7 +104,7 @@ def _mail_url(value: str) -> SplitResult:
     if not is_right:
         raise ValueError(
             "must be a URL such as smtp://localhost or smtps://user:password@mail.example.org, "
-            "without a path; special characters of user and password are percent-encoded"
+            "without a path; percent-encode special characters in user and password"
         )
     return found
 
@@ -131,8 +131,8 @@ def _mail_options(query: str, *, is_tls: bool) -> tuple[str, Path | None]:
         return one_of("offered", "required", "never")(starttls), file(ca)
     except ValueError:
         raise ValueError(
-            "may end with ?starttls=required or ?starttls=never when it begins with smtp:, and "
-            "with ?ca= and the path of a file of certificates that exists; join two with &"
+            "may end with ?starttls=required or ?starttls=never if it begins with smtp:, and "
+            "with ?ca= and the path of an existing certificate file; join two options with &"
         ) from None
 
 

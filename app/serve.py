@@ -54,7 +54,7 @@ class StopSignals:
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser("bin/serve", description="Run the service until Ctrl-C.")
     parser.add_argument(
-        "--empty", action="store_true", help="make no demo account in an empty database"
+        "--empty", action="store_true", help="do not create a demo account in an empty database"
     )
     options = parser.parse_args(arguments)
     make_files_private()

@@ -42,13 +42,14 @@ HELP = {
 usage: bin/serve [--empty]
 
 Sets up what is missing, brings the database up to date and runs the web server and the worker,
-with a Valkey of its own unless REDIS_URL names one. Prints how to go on when the first request
-was answered. Ctrl-C or SIGTERM ends everything; a second one hastens.
+with a Valkey of its own unless REDIS_URL names one. Prints the next steps once the service
+responds. Ctrl-C or SIGTERM stops everything; a second one does so at once.
 
-  --empty   make no demo account in an empty database
+  --empty   do not create a demo account in an empty database
 
 HOST, PORT, INSTANCE_PATH and the other settings are read from the environment; docs/operations.md
-lists them. Output goes to the folder logs in the instance folder, on a terminal there as well.
+lists them. Output goes to the folder logs in the instance folder and, if there is one, to the
+terminal.
 """,
     "test": """\
 usage: bin/test [--slow] [arguments of pytest]
@@ -56,13 +57,13 @@ usage: bin/test [--slow] [arguments of pytest]
 Sets up what is missing, then runs the tests in parallel and in random order.
 
   --slow        run the tests marked slow as well, as .ci/run does
-  -m slow       run those alone
+  -m slow       run only those
   tests/x -k y  run some
 
-With CI=true a test that cannot run here, as npm's registry cannot be reached, is an error and
-not skipped. "pytest" has more arguments: .venv/bin/python -m pytest --help
+With CI=true, a test that cannot run here is an error instead of being skipped, for example if
+npm's registry cannot be reached. The arguments of pytest: .venv/bin/python -m pytest --help
 """,
-    "check": "usage: bin/check\n\nChecks format, lint (ruff) and types (mypy).\n",
+    "check": "usage: bin/check\n\nChecks formatting and lint (ruff) and types (mypy).\n",
     "lock": """\
 usage: bin/lock [arguments of uv pip compile, such as --upgrade]
 
@@ -111,7 +112,7 @@ def test(arguments: list[str]) -> int:
     if missing := what_npm_lacks():
         if os.environ.get("CI") == "true":
             raise SetupError(f"No test may be skipped here (CI=true), but {missing}.")
-        say(f"The tests that need it are skipped, as {missing}.")
+        say(f"The tests that need it are skipped: {missing}.")
         os.environ["CANOPY_TEST_MISSING"] = missing
     # More at once than there are processors, as many of them wait for other processes.
     become("-m", "pytest", "-n", str((os.cpu_count() or 2) * 3 // 2), *arguments)
@@ -122,7 +123,7 @@ def what_npm_lacks() -> str:
     command = [str(PYTHON), "-m", "tests.node"]
     done = subprocess.run(command, cwd=ROOT, env=environment(), text=True, stdout=subprocess.PIPE)
     if done.returncode and not done.stdout:
-        raise SetupError("tests.node failed; the reason stands above.")
+        raise SetupError("tests.node failed; the reason is above.")
     return done.stdout.strip() if done.returncode else ""
 
 
@@ -146,7 +147,7 @@ def lock(arguments: list[str]) -> int:
         source = target.replace(".txt", ".in")
         command = ["-m", "uv", "pip", "compile", source, "--output-file", target]
         if run(PYTHON, *command, *extra, *options, cwd=ROOT):
-            say(f"{target} could not be compiled; what uv said stands above.")
+            say(f"{target} could not be compiled; the reason is above.")
             return 1
     return 0
 
@@ -171,8 +172,8 @@ def prepare(requirements: str) -> None:
                 install(requirements, lock_file)
     except OSError as error:
         raise SetupError(
-            f"The environment {VENV} cannot be made ({error}); "
-            "its folder must be writable the first time and after an update."
+            f"The environment {VENV} cannot be created ({error}); "
+            "its folder must be writable on the first run and after an update."
         ) from None
 
 
@@ -204,7 +205,7 @@ def alone() -> Iterator[int]:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            say(f"Another command sets up {VENV}; waiting for it …")
+            say(f"Another command is setting up {VENV}; waiting for it …")
             fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield descriptor
     finally:
@@ -216,10 +217,10 @@ def install(requirements: str, lock_file: int) -> None:
     began = time.monotonic()
     uv = working_uv()
     if uv and not install_with(uv, requirements, lock_file):
-        say("uv could not install them; the reason stands above. Trying it with pip.")
+        say("uv could not install them; the reason is above. Trying pip instead.")
         uv = None
     if not uv and not install_with(None, requirements, lock_file):
-        raise SetupError(f"{requirements} could not be installed; the reason stands above.")
+        raise SetupError(f"{requirements} could not be installed; the reason is above.")
     put_root_on_path()
     done = (RUNTIME, DEVELOPMENT) if requirements == DEVELOPMENT else (RUNTIME,)
     for name in done:
@@ -261,12 +262,12 @@ def make_anew(uv: str | None, lock_file: int) -> None:
             path.unlink()
     if not uv and importlib.util.find_spec("ensurepip") is None:
         raise SetupError(
-            f"{sys.executable} comes without pip: install python3-venv (Debian, Ubuntu), or uv."
+            f"{sys.executable} has no pip: install python3-venv (Debian, Ubuntu), or uv."
         )
-    say(f"Making {VENV} with Python {platform.python_version()} …")
+    say(f"Creating {VENV} with Python {platform.python_version()} …")
     options = ["--without-pip"] if uv else []
     if run(sys.executable, "-I", "-m", "venv", *options, VENV, lock_file=lock_file):
-        raise SetupError(f"{VENV} could not be made; the reason stands above.")
+        raise SetupError(f"{VENV} could not be created; the reason is above.")
 
 
 def working_uv() -> str | None:

@@ -43,7 +43,7 @@ ENTRIES: Final = (
         "maintenance",
         "Copy everything into another database and compare the two.",
     ),
-    Entry("doctor", "doctor", "Find out what is wrong with this instance and what to do."),
+    Entry("doctor", "doctor", "Find out what is wrong with this instance and how to fix it."),
     Entry(
         "secret-key",
         "secret_key",
@@ -59,7 +59,7 @@ ENTRIES: Final = (
 )
 @click.version_option(VERSION, prog_name="Canopy", message="%(prog)s %(version)s")
 def canopy() -> None:
-    """Run and look after this instance of Canopy.
+    """Manage this instance of Canopy.
 
     The settings (DATABASE_URL, INSTANCE_PATH and the others) are read from the environment, as the
     service reads them. Every command has --help, and those that print something take --json.

@@ -42,9 +42,9 @@ _WORDS = {
 def delete(account: str, yes: bool, as_json: bool) -> None:
     """Delete an account and everything in it for good.
 
-    ACCOUNT is its id or slug. Projects, assets, members, keys, applications, webhooks and events
-    go. People stay: they can sign in, and those who belong to no other account see none. Nothing is
-    sent to webhooks. Make a backup or an export before.
+    ACCOUNT is its id or slug. This deletes its projects, assets, members, keys, applications,
+    webhooks and events. People stay registered and can still sign in, even if they belong to no
+    other account. No events are sent to webhooks. Make a backup or an export first.
     """
     found = find_account(account)
     counts = count_contents(found.id)
@@ -54,8 +54,8 @@ def delete(account: str, yes: bool, as_json: bool) -> None:
         _delete(found.id)
     except KeyboardInterrupt:
         raise CommandError(
-            "Interrupted: nobody can use the account any more, and some of it is left. Run the "
-            "command again to delete the rest."
+            "Interrupted. Nobody can use the account any more, but some of its data is left. Run "
+            "the command again to delete the rest."
         ) from None
     record: dict[str, Any] = {"id": found.id, "slug": found.slug, "deleted": True}
     show_record(record | counts, as_json=as_json)

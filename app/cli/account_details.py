@@ -29,7 +29,7 @@ _WEBHOOK_COLUMNS = ("id", "url", "events", "status")
 @examples("account show green-woods", "account show green-woods --json")
 @in_database
 def show(account: str, as_json: bool) -> None:
-    """Show an account with plan, usage, members and webhooks.
+    """Show an account with its plan, usage, members and webhooks.
 
     ACCOUNT is its id or slug.
     """

@@ -55,7 +55,7 @@ _ASSETS: Final = columns_of(Asset, *ASSET_COLUMNS).order_by(
     type=click.Path(path_type=Path, allow_dash=True),
     help="The file to write; - is standard output.",
 )
-@click.option("--force", is_flag=True, help="Replace FILE when it exists.")
+@click.option("--force", is_flag=True, help="Replace FILE if it exists.")
 @json_option
 @examples(
     "account export green-woods --output green-woods.json",
@@ -66,9 +66,9 @@ _ASSETS: Final = columns_of(Asset, *ASSET_COLUMNS).order_by(
 def export(account: str, path: Path, force: bool, as_json: bool) -> None:
     """Write an account's data to a JSON document.
 
-    ACCOUNT is its id or slug. The document has the account, its members, its webhooks without their
-    secrets, its projects with their boundaries, and its assets. Only the owner of FILE can read it.
-    It is for other programs; bin/canopy backup writes what can be restored.
+    ACCOUNT is its id or slug. The document contains the account, its members, its webhooks without
+    their secrets, its projects with their boundaries, and its assets. Only the owner of FILE can
+    read it. It is for other programs and cannot be restored; for that, use bin/canopy backup.
     """
     found = find_account(account)
     with _output(path, overwrite=force) as file:

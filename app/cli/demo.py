@@ -17,8 +17,9 @@ from app.demo.service import find_demo, make_demo
 def demo(as_json: bool) -> None:
     """Create an account with example data.
 
-    It holds ranger districts of the Pacific Northwest with some assets, an owner, and an API key
-    that may do everything. It is created once; the password and the key are shown this once.
+    It has ranger districts of the Pacific Northwest with some assets, an owner, and an API key with
+    all permissions. The password and the key are shown only once. If the account already exists,
+    nothing is created.
     """
     found = find_demo()
     if found is None:
@@ -40,7 +41,7 @@ def demo(as_json: bool) -> None:
         show_json({"account_id": found.id, "slug": found.slug, "created": False})
     else:
         click.echo(
-            f"The demo account exists already: {found.slug} ({found.id}). Create a key for it with:"
+            f"The demo account already exists: {found.slug} ({found.id}). Create a key for it with:"
             f"\n  bin/canopy key create --account {found.slug} --name mine --permission admin"
         )
 

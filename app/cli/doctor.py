@@ -21,15 +21,16 @@ _NAME_WIDTH: Final = 16
 
 
 @click.command("doctor")
-@click.option("--fix-counters", is_flag=True, help="First correct wrong counters of accounts.")
+@click.option("--fix-counters", is_flag=True, help="Correct wrong account counters first.")
 @json_option
 @examples("doctor", "doctor --json", "doctor --fix-counters")
 @click.pass_context
 @errors_as_messages
 def doctor(ctx: click.Context, fix_counters: bool, as_json: bool) -> None:
-    """Find out what is wrong with this instance and what to do.
+    """Find out what is wrong with this instance and how to fix it.
 
-    Nothing is changed or started. The exit code is 1 when there is a problem; warnings leave it 0.
+    Without --fix-counters, nothing is changed or started. The exit code is 1 if there is a problem;
+    warnings do not count.
     """
     corrected = _correct_counters(quiet=as_json) if fix_counters else []
     findings = []

@@ -40,12 +40,12 @@ def message_of(error: Exception, app: Flask | None) -> click.ClickException | No
         case SettingsError():
             return InvalidSetting(str(error))
         case ArgumentError():
-            return InvalidSetting("DATABASE_URL is not an address of a database.")
+            return InvalidSetting("DATABASE_URL is not the URL of a database.")
         case ApiError():
             return command_error(error)
         case IntegrityError():
             return CommandError(
-                f"Another change came in between ({reason(error)}). Run the command again."
+                f"Another change came at the same time ({reason(error)}). Run the command again."
             )
         case SQLAlchemyError() if app is not None and is_outage(error):
             return CommandError(f"The database {_database(app)} {_outage(error)}.")

@@ -36,7 +36,7 @@ def welcome(settings: Settings, *, empty: bool) -> str:
     committed. Its password and key are in this text only.
     """
     url = settings.public_url
-    head = f"Canopy is at {url}\nSign in at {url}/login\nIts reference is at {url}/docs\n"
+    head = f"Canopy is at {url}\nSign in at {url}/login\nThe API reference is at {url}/docs\n"
     account = first_account()
     if account is None and not empty:
         try:
@@ -52,12 +52,12 @@ def welcome(settings: Settings, *, empty: bool) -> str:
 
 
 def _demo(url: str, demo: Demo) -> str:
-    password = demo.password or "the one that they have already"
+    password = demo.password or "the one that they already have"
     auth = f"-H 'Authorization: Bearer {demo.api_key}'"
     body = dumps(_EXAMPLE_PROJECT).decode()
     return f"""
 The database was empty. It now has the account {demo.slug} with {demo.projects} districts.
-Its owner's e-mail and password, and an API key, are shown this once:
+Its owner's password and an API key are shown only once:
 
   e-mail    {demo.owner_email}
   password  {password}

@@ -64,15 +64,15 @@ def warnings_of(choices: Choices, outcomes: Sequence[Outcome]) -> Iterator[str]:
     if not number:
         return
     have = "1 feature has" if number == 1 else f"{number:,} features have"
-    head = f"{have} the name of a project that is already here, with another boundary."
+    head = f"{have} the name of an existing project, but another boundary."
     if choices.dry_run:
         yield (
-            f"{head} Import again with --update --match name to change such projects, or they "
-            "become new ones with a number behind the name."
+            f"{head} Each becomes a new project, with a number appended to the name. To update the "
+            "existing projects instead, import with --update --match name."
         )
     else:
         yield (
-            f"{head} They are new projects now, with a number behind the name. To change the "
+            f"{head} Each became a new project, with a number appended to the name. To update the "
             "existing projects instead, import with --update --match name."
         )
 
@@ -88,11 +88,11 @@ def show_outcomes(account_name: str, choices: Choices, outcomes: Sequence[Outcom
     counts = ", ".join(f"{len(found):,} {result}" for result, found in by_result.items())
     click.echo(f"{verb} {number:,} of {len(outcomes):,} features into {account_name}: {counts}.")
     if by_result["new"]:
-        would = "would have" if choices.dry_run else "have"
-        click.echo(f"New projects {would} {format_cell(_total(by_result['new']))} ha.")
+        cover = "would cover" if choices.dry_run else "cover"
+        click.echo(f"New projects {cover} {format_cell(_total(by_result['new']))} ha.")
     mapping = choices.mapping
     ids = f", external ids from {mapping.external_id!r}" if mapping.external_id else ""
-    click.echo(f"Names are from the property {mapping.name!r}{ids}.")
+    click.echo(f"Names come from the property {mapping.name!r}{ids}.")
 
 
 def _show_new(outcomes: Sequence[Outcome], *, dry_run: bool) -> None:
@@ -123,14 +123,14 @@ def _show_changed(outcomes: Sequence[Outcome], *, dry_run: bool) -> None:
 def _show_rejected(outcomes: Sequence[Outcome]) -> None:
     if not outcomes:
         return
-    click.echo("Rejected (features count from 1; parts, rings and positions from 0):")
+    click.echo("Rejected (features are counted from 1; parts, rings and positions from 0):")
     for outcome in outcomes:
         click.echo(f"feature {outcome.number}  {outcome.name or '(no name)'}")
         for problem in outcome.problems[:_PROBLEMS_SHOWN]:
             click.echo(f"  {_place(problem)}{problem.message}")
         left = len(outcome.problems) - _PROBLEMS_SHOWN
         if left > 0:
-            click.echo(f"  … and {left} more; --json names each.")
+            click.echo(f"  … and {left} more; --json lists all.")
     click.echo()
 
 

@@ -40,27 +40,27 @@ _SHOWN: Final = 20  # names of properties in a message
 @click.option(
     "--name-property",
     metavar="PROPERTY",
-    help="The property that holds the names; found by its usual names when left out.",
+    help="The property with the names; by default, one that is usual for names.",
 )
 @click.option(
     "--external-id",
     metavar="PROPERTY",
-    help="The property that holds your own ids; external_id when left out.",
+    help="The property with your own ids; external_id by default.",
 )
 @click.option(
     "--attribute",
     "attributes",
     multiple=True,
     metavar="PROPERTY",
-    help="A property for the metadata; repeat for several. Without it: all others.",
+    help="A property for the metadata; can be repeated. By default, all others.",
 )
-@click.option("--update", is_flag=True, help="Change the projects that features match.")
+@click.option("--update", is_flag=True, help="Update the projects that features match.")
 @click.option(
     "--match",
     type=click.Choice(_MATCHES),
-    help="How --update finds a feature's project; by external_id when left out.",
+    help="How --update finds a feature's project; external_id by default.",
 )
-@click.option("--dry-run", is_flag=True, help="Write nothing; say what would be done.")
+@click.option("--dry-run", is_flag=True, help="Write nothing; show what would happen.")
 @json_option
 @examples(
     "import districts.geojson --account green-woods --dry-run",
@@ -88,13 +88,13 @@ def import_(
     (newline-delimited GeoJSON), of any size; - is standard input. A property external_id becomes
     the project's external id, a property description its description; all others become metadata.
 
-    A project that is here already, with the same name and boundary, is left as it is, so a file can
-    be imported again. Another feature of the same name becomes a new project with a number behind
-    the name. With --update, a feature that matches a project changes its boundary, metadata and
-    name instead; metadata that the file does not have stays. Boundaries are the same when every
-    position agrees within 0.0000001 degrees.
+    A project that already has the name and boundary of a feature is left unchanged, so you can
+    import a file again. A feature with the name of a project but another boundary becomes a new
+    project, with a number appended to the name. With --update, a feature updates the boundary,
+    metadata and name of the project that it matches instead; metadata that is not in the file
+    stays. Two boundaries are equal if each position agrees within 0.0000001 degrees.
 
-    What is not valid is rejected and named, and the rest is imported: the exit code is then 1.
+    Invalid features are rejected and listed, and the rest is imported; the exit code is then 1.
     """
     found = find_account(account)
     owner = acting_for(found, first_owner(found.id))
@@ -168,7 +168,7 @@ def _run(
                 with transaction():
                     outcomes += job.add(batch)
     except KeyboardInterrupt:
-        message = f"Interrupted after {len(outcomes)} features. Run it again for the rest."
+        message = f"Interrupted after {len(outcomes)} features. Run the command again for the rest."
         raise CommandError(message) from None
     return outcomes
 
@@ -176,13 +176,13 @@ def _run(
 def _name_property(scan: FileScan, given: str | None) -> str:
     """The property with the names. Raises UsageError when it is not clear which it is."""
     if not scan.properties:
-        raise CommandError("No feature of the file has properties, and a project needs a name.")
+        raise CommandError("No feature in the file has properties, but a project needs a name.")
     if given is not None:
         return _known(scan, given)
     guess = guess_name_property(scan)
     if guess is None:
         raise click.UsageError(
-            f"Which property holds the names? Name it with --name-property; {_listed(scan)}."
+            f"Which property holds the names? Set --name-property; {_listed(scan)}."
         )
     return guess
 
@@ -200,13 +200,13 @@ def _match(mapping: PropertyMapping, update: bool, given: str | None) -> Match |
     """How features find the projects that they change; None: they change none."""
     if not update:
         if given not in (None, "none"):
-            raise click.UsageError("--match says which projects --update changes; add --update.")
+            raise click.UsageError("--match says which projects --update updates; add --update.")
         return None
     if given == "none":
         raise click.UsageError("--update needs --match external_id or --match name.")
     if given != "name" and not mapping.external_id:
         raise click.UsageError(
-            "No property holds external ids. Name one with --external-id, or use --match name."
+            "No property holds external ids. Set --external-id, or use --match name."
         )
     return "name" if given == "name" else "external_id"
 
@@ -218,7 +218,7 @@ def _known(scan: FileScan, name: str) -> str:
 
 
 def _listed(scan: FileScan) -> str:
-    return f"there are: {', '.join(list(scan.properties)[:_SHOWN])}"
+    return f"the file has: {', '.join(list(scan.properties)[:_SHOWN])}"
 
 
 @contextmanager

@@ -48,16 +48,14 @@ SERVICE_TOKEN: Final = Kind("service_token", "service-token", "token", "service 
 _OTHER: Final = {KEY: SERVICE_TOKEN, SERVICE_TOKEN: KEY}
 
 _COLUMNS = ("id", "name", "permissions", "ends_with", "created_at", "last_used_at", "revoked_at")
-_name_option = click.option(
-    "--name", required=True, help="What it is for, so that you can tell it apart."
-)
+_name_option = click.option("--name", required=True, help="What it is for, to tell it from others.")
 _permission_option = click.option(
     "--permission",
     "permissions",
     multiple=True,
     required=True,
     type=click.Choice(list(PERMISSIONS)),
-    help="What it may do; repeat for several. A :write includes its :read, and admin everything.",
+    help="What it may do; can be repeated. A :write includes its :read, and admin everything.",
 )
 
 
@@ -83,7 +81,7 @@ def service_token() -> None:
 )
 @in_database
 def create_key(account: str, name: str, permissions: Sequence[str], as_json: bool) -> None:
-    """Create an API key, which is shown this once."""
+    """Create an API key and show it once."""
     _create(KEY, account, name, permissions, (), as_json)
 
 
@@ -96,8 +94,8 @@ def create_key(account: str, name: str, permissions: Sequence[str], as_json: boo
     "allowlist",
     multiple=True,
     metavar="CIDR",
-    help="An address or network that it may be used from; repeat for several. "
-    "Without it: from anywhere.",
+    help="IP address or network from which it may be used; can be repeated. "
+    "By default, it may be used from anywhere.",
 )
 @json_option
 @examples(
@@ -109,9 +107,9 @@ def create_key(account: str, name: str, permissions: Sequence[str], as_json: boo
 def create_token(
     account: str, name: str, permissions: Sequence[str], allowlist: Sequence[str], as_json: bool
 ) -> None:
-    """Create a service token, which is shown this once.
+    """Create a service token and show it once.
 
-    It does not expire.
+    The token does not expire.
     """
     _create(SERVICE_TOKEN, account, name, permissions, allowlist, as_json)
 
@@ -137,7 +135,7 @@ def _create(
 
 
 def _list_command(kind: Kind) -> click.Command:
-    text = f"List an account's {kind.title}s, newest first.\n\nRevoked ones are included."
+    text = f"List an account's {kind.title}s, newest first.\n\nRevoked ones are listed too."
 
     @click.command("list")
     @account_option
@@ -164,7 +162,7 @@ def _revoke_command(kind: Kind) -> click.Command:
     }
     text = f"""Revoke {kind.article} {kind.title} for good.
 
-    The one with this ID is refused from the next request on.
+    It is rejected from the next request on.
     """
 
     @click.command("revoke")

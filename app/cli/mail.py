@@ -33,7 +33,7 @@ def mail() -> None:
 def test(address: str, as_json: bool) -> None:
     """Send a test mail now and say what happened to it.
 
-    It is sent like any other mail: to the server at MAIL_URL, or into a file if that is unset.
+    It is sent like any other mail: to the server at MAIL_URL, or to a file if MAIL_URL is unset.
     """
     if problem := email_problem(address):
         raise click.BadParameter(problem, param_hint="ADDRESS")

@@ -44,7 +44,7 @@ _file_argument = click.argument("path", metavar="FILE", type=click.Path(path_typ
 
 @click.command("backup")
 @_file_argument
-@click.option("--force", is_flag=True, help="Replace FILE when it exists.")
+@click.option("--force", is_flag=True, help="Replace FILE if it exists.")
 @json_option
 @examples("backup /backups/canopy.zip", "backup /backups/canopy.zip --force --json")
 @with_app
@@ -52,8 +52,8 @@ _file_argument = click.argument("path", metavar="FILE", type=click.Path(path_typ
 def backup(path: Path, force: bool, as_json: bool) -> None:
     """Write all accounts, with everything in them, to a zip file.
 
-    The file holds the database as it is now, while the service goes on, and can be restored into
-    SQLite or PostgreSQL. FILE appears when it is complete; only its owner can read it.
+    FILE is a snapshot of the database, taken while the service runs. It can be restored into SQLite
+    or PostgreSQL. It appears when it is complete, and only its owner can read it.
     """
     settings: Settings = current_app.config["SETTINGS"]
     with _bar("Writing", quiet=as_json) as (start, advance):
@@ -72,7 +72,7 @@ def backup(path: Path, force: bool, as_json: bool) -> None:
         show_json(record | {"rows": rows, "not_included": NOT_INCLUDED})
         return
     show_record(record | {name: rows[name] for name in _SHOWN if name in rows}, as_json=False)
-    click.echo("\nNot included; keep these elsewhere:\n  " + "\n  ".join(NOT_INCLUDED))
+    click.echo("\nNot in the backup:\n  " + "\n  ".join(NOT_INCLUDED))
 
 
 @click.command("restore")
@@ -80,7 +80,7 @@ def backup(path: Path, force: bool, as_json: bool) -> None:
 @click.option(
     "--unverified",
     is_flag=True,
-    help="Restore FILE although it has no signature, or one of another SECRET_KEY. Whoever wrote "
+    help="Restore FILE even if it has no signature, or one of another SECRET_KEY. Whoever wrote "
     "it may have given themselves access.",
 )
 @yes_option
@@ -91,9 +91,9 @@ def backup(path: Path, force: bool, as_json: bool) -> None:
 def restore_(path: Path, unverified: bool, yes: bool, as_json: bool) -> None:
     """Replace everything in the database with a backup.
 
-    FILE is checked completely first, also whether it was made with SECRET_KEY or
-    SECRET_KEY_FORMER. Everything is replaced in one step, and the service may run meanwhile: it
-    shows the old state until the new one is complete; changes wait, or are answered with 503.
+    The command first checks the whole FILE, including its signature. It then replaces everything in
+    one step. The service may keep running: it shows the old state until the new one is complete,
+    and changes wait or get a 503.
     """
     settings: Settings = current_app.config["SETTINGS"]
     url = database_url(settings)
@@ -138,9 +138,9 @@ def restore_(path: Path, unverified: bool, yes: bool, as_json: bool) -> None:
 def copy_database_(ctx: click.Context, target: str, as_json: bool) -> None:
     """Copy everything into another database and compare the two.
 
-    From SQLite to PostgreSQL or back. The target must be empty; to restart a copy that was
-    interrupted, run the same command again. Changes made here meanwhile are not copied, so stop the
-    service first, and start it afterwards with DATABASE_URL set to the target.
+    From SQLite to PostgreSQL or back. The target must be empty. If a copy is interrupted, run
+    the same command again. Changes made during the copy are not copied, so stop the service first.
+    Afterwards, start it with DATABASE_URL set to the target.
     """
     settings: Settings = current_app.config["SETTINGS"]
     other = _with_database(settings, target)
@@ -195,8 +195,8 @@ def _show_changes(url: URL, manifest: Manifest, before: dict[str, int], settings
         click.echo(f"{name:10}{before.get(name, 0):>14,}{after[name]:>14,}", err=True)
     if not _has_same_key(manifest, settings):
         click.echo(
-            "The backup was made with another SECRET_KEY. What that key encrypted, such as the "
-            "secrets of webhooks, can be read once SECRET_KEY_FORMER is set to it.",
+            "The backup was made with another SECRET_KEY. To read what that key encrypted, such as "
+            "webhook secrets, set SECRET_KEY_FORMER to it.",
             err=True,
         )
 
@@ -239,7 +239,7 @@ def _comparison(table: Comparison) -> dict[str, Any]:
 
 def _show_comparison(compared: Sequence[Comparison], begun_at: str) -> None:
     show_table(
-        ("table", "rows here", "rows there", "checksums"),
+        ("table", "source rows", "target rows", "checksums"),
         (
             (
                 table.table,
@@ -252,11 +252,11 @@ def _show_comparison(compared: Sequence[Comparison], begun_at: str) -> None:
     )
     if all(table.is_equal for table in compared):
         click.echo(
-            f"\nAll rows of {begun_at} are in the target. Start the service with DATABASE_URL set "
-            "to it."
+            f"\nAll rows as of {begun_at} are in the target. Start the service with DATABASE_URL "
+            "set to it."
         )
     else:
-        click.echo("\nThe target differs; did something write to it? Run the command again.")
+        click.echo("\nThe target differs: something may have written to it. Run the command again.")
 
 
 commands: list[click.Command] = [backup, restore_, copy_database_]

@@ -48,7 +48,7 @@ def member() -> None:
 @examples("member list --account green-woods")
 @in_database
 def list_(account: str, as_json: bool) -> None:
-    """List an account's members, oldest first, invited ones too."""
+    """List an account's members and invited people, oldest first."""
     found = find_account(account)
     none = f"{found.name} has no members."
     show_records(list_members(found.id), _COLUMNS, as_json=as_json, none=none)
@@ -64,10 +64,10 @@ def list_(account: str, as_json: bool) -> None:
 @examples("member add jo@example.org --account green-woods --role editor")
 @in_database
 def add(email: str, account: str, role: str, as_json: bool) -> None:
-    """Invite a person and show the link of the invitation.
+    """Invite a person and show the invitation link.
 
-    It is mailed too, in the name of the account's owner. Whoever follows it joins, and sets a
-    password if they have none. To invite somebody again makes a new link.
+    The link is also mailed, in the name of the account's owner. Whoever opens it joins the account,
+    and sets a password if they have none. Inviting somebody again creates a new link.
     """
     principal = _operator(find_account(account))
     with transaction():
@@ -90,8 +90,8 @@ def add(email: str, account: str, role: str, as_json: bool) -> None:
 def set_role(member: str, account: str, role: str, as_json: bool) -> None:
     """Change a member's role.
 
-    MEMBER is the person's id or e-mail address. A lower role also ends what it does not allow:
-    sessions, access of applications, permissions of keys.
+    MEMBER is the person's id or e-mail address. A lower role also revokes what it does not
+    allow: sessions, applications' access, permissions of keys.
     """
     of_account = find_account(account)
     found = _find(of_account, member)
@@ -111,8 +111,8 @@ def set_role(member: str, account: str, role: str, as_json: bool) -> None:
 def remove(member: str, account: str, yes: bool, as_json: bool) -> None:
     """Remove a member, or withdraw an invitation.
 
-    MEMBER is the person's id or e-mail address. The person's sessions in the account, applications'
-    access and keys end at once.
+    MEMBER is the person's id or e-mail address. The person's sessions in the account, their
+    applications' access and their keys end at once.
     """
     of_account = find_account(account)
     found = _find(of_account, member)

@@ -53,7 +53,7 @@ def oauth_app() -> None:
     multiple=True,
     required=True,
     metavar="URI",
-    help="Where people are sent back to; repeat for several. A request must send one of them "
+    help="Where people are sent back to; can be repeated. A request must name one of these URIs "
     "exactly; only the port of http://127.0.0.1 may differ.",
 )
 @click.option(
@@ -62,12 +62,12 @@ def oauth_app() -> None:
     multiple=True,
     required=True,
     type=click.Choice(list(SCOPES)),
-    help="What it may ask for; repeat for several.",
+    help="What it may request; can be repeated.",
 )
 @click.option(
     "--public",
     is_flag=True,
-    help="For one that cannot keep a secret, as in a browser: it gets none and must use PKCE.",
+    help="The application cannot keep a secret, as in a browser: it gets none and must use PKCE.",
 )
 @json_option
 @examples(
@@ -85,7 +85,7 @@ def create(
     public: bool,
     as_json: bool,
 ) -> None:
-    """Register an application, whose secret is shown this once."""
+    """Register an application and show its secret once."""
     with transaction():
         application, secret = create_application(
             find_account(account).id,
@@ -106,7 +106,7 @@ def create(
 def list_(account: str, as_json: bool) -> None:
     """List an account's applications, newest first."""
     found = find_account(account)
-    none = f"{found.name} has no application."
+    none = f"{found.name} has no applications."
     show_records(list_applications(found.id), _COLUMNS, as_json=as_json, none=none)
 
 
@@ -118,14 +118,14 @@ def list_(account: str, as_json: bool) -> None:
     "redirect_uris",
     multiple=True,
     metavar="URI",
-    help="Replaces all redirect URIs; repeat for several.",
+    help="Replaces all redirect URIs; can be repeated.",
 )
 @click.option(
     "--scope",
     "scopes",
     multiple=True,
     type=click.Choice(list(SCOPES)),
-    help="Replaces all scopes; repeat for several.",
+    help="Replaces all scopes; can be repeated.",
 )
 @json_option
 @examples(
@@ -166,9 +166,9 @@ def update(
 @examples("oauth-app rotate-secret app_01k9zq3mgse2j7tbyw5c4r8nhd")
 @in_database
 def rotate(client_id: str, as_json: bool) -> None:
-    """Give an application a new secret, shown this once.
+    """Create a new secret for an application and show it once.
 
-    The old one is refused from the next request on.
+    The old secret is rejected from the next request on.
     """
     with transaction():
         secret = rotate_secret(_find(client_id)["account_id"], client_id)
@@ -186,7 +186,7 @@ def rotate(client_id: str, as_json: bool) -> None:
 def delete(client_id: str, yes: bool, as_json: bool) -> None:
     """Delete an application and all access that people gave it.
 
-    Its tokens are refused from the next request on.
+    Its tokens are rejected from the next request on.
     """
     record = _find(client_id)
     question = f"Delete the application {record['name']!r} ({client_id}) for good?"

@@ -116,7 +116,7 @@ def confirm(question: str, *, yes: bool, as_json: bool) -> None:
     if yes:
         return
     if as_json and not sys.stdin.isatty():
-        raise CommandError("This cannot be undone and nobody can be asked here; add --yes.")
+        raise CommandError("This cannot be undone, and there is no terminal to ask on; add --yes.")
     click.confirm(question, abort=True, err=True)
 
 

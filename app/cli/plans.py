@@ -28,15 +28,15 @@ def plan() -> None:
 def list_(as_json: bool) -> None:
     """List all plans and how many accounts are on each.
 
-    A limit shown as - is no limit. A plan that accounts are on and that PLANS_FILE does not have is
-    marked as missing; its accounts have the limits of free.
+    A limit of - means no limit. A plan that accounts are on but that no longer exists is marked as
+    missing; its accounts have the limits of free.
     """
     records = list_plans()
     if not as_json:
         for record in records:
             if "missing" in record:
                 record["plan"] += f" (missing: has the limits of {BASE_PLAN})"
-    show_records(records, _COLUMNS, as_json=as_json, none="There is no plan.")
+    show_records(records, _COLUMNS, as_json=as_json, none="There are no plans.")
 
 
 def describe_plan(name: str) -> str:

@@ -24,7 +24,7 @@ def upgrade() -> None:
         migrations.upgrade()
     except SystemExit:  # Flask-Migrate raises it after logging an error
         raise CommandError(
-            "The database cannot be brought up to date; was a newer version of Canopy used on it?"
+            "The database cannot be migrated. A newer version of Canopy may have used it."
         ) from None
 
 

@@ -36,15 +36,15 @@ def secret_key() -> None:
 @examples("secret-key rotate")
 @with_app
 def rotate(as_json: bool) -> None:
-    """Step 1: make a new key and keep the old one for reading.
+    """Step 1: generate a new key, and keep the old one for decrypting.
 
     If SECRET_KEY is set in the environment, both keys are printed, for you to set there. Otherwise
-    they are files in the instance folder, and only the restart is left to do.
+    they are saved in the instance folder, and you only need to restart.
     """
     settings: Settings = current_app.config["SETTINGS"]
     if settings.secret_key_former:
         raise CommandError(
-            "The last change of the key is not finished. Run: bin/canopy secret-key finish"
+            "The previous change of the key is not finished. Run: bin/canopy secret-key finish"
         )
     new = secrets.token_urlsafe(_KEY_BYTES)
     folder = settings.instance_path
@@ -70,12 +70,12 @@ def rotate(as_json: bool) -> None:
 @examples("secret-key finish")
 @in_database
 def finish(as_json: bool) -> None:
-    """Step 2, after the restart: encrypt everything with the new key.
+    """Step 2, after the restart: re-encrypt everything with the new key.
 
-    Refuses while a web server or worker on any machine still runs with another key, as it could no
-    longer read what is encrypted. You can run it again, also while the service runs. The exit code
-    is 1 if something can be read with neither key, such as webhooks restored from a backup of
-    another instance; give each of them a new secret.
+    The command refuses while a web server or worker on any machine still runs with another key,
+    because that process could no longer read what is encrypted. You can run the command again, even
+    while the service runs. The exit code is 1 if neither key can decrypt some values, such as the
+    secrets of webhooks from another instance's backup; give each of these webhooks a new secret.
     """
     settings: Settings = current_app.config["SETTINGS"]
     _check_running_parts(settings)
@@ -90,12 +90,12 @@ def finish(as_json: bool) -> None:
     if as_json:
         show_json({"sealed": dict(sealed), "unreadable": dict(+unreadable)})
     else:
-        click.echo(f"Values encrypted with the present SECRET_KEY: {sealed.total():,}.")
+        click.echo(f"Values encrypted with the current SECRET_KEY: {sealed.total():,}.")
         if os.environ.get("SECRET_KEY_FORMER"):
             click.echo("SECRET_KEY_FORMER is no longer needed; remove it.")
     if unreadable.total():
         named = ", ".join(f"{number:,} in {table}" for table, number in (+unreadable).items())
-        raise CommandError(f"Some values can be read with neither key: {named}.")
+        raise CommandError(f"Neither key can decrypt some values: {named}.")
 
 
 def _check_running_parts(settings: Settings) -> None:
@@ -109,15 +109,15 @@ def _check_running_parts(settings: Settings) -> None:
             others = parts_with_another_key(running_parts(client), settings)
     except (RedisError, OSError) as error:
         raise CommandError(
-            f"Valkey does not answer ({error}), so it is not known which SECRET_KEY the running "
-            "parts use. Start it, and run this again."
+            f"Valkey does not respond ({error}), so the command cannot tell which SECRET_KEY the "
+            "running processes use. Start Valkey, and run the command again."
         ) from None
     if others:
         lines = "".join(f"\n         {describe_part(part)}" for part in others)
         raise CommandError(
-            f"Nothing is changed. These still run with another SECRET_KEY than this command:{lines}"
-            "\n       Restart them with the new key, then run this again. What was killed is "
-            f"forgotten after {EXPIRES_AFTER} seconds."
+            "Nothing was changed. These processes still run with another SECRET_KEY than this "
+            f"command:{lines}\n       Restart them with the new key, then run the command again. "
+            f"Killed processes are forgotten after {EXPIRES_AFTER} seconds."
         )
 
 

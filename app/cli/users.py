@@ -47,7 +47,7 @@ def list_(as_json: bool) -> None:
     if not as_json:
         for record in records:
             record["accounts"] = [account["slug"] for account in record["accounts"]]
-    show_records(records, _COLUMNS, as_json=as_json, none="There is nobody yet.")
+    show_records(records, _COLUMNS, as_json=as_json, none="There are no people yet.")
 
 
 @user.command("show")
@@ -74,16 +74,16 @@ def show(user: str, as_json: bool) -> None:
 
 @user.command("set-password")
 @_user_argument
-@click.option("--generate", is_flag=True, help="Generate a password and show it this once.")
+@click.option("--generate", is_flag=True, help="Generate a password and show it once.")
 @json_option
 @examples("user set-password jo@example.org", "user set-password jo@example.org --generate")
 @in_database
 def set_password(user: str, generate: bool, as_json: bool) -> None:
     """Set a new password for a person and end their sessions.
 
-    USER is the id or e-mail address. The password is asked for twice on a terminal, and else the
-    first line of standard input. The person is told by mail that it was changed, without the
-    password.
+    USER is the id or e-mail address. On a terminal, the command asks for the password twice;
+    otherwise it reads the first line of standard input. A mail tells the person that the password
+    was changed, but does not contain it.
     """
     person = find_user(user)
     password = make_password() if generate else _read_password()

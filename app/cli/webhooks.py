@@ -65,7 +65,7 @@ def webhook() -> None:
     multiple=True,
     type=click.Choice([*EVENTS, ALL_EVENTS]),
     metavar="TYPE",
-    help="A type of event; repeat for several. Without it: all.",
+    help="Type of event; can be repeated. By default, all.",
 )
 @click.option(
     "--port",
@@ -92,11 +92,11 @@ def webhook() -> None:
 def listen(account: str, events: Sequence[str], port: int, status: int, bodies: bool) -> None:
     """Receive events on this machine and print a line for each.
 
-    For development. It listens with HTTPS on 127.0.0.1, creates a webhook in the account, checks
-    both signatures of each delivery, and deletes the webhook when Ctrl-C ends it. Its certificate
-    is created once and kept in the instance folder. If the service may not reach 127.0.0.1, it
-    prints the command that starts the service so that it may. Deliveries are printed as they come,
-    so there is no --json.
+    For development. The command listens for HTTPS on 127.0.0.1, creates a webhook in the account,
+    checks both signatures of each delivery, and deletes the webhook when you press Ctrl-C. Its
+    certificate is created once and kept in the instance folder. If the service is not allowed to
+    reach 127.0.0.1, the command prints how to start a service that is. Deliveries are printed as
+    they arrive, so there is no --json.
     """
     settings: Settings = current_app.config["SETTINGS"]
     found = find_account(account)
@@ -106,8 +106,8 @@ def listen(account: str, events: Sequence[str], port: int, status: int, bodies: 
         stop = _stop_on_signals()
         with _registered(principal, receiver, events or (ALL_EVENTS,)) as webhook_id:
             click.echo(
-                f"{receiver.url} is the webhook {webhook_id} of {found.name}. A test is on its "
-                "way. Ctrl-C ends it and removes the webhook.",
+                f"{receiver.url} is the webhook {webhook_id} of {found.name}. A test event is on "
+                "its way. Press Ctrl-C to stop and to delete the webhook.",
                 err=True,
             )
             _watch_test(principal, webhook_id, certificates, stop)
@@ -122,7 +122,7 @@ def listen(account: str, events: Sequence[str], port: int, status: int, bodies: 
 def list_all(account: str, as_json: bool) -> None:
     """List an account's webhooks, oldest first, with their health."""
     found = find_account(account)
-    none = f"{found.name} has no webhook."
+    none = f"{found.name} has no webhooks."
     show_records(list_webhooks(found.id), _COLUMNS, as_json=as_json, none=none)
 
 
@@ -152,7 +152,7 @@ class _Printer:
         self._seen: set[str] = set()
 
     def __call__(self, delivery: ReceivedDelivery) -> None:
-        signed = f"WRONG: {', '.join(delivery.wrong)}" if delivery.wrong else "signatures right"
+        signed = f"WRONG: {', '.join(delivery.wrong)}" if delivery.wrong else "signatures valid"
         again = ", seen before" if delivery.event_id in self._seen else ""
         moment = clock.format_time(clock.now())
         line = (
@@ -178,7 +178,7 @@ def _certificates(settings: Settings) -> Certificates:
     try:
         return ensure_certificates(settings.instance_path)
     except OSError as error:
-        raise CommandError(f"The certificate cannot be made ({error}).") from None
+        raise CommandError(f"The certificate cannot be created ({error}).") from None
 
 
 @contextmanager
@@ -189,7 +189,7 @@ def _receiver(
         receiver = Receiver(certificates.receiver, port, status, printer)
     except OSError as error:
         raise CommandError(
-            f"Port {port} cannot be used ({error.strerror}); name another."
+            f"Port {port} cannot be used ({error.strerror}); choose another."
         ) from None
     with receiver:
         yield receiver
@@ -245,11 +245,11 @@ def _watch_test(
 def _explain(error: str | None, was_tried: bool, certificates: Certificates) -> None:
     if was_tried and (error is None or error.startswith("answered")):
         return
-    said = error or f"nothing was tried for {_TEST_SECONDS} seconds; is it running?"
+    said = error or f"there was no attempt within {_TEST_SECONDS} seconds; is it running?"
     click.echo(f"The service did not deliver the test: {said}", err=True)
     if not was_tried or error in _SETTINGS_ERRORS:
         click.echo(
-            "Let this run, and start the service so that it may reach this machine:\n\n"
+            "Leave this running, and start the service so that it may reach this machine:\n\n"
             f"  {start_command(certificates.authority)}\n",
             err=True,
         )

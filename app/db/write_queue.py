@@ -90,7 +90,7 @@ class WriteQueue:
             raise
         except OSError as error:  # another user's, a read-only folder, a file system without locks
             if not self._is_alone:
-                log.warning("cannot queue behind other processes for writing: %s", error)
+                log.warning("cannot queue for writing with other processes: %s", error)
             self._is_alone = True
             return None
 

@@ -86,13 +86,13 @@ def _plan(path: Path, text: str, name: str, table: Any) -> Plan:
     if not isinstance(table, dict):
         raise _fault(path, text, None, name, "must be a table, such as [pro]")
     if not _NAME.fullmatch(name):
-        message = "is no name of a plan: lower-case letters, digits, - and _, at most 50"
+        message = "is not a name for a plan: use at most 50 lower-case letters, digits, - and _"
         raise _fault(path, text, name, None, f"{name!r} {message}")
     for key, value in table.items():
         if key not in _LIMITS:
-            raise _fault(path, text, name, key, f"is unknown; a plan has {', '.join(_LIMITS)}")
+            raise _fault(path, text, name, key, f"is unknown; a plan can have {', '.join(_LIMITS)}")
         if type(value) is not int or not 0 <= value <= _MOST:
-            raise _fault(path, text, name, key, "must be a whole number, with 0 for no limit")
+            raise _fault(path, text, name, key, "must be a whole number; 0 means no limit")
     return Plan(**{key: table.get(key) or None for key in _LIMITS})
 
 

@@ -120,7 +120,7 @@ class Reader:
             raise MaintenanceError(f"There is no file {path}.") from None
         except zipfile.BadZipFile:
             raise MaintenanceError(
-                f"{path} is no backup, or was cut short: it has not the form of a whole zip file."
+                f"{path} is not a backup, or is incomplete: it is not a valid zip file."
             ) from None
         except OSError as error:
             raise MaintenanceError(f"{path} cannot be read ({error.strerror}).") from None
@@ -149,7 +149,7 @@ class Reader:
         """Raise MaintenanceError when the tables are not those of this version."""
         columns = {table.name: table.columns for table in self.manifest.tables}
         if columns != {codec.name: codec.columns for codec in codecs}:
-            raise self._damage("its tables are not those of its schema")
+            raise self._damage("its tables do not match its schema")
 
     def check_rows(self, codec: TableCodec) -> Iterator[int]:
         """Compare a table with the manifest, row by row. Yields 1 for each row.
@@ -179,7 +179,7 @@ class Reader:
                 return member.read(_MAX_MANIFEST)
         except KeyError:
             raise MaintenanceError(
-                f"{self._path} is no backup of Canopy: it holds no {MANIFEST}."
+                f"{self._path} is not a backup of Canopy: it contains no {MANIFEST}."
             ) from None
         except _ZIP_ERRORS as error:
             raise self._damage(f"{MANIFEST}: {error}") from None
@@ -201,14 +201,14 @@ class Reader:
             raise self._damage(f"{MANIFEST}: {error}") from None
         if isinstance(content, dict) and content.get("format") != FORMAT:
             raise MaintenanceError(
-                f"{self._path} is no backup that this version of Canopy can read: "
+                f"{self._path} is not a backup that this version of Canopy can read: "
                 f"its format is {content.get('format')!r}, not {FORMAT}."
             )
         try:
             tables = [_table(**table) for table in content["tables"]]
             return Manifest(**{**content, "tables": tables})
         except (TypeError, KeyError, ValueError):
-            raise self._damage(f"{MANIFEST} is not complete") from None
+            raise self._damage(f"{MANIFEST} is incomplete") from None
 
     def _damage(self, what: str) -> MaintenanceError:
         return MaintenanceError(f"The backup {self._path} is damaged ({what}); use another one.")
@@ -234,7 +234,9 @@ def _reject_existing(path: Path, *, overwrite: bool) -> None:
     if path.is_dir():
         raise MaintenanceError(f"{path} is a folder; name a file.")
     if path.exists() and not overwrite:
-        raise MaintenanceError(f"{path} exists; name another file, or use --force to replace it.")
+        raise MaintenanceError(
+            f"{path} already exists; name another file, or use --force to replace it."
+        )
 
 
 def _table(*, name: str, rows: int, columns: list[str], sha256: str) -> Table:

@@ -81,7 +81,7 @@ def copy_database(
         with exclusive_file(target) as writing:
             if writing is None:
                 raise MaintenanceError(
-                    f"The database {shown_url(target)} is in use; end what uses it and try again."
+                    f"The database {shown_url(target)} is in use; stop what uses it and try again."
                 )
             comparisons = _copy(reading, writing, codecs, progress)
             if all(comparison.is_equal for comparison in comparisons):
@@ -99,13 +99,12 @@ def _mark(target: URL, source: URL) -> None:
         name = shown_url(target)
         if others := tables_of_others(connection):
             raise MaintenanceError(
-                f"The database {name} holds tables of something else "
+                f"The database {name} contains tables of another program "
                 f"({', '.join(others[:5])}); name an empty database."
             )
         if any(count_rows(connection, table_codecs()).values()):
             raise MaintenanceError(
-                f"The database {name} holds data, which a copy would mix with; "
-                "name an empty database."
+                f"The database {name} already contains data; name an empty database."
             )
         connection.exec_driver_sql(
             f"CREATE TABLE {MARKER} (source varchar(500) NOT NULL, begun_at varchar(24) NOT NULL)"

@@ -58,7 +58,7 @@ def finish(connection: Connection, codecs: Sequence[TableCodec]) -> None:
     dangling = connection.exec_driver_sql("PRAGMA foreign_key_check").first()
     if dangling is not None:
         table, _, parent, _ = dangling
-        raise MaintenanceError(f"A row of {table} refers to one of {parent} that is not there.")
+        raise MaintenanceError(f"A row of {table} refers to a row of {parent} that does not exist.")
     if faults := count_faults(connection) or text_faults(connection):
         raise MaintenanceError(f"{faults[0]} after all rows were written.")
 

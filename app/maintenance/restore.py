@@ -69,13 +69,14 @@ def _checked_again(backup: Reader, codec: TableCodec) -> Iterator[bytes]:
         checksum.add(line)
         yield line
     if checksum.sha256 != backup.manifest.table(codec.name).sha256:
-        raise MaintenanceError("The backup was changed while it was restored; nothing was changed.")
+        raise MaintenanceError(
+            "The backup file changed during the restore, so nothing was restored."
+        )
 
 
 def _of_another_schema(manifest: Manifest) -> str:
     return (
-        f"The backup has schema {manifest.schema_revision}, and this version of Canopy works with "
+        f"The backup has schema {manifest.schema_revision}, but this version of Canopy needs "
         f"{newest_revision()}. Restore it with the version of Canopy that made it, "
-        f"{manifest.service_version}, and start this version then: it brings the database up to "
-        "date."
+        f"{manifest.service_version}, then start this version, which migrates the database."
     )

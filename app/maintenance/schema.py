@@ -46,12 +46,12 @@ def require_whole(connection: Connection) -> str:
     found = revision_of(connection)
     if found is None:
         raise MaintenanceError(
-            f"The database {_name(connection)} has no tables yet; bin/canopy migrate makes them."
+            f"The database {_name(connection)} has no tables yet; run bin/canopy migrate first."
         )
     if is_half_copied(connection):
         raise MaintenanceError(
-            f"A copy into the database {_name(connection)} was begun and not finished; "
-            "run copy-database again to finish it."
+            f"A copy into the database {_name(connection)} was not finished; "
+            "run bin/canopy copy-database again."
         )
     return found
 

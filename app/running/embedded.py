@@ -209,7 +209,7 @@ def _wait_until_ready(folder: Path) -> str:
             break
         time.sleep(0.01)
     server = recorded(folder)
-    how = f"ended with {server.ended}" if server and server.ended else "does not answer"
+    how = f"ended with {server.ended}" if server and server.ended else "does not respond"
     raise EmbeddedError(f"The Valkey of {folder} {how}; its log is {folder / valkey_watchdog.LOG}.")
 
 

@@ -42,7 +42,7 @@ def lock_instance(folder: Path) -> Iterator[int]:
     try:
         if not try_lock(own):
             pid = os.pread(own, 20, 0).decode().strip() or "unknown"
-            raise CannotStart(f"bin/serve runs already on {folder} (process {pid}).")
+            raise CannotStart(f"bin/serve is already running on {folder} (process {pid}).")
         os.ftruncate(own, 0)
         os.pwrite(own, f"{os.getpid()}\n".encode(), 0)
         _wait_for_orphans(children, folder)
@@ -55,9 +55,9 @@ def lock_instance(folder: Path) -> Iterator[int]:
 def _wait_for_orphans(children: int, folder: Path) -> None:
     if try_lock(children):
         return
-    sys.stderr.write("Waiting for the end of an earlier bin/serve that was killed …\n")
+    sys.stderr.write("Waiting for the processes of a killed bin/serve to end …\n")
     if not try_lock(children, wait=ORPHANS_END_WITHIN):
-        raise CannotStart(f"Processes of an earlier bin/serve still use {folder}; end them first.")
+        raise CannotStart(f"Processes of an earlier bin/serve still use {folder}; stop them first.")
 
 
 @contextlib.contextmanager
@@ -78,7 +78,7 @@ def listen(settings: Settings) -> Iterator[socket.socket]:
         listener = socket.socket(family, kind, protocol)
     except OSError as error:
         raise CannotStart(
-            f"HOST {host} is no address of this machine ({error.strerror})."
+            f"HOST {host} is not an address of this machine ({error.strerror})."
         ) from None
     with listener:
         try:
@@ -96,5 +96,5 @@ def _describe(error: OSError, host: str, port: int) -> str:
     if error.errno == errno.EADDRINUSE:
         return f"Port {port} of {host} is in use by another program; set PORT to a free one."
     if error.errno == errno.EACCES:
-        return f"Port {port} needs rights that this user lacks; set PORT to one above 1023."
-    return f"HOST {host} is no address of this machine ({error.strerror})."
+        return f"Port {port} needs privileges that this user lacks; set PORT to one above 1023."
+    return f"HOST {host} is not an address of this machine ({error.strerror})."

@@ -70,7 +70,7 @@ class Supervisor:
             if time.monotonic() > deadline:
                 web = self._children[0]
                 self.exit_status = ExitStatus(
-                    web.name, f"no answer in {READY_WITHIN:.0f} s", web.log
+                    web.name, f"no response within {READY_WITHIN:.0f} s", web.log
                 )
             time.sleep(CHECK_EVERY)
         return False

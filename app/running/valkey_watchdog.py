@@ -92,7 +92,7 @@ def _make_private(folder: Path) -> None:
     status = folder.lstat()
     is_ours = stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid()
     if not is_ours or status.st_mode & 0o077:
-        raise PermissionError(f"{folder} must be a folder of yours that nobody else can enter")
+        raise PermissionError(f"{folder} must be your own folder, closed to other users")
 
 
 def _open_log(path: Path) -> int:

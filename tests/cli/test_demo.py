@@ -25,7 +25,7 @@ def test_the_second_time_it_says_how_to_make_a_key(empty_app: Flask) -> None:
     run = runner(empty_app)
     slug = json.loads(run("demo", "--json").stdout)["slug"]
     text = run("demo").stdout
-    assert "exists already" in text
+    assert "already exists" in text
     command = text.split("bin/canopy ")[1].split()
     assert command[:4] == ["key", "create", "--account", slug]
     assert run(*command).exit_code == 0

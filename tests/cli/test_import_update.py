@@ -58,7 +58,7 @@ def test_another_boundary_of_a_known_name_is_warned_of(
     document = imported(run, client, path, *options)
     assert counts(document) == (3, 0, 0, 0)
     (warning,) = document["warnings"]
-    head = "1 feature has the name of a project that is already here, with another boundary."
+    head = "1 feature has the name of an existing project, but another boundary."
     assert warning.startswith(head)
     assert "--update --match name" in warning
     again = run("import", str(path), "--account", client.account_id, *options)

@@ -118,7 +118,7 @@ def test_the_second_step_needs_to_know_what_runs(start: Start) -> None:
     app.config["SETTINGS"] = gone
     refused = runner(app)("secret-key", "finish")
     assert (refused.exit_code, refused.stdout) == (1, "")
-    assert "Valkey does not answer" in refused.stderr
+    assert "Valkey does not respond" in refused.stderr
 
 
 @contextmanager

@@ -148,7 +148,7 @@ def test_listen_prints_what_comes_and_removes_its_webhook(
     for line, event, row in zip(lines, (test, created), deliveries(client), strict=True):
         told = line.rstrip("\n").split("  ")
         assert [word.strip() for word in told[1:] if word] == [
-            event["type"], event["id"], row["id"], "signatures right, answered 200",
+            event["type"], event["id"], row["id"], "signatures valid, answered 200",
         ]  # fmt: skip
     assert listener.end(number) == (0, "", "")
     assert client.get("/v1/webhooks").json["data"] == []
@@ -166,7 +166,7 @@ def test_listen_with_events_and_a_status(client: Client, listen: Callable[..., A
                     "--status", "503", "--bodies", act=act)  # fmt: skip
     assert subscribed == [["project.deleted", "asset.created"]]
     line, _, body = result.stdout.partition("\n")
-    assert line.endswith("signatures right, answered 503")
+    assert line.endswith("signatures valid, answered 503")
     (event,) = (each for each in events(client) if each["type"] == "webhook.test")
     assert json.loads(body) == event
     assert result.exit_code == 0
@@ -192,7 +192,7 @@ def test_listen_asks_whether_the_service_runs(
     monkeypatch.setattr(webhooks, "_TEST_SECONDS", 0)
     result = listen()
     assert (result.exit_code, result.stdout) == (0, "")
-    assert "nothing was tried for 0 seconds; is it running?" in result.stderr
+    assert "there was no attempt within 0 seconds; is it running?" in result.stderr
     assert "WEBHOOK_CA_BUNDLE=" in result.stderr
     assert client.get("/v1/webhooks").json["data"] == []
 

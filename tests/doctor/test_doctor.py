@@ -219,7 +219,7 @@ def test_redis_that_is_down(make_instance: MakeInstance) -> None:
     app = make_instance("sqlite")
     found = examined(environ_of(app) | {"REDIS_URL": "redis://127.0.0.1:9/0"})
     assert problems(found) == {"valkey"}
-    assert "REDIS_URL does not answer" in found["valkey"].result.found
+    assert "REDIS_URL does not respond" in found["valkey"].result.found
 
 
 def test_an_embedded_store_that_does_not_run_is_not_started(make_instance: MakeInstance) -> None:

@@ -57,7 +57,7 @@ def test_the_example_of_the_documents_can_be_read(tmp_path: Path) -> None:
     [
         ("x = 1", 1, "must be a table"),
         ("# plans\n\n[free]\nbees = 1", 4, "bees of [free] is unknown"),
-        ("[free]\n\n[Gold]\nmembers = 1", 3, "'Gold' is no name of a plan"),
+        ("[free]\n\n[Gold]\nmembers = 1", 3, "'Gold' is not a name for a plan"),
         ("[free]\nmembers = -1", 2, "members of [free] must be a whole number"),
         ("[free]\nmembers = 1\n[gold]\nmembers = 1.5", 4, "members of [gold]"),
         ("[free]\nmembers = true", 2, "must be a whole number"),

@@ -154,7 +154,7 @@ def test_a_copy_into_a_database_in_use_is_refused(
     fill(target)
     refused = run(instance, "copy-database", "--to", address(target), "--json")
     assert (refused.exit_code, refused.stdout) == (1, "")
-    assert "holds data" in refused.stderr
+    assert "already contains data" in refused.stderr
 
 
 @pytest.mark.parametrize("target", ["mysql://x/y", "sqlite:///", "sqlite:///:memory:", ""])

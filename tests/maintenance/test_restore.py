@@ -77,7 +77,10 @@ def test_a_file_that_changes_after_it_was_checked_changes_nothing(
     back_up_to(instance, folder / "b.zip")
     before = checksums(instance)
     rewritten(folder / "b.zip", _rename)
-    with Reader(folder / "b.zip") as backup, pytest.raises(MaintenanceError, match="was changed"):
+    with (
+        Reader(folder / "b.zip") as backup,
+        pytest.raises(MaintenanceError, match="changed during the restore"),
+    ):
         restore(backup, url_of(instance))
     assert checksums(instance) == before
 

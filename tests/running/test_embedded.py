@@ -229,7 +229,7 @@ def test_a_server_that_hangs(folder: Path, marked: Marked, monkeypatch: pytest.M
     assert server
     os.kill(server.pid, signal.SIGSTOP)
     monkeypatch.setattr(embedded, "START_WAIT", 0.5)
-    with pytest.raises(EmbeddedError, match="does not answer"):
+    with pytest.raises(EmbeddedError, match="does not respond"):
         embedded.ensure(folder)
     os.kill(server.pid, signal.SIGCONT)
     user.leave()

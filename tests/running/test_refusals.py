@@ -37,7 +37,10 @@ def test_a_setting(serve: Serve) -> None:
 
 def test_a_second_one_on_the_same_folder(serve: Serve, instance: Instance) -> None:
     said = refusal(serve(PORT="1"))
-    assert said == f"bin/serve runs already on {instance.folder} (process {instance.process.pid})."
+    assert (
+        said
+        == f"bin/serve is already running on {instance.folder} (process {instance.process.pid})."
+    )
     instance.send(signal.SIGTERM)
     assert instance.end() == (0, "")
 
@@ -52,7 +55,7 @@ def test_a_port_in_use(serve: Serve) -> None:
 @pytest.mark.parametrize("host", ["192.0.2.1", "no.such.name.invalid"])
 def test_an_address_that_is_not_ours(serve: Serve, host: str) -> None:
     said = refusal(serve(HOST=host))
-    assert said.startswith(f"HOST {host} is no address of this machine (")
+    assert said.startswith(f"HOST {host} is not an address of this machine (")
 
 
 @pytest.mark.skipif(os.getuid() == 0, reason="root may use every port")

@@ -97,7 +97,7 @@ def test_the_first_run_makes_the_environment(checkout: Checkout) -> None:
     output, errors = said.split(".venv\n")[0], said.split(".venv\n")[1]
     assert output.startswith("['one', 'two words']\n")
     assert output.endswith("/a clone/")
-    assert [line.split()[0] for line in errors.splitlines()] == ["Making", "Installing", "Done"]
+    assert [line.split()[0] for line in errors.splitlines()] == ["Creating", "Installing", "Done"]
     asked = f"--quiet --require-hashes -r {checkout.root}/requirements.txt"
     assert checkout.installs() == [f"pip install --python {checkout.venv}/bin/python {asked}"]
 
@@ -191,7 +191,7 @@ def test_a_failed_install_is_tried_again(checkout: Checkout) -> None:
     requirements.write_text("nothing-by-this-name\n")  # without a hash, which pip refuses at once
     code, said = checkout.run("canopy", FAILS="1")
     assert code == 2
-    assert said.endswith("requirements.txt could not be installed; the reason stands above.\n")
+    assert said.endswith("requirements.txt could not be installed; the reason is above.\n")
     requirements.write_text(good)
     assert checkout.run("canopy")[0] == 0
 
@@ -216,7 +216,7 @@ def test_a_folder_that_cannot_be_written(checkout: Checkout) -> None:
     checkout.venv.touch()  # root may write everywhere, but not in a file as if it were a folder
     code, said = checkout.run("canopy")
     assert code == 2
-    assert said.startswith(f"The environment {checkout.venv} cannot be made (")
+    assert said.startswith(f"The environment {checkout.venv} cannot be created (")
     assert said.count("\n") == 1
 
 
