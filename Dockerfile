@@ -1,12 +1,12 @@
 # One image for the web server (the default), the worker (`python worker.py`) and the commands
-# (`python -m app.cli migrate`). docs/operations.md says how it is run.
+# (`python -m app.cli migrate`). docs/operations.md explains how to run it.
 ARG PYTHON=3.13-slim-trixie
 
 FROM python:${PYTHON} AS build
 WORKDIR /srv/canopy
-# The packages first: their layer stays as it is while only the code changes.
+# Packages first: their layer is reused if only the code changes.
 COPY requirements.txt ./
-# Every package has a wheel: nothing is compiled, and no code of a package runs while building.
+# Every package has a wheel: nothing is compiled, and no package runs code during the build.
 RUN python -m venv --without-pip /opt/venv \
     && pip --python /opt/venv/bin/python install --no-cache-dir --disable-pip-version-check \
        --only-binary :all: --require-hashes -r requirements.txt
@@ -14,14 +14,14 @@ COPY config.py config_mail.py config_values.py gunicorn.conf.py worker.py wsgi.p
 COPY migrations migrations
 COPY deploy/healthcheck.py deploy/healthcheck.py
 COPY app app
-# Nothing is written when it runs, so that the bytecode has to be there before.
+# The container writes no bytecode when it runs, so compile it now.
 RUN python -m compileall -q --invalidation-mode unchecked-hash .
 
 FROM python:${PYTHON}
 LABEL org.opencontainers.image.title="Canopy" \
       org.opencontainers.image.description="A self-hosted REST service for forest projects" \
       org.opencontainers.image.licenses="MIT"
-# The number is fixed: the owner of a volume is a number.
+# The ids are fixed, because the owner of a volume is stored as a number.
 RUN groupadd --gid 10001 canopy \
     && useradd --uid 10001 --gid canopy --home-dir /data --no-create-home \
        --shell /usr/sbin/nologin canopy \

@@ -1,7 +1,7 @@
-"""Exit code 0 when the web server of this container answers, else 1. Run by Docker.
+"""Exits with 0 if the web server of this container responds, otherwise with 1. Docker runs it.
 
-It asks /healthz, which looks at no other part: a container is not better for a restart while the
-database is away. Standard library only, and quick to start.
+It requests /healthz, which checks no other part: restarting the container does not help while the
+database is down. Standard library only, and quick to start.
 """
 
 import http.client
