@@ -1,4 +1,4 @@
-"""Bring about faults under load and show how the service coped, in figures."""
+"""Cause faults under load, and print in figures how the service coped."""
 
 from __future__ import annotations
 
@@ -28,13 +28,15 @@ def main() -> int:
         "names",
         nargs="*",
         metavar="FAULT",
-        help=f"one or more of {', '.join(names)}; without any, all of them",
+        help=f"one or more of {', '.join(names)}; all of them by default",
     )
     parser.add_argument(
         "--seconds", type=float, default=10, help="how long each fault of Valkey lasts (10)"
     )
-    parser.add_argument("--runs", type=int, default=20, help="how often the burst is made (20)")
-    parser.add_argument("--rounds", type=int, default=200, help="of each race of members (200)")
+    parser.add_argument("--runs", type=int, default=20, help="how often the burst is repeated (20)")
+    parser.add_argument(
+        "--rounds", type=int, default=200, help="rounds of each race between members (200)"
+    )
     options = parser.parse_args()
     if unknown := set(options.names) - set(names):
         parser.error(f"no such fault: {', '.join(sorted(unknown))}")
@@ -42,8 +44,8 @@ def main() -> int:
     sys.stdout.write(f"{platform.platform()}, Python {platform.python_version()}")
     if set(wanted) & set(valkey_faults):
         sys.stdout.write(
-            f"; {WORKERS} web processes of {THREADS} threads, {CALLERS} callers without pause, "
-            f"{options.seconds:g} s a fault"
+            f"; {WORKERS} web processes of {THREADS} threads, {CALLERS} callers without a pause, "
+            f"{options.seconds:g} s per fault"
         )
     sys.stdout.write("\n")
     failed = 0

@@ -57,9 +57,9 @@ def backlog(
     report.lines = [
         f"  {number:,} deliveries pending and {number:,} log entries; "
         f"{len(dead.inbox.arrivals)} attempts in {seconds:.0f} s",
-        f"  memory        {alone:.1f} MB before, {memory[0]:.1f} MB with the backlog at first, "
-        f"{memory[-1]:.1f} MB at last, {max(memory):.1f} MB at most",
-        f"  GET …/logs    first {first_page * 1000:.1f} ms; {len(pages)} after it: p50 "
+        f"  memory        {alone:.1f} MB before; with the backlog {memory[0]:.1f} MB at first, "
+        f"{memory[-1]:.1f} MB at the end, {max(memory):.1f} MB at most",
+        f"  GET …/logs    first page {first_page * 1000:.1f} ms; the next {len(pages)}: p50 "
         f"{percentile(pages, 50) * 1000:.1f} ms, p99 {percentile(pages, 99) * 1000:.1f} ms "
         f"({LOGS * 1000:.0f} allowed)",
     ]

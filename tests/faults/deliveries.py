@@ -30,18 +30,18 @@ class Trial(NamedTuple):
 
 TRIALS = (
     Trial("kills", "the worker is killed (SIGKILL) at four points of a delivery", kills),
-    Trial("ending", "the worker is asked to end (SIGTERM) with requests in flight", ending),
+    Trial("ending", "the worker is asked to stop (SIGTERM) with requests in flight", ending),
     Trial("flushes", "Valkey is flushed every two seconds", flushes, DATABASES[:1]),
-    Trial("absent", "Valkey is killed, and started again empty", absent),
+    Trial("absent", "Valkey is killed, and restarted empty", absent),
     Trial("restarts", "the database is restarted (immediate)", restarts, DATABASES[1:]),
     Trial(
         "receivers",
-        "receivers that drip, flood, redirect, close, lie and move",
+        "receivers that drip, flood, hang, redirect, close, or lead to internal addresses",
         hostile.receivers,
         options={"names": hostile.NAMES},
     ),
-    Trial("minute", "a receiver fails once, and real time passes until the retry", minute),
-    Trial("backlog", "a receiver hangs and much is pending for it", backlog.backlog),
+    Trial("minute", "a receiver fails once, and nothing is done until the retry", minute),
+    Trial("backlog", "a receiver hangs, with many deliveries pending", backlog.backlog),
     Trial("starved", "busy loops take the processors, and receivers answer too late", starved),
 )
 

@@ -53,8 +53,8 @@ def kills(
             ", ".join(f"{points[point]} {point}" for point in some)
             for some in (POINTS[:2], POINTS[2:])
         ),
-        f"  of these {dead['job']} of the job's process, {dead['queue']} of the queue's too, "
-        f"{dead['worker']} of the worker",
+        f"  {dead['job']} killed the job's process, {dead['queue']} also that of the queue, "
+        f"{dead['worker']} the whole worker",
         found.line(),
         f"  to delivery   {found.delays} ({LONGEST} s allowed)",
     ]
@@ -90,10 +90,10 @@ def ending(service: Service, delay: float = 3.0) -> TrialReport:
     is_settled = wait_until_settled(service.app, customers, LONGEST)
     found = reconcile(service.app, customers, writers)
     report.lines = [
-        f"  over {took:.1f} s after SIGTERM ({ENDED} allowed), exit code {code}",
-        f"  {ended['success'] + ended['failed']} requests in flight then: {ended['success']} "
+        f"  stopped {took:.1f} s after SIGTERM ({ENDED} allowed), exit code {code}",
+        f"  {ended['success'] + ended['failed']} requests were in flight: {ended['success']} "
         f"delivered, {ended['failed']} failed in time, {ended['unknown']} without a log entry",
-        f"  {ended['pending']} deliveries not begun; {ended['claimed']} left claimed",
+        f"  {ended['pending']} deliveries not started; {ended['claimed']} left claimed",
         found.line(),
     ]
     report.wrong = found.wrong

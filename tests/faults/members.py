@@ -225,7 +225,7 @@ def report(names: Sequence[str], rounds: int) -> Iterator[tuple[bool, str]]:
                 seconds = time.monotonic() - began
                 lines = [
                     f"{each.name}: {each.description}; {PROCESSES} processes, {database}",
-                    f"  right in {rounds - len(wrong)} of {rounds} rounds, {seconds:.0f} s",
+                    f"  correct in {rounds - len(wrong)} of {rounds} rounds, {seconds:.0f} s",
                     *(f"  WRONG: {fault}" for fault in wrong),
                 ]
                 yield not wrong, "\n".join(lines)

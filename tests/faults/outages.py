@@ -35,7 +35,7 @@ def flushes(service: Service, seconds: float = 60, every: float = 2) -> TrialRep
 
     found, writers = _deliver_through(service, cause)
     report = _report(found, writers, {201})
-    report.lines.insert(0, f"  {number} times within {seconds:g} s")
+    report.lines.insert(0, f"  flushed {number} times in {seconds:g} s")
     report.check_time("an event", found.delays.longest, AGAIN)
     return report
 
@@ -61,8 +61,8 @@ def absent(service: Service, seconds: float = 60) -> TrialReport:
         for event_id, at in found.received.items()
         if at > back_at
     ]
-    report.lines.insert(0, f"  away for {seconds:g} s; {len(away):,} events received meanwhile")
-    report.lines.append(f"  back          all received after {max(late):.1f} s ({AGAIN} allowed)")
+    report.lines.insert(0, f"  down for {seconds:g} s; {len(away):,} events received meanwhile")
+    report.lines.append(f"  recovery      all received after {max(late):.1f} s ({AGAIN} allowed)")
     report.check_time("an event after Valkey was back", max(late), AGAIN)
     return report
 
@@ -81,7 +81,7 @@ def restarts(service: Service, number: int = 5, pause: float = 6) -> TrialReport
 
     found, writers = _deliver_through(service, cause)
     report = _report(found, writers, {201, 503})
-    report.lines.insert(0, f"  {number} times, each within {max(took):.1f} s")
+    report.lines.insert(0, f"  restarted {number} times, each within {max(took):.1f} s")
     report.check_time("an event", found.delays.longest, AGAIN)
     return report
 
@@ -105,7 +105,7 @@ def _deliver_through(
 
 def _report(found: Reconciliation, writers: list[Writer], allowed: set[int]) -> TrialReport:
     statuses = sum((writer.statuses for writer in writers), Counter())
-    shown = ", ".join(f"{number:,} of {status}" for status, number in sorted(statuses.items()))
+    shown = ", ".join(f"{number:,} with {status}" for status, number in sorted(statuses.items()))
     lines = [
         f"  responses     {shown}",
         found.line(),

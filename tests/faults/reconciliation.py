@@ -160,7 +160,7 @@ class Reconciliation:
     def line(self) -> str:
         return (
             f"  {self.acknowledged:,} writes acknowledged, {self.events:,} events, "
-            f"{self.requests:,} requests, {self.repeated:,} of them again; "
+            f"{self.requests:,} requests, {self.repeated:,} of them repeated; "
             f"{self.entries:,} log entries, {self.failed:,} failed"
         )
 

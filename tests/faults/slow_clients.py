@@ -51,7 +51,7 @@ class Seen:
         p50 = quantiles(self.millis, n=100)[49]
         return (
             f"p50 {p50:5.1f} ms, p99 {self.p99:5.1f} ms, longest {max(self.millis):5.1f} ms, "
-            f"{len(self.millis):,} answers"
+            f"{len(self.millis):,} responses"
         )
 
 
@@ -140,7 +140,10 @@ def _judge(
     report: TrialReport, alone: Seen, beside: Seen, outcomes: Counter[str], rounds: int
 ) -> None:
     ratio = beside.p99 / alone.p99
-    shown = ", ".join(f"{number:,} {name}" for name, number in sorted(outcomes.items()))
+    shown = ", ".join(
+        f"{number:,} with {name}" if name.isdigit() else f"{number:,} {name}"
+        for name, number in sorted(outcomes.items())
+    )
     report.lines += [
         f"  a client alone  {alone}",
         f"  beside them     {beside}: p99 {ratio:.2f} times as long ({BOUND:g} allowed)",

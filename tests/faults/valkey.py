@@ -120,10 +120,10 @@ def _flushed(server: Valkey) -> Callable[[], None]:
 
 
 VALKEY_FAULTS = (
-    Fault("killed", "Valkey is killed, and started again empty", _killed),
-    Fault("hanging", "Valkey is stopped (SIGSTOP), and goes on", _hanging),
-    Fault("refusing", "Valkey takes no connection and ends those it has", _refusing),
+    Fault("killed", "Valkey is killed, and restarted empty", _killed),
+    Fault("hanging", "Valkey is paused (SIGSTOP), and continues", _hanging),
+    Fault("refusing", "Valkey rejects new connections and closes the others", _refusing),
     Fault("read-only", "Valkey becomes a replica, and a master again", _read_only),
-    Fault("full", "Valkey is out of memory, and gets some", _full),
+    Fault("full", "Valkey runs out of memory, and gets more", _full),
     Fault("flushed", "Valkey is flushed twice a second", _flushed, keeps_limits=True),
 )

@@ -238,12 +238,12 @@ def rows(report: Report) -> list[str]:
     return [
         f"{report.fault.name}: {report.fault.description}",
         f"  before        p50 {report.before.p50:6.1f} ms   p99 {report.before.p99:6.1f} ms   "
-        f"{report.before.answers:,} answers",
-        f"  as it began   longest {report.first.longest:6.1f} ms "
+        f"{report.before.answers:,} responses",
+        f"  at first      longest {report.first.longest:6.1f} ms "
         f"({report.first.longest - report.before.p99:+.1f}; +{FIRST_MS} allowed)",
         f"  once known    p50 {report.known.p50:6.1f} ms   p99 {report.known.p99:6.1f} ms "
         f"({report.known.p99 - report.before.p99:+.1f}; +{KNOWN_MS} allowed)   "
-        f"{report.known.answers:,} answers, {report.known.limited:,} with limits",
-        f"  back          limits hold after {report.back_seconds:.2f} s (5 allowed); "
+        f"{report.known.answers:,} responses, {report.known.limited:,} with limits",
+        f"  recovery      limits hold after {report.back_seconds:.2f} s (5 allowed); "
         f"log lines {report.began} + {report.ended} of {WORKERS} processes; health {report.health}",
     ]

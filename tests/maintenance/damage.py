@@ -76,14 +76,14 @@ def _no_row(members: Members) -> None:
 # What was done to it, and the words by which the refusal tells.
 DAMAGES: dict[str, tuple[Callable[[Path], Any], str]] = {
     "missing": (lambda path: path.unlink(), "There is no file"),
-    "empty": (lambda path: path.write_bytes(b""), "no backup"),
-    "text": (lambda path: path.write_text("Dear backup, " * 1000), "no backup"),
-    "its end lost": (_cut, "cut short"),
-    "its half lost": (_half, "cut short"),
+    "empty": (lambda path: path.write_bytes(b""), "not a backup"),
+    "text": (lambda path: path.write_text("Dear backup, " * 1000), "not a backup"),
+    "its end lost": (_cut, "incomplete"),
+    "its half lost": (_half, "incomplete"),
     "a bit flipped": (_flip_a_bit, "is damaged"),
     "another zip": (
         lambda path: shutil.make_archive(str(path.with_suffix("")), "zip", Path(__file__).parent),
-        "no backup of Canopy",
+        "not a backup of Canopy",
     ),
     "manifest is no JSON": (
         _with_members(lambda members: members.update({"manifest.json": b"{"})),
