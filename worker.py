@@ -63,7 +63,7 @@ def _queues(arguments: Sequence[str] | None) -> Sequence[str]:
         "--queue",
         action="append",
         choices=QUEUES,
-        help="work on this queue only; may be given again for another",
+        help="work only on this queue; can be repeated",
     )
     named: Sequence[str] | None = parser.parse_args(arguments).queue
     return named or QUEUES

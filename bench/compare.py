@@ -47,7 +47,7 @@ CREATE: Final = "a new project, 1,000 positions"
 SMALL: Final = "a new project, 5 positions"
 # How many times the conventional application's rate; a create's p99 must not be longer either.
 TARGETS: Final = {ITEM: 2.0, PAGE: 6.6, CREATE: 1.2, SMALL: 1.2}
-HEAD: Final = "| What | Server | Requests/s | Canopy's are | p50 | p99 | Processor time |"
+HEAD: Final = "| What | Server | Requests/s | Canopy vs. this | p50 | p99 | Processor time |"
 RULE: Final = "|---|---|---:|---:|---:|---:|---:|"
 
 Requests = Callable[[], Iterable[bytes]]

@@ -19,9 +19,9 @@ def page(measured: Measured, targets: dict[str, float | None]) -> str:
         f"Measured {moment} on {machine()}. Medians in milliseconds; the ratios are those of the "
         "last two columns to the first.",
         times(measured, targets),
-        "What an index takes, in bytes a project:",
+        "Size of each index, in bytes per project:",
         sizes(measured),
-        "Besides:",
+        "Other figures:",
         "\n".join(f"- {note}" for note in measured.notes),
         f"The plans at {measured.columns[-2 if '×' in measured.columns[-1] else -1]} projects:",
         *(f"{what}\n\n```\n{plan}\n```" for what, plan in measured.plans),

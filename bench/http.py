@@ -91,14 +91,14 @@ def reads(instance: Instance, scratch: Path, effort: Effort) -> list[Row]:
             )
     trips, statements = count_calls(instance)
     return [
-        Row("`GET /v1/projects/{id}`, 51 positions, both limits and the usage on",
+        Row("`GET /v1/projects/{id}`, 51 positions, with both limits and usage",
             f"{ours:,.0f}/s", f"bare view {theirs:,.0f}/s", ours / theirs, "≥ 0.50",
             ours / theirs >= 0.5),
         Row("the same without limits and usage", f"{free:,.0f}/s", f"bare view {theirs:,.0f}/s",
             free / theirs, "", None),
-        Row("round trips to Valkey of one such request, counted by Valkey", f"{trips:.2f}",
+        Row("round trips to Valkey per such request, counted by Valkey", f"{trips:.2f}",
             "", trips, "1", trips <= 1),
-        Row("statements of one such request, counted at the driver", f"{statements:.2f}", "",
+        Row("statements per such request, counted at the driver", f"{statements:.2f}", "",
             statements, "≤ 2", statements <= 2),
         Row(f"`GET /v1/projects?per_page=100`, {len(body) / 1024:,.0f} KB", f"{ours_page:,.0f}/s",
             f"bare view {theirs_page:,.0f}/s", ours_page / theirs_page, "≥ 0.30",

@@ -87,7 +87,7 @@ PARTS: Final[dict[str, Part]] = {
     "credential": Part("looking up the credential and its account", _credential),
     "resource": Part("reading the project's row", _resource),
     "limits": Part("both limits and the usage", _limits, "X-RateLimit-Limit"),
-    "valkey": Part("of these, asking Valkey", _valkey),
+    "valkey": Part("of these, the request to Valkey", _valkey),
     "log": Part("the log line", _log),
     "headers": Part("request id and security headers", _headers, "X-Frame-Options"),
 }
@@ -124,7 +124,7 @@ def of_a_reading(instance: Instance, effort: Effort) -> list[tuple[str, float]]:
     return [
         ("all of it", whole),
         *taken,
-        ("left without all of these", measured[-2]),
+        ("what remains without all of these", measured[-2]),
         ("bare Flask", measured[-1]),
     ]
 
@@ -156,7 +156,7 @@ def of_a_create(instance: Instance, effort: Effort) -> list[tuple[str, float]]:
     checked = _in_process(lambda: read_boundary(geometry), effort)
     return [
         ("all of it", whole),
-        ("refused for its empty body", refused),
+        ("rejected for its empty body", refused),
         ("a project without a boundary, with its event, counters and indexes", plain - refused),
         ("parsing the body", parsed),
         ("checking and measuring the boundary", checked),

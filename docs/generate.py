@@ -43,9 +43,9 @@ _NEEDS: Final = {
 
 # What a form can be about (app.policy.tiers).
 _SUBJECTS: Final = {
-    "email": "the e-mail address typed",
-    "token": "the token in the address",
-    "person": "the person signed in",
+    "email": "the e-mail address entered",
+    "token": "the token in the URL",
+    "person": "the signed-in person",
 }
 
 _MARKED = re.compile(r"<!-- generated: ([\w-]+) -->\n.*?<!-- end: \1 -->", re.DOTALL)

@@ -42,7 +42,7 @@ def robots() -> Response:
 
 @bp.get("/.well-known/security.txt")
 def security() -> Response:
-    """Where to report a weakness (RFC 9116): SUPPORT_EMAIL, or 404 without one."""
+    """Where to report a vulnerability (RFC 9116): SUPPORT_EMAIL, or 404 without one."""
     contact = instance().support_email
     if contact is None:
         raise NotFound
