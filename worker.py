@@ -30,10 +30,10 @@ from config import Settings, SettingsError, load_settings
 END_WITHIN: Final = 8.0  # seconds after SIGTERM; the worker of a queue gives up a little sooner
 
 _ABOUT: Final = f"""\
-Run the jobs of the service until SIGTERM or Ctrl-C: one process loads the application, and forks
-another for each queue, which is started again when it dies. {DELIVERIES} is for deliveries of
-events to webhooks, {GENERAL} for all else; who works on {GENERAL} also puts the periodic jobs on
-the queues. Several workers, on any machines, share the work."""
+Run the jobs of the service until SIGTERM or Ctrl-C. One process loads the application and forks
+another for each queue, which is restarted if it dies. {DELIVERIES} is for deliveries of events to
+webhooks, {GENERAL} for everything else; a worker of {GENERAL} also schedules the periodic jobs.
+Several workers, on any machines, share the work."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -11,8 +11,8 @@ EXTERNAL_ID_LENGTH: Final = 200
 SEARCH_LENGTH: Final = 200
 GEOMETRY_POSITIONS: Final = 100_000
 
-# Of processor time that the validation of a boundary may take at worst, told from how many of its
-# edges and rings lie across each other.
+# Processor time that validating a boundary may take at worst, estimated from how many of its edges
+# and rings cross each other.
 VALIDATION_SECONDS: Final = 1.2
 
 # Of a body. Two boundaries of GEOMETRY_POSITIONS positions with heights have this many numbers.
@@ -21,10 +21,10 @@ BODY_CONTAINERS: Final = 300_000
 BODY_STRINGS: Final = 20_000
 BODY_ESCAPES: Final = 1_000_000
 
-# Expensive are requests with a larger body, those with a boundary that can take long to validate,
-# and pages with more bytes of boundaries. A process works on one of them at a time, so many others
-# wait for so many seconds, and all further ones are to come again; the web server refuses those
-# with a larger body.
+# Requests with a larger body, those with a boundary that can take long to validate, and pages with
+# more bytes of boundaries are expensive. A process works on one of them at a time.
+# EXPENSIVE_WAITING others wait, each for EXPENSIVE_WAIT_SECONDS at most; clients are asked to
+# repeat all others. The web server rejects those with a larger body.
 EXPENSIVE_BODY_BYTES: Final = 128 * 1024
 EXPENSIVE_PAGE_BYTES: Final = 4 * 1024 * 1024
 EXPENSIVE_WAITING: Final = 2

@@ -40,8 +40,8 @@ RUN_SECONDS: Final = 3_600.0  # of a job, at most
 LINGER_SECONDS: Final = 5.0  # that a job waits for more after the last delivery
 SWEEP_SECONDS: Final = 15  # between two jobs without a wake signal
 
-# Replays of past events: to each webhook so many a second, beside new events, queued for so many
-# seconds at a time.
+# Replays of past events: how many a second for each webhook, in addition to new events, and for how
+# many seconds they are queued at a time.
 REPLAYED_PER_SECOND: Final = 50
 REPLAYED_AT_ONCE: Final = 15  # seconds; also the interval of the job that queues them
 
@@ -58,8 +58,8 @@ class FailureReason(StrEnum):
     """Why an attempt failed without a response, as the log shows it."""
 
     NOT_ALLOWED = "address not allowed"  # of a URL with an IP address
-    # One reason for a name that does not resolve and for one that leads to where nobody may go: two
-    # would tell which names the operator's own network has.
+    # One reason for a name that does not resolve and for one that leads to a blocked address: two
+    # would reveal which names exist in the operator's own network.
     NO_PUBLIC_ADDRESS = (
         "the host cannot be reached from here: its name does not resolve to a public address"
     )

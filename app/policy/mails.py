@@ -37,7 +37,7 @@ RUN_FOR: Final = 90.0
 
 RECORD_RETRY_AFTER: Final = (0.5, 2.0, 8.0)  # seconds between tries to record the outcome
 
-# Longer than an attempt can take. After it, the mail of a killed worker is tried by another.
+# Longer than an attempt can take. Afterwards, another worker retries the mail of a killed one.
 LEASE: Final = timedelta(minutes=2)
 
 MAILS_KEPT_FOR: Final = timedelta(days=30)  # since it was queued, once it is sent or given up

@@ -7,7 +7,7 @@ from typing import Final
 
 PASSWORD_LENGTH: Final = (10, 128)  # characters
 
-# A session expires when it is unused for the first time, and after the second in any case.
+# A session expires when it is unused for SESSION_IDLE, and after SESSION_LIFE in any case.
 SESSION_IDLE: Final = timedelta(days=14)
 SESSION_LIFE: Final = timedelta(days=90)
 

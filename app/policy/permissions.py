@@ -41,7 +41,7 @@ _VIEWER: Final = frozenset({"projects:read", "assets:read", "members:read"})
 _EDITOR: Final = _VIEWER | {"projects:write", "assets:write"}
 _ADMIN: Final = _EDITOR | {"members:write", "billing:read", "admin"}
 
-# Roles, from the least to the most; only an owner may change who is an owner.
+# Roles, from the fewest permissions to the most; only an owner may change who is an owner.
 ROLES: Final[dict[str, frozenset[str]]] = {
     "viewer": _VIEWER,
     "editor": _EDITOR,

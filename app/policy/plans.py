@@ -12,7 +12,7 @@ class Plan:
 
     requests_per_minute: int | None
     requests_per_day: int | None
-    hectares: int | None  # reported, never enforced by refusing work
+    hectares: int | None  # reported, never enforced
     members: int | None  # invited people count
     chat_questions_per_day: int | None = None  # in 24 hours from the first one
 

@@ -10,7 +10,7 @@ from typing import Final
 
 WINDOW_SECONDS: Final = 60
 
-# Requests in a window; None is no limit.
+# Requests in a window; None means no limit.
 TIERS: Final[dict[str, int | None]] = {
     "strict": 5,
     "standard": 30,
@@ -32,8 +32,8 @@ ROUTES: Final[dict[str, str]] = {
     "/api/db/webhook": "exempt",
 }
 
-# Forms by which passwords or addresses could be guessed, or mails be caused. In one window a client
-# may post each of them so often about one subject, and all of them together so often.
+# Limits of forms with which a client could guess passwords or addresses, or cause mails: posts of
+# one form about one subject, and posts of all of them together, in one window.
 FORM_POSTS: Final = 5
 CLIENT_POSTS: Final = 60
 # What a form is about: the e-mail address that was typed, the token in its path, or the person who

@@ -1,4 +1,4 @@
-"""Features of a GeoJSON file as projects to be: read and checked, without a database."""
+"""Reads and checks the features of a GeoJSON file that become projects, without a database."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def _values(
 
 def _boundary(feature: dict[str, Any]) -> Boundary | None:
     if "geometry" not in feature:
-        message = "The feature has no `geometry`; one without a boundary has `null` there."
+        message = "The feature has no `geometry`. Without a boundary, it must be `null`."
         raise GeometryInvalid([fault_of("missing_member", message, "geometry")])
     if feature["geometry"] is None:
         return None
@@ -160,7 +160,7 @@ def _metadata(attributes: dict[str, Any], problems: list[Problem]) -> Any:
         return input_field(_METADATA).deserialize(attributes)
     except ValidationError as error:
         for message in error.messages:
-            text = f"The other properties become metadata. {message} Choose some: --attribute."
+            text = f"The other properties become metadata. {message} Choose some with --attribute."
             problems.append(fault_of("not_valid", text, "properties"))
         return None
 
@@ -168,7 +168,7 @@ def _metadata(attributes: dict[str, Any], problems: list[Problem]) -> Any:
 def _name_problems(name: str, name_property: str) -> Iterator[Problem]:
     where = f"properties.{name_property}"
     if not name:
-        yield fault_of("no_name", f"The property {name_property!r} holds no name.", where)
+        yield fault_of("no_name", f"The property {name_property!r} has no name.", where)
     elif len(name) > NAME_LENGTH:
         yield fault_of("name_too_long", f"The name is longer than {NAME_LENGTH} characters.", where)
     if problem := unstorable(name):

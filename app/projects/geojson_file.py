@@ -137,7 +137,7 @@ class _Source:
             reported = reported.decode(errors="replace")
         text = str(reported)
         if "premature EOF" in text:
-            return FileInvalid("The file ends in the middle: it was cut off.")
+            return FileInvalid("The file is incomplete: it ends in the middle.")
         reason = (text.splitlines() or ["it cannot be read"])[0].partition(": ")[2] or text
         return FileInvalid(f"The file is not JSON near byte {self._read:,}: {reason.rstrip('.')}.")
 
@@ -164,7 +164,7 @@ def _read_values(source: _Source, receivers: Mapping[str, Callable[[Any], None]]
 
 def _checked_type(found: object) -> str:
     if not isinstance(found, str) or found not in _PREFIXES:
-        raise FileInvalid(f"The file holds a {str(found)[:40]}. It must be {_WANTED}.")
+        raise FileInvalid(f"The file contains a {str(found)[:40]}. It must be {_WANTED}.")
     return found
 
 
@@ -174,6 +174,6 @@ def _check_system(crs: object) -> None:
         read_point({"type": "Point", "coordinates": [0, 0], "crs": crs})
     except GeometryInvalid:
         raise FileInvalid(
-            "The file names another coordinate system than WGS84 in `crs`. Convert it first, for "
-            "example with: ogr2ogr -t_srs EPSG:4326 -lco RFC7946=YES converted.geojson FILE"
+            "The `crs` of the file names a coordinate system other than WGS84. Convert it first, "
+            "for example with: ogr2ogr -t_srs EPSG:4326 -lco RFC7946=YES converted.geojson FILE"
         ) from None

@@ -92,7 +92,7 @@ class Import:
         if owner and (found is None or found.id != owner.id):
             hint = "" if self.match else " Import with --update to change it."
             raise _Rejected(
-                f"The project {owner.id} ({owner.name}) has this external id already.{hint}",
+                f"The project {owner.id} ({owner.name}) already has this external id.{hint}",
                 "external_id",
             )
         return found
@@ -130,8 +130,8 @@ class Import:
         found = [each for each in found if each.id not in self._created]
         if found and fold(item.name) in self.repeated_names:
             raise _Rejected(
-                "Several features have this name, so it is not clear which of them the project "
-                f"{found[0].id} is. Match by external_id.",
+                "Several features have this name, so it is not clear which of them matches the "
+                f"project {found[0].id}. Match by external_id.",
                 "name",
             )
         if len(found) > 1:

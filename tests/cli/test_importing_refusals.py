@@ -63,8 +63,8 @@ def test_a_property_that_cannot_be_guessed(run: Run, client: Client, tmp_path: P
         (b"", "is empty"),
         (b"{}", "has no `type`"),
         (b'{"type":"FeatureCollection","features":[]}', "No feature"),
-        (b'{"type":"Polygon","coordinates":[]}', "holds a Polygon"),
-        (b'{"type":"FeatureCollection","features":[{"type":"Feature"', "cut off"),
+        (b'{"type":"Polygon","coordinates":[]}', "contains a Polygon"),
+        (b'{"type":"FeatureCollection","features":[{"type":"Feature"', "incomplete"),
         (b'{"type":"FeatureCollection","features":[NaN]}', "not JSON near byte"),
     ],
 )

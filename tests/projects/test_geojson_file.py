@@ -101,15 +101,15 @@ def test_bytes_are_counted_on_the_way() -> None:
         (b"", "is empty"),
         (b"[]", "no `type`"),
         (b'"FeatureCollection"', "no `type`"),
-        (b'{"type":"Topology"}', "holds a Topology"),
-        (b'{"type":7}', "holds a 7"),
+        (b'{"type":"Topology"}', "contains a Topology"),
+        (b'{"type":7}', "contains a 7"),
         (collection() + b'{"type":"Feature"}', "mixes"),
-        (collection()[:-1], "cut off"),
+        (collection()[:-1], "incomplete"),
         (b'{"type":"FeatureCollection","features":[Infinity]}', "near byte 50"),
         (b'{"type":"FeatureCollection","features":["\xff"]}', "near byte"),
         (b'{"type":"FeatureCollection","features":[1e999]}', "near byte"),
         (b'{"type":"FeatureCollection","features":' + b"[" * 100_000, "too deeply"),
-        (collection(crs="EPSG:25832"), "another coordinate system"),
+        (collection(crs="EPSG:25832"), "a coordinate system other than WGS84"),
     ],
 )
 def test_a_file_that_cannot_be_used(content: bytes, told: str) -> None:
@@ -124,5 +124,5 @@ def test_the_coordinate_system_of_old_files_may_be_wgs84() -> None:
 
 def test_a_file_that_breaks_after_its_survey() -> None:
     whole = scan_file(io.BytesIO(collection(feature(name="a"))))
-    with pytest.raises(FileInvalid, match="cut off"):
+    with pytest.raises(FileInvalid, match="incomplete"):
         list(read_features(io.BytesIO(collection(feature(name="a"))[:-2]), whole))
