@@ -149,7 +149,9 @@ def test_commands_run_from_what_is_copied(image: Path, tmp_path: Path) -> None:
 def test_without_a_secret_key_nothing_starts(image: Path, tmp_path: Path, words: list[str]) -> None:
     done = run(image, words, INSTANCE_PATH=str(tmp_path))
     assert done.returncode != 0
-    assert done.stderr.startswith("SECRET_KEY must be set with CANOPY_ENV=production; make one ")
+    assert done.stderr.startswith(
+        "SECRET_KEY must be set with CANOPY_ENV=production; generate one "
+    )
     assert done.stderr.count("\n") == 1
 
 

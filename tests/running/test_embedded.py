@@ -199,7 +199,7 @@ def test_somebody_elses_folder_is_not_used(tmp_path: Path) -> None:
     private = embedded._socket_path(folder).parent
     private.mkdir(mode=0o755)
     try:
-        with pytest.raises(EmbeddedError, match="must be a folder of yours"):
+        with pytest.raises(EmbeddedError, match="must be your own folder"):
             embedded.ensure(folder)
     finally:
         private.rmdir()

@@ -181,7 +181,7 @@ def test_an_install_whose_command_was_killed_is_waited_for(checkout: Checkout) -
 def test_what_uv_cannot_install_is_installed_with_pip(checkout: Checkout) -> None:
     code, said = checkout.run("canopy", FAILS="1")
     assert code == 0
-    assert "Trying it with pip." in said
+    assert "Trying pip instead." in said
 
 
 @pytest.mark.slow
