@@ -42,7 +42,7 @@ TRIALS = (
     ),
     Trial("minute", "a receiver fails once, and nothing is done until the retry", minute),
     Trial("backlog", "a receiver hangs, with many deliveries pending", backlog.backlog),
-    Trial("starved", "busy loops take the processors, and receivers answer too late", starved),
+    Trial("starved", "busy loops take the processors, and receivers respond too late", starved),
 )
 
 
