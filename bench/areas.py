@@ -28,8 +28,8 @@ same data set. `python -m bench.areas FILE` writes it. Data: US Forest Service, 
 boundaries, public domain.
 
 Canopy measures the boundary as it is in the file: the geodesic area on the WGS84 ellipsoid,
-exterior rings minus holes. The official area is the property `gis_acres` of the same data set,
-which does not say from which boundaries and in which projection it was measured.
+exterior rings minus holes. The official area is the property `gis_acres` of the same data set.
+The data set does not say which boundaries and which projection it was measured from.
 
 **Deviation from the official area: median {median:.2f} %, 95th percentile {p95:.2f} %, \
 largest {largest:.2f} %** (absolute values; {accepted} of {all} districts).

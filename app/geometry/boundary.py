@@ -91,7 +91,7 @@ def read_boundary(
 
 def _too_complex(what: str) -> Problem:
     message = (
-        f"{what}: too many of its edges or rings lie across each other. Simplify the boundary, or "
+        f"{what}: too many of its edges or rings cross each other. Simplify the boundary, or "
         "split it into several projects."
     )
     return Place().problem("too_complex", message)

@@ -50,14 +50,20 @@ def read_bbox(text: str) -> Bounds:
         raise ValueError('A bbox is four numbers, "minLon,minLat,maxLon,maxLat".')
     for word in words:
         if not _NUMBER.fullmatch(word):
-            raise ValueError(f'A bbox is four numbers with commas between; "{word[:40]}" is none.')
+            raise ValueError(
+                f'A bbox is four numbers separated by commas; "{word[:40]}" is not a number.'
+            )
     west, south, east, north = map(float, words)
     if max(abs(west), abs(east)) > 180:
-        raise ValueError("The longitudes of a bbox, its first and third number, are within ±180.")
+        raise ValueError(
+            "The first and third number of a bbox, its longitudes, must be within ±180."
+        )
     if max(abs(south), abs(north)) > 90:
-        raise ValueError("The latitudes of a bbox, its second and fourth number, are within ±90.")
+        raise ValueError(
+            "The second and fourth number of a bbox, its latitudes, must be within ±90."
+        )
     if south > north:
-        raise ValueError("A bbox has its southern latitude second and its northern one fourth.")
+        raise ValueError("Send the southern latitude second and the northern latitude fourth.")
     return Bounds(west, south, east + 360 if west > east else east, north)
 
 

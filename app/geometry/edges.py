@@ -36,17 +36,18 @@ def _edge_problem(rings: Rings, start: int, ambiguous: bool) -> Problem:
     ring = bisect_right(rings.starts, start) - 1
     place = rings.place(ring).at(start - rings.starts[ring])
     (west, east), (lat, to_lat) = rings.lon[start : start + 2], rings.lat[start : start + 2]
-    message = f"starts an edge from longitude {described(float(west))} to {described(float(east))}"
+    ends = f"{described(float(west))} to {described(float(east))}"
+    message = f": the edge starting here goes from longitude {ends}"
     if ambiguous:
         message = (
-            f"{message}, exactly half way round, so that the shortest line is not east or west"
+            f"{message}, exactly halfway around the Earth, so it is unclear whether it runs east "
+            "or west. Add a position in between."
         )
-        coordinates = [float(west), float(lat)]
-        return place.problem("ambiguous_edge", f"{message}. Add a position between.", coordinates)
+        return place.problem("ambiguous_edge", message, [float(west), float(lat)])
     message = (
-        f"{message}, more than half way round, so it crosses the antimeridian. Split the boundary "
-        "there into a MultiPolygon with a part on each side; or, if the edge is to go the long "
-        "way, add positions between."
+        f"{message}, more than halfway around the Earth, so it crosses the antimeridian. Split the "
+        "boundary there into a MultiPolygon with a part on each side. If the edge is meant to go "
+        "the long way around, add positions in between."
     )
     return place.problem("antimeridian", message, _crossing(west, lat, east, to_lat))
 

@@ -66,15 +66,15 @@ def _ring_problem(rings: Rings, ring: int, polygon: Any) -> Problem:
     span, place = rings.span(ring), rings.place(ring)
     lon, lat = rings.lon[span], rings.lat[span]
     if shapely.get_dimensions(shapely.convex_hull(polygon)) < 2:
-        message = "starts a ring without area: all its positions lie on one point or one line."
+        message = ": this ring has no area, because all its positions lie on one point or line."
         return place.at(0).problem("zero_area", message, [float(lon[0]), float(lat[0])])
     fault = locate_fault(polygon)
     assert fault is not None, "an invalid polygon has a fault"
     first, *others = segments_at(lon, lat, fault).tolist()
     other = f"the edge from position {others[-1]}" if others else "another edge"
     message = (
-        f"starts an edge that crosses or touches {other} of the same ring, at {fault}. "
-        "A ring may not meet itself: move the positions, or split the ring there."
+        f": the edge starting here crosses or touches {other} of the same ring, at {fault}. "
+        "A ring must not cross or touch itself: move the positions, or split the ring there."
     )
     return place.at(first).problem("self_intersection", message, fault.coordinates)
 
@@ -98,25 +98,27 @@ def _hole_fault(fault: FaultLocation, others: list[int | None]) -> tuple[str, st
     """Return code and message for a fault of a hole that meets the rings ``others``."""
     if fault.reason == "Interior is disconnected":
         message = (
-            f"is where this hole touches another ring, at {fault}, in such a way that the part "
-            "falls in pieces. Send the pieces as parts of a MultiPolygon."
+            f": here this hole touches another ring, at {fault}, and cuts the part into pieces. "
+            "Send the pieces as parts of a MultiPolygon."
         )
         return "interior_disconnected", message
     if fault.reason == "Hole lies outside shell":
         message = (
-            "is outside of ring 0, the exterior ring. A hole lies inside of it; an area outside"
+            "is outside ring 0, the exterior ring. A hole must lie inside it. Send an area outside "
+            "as a separate part of a MultiPolygon."
         )
-        return "hole_outside", f"{message} is a part of its own, in a MultiPolygon."
+        return "hole_outside", message
     if fault.reason == "Holes are nested":
-        return "holes_overlap", "is inside another hole. Leave out the inner one of the two holes."
+        return "holes_overlap", "is inside another hole. Leave out the inner hole."
     if 0 in others:
         message = (
-            f"starts an edge that crosses ring 0, the exterior ring, or lies on it, at {fault}"
+            ": the edge starting here crosses ring 0, the exterior ring, or lies on it, at "
+            f"{fault}. Keep the hole inside; it may touch the exterior ring only at single points."
         )
-        return "hole_outside", f"{message}. Keep the hole inside; it may touch at single points."
-    other = f"the hole of ring {others[0]}" if others else "another hole"
-    message = f"starts an edge that crosses {other}, or lies on it, at {fault}"
-    return "holes_overlap", f"{message}. Make one hole of the two, or move them apart."
+        return "hole_outside", message
+    other = f"ring {others[0]}, another hole" if others else "another hole"
+    message = f": the edge starting here crosses {other}, or lies on it, at {fault}"
+    return "holes_overlap", f"{message}. Merge the two holes, or move them apart."
 
 
 def _part_problems(rings: Rings, parts: Any, valid: list[int]) -> Iterator[Problem]:
@@ -134,8 +136,8 @@ def _part_problems(rings: Rings, parts: Any, valid: list[int]) -> Iterator[Probl
         others = {*map(rings.part_of, meeting), *np.array(kept)[inside].tolist()}
         other = f"part {min(others - {part})}" if others - {part} else "another part"
         message = (
-            f"is where this part overlaps {other}, lies in it, or shares an edge with it, at "
-            f"{fault}. Make one part of the two; parts may touch at single points only."
+            f": here this part overlaps {other}, lies inside it, or shares an edge with it, at "
+            f"{fault}. Merge the two parts; parts may touch only at single points."
         )
         place = rings.place(ring).at(position)
         return part, place.problem("parts_overlap", message, fault.coordinates)

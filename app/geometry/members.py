@@ -53,7 +53,7 @@ def read_members(
         raise GeometryInvalid([_wrong_type(value["type"], types, field)])
     problems = list(islice(_other_problems(value, field), MAX_PROBLEMS))
     if "coordinates" not in value:
-        message = f"{field} has no `coordinates`."
+        message = f"{field} has no `coordinates`. Add them."
         missing = whole_problem("missing_member", message, f"{field}.coordinates")
         raise GeometryInvalid([missing, *problems])
     return value["type"], value["coordinates"], problems
@@ -63,9 +63,10 @@ def _other_problems(value: dict[object, object], field: str) -> Iterator[Problem
     """Yield the problems of ``crs`` and of unknown members."""
     if "crs" in value and not _is_wgs84(value["crs"]):
         message = (
-            f"{field}.crs names another system than WGS84. Send longitude and latitude on WGS84"
+            f"{field}.crs names a coordinate system other than WGS84. Send longitude and latitude "
+            "in WGS84 (CRS84) and leave `crs` out."
         )
-        yield whole_problem("wrong_crs", f"{message} (CRS84) and leave `crs` out.", f"{field}.crs")
+        yield whole_problem("wrong_crs", message, f"{field}.crs")
     for name in value:
         if name not in _KNOWN:
             message = f"A GeoJSON geometry has no member {described(name)}. Leave it out."

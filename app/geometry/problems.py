@@ -11,18 +11,18 @@ MAX_PROBLEMS = 100
 
 PROBLEM_CODES: dict[str, str] = {
     "not_an_object": "The value is not a GeoJSON object.",
-    "missing_member": "`type` or `coordinates` is absent.",
-    "unknown_member": "A member that geometries do not have.",
+    "missing_member": "`type` or `coordinates` is missing.",
+    "unknown_member": "A member that a GeoJSON geometry does not have.",
     "wrong_type": "`type` is not one of the accepted geometry types.",
     "wrong_crs": "`crs` names a coordinate system other than CRS84 or EPSG:4326.",
     "not_an_array": "`coordinates`, a part, a ring or a position is not an array.",
-    "wrong_nesting": "`coordinates` is nested like that of another geometry type.",
+    "wrong_nesting": "`coordinates` is nested as in another geometry type.",
     "empty": "`coordinates`, a part or a ring is empty.",
     "too_many_positions": "More positions in total than a boundary may have.",
     "too_few_positions": "A ring of fewer than four positions.",
     "wrong_position": "A position without exactly two or three numbers.",
     "not_a_number": "An ordinate that is not a finite number.",
-    "out_of_range": "A longitude beyond ±180, a latitude beyond ±90, or an absurd height.",
+    "out_of_range": "A longitude beyond ±180, a latitude beyond ±90, or an impossible height.",
     "not_closed": "A ring whose last position differs from its first.",
     "antimeridian": "An edge that spans more than 180° of longitude, so it crosses ±180.",
     "ambiguous_edge": "An edge that spans exactly 180° of longitude away from the poles.",
@@ -30,7 +30,7 @@ PROBLEM_CODES: dict[str, str] = {
     "self_intersection": "A ring that crosses or touches itself.",
     "hole_outside": "A hole that is not inside its exterior ring.",
     "holes_overlap": "Two holes of a part that overlap, nest, or share an edge.",
-    "interior_disconnected": "Holes that touch in such a way that they cut their part into pieces.",
+    "interior_disconnected": "Holes that touch other rings and so cut their part into pieces.",
     "parts_overlap": "Two parts that overlap, nest, or share an edge.",
     "too_complex": "So many edges or rings cross each other that checking would take too long.",
     "too_large": "A part that covers more than half of the Earth.",
@@ -102,10 +102,12 @@ class Place:
         coordinates: list[float] | None = None,
         field: str = "geometry",
     ) -> Problem:
-        """Return a problem at this place; the message continues the name of the place."""
+        """Return a problem at this place; the message continues the name of the place, with a
+        verb or a colon."""
+        gap = "" if message.startswith(":") else " "
         return Problem(
             code=code,
-            message=f"{self} {message}",
+            message=f"{self}{gap}{message}",
             part=self.part,
             ring=self.ring,
             position=self.position,
@@ -128,6 +130,6 @@ def described(value: object) -> str:
     if isinstance(value, int | float):
         # Python does not convert integers of thousands of digits to text.
         is_huge = not -1e300 < value < 1e300
-        return "a number far too large or not finite" if is_huge else f"{float(value):.10g}"
+        return "a number that is too large or not finite" if is_huge else f"{float(value):.10g}"
     names: dict[type, str] = {dict: "an object", list: "an array"}
-    return names.get(type(value), "no JSON value")
+    return names.get(type(value), "something that is not JSON")

@@ -45,7 +45,7 @@ def structure_problems(kind: str, coordinates: object, max_positions: int) -> It
     parts = coordinates if kind == "MultiPolygon" else [coordinates]
     count = _count(parts)
     if count > max_positions:
-        message = f"has {count} positions; a boundary may have {max_positions}. Simplify it."
+        message = f"has {count:,} positions; a boundary may have {max_positions:,}. Simplify it."
         yield top.problem("too_many_positions", message)
         return
     depth = 1 + _depth(coordinates[0])
@@ -100,7 +100,7 @@ def _ring_problems(ring: object, place: Place) -> Iterator[Problem]:
                 yield problem
         if len(ring) < MIN_POSITIONS:
             message = f"has {len(ring)} positions; a ring has at least {MIN_POSITIONS}"
-            yield place.problem("too_few_positions", f"{message}, the first repeated as the last.")
+            yield place.problem("too_few_positions", f"{message}; the last repeats the first.")
         elif is_valid and ring[0] != ring[-1]:
             yield _not_closed(ring, place.at(len(ring) - 1))
 
@@ -111,7 +111,10 @@ def _not_closed(ring: list[list[float]], last: Place) -> Problem:
         "differs from the first position. Close the ring: repeat the first position as the last."
     )
     if ring[0][:2] == ring[-1][:2]:
-        message = "differs from the first position in its third number. Repeat the first exactly."
+        message = (
+            "differs from the first position in its third number. Repeat the first position "
+            "exactly."
+        )
     return last.problem("not_closed", message, _lon_lat(ring[-1]))
 
 
@@ -148,7 +151,7 @@ def _range_error(lon: float, lat: float, height: float = 0) -> str:
     message = ", ".join(error for error in errors if error)
     if message and swapped:
         return f"is out of range: {message}. GeoJSON has the longitude first: the two look swapped."
-    return f"is out of range: {message}. Send degrees on WGS84." if message else ""
+    return f"is out of range: {message}. Send degrees in WGS84." if message else ""
 
 
 def _lon_lat(position: list[float]) -> list[float] | None:
