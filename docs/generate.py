@@ -43,7 +43,7 @@ _NEEDS: Final = {
 
 # What a form can be about (app.policy.tiers).
 _SUBJECTS: Final = {
-    "email": "the e-mail address entered",
+    "email": "the email address entered",
     "token": "the token in the URL",
     "person": "the signed-in person",
 }

@@ -170,11 +170,13 @@ def _find_or_create_owner(
     try:
         person = find_person(email)
     except EmailTaken:
-        problem = Detail("owner_email", "This address is too similar to that of another person.")
+        problem = Detail(
+            "owner_email", "Too similar to the address of another person. Use a different address."
+        )
         raise Conflict(details=[problem]) from None
     if person is not None and person.password_hash is not None:
         if password is not None:
-            message = "This person already has a password. Leave this out."
+            message = "This person already has a password. Leave this field out."
             raise Conflict(details=[Detail("owner_password", message)])
         return person, None
     moment = clock.now()

@@ -90,7 +90,7 @@ def _place_in_queue() -> Iterator[None]:
 
 
 def _too_many() -> ServiceUnavailable:
-    message = "Too many large requests are being worked on. Try again shortly."
+    message = "Too many large requests are being processed. Try again shortly."
     return ServiceUnavailable(message, retry_after=EXPENSIVE_RETRY_SECONDS)
 
 

@@ -24,7 +24,7 @@ class Keyword(Text):
         pattern = {"pattern": f"^{bounds.VOCABULARY_PATTERN}$"}
         metadata = pattern | options.pop("metadata", {})
         super().__init__(longest=50, metadata=metadata, **options)
-        message = "Must be lower case, begin with a letter, and hold letters, digits, _ and - only."
+        message = "Must begin with a letter and contain only lower-case letters, digits, _ and -."
         self.validators = [validate.Regexp(f"^{bounds.VOCABULARY_PATTERN}\\Z", error=message)]
 
 
@@ -120,11 +120,11 @@ class CommaSeparated(fields.Field[tuple[str, ...]]):
     def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> tuple[str, ...]:
         words = [word.strip() for word in value.split(",", self._most)]
         if len(words) > self._most:
-            raise ma.ValidationError(f"Must name at most {self._most} {self._what}.")
+            raise ma.ValidationError(f"Must have at most {self._most} {self._what}.")
         if not all(words):
-            raise ma.ValidationError(f"Must be {self._what} with commas between them.")
+            raise ma.ValidationError(f"Must be {self._what} separated by commas.")
         if self._known and (unknown := [word for word in words if word not in self._known]):
-            message = f"There is no {unknown[0][:50]!r}. The {self._what} are: "
+            message = f"{unknown[0][:50]!r} is unknown. The {self._what} are: "
             raise ma.ValidationError(f"{message}{', '.join(self._known)}.")
         if problem := unstorable(value):
             raise ma.ValidationError(problem)
@@ -160,13 +160,13 @@ class PageQuerySchema(QuerySchema):
         low=1,
         high=bounds.PAGE_MAX,
         load_default=1,
-        metadata={"description": "Number of the page, starting at 1."},
+        metadata={"description": "Page number, starting at 1."},
     )
     per_page = QueryInteger(
         low=1,
         high=bounds.PER_PAGE_MAX,
         load_default=bounds.PER_PAGE_DEFAULT,
-        metadata={"description": "Number of records on a page."},
+        metadata={"description": "Number of records per page."},
     )
 
 
@@ -185,15 +185,15 @@ class ListQuerySchema(PageQuerySchema):
     updated_since = Timestamp(
         metadata={
             "description": (
-                "Only records that were changed at this time or later; RFC 3339 with a time zone."
+                "Only records that changed at this time or later; RFC 3339 with a time zone."
             )
         }
     )
     order = fields.String(
         validate=validate.OneOf(("asc", "desc")),
         metadata={
-            "description": "By default the newest come first when you sort by `created_at`; "
-            "other fields ascend."
+            "description": "Sort direction. By default, `created_at` sorts newest first, other "
+            "fields ascending."
         },
     )
     bbox = BoundingBox()

@@ -71,7 +71,9 @@ def whole_body(req: Request) -> bytes:
     """
     raw, announced = req.get_data(), req.content_length
     if announced is not None and len(raw) < announced:
-        message = f"Of {announced:,} bytes of the body {len(raw):,} arrived. Send all of it again."
+        message = (
+            f"Only {len(raw):,} of {announced:,} bytes of the body arrived. Send the request again."
+        )
         raise BadRequest(message, details=[Detail("body", message)])
     return raw
 

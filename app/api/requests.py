@@ -67,13 +67,17 @@ def _bound_body(environ: dict[str, Any]) -> None:
     if not coding and not environ.get("CONTENT_LENGTH"):
         return
     if coding not in ("", "chunked"):  # gunicorn lets "gzip, chunked" through, still compressed
-        raise UnsupportedMediaType("Send the body as it is: Transfer-Encoding can only be chunked.")
+        raise UnsupportedMediaType(
+            "Send the body uncompressed. The only Transfer-Encoding allowed is chunked."
+        )
     limit = current_app.config["SETTINGS"].max_body_bytes
     if coding:
         try:
             body = environ["wsgi.input"].read(limit + 1)
         except OSError:
-            raise BadRequest("The connection ended before the body did.") from None
+            raise BadRequest(
+                "The connection ended before the whole body arrived. Send the request again."
+            ) from None
         environ["wsgi.input"] = io.BytesIO(body)
         environ["CONTENT_LENGTH"] = str(len(body))
         environ.pop("HTTP_TRANSFER_ENCODING")
@@ -90,4 +94,4 @@ def _require_json() -> None:
     if request.mimetype != "application/json" or charset not in ("utf-8", "utf8"):
         raise UnsupportedMediaType
     if request.headers.get("Content-Encoding", "identity").lower() != "identity":
-        raise UnsupportedMediaType("Send the body as it is, without a Content-Encoding.")
+        raise UnsupportedMediaType("Send the body uncompressed, without a Content-Encoding.")

@@ -54,10 +54,7 @@ class AssetQuerySchema(ListQuerySchema):
 
     search = Text(
         longest=bounds.SEARCH_LENGTH,
-        metadata={
-            "description": "Part of the name: these characters in this order, in upper or lower "
-            "case. Accents count."
-        },
+        metadata={"description": "Part of the name. Case is ignored, accents are not."},
     )
     sort = String(
         validate=validate.OneOf(bounds.ASSET_SORTS),

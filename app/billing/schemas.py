@@ -67,7 +67,7 @@ class EventSchema(InputSchema):
     @ma.validates_schema
     def _check_invoice(self, data: Mapping[str, Any], **_: Any) -> None:
         if data["type"].startswith("invoice.") and data.get("invoice") is None:
-            raise ma.ValidationError("This field is required in events about invoices.", "invoice")
+            raise ma.ValidationError("Required in events about invoices.", "invoice")
 
 
 class _Metadata(PartialSchema):

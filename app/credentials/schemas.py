@@ -37,7 +37,7 @@ class CallerAccountSchema(OutputSchema):
 
 class CallerSchema(OutputSchema):
     """Who is calling. For an API key or a service token, everything but
-    `account` is null. OAuth applications see the name and e-mail address only with the scope
+    `account` is null. OAuth applications see the name and email address only with the scope
     `profile`."""
 
     example: ClassVar = {

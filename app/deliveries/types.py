@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from app.egress import Timing
 
 GONE: Final = 410
-INTERNAL_ERROR: Final = "a fault of the service"  # as the log shows it
+INTERNAL_ERROR: Final = "an internal error of the service"  # as the log shows it
 
 
 class PendingWebhook(NamedTuple):

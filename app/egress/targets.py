@@ -54,7 +54,7 @@ def parse_target(url: str) -> Target:
         raise ValueError("Must begin with https://")
     rest = found["rest"]
     if not rest.isascii():
-        raise ValueError("Must have other than ASCII characters percent-encoded after the host.")
+        raise ValueError("Must have non-ASCII characters after the host percent-encoded.")
     host, port = _host_and_port(found["authority"])
     shown = f"[{host}]" if ":" in host else host
     authority = shown if port == _HTTPS_PORT else f"{shown}:{port}"
@@ -63,13 +63,13 @@ def parse_target(url: str) -> Target:
 
 def _host_and_port(authority: str) -> tuple[str, int]:
     if "@" in authority:
-        raise ValueError("Must not contain a user or a password.")
+        raise ValueError("Must not contain a user name or a password.")
     if "%" in authority:
         raise ValueError("Must not contain a percent sign in the host.")
     found = _AUTHORITY.fullmatch(authority)
     port = int(found["port"] or _HTTPS_PORT) if found else 0
     if found is None or not 1 <= port <= 65_535:
-        raise ValueError("Must have a host, and a port of 1 to 65535 or none.")
+        raise ValueError("Must have a host, and any port must be from 1 to 65535.")
     host = found["host"]
     return (_ipv6(host[1:-1]) if host.startswith("[") else _name_or_ipv4(host)), port
 
@@ -78,7 +78,7 @@ def _ipv6(text: str) -> str:
     try:
         return str(IPv6Address(text))
     except AddressValueError:
-        raise ValueError("Must have a valid IPv6 address in its brackets.") from None
+        raise ValueError("Must have a valid IPv6 address in the brackets.") from None
 
 
 def _name_or_ipv4(text: str) -> str:
@@ -92,13 +92,13 @@ def _name_or_ipv4(text: str) -> str:
 
 
 def _ascii(host: str) -> str:
-    """An internationalised name as it is looked up (UTS 46)."""
+    """An internationalized name as it is looked up (UTS 46)."""
     if host.isascii():
         return host
     try:
         return idna.encode(host, uts46=True).decode()
     except idna.IDNAError:
-        raise ValueError("Must have a valid internationalised name as its host.") from None
+        raise ValueError("Must have a valid internationalized name as its host.") from None
 
 
 def _ipv4(host: str) -> str:
@@ -107,4 +107,6 @@ def _ipv4(host: str) -> str:
     try:
         return str(IPv4Address(host))
     except AddressValueError:
-        raise ValueError("Must have an IPv4 address as four decimal numbers.") from None
+        raise ValueError(
+            "Must write an IPv4 address as four decimal numbers, such as 203.0.113.7."
+        ) from None

@@ -15,7 +15,7 @@ from app.policy.events import EVENTS, TEST_EVENT, EventKind
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 TYPES: Final = (*EVENTS, TEST_EVENT)  # of what is written
 
-_TEST: Final = EventKind("Somebody wants to see whether a webhook works", tuple(TEST.fields))
+_TEST: Final = EventKind("A webhook is tested", tuple(TEST.fields))
 _ACTOR: Final = {
     "id": Field(id_of("user"), "user_01k9zq2f7d3h8k1m5p9s0v4x6z"),
     "email": Field(TEXT, "ann@example.org"),
@@ -56,7 +56,7 @@ def schema_of(event_type: str, *, closed: bool = False) -> Schema:
     data |= {name: _extra_schema(name, record, closed) for name in kind.extra}
     data |= {kind.actor: _object(_schemas(_ACTOR), closed)} if kind.actor else {}
     members: dict[str, Schema] = {
-        "id": {**id_of("evt"), "description": "The same whenever the event is sent."},
+        "id": {**id_of("evt"), "description": "The same each time the event is sent."},
         "type": {"const": event_type},
         "created_at": TIMESTAMP,
         "data": _object(data, closed),

@@ -110,7 +110,7 @@ _PROJECT: Final = Record(
     changes_besides={
         "geometry": {
             "type": "object",
-            "description": "The boundary is another one; read the project to get it.",
+            "description": "The boundary has changed. Read the project to get it.",
             "properties": {"changed": {"const": True}},
             "required": ["changed"],
         }
@@ -139,7 +139,7 @@ _SUBSCRIPTION: Final = Record(
 )
 _INVOICE: Final = Record(
     {
-        "id": Field({**TEXT, "description": "The billing system's own."}, "in_2041"),
+        "id": Field({**TEXT, "description": "The billing system's own id."}, "in_2041"),
         "amount": Field({"type": "integer", "description": "In minor units, such as cents."}, 4900),
         "currency": Field(TEXT, "eur"),
         "status": Field(TEXT, "paid"),
@@ -149,7 +149,7 @@ _INVOICE: Final = Record(
 _USAGE: Final = Record(
     {
         "metric": Field(_one_of("hectares", "members", "api_requests"), "hectares"),
-        "threshold": Field({"type": "integer", "description": "Per cent of the limit."}, 75),
+        "threshold": Field({"type": "integer", "description": "Percent of the limit."}, 75),
         "current": Field(_NUMBER, 38120.5),
         "limit": Field(_or_null({"type": "integer"}), 50000),
         "percentage": Field(_or_null(_NUMBER), 76.24),

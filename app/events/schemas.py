@@ -45,8 +45,8 @@ class EventQuerySchema(PageQuerySchema):
         besides=(TEST_EVENT,),
         metadata={"description": "Only events of this type."},
     )
-    since = Timestamp(metadata={"description": "Only events of this time or later."})
-    until = Timestamp(metadata={"description": "Only events of this time or earlier."})
+    since = Timestamp(metadata={"description": "Only events at this time or later."})
+    until = Timestamp(metadata={"description": "Only events at this time or earlier."})
 
 
 class EventTypeSchema(OutputSchema):

@@ -22,5 +22,5 @@ def read_event(account_id: str, event_id: str) -> Any:
     known = is_id("event", event_id)
     row = _ONE.first(account_id=account_id, event_id=event_id) if known else None
     if row is None:
-        raise NotFound("This event does not exist, or is too old to be kept.")
+        raise NotFound("This event does not exist, or is no longer kept.")
     return Fragment(row.body)

@@ -92,7 +92,7 @@ class ClientRateLimit(RateLimit):
     def rejection(self, result: LimitResult) -> str:
         return (
             f"{self.prefix} {self.amount} requests in {WINDOW_SECONDS} seconds from one client "
-            f"address, all of them together. Try again in {seconds(result.retry_after())}."
+            f"address. Try again in {seconds(result.retry_after())}."
         )
 
 
@@ -195,13 +195,13 @@ def _current_limit() -> RateLimit | None:
         is_guess = "Authorization" in request.headers
         if is_disabled or (request.routing_exception is not None and not is_guess):
             return None
-        start = "Without a valid credential the API allows"
+        start = "Without a valid credential, the API allows"
         return ClientRateLimit(f"address:{client()}", WITHOUT_CREDENTIAL, start)
     tier = _tier(path)
     amount = None if tier is None or is_disabled else TIERS[tier]
     if amount is None:
         return None
-    return ClientRateLimit(f"{tier}:{client()}", amount, "The routes of this tier allow")
+    return ClientRateLimit(f"{tier}:{client()}", amount, "The routes of this tier together allow")
 
 
 def _tier(path: str) -> str | None:

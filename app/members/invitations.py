@@ -164,7 +164,7 @@ def _find_person(email: str) -> User | None:
     try:
         return find_person(email)
     except EmailTaken:
-        message = "Too similar to the address of someone who is already registered."
+        message = "Too similar to the address of another person. Use a different address."
         raise ValidationFailed(details=[Detail("email", message)]) from None
 
 
@@ -191,7 +191,7 @@ def _check_new_people(email: str) -> None:
     contact = f" ({settings.support_email})" if settings.support_email else ""
     raise Forbidden(
         f"Sign-up is closed here, and {email} has not signed up. Ask whoever runs this "
-        f"Canopy{contact} to add them."
+        f"instance{contact} to add them."
     )
 
 
@@ -201,14 +201,14 @@ def _check_seats(account: Account) -> None:
         return
     current = db.session.execute(_SEATS, {"account_id": account.id}).scalar_one()
     if current >= limit:
-        places = "1 member" if limit == 1 else f"{limit:,} members"
-        taken = f"all {limit:,} places are" if limit > 1 else "the place is"
+        seats = "1 seat" if limit == 1 else f"{limit:,} seats"
+        taken = f"all {limit:,} are" if limit > 1 else "it is"
         raise Forbidden(
-            f"The plan {account.plan} includes {places}, and {taken} taken. Ask whoever runs this "
-            f"Canopy to change the plan (bin/canopy account update {account.slug} --plan PLAN).",
+            f"The plan {account.plan} includes {seats}, and {taken} taken. Ask whoever runs this "
+            f"instance to change the plan (bin/canopy account update {account.slug} --plan PLAN).",
             details=[
                 Detail("limit", f"The plan {account.plan} allows {limit} members."),
-                Detail("current", f"The account has {current}, invited people included."),
+                Detail("current", f"The account has {current}, including invited people."),
             ],
         )
 

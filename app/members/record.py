@@ -59,4 +59,4 @@ def name_from_email(email: str) -> str:
 
 def not_found() -> NotFound:
     """The error for an id that is not one of the account's members."""
-    return NotFound("There is no such member.")
+    return NotFound("This member does not exist.")

@@ -14,7 +14,7 @@ from app.values.email import EMAIL_LENGTH, email_problem
 from app.values.fields import Choice, FixedText, InputSchema, Text
 
 _JOINED = {"description": "Null until the person accepts the invitation."}
-_NAME = {"description": "Until the person joins, the part of the e-mail address before the @."}
+_NAME = {"description": "Until the person joins, the part of the email address before the @."}
 
 
 class MemberSchema(OutputSchema):

@@ -171,7 +171,7 @@ def _problems(
     account_id: str, name: str, redirect_uris: Sequence[str], scopes: Sequence[str]
 ) -> Iterator[Detail]:
     if db.session.get(Account, account_id) is None:
-        yield Detail("account", "There is no such account.")
+        yield Detail("account", "This account does not exist.")
     if problem := _name_problem(name):
         yield Detail("name", problem)
     if not 1 <= len(redirect_uris) <= REDIRECT_URIS:

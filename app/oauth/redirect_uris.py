@@ -35,13 +35,11 @@ def redirect_uri_problem(uri: str) -> str | None:
     if not 1 <= len(uri) <= REDIRECT_URI_LENGTH:
         return f"Must have 1 to {REDIRECT_URI_LENGTH:,} characters."
     if _INVALID_CHARACTER.search(uri):
-        return (
-            "Must only have characters that are valid in a URI. Write international names as xn--…"
-        )
+        return "Must contain only characters valid in a URI. Write international names as xn--…"
     if "#" in uri:
         return "Must not have a fragment."
     if "*" in uri:
-        return "Must be complete: there are no wildcards."
+        return "Must be a complete URI, without wildcards."
     scheme, _, rest = uri.partition(":")
     if scheme in ("https", "http"):
         return _web_problem(scheme, rest)
@@ -86,7 +84,7 @@ def _web_problem(scheme: str, rest: str) -> str | None:
     authority, path = _split(rest.removeprefix("//"))
     host = _host(authority) if rest.startswith("//") else None
     if host is None:
-        return "Must have a host, perhaps a port, and nothing else before its path."
+        return "Must have only a host and, optionally, a port before its path."
     if scheme == "http" and host not in _LOOPBACK_HOSTS:
         return f"Must be https; http is for {', '.join(_LOOPBACK_HOSTS)} only."
     return _path_problem(path)
@@ -97,7 +95,7 @@ def _private_scheme_problem(rest: str) -> str | None:
         return "Must have a path after its scheme, such as com.example.app:/back"
     authority, path = _split(rest.removeprefix("//")) if rest.startswith("//") else ("", rest)
     if authority and _host(authority) is None:
-        return "Must have nothing but a host and a port between // and its path."
+        return "Must have only a host and, optionally, a port between // and its path."
     return _path_problem(path)
 
 

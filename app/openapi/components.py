@@ -43,7 +43,7 @@ REFUSALS: Final[dict[int, type[ApiError]]] = {
 
 HEADERS: Final[dict[str, dict[str, Any]]] = {
     "X-Request-Id": {
-        "description": "Id of the request, which the log has too.",
+        "description": "Id of the request, as in the service's log.",
         "schema": _STRING,
     },
     "ETag": {
@@ -71,7 +71,7 @@ HEADERS: Final[dict[str, dict[str, Any]]] = {
         "schema": {"type": "integer", "minimum": 1},
     },
     "X-RateLimit-Remaining": {
-        "description": "Requests that are left in the window.",
+        "description": "Requests left in the window.",
         "schema": {"type": "integer", "minimum": 0},
     },
     "X-RateLimit-Reset": {
@@ -110,7 +110,7 @@ PARAMETERS: Final[dict[str, dict[str, Any]]] = {
         },
     },
     "X-Request-Id": {
-        "description": "Your own id of the request: 8 to 64 characters of `A-Z a-z 0-9 _ -`.",
+        "description": "Your own id for the request: 8 to 64 characters of `A-Z a-z 0-9 _ -`.",
     },
 }
 

@@ -32,7 +32,7 @@ def _geometry(kind: str, description: str, coordinates: dict[str, Any]) -> dict[
 COMPONENTS: Final[dict[str, dict[str, Any]]] = {
     "Position": {
         "type": "array",
-        "description": "Longitude (-180 to 180) and latitude (-90 to 90) in degrees on WGS84, and "
+        "description": "Longitude (-180 to 180) and latitude (-90 to 90) in degrees (WGS84), and "
         "optionally a height, which is stored but not used.",
         "minItems": 2,
         "maxItems": 3,

@@ -88,10 +88,10 @@ def own_account_problem(user_id: str) -> str | None:
     if owned < limit:
         return None
     if limit == 0:
-        return "New accounts are created by whoever runs this Canopy."
+        return "Only whoever runs this instance can create accounts here. Ask them for one."
     return (
-        f"You own {owned} {'account' if owned == 1 else 'accounts'}, and may not create more here. "
-        "Leave one first, or ask whoever runs this Canopy."
+        f"You own {owned} {'account' if owned == 1 else 'accounts'}, and cannot create more here. "
+        "Leave one first, or ask whoever runs this instance."
     )
 
 

@@ -80,12 +80,12 @@ PROJECT: Final = (
     ),
     Field(
         "slug", "text", "cottage-grove-ranger-district",
-        description="Derived from the first name; never changes.",
+        description="Derived from the project's original name; never changes.",
         shortest=1, longest=bounds.SLUG_LENGTH, filter=True, unique=True,
     ),
     Field(
         "external_id", "text", "USFS-061501",
-        description="Your own id of the project, unique within the account.",
+        description="Your own id for the project, unique within the account.",
         nullable=True, writable="always", shortest=1, longest=bounds.EXTERNAL_ID_LENGTH,
         filter=True, unique=True, properties=("external_id", "externalid"),
     ),

@@ -50,7 +50,9 @@ class Description(StrEnum):
     SUBJECT_MISSING = "token is missing. Send an access token or a refresh token."
     OTHER_CLIENT = "The token belongs to another application, which has to revoke it itself."
     UNAVAILABLE = "The database cannot be reached at the moment. Send the request again later."
-    FAULT = "Something went wrong on our side, and was logged. Send the request again later."
+    FAULT = (
+        "Something went wrong on our side. The error has been logged. Send the request again later."
+    )
     # Of authorization requests, in redirects.
     RESPONSE_TYPE = "Send response_type=code."
     RESPONSE_MODE = "Send response_mode=query, or leave it out."
@@ -60,4 +62,4 @@ class Description(StrEnum):
     SCOPE = "Send one or more scopes that the application has registered, separated by spaces."
     DENIED = "The person denied access. Ask again only when they want it."
     LOGIN_REQUIRED = "Nobody is signed in. Send the person again, without prompt=none."
-    CONSENT_REQUIRED = "The person has to be asked. Send them again, without prompt=none."
+    CONSENT_REQUIRED = "The person has to give consent. Send them again, without prompt=none."

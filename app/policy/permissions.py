@@ -28,7 +28,7 @@ INCLUDES: Final[dict[str, frozenset[str]]] = {
 # Scopes that an OAuth application can request. `profile` opens GET /account, and the name and
 # e-mail address in GET /me.
 SCOPES: Final[dict[str, str]] = {
-    "profile": "See your name and e-mail address, and the account: its name, plan and usage",
+    "profile": "See your name and email address, and the account: its name, plan and usage",
     "projects:read": PERMISSIONS["projects:read"],
     "projects:write": PERMISSIONS["projects:write"],
     "assets:read": PERMISSIONS["assets:read"],

@@ -175,7 +175,7 @@ def _name_form(person: SignedIn) -> NameForm:
 def _mail_notice(person: SignedIn) -> str:
     if instance().sends_mail:
         return f"We are sending a link to {person.email}."
-    return "This instance does not send email yet. Ask whoever runs this Canopy to help you."
+    return "This instance does not send email yet. Ask whoever runs this instance to help you."
 
 
 def _set_password(person: SignedIn, hashed: str) -> Response:

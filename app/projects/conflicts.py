@@ -28,8 +28,8 @@ _OTHER: Final = {
     for column in ("slug", "external_id")
 }
 _MESSAGES: Final = {
-    "slug": "The name gives the slug {value!r}, which {other} has. Choose another name.",
-    "external_id": "{Other} has the external id {value!r}.",
+    "slug": "The slug of this name, {value!r}, is taken by {other}. Choose another name.",
+    "external_id": "The external id {value!r} is taken by {other}. Choose another one.",
 }
 
 
@@ -49,7 +49,5 @@ def naming_conflicts(row: Mapping[str, Any]) -> Iterator[None]:
             raise
         found = _OTHER[column].first(account_id=row["account_id"], value=row[column])
         other = "another project" if found is None else f"the project {found.id}"
-        message = _MESSAGES[column].format(
-            value=row[column], other=other, Other=other[:1].upper() + other[1:]
-        )
+        message = _MESSAGES[column].format(value=row[column], other=other)
         raise Conflict(message, details=[Detail(column, message)]) from None

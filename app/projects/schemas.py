@@ -58,8 +58,7 @@ class ProjectQuerySchema(ListQuerySchema):
     search = Text(
         longest=bounds.SEARCH_LENGTH,
         metadata={
-            "description": "Part of the name or the description: these characters in this order, "
-            "in upper or lower case. Accents count."
+            "description": "Part of the name or the description. Case is ignored, accents are not."
         },
     )
     sort = fields.String(

@@ -34,7 +34,7 @@ def account_name_field() -> StringField:
     return name_field(
         "Account name",
         autocomplete="organization",
-        hint="Your organisation, or your forest.",
+        hint="Your organization or your forest.",
     )
 
 

@@ -1,4 +1,4 @@
-"""Validation of e-mail addresses and slugs for forms, before they are submitted.
+"""Validation of email addresses and slugs for forms, before they are submitted.
 
 Nothing is looked up, so neither the response nor its timing reveals whether a value is taken.
 """
@@ -18,7 +18,7 @@ bp = Blueprint("forms", __name__)
 
 
 class EmailSchema(InputSchema):
-    """An e-mail address."""
+    """An email address."""
 
     email = Text(longest=EMAIL_LENGTH, required=True)
 
@@ -37,7 +37,7 @@ class SlugSchema(InputSchema):
 @bp.post("/api/auth/check-email")
 @bp.post("/api/onboarding/validate-email")
 def check_email() -> Response:
-    """Validate an e-mail address: 200, or 422 with what is wrong with it."""
+    """Validate an email address: 200, or 422 with what is wrong with it."""
     read_body(EmailSchema)
     return json_response({"valid": True})
 

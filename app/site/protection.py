@@ -66,8 +66,8 @@ def protect() -> None:
             raise PayloadTooLarge from None
         except CSRFError:
             raise Forbidden(
-                "This form was open for too long, belongs to another sign-in, or your browser "
-                "blocks cookies. Go back, reload the page and send it again."
+                "This form was open for too long, you have signed in or out since, or your browser "
+                "blocks cookies. Go back, reload the page and send the form again."
             ) from None
 
 
@@ -83,15 +83,17 @@ def check_origin() -> None:
     settings: Settings = current_app.config["SETTINGS"]
     own, named = _origin(settings.public_url), _origin(request.host_url)
     if site not in (None, "same-origin", "none"):
-        raise Forbidden("This form was sent from another site.")
+        raise Forbidden(
+            "This form was sent from another site. Open this site directly and try again."
+        )
     if origin in (None, own) or (origin == named and not settings.public_url_is_set):
         return
     if origin == named:
         raise Forbidden(
-            "This page was opened at another address than this instance's own. "
+            "This page was opened at an address other than the instance's own. "
             f"Open {own} and try again."
         )
-    raise Forbidden("This form was sent from another site.")
+    raise Forbidden("This form was sent from another site. Open this site directly and try again.")
 
 
 def csrf_field() -> Markup:

@@ -195,8 +195,8 @@ def byte_limit() -> int | None:
 
 def _storage_full(total: int, added: int, limit: int) -> Forbidden:
     message = (
-        f"This needs {added:,} bytes more. The account stores {total - added:,} bytes of "
-        f"boundaries and metadata, of at most {limit:,}. Delete archived projects, or simplify "
+        f"This needs {added:,} more bytes. The account stores {total - added:,} of at most "
+        f"{limit:,} bytes of boundaries and metadata. Delete archived projects, or simplify "
         "boundaries."
     )
     return Forbidden("The account's storage is full.", details=[Detail("stored_bytes", message)])

@@ -172,9 +172,7 @@ class InputSchema(ma.Schema):
             return data
         unknown = [name for name in data if name not in self.fields]
         if len(unknown) > 100:
-            raise ma.ValidationError(
-                f"Has {len(unknown):,} fields that the resource does not have."
-            )
+            raise ma.ValidationError(f"Has {len(unknown):,} unknown fields.")
         return {name: value for name, value in data.items() if not self._is_read_only(name)}
 
     def _is_read_only(self, name: str) -> bool:
@@ -190,5 +188,5 @@ class QuerySchema(ma.Schema):
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         names = sorted(field.data_key or name for name, field in self.fields.items())
-        known = f"There is no such parameter. The parameters are: {', '.join(names)}."
+        known = f"Unknown parameter. The parameters are: {', '.join(names)}."
         self.error_messages["unknown"] = known

@@ -9,9 +9,9 @@ from marshmallow import fields, validate
 
 _OF_FIELDS: Final[dict[type[fields.Field[Any]], dict[str, str]]] = {
     fields.Field: {
-        "required": "This field is required.",
+        "required": "Required.",
         "null": "Must not be null.",
-        "validator_failed": "Is not valid.",
+        "validator_failed": "Invalid.",
     },
     fields.String: {"invalid": "Must be a string.", "invalid_utf8": "Must be UTF-8 text."},
     fields.Integer: {"invalid": "Must be an integer.", "too_large": "Is too large."},

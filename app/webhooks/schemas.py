@@ -37,23 +37,25 @@ REASONS: Final = ("manual", "failing", "gone")
 
 _URL: Final = {
     "description": (
-        "An https URL. It must lead to public IP addresses, which is checked at every delivery."
+        "An https URL. Its host must resolve to public IP addresses; every delivery checks this."
     )
 }
 _EVENTS: Final = {
     "description": "Event types. `*` stands for all types, including those of later versions.",
     "uniqueItems": True,
 }
-_SECRET: Final = {"description": "The key of the signatures. It is shown only in this response."}
+_SECRET: Final = {
+    "description": "The key that deliveries are signed with. It is shown only in this response."
+}
 _STATUS: Final = {"description": "`failing`: no delivery has succeeded since `last_success_at`."}
 _REASON: Final = {
     "description": (
-        "`failing`: no delivery succeeded for days; `gone`: the receiver responded with 410."
+        "`failing`: no delivery has succeeded for days; `gone`: the receiver responded with 410."
     )
 }
 _FAILURES: Final = {"description": "Failed attempts since the last success.", "minimum": 0}
 _UNTIL: Final = {
-    "description": "Until then `webhook-signature` has signatures with both secrets; "
+    "description": "Until then, `webhook-signature` has signatures with both secrets; "
     "`X-Service-Signature` uses only the new one."
 }
 
@@ -71,7 +73,9 @@ class Url(Text):
         except ValueError as error:
             raise ma.ValidationError(str(error)) from None
         if not may_be_called(host, current_app.config["SETTINGS"].webhook_allowed_networks):
-            raise ma.ValidationError(f"Must have a public address, or a name; {host} is neither.")
+            raise ma.ValidationError(
+                f"Must have a host name or a public IP address; {host} is neither."
+            )
         return text
 
 
@@ -174,7 +178,9 @@ class WebhookUpdateSchema(WebhookInputSchema):
     id = FixedText()
     url = Url()
     events = EventTypes()
-    secret = ReadOnlyHere("A secret is not changed here; use rotate-secret, which makes a new one.")
+    secret = ReadOnlyHere(
+        "The secret cannot be changed here. Use rotate-secret to create a new one."
+    )
     description = Text(longest=DESCRIPTION_LENGTH, allow_none=True)
     enabled = StrictBoolean()
 
@@ -204,7 +210,7 @@ class ReplayInputSchema(InputSchema):
     example: ClassVar = examples.REPLAY_BODY
 
     since = Timestamp(required=True)
-    until = Timestamp(metadata={"description": "By default now."})
+    until = Timestamp(metadata={"description": "By default, the current time."})
     event_types = EventTypes()
     only_failed = StrictBoolean(
         load_default=False,
@@ -218,16 +224,17 @@ class ReplayInputSchema(InputSchema):
     @ma.validates_schema
     def _check_order(self, data: dict[str, Any], **_: Any) -> None:
         if "until" in data and data["until"] < data["since"]:
-            raise ma.ValidationError("Must not lie before since.", "until")
+            raise ma.ValidationError("Must not be before since.", "until")
 
 
 class ReplaySchema(OutputSchema):
-    """What will be delivered again, beside new events."""
+    """What will be delivered again, alongside new events."""
 
     example: ClassVar = examples.REPLAY
 
     replayed = fields.Integer(
-        required=True, metadata={"minimum": 0, "description": "Number of events."}
+        required=True,
+        metadata={"minimum": 0, "description": "Number of events that will be sent again."},
     )
     replay_id = fields.String(
         required=True,

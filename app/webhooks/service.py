@@ -159,7 +159,7 @@ def _check_number(account_id: str) -> None:
             "The account has reached its limit of webhooks. Delete one that you no longer need.",
             details=[
                 Detail("limit", f"An account can have {WEBHOOKS_PER_ACCOUNT} webhooks."),
-                Detail("current", f"The account has {current}, disabled ones included."),
+                Detail("current", f"The account has {current}, including disabled ones."),
             ],
         )
 

@@ -53,8 +53,8 @@ def test_a_full_plan_says_what_to_do(run: Run, app: object, client: Client) -> N
     for _ in range(2):
         make_member(small, "viewer")
     message = (
-        "The plan free includes 3 members, and all 3 places are taken. Ask whoever runs this "
-        f"Canopy to change the plan (bin/canopy account update {slug} --plan PLAN)."
+        "The plan free includes 3 seats, and all 3 are taken. Ask whoever runs this "
+        f"instance to change the plan (bin/canopy account update {slug} --plan PLAN)."
     )
     result = run("member", "add", new_email(small), "--account", slug, "--role", "viewer")
     assert (result.exit_code, result.stderr) == (1, f"Error: {message}\n")

@@ -26,7 +26,7 @@ def test_a_secret_that_cannot_be_read_sends_nothing(
     deliver()
     assert receiver.requests == []
     (entry,) = logs(customer, webhook)
-    assert entry["error"] == "a fault of the service"
+    assert entry["error"] == "an internal error of the service"
     assert "next_retry_at" in entry
 
 

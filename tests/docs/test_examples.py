@@ -24,7 +24,7 @@ from tests.docs.pages import blocks, commands
 from tests.make import Client
 
 PAGES = ("README.md", "docs/api-conventions.md", "docs/tour.md")
-REFUSED = {"colour=green": 400}  # part of an address, and the status that its page tells of
+REFUSED = {"color=green": 400}  # part of an address, and the status that its page tells of
 ADDRESS = "http://127.0.0.1:8000"
 LEFT_OUT = "…"
 DIFFERENT_EACH_TIME = {"id", "request_id", "timestamp", "created_at", "updated_at"}

@@ -153,7 +153,7 @@ def test_every_error_is_explained() -> None:
     rows = [row for row in tables(section("Retries")) if not row[0].isdecimal()]
     texts = [re.findall(r"`([^`]+)`", row[0])[0] for row in rows]
     answers = [status_error(status) for status in (500, 301, 410)]
-    ours = "a fault of the service"
+    ours = "an internal error of the service"
     assert texts == [*answers, *(trouble.value for trouble in FailureReason), ours]
     assert all(row[1] for row in rows)
 
@@ -170,12 +170,12 @@ def test_limits_are_the_policys() -> None:
     limits = {row[0]: row[1] for row in tables(section("Limits"))}
     low, high = policy.SECRET_LENGTHS
     shown = {
-        "webhooks of an account": str(policy.WEBHOOKS_PER_ACCOUNT),
+        "webhooks per account": str(policy.WEBHOOKS_PER_ACCOUNT),
         "time for an attempt": f"{policy.ATTEMPT_SECONDS:.0f} seconds in all",
         "response body that is read": f"{policy.RESPONSE_BYTES // 1024} KB",
         "attempts": f"{policy.ATTEMPTS}, ",
         "deliveries in flight at once": f"{policy.PER_WEBHOOK} to a webhook, {policy.PER_ACCOUNT} "
-        "of an account",
+        "per account",
         "events and log entries": f"kept {EVENT_DAYS} days",
         "own secret": f"{low} to {high} characters",
         "description": f"{policy.DESCRIPTION_LENGTH} characters",
@@ -191,7 +191,7 @@ def test_limits_are_the_policys() -> None:
     [
         ("Signatures", "{} to {} printable".format(*policy.SECRET_LENGTHS)),
         ("Four rules for receivers", f"within {policy.ATTEMPT_SECONDS:.0f} seconds"),
-        ("Four rules for receivers", f"can be sent again, {EVENT_DAYS} days"),
+        ("Four rules for receivers", f"that you have processed for {EVENT_DAYS} days"),
         ("Sending again", f"up to {policy.REPLAYED_PER_SECOND} a second"),
         ("Sending again", f"kept for {EVENT_DAYS} days"),
         (

@@ -227,7 +227,7 @@ def test_a_name_of_the_network_is_not_told_from_one_that_does_not_exist(
 
 
 @pytest.mark.parametrize("host", ["bücher.example", "BÜCHER。example", "xn--bcher-kva.example."])
-def test_an_internationalised_name_is_looked_up_in_ascii(
+def test_an_internationalized_name_is_looked_up_in_ascii(
     monkeypatch: pytest.MonkeyPatch, host: str
 ) -> None:
     asked = []

@@ -99,9 +99,9 @@ BAD = {
     "https://a.example;b/": "name",
     f"https://{'a' * 64}.example/": "name",
     f"https://{'a.' * 127}a/": "name",
-    "https://ü..example/": "internationalised",
-    "https://☃.example/": "internationalised",
-    "https://a\u202e.example/": "internationalised",
+    "https://ü..example/": "internationalized",
+    "https://☃.example/": "internationalized",
+    "https://a\u202e.example/": "internationalized",
     "https://1.2.3/": "IPv4",
     "https://1.2.3.04/": "IPv4",
     "https://0x7f000001/": "IPv4",
@@ -125,7 +125,7 @@ def test_a_url_that_cannot_be_called(url: str) -> None:
 
 
 def test_a_long_host_name_is_rejected_quickly() -> None:
-    with pytest.raises(ValueError, match="internationalised"):
+    with pytest.raises(ValueError, match="internationalized"):
         parse_target(f"https://{'ü' * 2000}.example/")
 
 

@@ -45,7 +45,7 @@ def test_seats_are_limited_by_the_plan(free: Client) -> None:
     details = {d["field"]: d["message"] for d in response.json["error"]["details"]}
     assert details == {
         "limit": "The plan free allows 3 members.",
-        "current": "The account has 3, invited people included.",
+        "current": "The account has 3, including invited people.",
     }
     assert count_members(free) == 3
     assert not _known(free, refused)

@@ -45,7 +45,7 @@ BAD = {
         "",
         "https://client.example/" + "x" * 2_000,
     ],
-    "Must only have characters that are valid in a URI. Write international names as xn--…": [
+    "Must contain only characters valid in a URI. Write international names as xn--…": [
         "https://client.example/%zz",
         "https://client.example/%",
         "https://client.example/a b",
@@ -62,11 +62,11 @@ BAD = {
         "https://client.example/back#",
         "https://client.example/back#token",
     ],
-    "Must be complete: there are no wildcards.": [
+    "Must be a complete URI, without wildcards.": [
         "https://*.example/back",
         "https://client.example/*",
     ],
-    "Must have a host, perhaps a port, and nothing else before its path.": [
+    "Must have only a host and, optionally, a port before its path.": [
         "https:",
         "https:/client.example/back",
         "https:client.example",
@@ -138,7 +138,7 @@ BAD = {
         "com.example.app:back",
         "com.example.app:",
     ],
-    "Must have nothing but a host and a port between // and its path.": [
+    "Must have only a host and, optionally, a port between // and its path.": [
         "com.example.app://user@back/x",
         "com.example.app://[/x",
     ],

@@ -70,7 +70,7 @@ def test_the_page_says_what_to_do_instead(invited: Flask, closed: Flask) -> None
     assert "Ask someone who manages an account here to invite you" in page.text
     page = Browser(closed).get("/register")
     assert (page.status, page.title) == (403, "Sign-up is closed")
-    assert "Ask whoever runs this Canopy for access: help@woods.example" in page.text
+    assert "Ask whoever runs this instance for access: help@woods.example" in page.text
     assert "mailto:help@woods.example" in page.links
 
 
@@ -134,7 +134,7 @@ def test_a_closed_instance_refuses_to_invite_new_people(
     assert response.status_code == 403
     assert response.json["error"]["code"] == "FORBIDDEN"
     assert response.json["error"]["message"] == (
-        f"Sign-up is closed here, and {email} has not signed up. Ask whoever runs this Canopy "
+        f"Sign-up is closed here, and {email} has not signed up. Ask whoever runs this instance "
         "(help@woods.example) to add them."
     )
     assert len(client.get("/v1/account/members").json["data"]) == 1

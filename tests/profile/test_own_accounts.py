@@ -35,7 +35,7 @@ def test_a_person_may_own_so_many_accounts(app: Flask, email: str) -> None:
             assert create(browser) == 303
         page = browser.get("/accounts")
         assert not [form for form in page.forms if form.action == "/accounts"]
-        assert "You own 3 accounts, and may not create more here." in page.text
+        assert "You own 3 accounts, and cannot create more here." in page.text
         page = browser.send("/accounts", **form_fields(browser), account_name="Fourth Wood")
         assert page.status == 403
         assert "You own 3 accounts" in page.text
@@ -55,7 +55,7 @@ def test_accounts_that_they_only_belong_to_do_not_count(app: Flask, email: str) 
 def test_nobody_creates_accounts_where_none_are_allowed(app: Flask, email: str) -> None:
     with second_app(app, accounts_per_person=0) as made:
         page = sign_up(made, email).get("/accounts")
-        assert "New accounts are created by whoever runs this Canopy." in page.text
+        assert "Only whoever runs this instance can create accounts here." in page.text
 
 
 def test_concurrent_requests_do_not_create_one_too_many(

@@ -83,7 +83,7 @@ def test_the_tables_of_the_policy_are_on_it(page: str) -> None:
     for name in (*EVENTS, *PERMISSIONS, *SCOPES, *plans.PLANS):
         assert name in text
     assert "after 1 minute, 5 minutes, 30 minutes, 2 hours and 1 day" in text
-    assert f"up to {deliveries.ATTEMPTS} times in all" in text
+    assert f"up to {deliveries.ATTEMPTS} attempts in all" in text
     assert "within 5 seconds" in text
 
 
@@ -136,7 +136,7 @@ def test_fields_have_their_types_and_bounds(shown: dict[str, Operation]) -> None
     assert "`*`" in events.text
     assert "1 to 21 items." in events.text
     query = {field.name: field for field in shown["list_projects"].parameters}
-    assert query["per_page"].text == "Number of records on a page. 1 to 100. Default `20`."
+    assert query["per_page"].text == "Number of records per page. 1 to 100. Default `20`."
     assert query["status"].text.endswith("One of `active`, `archived`, `draft`.")
     assert {field.name for field in shown["list_projects"].success.fields} >= {"id", "geometry"}
 

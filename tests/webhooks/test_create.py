@@ -129,7 +129,9 @@ def test_addresses_that_can_never_be_called(client: Client, host: str) -> None:
     refused = _create(client, url=f"https://{host}:8443/hook")
     assert _fields_at_fault(refused) == ["url"]
     message = refused.json["error"]["details"][0]["message"]
-    assert message == f"Must have a public address, or a name; {host.strip('[]')} is neither."
+    assert (
+        message == f"Must have a host name or a public IP address; {host.strip('[]')} is neither."
+    )
     made = make_webhook(client)
     changed = client.put(f"{PATH}/{made['id']}", json={"url": f"https://{host}/"})
     assert _fields_at_fault(changed) == ["url"]

@@ -40,7 +40,7 @@ def test_one_more_than_the_limit_is_rejected(client: Client, stranger: Client) -
     make_webhook(client)
     assert _refused(client.post(PATH, json=BODY)) == {
         "limit": "An account can have 3 webhooks.",
-        "current": "The account has 3, disabled ones included.",
+        "current": "The account has 3, including disabled ones.",
     }
     assert _total(client) == 3
     make_webhook(stranger)

@@ -126,5 +126,5 @@ def test_a_deleted_event_cannot_be_redelivered(client: Client, entry: Entry) -> 
     entry.forget_event()
     answer = client.post(f"{entry.path}/redeliver")
     assert answer.status_code == 409
-    assert "too old to be kept" in answer.json["error"]["message"]
+    assert "is no longer kept" in answer.json["error"]["message"]
     assert deliveries(client) == []
