@@ -70,7 +70,7 @@ def signed_body(secret: str | None, setting: str) -> bytes:
     """
     if not secret:
         raise ServiceUnavailable(
-            f"This route is switched off. Its operator has to set {setting}.", retry_after=3600
+            f"This route is switched off. The operator has to set {setting}.", retry_after=3600
         )
     return whole_body(request)
 

@@ -33,7 +33,7 @@ def receive_payment_event() -> Response:
     if not stripe.is_signed(secret or "", body, header, clock.now()):
         raise web_routes.bad_signature(
             stripe.SIGNATURE,
-            "Or it was made more than 5 minutes before or after the time of this machine's clock. "
+            "Or it was signed more than 5 minutes before or after the time on this machine. "
             "Compare PAYMENT_PROVIDER_WEBHOOK_SECRET with the endpoint's secret.",
         )
     schema = schemas.STRIPE_EVENTS.get(web_routes.read_body(schemas.TypeSchema)["type"])

@@ -59,7 +59,7 @@ def _lock_account(message: Message) -> Account:
     if account_id is not None and is_id("account", account_id):
         account = db.session.get(Account, account_id, with_for_update={"key_share": True})
     if account is None:
-        problem = "This account does not exist." if account_id else "No account is named."
+        problem = "This account does not exist." if account_id else "Required. Name an account."
         raise ValidationFailed(details=[Detail("account_id", problem)])
     return account
 

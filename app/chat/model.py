@@ -86,7 +86,7 @@ class OpenAIModel:
             outcome.set_exception(late())
         except Exception as error:  # whatever a server can make of a library
             kind = type(error.__cause__ or error).__name__
-            message = "The model's server cannot be reached, or broke off. Ask again later."
+            message = "The model's server cannot be reached, or closed the connection. Ask again later."
             outcome.set_exception(ModelFailed(kind, message))
 
     def _send(self, question: dict[str, Any], left: float, line: _Line) -> bytes:
@@ -114,7 +114,7 @@ class OpenAIModel:
                 for piece in response.iter_bytes():
                     body += piece
                     if len(body) > policy.ANSWER_BYTES:
-                        raise ModelFailed("too long", "The model's answer is too long to be read.")
+                        raise ModelFailed("too long", "The model's reply is too long. Ask a narrower question.")
                 return bytes(body)
 
 
@@ -163,8 +163,8 @@ class _Line:
 def _check_status(response: Any) -> None:
     """Before an answer is read: refuse one that is none. Raises ModelFailed."""
     if response.status_code != 200:
-        message = "The model's server refused the question, or failed. Ask again later."
+        message = "The model's server rejected the question, or failed. Ask again later."
         raise ModelFailed(f"status {response.status_code}", message)
     coding = response.headers.get("content-encoding", "identity")
     if coding.lower() != "identity":  # a small answer could unfold into a large one
-        raise ModelFailed("compressed", "The model's answer cannot be understood.")
+        raise ModelFailed("compressed", "The model's reply cannot be read. Ask again later.")

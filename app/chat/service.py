@@ -91,12 +91,12 @@ def reply(principal: Principal, message: str, history: Sequence[Message] = ()) -
     chat: Chat | None = current_app.extensions.get(EXTENSION)
     if chat is None:
         raise ServiceUnavailable(
-            "This instance has no chat: its operator has to set CHAT_BASE_URL and CHAT_MODEL.",
+            "This instance has no chat. Its operator has to set CHAT_BASE_URL and CHAT_MODEL.",
             retry_after=policy.RETRY_NOT_SET,
         )
     if not chat.slots.acquire(principal.account_id):
         raise ServiceUnavailable(
-            "The chat is answering as many as it can, and one question of each account at a time. "
+            "The chat is answering as many questions as it can, one per account at a time. "
             "Ask again shortly.",
             retry_after=policy.RETRY_BUSY,
         )
@@ -124,7 +124,7 @@ def _converse(model: Model, principal: Principal, said: list[Message]) -> str:
             messages += _round(principal, completion, deadline)
     raise ModelFailed(
         "too many rounds",
-        "The model read on and on without a reply. Ask for less at once, or more exactly.",
+        "The model kept reading without replying. Ask a narrower question.",
     )
 
 
@@ -157,14 +157,14 @@ def _round(principal: Principal, completion: Completion, deadline: Deadline) -> 
 
 def late() -> ModelFailed:
     """The error when the deadline has passed."""
-    return ModelFailed("too late", "The model did not reply in time. Ask again, or for less.")
+    return ModelFailed("too late", "The model did not reply in time. Ask again, or ask a narrower question.")
 
 
 def _bounded(text: str) -> str:
     """A reply that can be sent back as history: trimmed, without NUL, not too long."""
     text = text.replace("\x00", "").strip()
     if not text:
-        raise ModelFailed("empty", "The model gave an empty reply. Ask again.")
+        raise ModelFailed("empty", "The model's reply was empty. Ask again.")
     most = policy.REPLY_LENGTH
     return text if len(text) <= most else f"{text[: most - 1]}…"
 

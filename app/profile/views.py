@@ -50,7 +50,7 @@ def profile(person: SignedIn) -> Response:
 @bp.post("/profile/name")
 @signed_in
 def change_name(person: SignedIn) -> Response:
-    """Change the name."""
+    """Change the person's name."""
     form = NameForm()
     if not form.validate_on_submit():
         return _profile(person, form, PasswordForm(formdata=None), form)
@@ -121,7 +121,7 @@ def accounts(person: SignedIn) -> Response:
 @bp.post("/accounts")
 @signed_in
 def open_account(person: SignedIn) -> Response:
-    """Open another account."""
+    """Create another account."""
     form = AccountForm()
     if not form.validate_on_submit():
         return _accounts(person, form)

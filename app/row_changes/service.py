@@ -146,7 +146,7 @@ def _lock(rows: TableAdapter, account_id: str, row_id: str) -> tuple[Any, dateti
         row = find_locked(account_id, rows.model, row_id, undefer(rows.model.search_text))
         return None if row is None else (row, in_utc(row.created_at))
     except (ValueError, OverflowError, DataError):
-        message = "Must be a moment such as 2026-01-02T03:04:05.678Z, and so must updated_at."
+        message = "Must be a time such as 2026-01-02T03:04:05.678Z, and so must updated_at."
         raise ValidationFailed(details=[Detail("created_at", message)]) from None
 
 

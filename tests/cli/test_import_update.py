@@ -175,7 +175,7 @@ def test_an_external_id_that_is_not_free_is_rejected(
     assert counts(document) == (1, 0, 0, 2)
     messages = [one["problems"][0]["message"] for one in document["rejected"]]
     assert messages == [
-        f"The project {other['id']} (Other) already has this external id.",
+        f"The project {other['id']} (Other) has this external id already.",
         "Feature 2 has the same external id.",
     ]
 
