@@ -48,7 +48,8 @@ def read_completion(body: bytes) -> Completion:
             raise TypeError
         return Completion(text or "", [_call(call, n) for n, call in enumerate(calls or [], 1)])
     except (ValueError, LookupError, TypeError, AttributeError):
-        raise ModelFailed("malformed", "The model's reply cannot be read. Ask again later.") from None
+        message = "The model's reply cannot be read. Ask again later."
+        raise ModelFailed("malformed", message) from None
 
 
 def _call(call: Any, number: int) -> Call:

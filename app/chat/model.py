@@ -86,7 +86,9 @@ class OpenAIModel:
             outcome.set_exception(late())
         except Exception as error:  # whatever a server can make of a library
             kind = type(error.__cause__ or error).__name__
-            message = "The model's server cannot be reached, or closed the connection. Ask again later."
+            message = (
+                "The model's server cannot be reached, or closed the connection. Ask again later."
+            )
             outcome.set_exception(ModelFailed(kind, message))
 
     def _send(self, question: dict[str, Any], left: float, line: _Line) -> bytes:
@@ -114,7 +116,8 @@ class OpenAIModel:
                 for piece in response.iter_bytes():
                     body += piece
                     if len(body) > policy.ANSWER_BYTES:
-                        raise ModelFailed("too long", "The model's reply is too long. Ask a narrower question.")
+                        message = "The model's reply is too long. Ask a narrower question."
+                        raise ModelFailed("too long", message)
                 return bytes(body)
 
 

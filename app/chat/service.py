@@ -157,7 +157,8 @@ def _round(principal: Principal, completion: Completion, deadline: Deadline) -> 
 
 def late() -> ModelFailed:
     """The error when the deadline has passed."""
-    return ModelFailed("too late", "The model did not reply in time. Ask again, or ask a narrower question.")
+    message = "The model did not reply in time. Ask again, or ask a narrower question."
+    return ModelFailed("too late", message)
 
 
 def _bounded(text: str) -> str:
