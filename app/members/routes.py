@@ -61,10 +61,10 @@ def read_member(principal: Principal, member_id: str) -> Response:
     conflicts=True,
 )
 def invite_member(principal: Principal, values: dict[str, Any]) -> Response:
-    """Invite a person by e-mail, or resend an invitation.
+    """Invite a person by email, or resend an invitation.
 
-    The person gets a mail with a link, and is a member once they accept. If you invite
-    somebody who has not accepted yet, a new mail is sent.
+    The person gets an email with a link, and becomes a member when they accept. If you invite
+    someone who has not accepted yet, a new email is sent.
     """
     record = service.invite_member(principal, **values)
     location = f"/v1/account/members/{record['id']}"

@@ -144,7 +144,7 @@ def restore_project(principal: Principal, project_id: str, if_match: IfMatch) ->
 def validate_geometry(_: Principal, values: dict[str, Any]) -> Response:
     """Check a geometry without storing it.
 
-    The geometry is `geometry` in the body, or the body itself. The response lists every
-    problem with its place, and has the area of a valid geometry.
+    Send the geometry as `geometry` in the body, or as the whole body. The response lists every
+    problem and where it is, and has the area of a valid geometry.
     """
     return envelope.single(geometry_report(values["geometry"]))

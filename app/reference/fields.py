@@ -63,7 +63,8 @@ def _field(document: Schema, name: str, schema: Schema, required: bool) -> Field
         notes.append("One of " + ", ".join(f"`{each}`" for each in words) + ".")
     notes.append(_range(resolved))
     if resolved.get("default") is not None:
-        notes.append(f"Default `{resolved['default']}`.")
+        value = resolved["default"]
+        notes.append(f"Default `{str(value).lower() if isinstance(value, bool) else value}`.")
     return Field(name, _type(document, schema), required, " ".join(note for note in notes if note))
 
 

@@ -36,7 +36,7 @@ def test_a_part_of_a_body_is_refused(client: Client, part: bytes, headers: dict[
     assert response.status_code == 400
     (detail,) = response.json["error"]["details"]
     assert detail["field"] == "body"
-    assert f"Of {len(BODY)} bytes" in detail["message"]
+    assert f"of {len(BODY)} bytes" in detail["message"]
 
 
 def test_the_whole_is_taken_under_the_same_key_afterwards(client: Client) -> None:

@@ -61,7 +61,7 @@ def test_a_model_that_never_replies_is_given_up(
     model.plays(wants(("usage", {})))
     response = ask(caller)
     assert response.status_code == 503
-    assert "without a reply" in response.json["error"]["message"]
+    assert "without replying" in response.json["error"]["message"]
     assert "chat request failed: too many rounds" in caplog.messages
     assert len(model.asked) == 7
     assert len(run) == 6

@@ -61,7 +61,7 @@ def test_people_get_a_table_with_the_rejected_and_their_place(run: Run, client: 
     assert result.exit_code == 1
     assert "Sandia Ranger District" in result.stdout
     assert "feature 1  Cle Elum Ranger District" in result.stdout
-    assert "at -121.17499365, 47.19078204: Part 0, ring 0, position 0 " in result.stdout
+    assert "at -121.17499365, 47.19078204: Part 0, ring 0, position 0: " in result.stdout
     assert "Imported 4 of 5 features" in result.stdout
     assert result.stderr == ""
 

@@ -108,7 +108,7 @@ def test_the_page_shows_application_scopes_host_and_expiry(
     application = make_application(stranger, name="<b>Bees</b> & Co")
     page = browser_of(client).get(authorize_url(application))
     assert "<b>Bees</b> & Co asks for access" in page.text
-    assert f"an application of {_name_of(stranger)}" in page.text
+    assert f"This application belongs to {_name_of(stranger)}" in page.text
     assert _name_of(client) in page.text
     assert "where you are an owner" in page.text
     assert "client.example" in page.text

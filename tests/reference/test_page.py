@@ -138,6 +138,8 @@ def test_fields_have_their_types_and_bounds(shown: dict[str, Operation]) -> None
     query = {field.name: field for field in shown["list_projects"].parameters}
     assert query["per_page"].text == "Number of records per page. 1 to 100. Default `20`."
     assert query["status"].text.endswith("One of `active`, `archived`, `draft`.")
+    replay = {field.name: field for field in shown["replay_events"].body}
+    assert replay["only_failed"].text.endswith("Default `false`.")
     assert {field.name for field in shown["list_projects"].success.fields} >= {"id", "geometry"}
 
 

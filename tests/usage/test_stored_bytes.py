@@ -56,7 +56,7 @@ def test_what_would_go_past_the_bound_is_refused(app: Flask) -> None:
             assert refused.json["error"]["code"] == "FORBIDDEN"
             (detail,) = refused.json["error"]["details"]
             assert detail["field"] == "stored_bytes"
-            assert f"stores {before:,} bytes" in detail["message"]
+            assert f"stores {before:,} of at most" in detail["message"]
             assert "at most 400" in detail["message"]
         assert (_stored(client), event_types(client)) == (before, known)
         assert client.put(path, json={"metadata": {"note": "y" * 90}}).status_code == 200

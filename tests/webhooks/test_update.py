@@ -159,7 +159,7 @@ def test_a_secret_is_not_changed_here(client: Client, webhook: dict[str, Any]) -
     assert answer.status_code == 422
     (detail,) = answer.json["error"]["details"]
     assert detail["field"] == "secret"
-    assert "use rotate-secret" in detail["message"]
+    assert "Use rotate-secret" in detail["message"]
 
 
 def test_a_deleted_webhook_is_not_found_anywhere(
