@@ -32,7 +32,7 @@ FAILED: Final = Refusal(500, "The service failed to answer this request.")
 TOO_SLOW: Final = Refusal(408, "The request did not arrive in time: send all of it at once.")
 NO_ROOM: Final = Refusal(503, "The service is receiving too much at the moment. Try again shortly.")
 TOO_MANY_LARGE: Final = Refusal(
-    503, "Too many large requests are being worked on. Try again shortly."
+    503, "Too many large requests are being processed. Try again shortly."
 )
 STOPPING: Final = Refusal(503, "The service is restarting. Try again shortly.")
 OF_PROGRESS: Final = {
