@@ -8,12 +8,14 @@ from typing import Any, Final, NamedTuple
 import click
 
 from app.cli.output import format_cell, show_table
+from app.cli.plans import larger_plan
 from app.geometry import Problem
 from app.projects.features import Outcome, PropertyMapping
 from app.projects.importing import Match
 
 _RESULTS: Final = ("new", "changed", "same", "rejected")
 _PROBLEMS_SHOWN: Final = 3
+_PROPERTY: Final = "properties."
 
 
 class Choices(NamedTuple):
@@ -24,7 +26,9 @@ class Choices(NamedTuple):
     dry_run: bool
 
 
-def document_of(account_id: str, choices: Choices, outcomes: Sequence[Outcome]) -> dict[str, Any]:
+def document_of(
+    account_id: str, choices: Choices, outcomes: Sequence[Outcome], warnings: Sequence[str]
+) -> dict[str, Any]:
     """What ``--json`` prints."""
     by_result = _by_result(outcomes)
     return {
@@ -38,7 +42,7 @@ def document_of(account_id: str, choices: Choices, outcomes: Sequence[Outcome]) 
             **{result: len(found) for result, found in by_result.items()},
             "hectares": _total(by_result["new"]),
         },
-        "warnings": list(warnings_of(choices, outcomes)),
+        "warnings": list(warnings),
         "new": [
             {**_head(one), "project_id": one.project_id, "area_hectares": _hectares(one.area_m2)}
             for one in by_result["new"]
@@ -60,21 +64,47 @@ def document_of(account_id: str, choices: Choices, outcomes: Sequence[Outcome]) 
 
 def warnings_of(choices: Choices, outcomes: Sequence[Outcome]) -> Iterator[str]:
     """What was probably not meant, in a sentence or two each."""
-    number = sum(outcome.is_namesake for outcome in outcomes)
-    if not number:
-        return
-    have = "1 feature has" if number == 1 else f"{number:,} features have"
-    head = f"{have} the name of an existing project, but another boundary."
-    if choices.dry_run:
+    if number := sum(outcome.is_namesake for outcome in outcomes):
+        yield _namesakes(number, dry_run=choices.dry_run)
+    if number := sum(outcome.result == "same" and outcome.changes != () for outcome in outcomes):
+        options = "--update" if choices.mapping.external_id else "--update --match name"
         yield (
-            f"{head} Each becomes a new project, with a number appended to the name. To update the "
-            "existing projects instead, import with --update --match name."
+            f"{_features_have(number)} the name and boundary of an existing project, but other "
+            f"attributes. The project is left unchanged. To update it, import with {options}."
         )
-    else:
-        yield (
-            f"{head} Each became a new project, with a number appended to the name. To update the "
-            "existing projects instead, import with --update --match name."
-        )
+
+
+def plan_warning(account: str, plan: str, hectares: dict[str, Any]) -> str | None:
+    """A sentence if an account has more hectares than its plan is meant for.
+
+    Args:
+        account: its slug.
+        hectares: ``current`` and ``limit``, as in its usage.
+    """
+    if hectares["limit"] is None or hectares["current"] <= hectares["limit"]:
+        return None
+    change = ""
+    if larger := larger_plan(plan):
+        change = f" Change it with: bin/canopy account update {account} --plan {larger}"
+    return (
+        f"{account} has {format_cell(hectares['current'])} ha now, more than the {hectares['limit']:,} ha of "
+        f"its plan, {plan}. Nothing is blocked.{change}"
+    )
+
+
+def _features_have(number: int) -> str:
+    return "1 feature has" if number == 1 else f"{number:,} features have"
+
+
+def _namesakes(number: int, *, dry_run: bool) -> str:
+    head = (
+        f"{_features_have(number)} the name of an existing project, but another boundary. "
+        f"Each {'becomes' if dry_run else 'became'} a new project, with a number appended to the name."
+    )
+    return (
+        f"{head} To update the existing projects instead, import with --update --match name."
+    )
+
 
 
 def show_outcomes(account_name: str, choices: Choices, outcomes: Sequence[Outcome]) -> None:
@@ -135,7 +165,10 @@ def _show_rejected(outcomes: Sequence[Outcome]) -> None:
 
 
 def _place(problem: Problem) -> str:
-    """The coordinates of a problem; its message begins with part, ring and position."""
+    """The coordinates of a problem, whose message begins with part, ring and position, or the
+    property that has a value which is not valid."""
+    if problem.code == "not_valid" and problem.field.startswith(_PROPERTY):
+        return f"{problem.field.removeprefix(_PROPERTY)}: "
     if problem.coordinates is None:
         return ""
     longitude, latitude = problem.coordinates

@@ -15,15 +15,23 @@ from typing import BinaryIO, Final, cast
 import click
 
 from app.account.operator import find_account
+from app.account.service import read_account
 from app.auth.operator import acting_for, first_owner
 from app.cli.context import in_database
-from app.cli.import_output import Choices, document_of, show_outcomes, warnings_of
+from app.cli.import_output import (
+    Choices,
+    document_of,
+    plan_warning,
+    show_outcomes,
+    warnings_of,
+)
 from app.cli.output import CommandError, account_option, examples, json_option, show_json
 from app.db.transactions import transaction
 from app.projects.feature_text import feature_name, guess_external_id, guess_name_property
 from app.projects.features import Outcome, PropertyMapping, batches, prepare
 from app.projects.geojson_file import FileInvalid, FileScan, no_advance, read_features, scan_file
 from app.projects.importing import Import, Match
+from app.usage.service import statistics
 from app.values.text import fold
 
 _MATCHES: Final = ("external_id", "name", "none")
@@ -113,11 +121,12 @@ def import_(
             outcomes = _run(job, file, scan, mapping, quiet=as_json)
     except FileInvalid as error:
         raise CommandError(str(error)) from None
+    warnings = [*warnings_of(choices, outcomes), *_plan_warning(found.id, choices, outcomes)]
     if as_json:
-        show_json(document_of(found.id, choices, outcomes))
+        show_json(document_of(found.id, choices, outcomes, warnings))
     else:
         show_outcomes(found.name, choices, outcomes)
-        for warning in warnings_of(choices, outcomes):
+        for warning in warnings:
             click.echo(f"\nWarning: {warning}", err=True)
     if any(outcome.result == "rejected" for outcome in outcomes):
         ctx.exit(1)
@@ -171,6 +180,16 @@ def _run(
         message = f"Interrupted after {len(outcomes)} features. Run the command again for the rest."
         raise CommandError(message) from None
     return outcomes
+
+
+def _plan_warning(account_id: str, choices: Choices, outcomes: Sequence[Outcome]) -> Iterator[str]:
+    """Where something was written: that the account has more than its plan is meant for."""
+    if choices.dry_run or not any(outcome.result in ("new", "changed") for outcome in outcomes):
+        return
+    account = read_account(account_id)
+    hectares = statistics(account_id, account["plan"])["hectares"]
+    if warning := plan_warning(account["slug"], account["plan"], hectares):
+        yield warning
 
 
 def _name_property(scan: FileScan, given: str | None) -> str:

@@ -55,8 +55,9 @@ class Outcome:
     """The result of a feature.
 
     ``name`` is that of the project, which may have a number behind the feature's; ``project_id`` is
-    None where nothing was written. ``changes`` names the fields that changed. ``is_namesake``: the
-    project is new, and another one has had the feature's name before the import.
+    None where nothing was written. ``changes`` names the fields that changed; those of a project
+    that stays the ``same`` are the ones in which its feature differs. ``is_namesake``: the project
+    is new, and another one has had the feature's name before the import.
     """
 
     number: int

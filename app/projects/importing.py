@@ -141,9 +141,10 @@ class Import:
     def _update(self, item: Candidate, target: Any) -> Outcome:
         """Change a project as its feature says, where that is asked for."""
         area_m2, before = target.area_m2, target.area_m2
-        values = _changes(target, item, self.match) if self.match else {}
-        if not values:
-            return Outcome(item.number, target.name, "same", target.id, area_m2, before)
+        values = _changes(target, item, self.match)
+        names = tuple("metadata" if name == _METADATA else name for name in values)
+        if not values or not self.match:
+            return Outcome(item.number, target.name, "same", target.id, area_m2, before, names)
         if not self.dry_run:
             try:
                 with db.session.begin_nested():
@@ -152,7 +153,6 @@ class Import:
                 raise _Rejected(error.message, "external_id") from None
         if boundary := values.get("geometry"):
             area_m2 = boundary.area_m2
-        names = tuple("metadata" if name == _METADATA else name for name in values)
         name = values.get("name", target.name)
         return Outcome(item.number, name, "changed", target.id, area_m2, before, names)
 

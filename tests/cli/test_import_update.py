@@ -65,6 +65,36 @@ def test_another_boundary_of_a_known_name_is_warned_of(
     assert ("Warning: 1 feature" in again.stderr) is bool(options)
 
 
+@pytest.mark.parametrize("options", [(), ("--dry-run",)])
+def test_other_attributes_of_a_known_feature_are_warned_of(
+    run: Run, client: Client, tmp_path: Path, options: tuple[str, ...]
+) -> None:
+    rows = [{"name": "Alpine", "age": 80}, {"name": "Valley", "age": 90}]
+    shapes = [square(1, 1), square(2, 2)]
+    imported(run, client, features_file(tmp_path, *zip(rows, shapes, strict=True)))
+    before = projects(client)
+    path = features_file(tmp_path, (rows[0] | {"age": 81}, shapes[0]), (rows[1], shapes[1]))
+    document = imported(run, client, path, *options)
+    assert counts(document) == (0, 0, 2, 0)
+    assert projects(client) == before
+    (warning,) = document["warnings"]
+    assert warning == (
+        "1 feature has other attributes than the project of its name and boundary, which is left "
+        "as it is. Import again with --update --match name to change such projects."
+    )
+
+
+def test_an_import_beyond_the_plan_is_warned_of(run: Run, client: Client, tmp_path: Path) -> None:
+    run("account", "update", client.account_id, "--plan", "free")
+    path = features_file(tmp_path, ({"name": "Alpine"}, square(1, 1, 1)))
+    assert imported(run, client, path, "--dry-run")["warnings"] == []
+    (warning,) = imported(run, client, path)["warnings"]
+    hectares = client.get("/v1/account").json["data"]["usage"]["hectares"]
+    assert f"has {hectares:,.4f} ha now. Its plan free is meant for 1,000 ha" in warning
+    assert "--plan pro" in warning
+    assert imported(run, client, path)["warnings"] == []  # it wrote nothing
+
+
 def test_update_by_name_changes_boundary_and_metadata(
     run: Run, client: Client, tmp_path: Path
 ) -> None:

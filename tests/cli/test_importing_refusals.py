@@ -41,6 +41,14 @@ def test_what_is_not_valid_is_named_and_the_rest_is_imported(
     assert list(projects(client)) == ["Good"]
 
 
+def test_a_value_that_is_not_valid_is_named_by_its_property(
+    run: Run, client: Client, tmp_path: Path
+) -> None:
+    path = features_file(tmp_path, ({"name": "Alpine", "external_id": True}, square()))
+    shown = run("import", str(path), "--account", client.account_id).stdout
+    assert "  external_id: Must be a string." in shown
+
+
 def test_a_property_that_there_is_not(run: Run, client: Client) -> None:
     result = run(
         "import", str(DISTRICTS), "--account", client.account_id, "--name-property", "Titel"
