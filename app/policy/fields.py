@@ -75,11 +75,11 @@ _PROJECT_ID: Final = "proj_01k9zq3mgse2j7tbyw5c4r8nhd"
 PROJECT: Final = (
     Field("id", "id", _PROJECT_ID),
     Field(
-        "name", "text", "Cottage Grove Ranger District",
+        "name", "text", "Cottage Grove District",
         writable="always", required=True, **_NAME_BOUNDS,
     ),
     Field(
-        "slug", "text", "cottage-grove-ranger-district",
+        "slug", "text", "cottage-grove-district",
         description="Derived from the project's original name; never changes.",
         shortest=1, longest=bounds.SLUG_LENGTH, filter=True, unique=True,
     ),

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from html import unescape
+from pathlib import Path
 
 import pytest
 from flask import Flask
 
+from app import demo
 from app.openapi.document import description
 from app.policy import deliveries, plans
 from app.policy.events import EVENTS
 from app.policy.permissions import PERMISSIONS, SCOPES
 from app.reference.document import Operation, groups
-from tests.make import second_app
+from app.values.text import slugify
+from tests.make import Client, second_app
 from tests.reference import commands
 
 pytestmark = pytest.mark.one_database
 
+DEMO = Path(demo.__file__).with_name("districts.geojson")
 ADDRESS = "https://canopy.forest.org"
 
 
@@ -94,6 +99,24 @@ def test_commands_have_the_address_of_the_reader(app: Flask, page: str) -> None:
     assert ADDRESS not in other.get_data(as_text=True)
     assert "curl 'http://127.0.0.1:8123/v1/auth/verify'" in _text(other.get_data(as_text=True))
     assert ".invalid" not in page
+
+
+def test_commands_create_projects_whose_names_are_free_in_a_new_instance(page: str) -> None:
+    pattern = re.compile(r"""/v1/projects' .*?-d '{\s*"name": "([^"]+)\"""", re.DOTALL)
+    names = [found[1] for each in commands(page) if (found := pattern.search(each.text))]
+    districts = json.loads(DEMO.read_bytes())["features"]
+    taken = [one["properties"]["district"] for one in districts]
+    slugs = [slugify(name) for name in (*names, *taken, "My first forest")]
+    assert len(names) == 3
+    assert len(set(slugs)) == len(slugs)
+
+
+def test_the_example_of_an_error_is_what_a_client_gets(client: Client, page: str) -> None:
+    error = client.post("/v1/projects", json={}).json["error"]
+    (detail,) = error["details"]
+    shown = unescape(page)
+    assert f'"code": "{error["code"]}",\n    "message": "{error["message"]}"' in shown
+    assert f'"details": [{json.dumps(detail)}]' in shown
 
 
 def test_commands_have_the_public_address_where_one_is_set(app: Flask) -> None:
