@@ -109,7 +109,8 @@ def send_invitation(principal: Principal, *, email: str, role: str) -> Invitatio
         membership = Membership(account_id=account.id, user_id=person.id, created_at=clock.now())
         db.session.add(membership)
     elif membership.joined_at is not None:
-        raise Conflict(details=[Detail("email", "This person is already a member.")])
+        message = "This person is already a member."
+        raise Conflict(message, details=[Detail("email", message)])
     assert person is not None
     membership.role = role
     link = _send_link(principal, account, membership, person)

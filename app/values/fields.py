@@ -22,6 +22,7 @@ _RFC_3339: Final = re.compile(
     r"(Z|[+-][0-9]{2}:[0-5][0-9])"
 )
 _LONGEST_TIME: Final = 100  # characters
+_LOST_PLUS: Final = re.compile(r":[0-9.]+ [0-9]{2}:[0-9]{2}\Z")  # a + that a URL made a space
 
 
 class Text(fields.String):
@@ -109,6 +110,8 @@ class Timestamp(fields.Field[datetime]):
         except (ValueError, OverflowError):  # no such day, or no such year in UTC
             pass
         message = "Must be an RFC 3339 timestamp with a zone, such as 2026-01-02T03:04:05Z."
+        if _LOST_PLUS.search(text):
+            message += " In a URL, write + as %2B."
         raise ma.ValidationError(message)
 
 

@@ -144,6 +144,7 @@ def test_the_assets_of_all_projects(
         ("ids=a%00b", "ids", "NUL"),
         ("updated_since=2026-01-02", "updated_since", "RFC 3339"),
         ("updated_since=2026-01-02T03:04:05", "updated_since", "with a zone"),
+        ("updated_since=2026-01-02T03:04:05+02:00", "updated_since", "write + as %2B"),
         ("sort=slug", "sort", "Must be one of: name, created_at, updated_at, area_hectares."),
         ("per_page=101", "per_page", "Must be from 1 to 100."),
         ("page=x", "page", "Must be an integer."),

@@ -119,6 +119,7 @@ def test_a_member_cannot_be_invited(client: Client) -> None:
         response = invite(client, email, "admin")
         assert response.status_code == 409
         assert response.json["error"]["code"] == "CONFLICT"
+        assert response.json["error"]["message"] == "This person is already a member."
         assert [d["field"] for d in response.json["error"]["details"]] == ["email"]
     assert event_types(client) == known
     assert client.get(f"{PATH}/{member.id}").json["data"]["role"] == "viewer"
