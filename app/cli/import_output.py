@@ -87,8 +87,8 @@ def plan_warning(account: str, plan: str, hectares: dict[str, Any]) -> str | Non
     if larger := larger_plan(plan):
         change = f" Change it with: bin/canopy account update {account} --plan {larger}"
     return (
-        f"{account} has {format_cell(hectares['current'])} ha now, more than the {hectares['limit']:,} ha of "
-        f"its plan, {plan}. Nothing is blocked.{change}"
+        f"{account} has {format_cell(hectares['current'])} ha now, more than the "
+        f"{hectares['limit']:,} ha of its plan, {plan}. Nothing is blocked.{change}"
     )
 
 
@@ -97,14 +97,12 @@ def _features_have(number: int) -> str:
 
 
 def _namesakes(number: int, *, dry_run: bool) -> str:
-    head = (
-        f"{_features_have(number)} the name of an existing project, but another boundary. "
-        f"Each {'becomes' if dry_run else 'became'} a new project, with a number appended to the name."
-    )
+    becomes = "becomes" if dry_run else "became"
     return (
-        f"{head} To update the existing projects instead, import with --update --match name."
+        f"{_features_have(number)} the name of an existing project, but another boundary. Each "
+        f"{becomes} a new project, with a number appended to the name. To update the existing "
+        "projects instead, import with --update --match name."
     )
-
 
 
 def show_outcomes(account_name: str, choices: Choices, outcomes: Sequence[Outcome]) -> None:

@@ -79,8 +79,8 @@ def test_other_attributes_of_a_known_feature_are_warned_of(
     assert projects(client) == before
     (warning,) = document["warnings"]
     assert warning == (
-        "1 feature has other attributes than the project of its name and boundary, which is left "
-        "as it is. Import again with --update --match name to change such projects."
+        "1 feature has the name and boundary of an existing project, but other attributes. The "
+        "project is left unchanged. To update it, import with --update --match name."
     )
 
 
@@ -90,7 +90,7 @@ def test_an_import_beyond_the_plan_is_warned_of(run: Run, client: Client, tmp_pa
     assert imported(run, client, path, "--dry-run")["warnings"] == []
     (warning,) = imported(run, client, path)["warnings"]
     hectares = client.get("/v1/account").json["data"]["usage"]["hectares"]
-    assert f"has {hectares:,.4f} ha now. Its plan free is meant for 1,000 ha" in warning
+    assert f"has {hectares:,.4f} ha now, more than the 1,000 ha of its plan, free." in warning
     assert "--plan pro" in warning
     assert imported(run, client, path)["warnings"] == []  # it wrote nothing
 
@@ -205,7 +205,7 @@ def test_an_external_id_that_is_not_free_is_rejected(
     assert counts(document) == (1, 0, 0, 2)
     messages = [one["problems"][0]["message"] for one in document["rejected"]]
     assert messages == [
-        f"The project {other['id']} (Other) has this external id already.",
+        f"The project {other['id']} (Other) already has this external id.",
         "Feature 2 has the same external id.",
     ]
 
