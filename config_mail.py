@@ -82,7 +82,7 @@ def sender(value: str) -> Sender:
 
 
 def email(value: str) -> str | None:
-    """An e-mail address without a name, or nothing."""
+    """An email address without a name, or nothing."""
     if value and sender(value) != ("", value):
         raise ValueError("must be an address such as help@example.org, without a name")
     return value or None

@@ -68,7 +68,7 @@ class SignedIn:
     user_id: str
     email: str
     name: str
-    is_verified: bool  # whether the e-mail address was proved to be theirs
+    is_verified: bool  # whether the email address was proved to be theirs
     account_id: str | None
     account_name: str
     plan: str

@@ -90,7 +90,7 @@ def add(email: str, account: str, role: str, as_json: bool) -> None:
 def set_role(member: str, account: str, role: str, as_json: bool) -> None:
     """Change a member's role.
 
-    MEMBER is the person's id or e-mail address. A lower role also revokes what it does not
+    MEMBER is the person's id or email address. A lower role also revokes what it does not
     allow: sessions, applications' access, permissions of keys.
     """
     of_account = find_account(account)
@@ -111,7 +111,7 @@ def set_role(member: str, account: str, role: str, as_json: bool) -> None:
 def remove(member: str, account: str, yes: bool, as_json: bool) -> None:
     """Remove a member, or withdraw an invitation.
 
-    MEMBER is the person's id or e-mail address. The person's sessions in the account, their
+    MEMBER is the person's id or email address. The person's sessions in the account, their
     applications' access and their keys end at once.
     """
     of_account = find_account(account)
@@ -132,7 +132,7 @@ def _find(account: Any, reference: str) -> dict[str, Any]:
         if reference == record["id"] or fold(reference) == fold(record["email"]):
             return record
     raise CommandError(
-        f"{account.name} has no member with the id or e-mail address {reference!r}; "
+        f"{account.name} has no member with the id or email address {reference!r}; "
         f"bin/canopy member list --account {account.slug} shows them all."
     )
 

@@ -58,7 +58,7 @@ def list_(as_json: bool) -> None:
 def show(user: str, as_json: bool) -> None:
     """Show a person with their accounts and open sessions.
 
-    USER is the id or e-mail address.
+    USER is the id or email address.
     """
     record = find_user(user)
     sessions = open_sessions(record["id"])
@@ -81,7 +81,7 @@ def show(user: str, as_json: bool) -> None:
 def set_password(user: str, generate: bool, as_json: bool) -> None:
     """Set a new password for a person and end their sessions.
 
-    USER is the id or e-mail address. On a terminal, the command asks for the password twice;
+    USER is the id or email address. On a terminal, the command asks for the password twice;
     otherwise it reads the first line of standard input. A mail tells the person that the password
     was changed, but does not contain it.
     """

@@ -11,7 +11,7 @@ from app.db.column_types import Base, Hash, Key, Timestamp
 
 
 class User(Base):
-    """A person. E-mail addresses are unique, ignoring case."""
+    """A person. Email addresses are unique, ignoring case."""
 
     __tablename__ = "users"
 

@@ -11,7 +11,7 @@ from app.db.column_types import Base, Hash, Key, Timestamp
 
 
 class SignUp(Base):
-    """A sign-up that waits for its e-mail address to be confirmed."""
+    """A sign-up that waits for its email address to be confirmed."""
 
     __tablename__ = "sign_ups"
     __table_args__ = (Index(None, "expires_at"),)

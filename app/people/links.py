@@ -1,4 +1,4 @@
-"""Mailed links: one to reset a password, one to verify an e-mail address."""
+"""Mailed links: one to reset a password, one to verify an email address."""
 
 from __future__ import annotations
 

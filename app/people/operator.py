@@ -36,7 +36,7 @@ def list_people() -> list[dict[str, Any]]:
 
 
 def find_user(reference: str) -> dict[str, Any]:
-    """The record of the person with this id or e-mail address.
+    """The record of the person with this id or email address.
 
     It has ``id``, ``email``, ``name``, ``has_password``, ``email_verified``, ``created_at`` and
     ``accounts``: those that the person has joined, each with ``id``, ``slug``, ``name`` and the
@@ -52,7 +52,7 @@ def find_user(reference: str) -> dict[str, Any]:
         row = _BY_EMAIL.first(reference=fold(reference))
     if row is None:
         message = (
-            f"There is no person with the id or e-mail address {reference!r}; "
+            f"There is no person with the id or email address {reference!r}; "
             "bin/canopy user list shows them all."
         )
         raise NotFound(message, details=[Detail("user", message)])

@@ -26,7 +26,7 @@ INCLUDES: Final[dict[str, frozenset[str]]] = {
 }
 
 # Scopes that an OAuth application can request. `profile` opens GET /account, and the name and
-# e-mail address in GET /me.
+# email address in GET /me.
 SCOPES: Final[dict[str, str]] = {
     "profile": "See your name and email address, and the account: its name, plan and usage",
     "projects:read": PERMISSIONS["projects:read"],

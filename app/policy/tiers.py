@@ -36,7 +36,7 @@ ROUTES: Final[dict[str, str]] = {
 # one form about one subject, and posts of all of them together, in one window.
 FORM_POSTS: Final = 5
 CLIENT_POSTS: Final = 60
-# What a form is about: the e-mail address that was typed, the token in its path, or the person who
+# What a form is about: the email address that was typed, the token in its path, or the person who
 # is signed in. Only POST counts.
 FORMS: Final[dict[str, str]] = {
     "/login": "email",

@@ -39,7 +39,7 @@ def account_name_field() -> StringField:
 
 
 def email_field(*, autocomplete: str = "username") -> StringField:
-    """An e-mail address."""
+    """An email address."""
     return StringField(
         "Email",
         [_required(), _check_email],

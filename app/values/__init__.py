@@ -1,1 +1,1 @@
-"""Small values that everything uses: ids, time, text, e-mail addresses, strict JSON, fields."""
+"""Small values that everything uses: ids, time, text, email addresses, strict JSON, fields."""

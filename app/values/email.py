@@ -1,4 +1,4 @@
-"""The syntax of e-mail addresses, and when two of them are the same."""
+"""The syntax of email addresses, and when two of them are the same."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _is_email = validate.Email()
 
 
 def email_problem(email: str) -> str | None:
-    """Why this is no e-mail address, or None."""
+    """Why this is no email address, or None."""
     if len(email) > EMAIL_LENGTH or len(fold(email)) > EMAIL_LENGTH:  # ß is compared as ss
         return f"Must have at most {EMAIL_LENGTH} characters."
     try:

@@ -73,7 +73,7 @@ def test_a_first_start_tells_the_address_and_the_sign_in(migrated: Flask) -> Non
     text = said(migrated)
     url = migrated.config["SETTINGS"].public_url
     assert f"{url}/docs" in text
-    assert re.search(r"^ +e-mail +owner@demo\.example$", text, re.MULTILINE)
+    assert re.search(r"^ +email +owner@demo\.example$", text, re.MULTILINE)
     assert re.search(r"^ +password +[a-z-]{20,}$", text, re.MULTILINE)
 
 

@@ -52,7 +52,7 @@ def test_an_unknown_person_is_named(run: Run) -> None:
     for reference in ("nobody@example.org", "user_01k9zq3mgse2j7tbyw5c4r8nhd", "\x00"):
         result = run("user", "show", reference)
         assert (result.exit_code, result.stdout) == (1, "")
-        assert f"There is no person with the id or e-mail address {reference!r}" in result.stderr
+        assert f"There is no person with the id or email address {reference!r}" in result.stderr
 
 
 def test_a_new_password_ends_the_sessions(app: Flask, run: Run) -> None:

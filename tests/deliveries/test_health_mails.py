@@ -110,7 +110,7 @@ def test_a_webhook_that_is_gone(client: Client) -> None:
     email = make_member(client, "admin").email
     _mail(client, DISABLED, reason="gone")
     words = _words(mails_to(client.app, email)[-1])
-    assert "answered 410 Gone" in words
+    assert "responded with 410 Gone" in words
     assert "received nothing since" not in words
 
 

@@ -46,7 +46,7 @@ def email(app: Flask) -> str:
 
 
 def owner(app: Flask) -> str:
-    """The e-mail address of somebody with an account and a password."""
+    """The email address of somebody with an account and a password."""
     client = make_account(app)
     with app.app_context():
         found = db.session.get_one(User, client.owner_id).email
