@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Final
 
-from flask import g, has_request_context, request
+from flask import Response, after_this_request, g, has_request_context, request
 
 from app.http.errors import ServiceUnavailable
 from app.policy.bounds import (
@@ -38,35 +38,53 @@ def expensive_work() -> Iterator[None]:
     if not has_request_context() or _HAS_TURN in g:
         yield
         return
+    with _take_turn():
+        setattr(g, _HAS_TURN, True)
+        try:
+            yield
+        finally:
+            delattr(g, _HAS_TURN)
+
+
+def answer_in_turn() -> None:
+    """Do the rest of this request in its turn, until all of its response is written: a large one is
+    compressed meanwhile.
+
+    Raises:
+        ServiceUnavailable: too many others are before this one, or the client has gone.
+    """
+    if not has_request_context() or _HAS_TURN in g:
+        return
+    turn = ExitStack()
+    turn.enter_context(_take_turn())
+    setattr(g, _HAS_TURN, True)
+    setattr(g, _UNTIL_THE_END, turn)
+    after_this_request(_end_with_response)
+
+
+def end_turn(_: BaseException | None) -> None:
+    """End a turn that no response does. To be called at the end of each request."""
+    if (turn := g.pop(_UNTIL_THE_END, None)) is not None:
+        turn.close()
+
+
+def _end_with_response(response: Response) -> Response:
+    if (turn := g.pop(_UNTIL_THE_END, None)) is not None:
+        response.call_on_close(turn.close)
+    return response
+
+
+@contextmanager
+def _take_turn() -> Iterator[None]:
     with _place_in_queue():
         if not _turn.acquire(timeout=EXPENSIVE_WAIT_SECONDS):
             raise _too_many()
-        setattr(g, _HAS_TURN, True)
         try:
             if _has_client_gone():
                 raise ServiceUnavailable("The client has closed the connection.")
             yield
         finally:
-            delattr(g, _HAS_TURN)
             _turn.release()
-
-
-def answer_in_turn() -> None:
-    """Do the rest of this request in its turn, and compress its response too.
-
-    Raises:
-        ServiceUnavailable: too many others are before this one, or the client has gone.
-    """
-    if has_request_context() and _UNTIL_THE_END not in g:
-        turn = ExitStack()
-        turn.enter_context(expensive_work())
-        setattr(g, _UNTIL_THE_END, turn)
-
-
-def end_turn(_: BaseException | None) -> None:
-    """Let the next one begin. To be called at the end of each request."""
-    if (turn := g.pop(_UNTIL_THE_END, None)) is not None:
-        turn.close()
 
 
 @contextmanager

@@ -10,11 +10,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from flask import Flask
 
-from app.api import expensive
+from app.api import envelope, expensive
 from app.api.expensive import expensive_work
 from app.http import compression
 from app.http.errors import ServiceUnavailable
@@ -166,6 +167,32 @@ def test_a_large_page_is_compressed_in_its_turn(
         assert refused.headers["Retry-After"] == str(EXPENSIVE_RETRY_SECONDS)
         assert client.get(summaries).status_code == 200
     assert refused.status_code == 503
+
+
+def test_a_turn_lasts_until_a_large_page_is_sent(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for _ in range(2):
+        make_project(client, geometry=comb(3_000))
+    monkeypatch.setattr(listing, "EXPENSIVE_PAGE_BYTES", 1_000)
+    monkeypatch.setattr(envelope, "_LARGE", 1_000)
+    monkeypatch.setattr(envelope, "_BLOCK", 1_000)
+    headers = client.authorization | {"Accept-Encoding": "gzip"}
+    response = client.app.test_client().get("/v1/projects", headers=headers)
+    next(iter(response.response))
+    assert expensive._turn.locked()
+    response.close()
+    assert not expensive._turn.locked()
+
+
+@pytest.mark.provokes(503)
+def test_a_turn_ends_when_a_page_fails(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_project(client, geometry=comb(300))
+    monkeypatch.setattr(listing, "EXPENSIVE_PAGE_BYTES", 1_000)
+    full = ServiceUnavailable("There is no room.")
+    monkeypatch.setattr(listing, "pick_fields", Mock(side_effect=full))
+    assert client.get("/v1/projects").status_code == 503
+    assert not expensive._turn.locked()
 
 
 def test_nothing_is_done_for_a_client_that_has_gone(scratch: Path, valkey_url: str) -> None:
