@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import secrets
 
 from flask import Flask
 
@@ -13,8 +14,8 @@ from tests.make.browser import Browser
 OTHER = "seven wet beech leaves"
 
 
-def email_of(run: Run) -> str:
-    return f"user-{id(run)}@example.org"
+def new_address() -> str:
+    return f"user-{secrets.token_hex(4)}@example.org"
 
 
 def test_list_has_everybody_with_their_accounts(run: Run, client: Client) -> None:
@@ -33,7 +34,7 @@ def test_list_has_everybody_with_their_accounts(run: Run, client: Client) -> Non
 
 
 def test_show_takes_an_id_or_an_address(app: Flask, run: Run) -> None:
-    email = email_of(run)
+    email = new_address()
     sign_up(app, email, name="Jo Hazel")
     by_email = json.loads(run("user", "show", email.upper(), "--json").stdout)
     by_id = json.loads(run("user", "show", by_email["id"], "--json").stdout)
@@ -56,7 +57,7 @@ def test_an_unknown_person_is_named(run: Run) -> None:
 
 
 def test_a_new_password_ends_the_sessions(app: Flask, run: Run) -> None:
-    email = email_of(run)
+    email = new_address()
     browser = sign_up(app, email)
     result = run("user", "set-password", email, input=f"{OTHER}\n")
     assert result.exit_code == 0, result.output
@@ -69,7 +70,7 @@ def test_a_new_password_ends_the_sessions(app: Flask, run: Run) -> None:
 
 
 def test_a_password_can_be_made_up(app: Flask, run: Run) -> None:
-    email = email_of(run)
+    email = new_address()
     sign_up(app, email)
     result = run("user", "set-password", email, "--generate", "--json")
     made = json.loads(result.stdout)
@@ -78,7 +79,7 @@ def test_a_password_can_be_made_up(app: Flask, run: Run) -> None:
 
 
 def test_a_password_is_held_to_the_rules_of_the_pages(app: Flask, run: Run) -> None:
-    email = email_of(run)
+    email = new_address()
     sign_up(app, email)
     short = run("user", "set-password", email, input="short\n")
     assert (short.exit_code, short.stdout) == (1, "")
@@ -87,7 +88,7 @@ def test_a_password_is_held_to_the_rules_of_the_pages(app: Flask, run: Run) -> N
 
 
 def test_whoever_was_locked_out_can_sign_in_again(app: Flask, run: Run) -> None:
-    email = email_of(run)
+    email = new_address()
     sign_up(app, email)
     browser = Browser(app)
     browser.get("/login")
