@@ -62,6 +62,16 @@ def answer_in_turn() -> None:
     after_this_request(_end_with_response)
 
 
+def answer_large_body_in_turn() -> None:
+    """If the body of this request is large, do all of the request in its turn.
+
+    Raises:
+        ServiceUnavailable: too many others are before this one, or the client has gone.
+    """
+    if (request.content_length or 0) > EXPENSIVE_BODY_BYTES:
+        answer_in_turn()
+
+
 def end_turn(_: BaseException | None) -> None:
     """End a turn that no response does. To be called at the end of each request."""
     if (turn := g.pop(_UNTIL_THE_END, None)) is not None:
@@ -85,16 +95,6 @@ def _take_turn() -> Iterator[None]:
             yield
         finally:
             _turn.release()
-
-
-@contextmanager
-def reading_body() -> Iterator[None]:
-    """Read the body of this request; in its turn, if the body is large."""
-    if (request.content_length or 0) <= EXPENSIVE_BODY_BYTES:
-        yield
-        return
-    with expensive_work():
-        yield
 
 
 @contextmanager

@@ -17,6 +17,7 @@ from flask import Flask
 
 from app.api import envelope, expensive
 from app.api.expensive import expensive_work
+from app.geometry import read_boundary
 from app.http import compression
 from app.http.errors import ServiceUnavailable
 from app.policy.bounds import (
@@ -25,7 +26,7 @@ from app.policy.bounds import (
     EXPENSIVE_WAIT_SECONDS,
     EXPENSIVE_WAITING,
 )
-from app.projects import listing
+from app.projects import listing, validation
 from tests.api.server import gunicorn
 from tests.geometry.expensive_shapes import comb, zigzag
 from tests.geometry.shapes import UNIT, polygon
@@ -135,6 +136,22 @@ def test_a_large_body_with_an_expensive_boundary_takes_one_turn(client: Client) 
     body = LARGE | {"geometry": EXPENSIVE}
     response = client.post("/v1/projects", json=body)
     assert response.json["error"]["details"][0]["field"] == "description"
+
+
+def test_a_large_body_keeps_its_turn_until_the_response(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    has_turn: list[bool] = []
+
+    def read(*arguments: Any, **options: Any) -> Any:
+        has_turn.append(expensive._turn.locked())
+        return read_boundary(*arguments, **options)
+
+    monkeypatch.setattr(validation, "read_boundary", read)
+    assert client.post(VALIDATE, json=comb(3_000)).json["data"]["valid"] is True
+    assert client.post(VALIDATE, json=comb(10_000)).json["data"]["valid"] is True
+    assert has_turn == [False, True]
+    assert not expensive._turn.locked()
 
 
 def test_the_next_one_has_its_turn_after_a_refusal(client: Client) -> None:
