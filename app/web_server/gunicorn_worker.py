@@ -1,4 +1,4 @@
-"""gunicorn's threaded worker, changed in six ways.
+"""gunicorn's threaded worker, changed in seven ways.
 
 * Slow and idle clients do not hold it up. A process has a few threads that run the application,
   and one, the poller, that waits for all connections. The poller collects a request
@@ -7,6 +7,7 @@
   what there is no room for 503. What a client does not read of its response at once, the poller
   sends (``response_buffer``), and it waits for the client to close; both for a limited time.
 * Large requests have a few of the threads at most, and further ones are answered 503.
+* ``/healthz`` has a thread of its own, so that it waits for no other request.
 * A request so malformed that the application never sees it gets the service's error envelope.
 * The log says only what was wrong with such a request, not what was sent: that may hold a secret.
 * Responses have no ``Server`` header.
@@ -15,8 +16,8 @@
 
 Connections are plain HTTP/1.1: gunicorn's TLS and HTTP/2 are not configured, and would not work.
 
-gunicorn has no settings for these, so this module uses names that gunicorn does not document, and
-no other module does. ``GUNICORN_VERSION`` is the version that they were read in; requirements.in
+gunicorn has no settings for these, so this package uses names that gunicorn does not document, and
+no other package does. ``GUNICORN_VERSION`` is the version that they were read in; requirements.in
 pins it, and ``tests/running/test_library_internals.py`` compares the names.
 """
 
@@ -29,6 +30,7 @@ import selectors
 import socket
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, Final
 
@@ -48,7 +50,7 @@ from app.web_server.request_buffer import (
     RequestLimits,
     Storage,
 )
-from app.web_server.response_buffer import ResponseBuffer, SlowReaders
+from app.web_server.response_buffer import BufferedResponse, ResponseBuffer, SlowReaders
 
 log = logging.getLogger(__name__)
 
@@ -62,20 +64,6 @@ _PAUSE: Final = 0.05  # seconds
 _OUT_OF_FILES: Final = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 
 _CONTINUE: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
-
-
-class BufferedResponse(wsgi.Response):  # type: ignore[misc]  # gunicorn has no types
-    """gunicorn's response, without the header ``Server``, which does not wait for its client."""
-
-    def __init__(self, req: Any, sock: socket.socket, cfg: Any) -> None:
-        super().__init__(req, req.response, cfg)
-
-    def can_sendfile(self) -> bool:
-        return False  # it would wait
-
-    def default_headers(self) -> list[str]:
-        lines: list[str] = super().default_headers()
-        return [line for line in lines if not line.startswith("Server:")]
 
 
 wsgi.Response = BufferedResponse
@@ -93,6 +81,7 @@ class EnvelopeWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no typ
         self._collecting: dict[Any, float] = {}  # connection -> deadline, the earliest first
         self._reading = SlowReaders(super().finish_request, self._drop)
         self._large: set[Any] = set()  # connections whose large request has a thread, or waits
+        self._health_thread = ThreadPoolExecutor(max_workers=1)
         self._most_large = min(1 + EXPENSIVE_WAITING, max(1, self.cfg.threads - 1))
         self._lingering = LingeringClose()
         self._collect_until = float("inf")  # when it is stopping
@@ -221,7 +210,11 @@ class EnvelopeWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no typ
         conn.pieces = pieces
         conn.parser = get_parser(self.cfg, pieces, conn.client)
         conn.initialized = True
-        super().enqueue_req(conn)
+        threads = self._health_thread if conn.request.is_health_check else self.tpool
+        handled = threads.submit(self.handle, conn)
+        handled.add_done_callback(
+            lambda outcome: self.method_queue.defer(self.finish_request, conn, outcome)
+        )
 
     def _wait(self, conn: Any) -> None:
         """Wait until more of a request can be read."""

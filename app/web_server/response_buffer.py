@@ -1,4 +1,5 @@
-"""Responses that their clients have not taken yet, so that no thread waits for who reads slowly."""
+"""Responses that their clients have not taken yet, so that no thread waits for who reads slowly,
+and the poller sends each a piece at a time."""
 
 from __future__ import annotations
 
@@ -11,6 +12,8 @@ import time
 from collections import deque
 from collections.abc import Callable
 from typing import Any, Final
+
+from gunicorn.http import wsgi  # type: ignore[import-untyped]
 
 MAX_HELD: Final = 96 * 1024 * 1024  # bytes of one response; past that a thread waits for its client
 MAX_UNREAD: Final = 192 * 1024 * 1024  # bytes of all responses that the poller sends
@@ -46,30 +49,48 @@ class ResponseBuffer:
             self._progress = time.monotonic()
         self._unsent.append(memoryview(data))
         self.size += len(data)
-        self.send()
+        self._send_all()
         while self.size > MAX_HELD:
             with selectors.DefaultSelector() as poller:
                 poller.register(self._sock, selectors.EVENT_WRITE)
                 if self.time_left < 0 or not poller.select(self.time_left):
                     raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
-            self.send()
+            self._send_all()
 
-    def send(self) -> None:
-        """Send what the socket takes now.
+    def send_piece(self) -> None:
+        """Send a piece, or as much of it as the socket takes now.
 
         Raises:
+            BlockingIOError: it takes nothing now.
             OSError: the client is gone.
         """
+        data = self._unsent[0]
+        sent = self._sock.send(data[:_PIECE], socket.MSG_DONTWAIT)
+        self._progress = time.monotonic()
+        self.size -= sent
+        if sent == len(data):
+            self._unsent.popleft()
+        else:
+            self._unsent[0] = data[sent:]
+
+    def _send_all(self) -> None:
         with contextlib.suppress(BlockingIOError):
             while self._unsent:
-                data = self._unsent[0]
-                sent = self._sock.send(data[:_PIECE], socket.MSG_DONTWAIT)
-                self._progress = time.monotonic()
-                self.size -= sent
-                if sent == len(data):
-                    self._unsent.popleft()
-                else:
-                    self._unsent[0] = data[sent:]
+                self.send_piece()
+
+
+class BufferedResponse(wsgi.Response):  # type: ignore[misc]  # gunicorn has no types
+    """gunicorn's response, without the header ``Server``, which does not wait for its client."""
+
+    def __init__(self, req: Any, sock: socket.socket, cfg: Any) -> None:
+        super().__init__(req, req.response, cfg)
+
+    def can_sendfile(self) -> bool:
+        return False  # it would wait
+
+    def default_headers(self) -> list[str]:
+        lines: list[str] = super().default_headers()
+        return [line for line in lines if not line.startswith("Server:")]
 
 
 class SlowReaders:
@@ -114,7 +135,8 @@ class SlowReaders:
         if conn not in self._reading:
             return  # an event that came with the one for which it was dropped
         try:
-            conn.response.send()
+            with contextlib.suppress(BlockingIOError):
+                conn.response.send_piece()
         except OSError:
             self._remove(conn, poller)
             return

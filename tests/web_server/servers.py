@@ -16,7 +16,7 @@ from typing import NamedTuple
 from config import ROOT
 from tests.running.instances import free_port
 
-ASKED = b"GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
+ASKED = b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
 
 # Answers with what it was sent: path, length and digest of the body.
 ECHO = """

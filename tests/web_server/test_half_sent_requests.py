@@ -18,7 +18,7 @@ EACH = 24
 JSON = "Host: a\r\nContent-Type: application/json\r\n"
 FORM = "Host: a\r\nContent-Type: application/x-www-form-urlencoded\r\n"
 HALF_SENT = {
-    "heads": ("GET /healthz HTTP/1.1\r\nHost: a\r\nX-Half: ",),
+    "heads": ("GET /docs HTTP/1.1\r\nHost: a\r\nX-Half: ",),
     "announced bodies": (
         f'POST /v1/projects HTTP/1.1\r\n{JSON}Content-Length: 100\r\n\r\n{{"name"',
         f"POST /oauth/token HTTP/1.1\r\n{FORM}Content-Length: 100\r\n\r\ngrant_type=",
@@ -55,6 +55,6 @@ def test_half_sent_requests_delay_nobody(server: Server, kind: str) -> None:
             began = time.monotonic()
             connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
             with contextlib.closing(connection):
-                connection.request("GET", "/healthz")
+                connection.request("GET", "/docs")
                 assert connection.getresponse().status == 200
             assert time.monotonic() - began < 1

@@ -1,5 +1,5 @@
 """Sending requests, and what they cost: the processor time of the web processes, and how long
-``/healthz`` waits meanwhile."""
+others wait meanwhile."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import os
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
@@ -33,7 +34,7 @@ class Cost(NamedTuple):
 
 
 class Waits(NamedTuple):
-    """How long ``/healthz`` took to answer, in seconds."""
+    """How long something took to answer, in seconds."""
 
     seconds: list[float]
 
@@ -53,6 +54,13 @@ class Waits(NamedTuple):
             f"p50 {self.p50 * 1000:.0f} ms, p99 {self.p99 * 1000:.0f} ms, longest "
             f"{max(self.seconds) * 1000:.0f} ms, {len(self.seconds):,} times"
         )
+
+
+class Others(NamedTuple):
+    """What others saw: ``/healthz``, and a cheap request of the API."""
+
+    healthz: Waits
+    read: Waits
 
 
 def send(port: int, request: Request, body: bytes) -> int:
@@ -99,19 +107,27 @@ def _processor_seconds(processes: Sequence[int]) -> float:
     return sum(int((task / "schedstat").read_text().split()[0]) for task in tasks) / 1e9
 
 
-def probe(port: int, over: threading.Event) -> Waits:
-    """Ask for ``/healthz``, each time on a new connection, until ``over`` is set."""
-    waits = []
-    while not over.is_set():
-        began = time.monotonic()
+def probe(port: int, path: str, headers: Mapping[str, str], seconds: float) -> Waits:
+    """Ask for something cheap for so long, each time on a new connection."""
+    waits, end = [], time.monotonic() + seconds
+    while (began := time.monotonic()) < end:
         connection = http.client.HTTPConnection("127.0.0.1", port, timeout=_TIMEOUT)
-        connection.request("GET", "/healthz")
-        status = connection.getresponse().status
+        connection.request("GET", path, headers=dict(headers))
+        answer = connection.getresponse()
+        answer.read()
         connection.close()
         waits.append(time.monotonic() - began)
-        assert status == 200, status
-        over.wait(max(0, PROBE_EVERY - waits[-1]))
+        assert answer.status == 200, answer.status
+        time.sleep(max(0, PROBE_EVERY - waits[-1]))
     return Waits(waits)
+
+
+def probe_both(port: int, authorization: Mapping[str, str], seconds: float) -> Others:
+    """Ask for ``/healthz`` and for ``/v1/me`` at once, for so long."""
+    with ThreadPoolExecutor() as pool:
+        healthz = pool.submit(probe, port, "/healthz", {}, seconds)
+        read = pool.submit(probe, port, "/v1/me", authorization, seconds)
+    return Others(healthz.result(), read.result())
 
 
 @contextlib.contextmanager

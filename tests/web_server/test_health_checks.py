@@ -1,0 +1,48 @@
+"""``/healthz`` waits for no other request."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from tests.web_server.servers import ASKED, is_closed, receive, small_server
+
+# Two threads, which are busy until the file is there.
+APPLICATION = """
+import time
+from pathlib import Path
+
+def app(environ, start_response):
+    while environ["PATH_INFO"].startswith("/busy") and not Path("over").exists():
+        time.sleep(0.01)
+    start_response("200 OK", [("Content-Length", "1")])
+    return [b"x"]
+"""
+
+
+@pytest.mark.parametrize("target", ["GET /healthz", "HEAD /healthz", "GET /healthz?from=proxy"])
+def test_they_are_answered_while_all_threads_are_busy(scratch: Path, target: str) -> None:
+    folder = scratch / target.replace("/", "")
+    with small_server(folder, APPLICATION) as server, ExitStack() as stack:
+        busy = [stack.enter_context(server.connect()) for _ in range(4)]
+        for client in busy:
+            client.sendall(ASKED.replace(b" / ", b" /busy "))
+        for _ in range(3):
+            with server.connect() as client:
+                client.settimeout(5)
+                client.sendall(ASKED.replace(b"GET /", target.encode()))
+                assert client.recv(100).startswith(b"HTTP/1.1 200")
+        (folder / "over").touch()
+        assert [receive(client).status for client in busy] == [200] * 4
+
+
+def test_a_kept_connection_can_ask_for_other_paths_too(scratch: Path) -> None:
+    with small_server(scratch / "kept", APPLICATION) as server, server.connect() as client:
+        for path in (b"/healthz", b"/other", b"/healthz", b"/healthzone"):
+            client.sendall(b"GET " + path + b" HTTP/1.1\r\nHost: a\r\n\r\n")
+            assert receive(client).body == b"x"
+        client.sendall(ASKED)
+        assert receive(client).body == b"x"
+        assert is_closed(client)
