@@ -18,7 +18,7 @@ _CHUNK: Final = 16 * 1024
 _SWITCHING_PROTOCOLS: Final = 101
 # Errors while waiting for a response; the first that matches counts.
 _REASONS: Final[tuple[tuple[type[Exception], FailureReason], ...]] = (
-    (TimeoutError, FailureReason.SLOW_ANSWER),
+    (TimeoutError, FailureReason.SLOW_RESPONSE),
     (TooLong, FailureReason.NOT_HTTP),
     (ConnectionError, FailureReason.CLOSED),  # and http.client's RemoteDisconnected
     (ssl.SSLEOFError, FailureReason.CLOSED),

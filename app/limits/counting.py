@@ -102,5 +102,5 @@ def count_rejected_request() -> None:
     Raises:
         RateLimited: this client sent too many.
     """
-    start = "Of what it has to refuse, the OAuth server answers"
-    hold(ClientRateLimit(f"oauth:{client()}", OAUTH_REJECTIONS, start))
+    key, start = f"oauth:{client()}", "The OAuth server allows"
+    hold(ClientRateLimit(key, OAUTH_REJECTIONS, start, "failed requests"))

@@ -80,18 +80,18 @@ class PlanRateLimit(RateLimit):
 class ClientRateLimit(RateLimit):
     """One window of a client who is known by an address only."""
 
-    __slots__ = ("key", "prefix")
+    __slots__ = ("key", "prefix", "what")
 
-    def __init__(self, key: str, amount: int, prefix: str) -> None:
+    def __init__(self, key: str, amount: int, prefix: str, what: str = "requests") -> None:
         super().__init__(amount)
-        self.key, self.prefix = key, prefix
+        self.key, self.prefix, self.what = key, prefix, what
 
     def hit(self, storage: WindowStorage) -> LimitResult | None:
         return storage.hit_windows((WindowKey(self.key, self.amount),))
 
     def rejection(self, result: LimitResult) -> str:
         return (
-            f"{self.prefix} {self.amount} requests in {WINDOW_SECONDS} seconds from one client "
+            f"{self.prefix} {self.amount} {self.what} in {WINDOW_SECONDS} seconds from one client "
             f"address. Try again in {seconds(result.retry_after())}."
         )
 

@@ -116,7 +116,7 @@ def test_a_success_ends_the_schedule(
     later(timedelta(days=2))
     deliver()
     errors = [entry.get("error") for entry in logs(customer, webhook)]
-    assert errors == ["answered 500", "the answer is not HTTP", None]
+    assert errors == ["answered 500", "the response is not HTTP", None]
     last = logs(customer, webhook)[-1]
     assert (last["status"], last["response_code"]) == ("success", 204)
     assert last["response_time_ms"] >= 0

@@ -35,12 +35,12 @@ _ALL = (ip_network("0.0.0.0/0"),)
 OK = head(200, {"Content-Length": "0"})
 
 ANSWERS: dict[str, tuple[Answering, FailureReason]] = {
-    "no answer": (answering(delay=60), FailureReason.SLOW_ANSWER),
-    "a status that drips": (dripping(b"", OK, 0.1), FailureReason.SLOW_ANSWER),
-    "headers that drip": (dripping(OK[:20], OK[20:], 0.1), FailureReason.SLOW_ANSWER),
+    "no answer": (answering(delay=60), FailureReason.SLOW_RESPONSE),
+    "a status that drips": (dripping(b"", OK, 0.1), FailureReason.SLOW_RESPONSE),
+    "headers that drip": (dripping(OK[:20], OK[20:], 0.1), FailureReason.SLOW_RESPONSE),
     "interim answers that drip": (
         dripping(b"", head(103) * 9, 0.1),
-        FailureReason.SLOW_ANSWER,
+        FailureReason.SLOW_RESPONSE,
     ),
     "interim answers without end": (repeating(b"", head(100), 10_000_000), FailureReason.NOT_HTTP),
     "others of them": (repeating(b"", head(103), 10_000_000), FailureReason.NOT_HTTP),
@@ -137,7 +137,7 @@ def test_an_attempt_has_five_seconds(egress: Egress, receiver: Receiver) -> None
     begun = time.monotonic()
     with pytest.raises(EgressError) as failed:
         egress.post(receiver.url(), b"{}", {})
-    assert failed.value.reason is FailureReason.SLOW_ANSWER
+    assert failed.value.reason is FailureReason.SLOW_RESPONSE
     assert ATTEMPT_SECONDS - 0.1 <= time.monotonic() - begun <= ATTEMPT_SECONDS + 0.5
 
 
@@ -147,7 +147,7 @@ def test_a_kept_connection_has_the_same_deadline(
 ) -> None:
     egress.post(receiver.url(), b"{}", {})
     receiver.answer = answer
-    assert _fail(egress, receiver.url()).reason is FailureReason.SLOW_ANSWER
+    assert _fail(egress, receiver.url()).reason is FailureReason.SLOW_RESPONSE
     assert receiver.connections == 1
 
 
@@ -169,7 +169,7 @@ def test_a_receiver_that_stops_reading_or_reads_slowly(
             egress.post(listener.url(), b"x" * 20_000_000, {}, seconds=SECONDS)
         assert SECONDS - 0.05 < time.monotonic() - begun < SECONDS + 0.4
         assert listener.connections == 1
-    assert failed.value.reason is FailureReason.SLOW_ANSWER
+    assert failed.value.reason is FailureReason.SLOW_RESPONSE
 
 
 def test_tls_that_hangs(egress: Egress) -> None:

@@ -36,7 +36,7 @@ def test_session_tickets_until_the_deadline(
     monkeypatch.setattr(securing, "TLS_BYTES", math.inf)
     receiver.context.num_tickets = 10_000_000
     begun = time.monotonic()
-    assert _reason(egress, receiver.url()) is FailureReason.SLOW_ANSWER
+    assert _reason(egress, receiver.url()) is FailureReason.SLOW_RESPONSE
     assert time.monotonic() - begun > SECONDS - 0.05
 
 

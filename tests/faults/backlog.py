@@ -150,7 +150,7 @@ def _rows(
         "attempt": 1,
         "status": "failed",
         "response_time_ms": 5000,
-        "error": "timed out waiting for the answer",
+        "error": "timed out waiting for the response",
         "sent_at": moment - age,
         "delivered_at": moment - age,
     }

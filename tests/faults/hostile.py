@@ -46,7 +46,7 @@ class Hostile(NamedTuple):
 
 
 RECEIVERS = {
-    "drips": Hostile(dripping(b"", OK, 1.0), (FailureReason.SLOW_ANSWER,)),
+    "drips": Hostile(dripping(b"", OK, 1.0), (FailureReason.SLOW_RESPONSE,)),
     "drips-body": Hostile(dripping(head(200, {"Content-Length": "99"}), b"x" * 99), (None,)),
     "floods": Hostile(
         repeating(head(200, {"Content-Length": "10000000"}), b"x" * 100_000, 100), (None,)
@@ -55,7 +55,7 @@ RECEIVERS = {
         repeating(OK[:-2] + b"X-A: ", b"x" * 100_000, 100), (FailureReason.NOT_HTTP,)
     ),
     "closes": Hostile(closing_at_once(), (FailureReason.CLOSED,)),
-    "hangs": Hostile(answering(delay=60), (FailureReason.SLOW_ANSWER,)),
+    "hangs": Hostile(answering(delay=60), (FailureReason.SLOW_RESPONSE,)),
     "wrong-name": Hostile(expected=(FailureReason.WRONG_NAME,), names=("other.example",)),
     "expired": Hostile(expected=(FailureReason.EXPIRED,), options={"days": (-2, -1)}),
     "self-signed": Hostile(expected=(FailureReason.UNTRUSTED,), options={"self_signed": True}),

@@ -236,7 +236,10 @@ def test_too_many_requests_are_told_when_to_come_back(server: Server, path: str)
         response = caller.post(path, data={"client_id": "x"})
     assert response.status_code == 429
     wait = response.headers["Retry-After"]
-    assert response.json["error_description"].endswith(f"Try again in {wait} seconds.")
+    assert response.json["error_description"] == (
+        f"The OAuth server allows {OAUTH_REJECTIONS} failed requests in 60 seconds from one client "
+        f"address. Try again in {wait} seconds."
+    )
 
 
 def test_every_description_is_given_by_one_of_these_requests() -> None:
