@@ -8,7 +8,7 @@ from typing import NamedTuple
 from flask import Flask
 
 from app.account.routes import bp as account_bp
-from app.api import error_handlers, requests
+from app.api import error_handlers, expensive, requests
 from app.assets.routes import bp as assets_bp
 from app.billing.routes import bp as billing_bp
 from app.chat.routes import bp as chat_bp
@@ -58,6 +58,7 @@ MIDDLEWARE = (
     ),
 )
 AROUND_A_ROUTE = (
+    Part(lambda app, _: expensive.init_app(app), "-", "ends the turn of a large page"),
     Part(lambda app, _: logging.init_app(app), "-", "writes one line into the log"),
     Part(
         lambda app, _: error_handlers.init_app(app, error_page),

@@ -58,7 +58,6 @@ class ApiBlueprint(Blueprint):  # type: ignore[misc]
         precheck: Precheck | None = None,
         conflicts: bool = False,
         conditional: bool = False,
-        outside_transaction: bool = False,
         refusals: Mapping[int, str] | None = None,
     ) -> Callable[[View], View]:
         """Declare an operation.
@@ -74,8 +73,6 @@ class ApiBlueprint(Blueprint):  # type: ignore[misc]
                 NotFound when what the path names is not there.
             conflicts: whether the operation can answer 409.
             conditional: whether it heeds If-Match, which the view gets as ``if_match``.
-            outside_transaction: whether the view, which then only computes, runs before the
-                transaction begins.
             refusals: the components of answers that are refused otherwise than usual, by status.
 
         The view is called as ``view(principal, [loaded], [if_match=…], **path_ids)``.
@@ -96,9 +93,7 @@ class ApiBlueprint(Blueprint):  # type: ignore[misc]
             if method == "GET":
                 run = _read(self._with_query(view, query), needs, precheck)
             else:
-                change = _committed(
-                    _with_if_match(view) if conditional else view, outside_transaction
-                )
+                change = _committed(_with_if_match(view) if conditional else view)
                 run = _change(self._with_body(change, takes), needs, precheck)
             run.permission = needs  # type: ignore[attr-defined]
             describe(self, run, contract)
@@ -182,20 +177,16 @@ def _with_if_match(view: View) -> View:
     return run
 
 
-def _committed(view: View, outside_transaction: bool) -> View:
-    """``view`` in a transaction that is committed with its answer, or not at all.
-
-    What only computes does so before the transaction begins: others wait for it to end.
-    """
+def _committed(view: View) -> View:
+    """``view`` in a transaction that is committed with its answer, or not at all."""
 
     @wraps(view)
     def run(*args: Any, **ids: str) -> Response:
         idempotent: IdempotentRequest | None = g.idempotent
-        computed = view(*args, **ids) if outside_transaction else None
         if idempotent is not None and not idempotent.claim():
             db.session.rollback()
             return idempotent.stored_response() or render(StillRunning())
-        response = computed or view(*args, **ids)
+        response = view(*args, **ids)
         if idempotent is not None:
             idempotent.store(response)
         db.session.commit()

@@ -1,7 +1,7 @@
 """Expensive work: one piece at a time in a process, and none for a client that has gone.
 
-A process has few threads, and ``/healthz`` needs one of them too. So a few requests wait for their
-turn, for a moment, and all others are answered 503 at once.
+A process has few threads, and cheap requests need them too. So a few requests wait for their turn,
+for a moment, and all others are answered 503 at once.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Final
 
-from flask import Response, after_this_request, g, has_request_context, request
+from flask import Flask, Response, g, has_request_context, request
 
 from app.http.errors import ServiceUnavailable
 from app.policy.bounds import (
@@ -26,6 +26,14 @@ _queue: Final = threading.BoundedSemaphore(1 + EXPENSIVE_WAITING)
 _turn: Final = threading.Lock()
 _HAS_TURN: Final = "has_expensive_turn"
 _UNTIL_THE_END: Final = "expensive_until_the_end"
+
+
+def init_app(app: Flask) -> None:
+    """End a turn that lasts as long as its response. To be called before any other part that
+    registers a function for after the request: that of the first is called last, with the response
+    that is sent."""
+    app.after_request(_end_with_response)
+    app.teardown_request(_end_without_response)
 
 
 @contextmanager
@@ -59,29 +67,17 @@ def answer_in_turn() -> None:
     turn.enter_context(_take_turn())
     setattr(g, _HAS_TURN, True)
     setattr(g, _UNTIL_THE_END, turn)
-    after_this_request(_end_with_response)
-
-
-def answer_large_body_in_turn() -> None:
-    """If the body of this request is large, do all of the request in its turn.
-
-    Raises:
-        ServiceUnavailable: too many others are before this one, or the client has gone.
-    """
-    if (request.content_length or 0) > EXPENSIVE_BODY_BYTES:
-        answer_in_turn()
-
-
-def end_turn(_: BaseException | None) -> None:
-    """End a turn that no response does. To be called at the end of each request."""
-    if (turn := g.pop(_UNTIL_THE_END, None)) is not None:
-        turn.close()
 
 
 def _end_with_response(response: Response) -> Response:
     if (turn := g.pop(_UNTIL_THE_END, None)) is not None:
         response.call_on_close(turn.close)
     return response
+
+
+def _end_without_response(_: BaseException | None) -> None:
+    if (turn := g.pop(_UNTIL_THE_END, None)) is not None:
+        turn.close()
 
 
 @contextmanager
@@ -95,6 +91,16 @@ def _take_turn() -> Iterator[None]:
             yield
         finally:
             _turn.release()
+
+
+@contextmanager
+def reading_body() -> Iterator[None]:
+    """Read the body of this request; in its turn, if the body is large."""
+    if (request.content_length or 0) <= EXPENSIVE_BODY_BYTES:
+        yield
+        return
+    with expensive_work():
+        yield
 
 
 @contextmanager

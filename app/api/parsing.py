@@ -10,7 +10,7 @@ import marshmallow as ma
 from flask import Request
 from webargs.flaskparser import FlaskParser
 
-from app.api.expensive import answer_large_body_in_turn
+from app.api.expensive import reading_body
 from app.http.errors import BadRequest, Detail, ValidationFailed
 from app.values.strict_json import JsonInvalid, loads
 
@@ -28,8 +28,8 @@ class StrictParser(FlaskParser):
     DEFAULT_UNKNOWN_BY_LOCATION = {"json": ma.RAISE, "query": ma.RAISE}  # noqa: RUF012
 
     def parse(self, *args: Any, **options: Any) -> Any:
-        answer_large_body_in_turn()
-        return super().parse(*args, **options)
+        with reading_body():
+            return super().parse(*args, **options)
 
     def load_json(self, req: Request, schema: ma.Schema) -> Any:
         raw = whole_body(req)
@@ -104,9 +104,10 @@ def refuse_body(req: Request) -> None:
         BadRequest: it is not JSON.
         ValidationFailed: it holds anything.
     """
-    answer_large_body_in_turn()
-    raw = whole_body(req)
-    if raw and _parsed(raw) != {}:
+    with reading_body():
+        raw = whole_body(req)
+        is_empty = not raw or _parsed(raw) == {}
+    if not is_empty:
         raise ValidationFailed(details=[Detail("body", "Send no body: this operation takes none.")])
 
 

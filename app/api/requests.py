@@ -7,7 +7,6 @@ from typing import Any, Final
 
 from flask import Flask, current_app, g, request
 
-from app.api.expensive import end_turn
 from app.auth.guard import identify
 from app.http.errors import ApiError, BadRequest, PayloadTooLarge, UnsupportedMediaType
 from app.http.middleware import REQUEST_ID
@@ -21,7 +20,6 @@ def init_app(app: Flask) -> None:
     app.before_request(_receive)
     limiter.init_app(app)
     app.before_request(_refuse_body)
-    app.teardown_request(end_turn)
 
 
 def request_id() -> str:

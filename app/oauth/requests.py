@@ -20,7 +20,7 @@ from app.oauth.server import server
 from app.policy.oauth import ACCESS_TOKEN_LIFE, AUTHORIZATION_LIFE, OFFLINE_ACCESS
 from app.policy.oauth_errors import Description
 
-UNKNOWN_CLIENT: Final = "Send one client_id, and that of a registered application."
+UNKNOWN_CLIENT: Final = "Send exactly one client_id, that of a registered application."
 _PROMPTS: Final = frozenset({"none", "login", "consent", "select_account"})
 
 

@@ -22,7 +22,6 @@ from app.projects.schemas import (
     ProjectSchema,
     ProjectUpdateSchema,
 )
-from app.projects.validation import geometry_report
 
 bp = ApiBlueprint(
     "projects", __name__, url_prefix="/v1", description="Forest areas with their boundaries."
@@ -139,7 +138,6 @@ def restore_project(principal: Principal, project_id: str, if_match: IfMatch) ->
     needs="projects:read",
     takes=GeometryCheckSchema,
     gives=(200, single_of(GeometryReportSchema)),
-    outside_transaction=True,
 )
 def validate_geometry(_: Principal, values: dict[str, Any]) -> Response:
     """Check a geometry without storing it.
@@ -147,4 +145,4 @@ def validate_geometry(_: Principal, values: dict[str, Any]) -> Response:
     Send the geometry as `geometry` in the body, or as the whole body. The response lists every
     problem and where it is, and has the area of a valid geometry.
     """
-    return envelope.single(geometry_report(values["geometry"]))
+    return envelope.single(values["report"])

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from marshmallow import fields, pre_load, validate
+from marshmallow import fields, post_load, pre_load, validate
 
 from app.api.fields import FieldNames, ListQuerySchema
 from app.api.resource_fields import create_fields, filter_fields, shown_fields, update_fields
@@ -17,6 +17,7 @@ from app.openapi.geojson import BARE_GEOMETRY
 from app.policy import bounds
 from app.policy.fields import PROJECT
 from app.projects import examples
+from app.projects.validation import geometry_report
 from app.values.fields import Choice, InputSchema, ReadOnlyHere, Text
 
 
@@ -85,6 +86,11 @@ class GeometryCheckSchema(InputSchema):
     def _wrap_bare_geometry(self, data: Any, **_: Any) -> Any:
         bare = isinstance(data, dict) and "coordinates" in data and "geometry" not in data
         return {"geometry": data} if bare else data
+
+    @post_load
+    def _check(self, data: dict[str, Any], **_: Any) -> dict[str, Any]:
+        """Here and not in the view, since a large body has its turn until it is loaded."""
+        return {"report": geometry_report(data["geometry"])}
 
 
 class GeometryProblemSchema(OutputSchema):

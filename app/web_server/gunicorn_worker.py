@@ -7,7 +7,7 @@
   what there is no room for 503. What a client does not read of its response at once, the poller
   sends (``response_buffer``), and it waits for the client to close; both for a limited time.
 * Large requests have a few of the threads at most, and further ones are answered 503.
-* ``/healthz`` has a thread of its own, so that it waits for no other request.
+* ``/healthz`` has a thread of its own, so that it waits for nothing but other health checks.
 * A request so malformed that the application never sees it gets the service's error envelope.
 * The log says only what was wrong with such a request, not what was sent: that may hold a secret.
 * Responses have no ``Server`` header.

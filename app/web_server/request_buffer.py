@@ -221,7 +221,7 @@ class RequestBuffer:
 
     @property
     def is_health_check(self) -> bool:
-        return _HEALTH_CHECK.match(self._memory) is not None
+        return self._size <= _PIECE and _HEALTH_CHECK.match(self._memory) is not None
 
     @property
     def wanted(self) -> int:

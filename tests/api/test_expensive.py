@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import socket
 import threading
@@ -138,7 +139,7 @@ def test_a_large_body_with_an_expensive_boundary_takes_one_turn(client: Client) 
     assert response.json["error"]["details"][0]["field"] == "description"
 
 
-def test_a_large_body_keeps_its_turn_until_the_response(
+def test_a_large_geometry_is_checked_in_the_turn_of_its_body(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     has_turn: list[bool] = []
@@ -210,6 +211,26 @@ def test_a_turn_ends_when_a_page_fails(client: Client, monkeypatch: pytest.Monke
     monkeypatch.setattr(listing, "pick_fields", Mock(side_effect=full))
     assert client.get("/v1/projects").status_code == 503
     assert not expensive._turn.locked()
+
+
+@pytest.mark.provokes(500)
+def test_a_turn_ends_when_its_response_is_replaced(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Here the failing function is after the route, and Flask sends another response."""
+    make_project(client, geometry=comb(300))
+    monkeypatch.setattr(listing, "EXPENSIVE_PAGE_BYTES", 1_000)
+    monkeypatch.setitem(client.app.config, "PROPAGATE_EXCEPTIONS", False)
+    functions = client.app.after_request_funcs[None]
+    monkeypatch.setitem(
+        client.app.after_request_funcs, None, [*functions, Mock(side_effect=ValueError)]
+    )
+    gc.disable()
+    try:
+        assert client.get("/v1/projects").status_code == 500
+        assert not expensive._turn.locked()
+    finally:
+        gc.enable()
 
 
 def test_nothing_is_done_for_a_client_that_has_gone(scratch: Path, valkey_url: str) -> None:

@@ -45,6 +45,7 @@ def test_the_version_is_the_one_that_was_read(library: str) -> None:
         (gthread.ThreadWorker.accept, "(self, listener)"),
         (gthread.ThreadWorker.enqueue_req, "(self, conn)"),
         (gthread.ThreadWorker.finish_request, "(self, conn, fs)"),
+        (gthread.PollableMethodQueue.defer, "(self, callback, *args)"),
         (gthread.ThreadWorker.on_pending_socket_readable, "(self, conn, client)"),
         (gthread.ThreadWorker.murder_keepalived, "(self, force=False)"),
         (gthread.ThreadWorker.handle, "(self, conn)"),
@@ -82,7 +83,9 @@ def test_the_methods_have_the_same_parameters(function: Any, signature: str) -> 
 
 def test_gunicorn_calls_what_is_overridden() -> None:
     worker = gthread.ThreadWorker
-    assert "handle" in worker.enqueue_req.__code__.co_names
+    assert {"tpool", "submit", "handle"} <= set(worker.enqueue_req.__code__.co_names)
+    (finish,) = filter(inspect.iscode, worker.enqueue_req.__code__.co_consts)
+    assert {"method_queue", "defer", "finish_request"} <= set(finish.co_names)
     for caller in ("accept", "on_client_socket_readable", "on_pending_socket_readable"):
         assert "enqueue_req" in getattr(worker, caller).__code__.co_names
     assert {"enqueue_req", "unreader", "buf"} <= set(worker.finish_request.__code__.co_names)

@@ -38,6 +38,20 @@ def test_they_are_answered_while_all_threads_are_busy(scratch: Path, target: str
         assert [receive(client).status for client in busy] == [200] * 4
 
 
+def test_large_ones_take_the_other_threads(scratch: Path) -> None:
+    chunked = b"GET /healthz HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
+    with small_server(scratch / "large", APPLICATION) as server, ExitStack() as stack:
+        for _ in range(4):
+            client = stack.enter_context(server.connect())
+            client.sendall(ASKED.replace(b" / ", b" /busy "))
+        with server.connect() as client:
+            client.settimeout(1)
+            client.sendall(chunked + 2_000 * b"1\r\nx\r\n" + b"0\r\n\r\n")
+            with pytest.raises(TimeoutError):
+                client.recv(1)
+        (server.folder / "over").touch()
+
+
 def test_a_kept_connection_can_ask_for_other_paths_too(scratch: Path) -> None:
     with small_server(scratch / "kept", APPLICATION) as server, server.connect() as client:
         for path in (b"/healthz", b"/other", b"/healthz", b"/healthzone"):
