@@ -1,7 +1,7 @@
 """Expensive work: one piece at a time in a process, and none for a client that has gone.
 
-A process has few threads, and cheap requests need them too. So a few requests wait for their turn,
-for a moment, and all others are answered 503 at once.
+A process has few threads, and cheap requests need them too. So only a few expensive
+ones wait briefly for their turn; any more are answered 503 at once.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ _UNTIL_THE_END: Final = "expensive_until_the_end"
 
 
 def init_app(app: Flask) -> None:
-    """End a turn that lasts as long as its response. To be called before any other part that
-    registers a function for after the request: that of the first is called last, with the response
-    that is sent."""
+    """End turns that last until the response is written. To be called before anything else
+    registers an ``after_request`` function: Flask calls them in reverse order, so this one gets the
+    response that is sent."""
     app.after_request(_end_with_response)
     app.teardown_request(_end_without_response)
 

@@ -20,7 +20,6 @@ from app.oauth.server import server
 from app.policy.oauth import ACCESS_TOKEN_LIFE, AUTHORIZATION_LIFE, OFFLINE_ACCESS
 from app.policy.oauth_errors import Description
 
-UNKNOWN_CLIENT: Final = "Send exactly one client_id, that of a registered application."
 _PROMPTS: Final = frozenset({"none", "login", "consent", "select_account"})
 
 
@@ -110,7 +109,7 @@ def _client_and_redirect_uri(parameters: Parameters) -> tuple[Client, str]:
     values, repeated = parameters
     client = find_client(values.get("client_id", ""))
     if client is None or "client_id" in repeated:
-        raise CannotRedirect(UNKNOWN_CLIENT)
+        raise CannotRedirect("Send one client_id: that of a registered application.")
     redirect_uri = values.get("redirect_uri", "")
     if not client.check_redirect_uri(redirect_uri) or "redirect_uri" in repeated:
         raise CannotRedirect(

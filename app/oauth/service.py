@@ -8,7 +8,6 @@ from app.oauth.applications import lock_application
 from app.oauth.authorizations import create_authorization
 from app.oauth.consents import has_consent, record_consent
 from app.oauth.requests import (
-    UNKNOWN_CLIENT,
     AuthorizationRequest,
     CannotRedirect,
     RedirectWithError,
@@ -52,7 +51,7 @@ def grant(request: AuthorizationRequest, user_id: str, account_id: str) -> str:
         CannotRedirect: the application has just been deleted.
     """
     if not lock_application(request.client.account_id, request.client.id):
-        raise CannotRedirect(UNKNOWN_CLIENT)
+        raise CannotRedirect("This application is no longer registered.")
     record_consent(account_id, user_id, request.client.id, request.scopes)
     code = create_authorization(
         account_id=account_id,

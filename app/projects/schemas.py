@@ -89,7 +89,7 @@ class GeometryCheckSchema(InputSchema):
 
     @post_load
     def _check(self, data: dict[str, Any], **_: Any) -> dict[str, Any]:
-        """Here and not in the view, since a large body has its turn until it is loaded."""
+        """Checked here and not in the view: the turn of a large body ends once it is loaded."""
         return {"report": geometry_report(data["geometry"])}
 
 

@@ -7,7 +7,7 @@
   what there is no room for 503. What a client does not read of its response at once, the poller
   sends (``response_buffer``), and it waits for the client to close; both for a limited time.
 * Large requests have a few of the threads at most, and further ones are answered 503.
-* ``/healthz`` has a thread of its own, so that it waits for nothing but other health checks.
+* ``/healthz`` has a thread of its own, so that only other health checks can keep it waiting.
 * A request so malformed that the application never sees it gets the service's error envelope.
 * The log says only what was wrong with such a request, not what was sent: that may hold a secret.
 * Responses have no ``Server`` header.
@@ -16,9 +16,9 @@
 
 Connections are plain HTTP/1.1: gunicorn's TLS and HTTP/2 are not configured, and would not work.
 
-gunicorn has no settings for these, so this package uses names that gunicorn does not document, and
-no other package does. ``GUNICORN_VERSION`` is the version that they were read in; requirements.in
-pins it, and ``tests/running/test_library_internals.py`` compares the names.
+gunicorn has no settings for these changes, so this package overrides names that gunicorn does not
+document, and no other package does. ``GUNICORN_VERSION`` is the version that they were read in;
+requirements.in pins it, and ``tests/running/test_library_internals.py`` compares the names.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ class EnvelopeWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no typ
             self._collect(conn)
 
     def handle(self, conn: Any) -> Any:
-        """Handle one request. Runs in a thread of the pool."""
+        """Handle one request. Runs in one of the threads, not in the poller."""
         is_kept = super().handle(conn)
         if is_kept and (rest := b"".join(conn.pieces)):
             unreader = conn.parser.unreader

@@ -1,5 +1,5 @@
-"""Responses that their clients have not taken yet: no thread waits for a slow reader, the poller
-sends each a piece at a time."""
+"""Responses that clients have not read yet. The poller sends them a piece at a time, so that no
+thread waits for a slow reader."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class ResponseBuffer:
 
 
 class BufferedResponse(wsgi.Response):  # type: ignore[misc]  # gunicorn has no types
-    """gunicorn's response. It does not wait for its client, and has no header ``Server``."""
+    """gunicorn's response. It does not wait for its client, and has no ``Server`` header."""
 
     def __init__(self, req: Any, sock: socket.socket, cfg: Any) -> None:
         super().__init__(req, req.response, cfg)

@@ -52,7 +52,7 @@ class Waits(NamedTuple):
     def __str__(self) -> str:
         return (
             f"p50 {self.p50 * 1000:.0f} ms, p99 {self.p99 * 1000:.0f} ms, longest "
-            f"{max(self.seconds) * 1000:.0f} ms, {len(self.seconds):,} times"
+            f"{max(self.seconds) * 1000:.0f} ms, {len(self.seconds):,} requests"
         )
 
 

@@ -141,7 +141,7 @@ def judge(measured: Measured) -> TrialReport:
         long = f"{cost.name} took {cost.processor:.2f} s of processor time"
         made.check(cost.processor <= SECONDS, long)
     for name, (others, statuses) in measured.beside.items():
-        shown = ", ".join(f"{number:,} of {each}" for each, number in sorted(statuses.items()))
+        shown = ", ".join(f"{number:,} with {each}" for each, number in sorted(statuses.items()))
         made.lines += [f"  beside {name}: {shown}", *_waits(others)]
         failed = {status for status in statuses if status >= 500} - {503}
         made.check(not failed, f"{name} were answered {failed}")
