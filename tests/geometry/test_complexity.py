@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import shapely
 
-from app.geometry import GeometryInvalid, Problem, read_boundary
+from app.geometry import GeometryInvalid, Problem, boundary, read_boundary
 from app.geometry.complexity import is_too_complex, validation_seconds
 from app.geometry.polygons import build_polygons
 from tests.cells import every_cell
@@ -85,19 +85,17 @@ def test_few_long_edges_are_not_taken_for_all() -> None:
     assert is_too_complex(rings)
 
 
-@pytest.mark.parametrize(("positions", "seconds", "fewest"), [(545, 0.08, 1), (552, 0.4, 6)])
-def test_the_search_for_faults_ends_in_time(positions: int, seconds: float, fewest: int) -> None:
+@pytest.mark.parametrize(("positions", "seconds", "fewest"), [(545, 0.08, 1), (600, 0.4, 6)])
+def test_the_search_for_faults_ends_in_time(
+    positions: int, seconds: float, fewest: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Each of its rounds checks the valid part again. The first boundary is small, so that nothing
-    limits how many like it are searched at once. To find out that it is not valid takes three
-    quarters of the time past which no fault is located, and now and then more: then, again."""
+    limits how many like it are searched at once."""
+    monkeypatch.setattr(boundary, "_LOCATABLE", (1.0, 0.0))  # seconds; on a slow machine, too
     geometry = with_nested_squares(zigzag(positions))
-    for _ in range(3):
-        began = time.thread_time()
-        found = codes_of(geometry)
-        taken = time.thread_time() - began
-        if found != ["too_complex"]:
-            break
-    assert taken < seconds
+    began = time.thread_time()
+    found = codes_of(geometry)
+    assert time.thread_time() - began < seconds
     assert len(found) >= fewest
     assert set(found) == {"parts_overlap"}
 
