@@ -59,7 +59,7 @@ def _demo(url: str, demo: Demo) -> str:
 The database was empty. It now has the account {demo.slug} with {demo.projects} districts.
 Its owner's password and an API key are shown only once:
 
-  email    {demo.owner_email}
+  email     {demo.owner_email}
   password  {password}
   API key   {demo.api_key}
 
