@@ -37,7 +37,8 @@ def last_lines(path: Path, count: int = 8) -> str:
 
 
 class Mirror:
-    """Copies what is added to some logs to a terminal, each line with the name of its log.
+    """Copies what is added to some logs to a terminal, each line with the name of its log: from
+    ``start`` on, and then also what was added since the mirror was made.
 
     It reads the files instead of piping the output of the processes: a terminal that blocks, such
     as one on which Ctrl-S was pressed, blocks this thread only.
@@ -50,12 +51,15 @@ class Mirror:
         self._positions = {path: path.stat().st_size for path in logs}
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, name="mirror", daemon=True)
+
+    def start(self) -> None:
         self._thread.start()
 
     def stop(self) -> None:
         """Show the rest and end, without waiting for a terminal that blocks."""
         self._stopped.set()
-        self._thread.join(timeout=0.4)
+        if self.is_running:
+            self._thread.join(timeout=0.4)
 
     @property
     def is_running(self) -> bool:

@@ -66,6 +66,9 @@ class Supervisor:
         deadline = time.monotonic() + READY_WITHIN
         while not self._must_end():
             if _responds(self._address):
+                if sys.stdout.isatty():
+                    logs = [child.log for child in self._children]
+                    self._mirror = Mirror(logs, sys.stdout.fileno())
                 return not self._stop_requests()
             if time.monotonic() > deadline:
                 web = self._children[0]
@@ -76,10 +79,10 @@ class Supervisor:
         return False
 
     def watch(self) -> None:
-        """Return when a stop was requested or a child has died. Meanwhile, show the logs on a
-        terminal."""
-        if sys.stdout.isatty():
-            self._mirror = Mirror([child.log for child in self._children], sys.stdout.fileno())
+        """Return when a stop was requested or a child has died. Meanwhile, show on a terminal what
+        was logged since the web server responded."""
+        if self._mirror is not None:
+            self._mirror.start()
         while not self._must_end():
             time.sleep(CHECK_EVERY)
             self._rotate_logs()

@@ -45,6 +45,9 @@ def test_a_mirror_shows_whole_new_lines_also_after_a_rotation(log: Path) -> None
     os.write(writer, b"before\n")
     reading, writing = os.pipe()
     mirror = Mirror([log], writing)
+    os.write(writer, b"after\n")
+    mirror.start()
+    assert os.read(reading, 100).decode() == "web │ after\n"
     os.write(writer, b"one\ntw")
     assert os.read(reading, 100).decode() == "web │ one\n"
     os.write(writer, b"o\n")
@@ -58,10 +61,16 @@ def test_a_mirror_shows_whole_new_lines_also_after_a_rotation(log: Path) -> None
         os.close(descriptor)
 
 
+def test_a_mirror_that_was_not_started_can_be_stopped(log: Path) -> None:
+    os.close(open_log(log))
+    Mirror([log], 1).stop()
+
+
 def test_a_terminal_that_takes_nothing_holds_nobody_up(log: Path) -> None:
     writer = open_log(log)
     reading, writing = os.pipe()
     mirror = Mirror([log], writing)
+    mirror.start()
     for _ in range(2000):
         os.write(writer, b"x" * 100 + b"\n")
     began = time.monotonic()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import pty
-import select
 import signal
 import subprocess
 import sys
@@ -13,11 +12,10 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from urllib.error import URLError
-from urllib.request import urlopen
 
 import pytest
 
-from tests.running.instances import Instance, Marked, free_port, start_job, wait_for
+from tests.running.instances import Instance, Marked, fetch, free_port, start_job, wait_for
 
 pytestmark = pytest.mark.slow
 
@@ -208,11 +206,11 @@ def test_on_a_terminal(tree: Path, environment: dict[str, str], marked: Marked) 
     )
     os.close(inner)
     seen = ""
-    while "GET /healthz" not in seen.partition("Canopy runs")[2]:
-        if select.select([terminal], [], [], 1)[0]:
-            seen += os.read(terminal, 1000).decode()
-        elif "Canopy runs" in seen:
-            urlopen(f"http://127.0.0.1:{environment['PORT']}/healthz").close()
+    while "Canopy runs" not in seen:
+        seen += os.read(terminal, 1000).decode()
+    fetch(int(environment["PORT"]), "/pid")
+    while "GET /pid" not in seen:
+        seen += os.read(terminal, 1000).decode()
     assert "web    │ " in seen
     assert "{" not in seen
     os.write(terminal, b"\x03")
