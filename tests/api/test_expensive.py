@@ -69,6 +69,13 @@ def others_at_work(app: Flask, number: int = 1) -> Iterator[None]:
             thread.join()
 
 
+@pytest.fixture
+def _large_page(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The page of projects is taken for a large one."""
+    make_project(client, geometry=comb(300))
+    monkeypatch.setattr(listing, "EXPENSIVE_PAGE_BYTES", 1_000)
+
+
 @pytest.mark.provokes(503)
 @pytest.mark.parametrize(
     ("path", "body"),
@@ -162,11 +169,10 @@ def test_the_next_one_has_its_turn_after_a_refusal(client: Client) -> None:
 
 
 @pytest.mark.provokes(503)
+@pytest.mark.usefixtures("_large_page")
 def test_a_large_page_is_compressed_in_its_turn(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    make_project(client, geometry=comb(300))
-    monkeypatch.setattr(listing, "EXPENSIVE_PAGE_BYTES", 1_000)
     at_once: list[bool] = []
     whole = compression._encoded
 
@@ -204,9 +210,8 @@ def test_a_turn_lasts_until_a_large_page_is_sent(
 
 
 @pytest.mark.provokes(503)
+@pytest.mark.usefixtures("_large_page")
 def test_a_turn_ends_when_a_page_fails(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    make_project(client, geometry=comb(300))
-    monkeypatch.setattr(listing, "EXPENSIVE_PAGE_BYTES", 1_000)
     full = ServiceUnavailable("There is no room.")
     monkeypatch.setattr(listing, "pick_fields", Mock(side_effect=full))
     assert client.get("/v1/projects").status_code == 503
@@ -214,12 +219,11 @@ def test_a_turn_ends_when_a_page_fails(client: Client, monkeypatch: pytest.Monke
 
 
 @pytest.mark.provokes(500)
+@pytest.mark.usefixtures("_large_page")
 def test_a_turn_ends_when_its_response_is_replaced(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Here the failing function is after the route, and Flask sends another response."""
-    make_project(client, geometry=comb(300))
-    monkeypatch.setattr(listing, "EXPENSIVE_PAGE_BYTES", 1_000)
     monkeypatch.setitem(client.app.config, "PROPAGATE_EXCEPTIONS", False)
     functions = client.app.after_request_funcs[None]
     monkeypatch.setitem(

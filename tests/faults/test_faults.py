@@ -29,10 +29,12 @@ def folder(scratch: Path) -> Path:
 
 @pytest.mark.parametrize("fault", VALKEY_FAULTS, ids=lambda fault: fault.name)
 def test_a_failing_store_harms_nobody(fault: Fault, folder: Path) -> None:
-    """If need be in the second try: before the fault, all depends on Valkey's answering in time."""
-    again = folder / "2"
-    again.mkdir()
-    assert not faults_of(run(fault, folder, 1)) or faults_of(run(fault, again, 1)) == []
+    report = run(fault, folder, 1)
+    if report.before.limited != report.before.answers:  # a busy machine: nothing to compare with
+        again = folder / "2"
+        again.mkdir()
+        report = run(fault, again, 1)
+    assert faults_of(report) == []
 
 
 def test_exactly_as_many_pass_as_a_limit_allows(folder: Path, valkey_url: str) -> None:

@@ -25,6 +25,7 @@ from tests.geometry.expensive_shapes import (
 )
 from tests.geometry.shapes import box, multipolygon, polygon
 from tests.geometry.sizes import largest, rings_of
+from tests.processor_time import is_within
 
 SECONDS = 1.8  # of processor time; the rest of two is for reading the body and answering
 MOST = 99_000  # positions
@@ -36,11 +37,9 @@ def problems_of(geometry: Geometry) -> list[Problem]:
     for _ in range(2):
         began = time.thread_time()
         found = _problems(geometry)
-        taken = time.thread_time() - began
-        if taken < SECONDS:
-            break
-    assert taken < SECONDS
-    return found
+        if is_within(taken := time.thread_time() - began, SECONDS):
+            return found
+    pytest.fail(f"{taken:.2f} s of processor time, in the second try")
 
 
 def _problems(geometry: Geometry) -> list[Problem]:
@@ -95,7 +94,7 @@ def test_the_search_for_faults_ends_in_time(
     geometry = with_nested_squares(zigzag(positions))
     began = time.thread_time()
     found = codes_of(geometry)
-    assert time.thread_time() - began < seconds
+    assert is_within(time.thread_time() - began, seconds)
     assert len(found) >= fewest
     assert set(found) == {"parts_overlap"}
 
@@ -135,7 +134,8 @@ def test_every_shape_is_refused_or_validated_in_time() -> None:
             with cell(f"{name} with faults"):
                 codes_of(with_nested_squares(nearly))
             with cell(f"{name} is estimated"):
-                assert _validation(nearly) < 1.1 * max(validation_seconds(rings_of(nearly)), 0.1)
+                estimate = max(validation_seconds(rings_of(nearly)), 0.1)
+                assert is_within(_validation(nearly), 1.1 * estimate)
 
 
 def _validation(geometry: Geometry) -> float:
