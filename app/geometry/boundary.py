@@ -65,7 +65,7 @@ def read_boundary(
 
     Args:
         expensive: what is entered for work that takes long, so that its caller can admit or refuse
-            it. At most it is some 1.5 s.
+            it. At most it is some 1.5 s, in fragmented memory.
     """
     kind, coordinates, problems = read_members(value, ("Polygon", "MultiPolygon"), "geometry")
     multi = kind == "MultiPolygon"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from math import isqrt
 
 from app.geometry.complexity import is_too_complex
@@ -9,6 +10,7 @@ from app.geometry.rings import Rings, read_rings
 from tests.geometry.expensive_shapes import SHAPES, Geometry
 
 
+@cache
 def largest(name: str, most: int) -> int:
     """As many positions as a boundary of this shape may have, within an eighth."""
     low, high = 1_000, most

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import random
 import time
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -99,7 +101,7 @@ def test_the_search_for_faults_ends_in_time(
     assert set(found) == {"parts_overlap"}
 
 
-@pytest.mark.parametrize("part", [zigzag(1_800), holes_beside_comb(40_000)], ids=["edges", "rings"])
+@pytest.mark.parametrize("part", [zigzag(1_400), holes_beside_comb(40_000)], ids=["edges", "rings"])
 def test_a_fault_of_what_takes_long_is_told_without_a_place(part: Geometry) -> None:
     assert codes_of(part) == []
     (problem,) = problems_of(with_nested_squares(part))
@@ -122,7 +124,19 @@ def test_a_boundary_of_100_000_positions_is_far_from_too_complex() -> None:
     assert not is_too_complex(rings)
 
 
+@pytest.fixture
+def _scattered_memory() -> Iterator[None]:
+    """As in a process that has run for long: what GEOS allocates lies in gaps, which takes up to
+    twice the time."""
+    points = list(shapely.points(np.random.default_rng(1).random((1_000_000, 2))))
+    random.Random(1).shuffle(points)
+    del points[::2]
+    yield
+    points.clear()
+
+
 @pytest.mark.slow
+@pytest.mark.usefixtures("_scattered_memory")
 def test_every_shape_is_refused_or_validated_in_time() -> None:
     with every_cell() as cell:
         for name, shape in SHAPES.items():
@@ -133,8 +147,15 @@ def test_every_shape_is_refused_or_validated_in_time() -> None:
                 codes_of(nearly)
             with cell(f"{name} with faults"):
                 codes_of(with_nested_squares(nearly))
-            with cell(f"{name} is estimated"):
-                estimate = max(validation_seconds(rings_of(nearly)), 0.1)
+
+
+@pytest.mark.slow
+def test_the_time_of_every_shape_is_estimated() -> None:
+    with every_cell() as cell:
+        for name, shape in SHAPES.items():
+            nearly = shape(largest(name, MOST))
+            estimate = max(validation_seconds(rings_of(nearly)), 0.1)
+            with cell(name):
                 assert is_within(_validation(nearly), 1.1 * estimate)
 
 
