@@ -1,4 +1,4 @@
-"""Fields of bodies and query strings of /v1: geometries, bounding boxes, keywords, pages."""
+"""Fields of bodies and query strings of /v1: geometries, bounding boxes, keywords, ids, pages."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from app.geometry import GeometryInvalid, Problem, read_bbox, read_boundary, rea
 from app.policy import bounds
 from app.policy.fields import Field
 from app.values.fields import QueryInteger, QuerySchema, Text, Timestamp
+from app.values.ids import PATTERNS, PREFIXES, is_id
 from app.values.strict_json import dumps
 from app.values.text import unstorable
 
@@ -26,6 +27,24 @@ class Keyword(Text):
         super().__init__(longest=50, metadata=metadata, **options)
         message = "Must begin with a letter and contain only lower-case letters, digits, _ and -."
         self.validators = [validate.Regexp(f"^{bounds.VOCABULARY_PATTERN}\\Z", error=message)]
+
+
+class RecordId(Text):
+    """The id of a record, such as a project, in a query string."""
+
+    def __init__(self, kind: str, **options: Any) -> None:
+        metadata = {"pattern": PATTERNS[kind]} | options.pop("metadata", {})
+        super().__init__(longest=40, metadata=metadata, **options)
+        self._kind = kind
+
+    def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> str:
+        text = super()._deserialize(value, attr, data, **options)
+        if not is_id(self._kind, text):
+            message = (
+                f'Must be the id of a {self._kind}, which begins with "{PREFIXES[self._kind]}".'
+            )
+            raise ma.ValidationError(message)
+        return text
 
 
 class BoundingBox(fields.Field[Any]):

@@ -27,8 +27,9 @@ PREFIXES: Final = {
     "mail": "mail_",
     "request": "req_",
 }
-_BODY = re.compile(r"[0-9a-hjkmnp-tv-z]{26}")
-
+_BODY = "[0-9a-hjkmnp-tv-z]{26}"
+PATTERNS: Final = {kind: f"^{prefix}{_BODY}$" for kind, prefix in PREFIXES.items()}
+_FORMS = {kind: re.compile(f"{prefix}{_BODY}") for kind, prefix in PREFIXES.items()}
 
 _lock = threading.Lock()
 _last = 0
@@ -58,5 +59,4 @@ def is_id(kind: str, text: str) -> bool:
     Other text is not looked up: no row can have it, and a path may contain characters that a
     database rejects.
     """
-    prefix = PREFIXES[kind]
-    return text.startswith(prefix) and _BODY.fullmatch(text, len(prefix)) is not None
+    return _FORMS[kind].fullmatch(text) is not None

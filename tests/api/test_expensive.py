@@ -37,7 +37,7 @@ from tests.running.instances import wait_for
 pytestmark = pytest.mark.one_database
 
 VALIDATE = "/v1/geometry/validate"
-EXPENSIVE = zigzag(2_000)
+EXPENSIVE = zigzag(1_400)
 LARGE = {"name": "Wald", "description": "x" * EXPENSIVE_BODY_BYTES}
 
 

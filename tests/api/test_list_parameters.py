@@ -52,6 +52,18 @@ def test_external_id_and_slug_and_ids(client: Client, projects: list[dict[str, A
     assert paged["meta"]["total"] == 4
 
 
+@pytest.mark.parametrize("more", ["", "&search=wood", "&bbox=0,0,1,1"])
+@pytest.mark.parametrize("project_id", ["", "x", "proj_x", "proj_\U0010ffff", "asset_{}", "{}x"])
+def test_a_project_id_that_is_none_is_an_error(
+    client: Client, projects: list[dict[str, Any]], project_id: str, more: str
+) -> None:
+    text = quote(project_id.format(projects[0]["id"]))
+    response = client.get(f"/v1/assets?project_id={text}{more}")
+    assert response.status_code == 400
+    message = 'Must be the id of a project, which begins with "proj_".'
+    assert response.json["error"]["details"] == [{"field": "project_id", "message": message}]
+
+
 def test_others_ids_find_nothing(client: Client, projects: list[dict[str, Any]]) -> None:
     other = make_account(client.app)
     assert _found(other, f"/v1/projects?ids={projects[0]['id']}") == []
@@ -111,8 +123,7 @@ def test_the_assets_of_all_projects(
     assert _found(client, "/v1/assets?order=asc&per_page=2&page=2") == ["Mast 2", "Mast 3"]
     one = projects[1]["id"]
     assert _found(client, f"/v1/assets?project_id={one}") == ["Mast 3", "Mast 1"]
-    assert _found(client, "/v1/assets?project_id=proj_x") == []
-    assert _found(client, "/v1/assets?project_id=") == []
+    assert _found(client, f"/v1/assets?project_id=proj_{'0' * 26}") == []
     assert _found(client, "/v1/assets?type=tower") == ["Mast 3", "Mast 2"]
     assert _found(client, "/v1/assets?type=tower&sort=updated_at") == ["Mast 2", "Mast 3"]
     assert _found(client, "/v1/assets?search=mast%201") == ["Mast 1"]

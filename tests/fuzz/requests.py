@@ -54,9 +54,15 @@ def _run(
         phases=(Phase.generate, Phase.shrink),
         suppress_health_check=list(HealthCheck),
     )
-    @given(_strategy(app, operation, mode), st.sampled_from((True,) * 5 + (False,)), _ODD_IDS)
-    def send(case: Any, real: bool, odd: str) -> None:
+    @given(
+        _strategy(app, operation, mode),
+        _examples(app, operation),
+        st.sampled_from((True,) * 5 + (False,)),
+        _ODD_IDS,
+    )
+    def send(case: Any, examples: dict[str, str], real: bool, odd: str) -> None:
         places = _ids_of(client, operation, ids) if real else dict.fromkeys(ids, odd)
+        case.query = {**(case.query or {}), **examples}
         response = _send(client, operation, case, places)
         answers[response.status_code] += 1
         judge(app, operation, case, response)
@@ -91,6 +97,18 @@ def _strategy(app: Flask, operation: Operation, mode: GenerationMode) -> st.Sear
         mode = GenerationMode.POSITIVE
     strategy: st.SearchStrategy[Any] = made.as_strategy(generation_mode=mode)
     return strategy
+
+
+@cache
+def _examples(app: Flask, operation: Operation) -> st.SearchStrategy[dict[str, str]]:
+    """Some of the query's parameters that have an example: such a value is hardly ever made up."""
+    described = _document(app)["paths"][_path(operation)][operation.method.lower()]
+    found = {
+        parameter["name"]: st.sampled_from(parameter["schema"]["examples"])
+        for parameter in described.get("parameters", ())
+        if parameter.get("in") == "query" and "examples" in parameter["schema"]
+    }
+    return st.fixed_dictionaries({}, optional=found)
 
 
 def _path(operation: Operation) -> str:
