@@ -19,13 +19,11 @@ WORKING = """
 import os, pathlib, time
 
 here = pathlib.Path(__file__).parent
-begun = 0
 
 def app(environ, start_response):
-    global begun
     if environ["wsgi.input"].read():
-        begun += 1
-        (here / "begun").write_text(str(begun))
+        with (here / "begun").open("a") as begun:  # a number would be lost where two threads count
+            begun.write("x")
         while not (here / "over").exists():
             time.sleep(0.01)
     start_response("200 OK", [("Content-Length", "2")])
@@ -35,7 +33,7 @@ def app(environ, start_response):
 
 def begun(server: SmallServer) -> int:
     noted = server.folder / "begun"
-    return int(noted.read_text() or 0) if noted.exists() else 0
+    return len(noted.read_text()) if noted.exists() else 0
 
 
 def send(server: SmallServer, length: int) -> socket.socket:
