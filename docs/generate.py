@@ -52,6 +52,7 @@ _MARKED = re.compile(r"<!-- generated: ([\w-]+) -->\n.*?<!-- end: \1 -->", re.DO
 
 # What each constant of app.policy.bounds bounds.
 _BOUNDS: Final = {
+    "ID_LENGTH": "characters of an `id` in a filter, or that the chat model sends",
     "NAME_LENGTH": "characters of a name",
     "SLUG_LENGTH": "characters of a slug",
     "DESCRIPTION_LENGTH": "characters of a description",

@@ -6,13 +6,13 @@ import time
 
 import numpy as np
 
-_IDLE = 0.12  # seconds that ``_work`` takes on an idle machine of 2026
-_SLOWEST = 4.0  # how slow a machine may be; then a test fails and says so
+_IDLE = 0.12  # seconds that ``_seconds_of_work`` returns on an idle processor of 2026
+_SLOWEST = 4.0  # a bound is stretched this much at most
 
 
 def is_within(taken: float, seconds: float) -> bool:
     """Whether what took ``taken`` seconds would have taken less than ``seconds`` on an idle
-    machine: neighbours on the same processor take its caches and its speed."""
+    machine. Whoever else uses the processor takes some of its caches and its speed."""
     return taken < seconds or taken < seconds * min(_SLOWEST, _seconds_of_work() / _IDLE)
 
 

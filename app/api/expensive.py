@@ -1,7 +1,7 @@
 """Expensive work: one piece at a time in a process, and none for a client that has gone.
 
-A process has few threads, and cheap requests need them too. So only a few expensive
-ones wait briefly for their turn; any more are answered 503 at once.
+A process has few threads, and cheap requests need them too. So only a few expensive ones wait
+briefly for their turn; any more are answered 503 at once.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import socket
 import threading
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from typing import Final
 
 from flask import Flask, Response, g, has_request_context, request
@@ -54,6 +54,16 @@ def expensive_work() -> Iterator[None]:
             delattr(g, _HAS_TURN)
 
 
+def reading_body() -> AbstractContextManager[None]:
+    """Read the body of this request; in its turn, if the body is large.
+
+    Raises, when it is entered:
+        ServiceUnavailable: too many others are before this one, or the client has gone.
+    """
+    is_large = (request.content_length or 0) > EXPENSIVE_BODY_BYTES
+    return expensive_work() if is_large else nullcontext()
+
+
 def answer_in_turn() -> None:
     """Do the rest of this request in its turn, until all of its response is written: a large one is
     compressed meanwhile.
@@ -91,16 +101,6 @@ def _take_turn() -> Iterator[None]:
             yield
         finally:
             _turn.release()
-
-
-@contextmanager
-def reading_body() -> Iterator[None]:
-    """Read the body of this request; in its turn, if the body is large."""
-    if (request.content_length or 0) <= EXPENSIVE_BODY_BYTES:
-        yield
-        return
-    with expensive_work():
-        yield
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from app.geometry import GeometryInvalid, Problem, read_bbox, read_boundary, rea
 from app.policy import bounds
 from app.policy.fields import Field
 from app.values.fields import QueryInteger, QuerySchema, Text, Timestamp
-from app.values.ids import PATTERNS, PREFIXES, is_id
+from app.values.ids import PATTERNS, PREFIXES
 from app.values.strict_json import dumps
 from app.values.text import unstorable
 
@@ -34,17 +34,9 @@ class RecordId(Text):
 
     def __init__(self, kind: str, **options: Any) -> None:
         metadata = {"pattern": PATTERNS[kind]} | options.pop("metadata", {})
-        super().__init__(longest=40, metadata=metadata, **options)
-        self._kind = kind
-
-    def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> str:
-        text = super()._deserialize(value, attr, data, **options)
-        if not is_id(self._kind, text):
-            message = (
-                f'Must be the id of a {self._kind}, which begins with "{PREFIXES[self._kind]}".'
-            )
-            raise ma.ValidationError(message)
-        return text
+        super().__init__(longest=bounds.ID_LENGTH, metadata=metadata, **options)
+        message = f'Must be the id of a {kind}, which begins with "{PREFIXES[kind]}".'
+        self.validators = [validate.Regexp(PATTERNS[kind], error=message)]
 
 
 class BoundingBox(fields.Field[Any]):

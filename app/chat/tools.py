@@ -34,7 +34,6 @@ from app.values.strict_json import Fragment, JsonInvalid, dumps, loads
 Record = dict[str, Any]
 
 _OTHER_BYTES: Final = 2_000  # of a result, beside its records or its description
-_LONGEST_ID: Final = 40
 _LONG_TEXTS: Final = [field.name for field in PROJECT if field.longest > chat.EXCERPT_LENGTH]
 _PROJECT_ID: Final = {"description": "`id` of a project."}
 _ASSET_ID: Final = {"description": "`id` of an asset."}
@@ -69,7 +68,7 @@ class ProjectsArguments(PageArguments):
 class ProjectArguments(InputSchema):
     """One project."""
 
-    project_id = Text(shortest=1, longest=_LONGEST_ID, required=True, metadata=_PROJECT_ID)
+    project_id = Text(shortest=1, longest=bounds.ID_LENGTH, required=True, metadata=_PROJECT_ID)
 
 
 class AssetsArguments(PageArguments, ProjectArguments):
@@ -86,7 +85,7 @@ class AssetsArguments(PageArguments, ProjectArguments):
 class AssetArguments(ProjectArguments):
     """One asset of a project."""
 
-    asset_id = Text(shortest=1, longest=_LONGEST_ID, required=True, metadata=_ASSET_ID)
+    asset_id = Text(shortest=1, longest=bounds.ID_LENGTH, required=True, metadata=_ASSET_ID)
 
 
 class Nothing(InputSchema):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+ID_LENGTH: Final = 40
 NAME_LENGTH: Final = 200
 SLUG_LENGTH: Final = 63
 DESCRIPTION_LENGTH: Final = 10_000
@@ -12,8 +13,8 @@ SEARCH_LENGTH: Final = 200
 GEOMETRY_POSITIONS: Final = 100_000
 
 # Processor time that validating a boundary may take at worst, estimated from how many of its edges
-# and rings cross each other. Validating is up to twice as slow where memory is fragmented, and real
-# boundaries are estimated at 0.2 s at most.
+# and rings cross each other. It can be twice as much where memory is fragmented. Of 252
+# ranger districts, none is estimated at more than 0.05 s.
 VALIDATION_SECONDS: Final = 0.8
 
 # Of a body. Two boundaries of GEOMETRY_POSITIONS positions with heights have this many numbers.

@@ -29,7 +29,7 @@ PREFIXES: Final = {
 }
 _BODY = "[0-9a-hjkmnp-tv-z]{26}"
 PATTERNS: Final = {kind: f"^{prefix}{_BODY}$" for kind, prefix in PREFIXES.items()}
-_FORMS = {kind: re.compile(f"{prefix}{_BODY}") for kind, prefix in PREFIXES.items()}
+_FORMS = {kind: re.compile(pattern) for kind, pattern in PATTERNS.items()}
 
 _lock = threading.Lock()
 _last = 0

@@ -229,7 +229,7 @@ def test_a_turn_ends_when_its_response_is_replaced(
     monkeypatch.setitem(
         client.app.after_request_funcs, None, [*functions, Mock(side_effect=ValueError)]
     )
-    gc.disable()
+    gc.disable()  # else it might end a turn that was forgotten
     try:
         assert client.get("/v1/projects").status_code == 500
         assert not expensive._turn.locked()
