@@ -27,6 +27,7 @@ FEW = {"zigzag": 2_000}
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(900)  # two minutes on a machine that has nothing else to do
 def test_expensive_requests_hold_up_nobody(scratch: Path) -> None:
     folder = scratch / "heavy"
     folder.mkdir()
