@@ -164,6 +164,11 @@ class Settings:
     database_timeout_ms: int = _setting(
         "5000", whole(100, 600_000), "timeout for a lock or a statement, in milliseconds"
     )
+    pgbouncer_pool_mode: str = _setting(
+        "session",
+        one_of("session", "transaction"),
+        "`pool_mode` of the pgbouncer that `DATABASE_URL` leads to, if it does",
+    )
     metrics_token: str | None = _setting(
         "",
         secret,

@@ -18,6 +18,7 @@ Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 # What browsers send as Origin: no path, not even "/".
 _ORIGIN = re.compile(r"https?://([a-z0-9_-]+(\.[a-z0-9_-]+)*|\[[0-9a-f:.]+\])(:[0-9]{1,5})?")
+_HOST_AND_PORT = re.compile(r"(?P<host>[^:\[\],]+|\[[0-9A-Fa-f:.]+\])(:(?P<port>[0-9]+))?")
 _DEFAULT_PORTS = (("http://", ":80"), ("https://", ":443"))
 
 _SECRET_LENGTH = 16  # characters, at least
@@ -111,12 +112,16 @@ def folder(value: str) -> Path:
 
 
 def database_address(value: str) -> str:
-    """The URL for SQLAlchemy; ``postgres://`` and ``postgresql://`` mean psycopg 3."""
+    """The URL for SQLAlchemy; ``postgres://`` and ``postgresql://`` mean psycopg 3.
+
+    Several hosts can be given as libpq has them, ``a:5432,b:5432``, or as SQLAlchemy has them,
+    ``?host=a:5432&host=b:5432``.
+    """
     if not value or (value.startswith("sqlite:///") and value.rstrip("/") != "sqlite:"):
         return value
     for prefix in ("postgresql+psycopg://", "postgresql://", "postgres://"):
         if value.startswith(prefix):
-            return "postgresql+psycopg://" + value.removeprefix(prefix)
+            return "postgresql+psycopg://" + _hosts_in_query(value.removeprefix(prefix))
     raise ValueError("must be sqlite:/// with the path of a file, or begin with postgresql://")
 
 
@@ -147,6 +152,22 @@ def _is_url(value: str, schemes: tuple[str, ...]) -> bool:
         return False
     is_web = found.scheme in ("http", "https")
     return found.scheme in schemes and (not is_web or found.hostname is not None)
+
+
+def _hosts_in_query(address: str) -> str:
+    """``user@a:1,b:2/name`` as ``user@/name?host=a,b&port=1,2``; any other address as it is."""
+    before, mark, query = address.partition("?")
+    server, slash, name = before.partition("/")
+    user, at, hosts = server.rpartition("@")
+    if "," not in hosts:
+        return address
+    found = [_HOST_AND_PORT.fullmatch(host) for host in hosts.split(",")]
+    if not all(found):
+        raise ValueError("must name its hosts as a:5432,b:5432")
+    names = ",".join(match["host"].strip("[]") for match in found if match)
+    ports = ",".join(match["port"] or "5432" for match in found if match)
+    more = f"&{query}" if mark else ""
+    return f"{user}{at}{slash or '/'}{name}?host={names}&port={ports}{more}"
 
 
 def _parts(value: str) -> list[str]:

@@ -6,6 +6,7 @@ with it. They are checked before the transaction ends, so nothing dangling is ev
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any, Literal
 
 from alembic import context
@@ -13,6 +14,7 @@ from sqlalchemy import Connection
 
 from app.db.column_types import Timestamp
 from app.db.extensions import db
+from app.db.postgresql import without_reply_limit
 
 _TIME = 'sa.DateTime(timezone=True).with_variant(sa.String(24), "sqlite")'
 
@@ -41,11 +43,6 @@ def run() -> None:
         sqlite = connection.dialect.name == "sqlite"
         if sqlite:
             connection.connection.execute("PRAGMA foreign_keys=OFF")
-        else:
-            # Two instances that start at once migrate one after the other.
-            connection.exec_driver_sql("SET lock_timeout = '60s'")
-            connection.exec_driver_sql("SET statement_timeout = 0")
-            connection.commit()
         context.configure(
             connection=connection,
             target_metadata=db.metadata,
@@ -56,8 +53,12 @@ def run() -> None:
             include_name=_is_compared,
             render_item=_drafted,
         )
-        with context.begin_transaction():
+        unlimited = nullcontext() if sqlite else without_reply_limit(connection)
+        with unlimited, context.begin_transaction():
             if not sqlite:
+                connection.exec_driver_sql("SET LOCAL statement_timeout = 0")
+                # Two instances that start at once migrate one after the other.
+                connection.exec_driver_sql("SET LOCAL lock_timeout = '60s'")
                 connection.exec_driver_sql("SELECT pg_advisory_xact_lock(7310241)")
             context.run_migrations()
             if sqlite:

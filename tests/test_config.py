@@ -142,6 +142,8 @@ def test_whether_the_public_url_is_set(
     [
         ("postgres://u:p@h/d", "postgresql+psycopg://u:p@h/d"),
         ("postgresql://h/d?sslmode=require", "postgresql+psycopg://h/d?sslmode=require"),
+        ("postgres://u:p@a:1,b/d", "postgresql+psycopg://u:p@/d?host=a,b&port=1,5432"),
+        ("postgres://[::1],a/?x=y", "postgresql+psycopg:///?host=::1,a&port=5432,5432&x=y"),
         ("sqlite:////srv/canopy.sqlite3", "sqlite:////srv/canopy.sqlite3"),
     ],
 )

@@ -14,6 +14,7 @@ from werkzeug.exceptions import HTTPException
 
 from app.api.requests import early_error, request_id
 from app.db.engines import is_outage
+from app.db.postgresql import CommitOutcomeUnknown
 from app.http import errors
 from app.http.errors import ApiError
 from app.limits import limiter
@@ -33,6 +34,10 @@ _BY_STATUS: Final[dict[int, type[ApiError]]] = {
 }
 
 _PAGE: Final = "canopy_error_page"
+_OUTCOME_UNKNOWN: Final = (
+    "The database did not confirm the change, which may have been made or not. Repeat the request "
+    "with its Idempotency-Key, if it had one; otherwise read what is there before you repeat it."
+)
 
 ErrorPage = Callable[[ApiError, str], Response | None]
 
@@ -76,10 +81,13 @@ def _envelope(error: ApiError, extra: dict[str, Any]) -> Response:
 
 def as_api_error(error: SQLAlchemyError) -> ApiError | None:
     """The error response for a failure of the database, or None when it is our own fault."""
-    if is_outage(error):
-        log.warning("database unavailable: %s", getattr(error, "orig", None) or error)
-        return errors.ServiceUnavailable()
-    return None
+    if not is_outage(error):
+        return None
+    cause = getattr(error, "orig", None) or error
+    log.warning("database unavailable: %s", cause)
+    return errors.ServiceUnavailable(
+        _OUTCOME_UNKNOWN if isinstance(cause, CommitOutcomeUnknown) else None
+    )
 
 
 def _render_http(error: HTTPException) -> Response:

@@ -15,11 +15,12 @@ from typing import Any, Final
 
 from flask import Flask, current_app
 from sqlalchemy import Connection, event
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.dialects import postgresql as postgresql_dialect
+from sqlalchemy.dialects import sqlite
 from sqlalchemy.exc import DBAPIError, IntegrityError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from app.db import queries
+from app.db import postgresql, queries
 from app.db.column_types import Base
 from app.db.extensions import db
 from app.db.write_queue import QueuedConnection, join_queue
@@ -46,10 +47,11 @@ _OUTAGE_CODES: Final = frozenset(
 def engine_options(settings: Settings) -> dict[str, Any]:
     """Options of both engines, for changes and for reading.
 
-    A thread holds one connection of each at most. PostgreSQL compiles no statement, as ours are
-    shorter than that would take, and has room to note down each row that an index of texts finds
-    (docs/adr/0004-search.md). Errors are logged, and do not name what was written: parameters are
-    hidden.
+    A thread holds one connection of each at most. Errors are logged, and do not name what was
+    written: parameters are hidden.
+
+    Raises:
+        config.SettingsError: DATABASE_URL cannot be used.
     """
     if settings.uses_sqlite:
         return {
@@ -65,13 +67,7 @@ def engine_options(settings: Settings) -> dict[str, Any]:
         "pool_size": settings.database_pool_size,
         "max_overflow": 0,
         "pool_timeout": settings.database_timeout_ms / 1000,
-        "connect_args": {
-            "connect_timeout": 3,
-            "options": f"-c statement_timeout={settings.database_timeout_ms}"
-            f" -c lock_timeout={settings.database_timeout_ms} -c timezone=UTC"
-            " -c jit=off -c work_mem=32MB",
-            "prepare_threshold": 2,
-        },
+        "connect_args": postgresql.connect_args(settings),
     }
 
 
@@ -86,6 +82,9 @@ def init_app(app: Flask) -> None:
             event.listen(db.engine, "connect", lambda connection, _: join_queue(connection))
             event.listen(db.engine, "begin", _begin_immediately)
             event.listen(reading_engine, "connect", _prepare_sqlite)
+        else:
+            for engine in (db.engine, reading_engine):
+                postgresql.prepare(engine, settings)
 
 
 @contextmanager
@@ -96,15 +95,21 @@ def without_waiting() -> Iterator[Connection]:
     """
     queries.release()  # a thread that held one and waited for another could wait for itself
     with queries.connect() as connection:
-        sqlite = connection.dialect.name == "sqlite"
-        wait = "PRAGMA busy_timeout=%d" if sqlite else "SET lock_timeout=%d"
-        connection.exec_driver_sql(wait % (0 if sqlite else 1))  # PostgreSQL's 0 is no limit
-        try:
-            yield connection
-        finally:
-            if not connection.invalidated:
-                timeout = current_app.config["SETTINGS"].database_timeout_ms
-                connection.exec_driver_sql(wait % timeout)
+        is_sqlite = connection.dialect.name == "sqlite"
+        prepare = _without_waiting if is_sqlite else postgresql.without_waiting
+        with prepare(connection) as prepared:
+            yield prepared
+
+
+@contextmanager
+def _without_waiting(connection: Connection) -> Iterator[Connection]:
+    connection.exec_driver_sql("PRAGMA busy_timeout=0")
+    try:
+        yield connection
+    finally:
+        if not connection.invalidated:
+            timeout = current_app.config["SETTINGS"].database_timeout_ms
+            connection.exec_driver_sql(f"PRAGMA busy_timeout={timeout}")
 
 
 def is_outage(error: BaseException) -> bool:
@@ -151,5 +156,6 @@ def _begin_immediately(connection: Connection) -> None:
 
 def insert_into(model: type[Base]) -> Any:
     """An INSERT that can have an ON CONFLICT: each database has its own."""
-    dialect: Any = postgresql if db.engine.dialect.name == "postgresql" else sqlite
+    is_sqlite = db.engine.dialect.name == "sqlite"
+    dialect: Any = sqlite if is_sqlite else postgresql_dialect
     return dialect.insert(model)

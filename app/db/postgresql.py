@@ -1,0 +1,166 @@
+"""Connections to PostgreSQL: where they lead, what their sessions have set, how long they wait.
+
+PostgreSQL's own limits, such as ``statement_timeout``, are of no use when its host vanishes without
+a word, when it hangs, or when a commit waits for a standby that is gone. So this side has limits of
+its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Final, TypeVar
+
+import psycopg
+from psycopg.abc import PQGen
+from psycopg.conninfo import make_conninfo
+from psycopg.pq import TransactionStatus
+from sqlalchemy import Connection, Engine, event
+from sqlalchemy.dialects import postgresql
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import ArgumentError
+
+from config import Settings, SettingsError
+
+T = TypeVar("T")
+
+# Parameters of libpq (https://www.postgresql.org/docs/current/libpq-connect.html), unless the
+# address has others. A host that vanishes is noticed after 4 s when something was sent to it, and
+# after 7 s when a reply is awaited.
+_NETWORK_LIMITS: Final[dict[str, int]] = {
+    "connect_timeout": 3,  # seconds, for each host of the address
+    "tcp_user_timeout": 4000,  # milliseconds
+    "keepalives_idle": 3,
+    "keepalives_interval": 2,
+    "keepalives_count": 2,
+}
+_REPLY_MARGIN: Final = 1.0  # seconds beyond statement_timeout, in which PostgreSQL itself gives up
+
+
+class CommitOutcomeUnknown(psycopg.OperationalError):
+    """PostgreSQL did not confirm a commit; the changes may have been made or not."""
+
+
+class LimitedConnection(psycopg.Connection[Any]):
+    """A connection that is closed when PostgreSQL does not reply in time."""
+
+    reply_seconds: float | None = None  # None: no limit
+
+    def wait(self, gen: PQGen[T], interval: float = 0.1, timeout: float | None = None) -> T:
+        """The result of an exchange with PostgreSQL.
+
+        Raises:
+            psycopg.OperationalError: it took too long, and the connection is closed. It is not
+                canceled: a canceled commit that waits for a standby would look like a success.
+        """
+        try:
+            return super().wait(gen, interval, self.reply_seconds if timeout is None else timeout)
+        except psycopg.errors._WaitTimeout as error:
+            self.pgconn.finish()
+            raise psycopg.OperationalError(
+                f"PostgreSQL did not reply within {self.reply_seconds} s"
+            ) from error
+
+    def commit(self) -> None:
+        """Commit.
+
+        Raises:
+            CommitOutcomeUnknown: the connection was lost meanwhile.
+        """
+        is_changing = self.info.transaction_status == TransactionStatus.INTRANS
+        try:
+            super().commit()
+        except psycopg.OperationalError as error:
+            if is_changing and self.closed:
+                raise CommitOutcomeUnknown(str(error)) from error
+            raise
+
+
+def connect_args(settings: Settings) -> dict[str, Any]:
+    """Arguments for a connection besides those of the address.
+
+    Raises:
+        config.SettingsError: the address is malformed, or has an option that libpq does not know.
+    """
+    given = _parameters(settings.database_url)
+    limits = {name: value for name, value in _NETWORK_LIMITS.items() if name not in given}
+    # A prepared statement is one of the server's connection, which transactions share.
+    is_shared = settings.pgbouncer_pool_mode == "transaction"
+    return limits | {"prepare_threshold": None if is_shared else 2}
+
+
+def _parameters(url: str) -> Mapping[str, Any]:
+    """What an address says, by libpq's names."""
+    try:
+        dialect: Any = postgresql.psycopg.dialect
+        parameters: dict[str, Any] = dialect().create_connect_args(make_url(url))[1]
+        make_conninfo(**parameters)
+    except (ArgumentError, psycopg.ProgrammingError) as error:
+        reason = str(error).strip().splitlines()[0]
+    except ValueError:
+        reason = "its port is not a number"
+    else:
+        return parameters
+    raise SettingsError(f"DATABASE_URL cannot be used: {reason}.")
+
+
+def prepare(engine: Engine, settings: Settings) -> None:
+    """Make the connections of ``engine`` limited ones, with the settings of our sessions.
+
+    The address cannot have these: pgbouncer refuses ``options``. With pgbouncer in transaction
+    mode, each transaction sets them for itself. A statement outside a transaction then runs with
+    those of the role.
+    """
+    timeout = settings.database_timeout_ms
+    is_shared = settings.pgbouncer_pool_mode == "transaction"
+    set_all = _set_all(timeout, "true" if is_shared else "false")
+
+    @event.listens_for(engine, "do_connect")
+    def connect(_: object, __: object, arguments: Any, parameters: Any) -> LimitedConnection:
+        connection = LimitedConnection.connect(*arguments, **parameters)
+        connection.reply_seconds = timeout / 1000 + _REPLY_MARGIN
+        if not is_shared:
+            connection.execute(set_all)
+            connection.commit()
+        return connection
+
+    if is_shared:
+        event.listen(engine, "begin", lambda connection: connection.exec_driver_sql(set_all))
+
+
+def _set_all(timeout: int, is_local: str) -> str:
+    """The statement for the settings of a session, or of a transaction."""
+    values = {
+        "statement_timeout": timeout,
+        "lock_timeout": timeout,
+        "timezone": "UTC",
+        # No statement of ours takes as long as compiling it. An index of texts needs room to note
+        # down each row that it finds (docs/adr/0004-search.md).
+        "jit": "off",
+        "work_mem": "32MB",
+    }
+    calls = ", ".join(
+        f"set_config('{name}', '{value}', {is_local})" for name, value in values.items()
+    )
+    return f"SELECT {calls}"
+
+
+@contextmanager
+def without_reply_limit(connection: Connection) -> Iterator[None]:
+    """Wait for the replies to a connection's statements as long as they take."""
+    driver: Any = connection.connection.driver_connection
+    limit, driver.reply_seconds = driver.reply_seconds, None
+    try:
+        yield
+    finally:
+        driver.reply_seconds = limit
+
+
+@contextmanager
+def without_waiting(connection: Connection) -> Iterator[Connection]:
+    """A transaction on a reading connection that waits for no lock and for no standby."""
+    changing = connection.execution_options(isolation_level="READ COMMITTED")
+    changing.exec_driver_sql("SET LOCAL lock_timeout = 1")  # 0 is no limit
+    changing.exec_driver_sql("SET LOCAL synchronous_commit = off")
+    yield changing
+    changing.commit()

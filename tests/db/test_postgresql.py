@@ -1,0 +1,141 @@
+"""What only PostgreSQL can do to us: vanish, hang, or not confirm a commit."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import psycopg
+import pytest
+from flask import Flask
+
+from app.db import queries
+from app.db.extensions import db
+from app.factory import create_app
+from config import SettingsError, load_settings
+from tests.make import Client, make_account, second_app
+from tests.postgres import PostgresServer
+
+WAIT_MS = 200
+ALLOWED = 3.0  # seconds: the wait, one second more, and a new connection
+
+
+@pytest.fixture
+def impatient(app: Flask) -> Iterator[Client]:
+    """A caller of an application that waits a fifth of a second for its database."""
+    if app.config["SETTINGS"].uses_sqlite:
+        pytest.skip("SQLite has no server")
+    with second_app(app, database_timeout_ms=WAIT_MS) as made:
+        yield make_account(made)
+
+
+@contextmanager
+def lost_standby(server: PostgresServer) -> Iterator[None]:
+    """Commits wait for a standby that is not there."""
+    with psycopg.connect(server.url, autocommit=True) as operator:
+        operator.execute("ALTER SYSTEM SET synchronous_standby_names = 'lost'")
+        operator.execute("SELECT pg_reload_conf()")
+        _until(operator, "lost")
+        try:
+            yield
+        finally:
+            operator.execute("ALTER SYSTEM RESET synchronous_standby_names")
+            operator.execute("SELECT pg_reload_conf()")
+            _until(operator, "")
+
+
+def _until(operator: psycopg.Connection[Any], value: str) -> None:
+    """The checkpointer is what has to know it."""
+    deadline = time.monotonic() + 5
+    while operator.execute("SHOW synchronous_standby_names").fetchone() != (value,):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    time.sleep(0.2)
+
+
+@pytest.mark.provokes(503)
+def test_a_commit_that_is_not_confirmed_is_told_and_found_out(
+    impatient: Client, postgres: PostgresServer
+) -> None:
+    impatient.get("/v1/account")
+    sent: dict[str, Any] = {"json": {"name": "A"}, "headers": {"Idempotency-Key": "unconfirmed"}}
+    with lost_standby(postgres):
+        began = time.monotonic()
+        response = impatient.post("/v1/projects", **sent)
+        assert time.monotonic() - began < ALLOWED
+        assert response.status_code == 503
+        assert "may have been made" in response.json["error"]["message"]
+        assert int(response.headers["Retry-After"]) >= 1
+        assert impatient.get("/v1/projects").status_code == 200
+    again = impatient.post("/v1/projects", **sent)
+    assert again.status_code == 201
+    assert again.headers["Idempotency-Replayed"] == "true"
+    assert impatient.get("/v1/projects").json["meta"]["total"] == 1
+
+
+@pytest.mark.provokes(503)
+def test_a_server_that_hangs_is_not_waited_for(impatient: Client) -> None:
+    with impatient.app.app_context():
+        pids = [_pid(db.engine.raw_connection()), _pid(queries.engine().raw_connection())]
+    impatient.get("/v1/projects")
+    for pid in pids:
+        os.kill(pid, signal.SIGSTOP)
+    try:
+        began = time.monotonic()
+        statuses = [impatient.get("/v1/projects").status_code for _ in range(2)]
+        assert time.monotonic() - began < 2 * ALLOWED
+    finally:
+        for pid in pids:
+            os.kill(pid, signal.SIGCONT)
+    assert statuses[0] in (200, 503)
+    assert impatient.post("/v1/projects", json={"name": "A"}).status_code == 201
+
+
+def _pid(connection: Any) -> int:
+    pid: int = connection.driver_connection.info.backend_pid
+    connection.close()
+    return pid
+
+
+def test_a_host_that_vanishes_is_noticed(impatient: Client) -> None:
+    with impatient.app.app_context():
+        for engine in (db.engine, queries.engine()):
+            with engine.connect() as connection:
+                driver: Any = connection.connection.driver_connection
+                assert driver.info.get_parameters()["tcp_user_timeout"] == "4000"
+                assert driver.reply_seconds == WAIT_MS / 1000 + 1
+
+
+def test_the_address_may_have_other_limits(app: Flask) -> None:
+    if app.config["SETTINGS"].uses_sqlite:
+        pytest.skip("SQLite has no server")
+    url = f"{app.config['SETTINGS'].database_url}&tcp_user_timeout=9000"
+    with (
+        second_app(app, database_url=url) as made,
+        made.app_context(),
+        db.engine.connect() as connection,
+    ):
+        driver: Any = connection.connection.driver_connection
+        assert driver.info.get_parameters()["tcp_user_timeout"] == "9000"
+
+
+@pytest.mark.parametrize(
+    ("url", "reason"),
+    [
+        ("postgresql://u@h:port/d", "port is not a number"),
+        ("postgresql://u@h/d?sslmod=require", 'invalid connection option "sslmod"'),
+        ("postgresql://u@/d?host=a:x&host=b:1", "non-integer port"),
+        ("postgresql://u@a:1:2,b/d", "must name its hosts"),
+    ],
+)
+@pytest.mark.one_database
+def test_an_address_that_cannot_be_used_is_refused_at_start(
+    tmp_path: Any, url: str, reason: str
+) -> None:
+    with pytest.raises(SettingsError, match=reason) as raised:
+        create_app(load_settings({"INSTANCE_PATH": str(tmp_path), "DATABASE_URL": url}))
+    assert "DATABASE_URL" in str(raised.value)
