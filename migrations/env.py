@@ -10,10 +10,12 @@ from contextlib import nullcontext
 from typing import Any, Literal
 
 from alembic import context
+from alembic.runtime.migration import MigrationContext, MigrationInfo
 from sqlalchemy import Connection
 
 from app.db.column_types import Timestamp
 from app.db.extensions import db
+from app.db.migrations import note_oldest_code
 from app.db.postgresql import without_reply_limit
 
 _TIME = 'sa.DateTime(timezone=True).with_variant(sa.String(24), "sqlite")'
@@ -29,6 +31,11 @@ def _drafted(kind: str, item: Any, _: Any) -> str | Literal[False]:
     """A column type of ours in the words of SQLAlchemy: a revision does not import our code, which
     changes after it."""
     return _TIME if kind == "type" and isinstance(item, Timestamp) else False
+
+
+def _note_version(*, ctx: MigrationContext, step: MigrationInfo, **_: Any) -> None:
+    assert ctx.connection is not None
+    note_oldest_code(ctx.connection, step)
 
 
 def _check_foreign_keys(connection: Connection) -> None:
@@ -52,6 +59,7 @@ def run() -> None:
             compare_type=True,
             include_name=_is_compared,
             render_item=_drafted,
+            on_version_apply=_note_version,
         )
         unlimited = nullcontext() if sqlite else without_reply_limit(connection)
         with unlimited, context.begin_transaction():

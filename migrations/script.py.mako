@@ -13,6 +13,11 @@ down_revision = ${repr(down_revision)}
 branch_labels = None
 depends_on = None
 
+# Whether the version before this one still runs on the tables, as it does while several hosts are
+# upgraded one after the other. True if they only gain tables, indexes, or columns that it need not
+# fill; then its health checks stay well.
+runs_earlier_code = False
+
 
 def upgrade() -> None:
     ${upgrades if upgrades else "pass"}

@@ -30,13 +30,14 @@ def upgrade() -> None:
 
 def prepare_tables() -> None:
     """Make the tables of an empty database. Raises CommandError for those of another version."""
-    found, needed = migrations.current_revision(), migrations.newest_revision()
-    if found == needed:
+    if migrations.is_supported():
         return
+    found, needed = migrations.current_revision(), migrations.newest_revision()
     if found is not None:
+        advice = migrations.advice(found)
         raise CommandError(
             f"The database has the tables of another version of Canopy ({found}; this one needs "
-            f"{needed}). Make a backup, then run: bin/canopy migrate"
+            f"{needed}). {advice}"
         )
     upgrade()
     click.echo("The database was empty; its tables were created.", err=True)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import logging
+from typing import Final
 
-from alembic.runtime.migration import MigrationContext
+from alembic.runtime.migration import MigrationContext, MigrationInfo
 from alembic.script import ScriptDirectory
 from flask import Flask
 from flask_migrate import Migrate
 from flask_migrate import upgrade as run_upgrade
+from sqlalchemy import Connection, column, func, table
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.db import connections
@@ -19,6 +21,9 @@ from config import ROOT
 log = logging.getLogger(__name__)
 
 FOLDER = str(ROOT / "migrations")
+_FIRST_NOTED: Final = "0006"  # which made the column
+# Alembic's table of one row, with a column of ours. Revisions are compared as text.
+_VERSION: Final = table("alembic_version", column("oldest_code"))
 
 
 def init_app(app: Flask) -> None:
@@ -27,8 +32,12 @@ def init_app(app: Flask) -> None:
 
 
 def upgrade() -> None:
-    """Apply every revision that the database lacks, in one transaction. Needs an app context."""
-    run_upgrade(directory=FOLDER)
+    """Apply every revision that the database lacks, in one transaction. Needs an app context.
+
+    A newer version may have migrated it already; nothing happens if this one runs on its tables.
+    """
+    if not is_supported():
+        run_upgrade(directory=FOLDER)
 
 
 def make_first_tables(app: Flask) -> None:
@@ -58,6 +67,37 @@ def newest_revision() -> str:
     return head
 
 
-def is_current() -> bool:
-    """Whether the database has the schema of this version."""
-    return current_revision() == newest_revision()
+def is_supported() -> bool:
+    """Whether this version runs on the tables of the database."""
+    with connect() as connection:
+        return is_supported_by(connection)
+
+
+def is_supported_by(connection: Connection) -> bool:
+    """Whether this version runs on the tables of a database: they are of the revision that it
+    requires, or of a later one that says so."""
+    found, own = MigrationContext.configure(connection).get_current_revision(), newest_revision()
+    if found is None or found <= own:
+        return found == own
+    oldest_code = connection.exec_driver_sql("SELECT oldest_code FROM alembic_version").scalar()
+    return oldest_code is not None and oldest_code <= own
+
+
+def advice(found: str) -> str:
+    """What to do about tables of another revision, on which this version does not run."""
+    if found > newest_revision():
+        return "Install the version of Canopy that migrated it, or a newer one."
+    return "Make a backup, then run: bin/canopy migrate"
+
+
+def note_oldest_code(connection: Connection, step: MigrationInfo) -> None:
+    """Note down the oldest revision whose code runs on the tables as this revision leaves them."""
+    revision = step.up_revision
+    assert revision is not None
+    if revision.revision < _FIRST_NOTED:
+        return
+    runs_earlier_code = revision.module.runs_earlier_code
+    oldest = func.coalesce(_VERSION.c.oldest_code, revision.down_revision)
+    connection.execute(
+        _VERSION.update().values(oldest_code=oldest if runs_earlier_code else revision.revision)
+    )

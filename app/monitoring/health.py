@@ -5,7 +5,7 @@ from __future__ import annotations
 from flask import Blueprint, Response
 from sqlalchemy.exc import SQLAlchemyError
 
-from app.db.migrations import is_current
+from app.db.migrations import is_supported
 from app.db.queries import connect
 from app.jobs.valkey import valkey
 from app.running.worker_registry import count_workers
@@ -22,13 +22,13 @@ def alive() -> Response:
 
 @bp.get("/readyz")
 def ready() -> Response:
-    """Readiness: the database responds and has the schema of this version; else 503.
+    """Readiness: the database responds and has tables that this version runs on; else 503.
 
     If a queue has no worker, the service is degraded but ready: requests are answered, while mails
     and deliveries wait.
     """
     worker = _worker_state()
-    is_ready = _has_current_schema()
+    is_ready = _has_usable_schema()
     status = "unavailable" if not is_ready else "ok" if worker == "ok" else "degraded"
     checks = {"database": _state(is_ready), "worker": worker}
     return _json({"status": status, "checks": checks}, 200 if is_ready else 503)
@@ -56,9 +56,9 @@ def _database_answers() -> bool:
         return False
 
 
-def _has_current_schema() -> bool:
+def _has_usable_schema() -> bool:
     try:
-        return _database_answers() and is_current()
+        return is_supported()
     except SQLAlchemyError:
         return False
 

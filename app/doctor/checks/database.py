@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from sqlalchemy import Connection
 
-from app.db.migrations import newest_revision
+from app.db.migrations import advice, is_supported_by, newest_revision
 from app.db.snapshots import shown_url
 from app.doctor.results import Result, ok, problem, warning
 from app.maintenance.service import count_faults, is_half_copied, revision_of
@@ -48,10 +48,15 @@ def schema(connection: Connection) -> Iterator[Result]:
         yield ok(f"revision {found}, the newest")
     elif found is None:
         yield problem("The database has no tables", "Run: bin/canopy migrate")
+    elif is_supported_by(connection):
+        yield warning(
+            f"The tables are of revision {found}, those of a newer version; this one runs on them",
+            "Install the newer version on this machine, too.",
+        )
     else:
         yield problem(
             f"The tables are of revision {found}; this version of Canopy needs {needed}",
-            "Make a backup, then run: bin/canopy migrate",
+            advice(found),
         )
     if is_half_copied(connection):
         yield problem(
