@@ -239,6 +239,11 @@ def load_settings(environ: Mapping[str, str] | None = None) -> Settings:
         former = values["instance_path"] / FORMER_SECRET_KEY_FILE
         if not values["secret_key_former"] and former.exists():
             values["secret_key_former"] = former.read_text().strip()
+    if values["password_memory_kib"] < 8 * values["password_parallelism"]:  # RFC 9106, section 3.1
+        raise SettingsError(
+            "PASSWORD_MEMORY_KIB must be at least 8 times PASSWORD_PARALLELISM, "
+            f"{8 * values['password_parallelism']} here."
+        )
     if len(values["secret_key"]) < 32:
         raise SettingsError("SECRET_KEY must have at least 32 characters.")
     return Settings(**values)

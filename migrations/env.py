@@ -6,7 +6,6 @@ with it. They are checked before the transaction ends, so nothing dangling is ev
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from typing import Any, Literal
 
 from alembic import context
@@ -16,7 +15,7 @@ from sqlalchemy import Connection
 from app.db.column_types import Timestamp
 from app.db.extensions import db
 from app.db.migrations import note_oldest_code
-from app.db.postgresql import without_reply_limit
+from app.db.postgresql import reply_limit
 
 _TIME = 'sa.DateTime(timezone=True).with_variant(sa.String(24), "sqlite")'
 
@@ -61,8 +60,7 @@ def run() -> None:
             render_item=_drafted,
             on_version_apply=_note_version,
         )
-        unlimited = nullcontext() if sqlite else without_reply_limit(connection)
-        with unlimited, context.begin_transaction():
+        with reply_limit(connection, None), context.begin_transaction():
             if not sqlite:
                 connection.exec_driver_sql("SET LOCAL statement_timeout = 0")
                 # Two instances that start at once migrate one after the other.

@@ -56,7 +56,7 @@ def engine_options(settings: Settings) -> dict[str, Any]:
     if settings.uses_sqlite:
         return {
             "hide_parameters": True,
-            "pool_size": settings.web_threads + 1,
+            "pool_size": settings.web_threads + 2,
             "connect_args": {
                 "timeout": settings.database_timeout_ms / 1000,
                 "factory": QueuedConnection,

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import logging
-from typing import Final
+from typing import Final, cast
 
 from alembic.runtime.migration import MigrationContext, MigrationInfo
-from alembic.script import ScriptDirectory
+from alembic.script import Script, ScriptDirectory
 from flask import Flask
 from flask_migrate import Migrate
 from flask_migrate import upgrade as run_upgrade
@@ -92,8 +92,7 @@ def advice(found: str) -> str:
 
 def note_oldest_code(connection: Connection, step: MigrationInfo) -> None:
     """Note down the oldest revision whose code runs on the tables as this revision leaves them."""
-    revision = step.up_revision
-    assert revision is not None
+    revision = cast("Script", step.up_revision)
     if revision.revision < _FIRST_NOTED:
         return
     runs_earlier_code = revision.module.runs_earlier_code

@@ -146,14 +146,18 @@ def _set_all(timeout: int, is_local: str) -> str:
 
 
 @contextmanager
-def without_reply_limit(connection: Connection) -> Iterator[None]:
-    """Wait for the replies to a connection's statements as long as they take."""
+def reply_limit(connection: Connection, seconds: float | None) -> Iterator[None]:
+    """Wait this long for each reply to a connection; with None, as long as it takes. SQLite has no
+    such limit."""
+    if connection.dialect.name == "sqlite":
+        yield
+        return
     driver: Any = connection.connection.driver_connection
-    limit, driver.reply_seconds = driver.reply_seconds, None
+    usual, driver.reply_seconds = driver.reply_seconds, seconds
     try:
         yield
     finally:
-        driver.reply_seconds = limit
+        driver.reply_seconds = usual
 
 
 @contextmanager

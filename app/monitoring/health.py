@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from flask import Blueprint, Response
 from sqlalchemy.exc import SQLAlchemyError
 
-from app.db.migrations import is_supported
+from app.db.migrations import is_supported_by
+from app.db.postgresql import reply_limit
 from app.db.queries import connect
 from app.jobs.valkey import valkey
 from app.running.worker_registry import count_workers
 from app.values.strict_json import dumps
 
 bp = Blueprint("health", __name__)
+
+_READY_SECONDS: Final = 2.0  # for each reply of PostgreSQL, of which there are two or three
 
 
 @bp.get("/healthz")
@@ -58,7 +63,8 @@ def _database_answers() -> bool:
 
 def _has_usable_schema() -> bool:
     try:
-        return is_supported()
+        with connect() as connection, reply_limit(connection, _READY_SECONDS):
+            return is_supported_by(connection)
     except SQLAlchemyError:
         return False
 

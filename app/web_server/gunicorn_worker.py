@@ -7,7 +7,8 @@
   what there is no room for 503. What a client does not read of its response at once, the poller
   sends (``response_buffer``), and it waits for the client to close; both for a limited time.
 * Large requests have a few of the threads at most, and further ones are answered 503.
-* ``/healthz`` has a thread of its own, so that only other health checks can keep it waiting.
+* ``/healthz`` and ``/readyz`` have a thread each, so that only others of their kind can keep them
+  waiting.
 * A request so malformed that the application never sees it gets the service's error envelope.
 * The log says only what was wrong with such a request, not what was sent: that may hold a secret.
 * Responses have no ``Server`` header.
@@ -81,7 +82,9 @@ class EnvelopeWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no typ
         self._collecting: dict[Any, float] = {}  # connection -> deadline, the earliest first
         self._reading = SlowReaders(super().finish_request, self._drop)
         self._large: set[Any] = set()  # connections whose large request has a thread, or waits
-        self._health_thread = ThreadPoolExecutor(max_workers=1)
+        self._health_threads = {
+            check: ThreadPoolExecutor(max_workers=1) for check in (b"healthz", b"readyz")
+        }
         self._most_large = min(1 + EXPENSIVE_WAITING, max(1, self.cfg.threads - 1))
         self._lingering = LingeringClose()
         self._collect_until = float("inf")  # when it is stopping
@@ -210,7 +213,7 @@ class EnvelopeWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no typ
         conn.pieces = pieces
         conn.parser = get_parser(self.cfg, pieces, conn.client)
         conn.initialized = True
-        threads = self._health_thread if conn.request.is_health_check else self.tpool
+        threads: Any = self._health_threads.get(conn.request.health_check, self.tpool)
         handled = threads.submit(self.handle, conn)
         handled.add_done_callback(
             lambda outcome: self.method_queue.defer(self.finish_request, conn, outcome)

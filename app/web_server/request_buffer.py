@@ -32,7 +32,7 @@ _PIECE: Final = 8192  # bytes; the parser copies what is left of a piece for eac
 _END: Final = b"\r\n\r\n"
 _LENGTH: Final = re.compile(rb"\r\ncontent-length:[ \t]*([0-9]{1,18})[ \t]*\r\n")
 _CHUNKED: Final = re.compile(rb"\r\ntransfer-encoding:[ \t]*chunked[ \t]*\r\n")
-_HEALTH_CHECK: Final = re.compile(rb"(?:GET|HEAD) /healthz[ ?]")
+_HEALTH_CHECK: Final = re.compile(rb"(?:GET|HEAD) /(healthz|readyz)[ ?]")
 _CONTINUE: Final = re.compile(rb"\r\nexpect:[ \t]*100-continue[ \t]*\r\n")
 # Each size of a chunk comes after a line end: of the head, or of the chunk before.
 _CHUNK: Final = re.compile(rb"\r\n([0-9A-Fa-f]+)(?:[ \t]*;[^\r\n]*)?\r\n")
@@ -220,8 +220,10 @@ class RequestBuffer:
         return self._size > EXPENSIVE_BODY_BYTES
 
     @property
-    def is_health_check(self) -> bool:
-        return self._size <= _PIECE and _HEALTH_CHECK.match(self._memory) is not None
+    def health_check(self) -> bytes | None:
+        """``healthz`` or ``readyz``, if it is one of these."""
+        found = _HEALTH_CHECK.match(self._memory) if self._size <= _PIECE else None
+        return found and found[1]
 
     @property
     def wanted(self) -> int:

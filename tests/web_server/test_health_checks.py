@@ -1,4 +1,4 @@
-"""``/healthz`` waits for no other request."""
+"""``/healthz`` and ``/readyz`` wait for no other request."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ def app(environ, start_response):
 """
 
 
-@pytest.mark.parametrize("target", ["GET /healthz", "HEAD /healthz", "GET /healthz?from=proxy"])
+@pytest.mark.parametrize(
+    "target", ["GET /healthz", "HEAD /healthz", "GET /healthz?from=proxy", "GET /readyz"]
+)
 def test_they_are_answered_while_all_threads_are_busy(scratch: Path, target: str) -> None:
     folder = scratch / target.replace("/", "")
     with small_server(folder, APPLICATION) as server, ExitStack() as stack:
