@@ -19,6 +19,7 @@ from app.http import logging
 from app.jobs.queue import DELIVERIES, GENERAL, QUEUES
 from app.jobs.scheduler import Scheduler
 from app.jobs.valkey import connect
+from app.maintenance.service import require_usable_key
 from app.running.embedded import EmbeddedError, redis_url
 from app.running.job_worker import work_until_stopped
 from app.running.part_registry import Announcer
@@ -47,6 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         logging.configure(settings)
         app = create_app(settings)
         make_first_tables(app)
+        require_usable_key(app)
         redis_url(settings)
     except (SettingsError, EmbeddedError) as error:
         sys.stderr.write(f"{error}\n")

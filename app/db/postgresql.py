@@ -8,7 +8,7 @@ its own.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, Final, TypeVar
 
 import psycopg
@@ -20,6 +20,7 @@ from sqlalchemy.dialects import postgresql
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError
 
+from app.values import clock
 from config import Settings, SettingsError
 
 T = TypeVar("T")
@@ -34,6 +35,7 @@ _NETWORK_LIMITS: Final[dict[str, int]] = {
     "keepalives_interval": 2,
     "keepalives_count": 2,
 }
+_CLOCK_SECONDS: Final = 10.0  # after which the database's clock is read again
 _REPLY_MARGIN: Final = 1.0  # seconds beyond statement_timeout, in which PostgreSQL itself gives up
 
 
@@ -124,8 +126,19 @@ def prepare(engine: Engine, settings: Settings) -> None:
             connection.commit()
         return connection
 
+    event.listen(engine, "checkout", _follow_clock)
     if is_shared:
         event.listen(engine, "begin", lambda connection: connection.exec_driver_sql(set_all))
+
+
+def _follow_clock(connection: LimitedConnection, *_: object) -> None:
+    """Read the database's clock now and then, on a connection that has no transaction."""
+    if not connection.autocommit or clock.read_ago() < _CLOCK_SECONDS:
+        return
+    with suppress(psycopg.Error):  # what the connection is wanted for will find out, too
+        cursor = connection.execute("SELECT extract(epoch FROM clock_timestamp())::float8")
+        ((seconds,),) = cursor.fetchall()
+        clock.follow(seconds)
 
 
 def _set_all(timeout: int, is_local: str) -> str:

@@ -15,6 +15,7 @@ from app.deliveries.webhook_queue import ReceiverHealth, WebhookQueue
 from app.policy.deliveries import QUEUED, QUEUED_OF_OTHERS, QUEUED_PER_ACCOUNT
 
 _PROBED_AT_ONCE: Final = 32  # webhooks that are not known to respond
+_AFTER_CLAIM: Final = timedelta(seconds=0.5)  # of a webhook, only the first due time was known
 _RETRY_AFTER: Final = timedelta(seconds=0.1)  # when the budget was too small for what is due
 
 Numbers = dict[str, int]  # of deliveries to claim, by the id of the webhook
@@ -95,6 +96,7 @@ class DueScan:
         canceled = [each for each in claimed if self._is_canceled(each)]
         cancellation.cancel_claimed(self._run_id, canceled)
         self.is_unfinished |= bool(canceled)
+        self.next_due = min(filter(None, (self.next_due, now + _AFTER_CLAIM)))
         ids = {delivery.id for delivery in canceled}
         return [delivery for delivery in claimed if delivery.id not in ids]
 

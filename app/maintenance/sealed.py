@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
+from flask import Flask
 from sqlalchemy import ColumnElement, Connection, select, true, tuple_, update
+from sqlalchemy.exc import SQLAlchemyError
 
+from app.db import connections
 from app.db.column_types import Base
 from app.db.extensions import db
+from app.db.queries import connect
 from app.models import IdempotentResponse, Mail, OAuthToken, Webhook
-from app.security.sealing import reseal
+from app.security.sealing import is_readable, reseal
+from config import SettingsError
 
 _BATCH_ROWS: Final = 200
+_NEWEST: Final = 20  # secrets of webhooks
 
 
 class _Sealed(NamedTuple):
@@ -48,6 +55,29 @@ def sealed_values(connection: Connection) -> Iterator[tuple[str, str | bytes]]:
         with connection.execute(wanted, execution_options=options) as rows:
             for (value,) in rows:
                 yield sealed.model.__tablename__, value
+
+
+def require_usable_key(app: Flask) -> None:
+    """Refuse a ``SECRET_KEY`` with which no webhook's secret can be read: nothing could be signed.
+
+    Raises:
+        config.SettingsError: none of the newest secrets can be decrypted. While the database is
+            unavailable, nothing is known.
+    """
+    webhooks = SEALED[0]
+    newest = (
+        select(webhooks.column).where(webhooks.where).order_by(Webhook.id.desc()).limit(_NEWEST)
+    )
+    with app.app_context(), suppress(SQLAlchemyError):
+        with connect() as connection:
+            found = connection.execute(newest).scalars().all()
+        connections.close_all()  # forked processes must not inherit them
+        if found and not any(map(is_readable, found)):
+            raise SettingsError(
+                "SECRET_KEY is not the key with which the secrets in the database were encrypted, "
+                "so no event could be signed. Set the SECRET_KEY of the other hosts. If that key is "
+                "lost, rotate the secrets of the webhooks, then start the worker again."
+            )
 
 
 class Resealed(NamedTuple):

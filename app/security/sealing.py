@@ -38,6 +38,11 @@ def is_sealed_by(sealer: MultiFernet, text: str | bytes) -> bool:
     return True
 
 
+def is_readable(text: str) -> bool:
+    """Whether the application's own keys can decrypt a sealed value."""
+    return is_sealed_by(_fernet(), text)
+
+
 def key_check(secret_key: str) -> str:
     """Twenty bits of a digest of a key: enough to notice another key, too few to guess it."""
     return hmac.new(secret_key.encode(), b"canopy backup", hashlib.sha256).hexdigest()[:5]

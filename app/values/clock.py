@@ -1,20 +1,56 @@
-"""The current time, from one place so that tests can set it, and how times are written."""
+"""The current time, from one place so that tests can set it, and how times are written.
+
+With PostgreSQL it is the database's time. Hosts whose own clocks differ then agree on what is due,
+what has expired and when a limit is reset.
+"""
 
 from __future__ import annotations
 
+import time
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, Final
+
+_TOLERATED: Final = 0.05  # seconds, which the answer may have taken
+
+# Goes on while the machine is suspended, as the monotonic clock of Linux does not.
+_STEADY_CLOCK: Final = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+
+
+class _DatabaseClock:
+    """The database's time, as seconds between its epoch and that of the steady clock; None while
+    it is not known."""
+
+    offset: float | None = None
+    read_at = -1e9  # of the steady clock
 
 
 def now() -> datetime:
     """The current time in UTC, truncated to milliseconds as the service stores it."""
-    time = datetime.now(UTC)
-    return time.replace(microsecond=time.microsecond // 1000 * 1000)
+    offset = _DatabaseClock.offset
+    if offset is None:
+        moment = datetime.now(UTC)
+    else:
+        moment = datetime.fromtimestamp(offset + time.clock_gettime(_STEADY_CLOCK), UTC)
+    return moment.replace(microsecond=moment.microsecond // 1000 * 1000)
 
 
-def format_time(time: datetime) -> str:
+def follow(seconds: float) -> None:
+    """Go by the database's clock, which shows so many seconds since 1970."""
+    steady = time.clock_gettime(_STEADY_CLOCK)
+    offset, known = seconds - steady, _DatabaseClock.offset
+    if known is None or abs(offset - known) > _TOLERATED:
+        _DatabaseClock.offset = offset
+    _DatabaseClock.read_at = steady
+
+
+def read_ago() -> float:
+    """Seconds since the database's clock was read."""
+    return time.clock_gettime(_STEADY_CLOCK) - _DatabaseClock.read_at
+
+
+def format_time(moment: datetime) -> str:
     """RFC 3339 in UTC with three decimals and ``Z``: ``2026-01-02T03:04:05.678Z``."""
-    return time.astimezone(UTC).isoformat(timespec="milliseconds")[:23] + "Z"
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds")[:23] + "Z"
 
 
 def parse_time(text: str) -> datetime:
@@ -22,9 +58,9 @@ def parse_time(text: str) -> datetime:
     return datetime.fromisoformat(text)
 
 
-def format_optional_time(time: datetime | str | None) -> str | None:
+def format_optional_time(moment: datetime | str | None) -> str | None:
     """A time as text; one that was read as a plain column is text already."""
-    return format_time(time) if isinstance(time, datetime) else time
+    return format_time(moment) if isinstance(moment, datetime) else moment
 
 
 def format_value(value: Any) -> Any:
