@@ -75,8 +75,8 @@ def require_usable_key(app: Flask) -> None:
         if found and not any(map(is_readable, found)):
             raise SettingsError(
                 "SECRET_KEY is not the key with which the secrets in the database were encrypted, "
-                "so no event could be signed. Set the SECRET_KEY of the other hosts. If that key is "
-                "lost, rotate the secrets of the webhooks, then start the worker again."
+                "so no event could be signed. Set the SECRET_KEY of the other hosts. If that key "
+                "is lost, rotate the secrets of the webhooks, then start the worker again."
             )
 
 
