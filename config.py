@@ -18,8 +18,10 @@ from config_values import (
     Network,
     boolean,
     database_address,
+    default_url,
     file,
     folder,
+    in_folder,
     kept_secret,
     line,
     networks,
@@ -224,10 +226,10 @@ def load_settings(environ: Mapping[str, str] | None = None) -> Settings:
     _make_instance_folder(values["instance_path"])
     if not values["database_url"]:
         values["database_url"] = "sqlite:///canopy.sqlite3"
-    values["database_url"] = _in_folder(values["database_url"], values["instance_path"])
+    values["database_url"] = in_folder(values["database_url"], values["instance_path"])
     values["public_url_is_set"] = bool(values["public_url"])
     if not values["public_url"]:
-        values["public_url"] = _default_url(values["host"], values["port"])
+        values["public_url"] = default_url(values["host"], values["port"])
     values["public_url"] = values["public_url"].rstrip("/")
     if not values["secret_key"]:
         if values["canopy_env"] == "production":
@@ -265,20 +267,6 @@ def setting_faults(environ: Mapping[str, str] | None = None) -> list[str]:
 def _settings() -> list[Field[Any]]:
     """The fields of ``Settings`` that are read from the environment."""
     return [item for item in fields(Settings) if item.metadata]
-
-
-def _in_folder(url: str, folder: Path) -> str:
-    """A SQLite URL with a relative path is relative to the instance folder."""
-    if not url.startswith("sqlite:///"):
-        return url
-    return f"sqlite:///{folder / url.removeprefix('sqlite:///')}"
-
-
-def _default_url(host: str, port: int) -> str:
-    """The URL of a listening address; for all addresses it is that of localhost."""
-    if host in ("0.0.0.0", "::"):  # noqa: S104 - compared, not listened on
-        host = "localhost"
-    return f"http://{f'[{host}]' if ':' in host else host}:{port}"
 
 
 def _read(name: str, metadata: Mapping[str, Any], source: Mapping[str, str]) -> Any:

@@ -145,6 +145,20 @@ def kept_secret(path: Path) -> str:
     return path.read_text().strip()
 
 
+def in_folder(url: str, folder: Path) -> str:
+    """A SQLite URL with a relative path is relative to the instance folder."""
+    if not url.startswith("sqlite:///"):
+        return url
+    return f"sqlite:///{folder / url.removeprefix('sqlite:///')}"
+
+
+def default_url(host: str, port: int) -> str:
+    """The URL of a listening address; for all addresses it is that of localhost."""
+    if host in ("0.0.0.0", "::"):  # noqa: S104 - compared, not listened on
+        host = "localhost"
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}"
+
+
 def _is_url(value: str, schemes: tuple[str, ...]) -> bool:
     try:
         found = urlsplit(value)

@@ -95,7 +95,7 @@ def note_oldest_code(connection: Connection, step: MigrationInfo) -> None:
     revision = cast("Script", step.up_revision)
     if revision.revision < _FIRST_NOTED:
         return
-    runs_earlier_code = revision.module.runs_earlier_code
+    runs_earlier_code = getattr(revision.module, "runs_earlier_code", False)
     oldest = func.coalesce(_VERSION.c.oldest_code, revision.down_revision)
     connection.execute(
         _VERSION.update().values(oldest_code=oldest if runs_earlier_code else revision.revision)

@@ -187,6 +187,7 @@ class Dispatcher:
             self._record_by_webhook()
         self._may_be_recorded = False
         record_metrics(self._outcomes)
+        self._scan.expect_retries(self._outcomes)
         self.delivered += sum(outcome.error is None for outcome in self._outcomes)
         self._sent.difference_update(outcome.delivery.id for outcome in self._outcomes)
         self._outcomes = []

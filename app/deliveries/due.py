@@ -9,8 +9,9 @@ from itertools import islice
 from typing import Final
 
 from app.deliveries import cancellation, leases
+from app.deliveries.outcomes import retry_of
 from app.deliveries.scheduler import FairScheduler
-from app.deliveries.types import ClaimedDelivery, PendingWebhook
+from app.deliveries.types import ClaimedDelivery, Outcome, PendingWebhook
 from app.deliveries.webhook_queue import ReceiverHealth, WebhookQueue
 from app.policy.deliveries import QUEUED, QUEUED_OF_OTHERS, QUEUED_PER_ACCOUNT
 
@@ -96,9 +97,16 @@ class DueScan:
         canceled = [each for each in claimed if self._is_canceled(each)]
         cancellation.cancel_claimed(self._run_id, canceled)
         self.is_unfinished |= bool(canceled)
-        self.next_due = min(filter(None, (self.next_due, now + _AFTER_CLAIM)))
+        self._expect(now + _AFTER_CLAIM)
         ids = {delivery.id for delivery in canceled}
         return [delivery for delivery in claimed if delivery.id not in ids]
+
+    def expect_retries(self, outcomes: Iterable[Outcome]) -> None:
+        """Note when failed attempts, which are recorded now, are due again."""
+        self._expect(*(retry_of(each).due_at for each in outcomes if each.error is not None))
+
+    def _expect(self, *moments: datetime | None) -> None:
+        self.next_due = min(filter(None, (self.next_due, *moments)), default=None)
 
     def _plan(self, due: Sequence[WebhookQueue], now: datetime) -> Numbers:
         """How many to claim for each. Of the receivers not known to respond, those that were

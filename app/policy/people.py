@@ -29,4 +29,3 @@ MAILS_AN_HOUR: Final = 5
 
 TRIES: Final = 5  # of a change that conflicts with another one
 FORM_BYTES: Final = 64 * 1024  # of the form of a page
-FORM_LIFE: Final = timedelta(hours=12)  # after which an open page has to be reloaded

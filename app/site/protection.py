@@ -9,11 +9,13 @@ from urllib.parse import urlsplit
 from flask import Flask, Request, current_app, request, session
 from flask.sessions import SecureCookieSession, SecureCookieSessionInterface
 from flask_wtf.csrf import CSRFError, CSRFProtect, generate_csrf
+from itsdangerous import URLSafeTimedSerializer
 from markupsafe import Markup
 from werkzeug.exceptions import RequestEntityTooLarge
 
 from app.http.errors import BadRequest, Forbidden, PayloadTooLarge
-from app.policy.people import FORM_BYTES, FORM_LIFE
+from app.policy.people import FORM_BYTES
+from app.security.timed_signer import TimedSigner
 from app.site.cookies import cookie_name
 from config import Settings
 
@@ -31,6 +33,12 @@ class PageSessions(SecureCookieSessionInterface):
         is_api = request.path.startswith(("/v1/", "/api/"))
         return None if is_api else super().open_session(app, request)
 
+    def get_signing_serializer(self, app: Flask) -> URLSafeTimedSerializer | None:
+        serializer = super().get_signing_serializer(app)
+        if serializer is not None:
+            serializer.signer = TimedSigner
+        return serializer
+
 
 def init_app(app: Flask, settings: Settings) -> None:
     app.secret_key = settings.secret_key
@@ -42,7 +50,7 @@ def init_app(app: Flask, settings: Settings) -> None:
         SESSION_COOKIE_SAMESITE="Lax",
         WTF_CSRF_CHECK_DEFAULT=False,  # pages call it; the API does not use cookies
         WTF_CSRF_SSL_STRICT=False,  # check_origin does without Referer
-        WTF_CSRF_TIME_LIMIT=int(FORM_LIFE.total_seconds()),
+        WTF_CSRF_TIME_LIMIT=None,  # the secret ends with the session
     )
     _csrf.init_app(app)
 

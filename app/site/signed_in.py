@@ -23,6 +23,7 @@ from app.auth.sessions import (
 )
 from app.http.errors import Unauthorized
 from app.policy.people import KNOWN_BROWSER_LIFE, SESSION_LIFE
+from app.security.timed_signer import TimedSigner
 from app.site.cookies import read_cookie, set_cookie
 from app.site.pages import redirect_to
 from app.site.protection import check_origin, renew_form_secret
@@ -128,4 +129,5 @@ def known_browser() -> KnownBrowser | None:
 
 
 def _signer() -> URLSafeTimedSerializer:
-    return URLSafeTimedSerializer(current_app.secret_key or "", salt="known browser")
+    key = current_app.secret_key or ""
+    return URLSafeTimedSerializer(key, salt="known browser", signer=TimedSigner)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import itertools
+import time
 
 import pytest
 from flask import Flask
+from itsdangerous import TimestampSigner
 from sqlalchemy import select
 
 from app.db.extensions import db
@@ -186,3 +188,14 @@ def test_sign_in_redirects_to_the_requested_page(app: Flask, email: str) -> None
     page = browser.get("/profile?tab=1")
     assert page.title == "Sign in"
     assert browser.submit(email=email, password=PASSWORD).path == "/profile?tab=1"
+
+
+def test_a_form_of_a_host_whose_clock_is_ahead_is_accepted(
+    app: Flask, email: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    browser, moment = Browser(app), int(time.time())
+    monkeypatch.setattr(TimestampSigner, "get_timestamp", lambda _: moment + 5)
+    browser.get("/login")
+    monkeypatch.setattr(TimestampSigner, "get_timestamp", lambda _: moment)
+    assert browser.submit(email=email, password=PASSWORD).status == 200
+    assert browser.get("/accounts").path == "/accounts"

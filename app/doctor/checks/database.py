@@ -13,7 +13,7 @@ from app.db.snapshots import shown_url
 from app.doctor.results import Result, ok, problem, warning
 from app.maintenance.service import count_faults, is_half_copied, revision_of
 
-MAX_CLOCK_DIFFERENCE: Final = 5.0  # seconds
+MAX_CLOCK_DIFFERENCE: Final = 1.0  # seconds
 _OLDEST_POSTGRESQL: Final = 13
 _FROM_BACKUP: Final = "Stop the service, check the disk for errors, and restore a backup."
 

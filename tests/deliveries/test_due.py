@@ -1,0 +1,51 @@
+"""When something is due next."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from flask import Flask
+
+from app.db.transactions import transaction
+from app.deliveries.due import DueScan
+from app.deliveries.scheduler import FairScheduler
+from app.values import clock
+from tests.deliveries.makers import MOMENT, claimed, outcome, queue
+from tests.egress.receivers import Receiver
+from tests.make import Client
+from tests.make.webhooks import make_webhook
+from tests.webhooks.conftest import Later
+
+MINUTE = timedelta(minutes=1)
+
+
+def test_what_is_due_later_is_looked_for_soon_after_a_claim(
+    delivering: Flask, customer: Client, receiver: Receiver, later: Later
+) -> None:
+    """Of a webhook, a scan finds only the first moment at which something is due."""
+    webhook = make_webhook(customer, url=receiver.url(), events=["invoice.paid"])
+    queue(customer, 1, webhook)
+    later(timedelta(seconds=5))
+    queue(customer, 1, webhook)
+    later(timedelta(seconds=-4))
+    scan = DueScan("a run", FairScheduler())
+    with delivering.app_context():
+        with transaction():
+            assert len(scan.claim(scan.find(clock.now()), clock.now())) == 1
+        assert scan.next_due is not None
+        assert scan.next_due - clock.now() <= timedelta(seconds=1)
+        later(scan.next_due - clock.now())
+        scan.find(clock.now())
+        assert scan.next_due is not None
+        assert scan.next_due - clock.now() == timedelta(seconds=3.5)
+
+
+def test_a_retry_is_due_when_its_attempt_is_recorded() -> None:
+    scan = DueScan("a run", FairScheduler())
+    failed, succeeded = claimed("a webhook"), claimed("a webhook")
+    scan.expect_retries([outcome(succeeded)])
+    assert scan.next_due is None
+    scan.expect_retries([outcome(succeeded), outcome(failed, error="timeout", seconds=5)])
+    assert scan.next_due == MOMENT + timedelta(seconds=5) + MINUTE
+    scan.expect_retries([outcome(failed, error="timeout", seconds=7)])
+    assert scan.next_due == MOMENT + timedelta(seconds=5) + MINUTE

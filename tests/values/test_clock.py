@@ -1,0 +1,61 @@
+"""The clock follows the database's, so that hosts whose clocks differ agree."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime, timedelta
+from unittest.mock import Mock
+
+import pytest
+from flask import Flask
+
+from app.values import clock
+from tests.make import Client
+
+HOUR = 3600.0
+
+
+@pytest.fixture(autouse=True)
+def _unread(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(clock._DatabaseClock, "offset", None)
+    monkeypatch.setattr(clock._DatabaseClock, "read_at", -1e9)
+
+
+def ahead() -> float:
+    """Seconds by which the clock is ahead of this machine's."""
+    return clock.now().timestamp() - time.time()
+
+
+def test_at_first_it_is_the_clock_of_this_machine() -> None:
+    assert abs(ahead()) < 0.1
+
+
+def test_it_goes_by_the_databases_clock() -> None:
+    clock.follow(time.time() + HOUR)
+    assert abs(ahead() - HOUR) < 0.1
+    assert clock.read_ago() < 0.1
+
+
+def test_what_the_answer_took_does_not_move_it() -> None:
+    clock.follow(time.time() + HOUR)
+    before = clock.now()
+    clock.follow(time.time() + HOUR - 0.04)
+    assert clock.now() >= before
+
+
+def test_it_goes_on_when_the_clock_of_this_machine_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock.follow(time.time())
+    before, elsewhere = clock.now(), Mock(wraps=datetime)
+    elsewhere.now.return_value = datetime.now(UTC) - timedelta(days=1)
+    monkeypatch.setattr(clock, "datetime", elsewhere)
+    assert timedelta(0) <= clock.now() - before < timedelta(seconds=1)
+
+
+def test_a_request_reads_it(client: Client, app: Flask) -> None:
+    clock.follow(time.time() + HOUR)
+    clock._DatabaseClock.read_at -= 11  # seconds ago
+    assert client.get("/v1/projects").status_code == 200
+    if app.config["SETTINGS"].uses_sqlite:
+        assert abs(ahead() - HOUR) < 0.1, "SQLite has no clock of its own"
+    else:
+        assert abs(ahead()) < 0.5
