@@ -28,6 +28,7 @@ from config_values import (
     one_of,
     optional,
     origins,
+    replica_address,
     secret,
     text,
     url,
@@ -68,6 +69,9 @@ class Settings:
         "",
         database_address,
         "`sqlite:///…` or `postgresql://…`; unset: SQLite in the instance folder",
+    )
+    database_replica_url: str | None = _setting(
+        "", replica_address, "a replica of PostgreSQL, for lists; unset: the primary serves them"
     )
     redis_url: str | None = _setting(
         "",
@@ -227,6 +231,8 @@ def load_settings(environ: Mapping[str, str] | None = None) -> Settings:
     if not values["database_url"]:
         values["database_url"] = "sqlite:///canopy.sqlite3"
     values["database_url"] = in_folder(values["database_url"], values["instance_path"])
+    if values["database_replica_url"] and values["database_url"].startswith("sqlite"):
+        raise SettingsError("DATABASE_REPLICA_URL needs a DATABASE_URL of PostgreSQL.")
     values["public_url_is_set"] = bool(values["public_url"])
     if not values["public_url"]:
         values["public_url"] = default_url(values["host"], values["port"])

@@ -152,6 +152,13 @@ def in_folder(url: str, folder: Path) -> str:
     return f"sqlite:///{folder / url.removeprefix('sqlite:///')}"
 
 
+def replica_address(value: str) -> str | None:
+    """The same for a replica, which only PostgreSQL has."""
+    if value.startswith("sqlite"):
+        raise ValueError("must begin with postgresql://")
+    return database_address(value) or None
+
+
 def default_url(host: str, port: int) -> str:
     """The URL of a listening address; for all addresses it is that of localhost."""
     if host in ("0.0.0.0", "::"):  # noqa: S104 - compared, not listened on

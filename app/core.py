@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from flask import Flask
 
-from app.db import engines, migrations
+from app.db import engines, migrations, replica
 from app.deliveries.jobs import JOBS as DELIVERY_JOBS
 from app.http.application import SynchronousFlask
 from app.jobs import registry, valkey
@@ -48,6 +48,7 @@ def create_core(settings: Settings | None = None) -> Flask:
     sealing.init_app(app, settings.secret_key, settings.secret_key_former)
     passwords.init_app(app, settings)
     engines.init_app(app)
+    replica.init_app(app, settings)
     migrations.init_app(app)
     registry.register(JOBS)
     valkey.init_app(app, settings, lambda: embedded.ensure(settings.instance_path))

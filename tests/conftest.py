@@ -21,6 +21,7 @@ from app.factory import create_app
 from app.running import embedded
 from config import load_settings
 from tests import contract, statement_checks
+from tests.db.standby import Standby, standby_of
 from tests.make import Client, make_account
 from tests.make.apps import app_without_tables
 from tests.postgres import PostgresServer
@@ -93,6 +94,13 @@ def postgres(scratch: Path) -> Iterator[PostgresServer]:
     """A PostgreSQL server."""
     with PostgresServer(scratch / "pg") as server:
         yield server
+
+
+@pytest.fixture(scope="session")
+def standby(postgres: PostgresServer, scratch: Path) -> Iterator[Standby]:
+    """A standby of that server."""
+    with standby_of(postgres, scratch / "standby") as made:
+        yield made
 
 
 @pytest.fixture(scope="session")

@@ -23,6 +23,7 @@ from app.api.idempotency import IdempotentRequest, StillRunning
 from app.api.parsing import PARSER, refuse_body, refuse_parameters
 from app.auth.guard import ANY_CREDENTIAL, require
 from app.db.extensions import db
+from app.db.replica import read_from_replica
 from app.http.errors import ApiError
 from app.http.etags import IfMatch
 from app.openapi.operations import Contract, describe, finish, path_parameters
@@ -32,6 +33,7 @@ __all__ = ["ANY_CREDENTIAL", "ApiBlueprint"]
 
 View = Callable[..., Response]
 Precheck = Callable[..., None]
+Source = Callable[[Callable[[], Response]], Response]  # runs a reading on a database
 
 # Errors that a repeat gets again. 401, 403 and 429 come before a key is looked at; 5xx may pass.
 _STORED_ERRORS = frozenset({400, 404, 409, 412, 422})
@@ -58,6 +60,7 @@ class ApiBlueprint(Blueprint):  # type: ignore[misc]
         precheck: Precheck | None = None,
         conflicts: bool = False,
         conditional: bool = False,
+        from_replica: bool = False,
         refusals: Mapping[int, str] | None = None,
     ) -> Callable[[View], View]:
         """Declare an operation.
@@ -73,6 +76,7 @@ class ApiBlueprint(Blueprint):  # type: ignore[misc]
                 NotFound when what the path names is not there.
             conflicts: whether the operation can answer 409.
             conditional: whether it heeds If-Match, which the view gets as ``if_match``.
+            from_replica: whether a replica of the database may be read, where there is one.
             refusals: the components of answers that are refused otherwise than usual, by status.
 
         The view is called as ``view(principal, [loaded], [if_match=…], **path_ids)``.
@@ -91,7 +95,8 @@ class ApiBlueprint(Blueprint):  # type: ignore[misc]
 
         def decorate(view: View) -> View:
             if method == "GET":
-                run = _read(self._with_query(view, query), needs, precheck)
+                source: Source = read_from_replica if from_replica else _call
+                run = _read(self._with_query(view, query), needs, precheck, source)
             else:
                 change = _committed(_with_if_match(view) if conditional else view)
                 run = _change(self._with_body(change, takes), needs, precheck)
@@ -135,17 +140,25 @@ class ApiBlueprint(Blueprint):  # type: ignore[misc]
         return without_parameters
 
 
-def _read(view: View, needs: str, precheck: Precheck | None) -> View:
+def _read(view: View, needs: str, precheck: Precheck | None, source: Source) -> View:
     """An operation that only reads."""
 
     @wraps(view)
     def run(**ids: str) -> Response:
         principal = require(needs)
-        if precheck is not None:
-            precheck(principal.account_id, **ids)
-        return view(principal, **ids)
+
+        def read() -> Response:
+            if precheck is not None:
+                precheck(principal.account_id, **ids)
+            return view(principal, **ids)
+
+        return source(read)
 
     return run
+
+
+def _call(read: Callable[[], Response]) -> Response:
+    return read()
 
 
 def _change(view: View, needs: str, precheck: Precheck | None) -> View:

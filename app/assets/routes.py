@@ -39,6 +39,7 @@ _ONE = f"{_ALL}/<asset_id>"
     needs="assets:read",
     query=AccountAssetQuerySchema,
     gives=(200, page_of(AssetSchema, some_fields=True)),
+    from_replica=True,
 )
 def list_all_assets(principal: Principal, values: dict[str, Any]) -> Response:
     """List the assets of all projects."""
@@ -55,6 +56,7 @@ def list_all_assets(principal: Principal, values: dict[str, Any]) -> Response:
     precheck=check_project,
     query=AssetQuerySchema,
     gives=(200, page_of(AssetSchema, some_fields=True)),
+    from_replica=True,
 )
 def list_assets(principal: Principal, values: dict[str, Any], project_id: str) -> Response:
     """List the assets of a project."""

@@ -62,13 +62,7 @@ def engine_options(settings: Settings) -> dict[str, Any]:
                 "factory": QueuedConnection,
             },
         }
-    return {
-        "hide_parameters": True,
-        "pool_size": settings.database_pool_size,
-        "max_overflow": 0,
-        "pool_timeout": settings.database_timeout_ms / 1000,
-        "connect_args": postgresql.connect_args(settings),
-    }
+    return postgresql.engine_options(settings, "database_url")
 
 
 def init_app(app: Flask) -> None:

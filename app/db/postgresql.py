@@ -78,20 +78,29 @@ class LimitedConnection(psycopg.Connection[Any]):
             raise
 
 
-def connect_args(settings: Settings) -> dict[str, Any]:
-    """Arguments for a connection besides those of the address.
+def engine_options(settings: Settings, setting: str) -> dict[str, Any]:
+    """Options of an engine.
+
+    Args:
+        setting: the one with the address.
 
     Raises:
         config.SettingsError: the address is malformed, or has an option that libpq does not know.
     """
-    given = _parameters(settings.database_url)
+    given = _parameters(setting.upper(), getattr(settings, setting))
     limits = {name: value for name, value in _NETWORK_LIMITS.items() if name not in given}
     # A prepared statement is one of the server's connection, which transactions share.
     is_shared = settings.pgbouncer_pool_mode == "transaction"
-    return limits | {"prepare_threshold": None if is_shared else 2}
+    return {
+        "hide_parameters": True,
+        "pool_size": settings.database_pool_size,
+        "max_overflow": 0,
+        "pool_timeout": settings.database_timeout_ms / 1000,
+        "connect_args": limits | {"prepare_threshold": None if is_shared else 2},
+    }
 
 
-def _parameters(url: str) -> Mapping[str, Any]:
+def _parameters(setting: str, url: str) -> Mapping[str, Any]:
     """What an address says, by libpq's names."""
     try:
         dialect: Any = postgresql.psycopg.dialect
@@ -103,7 +112,7 @@ def _parameters(url: str) -> Mapping[str, Any]:
         reason = "its port is not a number"
     else:
         return parameters
-    raise SettingsError(f"DATABASE_URL cannot be used: {reason}.")
+    raise SettingsError(f"{setting} cannot be used: {reason}.")
 
 
 def prepare(engine: Engine, settings: Settings) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import namedtuple
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import Any, Final
 
 from flask import Flask, current_app, g
@@ -22,7 +22,8 @@ from sqlalchemy.pool import PoolProxiedConnection
 from sqlalchemy.sql.compiler import SQLCompiler
 
 _ENGINE: Final = "canopy_reading_engine"
-_CONNECTION: Final = "canopy_reader"
+_SOURCE: Final = "canopy_reading_source"  # another engine, for a while
+_CONNECTIONS: Final = "canopy_readers"  # of this request, by engine
 _CURSORS: Final = "canopy_reading_cursors"
 _TIMES_TRIED: Final = 2  # a connection that the server has closed meanwhile is replaced once
 
@@ -40,18 +41,27 @@ def init_app(app: Flask, url: str, options: Mapping[str, Any]) -> Engine:
 
 
 def engine() -> Engine:
-    """The application's engine for reading."""
-    found: Engine = current_app.extensions[_ENGINE]
+    """The engine for reading: that of the application, or of ``reading_from``."""
+    found: Engine = g.get(_SOURCE) or current_app.extensions[_ENGINE]
     return found
 
 
+@contextmanager
+def reading_from(source: Engine) -> Iterator[None]:
+    """Send the queries of the block to another engine."""
+    setattr(g, _SOURCE, source)
+    try:
+        yield
+    finally:
+        g.pop(_SOURCE)
+
+
 def release() -> None:
-    """Give the request's connection back, before a change opens its own."""
+    """Give the request's connections back, before a change opens its own."""
     for cursor in g.pop(_CURSORS, ()):  # unread, it would hold SQLite to the moment of its reading
         with suppress(engine().dialect.loaded_dbapi.Error):  # its connection is gone
             cursor.close()
-    connection: PoolProxiedConnection | None = g.pop(_CONNECTION, None)
-    if connection is not None:
+    for connection in g.pop(_CONNECTIONS, {}).values():
         connection.close()
 
 
@@ -187,7 +197,7 @@ def _execute(
     Returns the cursor and its rows: the first ``number`` of them, or all.
     """
     for tries_left in reversed(range(_TIMES_TRIED)):
-        connection: Any = g.get(_CONNECTION) or _open(source)
+        connection: Any = g.get(_CONNECTIONS, {}).get(source) or _open(source)
         cursor = None
         try:
             cursor = connection.cursor()
@@ -196,7 +206,7 @@ def _execute(
         except source.dialect.loaded_dbapi.Error as error:
             gone = source.dialect.is_disconnect(error, connection.dbapi_connection, cursor)
             if gone:
-                g.pop(_CONNECTION).invalidate(error)
+                g.get(_CONNECTIONS).pop(source).invalidate(error)
                 source.dispose()
             if not (gone and tries_left):
                 raise _wrapped(error, text, source, gone) from error
@@ -211,7 +221,7 @@ def _open(source: Engine) -> PoolProxiedConnection:
         connection = source.raw_connection()
     except source.dialect.loaded_dbapi.Error as error:
         raise _wrapped(error, "", source, gone=True) from error
-    setattr(g, _CONNECTION, connection)
+    g.setdefault(_CONNECTIONS, {})[source] = connection
     return connection
 
 

@@ -10,7 +10,7 @@ from redis.exceptions import RedisError
 from sqlalchemy import URL
 
 from app.db.snapshots import DATABASE_ERRORS, database_url, may_exist, reason, shown_url, snapshot
-from app.doctor.checks import contents, database, deliveries, host, mail, valkey
+from app.doctor.checks import contents, database, deliveries, host, mail, replica, valkey
 from app.doctor.results import Result, Status, problem, warning
 from app.jobs.valkey import connect
 from config import Settings, SettingsError, load_settings, setting_faults
@@ -41,6 +41,7 @@ OF_DATABASE: Final[dict[str, Check]] = {
     "derived columns": contents.derived,
     "mails": mail.undelivered,
     "deliveries": deliveries.overdue,
+    "replica": replica.replica,
 }
 OF_VALKEY: Final[dict[str, Check]] = {
     "valkey": valkey.reachable,
@@ -86,7 +87,10 @@ def examine(environ: Mapping[str, str]) -> Iterator[DoctorFinding]:
     yield from _run({name: partial(check, settings) for name, check in OF_SETTINGS.items()})
     url = database_url(settings)
     encrypted = partial(contents.encrypted, settings=settings)
-    of_database = OF_DATABASE | {"encrypted values": encrypted}
+    of_database = OF_DATABASE | {
+        "encrypted values": encrypted,
+        "replica": partial(replica.replica, settings=settings),
+    }
     yield from _run(
         {name: partial(_in_database, url, check) for name, check in of_database.items()}
     )

@@ -23,7 +23,12 @@ bp = ApiBlueprint(
 
 
 @bp.operation(
-    "GET", "/events", needs="admin", query=EventQuerySchema, gives=(200, page_of(EventSchema))
+    "GET",
+    "/events",
+    needs="admin",
+    query=EventQuerySchema,
+    gives=(200, page_of(EventSchema)),
+    from_replica=True,
 )
 def list_events(principal: Principal, values: dict[str, Any]) -> Response:
     """List events.

@@ -35,6 +35,7 @@ _ONE = "/projects/<project_id>"
     needs="projects:read",
     query=ProjectQuerySchema,
     gives=(200, page_of(ProjectSchema, some_fields=True)),
+    from_replica=True,
 )
 def list_projects(principal: Principal, values: dict[str, Any]) -> Response:
     """List projects.

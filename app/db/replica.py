@@ -1,0 +1,143 @@
+"""Reading lists from a replica of PostgreSQL, which takes their work off the primary.
+
+What is read there is as recent as what the primary would have answered: the primary is asked how
+far its log has been written, and the replica is read only if it has replayed as much. If it has not
+within a moment, or is unavailable, the primary is read instead.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from typing import Final, TypeVar
+
+from flask import Flask, current_app
+from prometheus_client import Counter
+from sqlalchemy import Engine, column, create_engine, text
+from sqlalchemy.exc import SQLAlchemyError
+
+from app.db import postgresql, queries
+from app.db.engines import is_outage
+from app.db.postgresql import reply_limit
+from app.db.queries import CompiledQuery
+from config import Settings
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+_EXTENSION: Final = "canopy_replica"
+_CATCH_UP: Final = 0.05  # seconds, for which a replica that is behind is waited for
+_CATCH_UP_STEP: Final = 0.005
+_REPLY_SECONDS: Final = 0.5  # after which it is known to hang
+_PAUSE: Final = 5.0  # seconds, after which a replica that failed is tried again
+_CONNECT_SECONDS: Final = 2  # libpq's minimum
+_TIMED_OUT: Final = "57014"
+
+# https://www.postgresql.org/docs/current/functions-admin.html: what is committed is flushed.
+_WRITTEN = CompiledQuery(
+    text("SELECT CAST(pg_current_wal_flush_lsn() AS text) AS position").columns(column("position"))
+)
+_HAS_REPLAYED = text(
+    "SELECT pg_is_in_recovery() AND pg_last_wal_replay_lsn() >= CAST(:position AS pg_lsn)"
+)
+_READS: Final = Counter(
+    "canopy_replica_reads_total", "Lists read while a replica is set, by what was read", ["source"]
+)
+
+
+class Replica:
+    """A replica, and whether it is any use at the moment."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self._lock = threading.Lock()
+        self._avoided_until = 0.0  # monotonic
+
+    def read(self, read: Callable[[], T]) -> T:
+        """The result of ``read``, from here if it is up to date."""
+        if self._may_be_tried():
+            position = _WRITTEN.scalar()
+            try:
+                if self._has_replayed(position):
+                    with queries.reading_from(self.engine):
+                        result = read()
+                    self._on_success()
+                    return result
+            except SQLAlchemyError as error:
+                if not _is_unavailable(error):
+                    raise
+                self._on_failure(error)
+        _READS.labels("primary").inc()
+        return read()
+
+    def _has_replayed(self, position: str) -> bool:
+        """Whether it has replayed the log as far as this, or does so in a moment."""
+        deadline = time.monotonic() + _CATCH_UP
+        with self.engine.connect() as connection, reply_limit(connection, _REPLY_SECONDS):
+            while not connection.execute(_HAS_REPLAYED, {"position": position}).scalar():
+                if time.monotonic() >= deadline:
+                    return False
+                time.sleep(_CATCH_UP_STEP)
+        return True
+
+    def _may_be_tried(self) -> bool:
+        """Whether it works; after a failure, one request finds out now and then."""
+        with self._lock:
+            now = time.monotonic()
+            if now < self._avoided_until:
+                return False
+            if self._avoided_until:
+                self._avoided_until = now + _PAUSE
+            return True
+
+    def _on_success(self) -> None:
+        _READS.labels("replica").inc()
+        if self._avoided_until:
+            log.warning("the replica of the database is back")
+            self._avoided_until = 0.0
+
+    def _on_failure(self, error: SQLAlchemyError) -> None:
+        if not self._avoided_until:
+            log.error("the replica of the database is unavailable: %s", _cause(error))
+        self._avoided_until = time.monotonic() + _PAUSE
+        self.engine.dispose()
+
+
+def init_app(app: Flask, settings: Settings) -> None:
+    """Give ``app`` its replica, if ``DATABASE_REPLICA_URL`` is set.
+
+    Raises:
+        config.SettingsError: the address cannot be used.
+    """
+    if settings.database_replica_url is None:
+        return
+    options = postgresql.engine_options(settings, "database_replica_url")
+    options["connect_args"] |= {"connect_timeout": _CONNECT_SECONDS}
+    engine = create_engine(
+        settings.database_replica_url,
+        **options,
+        isolation_level="AUTOCOMMIT",
+        pool_reset_on_return=None,
+    )
+    postgresql.prepare(engine, settings)
+    app.extensions[_EXTENSION] = Replica(engine)
+
+
+def read_from_replica(read: Callable[[], T]) -> T:
+    """The result of ``read``, which sends queries only: from the replica if there is one and it is
+    up to date, otherwise from the primary."""
+    replica: Replica | None = current_app.extensions.get(_EXTENSION)
+    return read() if replica is None else replica.read(read)
+
+
+def _is_unavailable(error: SQLAlchemyError) -> bool:
+    """Whether the primary may succeed. A query that took too long would take as long there."""
+    return is_outage(error) and getattr(_cause(error), "sqlstate", None) != _TIMED_OUT
+
+
+def _cause(error: SQLAlchemyError) -> object:
+    """The driver's own error, if there is one."""
+    return getattr(error, "orig", None) or error

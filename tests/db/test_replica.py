@@ -1,0 +1,164 @@
+"""Lists are read from a replica, which must never show an older state than the primary."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from flask import Flask
+from prometheus_client import REGISTRY
+
+from app.factory import create_app
+from config import SettingsError, load_settings
+from tests.db.standby import Standby
+from tests.make import Client, make_account, make_project, second_app
+
+Reads = Callable[[], tuple[float, float]]
+
+
+@pytest.fixture
+def caller(app: Flask, request: pytest.FixtureRequest) -> Iterator[Client]:
+    """A caller of an application that has a replica."""
+    settings = app.config["SETTINGS"]
+    if settings.uses_sqlite:
+        pytest.skip("SQLite has no replicas")
+    url = request.getfixturevalue("standby").url(settings.database_url)
+    with second_app(app, database_replica_url=url) as made:
+        yield make_account(made)
+
+
+@pytest.fixture
+def reads() -> Reads:
+    """How many lists were read from the replica and from the primary, since the last call."""
+    last = {"replica": 0.0, "primary": 0.0}
+
+    def count() -> tuple[float, float]:
+        found = []
+        for source, before in list(last.items()):
+            sample = REGISTRY.get_sample_value("canopy_replica_reads_total", {"source": source})
+            last[source] = sample or 0.0
+            found.append(last[source] - before)
+        return found[0], found[1]
+
+    count()
+    return count
+
+
+def names(caller: Client) -> list[str]:
+    response = caller.get("/v1/projects")
+    assert response.status_code == 200
+    return [project["name"] for project in response.json["data"]]
+
+
+def test_lists_are_read_from_it_and_show_what_was_just_written(
+    caller: Client, reads: Reads
+) -> None:
+    for number in range(30):
+        made = make_project(caller, name=f"Forest {number}")
+        assert names(caller)[0] == f"Forest {number}"
+        caller.get(f"/v1/projects/{made['id']}/assets")
+    from_replica, from_primary = reads()
+    assert from_replica + from_primary == 60
+    assert from_replica > 40
+
+
+def test_single_resources_are_read_from_the_primary(caller: Client, reads: Reads) -> None:
+    made = make_project(caller)
+    assert caller.get(f"/v1/projects/{made['id']}").status_code == 200
+    assert reads() == (0, 0)
+
+
+def test_one_that_is_behind_is_not_read(caller: Client, reads: Reads, standby: Standby) -> None:
+    standby.execute("SELECT pg_wal_replay_pause()")
+    try:
+        make_project(caller, name="New")
+        began = time.monotonic()
+        assert names(caller) == ["New"]
+        assert time.monotonic() - began < 1
+        assert reads() == (0, 1)
+    finally:
+        standby.execute("SELECT pg_wal_replay_resume()")
+    assert names(caller) == ["New"]
+
+
+def test_one_that_is_gone_is_not_read(
+    caller: Client, reads: Reads, standby: Standby, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.db.replica._PAUSE", 0.5)
+    make_project(caller, name="New")
+    names(caller)
+    standby.stop()
+    try:
+        reads()
+        for _ in range(3):
+            assert names(caller) == ["New"]
+        assert reads() == (0, 3)
+    finally:
+        standby.start()
+    deadline = time.monotonic() + 10
+    while names(caller) == ["New"] and not reads()[0]:
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+
+def test_one_that_hangs_is_not_read(caller: Client, reads: Reads, standby: Standby) -> None:
+    make_project(caller, name="New")
+    names(caller)
+    reads()
+    with standby.hanging():
+        began = time.monotonic()
+        assert [names(caller) for _ in range(3)] == [["New"]] * 3
+        assert time.monotonic() - began < 2
+    assert reads() == (0, 3)
+
+
+def test_one_that_cancels_a_query_is_not_read_again(
+    caller: Client, reads: Reads, standby: Standby
+) -> None:
+    make_project(caller, name="New")
+    names(caller)
+    reads()
+    standby.execute(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+        " WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'"
+    )
+    assert names(caller) == ["New"]
+    assert sum(reads()) == 1
+
+
+def test_a_primary_is_not_read_as_a_replica(app: Flask, reads: Reads) -> None:
+    settings = app.config["SETTINGS"]
+    if settings.uses_sqlite:
+        pytest.skip("SQLite has no replicas")
+    with second_app(app, database_replica_url=settings.database_url) as made:
+        caller = make_account(made)
+        make_project(caller, name="New")
+        assert names(caller) == ["New"]
+        assert reads() == (0, 1)
+
+
+def test_nobody_else_sees_the_lists(caller: Client, app: Flask) -> None:
+    make_project(caller, name="Mine")
+    assert names(make_account(caller.app)) == []
+
+
+@pytest.mark.parametrize(
+    ("url", "reason"),
+    [
+        ("sqlite:///x", "must begin with postgresql://"),
+        ("postgresql://h/d", "needs a DATABASE_URL of PostgreSQL"),
+    ],
+)
+def test_addresses_that_cannot_be_used(tmp_path: Path, url: str, reason: str) -> None:
+    with pytest.raises(SettingsError, match=f"DATABASE_REPLICA_URL.*{reason}"):
+        load_settings({"INSTANCE_PATH": str(tmp_path), "DATABASE_REPLICA_URL": url})
+
+
+def test_an_unknown_option(tmp_path: Path) -> None:
+    settings = load_settings({"INSTANCE_PATH": str(tmp_path), "DATABASE_URL": "postgresql://h/d"})
+    settings = dataclasses.replace(settings, database_replica_url="postgresql+psycopg://h/d?x=y")
+    with pytest.raises(SettingsError, match="DATABASE_REPLICA_URL cannot be used"):
+        create_app(settings)
