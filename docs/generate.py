@@ -21,6 +21,7 @@ from werkzeug.routing import Rule
 
 from app.auth.guard import ANY_CREDENTIAL, PROFILE
 from app.core import JOBS
+from app.db.column_types import Base
 from app.factory import create_app
 from app.geometry import PROBLEM_CODES
 from app.policy import bounds
@@ -30,6 +31,7 @@ from app.policy.plans import PLANS, Plan
 from app.policy.tiers import DEFAULT_TIER, FORMS, ROUTES, TIERS, WINDOW_SECONDS
 from app.site.pages import PageBlueprint
 from config import ROOT, load_settings, setting_docs
+from docs import partitioning
 from docs.access import cell
 
 FOLDER: Final = Path(__file__).parent
@@ -228,6 +230,26 @@ def geometry_problems() -> str:
     return table(["Code", "What is wrong"], rows)
 
 
+def partitions_by_month() -> str:
+    head = ["Table", "Partitioned by", "What stands in the way"]
+    rows = (
+        [f"`{name}`", f"`{column}`", "; ".join(partitioning.month_obstacles(name)) or "nothing"]
+        for name, column in partitioning.BY_MONTH.items()
+    )
+    return table(head, rows)
+
+
+def distribution_by_account() -> str:
+    """Every table, with what must change before it can be distributed by account."""
+    rows = []
+    for each in sorted(Base.metadata.sorted_tables, key=lambda each: each.name):
+        column = partitioning.account_column(each)
+        obstacles = partitioning.account_obstacles(each.name)
+        by = "reference table" if column is None else f"`{column}`"
+        rows.append([f"`{each.name}`", by, "; ".join(obstacles) or "nothing"])
+    return table(["Table", "Distributed by", "What stands in the way"], rows)
+
+
 TABLES: Final[dict[str, Callable[[], str]]] = {
     "permissions": permissions,
     "roles": roles,
@@ -244,6 +266,8 @@ TABLES: Final[dict[str, Callable[[], str]]] = {
     "pages": pages,
     "open-routes": open_routes,
     "geometry-problems": geometry_problems,
+    "partitions-by-month": partitions_by_month,
+    "distribution-by-account": distribution_by_account,
 }
 
 

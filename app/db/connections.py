@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.db import queries
+from app.db import queries, replica
 from app.db.extensions import db
 
 
@@ -18,5 +18,5 @@ def forget_all() -> None:
 
 
 def _dispose(*, close: bool) -> None:
-    for engine in (*db.engines.values(), queries.engine()):
+    for engine in (*db.engines.values(), queries.engine(), *replica.engines()):
         engine.dispose(close=close)

@@ -126,6 +126,12 @@ def init_app(app: Flask, settings: Settings) -> None:
     app.extensions[_EXTENSION] = Replica(engine)
 
 
+def engines() -> list[Engine]:
+    """The engine of the application's replica, if it has one."""
+    replica: Replica | None = current_app.extensions.get(_EXTENSION)
+    return [] if replica is None else [replica.engine]
+
+
 def read_from_replica(read: Callable[[], T]) -> T:
     """The result of ``read``, which sends queries only: from the replica if there is one and it is
     up to date, otherwise from the primary."""

@@ -64,13 +64,11 @@ def require_usable_key(app: Flask) -> None:
         config.SettingsError: none of the newest secrets can be decrypted. While the database is
             unavailable, nothing is known.
     """
-    webhooks = SEALED[0]
-    newest = (
-        select(webhooks.column).where(webhooks.where).order_by(Webhook.id.desc()).limit(_NEWEST)
-    )
+    has_secret = Webhook.sealed_secret != ""
+    newest = select(Webhook.sealed_secret).where(has_secret).order_by(Webhook.id.desc())
     with app.app_context(), suppress(SQLAlchemyError):
         with connect() as connection:
-            found = connection.execute(newest).scalars().all()
+            found = connection.execute(newest.limit(_NEWEST)).scalars().all()
         connections.close_all()  # forked processes must not inherit them
         if found and not any(map(is_readable, found)):
             raise SettingsError(

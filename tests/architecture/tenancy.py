@@ -99,8 +99,6 @@ EXCEPTIONS = {
         "app.oauth.consents", "revoke_consents_to", "OAuthConsent"
     ): "all consents to an application that may ask for less from now on",
     Place("app.maintenance.sealed", "require_usable_key", "Webhook"): "of all accounts",
-    Place("app.maintenance.sealed", "require_usable_key", "IdempotentResponse"): "not read: the list of "
-    "what is encrypted begins with webhooks",
     Place("app.members.invitations", "_BY_TOKEN", "Membership"): "finds out which account invites",
     Place("app.members.invitations", "_ACCEPT", "Membership"): "likewise",
     Place("app.api.idempotency", "claim", "IdempotentResponse"): "changes that name account_id",
