@@ -79,6 +79,7 @@ def init_app(app: Flask) -> None:
         else:
             for engine in (db.engine, reading_engine):
                 postgresql.prepare(engine, settings)
+            postgresql.refuse_unconfirmed(db.engine, settings)
 
 
 @contextmanager

@@ -18,9 +18,10 @@ from psycopg.pq import TransactionStatus
 from sqlalchemy import Connection, Engine, event
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import ArgumentError
+from sqlalchemy.exc import ArgumentError, OperationalError
 
 from app.values import clock
+from app.values.circuit_breaker import CircuitBreaker
 from config import Settings, SettingsError
 
 T = TypeVar("T")
@@ -39,6 +40,14 @@ _CLOCK_SECONDS: Final = 10.0  # after which the database's clock is read again
 _REPLY_MARGIN: Final = 1.0  # seconds beyond statement_timeout, in which PostgreSQL itself gives up
 
 
+_IS_ATTEMPT: Final = "canopy_is_attempt"  # to find out whether commits are confirmed again
+_UNCONFIRMED_PAUSE: Final = 1.0  # seconds, after which one change finds out
+
+
+class NoReply(psycopg.OperationalError):
+    """PostgreSQL took too long."""
+
+
 class CommitOutcomeUnknown(psycopg.OperationalError):
     """PostgreSQL did not confirm a commit; the changes may have been made or not."""
 
@@ -47,21 +56,20 @@ class LimitedConnection(psycopg.Connection[Any]):
     """A connection that is closed when PostgreSQL does not reply in time."""
 
     reply_seconds: float | None = None  # None: no limit
+    commits: CircuitBreaker | None = None  # of its engine, if it is for changes
 
     def wait(self, gen: PQGen[T], interval: float = 0.1, timeout: float | None = None) -> T:
         """The result of an exchange with PostgreSQL.
 
         Raises:
-            psycopg.OperationalError: it took too long, and the connection is closed. It is not
-                canceled: a canceled commit that waits for a standby would look like a success.
+            NoReply: it took too long, and the connection is closed. It is not canceled: a canceled
+                commit that waits for a standby would look like a success.
         """
         try:
             return super().wait(gen, interval, self.reply_seconds if timeout is None else timeout)
         except psycopg.errors._WaitTimeout as error:
             self.pgconn.finish()
-            raise psycopg.OperationalError(
-                f"PostgreSQL did not reply within {self.reply_seconds} s"
-            ) from error
+            raise NoReply(f"PostgreSQL did not reply within {self.reply_seconds} s") from error
 
     def commit(self) -> None:
         """Commit.
@@ -73,9 +81,13 @@ class LimitedConnection(psycopg.Connection[Any]):
         try:
             super().commit()
         except psycopg.OperationalError as error:
-            if is_changing and self.closed:
-                raise CommitOutcomeUnknown(str(error)) from error
-            raise
+            if not (is_changing and self.closed):
+                raise
+            if self.commits and isinstance(error, NoReply):
+                self.commits.on_failure()
+            raise CommitOutcomeUnknown(str(error)) from error
+        if is_changing and self.commits:
+            self.commits.on_success()
 
 
 def engine_options(settings: Settings, setting: str) -> dict[str, Any]:
@@ -129,7 +141,7 @@ def prepare(engine: Engine, settings: Settings) -> None:
     @event.listens_for(engine, "do_connect")
     def connect(_: object, __: object, arguments: Any, parameters: Any) -> LimitedConnection:
         connection = LimitedConnection.connect(*arguments, **parameters)
-        connection.reply_seconds = timeout / 1000 + _REPLY_MARGIN
+        connection.reply_seconds = _reply_seconds(settings)
         if not is_shared:
             connection.execute(set_all)
             connection.commit()
@@ -138,6 +150,34 @@ def prepare(engine: Engine, settings: Settings) -> None:
     event.listen(engine, "checkout", _follow_clock)
     if is_shared:
         event.listen(engine, "begin", lambda connection: connection.exec_driver_sql(set_all))
+
+
+def refuse_unconfirmed(engine: Engine, settings: Settings) -> None:
+    """Have transactions of ``engine`` fail at once while PostgreSQL does not confirm them, as when
+    its only synchronous standby is gone. Each would occupy a thread until it is given up, until
+    there were none left for reading. One now and then finds out whether that is over."""
+    commits = CircuitBreaker(_UNCONFIRMED_PAUSE, longest=_reply_seconds(settings))
+
+    @event.listens_for(engine, "connect")
+    def connect(connection: LimitedConnection, _: object) -> None:
+        connection.commits = commits
+
+    @event.listens_for(engine, "begin")
+    def begin(connection: Connection) -> None:
+        may_attempt = commits.may_attempt()
+        connection.info[_IS_ATTEMPT] = may_attempt and commits.has_failed
+        if not may_attempt:
+            reason = psycopg.OperationalError("PostgreSQL does not confirm changes")
+            raise OperationalError("BEGIN", {}, reason)
+
+    @event.listens_for(engine, "rollback")
+    def roll_back(connection: Connection) -> None:
+        if not connection.invalidated and connection.info.pop(_IS_ATTEMPT, False):
+            commits.on_failure()  # it found nothing out
+
+
+def _reply_seconds(settings: Settings) -> float:
+    return settings.database_timeout_ms / 1000 + _REPLY_MARGIN
 
 
 def _follow_clock(connection: LimitedConnection, *_: object) -> None:

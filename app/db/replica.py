@@ -8,7 +8,6 @@ within a moment, or is unavailable, the primary is read instead.
 from __future__ import annotations
 
 import logging
-import threading
 import time
 from collections.abc import Callable
 from typing import Final, TypeVar
@@ -22,6 +21,7 @@ from app.db import postgresql, queries
 from app.db.engines import is_outage
 from app.db.postgresql import reply_limit
 from app.db.queries import CompiledQuery
+from app.values.circuit_breaker import CircuitBreaker
 from config import Settings
 
 log = logging.getLogger(__name__)
@@ -33,6 +33,7 @@ _CATCH_UP: Final = 0.05  # seconds, for which a replica that is behind is waited
 _CATCH_UP_STEP: Final = 0.005
 _REPLY_SECONDS: Final = 0.5  # after which it is known to hang
 _PAUSE: Final = 5.0  # seconds, after which a replica that failed is tried again
+_ATTEMPT_SECONDS: Final = 10.0
 _CONNECT_SECONDS: Final = 2  # libpq's minimum
 _TIMED_OUT: Final = "57014"
 
@@ -53,12 +54,11 @@ class Replica:
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
-        self._lock = threading.Lock()
-        self._avoided_until = 0.0  # monotonic
+        self._breaker = CircuitBreaker(_PAUSE, longest=_ATTEMPT_SECONDS)
 
     def read(self, read: Callable[[], T]) -> T:
         """The result of ``read``, from here if it is up to date."""
-        if self._may_be_tried():
+        if self._breaker.may_attempt():
             position = _WRITTEN.scalar()
             try:
                 if self._has_replayed(position):
@@ -83,26 +83,16 @@ class Replica:
                 time.sleep(_CATCH_UP_STEP)
         return True
 
-    def _may_be_tried(self) -> bool:
-        """Whether it works; after a failure, one request finds out now and then."""
-        with self._lock:
-            now = time.monotonic()
-            if now < self._avoided_until:
-                return False
-            if self._avoided_until:
-                self._avoided_until = now + _PAUSE
-            return True
-
     def _on_success(self) -> None:
         _READS.labels("replica").inc()
-        if self._avoided_until:
+        if self._breaker.has_failed:
             log.warning("the replica of the database is back")
-            self._avoided_until = 0.0
+        self._breaker.on_success()
 
     def _on_failure(self, error: SQLAlchemyError) -> None:
-        if not self._avoided_until:
+        if not self._breaker.has_failed:
             log.error("the replica of the database is unavailable: %s", _cause(error))
-        self._avoided_until = time.monotonic() + _PAUSE
+        self._breaker.on_failure()
         self.engine.dispose()
 
 

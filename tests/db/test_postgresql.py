@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import signal
 import time
@@ -75,6 +76,32 @@ def test_a_commit_that_is_not_confirmed_is_told_and_found_out(
     assert again.status_code == 201
     assert again.headers["Idempotency-Replayed"] == "true"
     assert impatient.get("/v1/projects").json["meta"]["total"] == 1
+
+
+@pytest.mark.provokes(503)
+def test_further_changes_fail_at_once_and_reads_go_on(
+    impatient: Client, postgres: PostgresServer
+) -> None:
+    other, names = make_account(impatient.app), map(str, itertools.count())
+
+    def create() -> tuple[int, float]:
+        began = time.monotonic()
+        status = other.post("/v1/projects", json={"name": next(names)}).status_code
+        return status, time.monotonic() - began
+
+    with lost_standby(postgres):
+        impatient.post("/v1/projects", json={"name": "A"})
+        outcomes = [create() for _ in range(10)]
+        assert {status for status, _ in outcomes} == {503}
+        assert max(seconds for _, seconds in outcomes) < 0.3
+        assert other.get("/v1/projects").status_code == 200
+        time.sleep(1)  # then one change finds out
+        assert create()[1] > 1
+        assert create()[1] < 0.3
+    deadline = time.monotonic() + 5
+    while create()[0] != 201:
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
 
 
 @pytest.mark.provokes(503)
