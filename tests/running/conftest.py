@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[2]
 STAND_IN = Path(__file__).parent / "stand_in"
 
 REAL = (
-    *("config.py", "config_mail.py", "config_values.py", "gunicorn.conf.py"),
+    *("config.py", "config_mail.py", "config_valkey.py", "config_values.py", "gunicorn.conf.py"),
     *("worker.py", "wsgi.py", "app/__init__.py", "app/serve.py"),
 )
 REAL_FOLDERS = (
@@ -32,6 +32,7 @@ STOOD_IN = {
     "extensions.py": "app/db/extensions.py",
     "connections.py": "app/db/connections.py",
     "migrations.py": "app/db/migrations.py",
+    "maintenance.py": "app/maintenance/service.py",
     "first_start.py": "app/cli/first_start.py",
     "jobs.py": "app/stand_in/jobs.py",
     "deliver.py": "app/stand_in/deliver.py",

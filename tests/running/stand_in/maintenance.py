@@ -1,0 +1,9 @@
+"""Stands in for ``app/maintenance/service.py``."""
+
+from __future__ import annotations
+
+from flask import Flask
+
+
+def require_usable_key(app: Flask) -> None:
+    pass
