@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from config_mail import MailServer, Sender, email, mail_server, sender
+from config_valkey import valkey_address
 from config_values import (
     Network,
     boolean,
@@ -75,8 +76,8 @@ class Settings:
     )
     redis_url: str | None = _setting(
         "",
-        url("redis", "rediss", "unix"),
-        "your own Valkey or Redis; unset: an embedded Valkey in the instance folder",
+        valkey_address,
+        "your own Valkey or Redis, or Sentinels; unset: an embedded Valkey in the instance folder",
     )
     secret_key: str = _setting(
         "",

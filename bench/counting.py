@@ -15,11 +15,11 @@ from typing import Any
 
 import psycopg
 from flask import Flask
-from redis import Redis
 from sqlalchemy import Engine, event
 
 from app.db.connections import close_all
 from app.factory import create_app
+from app.jobs.valkey_client import make_client
 from app.running.embedded import redis_url
 from bench.instance import Instance
 from config import load_settings
@@ -61,7 +61,7 @@ def _commands(app: Flask) -> Iterator[Counter[str]]:
     """The commands that clients send to Valkey meanwhile, by name."""
     found: Counter[str] = Counter()
     address = redis_url(app.config["SETTINGS"])
-    watching, ending = Redis.from_url(address), Redis.from_url(address)
+    watching, ending = make_client(address), make_client(address)
     ending.ping()
     with watching.monitor() as monitor:
         yield found

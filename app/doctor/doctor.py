@@ -95,7 +95,7 @@ def examine(environ: Mapping[str, str]) -> Iterator[DoctorFinding]:
         {name: partial(_in_database, url, check) for name, check in of_database.items()}
     )
     of_valkey = OF_VALKEY | {
-        "valkey": partial(valkey.reachable, is_embedded=settings.redis_url is None),
+        "valkey": partial(valkey.reachable, settings=settings),
         "secret keys": partial(valkey.secret_keys, settings=settings),
     }
     yield from _run(

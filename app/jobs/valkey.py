@@ -27,6 +27,7 @@ from redis.exceptions import NoScriptError, RedisError
 from redis.exceptions import TimeoutError as RedisTimeout
 from redis.retry import Retry
 
+from app.jobs.valkey_client import leads_elsewhere, make_client
 from config import Settings, SettingsError
 
 log = logging.getLogger(__name__)
@@ -142,6 +143,8 @@ class Valkey:
         if getattr(own, "known", None) != (os.getpid(), self.outages):
             own.connection = _new_connection(client)
             own.known, fresh = (os.getpid(), self.outages), True
+        elif leads_elsewhere(client, own.connection):
+            own.connection.disconnect()
         try:
             return _exchange(own.connection, command)
         except RedisConnectionError:
@@ -201,6 +204,8 @@ def _probe_until_up(reference: weakref.ref[Valkey]) -> None:
 def _exchange(connection: Any, command: tuple[Any, ...]) -> Any:
     """The answer to a command; a connection that failed is closed, and opens anew when used."""
     try:
+        if not connection.is_connected:
+            connection.connect()  # asks the Sentinels, which send_command does not
         connection.send_command(*command, check_health=False)
         return connection.read_response()
     except NoScriptError:
@@ -221,13 +226,13 @@ def _digest(text: str) -> str:
 def connect(url: str) -> Redis:
     """A client with short timeouts and without redis-py's own retries, whatever the address says
     of them. Raises ValueError or TypeError for an address with wrong options."""
-    client = Redis.from_url(url)
-    client.connection_pool.connection_kwargs |= {
-        "socket_timeout": TIMEOUT_SECONDS,
-        "socket_connect_timeout": TIMEOUT_SECONDS,
-        "retry": Retry(NoBackoff(), 0),
-        "health_check_interval": 0,
-    }
+    client = make_client(
+        url,
+        socket_timeout=TIMEOUT_SECONDS,
+        socket_connect_timeout=TIMEOUT_SECONDS,
+        retry=Retry(NoBackoff(), 0),
+        health_check_interval=0,
+    )
     _new_connection(client)
     return client
 

@@ -12,13 +12,18 @@ import os
 import signal
 import threading
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from types import FrameType
 from typing import Any, Final
 
+from redis.exceptions import RedisError
 from rq import Queue, Worker
+from rq.exceptions import DequeueTimeout, StopRequested
 from rq.job import Job
 from rq.utils import utcparse
+from rq.worker import WorkerStatus
 from rq.worker_registration import WORKERS_BY_QUEUE_KEY
 
 from app.db import connections
@@ -32,15 +37,84 @@ RQ_VERSION: Final = "2.12.0"
 FINISH_WITHIN: Final = 7.0  # seconds that a running job has after SIGTERM
 GIVE_UP_WITHIN: Final = 7.7  # seconds after SIGTERM until the worker exits in any case
 
+# Seconds. An idle worker asks for a job again and again, and notices within the sum of the two that
+# Valkey is gone without a word: a server that vanished closes no connection.
+ASK_FOR: Final = 1
+ANSWER_WITHIN: Final = 2
+
 HEARTBEAT_FIELD: Final = "last_heartbeat"  # of the hash that each worker keeps
 
 
 class JobWorker(Worker):
-    """Stops at SIGTERM when its job has finished; other signals are for the parent process."""
+    """Stops at SIGTERM when its job has finished; other signals are for the parent process.
 
-    max_connection_wait_time = 5.0  # seconds; RQ's 60 are long after a short outage
+    When Valkey fails, ``work`` returns and ``failure`` is the error; start another one then. RQ
+    would log each attempt to reach it, and would not register again with a server that lost its
+    data.
+    """
+
+    failure: RedisError | None = None
+    on_registered: Callable[[], None]  # called when Valkey took the worker's registration
     is_stopping = False
     _job_pipe: ParentPipe | None = None  # to the process of the running job
+
+    @property
+    def dequeue_timeout(self) -> int:
+        return ASK_FOR
+
+    @property
+    def connection_timeout(self) -> int:
+        return ASK_FOR + ANSWER_WITHIN
+
+    def register_birth(self) -> None:
+        super().register_birth()  # type: ignore[no-untyped-call]
+        self.on_registered()
+
+    def subscribe(self) -> None:
+        """Do not listen for RQ's commands: nobody here sends any."""
+
+    def check_for_suspension(self, burst: bool) -> None:
+        """Do not look for one: nobody here suspends workers."""
+
+    def run_maintenance_tasks(self) -> None:
+        with self._stop_on_failure():
+            super().run_maintenance_tasks()  # type: ignore[no-untyped-call]
+
+    def dequeue_job_and_maintain_ttl(
+        self, timeout: int | None, max_idle_time: int | None = None
+    ) -> tuple[Job, Queue]:
+        """Wait for a job, however long."""
+        self.set_state(WorkerStatus.IDLE)
+        while True:
+            self.heartbeat()
+            if self.should_run_maintenance_tasks:
+                self.run_maintenance_tasks()
+            with self._stop_on_failure(), suppress(DequeueTimeout):
+                return self._dequeue(timeout)
+
+    def execute_job(self, job: Job, queue: Queue) -> None:
+        with self._stop_on_failure():
+            super().execute_job(job, queue)
+
+    def heartbeat(self, timeout: int | None = None, pipeline: Any = None) -> None:
+        with self._stop_on_failure():
+            super().heartbeat(timeout, pipeline)
+
+    def set_current_job_working_time(
+        self, current_job_working_time: float, pipeline: Any = None
+    ) -> None:
+        """Let the job go on while Valkey is down; RQ ends one that takes too long."""
+        with suppress(RedisError):
+            super().set_current_job_working_time(current_job_working_time, pipeline)
+
+    def maintain_heartbeats(self, job: Job) -> None:
+        """Let the job go on while Valkey is down."""
+        with suppress(RedisError):
+            super().maintain_heartbeats(job)
+
+    def teardown(self) -> None:
+        if self.failure is None:
+            super().teardown()  # type: ignore[no-untyped-call]
 
     def _install_signal_handlers(self) -> None:
         signal.signal(signal.SIGTERM, self.request_stop)
@@ -80,11 +154,28 @@ class JobWorker(Worker):
         connections.forget_all()
         super().main_work_horse(job, queue)
 
-    def stop_listening(self) -> None:
-        """End the thread that receives RQ's commands. It outlives a worker that failed."""
-        thread: Any = self.pubsub_thread
-        if thread is not None:
-            thread.stop()
+    def _dequeue(self, timeout: int | None) -> tuple[Job, Queue]:
+        """The next job; RQ's DequeueTimeout if none came."""
+        found = self.queue_class.dequeue_any(
+            self._ordered_queues,
+            timeout,
+            connection=self.connection,
+            job_class=self.job_class,
+            serializer=self.serializer,
+            death_penalty_class=self.death_penalty_class,
+        )
+        assert found is not None  # as there is a timeout
+        found[0].redis_server_version = self.get_redis_server_version()  # type: ignore[no-untyped-call]
+        self.heartbeat()
+        return found
+
+    @contextmanager
+    def _stop_on_failure(self) -> Iterator[None]:
+        try:
+            yield
+        except RedisError as error:
+            self.failure = error
+            raise StopRequested from error
 
     def _notify_job(self) -> None:
         if self._job_pipe is not None:

@@ -1,4 +1,4 @@
-"""Which queues have a live worker: RQ's workers write a heartbeat to Valkey every 15 seconds, and
+"""Which queues have a live worker: RQ's workers write a heartbeat to Valkey every second, and
 every 10 while a job runs."""
 
 from __future__ import annotations

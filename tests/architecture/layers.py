@@ -32,7 +32,10 @@ LAYERS: tuple[tuple[str, frozenset[str]], ...] = (
     ("services", frozenset({"app.http", "app.db", "app.security", "app.egress"})),
     ("geometry", frozenset({"app.geometry"})),
     ("values", frozenset({"app.values"})),
-    ("policy", frozenset({"app.policy", "config", "config_mail", "config_values"})),
+    (
+        "policy",
+        frozenset({"app.policy", "config", "config_mail", "config_valkey", "config_values"}),
+    ),
 )
 NAMES = tuple(name for name, _ in LAYERS)
 

@@ -19,6 +19,7 @@ from gunicorn.http import errors, message, unreader, wsgi
 from gunicorn.workers import gthread
 from redis import Redis
 from rq import Queue, Worker
+from rq.job import Job
 
 from app.running import rq_worker
 from app.values import clock
@@ -70,6 +71,16 @@ def test_the_version_is_the_one_that_was_read(library: str) -> None:
         (Worker.monitor_work_horse, "(self, job, queue)"),
         (Worker.main_work_horse, "(self, job, queue)"),
         (Worker.kill_horse, "(self, sig)"),
+        (Worker.register_birth, "(self)"),
+        (Worker.subscribe, "(self)"),
+        (Worker.check_for_suspension, "(self, burst)"),
+        (Worker.run_maintenance_tasks, "(self)"),
+        (Worker.dequeue_job_and_maintain_ttl, "(self, timeout, max_idle_time=None)"),
+        (Worker.execute_job, "(self, job, queue)"),
+        (Worker.heartbeat, "(self, timeout=None, pipeline=None)"),
+        (Worker.set_current_job_working_time, "(self, current_job_working_time, pipeline=None)"),
+        (Worker.maintain_heartbeats, "(self, job)"),
+        (Worker.teardown, "(self)"),
     ],
 )
 def test_the_methods_have_the_same_parameters(function: Any, signature: str) -> None:
@@ -131,7 +142,13 @@ def test_the_errors_of_gunicorn_are_told_apart() -> None:
 
 
 def test_rq_calls_what_is_overridden() -> None:
-    assert "_install_signal_handlers" in Worker.work.__code__.co_names
+    called = {"_install_signal_handlers", "dequeue_job_and_maintain_ttl", "dequeue_timeout"}
+    called |= {"check_for_suspension", "run_maintenance_tasks", "execute_job", "heartbeat"}
+    assert called | {"teardown", "StopRequested"} <= set(Worker.work.__code__.co_names)
+    kept = {"maintain_heartbeats", "set_current_job_working_time"}
+    assert kept <= set(Worker.monitor_work_horse.__code__.co_names)
+    assert {"register_birth", "subscribe"} <= set(Worker.bootstrap.__code__.co_names)
+    assert "connection_timeout" in Worker._set_connection.__code__.co_names
     assert {"fork_work_horse", "monitor_work_horse"} <= set(Worker.execute_job.__code__.co_names)
     assert "main_work_horse" in Worker.fork_work_horse.__code__.co_names
 
@@ -140,8 +157,12 @@ def test_a_worker_of_rq_has_the_attributes(valkey_url: str) -> None:
     with Redis.from_url(valkey_url) as client:
         worker = Worker([Queue("internals", connection=client)], connection=client)
         assert worker.horse_pid == 0
-        assert worker.pubsub_thread is None
-        assert Worker.max_connection_wait_time > rq_worker.JobWorker.max_connection_wait_time
+        assert worker.pubsub_thread is None  # and so it stays where ``subscribe`` does nothing
+        assert worker.should_run_maintenance_tasks
+        assert (worker.queue_class, worker.job_class) == (Queue, Job)
+        assert worker._ordered_queues == worker.queues
+        assert worker.connection_timeout > worker.dequeue_timeout > rq_worker.ASK_FOR
+        assert worker.get_redis_server_version()
         worker.register_birth()
         try:
             (key,) = client.smembers(rq_worker.workers_key("internals"))

@@ -15,9 +15,11 @@ from pathlib import Path
 import pytest
 from redis import Redis
 
-from app.jobs.queue import DELIVERIES
+from app.jobs.queue import DELIVERIES, job_queue
+from app.jobs.valkey import connect
 from app.running import embedded
 from app.running.parent_pipe import ParentPipe
+from tests.faults.valkey import valkey
 from tests.running.instances import Instance, Marked, start_job, wait_for
 
 Start = Callable[..., "subprocess.Popen[bytes]"]
@@ -113,6 +115,23 @@ def test_goes_on_after_an_outage(
     server.wait()
     worker.send_signal(signal.SIGTERM)
     assert worker.wait(timeout=8) == 0
+
+
+@pytest.mark.slow
+def test_a_job_goes_on_while_valkey_hangs(
+    start_worker: Start, environment: dict[str, str], tmp_path: Path
+) -> None:
+    with valkey(tmp_path) as server:
+        environment["REDIS_URL"] = server.url
+        start_worker()
+        # Longer than JOB_MONITORING_INTERVAL, after which the worker writes a heartbeat.
+        job_queue(connect(server.url)).enqueue("app.stand_in.jobs.sleep", 16)
+        folder = Path(environment["INSTANCE_PATH"])
+        wait_for((folder / "job.started").exists)
+        server.send(signal.SIGSTOP)
+        time.sleep(14)
+        server.send(signal.SIGCONT)
+        wait_for((folder / "job.finished").exists, 5)
 
 
 def test_a_queue_waits_for_no_job_of_the_other(instance: Instance, deliveries: Deliveries) -> None:

@@ -7,10 +7,12 @@ from datetime import timedelta
 from typing import Any, Final, cast
 
 from redis import Redis
+from redis.exceptions import RedisError
 
 from app.doctor.checks.database import compare_clock
 from app.doctor.results import Result, ok, problem, warning
 from app.jobs.queue import DELIVERIES, GENERAL, job_queue
+from app.jobs.valkey_client import sentinels_of
 from app.limits.request_counts import CHANGED
 from app.running import embedded
 from app.running.part_registry import Part, running_parts
@@ -18,6 +20,7 @@ from app.running.worker_registry import count_workers
 from app.security.sealing import key_check
 from app.values import clock
 from config import Settings
+from config_valkey import SentinelAddress, sentinel_address
 
 _MANY_JOBS: Final = 1000
 _WAITING: Final = {
@@ -37,12 +40,40 @@ def url_of(settings: Settings) -> str | None:
     return None
 
 
-def reachable(client: Redis, *, is_embedded: bool) -> Iterator[Result]:
-    """Which server it is."""
+def reachable(client: Redis, settings: Settings) -> Iterator[Result]:
+    """Whether the Sentinels respond, if there are any, and which server it is."""
+    address = sentinel_address(settings.redis_url or "")
+    if address is not None:
+        yield from _sentinels(address)
     server: Any = client.info("server")
     name = server.get("server_name", "redis").capitalize()
     version = server.get("valkey_version") or server.get("redis_version")
-    yield ok(f"{name} {version}{', embedded' if is_embedded else ''}")
+    yield ok(f"{name} {version}{', embedded' if settings.redis_url is None else ''}")
+
+
+def _sentinels(address: SentinelAddress) -> Iterator[Result]:
+    """All of them name the same primary."""
+    primaries = set()
+    for (host, port), client in zip(address.sentinels, sentinels_of(address), strict=True):
+        try:
+            state: Any = client.sentinel_master(address.service)
+            primaries.add(f"{state['ip']}:{state['port']}")
+        except (RedisError, OSError) as error:
+            yield warning(
+                f"The Sentinel {host}:{port} does not name the primary of {address.service} "
+                f"({error})",
+                "Start it, or correct REDIS_URL.",
+            )
+        finally:
+            client.close()
+    if len(primaries) > 1:
+        yield warning(
+            f"The Sentinels name different primaries: {', '.join(sorted(primaries))}",
+            "After a failover they agree within seconds. If they do not, list only Sentinels of "
+            "one group in REDIS_URL.",
+        )
+    elif primaries:
+        yield ok(f"the Sentinels name {primaries.pop()} as the primary of {address.service}")
 
 
 def not_running() -> Result:

@@ -1,0 +1,172 @@
+"""REDIS_URL with Sentinels: whatever replaces the primary, commands reach the new one soon."""
+
+from __future__ import annotations
+
+import logging
+import signal
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from flask import Flask
+from redis.connection import SSLConnection
+
+from app.doctor.checks.valkey import reachable
+from app.doctor.results import Status
+from app.jobs.valkey import Valkey, connect
+from app.jobs.valkey_client import ASK_EVERY, make_client
+from config import SettingsError
+from config_valkey import sentinel_address
+from tests.jobs.sentinel import NAME, Group, Server, sentinel_group
+from tests.make import Client, make_account, second_app
+from tests.running.instances import wait_for
+
+pytestmark = pytest.mark.one_database
+
+FOUND_WITHIN = 2 * ASK_EVERY  # seconds after the Sentinels agreed
+
+
+@pytest.fixture
+def group(tmp_path: Path) -> Iterator[Group]:
+    with sentinel_group(tmp_path) as group:
+        yield group
+
+
+def _killed(server: Server, _: Group) -> None:
+    server.kill()
+
+
+def _stopped(server: Server, _: Group) -> None:
+    server.send(signal.SIGSTOP)
+
+
+def _replaced(_: Server, group: Group) -> None:
+    group.sentinels[0].control.sentinel_failover(NAME)
+
+
+def _replaced_while_used(group: Group, fault: Callable[[Server, Group], None], use: object) -> None:
+    """Have the primary fail, and call ``use`` until Sentinels have agreed on another."""
+    former = group.primary
+    fault(former, group)
+    deadline = time.monotonic() + 15
+    while group.primary_port == former.port:
+        assert time.monotonic() < deadline
+        assert callable(use)
+        use()
+        time.sleep(0.02)
+
+
+@pytest.mark.parametrize(
+    ("fault", "outages"),
+    [
+        (_killed, 1),
+        pytest.param(_stopped, 1, marks=pytest.mark.slow),
+        pytest.param(_replaced, 0, marks=pytest.mark.slow),
+    ],
+)
+def test_limits_count_again_after_a_failover(
+    app: Flask,
+    group: Group,
+    fault: Callable[[Server, Group], None],
+    outages: int,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    with second_app(app, redis_url=group.url) as served:
+        client = make_account(served)
+        assert _remaining(client) is not None
+        with caplog.at_level(logging.WARNING, logger="app.jobs.valkey"):
+            _replaced_while_used(group, fault, lambda: _remaining(client))
+            wait_for(lambda: _counted_by(group.primary, client), FOUND_WITHIN)
+        messages = [record.message.split(maxsplit=3)[:3] for record in caplog.records]
+        assert messages == [["Valkey", "is", "down:"], ["Valkey", "is", "back"]] * outages
+        former = _remaining(client)
+        assert former is not None
+        assert _remaining(client) == former - 1
+
+
+def _remaining(client: Client) -> int | None:
+    answer = client.get("/v1/account")
+    assert answer.status_code == 200
+    found = answer.headers.get("X-RateLimit-Remaining")
+    return None if found is None else int(found)
+
+
+def _counted_by(server: Server, client: Client) -> bool:
+    """Whether a request is counted by this server; the other one may be a primary still."""
+    before = server.control.info("commandstats").get("cmdstat_evalsha", {"calls": 0})["calls"]
+    counted = _remaining(client) is not None
+    after = server.control.info("commandstats").get("cmdstat_evalsha", {"calls": 0})["calls"]
+    return bool(counted and after > before)
+
+
+def test_without_sentinels_the_primary_is_used_on(group: Group) -> None:
+    """They hang, and a command in ten seconds waits for them."""
+    valkey = Valkey(lambda: group.url)
+    assert valkey.execute("INCR", "canopy:test") == 1
+    for sentinel in group.sentinels:
+        sentinel.send(signal.SIGSTOP)
+    waits = []
+    for number in range(2, 100):
+        began = time.monotonic()
+        assert valkey.execute("INCR", "canopy:test") == number
+        waits.append(time.monotonic() - began)
+        time.sleep(0.02)
+    assert sum(wait > 0.2 for wait in waits) <= 1
+    assert max(waits) < 1.2
+    assert valkey.outages == 0
+
+
+def test_a_sentinel_that_is_gone_is_named_by_the_doctor(app: Flask, group: Group) -> None:
+    with second_app(app, redis_url=group.url) as served:
+        settings = served.config["SETTINGS"]
+        agreed, server = reachable(connect(group.url), settings)
+        assert (
+            agreed.found
+            == f"the Sentinels name 127.0.0.1:{group.primary_port} as the primary of forests"
+        )
+        assert server.found.startswith("Valkey")
+        group.sentinels[1].kill()
+        gone, *_ = reachable(connect(group.url), settings)
+        assert gone.status is Status.WARNING
+        assert f"127.0.0.1:{group.sentinels[1].port}" in gone.found
+
+
+def test_passwords_are_for_whom_they_are_meant(tmp_path: Path) -> None:
+    with sentinel_group(tmp_path, password="p@,1", sentinel_password="s/2") as group:
+        client = connect(group.url)
+        assert client.incr("canopy:test") == 1
+        assert group.primary.control.select(3)
+        assert group.primary.control.get("canopy:test") == b"1"
+
+
+def test_the_parts_of_the_address() -> None:
+    url = "redis+sentinel://us%40er:p%2Fw@a,b:1,[::1]:26380/forests/3?sentinel_password=s%2F&protocol=3"
+    found = sentinel_address(url)
+    assert found is not None
+    assert found.sentinels == (("a", 26379), ("b", 1), ("::1", 26380))
+    assert (found.service, found.password, found.user) == ("forests", "s/", None)
+    options = make_client(url).connection_pool.connection_kwargs
+    assert options["username"] == "us@er"
+    assert options["password"] == "p/w"
+    assert (options["db"], options["protocol"]) == (3, 3)
+    assert sentinel_address("redis://a:6379/0") is None
+
+
+def test_tls_is_for_the_sentinels_and_the_primary() -> None:
+    client = make_client("rediss+sentinel://a,b/forests?ssl_ca_certs=/ca.pem")
+    pool = client.connection_pool
+    assert issubclass(pool.connection_class, SSLConnection)
+    assert pool.connection_kwargs["ssl_ca_certs"] == "/ca.pem"
+    for sentinel in pool.sentinel_manager.sentinels:  # type: ignore[attr-defined]
+        assert issubclass(sentinel.connection_pool.connection_class, SSLConnection)
+        assert sentinel.connection_pool.connection_kwargs["ssl_ca_certs"] == "/ca.pem"
+
+
+@pytest.mark.parametrize("option", ["foo=bar", "socket_timeout=x"])
+def test_an_address_with_a_wrong_option_stops_the_start(app: Flask, option: str) -> None:
+    with (
+        pytest.raises(SettingsError, match=r"^REDIS_URL cannot be used: "),
+        second_app(app, redis_url=f"redis+sentinel://127.0.0.1:9/forests?{option}"),
+    ):
+        pass

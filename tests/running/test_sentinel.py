@@ -1,0 +1,93 @@
+"""The worker behind Sentinels: what it does when the primary is replaced."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from redis.exceptions import RedisError
+
+from app.jobs.queue import DELIVERIES
+from app.jobs.valkey import connect
+from app.jobs.wake_signals import WakeSignal
+from tests.jobs.sentinel import Group, Server, sentinel_group
+from tests.running.instances import wait_for
+
+BACK_WITHIN = 10.0  # seconds after the primary was gone
+_SIGNAL = WakeSignal("deliveries", DELIVERIES, 60, "app.stand_in.deliver.deliver")
+
+
+@pytest.fixture
+def group(tmp_path: Path) -> Iterator[Group]:
+    folder = tmp_path / "group"
+    folder.mkdir()
+    with sentinel_group(folder) as group:
+        yield group
+
+
+@pytest.fixture
+def log(tree: Path, environment: dict[str, str], group: Group, tmp_path: Path) -> Iterator[Path]:
+    """The log of a worker that runs on the primary."""
+    environment["REDIS_URL"] = group.url
+    command, path = [sys.executable, str(tree / "worker.py")], tmp_path / "worker.log"
+    with path.open("wb") as output:
+        worker = subprocess.Popen(command, env=environment, stderr=output)
+    try:
+        yield path
+        worker.send_signal(signal.SIGTERM)
+        assert worker.wait(timeout=9) == 0
+    finally:
+        worker.kill()
+        worker.wait()
+
+
+def _kill(server: Server, _: Group) -> None:
+    server.kill()
+
+
+def _stop(server: Server, _: Group) -> None:
+    server.send(signal.SIGSTOP)
+
+
+def _replace(_: Server, group: Group) -> None:
+    group.sentinels[0].control.sentinel_failover("forests")
+
+
+def _begun(instance: Path) -> list[int]:
+    """How many jobs of each queue have begun."""
+    files = [instance / "ticks", instance / "deliveries"]
+    return [len(file.read_text().splitlines()) if file.exists() else 0 for file in files]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fault", [_kill, _stop, _replace])
+def test_jobs_go_on_soon_after_the_primary_is_gone(
+    log: Path, group: Group, environment: dict[str, str], fault: Callable[[Server, Group], None]
+) -> None:
+    instance = Path(environment["INSTANCE_PATH"])
+    wait_for(lambda: all(_begun(instance)), 20)
+    time.sleep(1.5)  # until both queues wait for a job
+    primary = group.primary
+    fault(primary, group)
+    began = time.monotonic()
+    group.wait_for_failover(primary)
+    before = _begun(instance)
+
+    def go_on() -> bool:
+        with contextlib.suppress(RedisError, OSError):
+            _SIGNAL.notify(connect(group.url))
+        return all(now > then for now, then in zip(_begun(instance), before, strict=True))
+
+    wait_for(go_on, BACK_WITHIN - (time.monotonic() - began))
+    lines = [json.loads(line) for line in log.read_text().splitlines()]
+    told = [line["message"] for line in lines if line["level"] != "INFO"]
+    for subject in ("worker canopy:", "worker canopy-deliveries:", "Valkey"):
+        assert len([line for line in told if line.startswith(subject)]) in (0, 2), told
+    assert len(told) <= 6, told
