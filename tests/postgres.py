@@ -40,12 +40,15 @@ class PostgresServer:
         """The address of the server's first database."""
         return self._server.get_uri()
 
-    def restart(self) -> None:
-        """Restart it at once, without a chance to end in order (``-m immediate``)."""
+    def kill(self) -> None:
+        """End it without a chance to end in order (``-m immediate``)."""
         server = self._server
-        options = ("-w", "-m", "immediate", "-D", str(server.pgdata), "-l", str(server.log))
-        pgexec("pg_ctl", (*options, "restart"), bin_path=server.bin_path, user=server.system_user)
-        server.ensure_postgres_running()  # another process, which it has to know
+        options = ("-w", "-m", "immediate", "-D", str(server.pgdata), "stop")
+        pgexec("pg_ctl", options, bin_path=server.bin_path, user=server.system_user)
+
+    def start(self) -> None:
+        """Start it again, and wait until it accepts connections."""
+        self._server.ensure_postgres_running()
 
     def create_database(self) -> str:
         """The address of a new, empty database."""

@@ -9,11 +9,11 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.faults import burst, deliveries, members, slow_clients
+from tests.faults import burst, members, slow_clients, trials
 from tests.faults.burst import CONNECTIONS, PLAN_LIMIT, REQUESTS, TIER_LIMIT, bursts
-from tests.faults.deliveries import TRIALS
 from tests.faults.heavy import trial
 from tests.faults.members import RACES
+from tests.faults.trials import TRIALS
 from tests.faults.valkey import VALKEY_FAULTS, valkey
 from tests.faults.valkey_outages import CALLERS, THREADS, WORKERS, delays_of, faults_of, rows, run
 
@@ -22,8 +22,14 @@ def main() -> int:
     parser = argparse.ArgumentParser("python -m tests.faults", description=__doc__)
     valkey_faults = [fault.name for fault in VALKEY_FAULTS]
     races = [race.name for race in RACES]
-    trials = [trial.name for trial in TRIALS]
-    names = [*valkey_faults, "burst", *races, *trials, slow_clients.NAME, trial.NAME]
+    names = [
+        *valkey_faults,
+        "burst",
+        *races,
+        *(each.name for each in TRIALS),
+        slow_clients.NAME,
+        trial.NAME,
+    ]
     parser.add_argument(
         "names",
         nargs="*",
@@ -63,7 +69,7 @@ def main() -> int:
         failed += not _burst(options.runs)
     found = itertools.chain(
         members.report(wanted, options.rounds),
-        deliveries.report(wanted),
+        trials.report(wanted),
         slow_clients.report(wanted),
         trial.report(wanted),
     )

@@ -111,6 +111,7 @@ class Service:
     folder: Path
     app: Flask
     port: int
+    web_pid: int  # of the process that starts the web processes
     valkey: Valkey
     postgres: PostgresServer | None
     authority: Authority
@@ -142,10 +143,12 @@ def service(
     *,
     names: Mapping[str, Sequence[Sequence[str]]] | None = None,
     lease_seconds: float | None = None,
+    settings: Mapping[str, str] | None = None,
 ) -> Iterator[Service]:
     """An instance in ``folder``.
 
     Args:
+        settings: of the instance, besides those that are needed here.
         names: what is found in turn when the worker looks a name up.
         lease_seconds: after which a delivery is due again whose worker died.
     """
@@ -161,6 +164,7 @@ def service(
             "WEBHOOK_ALLOWED_NETWORKS": f"{OUTSIDE}/32",
             "WEBHOOK_CA_BUNDLE": str(authority.ca_path),
             **CHEAP_PASSWORDS,
+            **(settings or {}),
         }
         if database == "postgresql":
             postgres = stack.enter_context(PostgresServer(folder / "pg"))
@@ -172,7 +176,16 @@ def service(
         worker = Worker(folder, bare | environ | _faults(folder, names, lease_seconds))
         stack.callback(worker.end)
         yield Service(
-            database, folder, app, server.port, valkey_server, postgres, authority, worker, stack
+            database,
+            folder,
+            app,
+            server.port,
+            server.pid,
+            valkey_server,
+            postgres,
+            authority,
+            worker,
+            stack,
         )
         with app.app_context():
             close_all()

@@ -1,4 +1,4 @@
-"""Valkey is flushed or away, and the database is restarted, while events are delivered."""
+"""Valkey is flushed or away while events are delivered."""
 
 from __future__ import annotations
 
@@ -64,25 +64,6 @@ def absent(service: Service, seconds: float = 60) -> TrialReport:
     report.lines.insert(0, f"  down for {seconds:g} s; {len(away):,} events received meanwhile")
     report.lines.append(f"  recovery      all received after {max(late):.1f} s ({AGAIN} allowed)")
     report.check_time("an event after Valkey was back", max(late), AGAIN)
-    return report
-
-
-def restarts(service: Service, number: int = 5, pause: float = 6) -> TrialReport:
-    """PostgreSQL is restarted without a chance to end in order."""
-    took: list[float] = []
-
-    def cause() -> None:
-        for _ in range(number):
-            assert service.postgres is not None
-            began = time.monotonic()
-            service.postgres.restart()
-            took.append(time.monotonic() - began)
-            time.sleep(pause)
-
-    found, writers = _deliver_through(service, cause)
-    report = _report(found, writers, {201, 503})
-    report.lines.insert(0, f"  restarted {number} times, each within {max(took):.1f} s")
-    report.check_time("an event", found.delays.longest, AGAIN)
     return report
 
 

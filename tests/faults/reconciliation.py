@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from statistics import quantiles
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from flask import Flask
 
@@ -61,6 +61,12 @@ class Customer:
     client: Client
     webhook: dict[str, Any]
     inbox: Inbox
+
+
+class Ledger(Protocol):
+    """A client's: what it was told is done."""
+
+    acknowledged: dict[str, float]  # id of the project, seconds since the epoch
 
 
 class Writer:
@@ -189,7 +195,7 @@ def _pending(app: Flask, customer: Customer) -> bool:
 
 
 def reconcile(
-    app: Flask, customers: Sequence[Customer], writers: Sequence[Writer]
+    app: Flask, customers: Sequence[Customer], writers: Sequence[Ledger]
 ) -> Reconciliation:
     """Compare what the customers got with what the writers know and the database says."""
     with app.app_context():

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from tests.faults import hostile
+from tests.faults.database_restarts import restarts
 from tests.faults.delivering import Service, service
 from tests.faults.kills import kills
-from tests.faults.outages import absent, flushes, restarts
+from tests.faults.outages import absent, flushes
 from tests.faults.starvation import starved
 
 pytestmark = pytest.mark.slow
@@ -47,4 +48,4 @@ def test_a_busy_machine_sends_nothing_twice(running: Service) -> None:
 
 
 def test_a_database_that_restarts_loses_nothing(running: Service) -> None:
-    assert restarts(running, 1, pause=1).wrong == []
+    assert restarts(running, 1, away=0.5, pause=2).wrong == []

@@ -1,4 +1,4 @@
-"""The faults that deliveries of events meet, by name, on each database."""
+"""The faults that a whole instance meets, by name, on each database."""
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ from typing import Any, NamedTuple
 
 from tests.conftest import DATABASES
 from tests.faults import backlog, hostile
+from tests.faults.database_restarts import restarts
 from tests.faults.delivering import Service, service
 from tests.faults.kills import ending, kills
 from tests.faults.minute import minute
-from tests.faults.outages import absent, flushes, restarts
+from tests.faults.outages import absent, flushes
 from tests.faults.starvation import starved
 from tests.faults.trial_report import TrialReport
+from tests.faults.web_kills import web_kills
 
 
 class Trial(NamedTuple):
@@ -28,12 +30,20 @@ class Trial(NamedTuple):
     options: Mapping[str, Any] = {}
 
 
+_TWO_PROCESSES = {"settings": {"WEB_WORKERS": "2"}}
+
 TRIALS = (
+    Trial(
+        "web-kills",
+        "web processes are killed (SIGKILL) while clients write",
+        web_kills,
+        options=_TWO_PROCESSES,
+    ),
     Trial("kills", "the worker is killed (SIGKILL) at four points of a delivery", kills),
     Trial("ending", "the worker is asked to stop (SIGTERM) with requests in flight", ending),
     Trial("flushes", "Valkey is flushed every two seconds", flushes, DATABASES[:1]),
     Trial("absent", "Valkey is killed, and restarted empty", absent),
-    Trial("restarts", "the database is restarted (immediate)", restarts, DATABASES[1:]),
+    Trial("restarts", "PostgreSQL is stopped (immediate) and started", restarts, DATABASES[1:]),
     Trial(
         "receivers",
         "receivers that drip, flood, hang, redirect, close, or lead to internal addresses",
