@@ -104,18 +104,13 @@ class Worker:
 
 
 @dataclass
-class Service:
-    """A running instance, and what a trial needs of it."""
+class Instance:
+    """A running instance whose customers have receivers."""
 
-    database: str
     folder: Path
     app: Flask
     port: int
-    web_pid: int  # of the process that starts the web processes
-    valkey: Valkey
-    postgres: PostgresServer | None
     authority: Authority
-    worker: Worker
     stack: ExitStack
 
     def inbox(self, certificate: Path | None = None, *, port: int = 0) -> Inbox:
@@ -130,6 +125,17 @@ class Service:
         client, inbox = make_account(self.app), self.inbox()
         url = inbox.receiver.url(host=OUTSIDE)
         return Customer(client, make_webhook(client, url=url, events=["project.created"]), inbox)
+
+
+@dataclass
+class Service(Instance):
+    """Its parts were started one by one, so that each can fail alone."""
+
+    database: str
+    web_pid: int  # of the process that starts the web processes
+    valkey: Valkey
+    postgres: PostgresServer | None
+    worker: Worker
 
     def write(self, customers: Sequence[Customer], rate: float = RATE) -> list[Writer]:
         """Writers, one in the account of each customer. ``end`` them."""
@@ -176,16 +182,16 @@ def service(
         worker = Worker(folder, bare | environ | _faults(folder, names, lease_seconds))
         stack.callback(worker.end)
         yield Service(
-            database,
             folder,
             app,
             server.port,
+            authority,
+            stack,
+            database,
             server.pid,
             valkey_server,
             postgres,
-            authority,
             worker,
-            stack,
         )
         with app.app_context():
             close_all()

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from app.auth.tenant import rows_of
 from app.db.extensions import db
 from app.models import Event, Project
-from tests.faults.delivering import Service
+from tests.faults.delivering import Instance
 from tests.faults.reconciliation import Reconciliation, percentile, reconcile, wait_until_settled
 from tests.faults.trial_report import TrialReport
 from tests.make import Client
@@ -156,12 +156,12 @@ def _id(made: Response) -> str:
 class Traffic:
     """Writers and readers in accounts of their own, each with a webhook, from now until ``end``."""
 
-    def __init__(self, service: Service, *, accounts: int = 2, rate: float = 10) -> None:
-        self._service = service
-        self.customers = [service.customer() for _ in range(accounts)]
+    def __init__(self, instance: Instance, *, accounts: int = 2, rate: float = 10) -> None:
+        self._instance = instance
+        self.customers = [instance.customer() for _ in range(accounts)]
         clients = [customer.client for customer in self.customers]
-        self.writers = [KeyedWriter(service.port, client, rate) for client in clients]
-        self.readers = [Reader(service.port, client, rate) for client in clients]
+        self.writers = [KeyedWriter(instance.port, client, rate) for client in clients]
+        self.readers = [Reader(instance.port, client, rate) for client in clients]
 
     def end(self) -> None:
         """Let all end. What is not settled is repeated no more."""
@@ -190,8 +190,8 @@ class Traffic:
             writes: the statuses that a write may have.
             reads: the statuses that a read may have.
         """
-        wait_until_settled(self._service.app, self.customers, SETTLED)
-        self.reconciled = found = reconcile(self._service.app, self.customers, self.writers)
+        wait_until_settled(self._instance.app, self.customers, SETTLED)
+        self.reconciled = found = reconcile(self._instance.app, self.customers, self.writers)
         report = TrialReport(wrong=found.wrong)
         report.lines += self._lines(found)
         for writer, customer in zip(self.writers, self.customers, strict=True):
@@ -247,7 +247,7 @@ class Traffic:
 
     def _rows(self, client: Client, model: Any, *columns: Any) -> list[Any]:
         statement = rows_of(client.account_id, model).with_only_columns(*columns)
-        with self._service.app.app_context():
+        with self._instance.app.app_context():
             try:
                 return [tuple(row) for row in db.session.execute(statement)]
             finally:

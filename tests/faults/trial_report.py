@@ -5,6 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 
+class CannotCause(Exception):
+    """This machine or user cannot bring the fault about. The message says what it takes."""
+
+
 @dataclass
 class TrialReport:
     """Figures, a line each; what was wrong; and what took too long, which depends on the machine

@@ -5,29 +5,34 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from tests.conftest import DATABASES
 from tests.faults import backlog, hostile
 from tests.faults.database_restarts import restarts
-from tests.faults.delivering import Service, service
+from tests.faults.delivering import service
+from tests.faults.disk_full import disk_full, on_small_disk
 from tests.faults.kills import ending, kills
+from tests.faults.locked import locked
 from tests.faults.minute import minute
 from tests.faults.outages import absent, flushes
 from tests.faults.starvation import starved
-from tests.faults.trial_report import TrialReport
+from tests.faults.trial_report import CannotCause, TrialReport
 from tests.faults.web_kills import web_kills
 
 
 class Trial(NamedTuple):
-    """A fault, how it is brought about, and the options of the instance that it needs."""
+    """A fault, how it is brought about, and the instance that it needs: what starts one for a
+    database in a folder, and with which options."""
 
     name: str
     description: str
-    run: Callable[[Service], TrialReport]
+    run: Callable[[Any], TrialReport]
     databases: Sequence[str] = DATABASES
     options: Mapping[str, Any] = {}
+    start: Callable[..., AbstractContextManager[Any]] = service
 
 
 _TWO_PROCESSES = {"settings": {"WEB_WORKERS": "2"}}
@@ -45,6 +50,14 @@ TRIALS = (
     Trial("absent", "Valkey is killed, and restarted empty", absent),
     Trial("restarts", "PostgreSQL is stopped (immediate) and started", restarts, DATABASES[1:]),
     Trial(
+        "locked",
+        "another process locks the SQLite file for ten seconds",
+        locked,
+        DATABASES[:1],
+        _TWO_PROCESSES,
+    ),
+    Trial("disk-full", "the disk is full, and has room again", disk_full, start=on_small_disk),
+    Trial(
         "receivers",
         "receivers that drip, flood, hang, redirect, close, or lead to internal addresses",
         hostile.receivers,
@@ -61,21 +74,21 @@ def report(names: Sequence[str]) -> Iterator[tuple[bool, str]]:
     figures."""
     for trial in TRIALS:
         for database in trial.databases if trial.name in names else ():
-            began = time.monotonic()
-            report = run(trial, database)
-            seconds = time.monotonic() - began
-            lines = [
-                f"{trial.name}: {trial.description}; {database}, {seconds:.0f} s",
-                *report.lines,
-            ]
-            wrong = report.wrong + report.late
-            yield not wrong, "\n".join([*lines, *(f"  WRONG: {line}" for line in wrong)])
+            began, title = time.monotonic(), f"{trial.name}: {trial.description}; {database}"
+            try:
+                report = run(trial, database)
+            except CannotCause as reason:
+                yield True, f"{title}: not tried: {reason}"
+                continue
+            title += f", {time.monotonic() - began:.0f} s"
+            wrong = [f"  WRONG: {line}" for line in report.wrong + report.late]
+            yield not wrong, "\n".join([title, *report.lines, *wrong])
 
 
 def run(trial: Trial, database: str) -> TrialReport:
     """Bring it about, on an instance of its own."""
     with (
         tempfile.TemporaryDirectory(prefix="canopy-") as folder,
-        service(database, Path(folder), **trial.options) as made,
+        trial.start(database, Path(folder), **trial.options) as made,
     ):
         return trial.run(made)
