@@ -18,6 +18,17 @@ log = logging.getLogger(__name__)
 CHECK_EVERY: Final = 1.0  # seconds
 _LEAST_TTL: Final = 600  # seconds for which a job waits in the queue
 
+# Begins a period of ARGV[1] ms, unless one lasts, and says whether it did. One that would last for
+# longer than that is from before the clock was set back.
+_BEGIN: Final = """
+local left = redis.call('PTTL', KEYS[1])
+if left >= 0 and left <= tonumber(ARGV[1]) then
+    return 0
+end
+redis.call('SET', KEYS[1], '1', 'PX', ARGV[1])
+return 1
+"""
+
 
 class Scheduler:
     """A thread that survives whatever happens to Valkey, and logs an outage once."""
@@ -59,7 +70,7 @@ class Scheduler:
 def _start_when_due(client: Redis, job: Job) -> None:
     """The first worker to find the period's key expired sets it, and starts the job."""
     assert job.every_seconds is not None
-    if not client.set(f"canopy:periodic:{job.name}", "1", nx=True, ex=job.every_seconds):
+    if not client.eval(_BEGIN, 1, f"canopy:periodic:{job.name}", job.every_seconds * 1000):
         return
     if job.signal is not None:
         job.signal.notify(client)

@@ -21,6 +21,8 @@ SCHEME: Final = "canopy"
 MINUTE_MS: Final = 60_000
 DAY_MS: Final = 24 * 60 * MINUTE_MS
 
+# A window that ends later than it can is from before the clock was set back, and begins anew.
+
 # Decides whether a request of an account may pass: it is held against a window (KEYS[1]) and
 # against the account's counter of the day (in KEYS[2]; its name is added to the set KEYS[3]), and
 # counts in both or in neither.
@@ -41,7 +43,7 @@ end
 today = tonumber(today)
 if limit > 0 then
     local ttl = redis.call('PTTL', KEYS[1])
-    if ttl >= 0 then used, left = tonumber(redis.call('GET', KEYS[1])), ttl end
+    if ttl >= 0 and ttl <= left then used, left = tonumber(redis.call('GET', KEYS[1])), ttl end
 end
 if (limit > 0 and used >= limit) or (day_limit > 0 and today >= day_limit) then
     return {0, used, left, today}
@@ -62,7 +64,9 @@ local answer, used, left = {1}, {}, {}
 for i, key in ipairs(KEYS) do
     local ttl = redis.call('PTTL', key)
     used[i], left[i] = 0, tonumber(ARGV[2 * i])
-    if ttl >= 0 then used[i], left[i] = tonumber(redis.call('GET', key)), ttl end
+    if ttl >= 0 and ttl <= left[i] then
+        used[i], left[i] = tonumber(redis.call('GET', key)), ttl
+    end
     if used[i] >= tonumber(ARGV[2 * i - 1]) then answer[1] = 0 end
 end
 for i, key in ipairs(KEYS) do

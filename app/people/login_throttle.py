@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import hashlib
 from datetime import timedelta
+from typing import Final
 
-from sqlalchemy import case, delete
+from sqlalchemy import case, delete, or_
 
 from app.db.engines import insert_into
 from app.db.extensions import db
@@ -19,6 +20,8 @@ from app.models import SignInFailure
 from app.policy.people import WRONG_PASSWORDS, WRONG_PASSWORDS_WINDOW
 from app.values import clock
 from app.values.text import fold
+
+_TOLERATED: Final = timedelta(minutes=1)  # between the clocks of several hosts
 
 
 def throttle_key(email: str, browser: str | None = None) -> str:
@@ -35,7 +38,10 @@ def count_attempt(key: str) -> timedelta | None:
     """Count an attempt in the current transaction. Returns how long to wait if it is over the
     limit, else None."""
     moment = clock.now()
-    has_ended = SignInFailure.began_at <= moment - WRONG_PASSWORDS_WINDOW
+    has_ended = or_(
+        SignInFailure.began_at <= moment - WRONG_PASSWORDS_WINDOW,
+        SignInFailure.began_at > moment + _TOLERATED,  # the clock was set back
+    )
     row = insert_into(SignInFailure).values(key=key, failures=1, began_at=moment)
     counted = row.on_conflict_do_update(
         index_elements=[SignInFailure.key],

@@ -13,7 +13,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-VALID_NOW = (-1, 1)  # days from now that a certificate begins and ends
+VALID_NOW = (-2, 2)  # days from now that a certificate begins and ends
 
 
 class Authority:

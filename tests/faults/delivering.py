@@ -120,9 +120,9 @@ class Instance:
         self.stack.callback(made.receiver.close)
         return made
 
-    def customer(self) -> Customer:
+    def customer(self, plan: str = "enterprise") -> Customer:
         """An account of its own with a webhook for created projects."""
-        client, inbox = make_account(self.app), self.inbox()
+        client, inbox = make_account(self.app, plan=plan), self.inbox()
         url = inbox.receiver.url(host=OUTSIDE)
         return Customer(client, make_webhook(client, url=url, events=["project.created"]), inbox)
 

@@ -69,7 +69,8 @@ def served(
         )
         stack.callback(_end, process, marked)
         assert process.stdout is not None
-        assert process.stdout.readline().startswith("Canopy is at")
+        is_ready = process.stdout.readline().startswith("Canopy is at")
+        assert is_ready, (elsewhere / "serve.log").read_text()
         app = create_app(load_settings(environ))
         stack.callback(embedded.release, folder)
         stack.callback(_close, app)

@@ -156,9 +156,16 @@ def _id(made: Response) -> str:
 class Traffic:
     """Writers and readers in accounts of their own, each with a webhook, from now until ``end``."""
 
-    def __init__(self, instance: Instance, *, accounts: int = 2, rate: float = 10) -> None:
+    def __init__(
+        self,
+        instance: Instance,
+        *,
+        accounts: int = 2,
+        rate: float = 10,
+        plan: str = "enterprise",
+    ) -> None:
         self._instance = instance
-        self.customers = [instance.customer() for _ in range(accounts)]
+        self.customers = [instance.customer(plan) for _ in range(accounts)]
         clients = [customer.client for customer in self.customers]
         self.writers = [KeyedWriter(instance.port, client, rate) for client in clients]
         self.readers = [Reader(instance.port, client, rate) for client in clients]
@@ -182,16 +189,21 @@ class Traffic:
     def read(self) -> list[Response]:
         return _in_order(self.readers)
 
-    def reconcile(self, *, writes: Collection[int], reads: Collection[int]) -> TrialReport:
+    def reconcile(
+        self, *, writes: Collection[int], reads: Collection[int], is_timed: bool = True
+    ) -> TrialReport:
         """What they were told, and whether it is in the database, has been delivered, and is
         there once.
 
         Args:
             writes: the statuses that a write may have.
             reads: the statuses that a read may have.
+            is_timed: whether the times in the log are those of this process's clock.
         """
         wait_until_settled(self._instance.app, self.customers, SETTLED)
-        self.reconciled = found = reconcile(self._instance.app, self.customers, self.writers)
+        self.reconciled = found = reconcile(
+            self._instance.app, self.customers, self.writers, is_timed=is_timed
+        )
         report = TrialReport(wrong=found.wrong)
         report.lines += self._lines(found)
         for writer, customer in zip(self.writers, self.customers, strict=True):

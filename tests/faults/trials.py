@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from tests.conftest import DATABASES
 from tests.faults import backlog, hostile
+from tests.faults.clock_moves import clock_moves, moving_clock
 from tests.faults.database_restarts import restarts
 from tests.faults.delivering import service
 from tests.faults.disk_full import disk_full, on_small_disk
@@ -57,6 +58,13 @@ TRIALS = (
         _TWO_PROCESSES,
     ),
     Trial("disk-full", "the disk is full, and has room again", disk_full, start=on_small_disk),
+    Trial(
+        "clock",
+        "the clock is moved by an hour and by a day, forwards and back",
+        clock_moves,
+        DATABASES[:1],
+        start=moving_clock,
+    ),
     Trial(
         "receivers",
         "receivers that drip, flood, hang, redirect, close, or lead to internal addresses",

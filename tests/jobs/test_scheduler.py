@@ -43,6 +43,15 @@ def test_two_schedulers_enqueue_once(queue: Queue) -> None:
     assert queue.job_ids == ["periodic-often"]
 
 
+def test_a_clock_that_was_set_back_delays_no_job(queue: Queue) -> None:
+    """A period then ends by as much later: its key belongs to Valkey, whose clock it is."""
+    scheduler = Scheduler(lambda: queue.connection, [OFTEN])
+    queue.connection.set("canopy:periodic:often", "1", ex=86_400)
+    scheduler.check()
+    assert queue.count == 1
+    assert 0 < queue.connection.pttl("canopy:periodic:often") <= 1_000
+
+
 def test_a_job_that_waits_is_not_enqueued_again(queue: Queue) -> None:
     scheduler = Scheduler(lambda: queue.connection, [OFTEN])
     scheduler.check()

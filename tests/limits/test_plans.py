@@ -183,6 +183,17 @@ def test_a_window_that_lost_its_end_begins_anew(limited: Flask) -> None:
         assert valkey().client.pttl(f"canopy:window:{client.account_id}") > 0
 
 
+def test_a_window_that_ends_too_late_begins_anew(limited: Flask) -> None:
+    """As all do when the machine's clock, which is Valkey's, is set back."""
+    client = make_account(limited, plan="few")
+    use_up(client, 3)
+    with limited.app_context():
+        valkey().client.pexpire(f"canopy:window:{client.account_id}", 86_460_000)
+    assert shown(client.get("/v1/account")) == (3, 2)
+    with limited.app_context():
+        assert 0 < valkey().client.pttl(f"canopy:window:{client.account_id}") <= 60_000
+
+
 def test_one_request_asks_the_store_once(limited: Flask) -> None:
     """Both windows and the usage: one command, as Valkey itself sees it."""
     client = make_account(limited, plan="few")

@@ -11,6 +11,7 @@ from werkzeug.test import TestResponse
 
 from app.jobs.valkey import valkey
 from app.limits.limiter import client_of
+from app.limits.storage import WindowKey, WindowStorage
 from app.policy.tiers import ROUTES, TIERS
 from tests.make import make_account, second_app
 
@@ -248,3 +249,19 @@ def test_nobody_at_an_unknown_address_is_not_counted(
     response = visitor.open(path, method=method)
     assert (response.status_code, "X-RateLimit-Limit" in response.headers) == (status, False)
     assert left(visitor.get("/v1/account")) == 59
+
+
+def test_a_window_that_ends_too_late_begins_anew(app: Flask) -> None:
+    """As all do when the machine's clock, which is Valkey's, is set back."""
+    with app.app_context():
+        storage, window = WindowStorage(), WindowKey("somebody", 2)
+        for _ in range(2):
+            storage.hit_windows([window])
+        refused = storage.hit_windows([window])
+        assert refused is not None
+        assert not refused.allowed
+        valkey().client.pexpire("canopy:window:somebody", 3_660_000)
+        again = storage.hit_windows([window])
+        assert again is not None
+        assert (again.allowed, again.windows[0].used) == (True, 1)
+        assert 0 < valkey().client.pttl("canopy:window:somebody") <= 60_000

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import time
+from datetime import timedelta
 
 import pytest
 from flask import Flask
@@ -96,6 +97,18 @@ def test_too_many_attempts_are_rejected_even_the_right_one(
     assert 0 < int(late.page.response.headers["Retry-After"]) <= 600
     moment = clock.now()
     monkeypatch.setattr(clock, "now", lambda: moment + WRONG_PASSWORDS_WINDOW)
+    assert sign_in(app, email)
+
+
+@pytest.mark.parametrize("hours", [1, 24])
+def test_a_clock_that_was_set_back_keeps_nobody_out(
+    app: Flask, email: str, monkeypatch: pytest.MonkeyPatch, hours: int
+) -> None:
+    for _ in range(WRONG_PASSWORDS):
+        attempt(app, email, "wrong horse battery")
+    assert status(attempt(app, email, PASSWORD)) == 429
+    moment = clock.now()
+    monkeypatch.setattr(clock, "now", lambda: moment - timedelta(hours=hours))
     assert sign_in(app, email)
 
 
