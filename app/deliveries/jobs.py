@@ -12,13 +12,15 @@ from redis import Redis
 from redis.exceptions import RedisError
 
 from app.db.transactions import transaction
+from app.db.waiting import shorten_waits
 from app.deliveries.dispatcher import Dispatcher
 from app.egress import Egress
 from app.jobs import shutdown
 from app.jobs.registry import Job
 from app.jobs.valkey import valkey
+from app.models import Delivery
 from app.outbox import NEW_DELIVERIES
-from app.policy.deliveries import SWEEP_SECONDS
+from app.policy.deliveries import LONGEST_WAITS, SWEEP_SECONDS
 from config import Settings
 
 _SIGNAL_SECONDS: Final = 1.0  # that one wait for a signal lasts
@@ -70,4 +72,14 @@ def _listen(dispatcher: Dispatcher, client: Redis, ended: threading.Event) -> No
             dispatcher.notify()
 
 
-JOBS: Final = (Job(deliver, every_seconds=SWEEP_SECONDS, signal=NEW_DELIVERIES),)
+def shorten_delivery_waits() -> int:
+    """Let no delivery wait for longer than the schedule says, after the clock was set back. Returns
+    how many did."""
+    with transaction():
+        return shorten_waits(Delivery, LONGEST_WAITS)
+
+
+JOBS: Final = (
+    Job(deliver, every_seconds=SWEEP_SECONDS, signal=NEW_DELIVERIES),
+    Job(shorten_delivery_waits, every_seconds=60),
+)

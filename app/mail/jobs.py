@@ -16,6 +16,7 @@ from sqlalchemy.exc import DBAPIError
 from app.db.engines import is_outage
 from app.db.extensions import db
 from app.db.transactions import transaction
+from app.db.waiting import shorten_waits
 from app.jobs.registry import Job
 from app.mail.errors import Delayed, MailError, ServerUnavailable, Undeliverable
 from app.mail.leases import (
@@ -31,7 +32,8 @@ from app.mail.leases import (
 from app.mail.messages import Envelope, compose
 from app.mail.resolvers import resolve_mail
 from app.mail.transport import Transport, open_transport
-from app.policy.mails import LINK_LIVES, RECORD_RETRY_AFTER, RETRY_AFTER, RUN_FOR
+from app.models import Mail
+from app.policy.mails import LINK_LIVES, LONGEST_WAITS, RECORD_RETRY_AFTER, RETRY_AFTER, RUN_FOR
 from app.values import clock
 
 log = logging.getLogger(__name__)
@@ -171,4 +173,11 @@ def _delay_on_error(mail: LeasedMail) -> Iterator[None]:
         raise Delayed("an error in Canopy; see its log") from error
 
 
-JOBS: Final = (Job(send_mails, every_seconds=15),)
+def shorten_mail_waits() -> int:
+    """Let no mail wait for longer than it may, after the clock was set back. Returns how many
+    did."""
+    with transaction():
+        return shorten_waits(Mail, LONGEST_WAITS)
+
+
+JOBS: Final = (Job(send_mails, every_seconds=15), Job(shorten_mail_waits, every_seconds=60))

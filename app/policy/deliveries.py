@@ -38,6 +38,9 @@ LEASE: Final = timedelta(seconds=30)  # of a claimed delivery; then another work
 QUEUED_SECONDS: Final = 10.0  # after which a claimed delivery that has not begun is released
 RUN_SECONDS: Final = 3_600.0  # of a job, at most
 LINGER_SECONDS: Final = 5.0  # that a job waits for more after the last delivery
+# How long a delivery may be planned ahead, after no attempt and after each. It is more only when
+# the clock was set back.
+LONGEST_WAITS: Final = (timedelta(seconds=60), *RETRY_AFTER)
 SWEEP_SECONDS: Final = 15  # between two jobs without a wake signal
 
 # Replays of past events: how many a second for each webhook, in addition to new events, and for how

@@ -40,6 +40,10 @@ RECORD_RETRY_AFTER: Final = (0.5, 2.0, 8.0)  # seconds between tries to record t
 # Longer than an attempt can take. Afterwards, another worker retries the mail of a killed one.
 LEASE: Final = timedelta(minutes=2)
 
+# How long a mail may be planned ahead, after no attempt and after each. It is more only when the
+# clock was set back.
+LONGEST_WAITS: Final = (LEASE, *(max(LEASE, pause) for pause in RETRY_AFTER), LEASE)
+
 MAILS_KEPT_FOR: Final = timedelta(days=30)  # since it was queued, once it is sent or given up
 
 NAME_LENGTH: Final = 80  # characters of a name that a mail shows

@@ -9,7 +9,8 @@ from typing import NamedTuple
 import psycopg
 
 from tests.faults.delivering import Service
-from tests.faults.traffic import Traffic, during, refused, wait_for_responses
+from tests.faults.responses import during, refused
+from tests.faults.traffic import Traffic, wait_for_responses
 from tests.faults.trial_report import TrialReport
 from tests.faults.web_kills import children
 

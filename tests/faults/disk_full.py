@@ -13,15 +13,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tests.faults.delivering import Service, service
+from tests.faults.responses import Response, describe, during, refused
 from tests.faults.serving import Served, served
-from tests.faults.traffic import (
-    Response,
-    Traffic,
-    describe,
-    during,
-    refused,
-    wait_for_responses,
-)
+from tests.faults.traffic import Traffic, wait_for_responses
 from tests.faults.trial_report import CannotCause, TrialReport
 from tests.faults.web_kills import children
 

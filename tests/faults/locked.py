@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tests.faults.delivering import Service
-from tests.faults.traffic import Traffic, describe, during, refused, wait_for_responses
+from tests.faults.responses import describe, during, refused
+from tests.faults.traffic import Traffic, wait_for_responses
 from tests.faults.trial_report import TrialReport
 
 TIMEOUT = 5.0  # seconds that a write waits for the lock; the default of DATABASE_TIMEOUT_MS

@@ -11,35 +11,21 @@ import time
 import uuid
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from app.auth.tenant import rows_of
 from app.db.extensions import db
 from app.models import Event, Project
 from tests.faults.delivering import Instance
-from tests.faults.reconciliation import Reconciliation, percentile, reconcile, wait_until_settled
+from tests.faults.reconciliation import Reconciliation, reconcile, wait_until_settled
+from tests.faults.responses import LOST, Response, describe, refused
 from tests.faults.trial_report import TrialReport
 from tests.make import Client
 
-LOST = 0  # instead of a status: the connection was closed before the response
 TIMEOUT = 30  # seconds that a client waits
 PAUSE = 0.05  # seconds until a failed request is repeated; clients of the service wait longer
 PROVED = 5  # every so many writes, one that succeeded is repeated
 SETTLED = 120  # seconds after the last write
-
-
-class Response(NamedTuple):
-    """What a client got, and when, in seconds since the epoch."""
-
-    began: float
-    ended: float
-    status: int
-    headers: dict[str, str]  # names in lower case
-    body: bytes
-
-    @property
-    def seconds(self) -> float:
-        return self.ended - self.began
 
 
 class Caller:
@@ -269,27 +255,6 @@ class Traffic:
 def _in_order(callers: Iterable[Caller]) -> list[Response]:
     every = itertools.chain.from_iterable(caller.responses for caller in callers)
     return sorted(every, key=lambda response: response.began)
-
-
-def refused(responses: Iterable[Response]) -> list[Response]:
-    """Those with 503."""
-    return [response for response in responses if response.status == 503]
-
-
-def describe(responses: Sequence[Response]) -> str:
-    """How many had which status, and how long they took."""
-    statuses = Counter(response.status for response in responses)
-    shown = [f"{number:,} with {status}" for status, number in sorted(statuses.items()) if status]
-    if statuses[LOST]:
-        shown.append(f"{statuses[LOST]:,} without a response")
-    seconds = [response.seconds for response in responses]
-    p99, longest = percentile(seconds, 99) * 1000, max(seconds, default=0.0)
-    return f"{', '.join(shown)}; p99 {p99:,.0f} ms, longest {longest:.2f} s"
-
-
-def during(responses: Iterable[Response], since: float, until: float) -> list[Response]:
-    """Those that began in a time, in seconds since the epoch."""
-    return [response for response in responses if since <= response.began < until]
 
 
 def wait_for_responses(callers: Sequence[Caller], wanted: Callable[[Response], bool]) -> None:

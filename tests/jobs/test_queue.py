@@ -30,7 +30,9 @@ def test_a_function_that_is_no_job_is_not_run(valkey_url: str, function: str) ->
 
 RUN = {
     "app.deliveries.jobs.deliver",
+    "app.deliveries.jobs.shorten_delivery_waits",
     "app.mail.jobs.send_mails",
+    "app.mail.jobs.shorten_mail_waits",
     "app.maintenance.jobs.prune",
     "app.oauth.jobs.wipe_successors",
     "app.usage.jobs.write_counts",
