@@ -14,6 +14,7 @@ from typing import Final, NoReturn
 from flask import Flask
 
 from app.db.migrations import make_first_tables
+from app.db.pool_mode import require_pool_mode
 from app.factory import create_app
 from app.http import logging
 from app.jobs.queue import DELIVERIES, GENERAL, QUEUES
@@ -48,6 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         logging.configure(settings)
         app = create_app(settings)
         make_first_tables(app)
+        require_pool_mode(settings)
         require_usable_key(app)
         redis_url(settings)
     except (SettingsError, EmbeddedError) as error:

@@ -7,7 +7,7 @@ from typing import Final, cast
 
 from alembic.runtime.migration import MigrationContext, MigrationInfo
 from alembic.script import Script, ScriptDirectory
-from flask import Flask
+from flask import Flask, current_app
 from flask_migrate import Migrate
 from flask_migrate import upgrade as run_upgrade
 from sqlalchemy import Connection, column, func, table
@@ -15,6 +15,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from app.db import connections
 from app.db.extensions import db
+from app.db.pool_mode import require_pool_mode
 from app.db.queries import connect
 from config import ROOT
 
@@ -35,7 +36,11 @@ def upgrade() -> None:
     """Apply every revision that the database lacks, in one transaction. Needs an app context.
 
     A newer version may have migrated it already; nothing happens if this one runs on its tables.
+
+    Raises:
+        config.SettingsError: PGBOUNCER_POOL_MODE is wrong.
     """
+    require_pool_mode(current_app.config["SETTINGS"])
     if not is_supported():
         run_upgrade(directory=FOLDER)
 

@@ -136,7 +136,7 @@ def prepare(engine: Engine, settings: Settings) -> None:
     """
     timeout = settings.database_timeout_ms
     is_shared = settings.pgbouncer_pool_mode == "transaction"
-    set_all = _set_all(timeout, "true" if is_shared else "false")
+    set_all = set_statement(session_values(timeout), is_shared)
 
     @event.listens_for(engine, "do_connect")
     def connect(_: object, __: object, arguments: Any, parameters: Any) -> LimitedConnection:
@@ -190,21 +190,28 @@ def _follow_clock(connection: LimitedConnection, *_: object) -> None:
         clock.follow(seconds)
 
 
-def _set_all(timeout: int, is_local: str) -> str:
-    """The statement for the settings of a session, or of a transaction."""
-    values = {
-        "statement_timeout": timeout,
-        "lock_timeout": timeout,
+def session_values(timeout: int) -> dict[str, str]:
+    """What our sessions have set, by the names of PostgreSQL's parameters.
+
+    Args:
+        timeout: for a lock or a statement, in milliseconds.
+    """
+    return {
+        "statement_timeout": f"{timeout}ms",
+        "lock_timeout": f"{timeout}ms",
         "timezone": "UTC",
         # No statement of ours takes as long as compiling it. An index of texts needs room to note
         # down each row that it finds (docs/adr/0004-search.md).
         "jit": "off",
         "work_mem": "32MB",
     }
-    calls = ", ".join(
-        f"set_config('{name}', '{value}', {is_local})" for name, value in values.items()
-    )
-    return f"SELECT {calls}"
+
+
+def set_statement(values: Mapping[str, str], is_local: bool) -> str:
+    """The statement that sets parameters for the session, or for the transaction only."""
+    local = "true" if is_local else "false"
+    calls = (f"set_config('{name}', '{value}', {local})" for name, value in values.items())
+    return f"SELECT {', '.join(calls)}"
 
 
 @contextmanager

@@ -18,6 +18,7 @@ from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
 from sqlalchemy.exc import OperationalError, SQLAlchemyError
 from sqlalchemy.pool import NullPool
 
+from app.db.postgresql import set_statement
 from config import Settings
 
 WAIT_SECONDS: Final = 30  # for writers to finish, before a lock on them fails
@@ -96,16 +97,17 @@ def exclusive_file(url: URL) -> Iterator[Connection | None]:
     """A connection for many transactions on a database that is in no other use; None when it is.
 
     On SQLite the whole file is locked. On PostgreSQL an advisory lock keeps out other callers of
-    this function only.
+    this function only; a transaction of its own holds it, as pgbouncer may give each transaction
+    another connection.
     """
     with _engine(url) as engine, engine.connect() as connection:
         if url.get_backend_name() == "sqlite":
-            is_locked = _lock_file(connection)
-        else:
-            lock = "SELECT pg_try_advisory_lock(7310242)"
-            is_locked = connection.exec_driver_sql(lock).scalar_one()
-            connection.commit()
-        yield connection if is_locked else None
+            yield connection if _lock_file(connection) else None
+            return
+        with engine.connect() as holder:
+            lock = "SELECT pg_try_advisory_xact_lock(7310242)"
+            is_locked = holder.exec_driver_sql(lock).scalar_one()
+            yield connection if is_locked else None
 
 
 @contextmanager
@@ -127,19 +129,26 @@ def _engine(url: URL, *, begin: str = "BEGIN IMMEDIATE", create: bool = False) -
     if url.get_backend_name() == "sqlite":
         engine = _sqlite_engine(url, begin, "rwc" if create else "rw")
     else:
-        engine = create_engine(
-            url,
-            poolclass=NullPool,
-            connect_args={
-                "connect_timeout": 3,
-                "options": f"-c statement_timeout=0 -c lock_timeout={WAIT_SECONDS}s"
-                " -c idle_in_transaction_session_timeout=0 -c timezone=UTC",
-            },
-        )
+        engine = _postgresql_engine(url)
     try:
         yield engine
     finally:
         engine.dispose()
+
+
+def _postgresql_engine(url: URL) -> Engine:
+    """Each transaction sets its limits itself, and none prepares a statement: pgbouncer, if it is
+    between, refuses ``options``, and its transactions share connections."""
+    parameters = {"connect_timeout": 3, "prepare_threshold": None}
+    engine = create_engine(url, poolclass=NullPool, connect_args=parameters)
+    values = {
+        "statement_timeout": "0",
+        "lock_timeout": f"{WAIT_SECONDS}s",
+        "idle_in_transaction_session_timeout": "0",
+        "timezone": "UTC",
+    }
+    event.listen(engine, "begin", lambda begun: begun.exec_driver_sql(set_statement(values, True)))
+    return engine
 
 
 def _sqlite_engine(url: URL, begin: str, mode: str) -> Engine:

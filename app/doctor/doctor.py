@@ -10,7 +10,7 @@ from redis.exceptions import RedisError
 from sqlalchemy import URL
 
 from app.db.snapshots import DATABASE_ERRORS, database_url, may_exist, reason, shown_url, snapshot
-from app.doctor.checks import contents, database, deliveries, host, mail, replica, valkey
+from app.doctor.checks import contents, database, deliveries, host, mail, pool_mode, replica, valkey
 from app.doctor.results import Result, Status, problem, warning
 from app.jobs.valkey import connect
 from config import Settings, SettingsError, load_settings, setting_faults
@@ -32,6 +32,7 @@ OF_SETTINGS: Final[dict[str, Check]] = {
 }
 OF_DATABASE: Final[dict[str, Check]] = {
     "database": database.reachable,
+    "pool mode": pool_mode.pool_mode,
     "database clock": database.clock,
     "schema": database.schema,
     "integrity": database.integrity,
@@ -88,6 +89,7 @@ def examine(environ: Mapping[str, str]) -> Iterator[DoctorFinding]:
     url = database_url(settings)
     encrypted = partial(contents.encrypted, settings=settings)
     of_database = OF_DATABASE | {
+        "pool mode": partial(pool_mode.pool_mode, settings=settings),
         "encrypted values": encrypted,
         "replica": partial(replica.replica, settings=settings),
     }

@@ -1,0 +1,55 @@
+"""Whether pgbouncer is in between, and gives several clients a connection to PostgreSQL in turn.
+
+The service has to know (``PGBOUNCER_POOL_MODE``): a prepared statement and a setting belong to the
+connection to PostgreSQL, so another client would run the one and have the other.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from sqlalchemy import Connection, create_engine
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.pool import NullPool
+
+from config import Settings, SettingsError
+
+_CONNECT_SECONDS = 3
+
+
+def require_pool_mode(settings: Settings) -> None:
+    """Refuse ``session`` for a pgbouncer in transaction mode. While the database is unavailable,
+    nothing is known.
+
+    Raises:
+        config.SettingsError: PGBOUNCER_POOL_MODE is wrong.
+    """
+    if settings.uses_sqlite or settings.pgbouncer_pool_mode == "transaction":
+        return
+    with suppress(SQLAlchemyError):
+        if shares_connections(settings.database_url):
+            raise SettingsError(
+                "PGBOUNCER_POOL_MODE must be transaction, as DATABASE_URL leads to a pgbouncer in "
+                "transaction mode. Set it for every web server and worker."
+            )
+
+
+def shares_connections(url: str) -> bool:
+    """Whether two clients get the same connection to PostgreSQL in turn.
+
+    Raises:
+        sqlalchemy.exc.SQLAlchemyError: the database cannot be reached.
+    """
+    limits = {"connect_timeout": _CONNECT_SECONDS, "prepare_threshold": None}
+    engine = create_engine(make_url(url), poolclass=NullPool, connect_args=limits)
+    with engine.connect() as first, engine.connect() as second:
+        first = first.execution_options(isolation_level="AUTOCOMMIT")
+        before = _server_process(first)
+        during = _server_process(second)  # in a transaction that goes on
+        return before == during or _server_process(first) != before
+
+
+def _server_process(connection: Connection) -> int:
+    found: int = connection.exec_driver_sql("SELECT pg_backend_pid()").scalar_one()
+    return found
