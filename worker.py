@@ -93,8 +93,12 @@ def _work(app: Flask, settings: Settings, queue: str) -> None:
         )
         announcer.start()
         try:
-            debug = settings.log_level == "debug"
-            work_until_stopped(queue, lambda: redis_url(settings), debug=debug)
+            work_until_stopped(
+                queue,
+                lambda: redis_url(settings),
+                debug=settings.log_level == "debug",
+                job_memory=settings.job_memory_mb << 20,
+            )
         finally:
             announcer.stop()
 

@@ -37,7 +37,9 @@ _CONNECTION: Final[dict[str, Any]] = {
 }
 
 
-def work_until_stopped(queue: str, resolve_url: Callable[[], str], *, debug: bool) -> None:
+def work_until_stopped(
+    queue: str, resolve_url: Callable[[], str], *, debug: bool, job_memory: int | None = None
+) -> None:
     """Run the jobs of a queue until SIGTERM. Needs an app context.
 
     RQ's worker ends when Valkey becomes unavailable; another one is then started.
@@ -45,12 +47,13 @@ def work_until_stopped(queue: str, resolve_url: Callable[[], str], *, debug: boo
     Args:
         resolve_url: returns the URL of Valkey, and may start it.
         debug: whether RQ logs what it does.
+        job_memory: how much a job may take, in bytes; then it fails. None: no limit.
     """
     outage = _Outage(queue)
     handler = signal.getsignal(signal.SIGTERM)
     while True:
         try:
-            if _work(queue, resolve_url(), outage.end, debug=debug):
+            if _work(queue, resolve_url(), outage.end, debug=debug, job_memory=job_memory):
                 return
         except (RedisError, OSError) as error:
             outage.begin(error)
@@ -76,7 +79,14 @@ class _Outage:
             log.warning("worker %s: Valkey is back after %.1f s", self._queue, seconds)
 
 
-def _work(name: str, url: str, on_registered: Callable[[], None], *, debug: bool) -> bool:
+def _work(
+    name: str,
+    url: str,
+    on_registered: Callable[[], None],
+    *,
+    debug: bool,
+    job_memory: int | None,
+) -> bool:
     """Run jobs; True means that this process was asked to stop. Raises RedisError or OSError when
     Valkey becomes unavailable."""
     connection = make_client(url, **_CONNECTION)
@@ -92,6 +102,7 @@ def _work(name: str, url: str, on_registered: Callable[[], None], *, debug: bool
         maintenance_interval=MAINTENANCE_INTERVAL,
     )
     worker.on_registered = on_registered
+    worker.job_memory = job_memory
     log.info("worker %s: ready", name)
     try:
         # At its level INFO, RQ logs four lines for each job that succeeds.

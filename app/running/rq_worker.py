@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import os
+import resource
 import signal
 import threading
 import time
@@ -56,6 +57,7 @@ class JobWorker(Worker):
     failure: RedisError | None = None
     on_registered: Callable[[], None]  # called when Valkey took the worker's registration
     is_stopping = False
+    job_memory: int | None = None  # bytes that a job may take
     _job_pipe: ParentPipe | None = None  # to the process of the running job
 
     @property
@@ -147,9 +149,10 @@ class JobWorker(Worker):
                 os.close(pipe.writing)
 
     def main_work_horse(self, job: Job, queue: Queue) -> None:
-        """The job's process. It dies with the worker, learns when the worker is asked to stop, and
-        has its own database connections."""
+        """The job's process. It dies with the worker, learns when the worker is asked to stop, has
+        its own database connections, and fails when it takes too much memory."""
         assert self._job_pipe is not None
+        _limit_memory(self.job_memory)
         self._job_pipe.follow(_kill_own_group, on_message=shutdown.requested.set)
         connections.forget_all()
         super().main_work_horse(job, queue)
@@ -198,6 +201,18 @@ def workers_key(queue: str) -> str:
 def parse_heartbeat(text: bytes) -> datetime:
     """The time in ``HEARTBEAT_FIELD``."""
     return utcparse(text.decode())
+
+
+def _limit_memory(size: int | None) -> None:
+    """Raise MemoryError in this process when it takes more than so many bytes; macOS does not.
+    Memory that is reserved for stacks of threads counts, and code does not."""
+    if size is not None:
+        _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+        resource.setrlimit(resource.RLIMIT_DATA, (_smaller(size, hard), hard))
+
+
+def _smaller(size: int, hard: int) -> int:
+    return size if hard == resource.RLIM_INFINITY else min(size, hard)
 
 
 def _kill_own_group() -> None:

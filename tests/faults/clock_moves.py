@@ -18,6 +18,7 @@ from app.policy.deliveries import RETRY_AFTER
 from app.usage.jobs import JOBS
 from tests.egress.receivers import answering, in_turn
 from tests.faults.callers import fetch, holders
+from tests.faults.delivering import Instance
 from tests.faults.reconciliation import Customer
 from tests.faults.serving import Served, served
 from tests.faults.traffic import Traffic, wait_for_responses
@@ -119,7 +120,7 @@ def _move(moved: MovingClock, offset: int, report: TrialReport, *, is_patient: b
     moved.move(offset)
     waits = [_limit(moved, report, headers) for headers in limited]
     delivered = _delivery(instance)
-    counted = _counted(instance)
+    counted = seconds_until_counted(instance)
     shown = f"{max(waits)} s" if max(waits) else "none"
     report.lines.append(
         f"  {_described(before)} -> {_described(offset)}: wait at a limit {shown}, new event "
@@ -177,7 +178,7 @@ def _write(instance: Served, customer: Customer) -> None:
     assert status == 201
 
 
-def _counted(instance: Served) -> float:
+def seconds_until_counted(instance: Instance) -> float:
     """Seconds until a request is counted in the database, which a periodic job does."""
     client, began = make_account(instance.app), time.time()
     fetch(instance.port, "/v1/me", client.authorization)

@@ -37,8 +37,8 @@ class Worker:
     """A worker with faults. It is started again whenever it dies, as systemd would, until its
     end."""
 
-    def __init__(self, folder: Path, environ: Mapping[str, str]) -> None:
-        self._folder, self._environ = folder, environ
+    def __init__(self, folder: Path, environ: Mapping[str, str], module: str) -> None:
+        self._folder, self._environ, self._module = folder, environ, module
         self._lock = threading.Lock()
         self.begin()
 
@@ -71,6 +71,10 @@ class Worker:
         return {}
 
     @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    @property
     def job_pid(self) -> int:
         """The process of the delivery job that began last; 0 before the first."""
         with suppress(FileNotFoundError, ValueError):
@@ -89,7 +93,7 @@ class Worker:
             raise
 
     def _start(self) -> subprocess.Popen[bytes]:
-        command = [sys.executable, "-m", "tests.faults.worker"]
+        command = [sys.executable, "-m", self._module]
         with (self._folder / "worker.log").open("ab") as log:
             return subprocess.Popen(
                 command, cwd=ROOT, env=dict(self._environ), stdout=log, stderr=log
@@ -150,11 +154,13 @@ def service(
     names: Mapping[str, Sequence[Sequence[str]]] | None = None,
     lease_seconds: float | None = None,
     settings: Mapping[str, str] | None = None,
+    worker_module: str = "tests.faults.worker",
 ) -> Iterator[Service]:
     """An instance in ``folder``.
 
     Args:
         settings: of the instance, besides those that are needed here.
+        worker_module: what the worker runs.
         names: what is found in turn when the worker looks a name up.
         lease_seconds: after which a delivery is due again whose worker died.
     """
@@ -179,7 +185,8 @@ def service(
         environ |= {"INSTANCE_PATH": str(folder)}
         app = create_app(load_settings(environ))
         bare = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
-        worker = Worker(folder, bare | environ | _faults(folder, names, lease_seconds))
+        faults = _faults(folder, names, lease_seconds)
+        worker = Worker(folder, bare | environ | faults, worker_module)
         stack.callback(worker.end)
         yield Service(
             folder,

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import DATABASES
+from tests.faults.bad_jobs import MEMORY_MB, WORKER, bad_jobs
+from tests.faults.clock_moves import clock_moves, moving_clock
 from tests.faults.delivering import service
 from tests.faults.disk_full import disk_full, on_small_disk
 from tests.faults.locked import locked
@@ -43,3 +45,18 @@ def test_a_full_disk_loses_nothing(database: str, folder: Path) -> None:
             assert disk_full(running, seconds=1).wrong == []
     except CannotCause as error:
         pytest.skip(str(error))
+
+
+def test_a_clock_that_is_moved_leaves_all_sane(folder: Path) -> None:
+    try:
+        with moving_clock("sqlite", folder) as running:
+            found = clock_moves(running, is_patient=False)
+    except CannotCause as error:
+        pytest.skip(str(error))
+    assert found.wrong == []
+
+
+def test_bad_jobs_harm_no_others(folder: Path) -> None:
+    settings = {"JOB_MEMORY_MB": str(MEMORY_MB)}
+    with service("sqlite", folder, settings=settings, worker_module=WORKER) as running:
+        assert bad_jobs(running, seconds=8).wrong == []

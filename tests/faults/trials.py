@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tests.conftest import DATABASES
-from tests.faults import backlog, hostile
+from tests.faults import backlog, bad_jobs, hostile
 from tests.faults.clock_moves import clock_moves, moving_clock
 from tests.faults.database_restarts import restarts
 from tests.faults.delivering import service
@@ -58,6 +58,15 @@ TRIALS = (
         _TWO_PROCESSES,
     ),
     Trial("disk-full", "the disk is full, and has room again", disk_full, start=on_small_disk),
+    Trial(
+        "jobs",
+        "jobs raise, exit and eat memory",
+        bad_jobs.bad_jobs,
+        options={
+            "worker_module": bad_jobs.WORKER,
+            "settings": {"JOB_MEMORY_MB": str(bad_jobs.MEMORY_MB)},
+        },
+    ),
     Trial(
         "clock",
         "the clock is moved by an hour and by a day, forwards and back",
