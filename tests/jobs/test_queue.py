@@ -34,6 +34,7 @@ RUN = {
     "app.mail.jobs.send_mails",
     "app.mail.jobs.shorten_mail_waits",
     "app.maintenance.jobs.prune",
+    "app.maintenance.jobs.prune_events",
     "app.oauth.jobs.wipe_successors",
     "app.usage.jobs.write_counts",
     "app.webhooks.jobs.queue_replays",

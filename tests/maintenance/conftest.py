@@ -14,7 +14,7 @@ from app.db import migrations, queries
 from app.db.column_types import metadata
 from app.db.extensions import db
 from app.factory import create_app
-from app.maintenance import jobs
+from app.maintenance import jobs, pruning
 from config import load_settings
 from tests.conftest import DATABASES
 
@@ -26,7 +26,12 @@ MakeInstance = Callable[..., Flask]
 @pytest.fixture(autouse=True)
 def _without_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pruning pauses after each batch, and prunes what other tests left too."""
-    monkeypatch.setattr(jobs, "_PAUSE_SECONDS", 0)
+    monkeypatch.setattr(pruning, "PAUSE", 0)
+
+
+def prune() -> int:
+    """Run all jobs that delete expired rows. Returns the number of rows deleted."""
+    return sum(job.function() for job in jobs.JOBS)
 
 
 @pytest.fixture(scope="session")

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Any
 
 import pytest
 from flask import Flask
-from sqlalchemy import event, insert, select
+from sqlalchemy import insert, select
 
 from app.db.extensions import db
-from app.maintenance import jobs
 from app.models import Event, IdempotentResponse, Project
 from app.policy.bounds import EVENT_DAYS, IDEMPOTENCY_HOURS
 from app.values import clock
 from app.values.ids import new_id
+from tests.maintenance.conftest import prune
 from tests.make import Client, make_project
 
 
@@ -65,7 +64,7 @@ def _left(client: Client, column) -> set[str]:
 
 def _prune(app: Flask) -> int:
     with app.app_context():
-        return jobs.prune()
+        return prune()
 
 
 def test_answers_that_can_still_be_repeated_are_kept(client: Client) -> None:
@@ -93,22 +92,6 @@ def test_nothing_else_is_deleted(client: Client, monkeypatch: pytest.MonkeyPatch
     assert project["id"] in _left(client, Project.id)
     assert _left(client, IdempotentResponse.key) == set()
     assert _left(client, Event.subject_id) == set()
-
-
-def test_many_rows_go_in_small_transactions(client: Client) -> None:
-    _prune(client.app)
-    old = timedelta(hours=IDEMPOTENCY_HOURS + 1)
-    _answers(client, {f"key {n}": old for n in range(1100)})
-    commits: list[Any] = []
-    count = commits.append
-    with client.app.app_context():
-        event.listen(db.engine, "commit", count)
-        try:
-            assert jobs.prune() == 1100
-        finally:
-            event.remove(db.engine, "commit", count)
-    assert len(commits) == 2 + len(jobs._EXPIRED)  # 500, 500 and 100 answers
-    assert _left(client, IdempotentResponse.key) == set()
 
 
 def test_a_repeat_after_pruning_is_a_new_request(client: Client) -> None:

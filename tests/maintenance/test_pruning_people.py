@@ -11,7 +11,6 @@ from flask import Flask
 from sqlalchemy import delete, func, insert, select
 
 from app.db.extensions import db
-from app.maintenance import jobs
 from app.models import (
     Mail,
     MailedLink,
@@ -27,6 +26,7 @@ from app.policy.mails import MAILS_KEPT_FOR
 from app.policy.people import SESSION_IDLE, SESSION_LIFE
 from app.values import clock
 from app.values.ids import new_id
+from tests.maintenance.conftest import prune
 from tests.make import Client, make_account
 
 MINUTE, DAY = timedelta(minutes=1), timedelta(days=1)
@@ -57,7 +57,7 @@ def _add(client: Client, model: Any, **values: Any) -> None:
 def _left(client: Client, model: Any) -> int:
     """Prune, and count what is left."""
     with client.app.app_context():
-        jobs.prune()
+        prune()
         number = db.session.scalars(select(func.count()).select_from(model)).one()
         db.session.rollback()
         return number

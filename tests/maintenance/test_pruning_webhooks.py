@@ -10,12 +10,12 @@ from sqlalchemy import update
 
 from app.auth.tenant import rows_of
 from app.db.extensions import db
-from app.maintenance.jobs import prune
 from app.models import DeliveryLog, Event, Webhook
 from app.policy.bounds import EVENT_DAYS
 from app.policy.deliveries import LOG_DAYS
 from app.values import clock
 from app.values.ids import first_id, new_id
+from tests.maintenance.conftest import prune
 from tests.make import Client, events, make_project
 from tests.make.webhooks import deliveries, make_log, make_webhook, set_deliveries
 

@@ -1,0 +1,112 @@
+"""Deletes expired rows batch by batch, with pauses in which other changes have their turn.
+
+A batch is one transaction, which on SQLite blocks all other writers. How many rows it may have
+depends on the machine, the database and the table, so each table's batches become smaller or larger
+with the time that they take.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
+from datetime import datetime, timedelta
+from typing import Any, Final, NamedTuple
+
+from sqlalchemy import ColumnElement, Executable, delete, select, true, tuple_
+
+from app.db.column_types import Base
+from app.db.extensions import db
+from app.jobs import shutdown
+from app.values import clock
+
+RUN_SECONDS: Final = 10.0  # of a job; mails and all other jobs wait for it
+BATCH_SECONDS: Final = 0.005  # that a transaction should take
+PAUSE: Final = 4.0  # times as long as the transaction before it
+PAUSE_SECONDS: Final = 0.1  # at most
+FIRST_ROWS: Final = 100  # of the first batch of a table; a slow machine must keep up, too
+MOST_ROWS: Final = 500  # for more, PostgreSQL would rather read the whole of a middling table
+
+
+Transaction = Callable[[], AbstractContextManager[None]]  # commits at its end
+
+
+class Expired(NamedTuple):
+    """The rows of a table whose time is longer ago than ``age``."""
+
+    model: type[Base]
+    time: Any  # the column
+    age: timedelta
+    condition: ColumnElement[bool] = true()  # of the rows that can expire
+    to_column: Callable[[datetime], Any] = lambda time: time  # a time as a value of the column
+
+
+class Batches:
+    """Deletes the rows of one table whose time is ``newest`` or before, the oldest first."""
+
+    def __init__(self, rows: Expired, newest: Any, transaction: Transaction) -> None:
+        self.rows = FIRST_ROWS  # of the next batch, at most
+        self.is_done = False
+        self._expired = rows
+        self._newest = newest
+        self._transaction = transaction
+        self._last: Any = None  # the time of the last row deleted
+
+    def delete_next(self) -> tuple[int, float]:
+        """Delete a batch. Returns how many rows went, and for how many seconds the transaction
+        lasted once it was its turn to write."""
+        with self._transaction():
+            db.session.connection()
+            began = time.monotonic()
+            times = db.session.scalars(self._statement()).all()
+        took = time.monotonic() - began
+        self.is_done = len(times) < self.rows
+        self._last = max(times, default=None)
+        self.rows = next_rows(self.rows, took)
+        return len(times), took
+
+    def _statement(self) -> Executable:
+        """Deletes a batch, and returns the times of its rows.
+
+        It begins where the one before ended: PostgreSQL would have to pass over all the rows that
+        are deleted and not vacuumed yet. Rows that another transaction holds are left to the next
+        run.
+        """
+        model, column, _, condition, _ = self._expired
+        key = model.__mapper__.primary_key
+        expired = select(*key).where(column <= self._newest, condition)
+        if self._last is not None:
+            expired = expired.where(column >= self._last)
+        batch = expired.order_by(column).limit(self.rows).with_for_update(skip_locked=True)
+        chosen = batch.cte("batch")
+        statement = delete(model).where(tuple_(*key).in_(select(*chosen.c))).returning(column)
+        return statement.execution_options(synchronize_session=False)
+
+
+def next_rows(rows: int, seconds: float) -> int:
+    """How many rows the next batch may have, after one of so many that took so long: more or fewer,
+    but at most twice and at least half as many, as any batch may have been held up."""
+    fitting = rows * BATCH_SECONDS / max(seconds, 1e-6)
+    fitting = min(max(fitting, rows / 2), rows * 2)
+    return min(max(int(fitting), FIRST_ROWS), MOST_ROWS)
+
+
+def prune_tables(tables: Iterable[Expired], transaction: Transaction) -> int:
+    """Delete what has expired in some tables, in turns, so that none waits for another.
+
+    Stops when its time is up, or the worker is asked to stop; the next run continues.
+
+    Returns the number of rows deleted, without those that went with others.
+    """
+    end, now, deleted = time.monotonic() + RUN_SECONDS, clock.now(), 0
+    waiting = deque(Batches(rows, rows.to_column(now - rows.age), transaction) for rows in tables)
+    while waiting:
+        batches = waiting.popleft()
+        number, took = batches.delete_next()
+        deleted += number
+        if not batches.is_done:
+            waiting.append(batches)
+        if shutdown.requested.wait(min(PAUSE * took, PAUSE_SECONDS)) or time.monotonic() > end:
+            break
+    return deleted

@@ -1,0 +1,215 @@
+"""Pruning many rows: in short transactions and short runs, in turns, and to the end."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from flask import Flask
+from sqlalchemy import event, func, insert, select, text
+
+from app.account.service import create_account
+from app.db.extensions import db
+from app.jobs import shutdown
+from app.maintenance import pruning
+from app.models import Delivery, Event, IdempotentResponse
+from app.policy.bounds import EVENT_DAYS, IDEMPOTENCY_HOURS
+from app.policy.deliveries import LOG_DAYS
+from app.values import clock
+from app.values.ids import new_id
+from config import ROOT
+from tests.maintenance.conftest import prune
+
+OLD = timedelta(days=max(EVENT_DAYS, LOG_DAYS), hours=IDEMPOTENCY_HOURS)
+MANY = 1_100
+_PRUNE = """
+import os
+from app.factory import create_app
+from app.maintenance import jobs, pruning
+from config import load_settings
+pruning.PAUSE = 10
+with create_app(load_settings(os.environ)).app_context():
+    for job in jobs.JOBS:
+        job.function()
+"""
+
+
+@pytest.fixture
+def account_id(instance: Flask) -> Iterator[str]:
+    """An account on a database with nothing else to prune, in whose context the test runs."""
+    with instance.app_context():
+        made = create_account(name="Old", owner_email="old@example.org").account.id
+        db.session.commit()
+        yield made
+        db.session.rollback()
+
+
+def store_answers(account_id: str, number: int = MANY) -> None:
+    """Expired responses."""
+    common = {"account_id": account_id, "fingerprint": "0" * 64, "status": 200, "headers": {}}
+    common |= {"body": b"", "created_at": clock.now() - OLD}
+    _store(IdempotentResponse, [common | {"key": f"key {n}"} for n in range(number)])
+
+
+def store_events(account_id: str, number: int = MANY) -> None:
+    """Expired events."""
+    common = {"account_id": account_id, "type": "project.created", "subject_id": "x", "body": "{}"}
+    common |= {"created_at": clock.now() - OLD}
+    _store(Event, [common | {"id": new_id("event")} for _ in range(number)])
+
+
+def _store(model: Any, rows: list[dict[str, Any]]) -> None:
+    db.session.execute(insert(model), rows)
+    db.session.commit()
+
+
+def left(model: Any = IdempotentResponse) -> int:
+    number = db.session.scalars(select(func.count()).select_from(model)).one()
+    db.session.rollback()
+    return number
+
+
+@contextmanager
+def listening(name: str, listener: Callable[..., Any]) -> Iterator[None]:
+    event.listen(db.engine, name, listener)
+    try:
+        yield
+    finally:
+        event.remove(db.engine, name, listener)
+
+
+def deletes() -> tuple[list[tuple[str, int]], Callable[..., None]]:
+    """A list of tables and of rows that are going to be deleted from each, and what fills it."""
+    found: list[tuple[str, int]] = []
+
+    def note(_: Any, cursor: Any, statement: str, *__: Any) -> None:
+        if match := re.search(r"DELETE FROM (\w+)", statement):
+            found.append((match[1], cursor.rowcount))
+
+    return found, note
+
+
+def test_no_table_waits_until_another_is_done(account_id: str) -> None:
+    store_answers(account_id)
+    store_events(account_id, 3)
+    found, note = deletes()
+    with listening("after_cursor_execute", note):
+        prune()
+    tables = [table for table, _ in found]
+    assert tables.index("events") < len(tables) - tables[::-1].index("idempotent_answers")
+    assert left() == left(Event) == 0
+
+
+def test_a_run_that_takes_too_long_is_continued(
+    account_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pruning, "RUN_SECONDS", 0.0)
+    store_answers(account_id)
+    prune()
+    assert 0 < left() < MANY
+    monkeypatch.undo()
+    prune()
+    assert left() == 0
+
+
+def test_a_run_ends_when_the_worker_does(account_id: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    store_answers(account_id)
+    monkeypatch.setattr(shutdown, "requested", threading.Event())
+    with listening("commit", lambda _: shutdown.requested.set()):
+        prune()
+    assert left() > 0
+
+
+def test_batches_are_smaller_where_the_database_is_slow(account_id: str) -> None:
+    """Each row takes a millisecond here, so batches stay as small as they begin."""
+    store_answers(account_id)
+    lasted: list[float] = []
+
+    def slow(_: Any, cursor: Any, statement: str, *__: Any) -> None:
+        if "DELETE FROM idempotent_answers" in statement:
+            lasted.append(deleted() / 1000)
+            time.sleep(lasted[-1])
+
+    before = MANY
+
+    def deleted() -> int:
+        nonlocal before
+        now = db.session.execute(text("SELECT count(*) FROM idempotent_answers")).scalar_one()
+        gone, before = before - now, now
+        return gone
+
+    with listening("after_cursor_execute", slow):
+        prune()
+    assert left() == 0
+    assert max(lasted) <= 0.1
+
+
+@pytest.mark.parametrize(
+    ("rows", "seconds", "following"),
+    [
+        (200, 0.001, 400),
+        (200, 0.005, 200),
+        (200, 0.00625, 160),
+        (300, 9, 150),
+        (400, 0.001, 500),
+        (110, 9, 100),
+    ],
+)
+def test_the_next_batch_follows_the_last(rows: int, seconds: float, following: int) -> None:
+    assert pruning.next_rows(rows, seconds) == following
+
+
+def test_two_jobs_at_once_share_the_rows(account_id: str, instance: Flask) -> None:
+    store_answers(account_id)
+    store_events(account_id)
+    both = threading.Barrier(2)
+    found: list[int] = []
+
+    def run() -> None:
+        with instance.app_context():
+            both.wait(10)
+            found.append(prune())
+
+    threads = [threading.Thread(target=run) for _ in range(2)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join(60)
+    assert sum(found) == 2 * MANY
+    assert left() == left(Event) == 0
+
+
+def test_rows_that_a_transaction_holds_are_left_to_the_next_run(
+    account_id: str, instance: Flask
+) -> None:
+    if db.engine.dialect.name == "sqlite":
+        pytest.skip("SQLite has one writer at a time")
+    store_answers(account_id)
+    with db.engine.connect() as holder:
+        chosen = "SELECT key FROM idempotent_answers LIMIT 1 FOR UPDATE"
+        holder.execute(text(chosen))
+        assert prune() == MANY - 1
+    assert prune() == 1
+
+
+def test_a_job_that_is_killed_leaves_whole_rows(account_id: str, instance: Flask) -> None:
+    store_events(account_id)
+    settings = instance.config["SETTINGS"]
+    environ = {"INSTANCE_PATH": str(settings.instance_path), "LOG_LEVEL": "error"}
+    environ["DATABASE_URL"] = settings.database_url
+    with subprocess.Popen([sys.executable, "-c", _PRUNE], cwd=ROOT, env=environ) as job:
+        end = time.monotonic() + 20
+        while left(Event) == MANY and time.monotonic() < end:
+            time.sleep(0.01)
+        job.kill()
+    assert 0 < left(Event) < MANY
+    prune()
+    assert left(Event) == left(Delivery) == 0
