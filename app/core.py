@@ -42,7 +42,8 @@ def create_core(settings: Settings | None = None) -> Flask:
         SETTINGS=settings,
         SQLALCHEMY_DATABASE_URI=settings.database_url,
         # Asked before each change whether it still lives; a reading is done again instead.
-        SQLALCHEMY_ENGINE_OPTIONS=engines.engine_options(settings) | {"pool_pre_ping": True},
+        SQLALCHEMY_ENGINE_OPTIONS=engines.engine_options(settings)
+        | {"pool_pre_ping": settings.uses_sqlite},
     )
     plan_file.init_app(app, settings)
     sealing.init_app(app, settings.secret_key, settings.secret_key_former)

@@ -23,6 +23,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from app.db import postgresql, queries
 from app.db.column_types import Base
 from app.db.extensions import db
+from app.db.failover import KnownServer
 from app.db.write_queue import QueuedConnection, join_queue
 from config import Settings
 
@@ -77,8 +78,9 @@ def init_app(app: Flask) -> None:
             event.listen(db.engine, "begin", _begin_immediately)
             event.listen(reading_engine, "connect", _prepare_sqlite)
         else:
+            server = KnownServer()
             for engine in (db.engine, reading_engine):
-                postgresql.prepare(engine, settings)
+                postgresql.prepare(engine, settings, server, is_reading=engine is reading_engine)
             postgresql.refuse_unconfirmed(db.engine, settings)
 
 

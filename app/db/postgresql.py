@@ -7,6 +7,7 @@ its own.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any, Final, TypeVar
@@ -18,8 +19,9 @@ from psycopg.pq import TransactionStatus
 from sqlalchemy import Connection, Engine, event
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import ArgumentError, OperationalError
+from sqlalchemy.exc import ArgumentError, DisconnectionError, OperationalError
 
+from app.db.failover import KnownServer
 from app.values import clock
 from app.values.circuit_breaker import CircuitBreaker
 from config import Settings, SettingsError
@@ -38,8 +40,6 @@ _NETWORK_LIMITS: Final[dict[str, int]] = {
 }
 _CLOCK_SECONDS: Final = 10.0  # after which the database's clock is read again
 _REPLY_MARGIN: Final = 1.0  # seconds beyond statement_timeout, in which PostgreSQL itself gives up
-
-
 _IS_ATTEMPT: Final = "canopy_is_attempt"  # to find out whether commits are confirmed again
 _UNCONFIRMED_PAUSE: Final = 1.0  # seconds, after which one change finds out
 
@@ -57,6 +57,8 @@ class LimitedConnection(psycopg.Connection[Any]):
 
     reply_seconds: float | None = None  # None: no limit
     commits: CircuitBreaker | None = None  # of its engine, if it is for changes
+    server: KnownServer | None = None
+    opened_at = 0.0  # of the monotonic clock
 
     def wait(self, gen: PQGen[T], interval: float = 0.1, timeout: float | None = None) -> T:
         """The result of an exchange with PostgreSQL.
@@ -69,7 +71,16 @@ class LimitedConnection(psycopg.Connection[Any]):
             return super().wait(gen, interval, self.reply_seconds if timeout is None else timeout)
         except psycopg.errors._WaitTimeout as error:
             self.pgconn.finish()
+            self._note_loss()
             raise NoReply(f"PostgreSQL did not reply within {self.reply_seconds} s") from error
+        except psycopg.OperationalError:
+            if self.closed:
+                self._note_loss()
+            raise
+
+    def _note_loss(self) -> None:
+        if self.server is not None:
+            self.server.on_lost(self.opened_at)
 
     def commit(self) -> None:
         """Commit.
@@ -127,12 +138,18 @@ def _parameters(setting: str, url: str) -> Mapping[str, Any]:
     raise SettingsError(f"{setting} cannot be used: {reason}.")
 
 
-def prepare(engine: Engine, settings: Settings) -> None:
+def prepare(
+    engine: Engine, settings: Settings, server: KnownServer, *, is_reading: bool = True
+) -> None:
     """Make the connections of ``engine`` limited ones, with the settings of our sessions.
 
     The address cannot have these: pgbouncer refuses ``options``. With pgbouncer in transaction
     mode, each transaction sets them for itself. A statement outside a transaction then runs with
     those of the role.
+
+    Args:
+        server: where it leads to.
+        is_reading: the engine is for reading, where what failed is done once more.
     """
     timeout = settings.database_timeout_ms
     is_shared = settings.pgbouncer_pool_mode == "transaction"
@@ -140,14 +157,24 @@ def prepare(engine: Engine, settings: Settings) -> None:
 
     @event.listens_for(engine, "do_connect")
     def connect(_: object, __: object, arguments: Any, parameters: Any) -> LimitedConnection:
-        connection = LimitedConnection.connect(*arguments, **parameters)
+        connection = LimitedConnection.connect(*arguments, **server.last_first(parameters))
+        server.on_opened(connection.info.host, connection.info.port)
+        connection.server, connection.opened_at = server, time.monotonic()
         connection.reply_seconds = _reply_seconds(settings)
         if not is_shared:
             connection.execute(set_all)
             connection.commit()
         return connection
 
-    event.listen(engine, "checkout", _follow_clock)
+    def refuse_closed(connection: LimitedConnection, *_: object) -> None:
+        """Have the pool replace a connection that the server has closed meanwhile."""
+        try:
+            engine.dialect.do_ping(connection)  # type: ignore[arg-type]
+        except psycopg.OperationalError as error:
+            raise DisconnectionError(str(error)) from error
+
+    event.listen(engine, "checkout", lambda connection, *_: server.check(connection.opened_at))
+    event.listen(engine, "checkout", _follow_clock if is_reading else refuse_closed)
     if is_shared:
         event.listen(engine, "begin", lambda connection: connection.exec_driver_sql(set_all))
 
@@ -182,7 +209,7 @@ def _reply_seconds(settings: Settings) -> float:
 
 def _follow_clock(connection: LimitedConnection, *_: object) -> None:
     """Read the database's clock now and then, on a connection that has no transaction."""
-    if not connection.autocommit or clock.read_ago() < _CLOCK_SECONDS:
+    if clock.read_ago() < _CLOCK_SECONDS:
         return
     with suppress(psycopg.Error):  # what the connection is wanted for will find out, too
         cursor = connection.execute("SELECT extract(epoch FROM clock_timestamp())::float8")

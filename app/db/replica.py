@@ -19,6 +19,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from app.db import postgresql, queries
 from app.db.engines import is_outage
+from app.db.failover import KnownServer
 from app.db.postgresql import reply_limit
 from app.db.queries import CompiledQuery
 from app.values.circuit_breaker import CircuitBreaker
@@ -112,7 +113,7 @@ def init_app(app: Flask, settings: Settings) -> None:
         isolation_level="AUTOCOMMIT",
         pool_reset_on_return=None,
     )
-    postgresql.prepare(engine, settings)
+    postgresql.prepare(engine, settings, KnownServer())
     app.extensions[_EXTENSION] = Replica(engine)
 
 

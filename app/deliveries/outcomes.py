@@ -36,8 +36,12 @@ _FAILED = (
         claim=None,
     )
 )
-_ATTEMPTS = select(_DELIVERIES.c.id, _DELIVERIES.c.attempts).where(
-    _DELIVERIES.c.id.in_(bindparam("ids", expanding=True))
+# Waits for a commit that is pending, as when PostgreSQL waits for a standby.
+_ATTEMPTS = (
+    select(_DELIVERIES.c.id, _DELIVERIES.c.attempts)
+    .where(_DELIVERIES.c.id.in_(bindparam("ids", expanding=True)))
+    .order_by(_DELIVERIES.c.id)
+    .with_for_update()
 )
 
 

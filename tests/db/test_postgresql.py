@@ -5,14 +5,18 @@ from __future__ import annotations
 import itertools
 import os
 import signal
+import socket
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
+from urllib.parse import quote
 
 import psycopg
 import pytest
 from flask import Flask
+from psycopg.conninfo import conninfo_to_dict
+from sqlalchemy import Engine
 
 from app.db import queries
 from app.db.extensions import db
@@ -120,6 +124,45 @@ def test_a_server_that_hangs_is_not_waited_for(impatient: Client) -> None:
             os.kill(pid, signal.SIGCONT)
     assert statuses[0] in (200, 503)
     assert impatient.post("/v1/projects", json={"name": "A"}).status_code == 201
+
+
+@pytest.mark.provokes(503)
+def test_a_server_that_hangs_is_waited_for_once_in_a_request(impatient: Client) -> None:
+    """Connections that are as old as the one that was lost are not tried."""
+    impatient.post("/v1/projects", json={"name": "A"})
+    with impatient.app.app_context():
+        pids = [_pid(db.engine.raw_connection()), _pid(queries.engine().raw_connection())]
+    for pid in pids:
+        os.kill(pid, signal.SIGSTOP)
+    try:
+        began = time.monotonic()
+        impatient.post("/v1/projects", json={"name": "B"})
+        assert time.monotonic() - began < 2 * (WAIT_MS / 1000 + 1)
+    finally:
+        for pid in pids:
+            os.kill(pid, signal.SIGCONT)
+
+
+def test_the_host_that_responded_is_asked_first(app: Flask) -> None:
+    settings = app.config["SETTINGS"]
+    if settings.uses_sqlite:
+        pytest.skip("SQLite has no server")
+    known = conninfo_to_dict(settings.database_url.replace("+psycopg", ""))
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        hosts = f"host=127.0.0.1,{quote(str(known['host']), safe='')}"
+        ports = f"port={silent.getsockname()[1]},5432&connect_timeout=2"
+        url = f"postgresql+psycopg://{known['user']}:@/{known['dbname']}?{hosts}&{ports}"
+        with second_app(app, database_url=url) as made, made.app_context():
+            seconds = [_seconds_to_connect(engine) for engine in (db.engine, queries.engine())]
+    assert seconds[0] > 1.5
+    assert seconds[1] < 1
+
+
+def _seconds_to_connect(engine: Engine) -> float:
+    began = time.monotonic()
+    with engine.connect() as connection:
+        connection.exec_driver_sql("SELECT 1")
+    return time.monotonic() - began
 
 
 def _pid(connection: Any) -> int:

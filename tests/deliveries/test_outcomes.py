@@ -1,14 +1,19 @@
-"""What follows from a failed attempt."""
+"""What follows from an attempt."""
 
 from __future__ import annotations
 
+import threading
 from datetime import timedelta
 
 import pytest
+from sqlalchemy import update
 
-from app.deliveries.outcomes import retry_of
+from app.db.extensions import db
+from app.deliveries.outcomes import retry_of, unrecorded
 from app.deliveries.sender_pool import status_error
+from app.models import Delivery
 from tests.deliveries.makers import MOMENT, claimed, outcome
+from tests.make import Client, deliveries, make_project, make_webhook
 
 
 @pytest.mark.parametrize(
@@ -46,3 +51,21 @@ def test_no_retry(attempt: int, cause: str, status: int) -> None:
 )
 def test_the_error_for_a_status(status: int, error: str | None) -> None:
     assert status_error(status) == error
+
+
+def test_a_result_whose_commit_is_pending_is_recorded_once(client: Client) -> None:
+    """As when a commit waits for a standby: nobody else sees it, and it may still come."""
+    if client.app.config["SETTINGS"].uses_sqlite:
+        pytest.skip("SQLite has no commit that waits")
+    webhook = make_webhook(client)
+    make_project(client)
+    (row,) = deliveries(client, webhook["id"])
+    sent = outcome(claimed(webhook["id"], id=row["id"], attempt=1))
+    with client.app.app_context(), db.engine.connect() as pending:
+        own = update(Delivery).where(Delivery.id == row["id"])
+        pending.execute(own.values(attempts=1, state="succeeded", due_at=None))
+        timer = threading.Timer(0.3, pending.commit)
+        timer.start()
+        assert unrecorded([sent]) == []
+        db.session.rollback()
+        timer.join()

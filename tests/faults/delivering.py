@@ -21,9 +21,10 @@ from config import ROOT, load_settings
 from tests.api.server import gunicorn
 from tests.conftest import CHEAP_PASSWORDS
 from tests.egress.authority import Authority, make_authority
-from tests.faults.reconciliation import Customer, Inbox, Writer
+from tests.faults.reconciliation import Customer, Inbox
 from tests.faults.valkey import Valkey, valkey
 from tests.faults.worker import FOLDER, LEASE_SECONDS, NAMES
+from tests.faults.writer import Writer
 from tests.make import make_account
 from tests.make.webhooks import make_webhook
 from tests.postgres import PostgresServer

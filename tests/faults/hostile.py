@@ -22,8 +22,9 @@ from tests.egress.receivers import (
     repeating,
 )
 from tests.faults.delivering import INSIDE, OUTSIDE, Service
-from tests.faults.reconciliation import Reconciliation, Writer, reconcile, wait_until_settled
+from tests.faults.reconciliation import Reconciliation, reconcile, wait_until_settled
 from tests.faults.trial_report import TrialReport
+from tests.faults.writer import Writer
 from tests.make import Client, make_account
 from tests.make.webhooks import make_webhook, make_webhook_at
 from tests.running.instances import wait_for

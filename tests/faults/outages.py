@@ -8,8 +8,9 @@ from collections import Counter
 from collections.abc import Callable
 
 from tests.faults.delivering import Service
-from tests.faults.reconciliation import Reconciliation, Writer, reconcile, wait_until_settled
+from tests.faults.reconciliation import Reconciliation, reconcile, wait_until_settled
 from tests.faults.trial_report import TrialReport
+from tests.faults.writer import Writer
 from tests.running.instances import wait_for
 
 AGAIN = 15  # seconds after an outage until deliveries go on

@@ -16,8 +16,9 @@ from app.models import DeliveryLog
 from app.policy.deliveries import ATTEMPT_SECONDS
 from tests.egress.receivers import answering
 from tests.faults.delivering import OUTSIDE, Service
-from tests.faults.reconciliation import Customer, Delays, Writer, reconcile, wait_until_settled
+from tests.faults.reconciliation import Customer, Delays, reconcile, wait_until_settled
 from tests.faults.trial_report import TrialReport
+from tests.faults.writer import Writer
 from tests.make import make_account
 from tests.make.webhooks import make_webhook
 from tests.running.instances import wait_for

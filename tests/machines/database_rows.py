@@ -1,0 +1,90 @@
+"""Rows about PostgreSQL, its standbys and pgbouncer."""
+
+from __future__ import annotations
+
+import time
+
+from tests.machines.ledger import WayWriter
+from tests.machines.service import Deployment
+from tests.machines.topology import Machines
+from tests.make import make_account
+
+NOTICED = 3.0  # seconds until the operator promotes a standby
+LASTS = 12.0
+HASTY = 4  # more writers to each web host, and writes a second of each
+
+
+def primary_killed(at: Deployment, noticed: float = NOTICED, lasts: float = LASTS) -> None:
+    at.timeline.note("the primary's host is killed", None, None)
+    at.cluster.primary.kill()
+    _promote(at, noticed, lasts)
+
+
+def primary_vanished(at: Machines) -> None:
+    at.timeline.note("the primary's link is down", None, None)
+    former = at.cluster.primary
+    at.host(former.name).cut()
+    _promote(at)
+    former.kill()  # before it is back, as nobody may write to it
+    at.timeline.note("the former primary is back, as a standby")
+    at.host(former.name).join()
+    at.cluster.attach(former)
+    time.sleep(LASTS / 3)
+
+
+def standby_lost(at: Machines) -> None:
+    (standby,) = at.cluster.standbys
+    client = make_account(at.app, plan="wide")
+    at.timeline.note("the only standby is killed; commits wait for it", None, 0)
+    standby.kill()
+    ways = [process.way for process in at.web] * HASTY
+    hasty = [WayWriter(way, client, HASTY, repeats=False) for way in ways]
+    time.sleep(2 * LASTS)
+    for writer in hasty:
+        writer.end()
+    at.timeline.note("it starts again")
+    standby.begin()
+    time.sleep(LASTS / 2)
+
+
+def standby_of_two_lost(at: Machines) -> None:
+    name = at.cluster.standbys[0].name
+    at.timeline.note("the link of one of two standbys is down", 0, 0)
+    at.host(name).cut()
+    time.sleep(LASTS)
+    at.timeline.note("it is up again", 0, 0)
+    at.host(name).join()
+    time.sleep(LASTS / 3)
+
+
+def asynchronous(at: Machines) -> None:
+    standby = at.cluster.standbys[0]
+    at.timeline.note("the link of the only standby is down, and nobody waits for it", 0, 0)
+    at.host(standby.name).cut()
+    time.sleep(NOTICED)
+    at.timeline.note("the primary's host is gone; the standby's link is up", None, None)
+    at.host(at.cluster.primary.name).cut()  # with what waits there to be sent
+    at.cluster.primary.kill()
+    at.host(standby.name).join()
+    _promote(at)
+
+
+def pgbouncer_killed(at: Machines) -> None:
+    at.timeline.note("pgbouncer of the primary is killed, and started again")
+    assert at.bouncers is not None
+    at.bouncers.restart()
+    time.sleep(LASTS / 2)
+    at.timeline.note("the primary's host is killed", None, None)
+    at.cluster.primary.kill()
+    time.sleep(NOTICED)
+    at.cluster.promote()
+    at.bouncers.restart()  # else it says that the server is read-only, as it was
+    at.timeline.note(f"{at.cluster.primary.name} is promoted, and its pgbouncer started again")
+    time.sleep(LASTS)
+
+
+def _promote(at: Deployment, noticed: float = NOTICED, lasts: float = LASTS) -> None:
+    time.sleep(noticed)
+    at.cluster.promote()
+    at.timeline.note(f"{at.cluster.primary.name} is promoted")
+    time.sleep(lasts)
