@@ -20,6 +20,7 @@ COMMANDS = {
     "bench.spreading --quick": "Spread evenly",
     "bench.deliveries --quick": "| event to receipt at 200 events/s, p50 |",
     "bench.growth --sizes 200 --alone --seconds 0.01": "over HTTP: usage",
+    "bench.retention --events 2000 --seconds 1": "must stay, 0 are gone; 0 expired rows are left",
     "bench.reading --quick": "| `Session.scalars`, an object |",
 }
 ELSEWHERE = {"bench.areas", "bench.beside_pygeoapi"}
