@@ -117,10 +117,16 @@ def _times(callers: list[Caller], beside: list[Period], without: list[Period]) -
         for name, share in (("p50", 0.5), ("p99", 0.99), ("longest", 1.0)):
             first, second, *parts = (percentile(each, share) for each in found)
             noise, ratio = max(parts) / min(parts), second / first
-            mark = "" if name != "p99" else "met" if ratio <= WORST * noise else "**missed**"
+            mark = _mark(ratio, noise) if name == "p99" else ""
             cells = (f"{first:.1f} ms", f"{second:.1f} ms", f"{ratio:.2f}", f"{noise:.2f}")
             lines.append(LINE.format(f"{kind}, {name}", *cells, mark))
     return "\n".join(lines)
+
+
+def _mark(ratio: float, noise: float) -> str:
+    if noise > WORST:
+        return "too noisy to tell"
+    return "met" if ratio <= WORST * noise else "**missed**"
 
 
 def _facts(stored: Stored, pruned: pruning.Pruned, left: int, missing: int) -> Iterator[str]:
