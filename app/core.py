@@ -41,8 +41,8 @@ def create_core(settings: Settings | None = None) -> Flask:
     app.config.update(
         SETTINGS=settings,
         SQLALCHEMY_DATABASE_URI=settings.database_url,
-        # Asked before each change whether it still lives; a reading is done again instead.
         SQLALCHEMY_ENGINE_OPTIONS=engines.engine_options(settings)
+        # Asked before each change whether it still lives; with PostgreSQL, postgresql.prepare asks.
         | {"pool_pre_ping": settings.uses_sqlite},
     )
     plan_file.init_app(app, settings)

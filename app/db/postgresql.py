@@ -167,7 +167,8 @@ def prepare(
         return connection
 
     def refuse_closed(connection: LimitedConnection, *_: object) -> None:
-        """Have the pool replace a connection that the server has closed meanwhile."""
+        """Ask before each change whether its connection still lives, and have the pool replace it
+        if not. A reading is done again instead."""
         try:
             engine.dialect.do_ping(connection)  # type: ignore[arg-type]
         except psycopg.OperationalError as error:

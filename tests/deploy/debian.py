@@ -50,10 +50,18 @@ def program(name: str, packages: Sequence[str], folder: Path) -> Program:
     _run(["apt-get", *_APT, "download", *packages], folder)
     for package in folder.glob("*.deb"):
         _run(["dpkg", "-x", str(package), "."], folder)
+    found = unpacked(name, folder)
+    if found is None:
+        raise Missing(f"Debian's packages have no {name}")
+    return found
+
+
+def unpacked(name: str, folder: Path) -> Program | None:
+    """The program of packages that were unpacked in ``folder``."""
     for path in folder.glob(f"usr/*bin/{name}"):
         libraries = os.pathsep.join(str(found) for found in (folder / "usr/lib").glob("*-linux-*"))
         return Program(str(path), {"LD_LIBRARY_PATH": libraries})
-    raise Missing(f"Debian's packages have no {name}")
+    return None
 
 
 def _run(command: Sequence[str], folder: Path) -> None:

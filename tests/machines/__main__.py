@@ -14,8 +14,9 @@ from pathlib import Path
 
 from sqlalchemy.exc import SQLAlchemyError
 
+from tests.deploy.debian import Program
 from tests.machines import network
-from tests.machines.programs import NAMES, Program, find_programs, system_tools_missing
+from tests.machines.programs import NAMES, find_programs, system_tools_missing
 from tests.machines.rows import ROWS, Row
 from tests.machines.topology import machines
 from tests.machines.trial import run

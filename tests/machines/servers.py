@@ -17,10 +17,10 @@ from redis.exceptions import RedisError
 from redis.retry import Retry
 
 from config import ROOT
+from tests.deploy.debian import Program
 from tests.machines.hosts import Host
 from tests.machines.network import NamespaceHost
 from tests.machines.postgresql import PASSWORD, PostgresHost
-from tests.machines.programs import Program
 from tests.running.instances import wait_for
 
 VALKEY_PASSWORD = "the-valkey-password"  # as in deploy/hosts
@@ -88,8 +88,11 @@ def start_pgbouncer(server: PostgresHost, program: Program, pool_mode: str) -> P
     if not folder.exists():
         server.host.private_folder("pgbouncer")
     text = shipped("pgbouncer.ini").replace("/etc/pgbouncer", str(folder))
-    text = re.sub("^pool_mode = .*", f"pool_mode = {pool_mode}", text, flags=re.MULTILINE)
-    text += "unix_socket_dir =\n"
+    changes = {"listen_addr": server.host.address, "pool_mode": pool_mode}
+    if pool_mode == "session":  # one for each of the service
+        changes["default_pool_size"] = "80"
+    for name, value in changes.items():
+        text = re.sub(f"(?m)^{name} = .*", f"{name} = {value}", text)
     server.host.write(f"{folder}/pgbouncer.ini", text)
     server.host.write(f"{folder}/userlist.txt", f'"canopy" "{PASSWORD}"\n')
     command = [program.path, f"{folder}/pgbouncer.ini"]

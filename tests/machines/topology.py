@@ -8,12 +8,13 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tests.deploy.debian import Program
 from tests.egress.authority import Authority, make_authority
 from tests.machines.clocks import clock_library
 from tests.machines.ledger import Way
 from tests.machines.network import CLIENT, NamespaceHost
 from tests.machines.postgresql import Cluster, PostgresHost
-from tests.machines.programs import Program, postgres_folder
+from tests.machines.programs import postgres_folder
 from tests.machines.servers import (
     VALKEY_PASSWORD,
     Haproxy,
