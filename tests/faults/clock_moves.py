@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import struct
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,10 +15,11 @@ from app.usage.jobs import JOBS
 from tests.egress.receivers import answering, in_turn
 from tests.faults.callers import fetch, holders
 from tests.faults.delivering import Instance
+from tests.faults.moved_clock import MovedClock
 from tests.faults.reconciliation import Customer
 from tests.faults.serving import Served, served
 from tests.faults.traffic import Traffic, wait_for_responses
-from tests.faults.trial_report import CannotCause, TrialReport
+from tests.faults.trial_report import TrialReport
 from tests.make import make_account
 from tests.running.instances import wait_for
 
@@ -40,42 +37,30 @@ requests_per_minute = 3
 requests_per_minute = 1000000
 requests_per_day = 100000000
 """
-_OFFSET = struct.Struct("=q")
 
 
 class MovingClock:
     """An instance for whose processes, and its Valkey's, the clock is moved."""
 
-    def __init__(self, instance: Served, file: Path) -> None:
+    def __init__(self, instance: Served, clock: MovedClock) -> None:
         self.instance, self.offset = instance, 0  # seconds
-        self._file = file
+        self._clock = clock
 
     def move(self, offset: int) -> None:
-        with self._file.open("r+b") as file:
-            file.write(_OFFSET.pack(offset))
+        self._clock.move(offset)
         self.offset = offset
 
 
 @contextmanager
 def moving_clock(_: str, folder: Path) -> Iterator[MovingClock]:
     """An instance with a clock of its own. Raises CannotCause."""
-    plans, offset = folder / "plans.toml", folder / "offset"
+    plans, clock = folder / "plans.toml", MovedClock(folder)
     plans.write_text(PLANS)
-    offset.write_bytes(_OFFSET.pack(0))
-    variables = {"LD_PRELOAD": str(_library(folder)), "CLOCK_OFFSET": str(offset)}
     settings = {"PLANS_FILE": str(plans)}
-    with served(folder / "instance", folder, settings=settings, variables=variables) as instance:
-        yield MovingClock(instance, offset)
-
-
-def _library(folder: Path) -> Path:
-    """What moves the clock of a process in which it is loaded."""
-    compiler, source, library = shutil.which("cc"), Path(__file__).parent, folder / "clock.so"
-    if sys.platform != "linux" or compiler is None:
-        raise CannotCause("it takes Linux and a C compiler")
-    command = [compiler, "-shared", "-fPIC", "-O2", str(source / "moved_clock.c"), "-o"]
-    subprocess.run([*command, str(library)], check=True)
-    return library
+    with served(
+        folder / "instance", folder, settings=settings, variables=clock.environ
+    ) as instance:
+        yield MovingClock(instance, clock)
 
 
 def clock_moves(moved: MovingClock, *, is_patient: bool = True) -> TrialReport:

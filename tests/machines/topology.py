@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tests.deploy.debian import Program
 from tests.egress.authority import Authority, make_authority
-from tests.machines.clocks import clock_library
+from tests.faults.moved_clock import MovedClock
 from tests.machines.ledger import Way
 from tests.machines.network import CLIENT, NamespaceHost
 from tests.machines.postgresql import Cluster, PostgresHost
@@ -53,7 +53,7 @@ class Setup:
     synchronous: str = ANY_OF_THREE
     pool_mode: str = ""  # of pgbouncer, through which the service then connects
     has_sentinel: bool = False
-    clocks: Mapping[str, float] = field(default_factory=dict)  # seconds that hosts are ahead
+    clocks: Mapping[str, int] = field(default_factory=dict)  # seconds that hosts are ahead
 
 
 class Bouncers:
@@ -112,7 +112,7 @@ def machines(folder: Path, setup: Setup, programs: Mapping[str, Program]) -> Ite
         bouncers = Bouncers(cluster, setup, programs)
         environ = settings(folder, authority, CLIENT, **_addresses(cluster, setup))
         app = stack.enter_context(operators_app(folder, environ))
-        _set_clocks(folder, hosts, setup)
+        _set_clocks(hosts, setup)
         web, workers = _start_service(hosts, environ)
         made = Machines(
             app,
@@ -201,8 +201,6 @@ def _ways(authority: Authority) -> list[Way]:
     ]
 
 
-def _set_clocks(folder: Path, hosts: Mapping[str, NamespaceHost], setup: Setup) -> None:
-    if setup.clocks:
-        library = clock_library(folder)
-        for name, seconds in setup.clocks.items():
-            hosts[name].environ = {"LD_PRELOAD": str(library), "CLOCK_AHEAD": str(seconds)}
+def _set_clocks(hosts: Mapping[str, NamespaceHost], setup: Setup) -> None:
+    for name, seconds in setup.clocks.items():
+        hosts[name].environ = MovedClock(hosts[name].folder, seconds).environ
