@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, cast
 
-from sqlalchemy import Table, bindparam, case, func, true, tuple_, update
+from sqlalchemy import Table, and_, bindparam, case, func, true, tuple_, update
 
 from app.auth.tenant import columns_of
 from app.db.column_types import Timestamp
@@ -34,6 +34,8 @@ _CHANGED_COLUMNS: Final = tuple(
 )
 _SUCCESS_AT: Final = bindparam("success_at", type_=Timestamp)
 _FAILED_AT: Final = bindparam("failed_at", type_=Timestamp)
+# An attempt that ended before a 410 may be recorded after it.
+_CLEARS = and_(bindparam("has_success"), func.coalesce(_WEBHOOKS.c.disabled_reason, "") != "gone")
 _RECORD = (
     update(_WEBHOOKS)
     .where(_WEBHOOKS.c.id == bindparam("webhook"), _WEBHOOKS.c.url == bindparam("called"))
@@ -44,7 +46,7 @@ _RECORD = (
             else_=_WEBHOOKS.c.consecutive_failures + bindparam("failures"),
         ),
         failing_since=case(
-            (bindparam("has_success"), _FAILED_AT),
+            (_CLEARS, _FAILED_AT),
             else_=func.coalesce(_WEBHOOKS.c.failing_since, _FAILED_AT),
         ),
         warned_at=case((bindparam("has_success"), None), else_=_WEBHOOKS.c.warned_at),

@@ -79,7 +79,7 @@ def standby_of(primary: PostgresServer, folder: Path) -> Iterator[Standby]:
     folder.mkdir(mode=0o700)
     if server.system_user:
         shutil.chown(folder, server.system_user)
-    standby.run("pg_basebackup", "-D", str(folder), "-R", "-X", "stream", "-d", primary.url)
+    standby.run("pg_basebackup", "-D", str(folder), "-R", "-Xstream", "-cfast", "-d", primary.url)
     standby.start()
     try:
         yield standby

@@ -8,9 +8,12 @@ from flask import Flask
 from sqlalchemy import select
 
 from app.db.extensions import db
+from app.db.transactions import transaction
+from app.deliveries.health import record_health
 from app.models import Mail
 from app.policy.deliveries import DISABLED_AFTER, RETRY_AFTER, WARNED_AFTER
 from app.values import clock
+from tests.deliveries.makers import claimed, outcome
 from tests.egress.receivers import Exchange, Receiver, answering, in_turn
 from tests.make import Client, make_member, make_project
 from tests.make.webhooks import deliveries, make_webhook, set_webhook, webhook_row
@@ -147,6 +150,20 @@ def test_later_outcomes_do_not_undo_a_410(
     for _ in range(4):
         make_project(customer)
     deliver()
+    assert status(customer, webhook) == ("disabled", "gone")
+    assert webhook_row(customer, webhook["id"])["failing_since"] is not None
+
+
+def test_a_success_that_is_recorded_after_a_410_does_not_undo_it(
+    customer: Client, receiver: Receiver, deliver: Deliver
+) -> None:
+    receiver.answer = answering(410)
+    webhook = make_webhook(customer, url=receiver.url(), events=["project.created"])
+    make_project(customer)
+    deliver()
+    before = outcome(claimed(webhook["id"], account_id=customer.account_id))
+    with customer.app.app_context(), transaction():
+        record_health([before._replace(url=receiver.url())])
     assert status(customer, webhook) == ("disabled", "gone")
     assert webhook_row(customer, webhook["id"])["failing_since"] is not None
 
