@@ -24,6 +24,7 @@ from app.db import postgresql, queries
 from app.db.column_types import Base
 from app.db.extensions import db
 from app.db.failover import KnownServer
+from app.db.unconfirmed import refuse_unconfirmed
 from app.db.write_queue import QueuedConnection, join_queue
 from config import Settings
 
@@ -81,7 +82,7 @@ def init_app(app: Flask) -> None:
             server = KnownServer()
             for engine in (db.engine, reading_engine):
                 postgresql.prepare(engine, settings, server, is_reading=engine is reading_engine)
-            postgresql.refuse_unconfirmed(db.engine, settings)
+            refuse_unconfirmed(db.engine, reading_engine, settings)
 
 
 @contextmanager

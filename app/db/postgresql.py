@@ -19,7 +19,7 @@ from psycopg.pq import TransactionStatus
 from sqlalchemy import Connection, Engine, event
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import ArgumentError, DisconnectionError, OperationalError
+from sqlalchemy.exc import ArgumentError, DisconnectionError
 
 from app.db.failover import KnownServer
 from app.values import clock
@@ -40,8 +40,6 @@ _NETWORK_LIMITS: Final[dict[str, int]] = {
 }
 _CLOCK_SECONDS: Final = 10.0  # after which the database's clock is read again
 _REPLY_MARGIN: Final = 1.0  # seconds beyond statement_timeout, in which PostgreSQL itself gives up
-_IS_ATTEMPT: Final = "canopy_is_attempt"  # to find out whether commits are confirmed again
-_UNCONFIRMED_PAUSE: Final = 1.0  # seconds, after which one change finds out
 
 
 class NoReply(psycopg.OperationalError):
@@ -160,7 +158,7 @@ def prepare(
         connection = LimitedConnection.connect(*arguments, **server.last_first(parameters))
         server.on_opened(connection.info.host, connection.info.port)
         connection.server, connection.opened_at = server, time.monotonic()
-        connection.reply_seconds = _reply_seconds(settings)
+        connection.reply_seconds = reply_seconds(settings)
         if not is_shared:
             connection.execute(set_all)
             connection.commit()
@@ -180,31 +178,7 @@ def prepare(
         event.listen(engine, "begin", lambda connection: connection.exec_driver_sql(set_all))
 
 
-def refuse_unconfirmed(engine: Engine, settings: Settings) -> None:
-    """Have transactions of ``engine`` fail at once while PostgreSQL does not confirm them, as when
-    its only synchronous standby is gone. Each would occupy a thread until it is given up, until
-    there were none left for reading. One now and then finds out whether that is over."""
-    commits = CircuitBreaker(_UNCONFIRMED_PAUSE, longest=_reply_seconds(settings))
-
-    @event.listens_for(engine, "connect")
-    def connect(connection: LimitedConnection, _: object) -> None:
-        connection.commits = commits
-
-    @event.listens_for(engine, "begin")
-    def begin(connection: Connection) -> None:
-        may_attempt = commits.may_attempt()
-        connection.info[_IS_ATTEMPT] = may_attempt and commits.has_failed
-        if not may_attempt:
-            reason = psycopg.OperationalError("PostgreSQL does not confirm changes")
-            raise OperationalError("BEGIN", {}, reason)
-
-    @event.listens_for(engine, "rollback")
-    def roll_back(connection: Connection) -> None:
-        if not connection.invalidated and connection.info.pop(_IS_ATTEMPT, False):
-            commits.on_failure()  # it found nothing out
-
-
-def _reply_seconds(settings: Settings) -> float:
+def reply_seconds(settings: Settings) -> float:
     return settings.database_timeout_ms / 1000 + _REPLY_MARGIN
 
 

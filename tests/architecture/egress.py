@@ -39,6 +39,7 @@ OTHER_WAYS: dict[str, tuple[str, str]] = {
     "app.jobs.queue": ("redis rq", _VALKEY),
     "app.db.postgresql": ("psycopg", "the database at DATABASE_URL"),
     "app.db.snapshots": ("psycopg", "likewise"),
+    "app.db.unconfirmed": ("psycopg", "the driver's own exception"),
     "app.jobs.valkey": ("redis", _VALKEY),
     "app.jobs.valkey_client": ("redis", f"{_VALKEY}; with Sentinels, the server that they name"),
     "app.jobs.after_commit": ("redis", _VALKEY),

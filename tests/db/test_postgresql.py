@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import os
 import signal
@@ -106,6 +107,23 @@ def test_further_changes_fail_at_once_and_reads_go_on(
     while create()[0] != 201:
         assert time.monotonic() < deadline
         time.sleep(0.1)
+
+
+@pytest.mark.provokes(503)
+def test_the_locks_of_an_unconfirmed_commit_are_waited_for_once(
+    impatient: Client, postgres: PostgresServer
+) -> None:
+    """In another process, which has seen no commit fail."""
+    settings = impatient.app.config["SETTINGS"]
+    with second_app(impatient.app, database_timeout_ms=settings.database_timeout_ms) as process:
+        same, other = dataclasses.replace(impatient, app=process), make_account(process)
+        with lost_standby(postgres):
+            impatient.post("/v1/projects", json={"name": "A"})
+            assert same.post("/v1/projects", json={"name": "B"}).status_code == 503
+            began = time.monotonic()
+            assert other.post("/v1/projects", json={"name": "C"}).status_code == 503
+            assert time.monotonic() - began < 0.15
+            assert other.get("/v1/projects").status_code == 200
 
 
 @pytest.mark.provokes(503)
