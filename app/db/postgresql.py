@@ -18,7 +18,7 @@ from psycopg.conninfo import make_conninfo
 from psycopg.pq import TransactionStatus
 from sqlalchemy import Connection, Engine, event
 from sqlalchemy.dialects import postgresql
-from sqlalchemy.engine import make_url
+from sqlalchemy.engine import ExceptionContext, make_url
 from sqlalchemy.exc import ArgumentError, DisconnectionError
 
 from app.db.failover import KnownServer
@@ -39,6 +39,7 @@ _NETWORK_LIMITS: Final[dict[str, int]] = {
     "keepalives_count": 2,
 }
 _CLOCK_SECONDS: Final = 10.0  # after which the database's clock is read again
+_READ_ONLY: Final = "25006"  # read_only_sql_transaction
 _REPLY_MARGIN: Final = 1.0  # seconds beyond statement_timeout, in which PostgreSQL itself gives up
 
 
@@ -164,6 +165,12 @@ def prepare(
             connection.commit()
         return connection
 
+    @event.listens_for(engine, "handle_error")
+    def handle_error(context: ExceptionContext) -> None:
+        """Connect anew after a change to a server that is the primary no more."""
+        if getattr(context.original_exception, "sqlstate", None) == _READ_ONLY:
+            context.is_disconnect = True
+
     def refuse_closed(connection: LimitedConnection, *_: object) -> None:
         """Ask before each change whether its connection still lives, and have the pool replace it
         if not. A reading is done again instead."""
@@ -214,6 +221,13 @@ def set_statement(values: Mapping[str, str], is_local: bool) -> str:
     local = "true" if is_local else "false"
     calls = (f"set_config('{name}', '{value}', {local})" for name, value in values.items())
     return f"SELECT {', '.join(calls)}"
+
+
+def accepts_changes(connection: Connection) -> bool:
+    """Whether the server of a connection is a primary; SQLite always is."""
+    if connection.dialect.name == "sqlite":
+        return True
+    return connection.exec_driver_sql("SHOW transaction_read_only").scalar() == "off"
 
 
 @contextmanager

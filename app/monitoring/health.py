@@ -8,7 +8,7 @@ from flask import Blueprint, Response
 from sqlalchemy.exc import SQLAlchemyError
 
 from app.db.migrations import is_supported_by
-from app.db.postgresql import reply_limit
+from app.db.postgresql import accepts_changes, reply_limit
 from app.db.queries import connect
 from app.jobs.valkey import valkey
 from app.running.worker_registry import count_workers
@@ -27,7 +27,7 @@ def alive() -> Response:
 
 @bp.get("/readyz")
 def ready() -> Response:
-    """Readiness: the database responds and has tables that this version runs on; else 503.
+    """Readiness: the database accepts changes and has tables that this version runs on; else 503.
 
     If a queue has no worker, the service is degraded but ready: requests are answered, while mails
     and deliveries wait.
@@ -64,7 +64,10 @@ def _database_answers() -> bool:
 def _has_usable_schema() -> bool:
     try:
         with connect() as connection, reply_limit(connection, _READY_SECONDS):
-            return is_supported_by(connection)
+            is_usable = is_supported_by(connection) and accepts_changes(connection)
+            if not is_usable:
+                connection.engine.dispose()  # it may lead to a server that is the primary no more
+            return is_usable
     except SQLAlchemyError:
         return False
 

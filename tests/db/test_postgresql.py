@@ -189,6 +189,20 @@ def _pid(connection: Any) -> int:
     return pid
 
 
+@pytest.mark.provokes(503)
+def test_a_server_that_is_the_primary_no_more_is_left(impatient: Client) -> None:
+    """As a pgbouncer leads to it that does not know."""
+    with impatient.app.app_context():
+        for engine in (db.engine, queries.engine()):
+            with engine.connect() as connection:
+                connection.exec_driver_sql("SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY")
+                connection.commit()
+    assert impatient.get("/readyz").status_code == 503
+    assert impatient.get("/readyz").status_code == 200
+    assert impatient.post("/v1/projects", json={"name": "A"}).status_code == 503
+    assert impatient.post("/v1/projects", json={"name": "A"}).status_code == 201
+
+
 def test_a_host_that_vanishes_is_noticed(impatient: Client) -> None:
     with impatient.app.app_context():
         for engine in (db.engine, queries.engine()):

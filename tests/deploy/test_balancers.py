@@ -14,6 +14,7 @@ from tests.deploy.files import text
 from tests.deploy.test_proxies import NGINX, refusals
 from tests.egress.authority import make_authority
 from tests.machines.programs import find_installed
+from tests.machines.servers import without_user
 
 HAPROXY, NGINX_OF_HOSTS = text("deploy/hosts/haproxy.cfg"), text("deploy/hosts/nginx.conf")
 
@@ -71,7 +72,9 @@ def test_the_balancer_takes_its_file(name: str, tmp_path: Path) -> None:
         pytest.skip(f"{name} is not installed")
     certificate = make_authority(tmp_path).certificate_for(["forest.example.org"])
     if name == "haproxy":
-        page = HAPROXY.replace("/etc/haproxy/forest.example.org.pem", str(certificate))
+        page = without_user(HAPROXY).replace(
+            "/etc/haproxy/forest.example.org.pem", str(certificate)
+        )
         (tmp_path / "haproxy.cfg").write_text(page)
         command = ["-c", "-f", str(tmp_path / "haproxy.cfg")]
     else:

@@ -46,7 +46,7 @@ class ValkeyHost:
         Args:
             replica_of: address of the primary; "" when this is it.
         """
-        text = shipped("valkey.conf")
+        text = shipped("valkey.conf").replace("/var/lib/valkey", str(self.host.folder))
         if replica_of:
             text = re.sub(r"^# (replicaof) \S+", rf"\1 {replica_of}", text, flags=re.MULTILINE)
         self._start("valkey.conf", text)
@@ -101,12 +101,18 @@ def start_pgbouncer(server: PostgresHost, program: Program, pool_mode: str) -> P
     return process
 
 
+def without_user(configuration: str) -> str:
+    """haproxy.cfg without the user that Debian's package makes."""
+    return re.sub(r"^ +(user|group) haproxy\n", "", configuration, flags=re.MULTILINE)
+
+
 class Haproxy:
     """haproxy on ports 80 and 443."""
 
     def __init__(self, host: Host, program: Program, certificate: Path) -> None:
         self._socket = f"{host.folder}/admin.sock"
-        text = shipped("haproxy.cfg").replace("/run/haproxy/admin.sock", self._socket)
+        text = without_user(shipped("haproxy.cfg"))
+        text = text.replace("/run/haproxy/admin.sock", self._socket)
         text = text.replace("/etc/haproxy/forest.example.org.pem", str(certificate))
         file = host.folder / "haproxy.cfg"
         file.write_text(text)

@@ -62,7 +62,8 @@ def _sentinels(address: SentinelAddress) -> Iterator[Result]:
             yield warning(
                 f"The Sentinel {host}:{port} does not name the primary of {address.service} "
                 f"({error})",
-                "Start it, or correct REDIS_URL.",
+                "Start it, or correct REDIS_URL. If it has a password of its own, add "
+                "?sentinel_password=… at the end.",
             )
         finally:
             client.close()
