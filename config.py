@@ -72,7 +72,7 @@ class Settings:
         "`sqlite:///…` or `postgresql://…`; unset: SQLite in the instance folder",
     )
     database_replica_url: str | None = _setting(
-        "", replica_address, "a replica of PostgreSQL, for lists; unset: the primary serves them"
+        "", replica_address, "a standby of PostgreSQL that serves lists; unset: the primary does"
     )
     redis_url: str | None = _setting(
         "",

@@ -153,7 +153,7 @@ def in_folder(url: str, folder: Path) -> str:
 
 
 def replica_address(value: str) -> str | None:
-    """The same for a replica, which only PostgreSQL has."""
+    """Like ``database_address``, for a replica, which only PostgreSQL has; None if unset."""
     if value.startswith("sqlite"):
         raise ValueError("must begin with postgresql://")
     return database_address(value) or None

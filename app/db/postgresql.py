@@ -138,7 +138,12 @@ def _parameters(setting: str, url: str) -> Mapping[str, Any]:
 
 
 def prepare(
-    engine: Engine, settings: Settings, server: KnownServer, *, is_reading: bool = True
+    engine: Engine,
+    settings: Settings,
+    server: KnownServer,
+    *,
+    is_reading: bool = True,
+    has_clock: bool = True,
 ) -> None:
     """Make the connections of ``engine`` limited ones, with the settings of our sessions.
 
@@ -149,6 +154,7 @@ def prepare(
     Args:
         server: where it leads to.
         is_reading: the engine is for reading, where what failed is done once more.
+        has_clock: the clock of its server decides; that of a replica does not.
     """
     timeout = settings.database_timeout_ms
     is_shared = settings.pgbouncer_pool_mode == "transaction"
@@ -167,7 +173,7 @@ def prepare(
 
     @event.listens_for(engine, "handle_error")
     def handle_error(context: ExceptionContext) -> None:
-        """Connect anew after a change to a server that is the primary no more."""
+        """Connect anew after a change on a server that is no longer the primary."""
         if getattr(context.original_exception, "sqlstate", None) == _READ_ONLY:
             context.is_disconnect = True
 
@@ -180,7 +186,10 @@ def prepare(
             raise DisconnectionError(str(error)) from error
 
     event.listen(engine, "checkout", lambda connection, *_: server.check(connection.opened_at))
-    event.listen(engine, "checkout", _follow_clock if is_reading else refuse_closed)
+    if not is_reading:
+        event.listen(engine, "checkout", refuse_closed)
+    elif has_clock:
+        event.listen(engine, "checkout", _follow_clock)
     if is_shared:
         event.listen(engine, "begin", lambda connection: connection.exec_driver_sql(set_all))
 

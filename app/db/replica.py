@@ -113,7 +113,7 @@ def init_app(app: Flask, settings: Settings) -> None:
         isolation_level="AUTOCOMMIT",
         pool_reset_on_return=None,
     )
-    postgresql.prepare(engine, settings, KnownServer())
+    postgresql.prepare(engine, settings, KnownServer(), has_clock=False)
     app.extensions[_EXTENSION] = Replica(engine)
 
 

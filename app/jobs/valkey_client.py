@@ -84,7 +84,7 @@ def make_client(url: str, **options: Any) -> Redis:
 
 
 def leads_elsewhere(client: Redis, connection: Any) -> bool:
-    """Whether a connection beside the client's pool is to a server that is the primary no more."""
+    """Whether a connection beside the client's pool leads to a server that was the primary."""
     pool = client.connection_pool
     if not isinstance(pool, PrimaryPool):
         return False

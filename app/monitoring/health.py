@@ -66,7 +66,7 @@ def _has_usable_schema() -> bool:
         with connect() as connection, reply_limit(connection, _READY_SECONDS):
             is_usable = is_supported_by(connection) and accepts_changes(connection)
             if not is_usable:
-                # It may lead to a server that is the primary no more, and so may all others.
+                # It may lead to a server that is no longer the primary, and so may all others.
                 connection.invalidate()
                 connection.engine.dispose()
             return is_usable

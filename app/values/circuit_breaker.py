@@ -25,7 +25,8 @@ class CircuitBreaker:
         return self._refused_until > 0
 
     def may_attempt(self) -> bool:
-        """Whether to attempt it now. Whoever does says how it ended."""
+        """Whether to attempt it now. Whoever does says how it ended; otherwise it is taken to last
+        for ``longest``."""
         if not self._refused_until:
             return True
         with self._lock:

@@ -210,7 +210,7 @@ def _check_arrivals(found: Reconciliation, customer: Customer, events: dict[str,
     found.received |= first
     found.written |= {row.id: row.created_at.timestamp() for row in events.values()}
     _note(found, set(events) - set(first), "events never came")
-    _note(found, strange, "requests were about events of others")
+    _note(found, strange, "requests were about events that are not in the database")
     _note(found, changed, "requests had other bytes than the event, or a wrong signature")
 
 

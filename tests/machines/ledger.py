@@ -156,6 +156,9 @@ class Timeline:
                 ("reads", read, turn.reads),
             ):
                 seen = [each for each in answers if turn.at <= each.ended < end]
+                if not seen:
+                    report.lines.append(f"    {kind:6} none has ended")
+                    continue
                 seconds = max((e.ended - turn.at for e in seen if not e.is_good), default=0.0)
                 longest = max((each.ended - each.began for each in seen), default=0.0)
                 report.lines.append(

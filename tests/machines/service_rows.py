@@ -39,7 +39,8 @@ def rolling_upgrade(at: Machines) -> None:
 
 
 def clocks_apart(at: Machines) -> None:
-    at.timeline.note(f"clocks are ahead by {CLOCKS} seconds", 0, 0)
+    shown = ", ".join(f"{name} {seconds:+}" for name, seconds in CLOCKS.items())
+    at.timeline.note(f"clocks differ, in seconds: {shown}", 0, 0)
     time.sleep(4 * LASTS)
 
 
