@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from app.running.metrics_folder import make_metrics_folder
 from config import SettingsError, load_settings
 
 try:
@@ -21,10 +22,7 @@ except SettingsError as problem:
 # The processes add up their metrics in files, whose folder must be set before the first metric is
 # made. A reload by SIGHUP reads this file again, and keeps the folder.
 if settings.metrics_token and "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
-    counts = settings.instance_path / "metrics"
-    shutil.rmtree(counts, ignore_errors=True)
-    counts.mkdir(mode=0o700)
-    os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(counts)
+    os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(make_metrics_folder(settings.instance_path))
 
 from prometheus_client import multiprocess  # not before: it reads the variable when imported
 
@@ -92,6 +90,12 @@ def worker_exit(_: Any, worker: Any) -> None:
     """Take back that a web process runs."""
     if announcer := getattr(worker, "announcer", None):  # absent when the process did not start
         announcer.stop()
+
+
+def on_exit(_: Any) -> None:
+    """Free the memory of the metrics."""
+    if settings.metrics_token:
+        shutil.rmtree(os.environ["PROMETHEUS_MULTIPROC_DIR"], ignore_errors=True)
 
 
 def child_exit(_: Any, worker: Any) -> None:

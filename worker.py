@@ -14,13 +14,13 @@ from typing import Final, NoReturn
 from flask import Flask
 
 from app.db.migrations import make_first_tables
-from app.db.pool_mode import require_pool_mode
 from app.factory import create_app
 from app.http import logging
 from app.jobs.queue import DELIVERIES, GENERAL, QUEUES
 from app.jobs.scheduler import Scheduler
 from app.jobs.valkey import connect
 from app.maintenance.service import require_usable_key
+from app.postgresql.pool_mode import require_pool_mode
 from app.running.embedded import EmbeddedError, redis_url
 from app.running.job_worker import work_until_stopped
 from app.running.part_registry import Announcer

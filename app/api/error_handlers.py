@@ -14,10 +14,10 @@ from werkzeug.exceptions import HTTPException
 
 from app.api.requests import early_error, request_id
 from app.db.engines import is_outage
-from app.db.postgresql import CommitOutcomeUnknown
 from app.http import errors
 from app.http.errors import ApiError
 from app.limits import limiter
+from app.postgresql.connection import CommitOutcomeUnknown
 from app.values.strict_json import dumps
 
 log = logging.getLogger(__name__)

@@ -13,7 +13,7 @@ from sqlalchemy.exc import ArgumentError, IntegrityError, SQLAlchemyError
 
 from app.cli.output import CommandError, command_error
 from app.db.engines import is_outage
-from app.db.snapshots import DATABASE_ERRORS, reason
+from app.db.snapshots import DATABASE_ERRORS, reason, shown_url
 from app.http.errors import ApiError
 from app.maintenance.errors import MaintenanceError
 from config import SettingsError
@@ -69,8 +69,7 @@ def errors_as_messages(command: Callable[..., Result]) -> Callable[..., Result]:
 
 def _database(app: Flask) -> str:
     """The address of the database without its password."""
-    url = make_url(app.config["SETTINGS"].database_url)
-    return url.render_as_string(hide_password=True)
+    return shown_url(make_url(app.config["SETTINGS"].database_url))
 
 
 def _outage(error: SQLAlchemyError) -> str:

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
+from sqlalchemy.exc import SQLAlchemyError
+
 from app.db import queries, replica
 from app.db.extensions import db
+from app.values import clock
 
 
 def close_all() -> None:
@@ -15,6 +20,14 @@ def forget_all() -> None:
     """Drop the connections that a forked process inherited without closing them: they belong to the
     parent, and two processes cannot share one. Needs an app context."""
     _dispose(close=False)
+
+
+def read_clock() -> None:
+    """Read the database's clock, which a forked process knows from its parent's start only. Needs
+    an app context."""
+    clock.forget_reading()
+    with suppress(SQLAlchemyError), queries.connect():
+        pass
 
 
 def _dispose(*, close: bool) -> None:

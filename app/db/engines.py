@@ -20,14 +20,17 @@ from sqlalchemy.dialects import sqlite
 from sqlalchemy.exc import DBAPIError, IntegrityError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from app.db import postgresql, queries
+from app.db import queries
 from app.db.column_types import Base
 from app.db.extensions import db
-from app.db.failover import KnownServer
-from app.db.unconfirmed import refuse_unconfirmed
 from app.db.write_queue import QueuedConnection, join_queue
+from app.postgresql import connection as postgresql
+from app.postgresql.failover import KnownServer
+from app.postgresql.unconfirmed import refuse_unconfirmed
 from config import Settings
 
+# SQLAlchemy's InvalidRequestError, when two connections in a row were refused at their checkout.
+_CLOSED_AGAIN: Final = "This connection is closed"
 # PostgreSQL: connection, resources, a lock not had, stopped by somebody, a deadlock, read-only.
 _OUTAGE_STATES: Final = ("08", "53", "55", "57", "40", "25006")
 # SQLite's primary result codes (https://www.sqlite.org/rescode.html): its file, disk or lock.
@@ -112,7 +115,7 @@ def _without_waiting(connection: Connection) -> Iterator[Connection]:
 
 def is_outage(error: BaseException) -> bool:
     """Whether the database is gone, locked or overloaded, rather than the statement wrong."""
-    if isinstance(error, PoolTimeout):
+    if isinstance(error, PoolTimeout) or _CLOSED_AGAIN in str(error):
         return True
     if not isinstance(error, DBAPIError):
         return False

@@ -21,11 +21,15 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import PoolProxiedConnection
 from sqlalchemy.sql.compiler import SQLCompiler
 
+from app.postgresql.connection import NoReply
+
 _ENGINE: Final = "canopy_reading_engine"
 _SOURCE: Final = "canopy_reading_source"  # another engine, for a while
 _CONNECTIONS: Final = "canopy_readers"  # of this request, by engine
 _CURSORS: Final = "canopy_reading_cursors"
-_TIMES_TRIED: Final = 2  # a connection that the server has closed meanwhile is replaced once
+# A connection that the server has closed meanwhile is replaced once, but not in ``reading_from``:
+# another one may lead elsewhere.
+_TIMES_TRIED: Final = 2
 
 Convert = Callable[[Any], Any]
 
@@ -196,8 +200,8 @@ def _execute(
 
     Returns the cursor and its rows: the first ``number`` of them, or all.
     """
-    for tries_left in reversed(range(_TIMES_TRIED)):
-        connection: Any = g.get(_CONNECTIONS, {}).get(source) or _open(source)
+    for tries_left in reversed(range(1 if _SOURCE in g else _TIMES_TRIED)):
+        connection: Any = connection_to(source)
         cursor = None
         try:
             cursor = connection.cursor()
@@ -208,11 +212,16 @@ def _execute(
             if gone:
                 g.get(_CONNECTIONS).pop(source).invalidate(error)
                 source.dispose()
-            if not (gone and tries_left):
+            if not (gone and tries_left) or isinstance(error, NoReply):
                 raise _wrapped(error, text, source, gone) from error
         else:
             return cursor, rows
     raise AssertionError("the last try returns or raises")
+
+
+def connection_to(source: Engine) -> PoolProxiedConnection:
+    """The connection of this request, opened if there is none yet."""
+    return g.get(_CONNECTIONS, {}).get(source) or _open(source)
 
 
 def _open(source: Engine) -> PoolProxiedConnection:

@@ -10,18 +10,18 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from flask import Flask, current_app
 from prometheus_client import Counter
-from sqlalchemy import Engine, column, create_engine, text
+from sqlalchemy import Engine, bindparam, column, create_engine, text
 from sqlalchemy.exc import SQLAlchemyError
 
-from app.db import postgresql, queries
+from app.db import queries
 from app.db.engines import is_outage
-from app.db.failover import KnownServer
-from app.db.postgresql import reply_limit
 from app.db.queries import CompiledQuery
+from app.postgresql import connection as postgresql
+from app.postgresql.failover import KnownServer
 from app.values.circuit_breaker import CircuitBreaker
 from config import Settings
 
@@ -32,22 +32,37 @@ T = TypeVar("T")
 _EXTENSION: Final = "canopy_replica"
 _CATCH_UP: Final = 0.05  # seconds, for which a replica that is behind is waited for
 _CATCH_UP_STEP: Final = 0.005
+_BEHIND_PAUSE: Final = 0.5  # seconds, after which one that was behind is asked again
 _REPLY_SECONDS: Final = 0.5  # after which it is known to hang
 _PAUSE: Final = 5.0  # seconds, after which a replica that failed is tried again
 _ATTEMPT_SECONDS: Final = 10.0
 _CONNECT_SECONDS: Final = 2  # libpq's minimum
 _TIMED_OUT: Final = "57014"
 
-# https://www.postgresql.org/docs/current/functions-admin.html: what is committed is flushed.
+# https://www.postgresql.org/docs/current/functions-admin.html: what is committed is flushed. The
+# identifier is that of a primary and of all its standbys.
 _WRITTEN = CompiledQuery(
-    text("SELECT CAST(pg_current_wal_flush_lsn() AS text) AS position").columns(column("position"))
+    text(
+        "SELECT CAST(pg_current_wal_flush_lsn() AS text) AS position, system_identifier AS cluster"
+        " FROM pg_control_system()"
+    ).columns(column("position"), column("cluster"))
 )
-_HAS_REPLAYED = text(
-    "SELECT pg_is_in_recovery() AND pg_last_wal_replay_lsn() >= CAST(:position AS pg_lsn)"
+_STATE = CompiledQuery(
+    text(
+        "SELECT pg_is_in_recovery() AS is_replica, system_identifier AS cluster,"
+        " pg_last_wal_replay_lsn() >= CAST(:position AS pg_lsn) AS has_replayed"
+        " FROM pg_control_system()"
+    )
+    .bindparams(bindparam("position"))
+    .columns(column("is_replica"), column("cluster"), column("has_replayed"))
 )
 _READS: Final = Counter(
     "canopy_replica_reads_total", "Lists read while a replica is set, by what was read", ["source"]
 )
+
+
+class NotAReplica(SQLAlchemyError):
+    """The server is no replica of the primary, or is none any more."""
 
 
 class Replica:
@@ -55,18 +70,19 @@ class Replica:
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
-        self._breaker = CircuitBreaker(_PAUSE, longest=_ATTEMPT_SECONDS)
+        self._failures = CircuitBreaker(_PAUSE, longest=_ATTEMPT_SECONDS)
+        self._delays = CircuitBreaker(_BEHIND_PAUSE, longest=_BEHIND_PAUSE)
 
     def read(self, read: Callable[[], T]) -> T:
         """The result of ``read``, from here if it is up to date."""
-        if self._breaker.may_attempt():
-            position = _WRITTEN.scalar()
+        if self._delays.may_attempt() and self._failures.may_attempt():
+            written = _WRITTEN.first()
             try:
-                if self._has_replayed(position):
-                    with queries.reading_from(self.engine):
+                with queries.reading_from(self.engine):
+                    if self._has_replayed(written):
                         result = read()
-                    self._on_success()
-                    return result
+                        self._on_success()
+                        return result
             except SQLAlchemyError as error:
                 if not _is_unavailable(error):
                     raise
@@ -74,26 +90,40 @@ class Replica:
         _READS.labels("primary").inc()
         return read()
 
-    def _has_replayed(self, position: str) -> bool:
-        """Whether it has replayed the log as far as this, or does so in a moment."""
+    def _has_replayed(self, written: Any) -> bool:
+        """Whether it has replayed the log as far as the primary has written it, or does so in a
+        moment. What is read next is read on the same connection."""
         deadline = time.monotonic() + _CATCH_UP
-        with self.engine.connect() as connection, reply_limit(connection, _REPLY_SECONDS):
-            while not connection.execute(_HAS_REPLAYED, {"position": position}).scalar():
+        driver: Any = queries.connection_to(self.engine).driver_connection
+        usual, driver.reply_seconds = driver.reply_seconds, _REPLY_SECONDS
+        try:
+            while not self._is_at(written):
                 if time.monotonic() >= deadline:
+                    self._delays.on_failure()
                     return False
                 time.sleep(_CATCH_UP_STEP)
+        finally:
+            driver.reply_seconds = usual
+        self._delays.on_success()
         return True
+
+    def _is_at(self, written: Any) -> bool:
+        state = _STATE.first(position=written.position)
+        if not state.is_replica or state.cluster != written.cluster:
+            raise NotAReplica("it is not a replica of the database at DATABASE_URL")
+        return bool(state.has_replayed)
 
     def _on_success(self) -> None:
         _READS.labels("replica").inc()
-        if self._breaker.has_failed:
+        if self._failures.has_failed:
             log.warning("the replica of the database is back")
-        self._breaker.on_success()
+        self._failures.on_success()
 
     def _on_failure(self, error: SQLAlchemyError) -> None:
-        if not self._breaker.has_failed:
+        if not self._failures.has_failed:
             log.error("the replica of the database is unavailable: %s", _cause(error))
-        self._breaker.on_failure()
+        self._failures.on_failure()
+        queries.release()  # its connections may lead to a server that was promoted
         self.engine.dispose()
 
 
@@ -132,6 +162,8 @@ def read_from_replica(read: Callable[[], T]) -> T:
 
 def _is_unavailable(error: SQLAlchemyError) -> bool:
     """Whether the primary may succeed. A query that took too long would take as long there."""
+    if isinstance(error, NotAReplica):
+        return True
     return is_outage(error) and getattr(_cause(error), "sqlstate", None) != _TIMED_OUT
 
 

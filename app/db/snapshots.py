@@ -18,7 +18,7 @@ from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
 from sqlalchemy.exc import OperationalError, SQLAlchemyError
 from sqlalchemy.pool import NullPool
 
-from app.db.postgresql import set_statement
+from app.postgresql.connection import set_statement
 from config import Settings
 
 WAIT_SECONDS: Final = 30  # for writers to finish, before a lock on them fails
@@ -39,7 +39,8 @@ def database_url(settings: Settings) -> URL:
 
 def shown_url(url: URL) -> str:
     """The address without its password."""
-    return url.render_as_string(hide_password=True)
+    shown = url.difference_update_query(["password", "sslpassword"])
+    return shown.render_as_string(hide_password=True)
 
 
 def may_exist(url: URL) -> bool:

@@ -155,6 +155,7 @@ class JobWorker(Worker):
         _limit_memory(self.job_memory)
         self._job_pipe.follow(_kill_own_group, on_message=shutdown.requested.set)
         connections.forget_all()
+        connections.read_clock()
         super().main_work_horse(job, queue)
 
     def _dequeue(self, timeout: int | None) -> tuple[Job, Queue]:

@@ -10,6 +10,7 @@ import time
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
+_LONGEST_ANSWER: Final = 0.5  # seconds
 _TOLERATED: Final = 0.05  # seconds, which the answer may have taken
 
 # Goes on while the machine is suspended, as the monotonic clock of Linux does not.
@@ -34,13 +35,25 @@ def now() -> datetime:
     return moment.replace(microsecond=moment.microsecond // 1000 * 1000)
 
 
-def follow(seconds: float) -> None:
-    """Go by the database's clock, which shows so many seconds since 1970."""
+def follow(seconds: float, *, took: float = 0.0) -> None:
+    """Go by the database's clock.
+
+    Args:
+        seconds: since 1970, as it showed.
+        took: seconds for which the answer was waited for. One that took long says little.
+    """
     steady = time.clock_gettime(_STEADY_CLOCK)
-    offset, known = seconds - steady, _DatabaseClock.offset
+    offset, known = seconds + took / 2 - steady, _DatabaseClock.offset
+    if known is not None and took > _LONGEST_ANSWER:
+        return
     if known is None or abs(offset - known) > _TOLERATED:
         _DatabaseClock.offset = offset
     _DatabaseClock.read_at = steady
+
+
+def forget_reading() -> None:
+    """Have the database's clock be read at the next occasion, as in a process that was forked."""
+    _DatabaseClock.read_at = -1e9
 
 
 def read_ago() -> float:

@@ -29,7 +29,7 @@ LAYERS: tuple[tuple[str, frozenset[str]], ...] = (
     ("tables", frozenset({"app.models"})),
     ("processes", frozenset({"app.running", "app.web_server"})),
     ("jobs", frozenset({"app.jobs"})),
-    ("services", frozenset({"app.http", "app.db", "app.security", "app.egress"})),
+    ("services", frozenset({"app.http", "app.db", "app.postgresql", "app.security", "app.egress"})),
     ("geometry", frozenset({"app.geometry"})),
     ("values", frozenset({"app.values"})),
     (

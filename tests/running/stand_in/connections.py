@@ -8,3 +8,4 @@ def close_all() -> None:
 
 
 forget_all = close_all
+read_clock = close_all

@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import Any, Final, TypeVar
 
 import psycopg
@@ -18,10 +19,10 @@ from psycopg.conninfo import make_conninfo
 from psycopg.pq import TransactionStatus
 from sqlalchemy import Connection, Engine, event
 from sqlalchemy.dialects import postgresql
-from sqlalchemy.engine import ExceptionContext, make_url
+from sqlalchemy.engine import Dialect, ExceptionContext, make_url
 from sqlalchemy.exc import ArgumentError, DisconnectionError
 
-from app.db.failover import KnownServer
+from app.postgresql.failover import KnownServer
 from app.values import clock
 from app.values.circuit_breaker import CircuitBreaker
 from config import Settings, SettingsError
@@ -39,6 +40,7 @@ _NETWORK_LIMITS: Final[dict[str, int]] = {
     "keepalives_count": 2,
 }
 _CLOCK_SECONDS: Final = 10.0  # after which the database's clock is read again
+_FRESH_SECONDS: Final = 1.0  # for which a new connection is taken to live
 _READ_ONLY: Final = "25006"  # read_only_sql_transaction
 _REPLY_MARGIN: Final = 1.0  # seconds beyond statement_timeout, in which PostgreSQL itself gives up
 
@@ -88,6 +90,8 @@ class LimitedConnection(psycopg.Connection[Any]):
             CommitOutcomeUnknown: the connection was lost meanwhile.
         """
         is_changing = self.info.transaction_status == TransactionStatus.INTRANS
+        finds_out = is_changing and self.commits is not None and self.commits.has_failed
+        has_written = finds_out and self._has_written()
         try:
             super().commit()
         except psycopg.OperationalError as error:
@@ -96,8 +100,13 @@ class LimitedConnection(psycopg.Connection[Any]):
             if self.commits and isinstance(error, NoReply):
                 self.commits.on_failure()
             raise CommitOutcomeUnknown(str(error)) from error
-        if is_changing and self.commits:
-            self.commits.on_success()
+        if finds_out and self.commits is not None:
+            (self.commits.on_success if has_written else self.commits.on_failure)()
+
+    def _has_written(self) -> bool:
+        """Whether the commit of this transaction will have to be confirmed."""
+        found = self.execute("SELECT pg_current_xact_id_if_assigned() IS NOT NULL").fetchone()
+        return bool(found and found[0])
 
 
 def engine_options(settings: Settings, setting: str) -> dict[str, Any]:
@@ -171,30 +180,35 @@ def prepare(
             connection.commit()
         return connection
 
-    @event.listens_for(engine, "handle_error")
-    def handle_error(context: ExceptionContext) -> None:
-        """Connect anew after a change on a server that is no longer the primary."""
-        if getattr(context.original_exception, "sqlstate", None) == _READ_ONLY:
-            context.is_disconnect = True
-
-    def refuse_closed(connection: LimitedConnection, *_: object) -> None:
-        """Ask before each change whether its connection still lives, and have the pool replace it
-        if not. A reading is done again instead."""
-        try:
-            engine.dialect.do_ping(connection)  # type: ignore[arg-type]
-        except psycopg.OperationalError as error:
-            raise DisconnectionError(str(error)) from error
-
+    event.listen(engine, "handle_error", _leave_read_only)
     event.listen(engine, "checkout", lambda connection, *_: server.check(connection.opened_at))
     if not is_reading:
-        event.listen(engine, "checkout", refuse_closed)
+        event.listen(engine, "checkout", partial(_refuse_closed, engine.dialect))
     elif has_clock:
         event.listen(engine, "checkout", _follow_clock)
     if is_shared:
         event.listen(engine, "begin", lambda connection: connection.exec_driver_sql(set_all))
 
 
+def _leave_read_only(context: ExceptionContext) -> None:
+    """Connect anew after a change on a server that is no longer the primary."""
+    if getattr(context.original_exception, "sqlstate", None) == _READ_ONLY:
+        context.is_disconnect = True
+
+
+def _refuse_closed(dialect: Dialect, connection: LimitedConnection, *_: object) -> None:
+    """Ask before each change whether its connection still lives, and have the pool replace it if
+    not. A reading is done again instead."""
+    if time.monotonic() - connection.opened_at < _FRESH_SECONDS:
+        return
+    try:
+        dialect.do_ping(connection)  # type: ignore[arg-type]
+    except psycopg.OperationalError as error:
+        raise DisconnectionError(str(error)) from error
+
+
 def reply_seconds(settings: Settings) -> float:
+    """How long a reply is waited for: longer than PostgreSQL itself takes to give up."""
     return settings.database_timeout_ms / 1000 + _REPLY_MARGIN
 
 
@@ -202,10 +216,11 @@ def _follow_clock(connection: LimitedConnection, *_: object) -> None:
     """Read the database's clock now and then, on a connection that has no transaction."""
     if clock.read_ago() < _CLOCK_SECONDS:
         return
+    asked = time.monotonic()
     with suppress(psycopg.Error):  # what the connection is wanted for will find out, too
         cursor = connection.execute("SELECT extract(epoch FROM clock_timestamp())::float8")
         ((seconds,),) = cursor.fetchall()
-        clock.follow(seconds)
+        clock.follow(seconds, took=time.monotonic() - asked)
 
 
 def session_values(timeout: int) -> dict[str, str]:

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Engine, event
 from sqlalchemy.engine import ExceptionContext
 from sqlalchemy.exc import OperationalError, SQLAlchemyError
 
-from app.db.postgresql import LimitedConnection, reply_seconds
+from app.postgresql.connection import LimitedConnection, reply_seconds
 from app.values.circuit_breaker import CircuitBreaker
 from config import Settings
 
