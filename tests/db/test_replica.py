@@ -13,8 +13,9 @@ from prometheus_client import REGISTRY
 
 from app.factory import create_app
 from config import SettingsError, load_settings
-from tests.db.standby import Standby
+from tests.db.standby import Standby, standby_of
 from tests.make import Client, make_account, make_project, second_app
+from tests.postgres import PostgresServer
 
 Reads = Callable[[], tuple[float, float]]
 
@@ -127,6 +128,26 @@ def test_one_that_cancels_a_query_is_not_read_again(
     )
     assert names(caller) == ["New"]
     assert sum(reads()) == 1
+
+
+def test_one_that_was_promoted_is_left(
+    app: Flask, postgres: PostgresServer, scratch: Path, reads: Reads
+) -> None:
+    """Its sessions go on, and its history is another one."""
+    settings = app.config["SETTINGS"]
+    if settings.uses_sqlite:
+        pytest.skip("SQLite has no replicas")
+    with standby_of(postgres, scratch / "promoted") as standby:
+        url = standby.url(settings.database_url)
+        with second_app(app, database_replica_url=url) as made:
+            caller = make_account(made)
+            make_project(caller, name="Old")
+            assert names(caller) == ["Old"]
+            assert sum(reads()) == 1
+            standby.run("pg_ctl", "-w", "-D", str(standby.folder), "promote")
+            make_project(caller, name="New")
+            assert names(caller) == ["New", "Old"]
+            assert reads() == (0, 1)
 
 
 def test_a_primary_is_not_read_as_a_replica(app: Flask, reads: Reads) -> None:

@@ -9,6 +9,7 @@ from unittest.mock import Mock
 import pytest
 from flask import Flask
 
+from app.db import connections
 from app.values import clock
 from tests.make import Client
 
@@ -59,3 +60,18 @@ def test_a_request_reads_it(client: Client, app: Flask) -> None:
         assert abs(ahead() - HOUR) < 0.1, "SQLite has no clock of its own"
     else:
         assert abs(ahead()) < 0.5
+
+
+def test_a_forked_process_reads_it_again(app: Flask) -> None:
+    clock.follow(time.time() + HOUR)
+    with app.app_context():
+        connections.close_all()
+        connections.read_clock()
+    is_followed = not app.config["SETTINGS"].uses_sqlite
+    assert abs(ahead() - (0 if is_followed else HOUR)) < 0.5
+
+
+def test_an_answer_that_took_long_does_not_set_it() -> None:
+    clock.follow(time.time() + HOUR)
+    clock.follow(time.time(), took=2)
+    assert abs(ahead() - HOUR) < 0.1
