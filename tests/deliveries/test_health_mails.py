@@ -103,7 +103,7 @@ def test_a_disabled_webhook(client: Client) -> None:
         "/replay",
     ):
         assert word in words
-    assert "410" not in words
+    assert "410 Gone" not in words
 
 
 def test_a_webhook_that_is_gone(client: Client) -> None:

@@ -24,7 +24,15 @@ REAL = (
     *("worker.py", "wsgi.py", "app/__init__.py", "app/serve.py"),
 )
 REAL_FOLDERS = (
-    *("app/db", "app/geometry", "app/http", "app/jobs", "app/policy", "app/running"),
+    *(
+        "app/db",
+        "app/geometry",
+        "app/http",
+        "app/jobs",
+        "app/policy",
+        "app/postgresql",
+        "app/running",
+    ),
     *("app/security", "app/values", "app/web_server"),
 )
 STOOD_IN = {
