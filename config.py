@@ -163,7 +163,9 @@ class Settings:
     map_tile_attribution: str = _setting("", text, "attribution of the map tiles")
     web_workers: int = _setting("2", whole(1, 256), "processes of the web server")
     web_threads: int = _setting("4", whole(1, 256), "threads in each web process")
-    job_memory_mb: int = _setting("2048", whole(256, 2**40), "memory of a job, in MiB")
+    job_memory_mb: int = _setting(
+        "2048", whole(1024, 2**40), "memory of a job, in MiB; its threads may reserve half of it"
+    )
     database_pool_size: int = _setting(
         "8",
         whole(1, 500),

@@ -15,7 +15,7 @@ depends_on = None
 
 # Whether the version before this one still runs on the tables, as it does while several hosts are
 # upgraded one after the other. True if they only gain tables, indexes, or columns that it need not
-# fill; then its health checks stay well.
+# fill; then its web servers stay ready.
 runs_earlier_code = False
 
 

@@ -21,10 +21,10 @@ from app.factory import create_app
 from app.running import embedded
 from config import load_settings
 from tests import contract, statement_checks
-from tests.db.standby import Standby, standby_of
 from tests.make import Client, make_account
 from tests.make.apps import app_without_tables
 from tests.postgres import PostgresServer
+from tests.postgresql.standby import Standby, standby_of
 
 DATABASES = ("sqlite", "postgresql")
 # Argon2 is slow on purpose, and nearly every test makes an account with an owner.
@@ -100,6 +100,16 @@ def postgres(scratch: Path) -> Iterator[PostgresServer]:
 def standby(postgres: PostgresServer, scratch: Path) -> Iterator[Standby]:
     """A standby of that server."""
     with standby_of(postgres, scratch / "standby") as made:
+        yield made
+
+
+@pytest.fixture(scope="session")
+def standby_of_another(scratch: Path) -> Iterator[Standby]:
+    """A standby of a server that nothing else uses."""
+    with (
+        PostgresServer(scratch / "another") as another,
+        standby_of(another, scratch / "its-standby") as made,
+    ):
         yield made
 
 

@@ -33,7 +33,6 @@ __all__ = ["ANY_CREDENTIAL", "ApiBlueprint"]
 
 View = Callable[..., Response]
 Precheck = Callable[..., None]
-Source = Callable[[Callable[[], Response]], Response]  # runs a reading on a database
 
 # Errors that a repeat gets again. 401, 403 and 429 come before a key is looked at; 5xx may pass.
 _STORED_ERRORS = frozenset({400, 404, 409, 412, 422})
@@ -95,8 +94,7 @@ class ApiBlueprint(Blueprint):  # type: ignore[misc]
 
         def decorate(view: View) -> View:
             if method == "GET":
-                source: Source = read_from_replica if from_replica else _call
-                run = _read(self._with_query(view, query), needs, precheck, source)
+                run = _read(self._with_query(view, query), needs, precheck, from_replica)
             else:
                 change = _committed(_with_if_match(view) if conditional else view)
                 run = _change(self._with_body(change, takes), needs, precheck)
@@ -140,7 +138,7 @@ class ApiBlueprint(Blueprint):  # type: ignore[misc]
         return without_parameters
 
 
-def _read(view: View, needs: str, precheck: Precheck | None, source: Source) -> View:
+def _read(view: View, needs: str, precheck: Precheck | None, from_replica: bool) -> View:
     """An operation that only reads."""
 
     @wraps(view)
@@ -152,13 +150,9 @@ def _read(view: View, needs: str, precheck: Precheck | None, source: Source) -> 
                 precheck(principal.account_id, **ids)
             return view(principal, **ids)
 
-        return source(read)
+        return read_from_replica(read) if from_replica else read()
 
     return run
-
-
-def _call(read: Callable[[], Response]) -> Response:
-    return read()
 
 
 def _change(view: View, needs: str, precheck: Precheck | None) -> View:

@@ -17,7 +17,7 @@ from flask import Flask, current_app
 from sqlalchemy import Connection, event
 from sqlalchemy.dialects import postgresql as postgresql_dialect
 from sqlalchemy.dialects import sqlite
-from sqlalchemy.exc import DBAPIError, IntegrityError, OperationalError
+from sqlalchemy.exc import DBAPIError, IntegrityError, InvalidRequestError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from app.db import queries
@@ -115,8 +115,10 @@ def _without_waiting(connection: Connection) -> Iterator[Connection]:
 
 def is_outage(error: BaseException) -> bool:
     """Whether the database is gone, locked or overloaded, rather than the statement wrong."""
-    if isinstance(error, PoolTimeout) or _CLOSED_AGAIN in str(error):
+    if isinstance(error, PoolTimeout):
         return True
+    if isinstance(error, InvalidRequestError):
+        return _CLOSED_AGAIN in str(error)
     if not isinstance(error, DBAPIError):
         return False
     if error.connection_invalidated:

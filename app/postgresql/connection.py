@@ -1,8 +1,8 @@
 """Connections to PostgreSQL: where they lead, what their sessions have set, how long they wait.
 
-PostgreSQL's own limits, such as ``statement_timeout``, are of no use when its host vanishes without
-a word, when it hangs, or when a commit waits for a standby that is gone. So this side has limits of
-its own.
+PostgreSQL's own limits, such as ``statement_timeout``, are of no use when its host vanishes
+from the network, when it hangs, or when a commit waits for a standby that is gone. So this side has
+limits of its own.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ FINISH_WITHIN: Final = 7.0  # seconds that a running job has after SIGTERM
 GIVE_UP_WITHIN: Final = 7.7  # seconds after SIGTERM until the worker exits in any case
 
 # Seconds. An idle worker asks for a job again and again, and notices within the sum of the two that
-# Valkey is gone without closing a connection: a server that vanished closes no connection.
+# Valkey's host is gone, which closes no connection.
 ASK_FOR: Final = 1
 ANSWER_WITHIN: Final = 2
 

@@ -13,9 +13,9 @@ from prometheus_client import REGISTRY
 
 from app.factory import create_app
 from config import SettingsError, load_settings
-from tests.db.standby import Standby, standby_of
 from tests.make import Client, make_account, make_project, second_app
 from tests.postgres import PostgresServer
+from tests.postgresql.standby import Standby, standby_of
 
 Reads = Callable[[], tuple[float, float]]
 
@@ -159,6 +159,25 @@ def test_a_primary_is_not_read_as_a_replica(app: Flask, reads: Reads) -> None:
         make_project(caller, name="New")
         assert names(caller) == ["New"]
         assert reads() == (0, 1)
+
+
+def test_a_replica_of_another_database_is_not_read(
+    app: Flask,
+    request: pytest.FixtureRequest,
+    reads: Reads,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    settings = app.config["SETTINGS"]
+    if settings.uses_sqlite:
+        pytest.skip("SQLite has no replicas")
+    standby: Standby = request.getfixturevalue("standby_of_another")
+    url = standby.url("postgresql://postgres:@/postgres")
+    with second_app(app, database_replica_url=url) as made:
+        caller = make_account(made)
+        make_project(caller, name="New")
+        assert names(caller) == ["New"]
+        assert reads() == (0, 1)
+    assert "it is not a replica of the database at DATABASE_URL" in caplog.text
 
 
 def test_nobody_else_sees_the_lists(caller: Client, app: Flask) -> None:

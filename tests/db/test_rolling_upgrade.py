@@ -6,7 +6,6 @@ from __future__ import annotations
 import io
 import json
 import os
-import shutil
 import subprocess
 import sys
 import tarfile
@@ -20,21 +19,8 @@ from sqlalchemy import text
 from app.db import migrations
 from app.db.extensions import db
 from config import ROOT
+from tests.db.later_version import folder_with_revisions
 from tests.make import make_account
-
-REVISION = '''"""A revision to come"""
-
-from alembic import op
-import sqlalchemy as sa
-
-revision, down_revision = {revision!r}, {former!r}
-branch_labels = depends_on = None
-runs_earlier_code = {runs_earlier_code}
-
-
-def upgrade():
-    op.add_column("projects", sa.Column("note_{revision}", sa.Text()))
-'''
 
 # What a version does with the account of a key: each change, and its health checks.
 CALLS = """
@@ -69,18 +55,6 @@ call("DELETE", "/v1/webhooks/" + hook["id"])
 statuses["GET /readyz"] = client.get("/readyz").status_code
 print(json.dumps(statuses))
 """
-
-
-def folder_with_revisions(folder: Path, *runs_earlier_code: bool) -> str:
-    """The migrations, and one more for each of these."""
-    shutil.copytree(migrations.FOLDER, folder / "migrations")
-    former = migrations.newest_revision()
-    for number, value in enumerate(runs_earlier_code, int(former) + 1):
-        revision = f"{number:04}"
-        code = REVISION.format(revision=revision, former=former, runs_earlier_code=value)
-        (folder / "migrations" / "versions" / f"{revision}_to_come.py").write_text(code)
-        former = revision
-    return str(folder / "migrations")
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from app.doctor.results import Status
-from tests.db.standby import Standby
 from tests.doctor.test_doctor import environ_of, examined
 from tests.maintenance.conftest import MakeInstance
+from tests.postgresql.standby import Standby
 
 
 def check(make_instance: MakeInstance, url: str) -> tuple[Status, str]:
@@ -25,6 +25,15 @@ def test_a_replica(make_instance: MakeInstance, standby: Standby) -> None:
     status, found = check(make_instance, url)
     assert status is Status.OK
     assert found.endswith(" bytes of the log behind")
+
+
+def test_a_replica_of_another_database(
+    make_instance: MakeInstance, standby_of_another: Standby
+) -> None:
+    url = standby_of_another.url("postgresql://postgres:@/postgres")
+    status, found = check(make_instance, url)
+    assert status is Status.PROBLEM
+    assert found.endswith("is not a replica of the database at DATABASE_URL")
 
 
 @pytest.mark.parametrize("place", ["?host=/nowhere", "nowhere.invalid/"])

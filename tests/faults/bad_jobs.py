@@ -17,7 +17,7 @@ from tests.faults.web_kills import all_of, children
 from tests.running.instances import wait_for
 
 WORKER = "tests.faults.bad_jobs_worker"
-MEMORY_MB = 500  # that a job may have
+MEMORY_MB = 1024  # that a job may have
 DELIVERED = 5.0  # seconds from an event to its delivery
 
 

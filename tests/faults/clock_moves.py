@@ -13,7 +13,7 @@ from app.models import RequestCount
 from app.policy.deliveries import RETRY_AFTER
 from app.usage.jobs import JOBS
 from tests.egress.receivers import answering, in_turn
-from tests.faults.callers import fetch, holders
+from tests.faults.credentials import fetch, holders
 from tests.faults.delivering import Instance
 from tests.faults.moved_clock import MovedClock
 from tests.faults.reconciliation import Customer

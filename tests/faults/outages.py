@@ -14,7 +14,6 @@ from tests.faults.writer import Writer
 from tests.running.instances import wait_for
 
 AGAIN = 15  # seconds after an outage until deliveries go on
-SETTLED = 90  # seconds after the last write
 
 
 def flushes(service: Service, seconds: float = 60, every: float = 2) -> TrialReport:
@@ -81,7 +80,7 @@ def _deliver_through(
     finally:
         for writer in writers:
             writer.end()
-    wait_until_settled(service.app, customers, SETTLED)
+    wait_until_settled(service.app, customers)
     return reconcile(service.app, customers, writers), writers
 
 

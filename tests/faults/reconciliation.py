@@ -22,6 +22,7 @@ from tests.egress.receivers import Answering, Exchange, Received, Receiver, answ
 from tests.make import Client
 
 _MODELS = (Event, Delivery, DeliveryLog)
+SETTLED = 120  # seconds after the last write until all is delivered
 SLACK = 0.1  # seconds; moments are cut to milliseconds, and the worker follows PostgreSQL's clock
 
 
@@ -135,7 +136,7 @@ def percentile(values: Sequence[float], number: int) -> float:
     return quantiles(values, n=100)[number - 1] if len(values) > 1 else max(values, default=0.0)
 
 
-def wait_until_settled(app: Flask, customers: Iterable[Customer], seconds: float) -> bool:
+def wait_until_settled(app: Flask, customers: Iterable[Customer], seconds: float = SETTLED) -> bool:
     """Wait until nothing of the customers is to be delivered any more. Returns whether it is so."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:

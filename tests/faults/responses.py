@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from tests.faults.reconciliation import percentile
@@ -17,8 +17,8 @@ class Response(NamedTuple):
     began: float
     ended: float
     status: int
-    headers: dict[str, str]  # names in lower case
-    body: bytes
+    headers: Mapping[str, str] = {}  # names in lower case
+    body: bytes = b""
 
     @property
     def seconds(self) -> float:

@@ -25,7 +25,6 @@ from tests.make import Client
 TIMEOUT = 30  # seconds that a client waits
 PAUSE = 0.05  # seconds until a failed request is repeated; clients of the service wait longer
 PROVED = 5  # every so many writes, one that succeeded is repeated
-SETTLED = 120  # seconds after the last write
 
 
 class Caller:
@@ -186,7 +185,7 @@ class Traffic:
             reads: the statuses that a read may have.
             is_timed: whether the times in the log are those of this process's clock.
         """
-        wait_until_settled(self._instance.app, self.customers, SETTLED)
+        wait_until_settled(self._instance.app, self.customers)
         self.reconciled = found = reconcile(
             self._instance.app, self.customers, self.writers, is_timed=is_timed
         )

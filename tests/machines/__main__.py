@@ -17,9 +17,9 @@ from sqlalchemy.exc import SQLAlchemyError
 from tests.deploy.debian import Program
 from tests.machines import network
 from tests.machines.programs import NAMES, find_programs, system_tools_missing
-from tests.machines.rows import ROWS, Row
 from tests.machines.topology import machines
 from tests.machines.trial import run
+from tests.machines.trials import TRIALS, Trial
 
 ALWAYS = [name for name in NAMES if name != "pgbouncer"]
 
@@ -35,15 +35,15 @@ def main() -> int:
         find_programs()  # fetches what is missing, as long as there is a network
         network.enter()
     network.make_bridge()
-    wanted = [row for row in ROWS if row.name in options.names or not options.names]
+    wanted = [trial for trial in TRIALS if trial.name in options.names or not options.names]
     _say(f"{platform.platform()}, Python {platform.python_version()}, {os.cpu_count()} processors")
     programs = find_programs()
     with tempfile.TemporaryDirectory(prefix="canopy-machines-") as made:
         folder = Path(options.keep or made)
         folder.mkdir(exist_ok=True)
         folder.chmod(0o755)
-        failed = sum(not _run(row, folder / row.name, programs) for row in wanted)
-    _say(f"\n{len(wanted) - failed} of {len(wanted)} rows hold")
+        failed = sum(not _run(trial, folder / trial.name, programs) for trial in wanted)
+    _say(f"\n{len(wanted) - failed} of {len(wanted)} trials hold")
     return 1 if failed else 0
 
 
@@ -52,31 +52,33 @@ def _options() -> argparse.Namespace:
         "python -m tests.machines",
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
-        epilog="\n".join(["rows:", *(f"  {row.name:22} {row.description}" for row in ROWS)]),
+        epilog="\n".join(
+            ["trials:", *(f"  {trial.name:22} {trial.description}" for trial in TRIALS)]
+        ),
     )
-    parser.add_argument("names", nargs="*", metavar="ROW", help="all of them by default")
+    parser.add_argument("names", nargs="*", metavar="TRIAL", help="all of them by default")
     parser.add_argument("--keep", metavar="FOLDER", help="new folder where all files and logs stay")
     options = parser.parse_args()
-    if unknown := set(options.names) - {row.name for row in ROWS}:
-        parser.error(f"no such row: {', '.join(sorted(unknown))}")
+    if unknown := set(options.names) - {trial.name for trial in TRIALS}:
+        parser.error(f"no such trial: {', '.join(sorted(unknown))}")
     return options
 
 
-def _run(row: Row, folder: Path, programs: Mapping[str, Program]) -> bool:
+def _run(trial: Trial, folder: Path, programs: Mapping[str, Program]) -> bool:
     """Whether all was right; prints the figures."""
-    if missing := _missing([*ALWAYS, *row.programs], programs):
-        _say(f"\n{row.name}: skipped, as these cannot be had: {', '.join(missing)}")
+    if missing := _missing([*ALWAYS, *trial.programs], programs):
+        _say(f"\n{trial.name}: skipped, as these cannot be had: {', '.join(missing)}")
         return False
     began = time.monotonic()
     try:
-        with machines(folder, row.setup, programs) as made:
-            report = run(made, row.cause, loses=row.loses)
+        with machines(folder, trial.setup, programs) as made:
+            report = run(made, trial.cause, loses=trial.loses)
     except (AssertionError, OSError, SQLAlchemyError) as error:
-        _say(f"\n{row.name}: {row.description}\n  WRONG: it broke off: {error}")
+        _say(f"\n{trial.name}: {trial.description}\n  WRONG: it broke off: {error}")
         return False
     wrong = report.wrong + report.late
     seconds = time.monotonic() - began
-    lines = [f"\n{row.name}: {row.description}; {seconds:.0f} s", *report.lines]
+    lines = [f"\n{trial.name}: {trial.description}; {seconds:.0f} s", *report.lines]
     _say("\n".join([*lines, *(f"  WRONG: {line}" for line in wrong)]))
     return not wrong
 

@@ -1,4 +1,4 @@
-"""The servers that the rows need: those that are installed, or else Debian's, in a cache."""
+"""The servers that the trials need: those that are installed, or else Debian's, in a cache."""
 
 from __future__ import annotations
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,8 +19,8 @@ from config import ROOT, load_settings
 from tests.conftest import CHEAP_PASSWORDS
 from tests.egress.authority import Authority
 from tests.faults.reconciliation import Customer, Inbox
+from tests.machines.clients import BACK, Endpoint, EndpointWriter, Timeline, burst
 from tests.machines.hosts import Host
-from tests.machines.ledger import Timeline, Way, WayWriter, burst
 from tests.machines.postgresql import Cluster
 from tests.make import make_account
 from tests.make.webhooks import make_webhook
@@ -42,9 +43,9 @@ class Process:
     root: Path = ROOT  # of its version of the service
 
     @property
-    def way(self) -> Way:
+    def endpoint(self) -> Endpoint:
         assert self.port is not None
-        return Way(self.host.name, self.host.address, self.port)
+        return Endpoint(self.host.name, self.host.address, self.port)
 
     def begin(self) -> None:
         """Start it."""
@@ -59,7 +60,7 @@ class Process:
 
     def wait(self) -> None:
         """Wait until a web server is ready."""
-        wait_for(lambda: self.way.get("/readyz").status == 200, 60)
+        wait_for(lambda: self.endpoint.get("/readyz").status == 200, 60)
 
     def end(self) -> None:
         """SIGTERM, as in an upgrade, and wait for its end."""
@@ -76,7 +77,7 @@ class Deployment:
     environ: Mapping[str, str]  # of web servers and workers
     web: list[Process]
     workers: list[Process]
-    ways: list[Way]  # of the clients, to the balancers or to the web servers
+    endpoints: list[Endpoint]  # of the clients, to the balancers or to the web servers
     cluster: Cluster
     authority: Authority
     receiver: str  # address of the customers' receivers
@@ -84,6 +85,26 @@ class Deployment:
     hosts: Mapping[str, Host] = field(default_factory=dict)
     timeline: Timeline = field(default_factory=Timeline)
     customers: list[Customer] = field(default_factory=list)  # of the trial
+
+    def fault(
+        self,
+        what: str,
+        begin: Callable[[], object],
+        end: Callable[[], object],
+        seconds: float,
+        allowed: float = BACK,
+    ) -> None:
+        """Bring a fault about, and end it.
+
+        Args:
+            seconds: how long it lasts.
+            allowed: seconds until all is good again, after its beginning and after its end.
+        """
+        self.timeline.note(what, allowed, allowed)
+        begin()
+        time.sleep(seconds)
+        self.timeline.note("that is over", allowed, allowed)
+        end()
 
     def customer(self) -> Customer:
         """An account of its own with a webhook for created projects."""
@@ -93,20 +114,20 @@ class Deployment:
         url = inbox.receiver.url(host=self.receiver)
         return Customer(client, make_webhook(client, url=url, events=["project.created"]), inbox)
 
-    def write(self) -> list[WayWriter]:
-        """On each way a writer that repeats its requests and one that does not, and for each of
-        them one of ``customers``."""
-        kinds = [(way, repeats) for way in self.ways for repeats in (True, False)]
+    def write(self) -> list[EndpointWriter]:
+        """Two writers on each endpoint, of which one repeats its requests; each writes for one of
+        ``customers``."""
+        kinds = [(endpoint, repeats) for endpoint in self.endpoints for repeats in (True, False)]
         self.customers = [self.customer() for _ in kinds]
         return [
-            WayWriter(way, customer.client, RATE, repeats=repeats)
-            for (way, repeats), customer in zip(kinds, self.customers, strict=True)
+            EndpointWriter(endpoint, customer.client, RATE, repeats=repeats)
+            for (endpoint, repeats), customer in zip(kinds, self.customers, strict=True)
         ]
 
     def limited(self) -> Counter[int]:
         """The statuses of twice as many requests as a plan allows, over all web hosts at once."""
         client = make_account(self.app, plan="narrow")
-        return burst([process.way for process in self.web], client, 2 * PLAN_LIMIT)
+        return burst([process.endpoint for process in self.web], client, 2 * PLAN_LIMIT)
 
 
 def settings(folder: Path, authority: Authority, receiver: str, **more: str) -> dict[str, str]:

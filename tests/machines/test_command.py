@@ -9,8 +9,8 @@ import pytest
 
 from tests.deploy.files import text
 from tests.machines import __main__ as command
-from tests.machines.rows import ROWS
 from tests.machines.topology import ADDRESSES, ANY_OF_THREE, WEB_PORT
+from tests.machines.trials import TRIALS
 
 pytestmark = pytest.mark.one_database
 
@@ -26,21 +26,21 @@ def test_it_needs_root(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFi
     assert "needs root" in capsys.readouterr().err
 
 
-def test_help_lists_the_rows(
+def test_help_lists_the_trials(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit):
         call(monkeypatch, "--help")
     shown = capsys.readouterr().out
-    assert all(f"  {row.name} " in shown and row.description in shown for row in ROWS)
+    assert all(f"  {trial.name} " in shown and trial.description in shown for trial in TRIALS)
 
 
-def test_an_unknown_row_is_refused(
+def test_an_unknown_trial_is_refused(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit):
         call(monkeypatch, "web-lost")
-    assert "no such row: web-lost" in capsys.readouterr().err
+    assert "no such trial: web-lost" in capsys.readouterr().err
 
 
 def test_a_program_that_cannot_be_had_is_named() -> None:

@@ -11,7 +11,7 @@ import pytest
 from app.running import embedded
 from tests.egress.authority import make_authority
 from tests.faults.delivering import OUTSIDE
-from tests.machines.database_rows import primary_killed
+from tests.machines.database_faults import primary_killed
 from tests.machines.hosts import Host
 from tests.machines.postgresql import LOOPBACK, Cluster, PostgresHost
 from tests.machines.programs import packaged_postgres_folder
@@ -52,9 +52,9 @@ def deployment(scratch: Path) -> Iterator[Deployment]:
             each.begin()
         for each in web:
             each.wait()
-        ways = [each.way for each in web]
+        endpoints = [each.endpoint for each in web]
         yield Deployment(
-            app, folder, environ, web, workers, ways, cluster, authority, OUTSIDE, stack, hosts
+            app, folder, environ, web, workers, endpoints, cluster, authority, OUTSIDE, stack, hosts
         )
 
 

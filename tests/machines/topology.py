@@ -11,7 +11,7 @@ from pathlib import Path
 from tests.deploy.debian import Program
 from tests.egress.authority import Authority, make_authority
 from tests.faults.moved_clock import MovedClock
-from tests.machines.ledger import Way
+from tests.machines.clients import Endpoint
 from tests.machines.network import CLIENT, NamespaceHost
 from tests.machines.postgresql import Cluster, PostgresHost
 from tests.machines.programs import postgres_folder
@@ -47,7 +47,7 @@ ANY_OF_THREE = "ANY 1 (db1, db2, db3)"  # as in deploy/hosts/postgresql.conf
 
 @dataclass(frozen=True)
 class Setup:
-    """How the hosts of a row differ from those of others."""
+    """How the hosts of a trial differ from those of others."""
 
     standbys: int = 2
     synchronous: str = ANY_OF_THREE
@@ -56,7 +56,7 @@ class Setup:
     clocks: Mapping[str, int] = field(default_factory=dict)  # seconds that hosts are ahead
 
 
-class Bouncers:
+class PgBouncers:
     """pgbouncer on each database host, if there is to be one."""
 
     def __init__(self, cluster: Cluster, setup: Setup, programs: Mapping[str, Program]) -> None:
@@ -80,7 +80,7 @@ class Machines(Deployment):
     """A service whose hosts have a link each."""
 
     valkeys: list[ValkeyHost] = field(default_factory=list)
-    bouncers: Bouncers | None = None
+    pgbouncers: PgBouncers | None = None
     balancers: Sequence[Haproxy | Nginx] = ()
 
     def host(self, name: str) -> NamespaceHost:
@@ -109,7 +109,7 @@ def machines(folder: Path, setup: Setup, programs: Mapping[str, Program]) -> Ite
         authority = make_authority(folder)
         valkeys = _start_valkeys(hosts, setup, programs)
         cluster = _start_databases(hosts, setup)
-        bouncers = Bouncers(cluster, setup, programs)
+        pgbouncers = PgBouncers(cluster, setup, programs)
         environ = settings(folder, authority, CLIENT, **_addresses(cluster, setup))
         app = stack.enter_context(operators_app(folder, environ))
         _set_clocks(hosts, setup)
@@ -120,17 +120,19 @@ def machines(folder: Path, setup: Setup, programs: Mapping[str, Program]) -> Ite
             environ,
             web,
             workers,
-            _ways(authority),
+            _endpoints(authority),
             cluster,
             authority,
             CLIENT,
             stack,
             hosts,
             valkeys=valkeys,
-            bouncers=bouncers,
+            pgbouncers=pgbouncers,
             balancers=_start_balancers(hosts, authority, programs),
         )
-        wait_for(lambda: all(way.get("/readyz").status == 200 for way in made.ways), 30)
+        wait_for(
+            lambda: all(endpoint.get("/readyz").status == 200 for endpoint in made.endpoints), 30
+        )
         yield made
 
 
@@ -193,10 +195,10 @@ def _start_balancers(
     return haproxy, nginx
 
 
-def _ways(authority: Authority) -> list[Way]:
+def _endpoints(authority: Authority) -> list[Endpoint]:
     """Those of the clients."""
     return [
-        Way(name, ADDRESSES[name], 443, authority.ca_path, may_close=name == "haproxy")
+        Endpoint(name, ADDRESSES[name], 443, authority.ca_path, may_close=name == "haproxy")
         for name in ("haproxy", "nginx")
     ]
 

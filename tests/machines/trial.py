@@ -1,4 +1,4 @@
-"""One row: clients write and read while something happens, and then all is compared."""
+"""One trial: clients write and read while something happens, and then all is compared."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from sqlalchemy import func, select
 
 from app.db.extensions import db
 from app.models import Project
-from tests.faults.reconciliation import Customer, reconcile, wait_until_settled
+from tests.faults.reconciliation import SETTLED, Customer, reconcile, wait_until_settled
+from tests.faults.responses import Response
 from tests.faults.trial_report import TrialReport
-from tests.machines.ledger import DOCUMENTED, Answer, Reader, WayWriter, count
+from tests.machines.clients import DOCUMENTED, EndpointWriter, Reader, count, is_json
 from tests.machines.service import EXACT, PLAN_LIMIT, Deployment
 from tests.running.instances import wait_for
 
 CALM = 3.0  # seconds
 DELIVERED = 90  # seconds from an event to its delivery; a first retry comes after 60
-SETTLED = 120  # seconds after the last write
 PATHS = ("/v1/account", "/healthz", "/readyz")
 
 D = TypeVar("D", bound=Deployment)
@@ -35,7 +35,7 @@ def run(
     """
     writers = at.write()
     customers = at.customers
-    reader = Reader(at.ways, PATHS, customers[0].client)
+    reader = Reader(at.endpoints, PATHS, customers[0].client)
     try:
         wait_for(lambda: all(customer.inbox.arrivals for customer in customers), 30)
         at.timeline.note("before", 0, 0)
@@ -52,14 +52,14 @@ def run(
 def _report(
     at: Deployment,
     customers: Sequence[Customer],
-    writers: Sequence[WayWriter],
+    writers: Sequence[EndpointWriter],
     reader: Reader,
     loses: bool,
 ) -> TrialReport:
     report = TrialReport()
-    is_settled = wait_until_settled(at.app, customers, SETTLED)
-    written = [answer for writer in writers for answer in writer.answers]
-    read = [answer for answers in reader.answers.values() for answer in answers]
+    is_settled = wait_until_settled(at.app, customers)
+    written = [response for writer in writers for response in writer.responses]
+    read = [response for path in reader.responses.values() for response in path]
     at.timeline.write(written, read, report)
     _check_answers(report, writers, read)
     found = reconcile(at.app, customers, writers)
@@ -77,14 +77,14 @@ def _report(
 
 
 def _check_answers(
-    report: TrialReport, writers: Sequence[WayWriter], read: Sequence[Answer]
+    report: TrialReport, writers: Sequence[EndpointWriter], read: Sequence[Response]
 ) -> None:
     """Only documented responses, in JSON; haproxy may close a connection instead."""
     strange = [each.status for each in read]
     closed = 0
     for writer in writers:
-        statuses = [each.status for each in writer.answers]
-        if writer.way.may_close:
+        statuses = [each.status for each in writer.responses]
+        if writer.endpoint.may_close:
             closed += statuses.count(0)
             statuses = [status for status in statuses if status]
         strange += statuses
@@ -92,7 +92,7 @@ def _check_answers(
     report.check(not strange, f"responses that are not documented: {count(strange)}")
     if closed:
         report.lines.append(f"  closed        {closed} connections by haproxy, with no response")
-    broken = [each.status for each in read if not each.is_json]
+    broken = [each.status for each in read if each.status and not is_json(each)]
     report.check(not broken, f"responses that are not JSON: {count(broken)}")
 
 

@@ -21,13 +21,16 @@ def replica(connection: Connection, settings: Settings) -> Iterator[Result]:
         yield ok("DATABASE_REPLICA_URL is not set")
         return
     url = make_url(settings.database_replica_url)
-    written = connection.exec_driver_sql("SELECT CAST(pg_current_wal_lsn() AS text)").scalar_one()
+    written = connection.exec_driver_sql(
+        "SELECT CAST(pg_current_wal_lsn() AS text), system_identifier FROM pg_control_system()"
+    ).one()
     try:
         with snapshot(url) as there:
             behind = there.exec_driver_sql(
-                "SELECT CASE WHEN pg_is_in_recovery() THEN CAST(greatest("
-                "0, pg_wal_lsn_diff(%s, pg_last_wal_replay_lsn())) AS bigint) END",
-                (written,),
+                "SELECT CASE WHEN pg_is_in_recovery() AND system_identifier = %s"
+                " THEN CAST(greatest(0, pg_wal_lsn_diff(%s, pg_last_wal_replay_lsn())) AS bigint)"
+                " END FROM pg_control_system()",
+                (written.system_identifier, written[0]),
             ).scalar_one()
     except DATABASE_ERRORS as error:
         yield problem(
@@ -41,7 +44,7 @@ def replica(connection: Connection, settings: Settings) -> Iterator[Result]:
 def _judged(name: str, behind: int | None) -> Result:
     if behind is None:
         return problem(
-            f"{name} is not a replica",
+            f"{name} is not a replica of the database at DATABASE_URL",
             "Set DATABASE_REPLICA_URL to a standby of the database at DATABASE_URL, or unset it.",
         )
     found = f"{name} is {behind:,} bytes of the log behind"

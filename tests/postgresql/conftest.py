@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import CHEAP_PASSWORDS
-from tests.db.behind import SIZES, Behind, behind_pgbouncer
-from tests.db.pgbouncer import PACKAGES
 from tests.deploy.debian import Missing, Program, program
 from tests.postgres import PostgresServer
+from tests.postgresql.behind import SIZES, Behind, behind_pgbouncer
+from tests.postgresql.pgbouncer import PACKAGES
 
 
 @pytest.fixture(scope="session")

@@ -18,9 +18,9 @@ from app.db.connections import close_all
 from app.db.migrations import upgrade
 from app.factory import create_app
 from config import ROOT, load_settings
-from tests.db.pgbouncer import ROLE, Pgbouncer, pgbouncer
 from tests.deploy.debian import Program
 from tests.postgres import PostgresServer
+from tests.postgresql.pgbouncer import ROLE, Pgbouncer, pgbouncer
 
 # Connections to PostgreSQL, and those that the application may open to pgbouncer for writing and
 # as many for reading.

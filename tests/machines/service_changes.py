@@ -1,4 +1,4 @@
-"""Rows about the service itself: an upgrade host by host, and clocks that differ."""
+"""Faults of the service itself: an upgrade host by host, and clocks that differ."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from flask_migrate import upgrade
 
 from config import ROOT
-from tests.db.test_rolling_upgrade import folder_with_revisions
+from tests.db.later_version import folder_with_revisions
 from tests.machines.topology import Machines
 
 LASTS = 3.0

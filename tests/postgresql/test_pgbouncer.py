@@ -15,9 +15,9 @@ from sqlalchemy.exc import OperationalError
 
 from app.db import queries
 from app.db.extensions import db
-from tests.db.behind import SIZES, TIMEOUT_MS, Behind
-from tests.db.pgbouncer import ROLE
 from tests.make import Client, make_account, square, together
+from tests.postgresql.behind import SIZES, TIMEOUT_MS, Behind
+from tests.postgresql.pgbouncer import ROLE
 
 pytestmark = pytest.mark.slow
 

@@ -1,17 +1,17 @@
-"""Rows about PostgreSQL, its standbys and pgbouncer."""
+"""Faults of PostgreSQL, its standbys and pgbouncer."""
 
 from __future__ import annotations
 
 import time
 
-from tests.machines.ledger import WayWriter
+from tests.machines.clients import EndpointWriter
 from tests.machines.service import Deployment
 from tests.machines.topology import Machines
 from tests.make import make_account
 
 NOTICED = 3.0  # seconds until the operator promotes a standby
 LASTS = 12.0
-HASTY = 4  # more writers to each web host, and writes a second of each
+EXTRA_WRITERS = 4  # more writers to each web host, and writes a second of each
 
 
 def primary_killed(at: Deployment, noticed: float = NOTICED, lasts: float = LASTS) -> None:
@@ -37,10 +37,12 @@ def standby_lost(at: Machines) -> None:
     client = make_account(at.app, plan="wide")
     at.timeline.note("the only standby is killed; commits wait for it", None, 0)
     standby.kill()
-    ways = [process.way for process in at.web] * HASTY
-    hasty = [WayWriter(way, client, HASTY, repeats=False) for way in ways]
+    endpoints = [process.endpoint for process in at.web] * EXTRA_WRITERS
+    extra = [
+        EndpointWriter(endpoint, client, EXTRA_WRITERS, repeats=False) for endpoint in endpoints
+    ]
     time.sleep(2 * LASTS)
-    for writer in hasty:
+    for writer in extra:
         writer.end()
     at.timeline.note("it starts again")
     standby.begin()
@@ -48,12 +50,8 @@ def standby_lost(at: Machines) -> None:
 
 
 def standby_of_two_lost(at: Machines) -> None:
-    name = at.cluster.standbys[0].name
-    at.timeline.note("the link of one of two standbys is down", 0, 0)
-    at.host(name).cut()
-    time.sleep(LASTS)
-    at.timeline.note("it is up again", 0, 0)
-    at.host(name).join()
+    standby = at.host(at.cluster.standbys[0].name)
+    at.fault("the link of one of two standbys is down", standby.cut, standby.join, LASTS, allowed=0)
     time.sleep(LASTS / 3)
 
 
@@ -71,14 +69,14 @@ def asynchronous(at: Machines) -> None:
 
 def pgbouncer_killed(at: Machines) -> None:
     at.timeline.note("pgbouncer of the primary is killed, and started again")
-    assert at.bouncers is not None
-    at.bouncers.restart()
+    assert at.pgbouncers is not None
+    at.pgbouncers.restart()
     time.sleep(LASTS / 2)
     at.timeline.note("the primary's host is killed", None, None)
     at.cluster.primary.kill()
     time.sleep(NOTICED)
     at.cluster.promote()
-    at.bouncers.restart()  # else it says that the server is read-only, as it was
+    at.pgbouncers.restart()  # else it says that the server is read-only, as it was
     at.timeline.note(f"{at.cluster.primary.name} is promoted, and its pgbouncer started again")
     time.sleep(LASTS)
 

@@ -1,4 +1,4 @@
-"""Rows about Valkey and Sentinel."""
+"""Faults of Valkey and Sentinel."""
 
 from __future__ import annotations
 

@@ -14,13 +14,13 @@ from app.db.connections import close_all
 from app.db.snapshots import exclusive_file
 from app.factory import create_app
 from config import ROOT, load_settings
-from tests.db.behind import TIMEOUT_MS, Behind
-from tests.db.pgbouncer import ROLE, pgbouncer
 from tests.deploy.debian import Program
 from tests.egress.receivers import Receiver, make_authority
 from tests.maintenance.contents import checksums, fill, url_of
 from tests.make import make_account, make_project, make_webhook
 from tests.postgres import PostgresServer
+from tests.postgresql.behind import TIMEOUT_MS, Behind
+from tests.postgresql.pgbouncer import ROLE, pgbouncer
 from tests.running.instances import wait_for
 
 pytestmark = pytest.mark.slow

@@ -16,6 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
+from tests.faults.responses import LOST, Response
 from tests.faults.trial_report import TrialReport
 from tests.faults.writer import Writer
 from tests.make import Client, together
@@ -29,21 +30,8 @@ DOCUMENTED = frozenset({200, 201, 204, 409, 429, 503})
 GOOD = frozenset({200, 201, 204})
 
 
-class Answer(NamedTuple):
-    """A response. ``status`` is 0 when there was none; times are seconds since the epoch."""
-
-    began: float
-    ended: float
-    status: int
-    is_json: bool = True
-
-    @property
-    def is_good(self) -> bool:
-        return self.status in GOOD and self.ended - self.began <= SLOW
-
-
 @dataclass(frozen=True)
-class Way:
+class Endpoint:
     """Where clients send their requests to, by HTTPS if there is an authority to trust."""
 
     name: str
@@ -62,32 +50,32 @@ class Way:
             self.address, self.port, timeout=TIMEOUT, context=context
         )
 
-    def get(self, path: str, headers: dict[str, str] | None = None) -> Answer:
+    def get(self, path: str, headers: dict[str, str] | None = None) -> Response:
         """One request on a connection of its own."""
-        began, status, is_json = time.time(), 0, True
+        began, status, body = time.time(), LOST, b""
         connection = self.connect()
         try:
             connection.request("GET", path, headers=headers or {})
             answer = connection.getresponse()
-            status, is_json = answer.status, _is_json(answer.read())
+            status, body = answer.status, answer.read()
         except (OSError, http.client.HTTPException):
             pass
         finally:
             connection.close()
-        return Answer(began, time.time(), status, is_json)
+        return Response(began, time.time(), status, body=body)
 
 
-class WayWriter(Writer):
-    """Writes on one way. ``repeats``: each request with its Idempotency-Key until it is
+class EndpointWriter(Writer):
+    """Writes on one endpoint. ``repeats``: each request with its Idempotency-Key until it is
     acknowledged, as clients should."""
 
-    def __init__(self, way: Way, client: Client, rate: float, *, repeats: bool) -> None:
-        self.way, self._repeats = way, repeats
-        self.answers: list[Answer] = []
-        super().__init__(way.port, client, rate)
+    def __init__(self, endpoint: Endpoint, client: Client, rate: float, *, repeats: bool) -> None:
+        self.endpoint, self._repeats = endpoint, repeats
+        self.responses: list[Response] = []
+        super().__init__(endpoint.port, client, rate)
 
     def _connect(self) -> http.client.HTTPConnection:
-        return self.way.connect()
+        return self.endpoint.connect()
 
     def _create(self, connection: http.client.HTTPConnection, number: int, **headers: str) -> int:
         if self._repeats:
@@ -97,22 +85,22 @@ class WayWriter(Writer):
                 connection.close()  # it opens again
             began = time.time()
             status = super()._create(connection, number, **headers)
-            self.answers.append(Answer(began, time.time(), status))
+            self.responses.append(Response(began, time.time(), status))
             if status == 201 or not self._repeats or self._over.wait(REPEAT_AFTER):
                 return status
 
 
 class Reader:
-    """Reads at some paths of some ways again and again."""
+    """Reads at some paths of some endpoints again and again."""
 
-    def __init__(self, ways: Sequence[Way], paths: Iterable[str], client: Client) -> None:
-        self.answers: dict[str, list[Answer]] = {path: [] for path in paths}
+    def __init__(self, endpoints: Sequence[Endpoint], paths: Iterable[str], client: Client) -> None:
+        self.responses: dict[str, list[Response]] = {path: [] for path in paths}
         self._over = threading.Event()
         self._client = client
         self._threads = [
-            threading.Thread(target=self._read, args=(way, path))
-            for way in ways
-            for path in self.answers
+            threading.Thread(target=self._read, args=(endpoint, path))
+            for endpoint in endpoints
+            for path in self.responses
         ]
         for thread in self._threads:
             thread.start()
@@ -122,14 +110,14 @@ class Reader:
         for thread in self._threads:
             thread.join()
 
-    def _read(self, way: Way, path: str) -> None:
+    def _read(self, endpoint: Endpoint, path: str) -> None:
         while not self._over.wait(0.25):
-            self.answers[path].append(way.get(path, self._client.authorization))
+            self.responses[path].append(endpoint.get(path, self._client.authorization))
 
 
-class Turn(NamedTuple):
-    """Something that happened, and after how many seconds all must be good. None: it need not; 0:
-    nothing may fail, and what is slow must be over after ``BACK``."""
+class Phase(NamedTuple):
+    """What begins with something that happened. All must be good again after so many seconds; None:
+    it need not; 0: nothing may fail, and what is slow must be over after ``BACK``."""
 
     at: float
     what: str
@@ -139,36 +127,38 @@ class Turn(NamedTuple):
 
 @dataclass
 class Timeline:
-    """What happened in a trial, in turn."""
+    """The phases of a trial."""
 
-    turns: list[Turn] = field(default_factory=list)
+    phases: list[Phase] = field(default_factory=list)
 
     def note(self, what: str, writes: float | None = BACK, reads: float | None = BACK) -> None:
-        self.turns.append(Turn(time.time(), what, writes, reads))
+        self.phases.append(Phase(time.time(), what, writes, reads))
 
-    def write(self, written: Sequence[Answer], read: Sequence[Answer], report: TrialReport) -> None:
-        """Report what clients saw after each turn."""
-        ends = [turn.at for turn in self.turns[1:]] + [float("inf")]
-        for turn, end in zip(self.turns, ends, strict=True):
-            report.lines.append(f"  {turn.what}")
-            for kind, answers, allowed in (
-                ("writes", written, turn.writes),
-                ("reads", read, turn.reads),
+    def write(
+        self, written: Sequence[Response], read: Sequence[Response], report: TrialReport
+    ) -> None:
+        """Report what clients saw after each phase."""
+        ends = [phase.at for phase in self.phases[1:]] + [float("inf")]
+        for phase, end in zip(self.phases, ends, strict=True):
+            report.lines.append(f"  {phase.what}")
+            for kind, responses, allowed in (
+                ("writes", written, phase.writes),
+                ("reads", read, phase.reads),
             ):
-                seen = [each for each in answers if turn.at <= each.ended < end]
+                seen = [each for each in responses if phase.at <= each.ended < end]
                 if not seen:
                     report.lines.append(f"    {kind:6} none has ended")
                     continue
-                seconds = max((e.ended - turn.at for e in seen if not e.is_good), default=0.0)
-                longest = max((each.ended - each.began for each in seen), default=0.0)
+                seconds = max((e.ended - phase.at for e in seen if not _is_good(e)), default=0.0)
+                longest = max((each.seconds for each in seen), default=0.0)
                 report.lines.append(
                     f"    {kind:6} {count(each.status for each in seen)}; "
                     f"longest {longest:.1f} s; all good after {seconds:.1f} s"
                 )
                 failed = any(each.status not in GOOD for each in seen)
-                report.check(allowed != 0 or not failed, f"{turn.what}: {kind} failed")
+                report.check(allowed != 0 or not failed, f"{phase.what}: {kind} failed")
                 if allowed is not None:
-                    report.check_time(f"{turn.what}: {kind}", seconds, max(allowed, BACK))
+                    report.check_time(f"{phase.what}: {kind}", seconds, max(allowed, BACK))
 
 
 def count(statuses: Iterable[int]) -> str:
@@ -178,14 +168,14 @@ def count(statuses: Iterable[int]) -> str:
     return ", ".join(shown) or "no response"
 
 
-def burst(ways: Sequence[Way], client: Client, number: int) -> Counter[int]:
-    """The statuses of so many requests of one account, at once over all ways."""
+def burst(endpoints: Sequence[Endpoint], client: Client, number: int) -> Counter[int]:
+    """The statuses of so many requests of one account, at once over all endpoints."""
 
-    def caller(way: Way) -> Counter[int]:
-        answers = [way.get("/v1/account", client.authorization) for _ in range(number // CALLERS)]
-        return Counter(answer.status for answer in answers)
+    def caller(endpoint: Endpoint) -> Counter[int]:
+        requests = range(number // CALLERS)
+        return Counter(endpoint.get("/v1/account", client.authorization).status for _ in requests)
 
-    callers = [partial(caller, ways[place % len(ways)]) for place in range(CALLERS)]
+    callers = [partial(caller, endpoints[place % len(endpoints)]) for place in range(CALLERS)]
     return sum(together(*callers), Counter())
 
 
@@ -195,9 +185,14 @@ def _was_closed(connection: http.client.HTTPConnection) -> bool:
     return bool(connection.sock and select.select([connection.sock], [], [], 0)[0])
 
 
-def _is_json(body: bytes) -> bool:
+def is_json(response: Response) -> bool:
+    """Whether its body is JSON."""
     try:
-        json.loads(body)
+        json.loads(response.body)
     except ValueError:
         return False
     return True
+
+
+def _is_good(response: Response) -> bool:
+    return response.status in GOOD and response.seconds <= SLOW

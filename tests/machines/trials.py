@@ -1,4 +1,4 @@
-"""All rows, by name."""
+"""What happens to the hosts in each trial, by name."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.machines import database_rows, host_rows, service_rows, valkey_rows
+from tests.machines import database_faults, host_faults, service_changes, valkey_faults
 from tests.machines.topology import Setup
 
 Cause = Callable[[Any], None]
 
 
 @dataclass(frozen=True)
-class Row:
+class Trial:
     """Something that happens to hosts.
 
     ``programs``: those that it needs besides PostgreSQL, Valkey, haproxy and nginx.
@@ -28,76 +28,78 @@ class Row:
     loses: bool = False
 
 
-ROWS = (
-    Row("web-cut", "the link of a web host goes down", host_rows.web_cut),
-    Row("web-killed", "a web host is killed (SIGKILL)", host_rows.web_killed),
-    Row(
+TRIALS = (
+    Trial("web-cut", "the link of a web host goes down", host_faults.web_cut),
+    Trial("web-killed", "a web host is killed (SIGKILL)", host_faults.web_killed),
+    Trial(
         "path-cut",
         "a web host gets what the balancers send, and its replies are lost",
-        host_rows.path_cut,
+        host_faults.path_cut,
     ),
-    Row("worker-cut", "the link of a worker host goes down", host_rows.workers_cut),
-    Row("worker-killed", "a worker host is killed (SIGKILL)", host_rows.workers_killed),
-    Row("valkey-killed", "Valkey is killed, and started again empty", valkey_rows.valkey_killed),
-    Row("valkey-emptied", "Valkey is emptied (FLUSHALL)", valkey_rows.valkey_emptied),
-    Row(
+    Trial("worker-cut", "the link of a worker host goes down", host_faults.workers_cut),
+    Trial("worker-killed", "a worker host is killed (SIGKILL)", host_faults.workers_killed),
+    Trial(
+        "valkey-killed", "Valkey is killed, and started again empty", valkey_faults.valkey_killed
+    ),
+    Trial("valkey-emptied", "Valkey is emptied (FLUSHALL)", valkey_faults.valkey_emptied),
+    Trial(
         "valkey-failed-over",
         "Valkey's primary is cut off, later killed, and Sentinel replaces it",
-        valkey_rows.valkey_failed_over,
+        valkey_faults.valkey_failed_over,
         Setup(has_sentinel=True),
     ),
-    Row(
+    Trial(
         "primary-killed",
         "PostgreSQL's primary is killed, and a standby promoted",
-        database_rows.primary_killed,
+        database_faults.primary_killed,
     ),
-    Row(
+    Trial(
         "primary-vanished",
         "the link of PostgreSQL's primary goes down, and a standby is promoted",
-        database_rows.primary_vanished,
+        database_faults.primary_vanished,
     ),
-    Row(
+    Trial(
         "standby-lost",
         "the only synchronous standby is killed",
-        database_rows.standby_lost,
+        database_faults.standby_lost,
         Setup(standbys=1),
     ),
-    Row(
+    Trial(
         "standby-of-two-lost",
         "the link of one of two synchronous standbys (ANY 1) goes down",
-        database_rows.standby_of_two_lost,
+        database_faults.standby_of_two_lost,
     ),
-    Row(
+    Trial(
         "asynchronous",
         "an asynchronous standby that lags behind is promoted; this loses writes",
-        database_rows.asynchronous,
+        database_faults.asynchronous,
         Setup(standbys=1, synchronous=""),
         loses=True,
     ),
-    Row(
+    Trial(
         "pgbouncer-session",
         "pgbouncer (pool_mode session) is killed, then the primary",
-        database_rows.pgbouncer_killed,
+        database_faults.pgbouncer_killed,
         Setup(pool_mode="session"),
         ("pgbouncer",),
     ),
-    Row(
+    Trial(
         "pgbouncer-transaction",
         "pgbouncer (pool_mode transaction) is killed, then the primary",
-        database_rows.pgbouncer_killed,
+        database_faults.pgbouncer_killed,
         Setup(pool_mode="transaction"),
         ("pgbouncer",),
     ),
-    Row(
+    Trial(
         "upgrade",
         "the schema goes one revision further, then host after host is upgraded",
-        service_rows.rolling_upgrade,
+        service_changes.rolling_upgrade,
     ),
-    Row(
+    Trial(
         "clocks",
         "the clocks of the hosts differ by up to 25 minutes",
-        service_rows.clocks_apart,
-        Setup(clocks=service_rows.CLOCKS),
+        service_changes.clocks_apart,
+        Setup(clocks=service_changes.CLOCKS),
         ("cc",),
     ),
 )

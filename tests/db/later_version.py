@@ -1,0 +1,34 @@
+"""The migrations of a version that is still to come."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from app.db import migrations
+
+REVISION = '''"""A revision to come"""
+
+from alembic import op
+import sqlalchemy as sa
+
+revision, down_revision = {revision!r}, {former!r}
+branch_labels = depends_on = None
+runs_earlier_code = {runs_earlier_code}
+
+
+def upgrade():
+    op.add_column("projects", sa.Column("note_{revision}", sa.Text()))
+'''
+
+
+def folder_with_revisions(folder: Path, *runs_earlier_code: bool) -> str:
+    """The migrations, and one more for each of these."""
+    shutil.copytree(migrations.FOLDER, folder / "migrations")
+    former = migrations.newest_revision()
+    for number, value in enumerate(runs_earlier_code, int(former) + 1):
+        revision = f"{number:04}"
+        code = REVISION.format(revision=revision, former=former, runs_earlier_code=value)
+        (folder / "migrations" / "versions" / f"{revision}_to_come.py").write_text(code)
+        former = revision
+    return str(folder / "migrations")
