@@ -10,7 +10,17 @@ from redis.exceptions import RedisError
 from sqlalchemy import URL
 
 from app.db.snapshots import DATABASE_ERRORS, database_url, may_exist, reason, shown_url, snapshot
-from app.doctor.checks import contents, database, deliveries, host, mail, pool_mode, replica, valkey
+from app.doctor.checks import (
+    contents,
+    database,
+    database_hosts,
+    deliveries,
+    host,
+    mail,
+    pool_mode,
+    replica,
+    valkey,
+)
 from app.doctor.results import Result, Status, problem, warning
 from app.jobs.valkey import connect
 from config import Settings, SettingsError, load_settings, setting_faults
@@ -29,6 +39,7 @@ OF_SETTINGS: Final[dict[str, Check]] = {
     "instance folder": host.instance,
     "disk": host.disk,
     "mail server": mail.server,
+    "database hosts": database_hosts.database_hosts,
 }
 OF_DATABASE: Final[dict[str, Check]] = {
     "database": database.reachable,

@@ -53,7 +53,10 @@ def dependencies(lock_file: Path = LOCK_FILE) -> Iterator[Result]:
         if (found := _installed(name)) not in wanted and (found or name not in conditional)
     ]
     if faults:
-        yield problem("; ".join(faults), "Delete .venv; the next bin/ command creates it again.")
+        yield problem(
+            "; ".join(faults),
+            "Run bin/canopy --help, which installs them, and restart the service.",
+        )
     else:
         yield ok(f"{len(locked)} packages in their locked versions")
 

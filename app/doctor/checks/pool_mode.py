@@ -48,5 +48,5 @@ def _role_settings(connection: Connection, wanted: dict[str, str]) -> Result:
     return warning(
         "In transaction mode, reads have the settings of the role, which are others: "
         + ", ".join(name for name in wanted if name in names),
-        f"Run on PostgreSQL: {' '.join(statements)} Then run RECONNECT on pgbouncer's console.",
+        f"Run on PostgreSQL: {' '.join(statements)} Then restart pgbouncer.",
     )

@@ -1,0 +1,65 @@
+"""What the doctor says of several hosts of PostgreSQL."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+from flask import Flask
+
+from app.doctor.doctor import examine
+from app.doctor.results import Result, Status
+from tests.doctor.test_doctor import environ_of, examined
+from tests.maintenance.conftest import MakeInstance
+from tests.postgres import PostgresServer
+from tests.postgresql.standby import Standby, standby_of
+
+
+def results(instance: Flask, *standbys: str) -> list[Result]:
+    """Those about the instance's own host and these."""
+    environ = environ_of(instance)
+    own = urlsplit(environ["DATABASE_URL"])
+    (folder,) = parse_qs(own.query)["host"]
+    hosts = "&".join(f"host={place}" for place in (f"{folder}:5432", *standbys))
+    environ["DATABASE_URL"] = f"postgresql://postgres@{own.path}?{hosts}"
+    return [each.result for each in examine(environ) if each.name == "database hosts"]
+
+
+def place(standby: Standby) -> str:
+    return f"{standby.folder}:5433"
+
+
+def test_one_host(make_instance: MakeInstance) -> None:
+    found = examined(environ_of(make_instance("postgresql")))["database hosts"].result
+    assert (found.status, found.found) == (Status.OK, "DATABASE_URL names one")
+
+
+def test_a_primary_and_its_standby(make_instance: MakeInstance, standby: Standby) -> None:
+    (found,) = results(make_instance("postgresql"), place(standby))
+    assert found.status is Status.OK
+    first, second = found.found.split(", ")
+    assert first.endswith(":5432 primary")
+    assert second == f"{place(standby)} standby"
+
+
+def test_a_host_that_is_gone(make_instance: MakeInstance) -> None:
+    gone, rest = results(make_instance("postgresql"), "/nowhere:5432")
+    assert gone.status is Status.WARNING
+    assert gone.found.startswith("/nowhere:5432 cannot be used")
+    assert rest.status is Status.OK
+
+
+def test_a_former_primary_that_is_back_with_other_settings(
+    make_instance: MakeInstance, postgres: PostgresServer, scratch: Path
+) -> None:
+    instance = make_instance("postgresql")
+    with standby_of(postgres, scratch / "second-primary") as second:
+        second.execute("ALTER SYSTEM SET synchronous_standby_names = 'db9'")
+        second.execute("SELECT pg_reload_conf()")
+        second.run("pg_ctl", "-w", "-D", str(second.folder), "promote")
+        primaries, differing = results(instance, place(second))
+    assert primaries.status is Status.PROBLEM
+    assert primaries.found.startswith("Several hosts accept changes: ")
+    assert primaries.found.endswith(f", {place(second)}")
+    assert differing.status is Status.WARNING
+    assert f"{place(second)} has 'db9'" in differing.found
