@@ -10,12 +10,11 @@ import re
 from dataclasses import dataclass, field
 from urllib.parse import SplitResult, parse_qsl, unquote, urlencode, urlsplit
 
-from config_values import url
+from config_values import host_and_port, url
 
 SENTINEL_SCHEMES = ("redis+sentinel", "rediss+sentinel")
 SENTINEL_PORT = 26379
 
-_HOST_AND_PORT = re.compile(r"(?P<host>[^:\[\]@/\s]+|\[[0-9A-Fa-f:.]+\])(:(?P<port>[0-9]{1,5}))?")
 _PATH = re.compile(r"/(?P<service>[A-Za-z0-9._-]+)(/(?P<database>[0-9]{1,5})?)?")
 _FORM = "redis+sentinel://host:26379,host:26379,host:26379/mymaster/0"
 
@@ -62,21 +61,13 @@ def sentinel_address(value: str) -> SentinelAddress | None:
     options = dict(parse_qsl(parts.query, keep_blank_values=True))
     own = {name: options.pop(f"sentinel_{name}", None) for name in ("username", "password")}
     return SentinelAddress(
-        tuple(_host_and_port(host) for host in hosts.split(",")),
+        tuple(host_and_port(host, SENTINEL_PORT, _FORM) for host in hosts.split(",")),
         path["service"],
         parts.scheme.startswith("rediss"),
         _primary_url(parts, user, path["database"] or "0", options),
         own["username"],
         own["password"],
     )
-
-
-def _host_and_port(text: str) -> tuple[str, int]:
-    match = _HOST_AND_PORT.fullmatch(text)
-    port = int(match["port"] or SENTINEL_PORT) if match else 0
-    if match is None or not 0 < port < 65536:
-        raise ValueError(f"must have the Sentinels separated by commas, each host:port: {_FORM}")
-    return match["host"].strip("[]"), port
 
 
 def _primary_url(parts: SplitResult, user: str, database: str, options: dict[str, str]) -> str:

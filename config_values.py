@@ -18,7 +18,7 @@ Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 # What browsers send as Origin: no path, not even "/".
 _ORIGIN = re.compile(r"https?://([a-z0-9_-]+(\.[a-z0-9_-]+)*|\[[0-9a-f:.]+\])(:[0-9]{1,5})?")
-_HOST_AND_PORT = re.compile(r"(?P<host>[^:\[\],]+|\[[0-9A-Fa-f:.]+\])(:(?P<port>[0-9]+))?")
+_HOST_AND_PORT = re.compile(r"(?P<host>[^:\[\]@/,\s]+|\[[0-9A-Fa-f:.]+\])(:(?P<port>[0-9]{1,5}))?")
 _DEFAULT_PORTS = (("http://", ":80"), ("https://", ":443"))
 
 _SECRET_LENGTH = 16  # characters, at least
@@ -175,6 +175,19 @@ def _is_url(value: str, schemes: tuple[str, ...]) -> bool:
     return found.scheme in schemes and (not is_web or found.hostname is not None)
 
 
+def host_and_port(value: str, default: int, form: str) -> tuple[str, int]:
+    """``host:port``, ``[2001:db8::1]:port``, or the host alone, whose port is ``default``.
+
+    Raises:
+        ValueError: it is none of these. The message says ``form``.
+    """
+    match = _HOST_AND_PORT.fullmatch(value)
+    port = int(match["port"] or default) if match else 0
+    if match is None or not 0 < port < 65536:
+        raise ValueError(f"must name its hosts as {form}")
+    return match["host"].strip("[]"), port
+
+
 def _hosts_in_query(address: str) -> str:
     """``user@a:1,b:2/name`` as ``user@/name?host=a,b&port=1,2``; any other address as it is."""
     before, mark, query = address.partition("?")
@@ -182,11 +195,9 @@ def _hosts_in_query(address: str) -> str:
     user, at, hosts = server.rpartition("@")
     if "," not in hosts:
         return address
-    found = [_HOST_AND_PORT.fullmatch(host) for host in hosts.split(",")]
-    if not all(found):
-        raise ValueError("must name its hosts as a:5432,b:5432")
-    names = ",".join(match["host"].strip("[]") for match in found if match)
-    ports = ",".join(match["port"] or "5432" for match in found if match)
+    places = [host_and_port(host, 5432, "a:5432,b:5432") for host in hosts.split(",")]
+    names = ",".join(name for name, _ in places)
+    ports = ",".join(str(port) for _, port in places)
     more = f"&{query}" if mark else ""
     return f"{user}{at}{slash or '/'}{name}?host={names}&port={ports}{more}"
 

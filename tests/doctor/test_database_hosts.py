@@ -17,11 +17,18 @@ from tests.postgresql.standby import Standby, standby_of
 
 def results(instance: Flask, *standbys: str) -> list[Result]:
     """Those about the instance's own host and these."""
-    environ = environ_of(instance)
-    own = urlsplit(environ["DATABASE_URL"])
+    own = urlsplit(environ_of(instance)["DATABASE_URL"])
     (folder,) = parse_qs(own.query)["host"]
-    hosts = "&".join(f"host={place}" for place in (f"{folder}:5432", *standbys))
-    environ["DATABASE_URL"] = f"postgresql://postgres@{own.path}?{hosts}"
+    return results_of(instance, f"{folder}:5432", *standbys)
+
+
+def results_of(instance: Flask, *places: str) -> list[Result]:
+    environ = environ_of(instance)
+    path, hosts = (
+        urlsplit(environ["DATABASE_URL"]).path,
+        "&".join(f"host={each}" for each in places),
+    )
+    environ["DATABASE_URL"] = f"postgresql://postgres@{path}?{hosts}"
     return [each.result for each in examine(environ) if each.name == "database hosts"]
 
 
@@ -47,6 +54,14 @@ def test_a_host_that_is_gone(make_instance: MakeInstance) -> None:
     assert gone.status is Status.WARNING
     assert gone.found.startswith("/nowhere:5432 cannot be used")
     assert rest.status is Status.OK
+
+
+def test_no_primary(make_instance: MakeInstance, standby: Standby) -> None:
+    instance = make_instance("postgresql")
+    gone, none = results_of(instance, "/nowhere:5432", place(standby))
+    assert gone.status is Status.WARNING
+    assert none.status is Status.PROBLEM
+    assert none.found == "No host that can be reached accepts changes"
 
 
 def test_a_former_primary_that_is_back_with_other_settings(

@@ -52,13 +52,18 @@ def _judge(hosts: list[_Host]) -> Iterator[Result]:
             "Stop all but the one that was promoted last, and make them its standbys: "
             "docs/scaling.md.",
         )
+    if not primaries:
+        yield problem(
+            "No host that can be reached accepts changes",
+            "Start the primary, or promote a standby: docs/scaling.md.",
+        )
     if len(synchronous) > 1:
         values = ", ".join(f"{host.name} has '{host.synchronous}'" for host in hosts)
         yield warning(
             f"synchronous_standby_names differs: {values}",
             "Set it alike on all of them: each may become the primary.",
         )
-    if len(primaries) <= 1 and len(synchronous) <= 1:
+    if len(primaries) == 1 and len(synchronous) == 1:
         roles = (f"{host.name} {'standby' if host.is_standby else 'primary'}" for host in hosts)
         yield ok(", ".join(roles))
 
