@@ -79,9 +79,11 @@ class Replica:
             written = _WRITTEN.first()
             try:
                 with queries.reading_from(self.engine):
-                    if self._has_replayed(written):
+                    has_replayed = self._has_replayed(written)
+                    self._on_response()
+                    if has_replayed:
                         result = read()
-                        self._on_success()
+                        _READS.labels("replica").inc()
                         return result
             except SQLAlchemyError as error:
                 if not _is_unavailable(error):
@@ -113,8 +115,7 @@ class Replica:
             raise NotAReplica("it is not a replica of the database at DATABASE_URL")
         return bool(state.has_replayed)
 
-    def _on_success(self) -> None:
-        _READS.labels("replica").inc()
+    def _on_response(self) -> None:
         if self._failures.has_failed:
             log.warning("the replica of the database is back")
         self._failures.on_success()
@@ -136,7 +137,8 @@ def init_app(app: Flask, settings: Settings) -> None:
     if settings.database_replica_url is None:
         return
     options = postgresql.engine_options(settings, "database_replica_url")
-    options["connect_args"] |= {"connect_timeout": _CONNECT_SECONDS}
+    if "connect_timeout" in options["connect_args"]:  # the address has none
+        options["connect_args"]["connect_timeout"] = _CONNECT_SECONDS
     engine = create_engine(
         settings.database_replica_url,
         **options,

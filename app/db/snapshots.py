@@ -23,6 +23,14 @@ from config import Settings
 
 WAIT_SECONDS: Final = 30  # for writers to finish, before a lock on them fails
 _ATTEMPTS: Final = 5
+# Parameters of libpq, unless the address has others: a host that vanishes is noticed after 7 s.
+# Without tcp_user_timeout, as a server that is busy with many rows may not read for a while.
+_NETWORK_LIMITS: Final = {
+    "connect_timeout": 3,
+    "keepalives_idle": 3,
+    "keepalives_interval": 2,
+    "keepalives_count": 2,
+}
 _DEADLOCK: Final = "40P01"
 
 # What statements and COPY may raise.
@@ -140,7 +148,8 @@ def _engine(url: URL, *, begin: str = "BEGIN IMMEDIATE", create: bool = False) -
 def _postgresql_engine(url: URL) -> Engine:
     """Each transaction sets its limits itself, and none prepares a statement: pgbouncer, if it is
     between, refuses ``options``, and its transactions share connections."""
-    parameters = {"connect_timeout": 3, "prepare_threshold": None}
+    limits = {name: value for name, value in _NETWORK_LIMITS.items() if name not in url.query}
+    parameters = limits | {"prepare_threshold": None}
     engine = create_engine(url, poolclass=NullPool, connect_args=parameters)
     values = {
         "statement_timeout": "0",

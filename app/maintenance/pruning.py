@@ -26,7 +26,7 @@ RUN_SECONDS: Final = 10.0  # of a job; mails and all other jobs wait for it
 BATCH_SECONDS: Final = 0.005  # that a transaction should take
 PAUSE: Final = 4.0  # times as long as the transaction before it
 PAUSE_SECONDS: Final = 0.1  # at most
-FIRST_ROWS: Final = 100  # of the first batch of a table; a slow machine must keep up, too
+LEAST_ROWS: Final = 100  # of a batch, and of the first of each table; a slow machine must keep up
 MOST_ROWS: Final = 500  # for more, PostgreSQL would rather read the whole of a middling table
 
 
@@ -47,7 +47,7 @@ class Batches:
     """Deletes the rows of one table whose time is ``newest`` or before, the oldest first."""
 
     def __init__(self, rows: Expired, newest: Any, transaction: Transaction) -> None:
-        self.rows = FIRST_ROWS  # of the next batch, at most
+        self.rows = LEAST_ROWS  # of the next batch, at most
         self.is_done = False
         self._expired = rows
         self._newest = newest
@@ -90,7 +90,7 @@ def next_rows(rows: int, seconds: float) -> int:
     but at most twice and at least half as many, as any batch may have been held up."""
     fitting = rows * BATCH_SECONDS / max(seconds, 1e-6)
     fitting = min(max(fitting, rows / 2), rows * 2)
-    return min(max(int(fitting), FIRST_ROWS), MOST_ROWS)
+    return min(max(int(fitting), LEAST_ROWS), MOST_ROWS)
 
 
 def _write_back() -> None:

@@ -40,7 +40,7 @@ _NETWORK_LIMITS: Final[dict[str, int]] = {
     "keepalives_count": 2,
 }
 _CLOCK_SECONDS: Final = 10.0  # after which the database's clock is read again
-_FRESH_SECONDS: Final = 1.0  # for which a new connection is taken to live
+_FRESH_SECONDS: Final = 1.0  # for which a new connection is assumed to be open
 _READ_ONLY: Final = "25006"  # read_only_sql_transaction
 _REPLY_MARGIN: Final = 1.0  # seconds beyond statement_timeout, in which PostgreSQL itself gives up
 
@@ -90,18 +90,19 @@ class LimitedConnection(psycopg.Connection[Any]):
             CommitOutcomeUnknown: the connection was lost meanwhile.
         """
         is_changing = self.info.transaction_status == TransactionStatus.INTRANS
-        finds_out = is_changing and self.commits is not None and self.commits.has_failed
-        has_written = finds_out and self._has_written()
+        commits = self.commits if is_changing else None
+        is_attempt = commits is not None and commits.has_failed
+        has_written = is_attempt and self._has_written()
         try:
             super().commit()
         except psycopg.OperationalError as error:
             if not (is_changing and self.closed):
                 raise
-            if self.commits and isinstance(error, NoReply):
-                self.commits.on_failure()
+            if commits and isinstance(error, NoReply):
+                commits.on_failure()
             raise CommitOutcomeUnknown(str(error)) from error
-        if finds_out and self.commits is not None:
-            (self.commits.on_success if has_written else self.commits.on_failure)()
+        if commits and is_attempt:
+            (commits.on_success if has_written else commits.on_failure)()
 
     def _has_written(self) -> bool:
         """Whether the commit of this transaction will have to be confirmed."""
@@ -161,7 +162,7 @@ def prepare(
     those of the role.
 
     Args:
-        server: where it leads to.
+        server: what is known of the server; engines with the same address share it.
         is_reading: the engine is for reading, where what failed is done once more.
         has_clock: the clock of its server decides; that of a replica does not.
     """

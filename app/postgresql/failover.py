@@ -44,7 +44,7 @@ class KnownServer:
         """The parameters of a connection, with the host first that responded last: each one before
         it that is gone would be waited for."""
         hosts = str(parameters.get("host", "")).split(",")
-        ports = str(parameters.get("port", "")).split(",")
+        ports = [port or "5432" for port in str(parameters.get("port", "")).split(",")]
         places = list(zip(hosts, ports, strict=False))
         if len(hosts) != len(ports) or self._place not in places:
             return dict(parameters)

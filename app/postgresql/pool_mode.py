@@ -1,7 +1,7 @@
 """Whether pgbouncer is in between, and gives several clients a connection to PostgreSQL in turn.
 
 The service has to know (``PGBOUNCER_POOL_MODE``): a prepared statement and a setting belong to the
-connection to PostgreSQL, so another client would run the one and have the other.
+connection to PostgreSQL, so another client would run that statement and have that setting.
 """
 
 from __future__ import annotations

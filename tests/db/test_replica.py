@@ -85,10 +85,8 @@ def test_one_that_is_behind_is_not_read(caller: Client, reads: Reads, standby: S
     assert names(caller) == ["New"]
 
 
-def test_one_that_is_gone_is_not_read(
-    caller: Client, reads: Reads, standby: Standby, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("app.db.replica._PAUSE", 0.5)
+def test_one_that_is_gone_is_not_read(caller: Client, reads: Reads, standby: Standby) -> None:
+    caller.app.extensions["canopy_replica"]._failures._pause = 0.5
     make_project(caller, name="New")
     names(caller)
     standby.stop()
@@ -101,6 +99,31 @@ def test_one_that_is_gone_is_not_read(
         standby.start()
     deadline = time.monotonic() + 10
     while names(caller) == ["New"] and not reads()[0]:
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+
+def test_one_that_is_back_and_behind_is_read_once_it_is_not(
+    caller: Client, reads: Reads, standby: Standby
+) -> None:
+    caller.app.extensions["canopy_replica"]._failures._pause = 0.1
+    make_project(caller, name="Old")
+    standby.stop()
+    try:
+        names(caller)
+    finally:
+        standby.start()
+    standby.execute("SELECT pg_wal_replay_pause()")
+    try:
+        make_project(caller, name="New")
+        time.sleep(0.2)
+        reads()
+        assert names(caller) == ["New", "Old"]
+        assert reads() == (0, 1)
+    finally:
+        standby.execute("SELECT pg_wal_replay_resume()")
+    deadline = time.monotonic() + 3
+    while names(caller) and not reads()[0]:
         assert time.monotonic() < deadline
         time.sleep(0.1)
 

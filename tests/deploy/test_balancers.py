@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from app.http.errors import ServiceUnavailable
+from app.http.errors import BadRequest, ServiceUnavailable
 from tests.deploy.files import text
 from tests.deploy.test_proxies import NGINX, refusals
 from tests.egress.authority import make_authority
@@ -47,11 +47,12 @@ def test_nothing_that_was_sent_is_repeated_but_what_is_safe() -> None:
 
 def test_errors_of_haproxy_are_those_of_the_service() -> None:
     found = re.findall(r"http-error status (\d+) .*? lf-string '(\{.*\})'", HAPROXY)
-    assert [status for status, _ in found] == ["502", "503", "504"]
+    assert [status for status, _ in found] == ["400", "408", "502", "503", "504"]
     assert "http-after-response set-status 503 if { status 502 504 }" in directives(HAPROXY)
-    for _, body in found:
+    for status, body in found:
         answer = json.loads(body)
-        assert answer["error"]["code"] == ServiceUnavailable.code
+        expected = ServiceUnavailable if status > "500" else BadRequest
+        assert answer["error"]["code"] == expected.code
         assert answer["error"].keys() == {"code", "message", "details"}
         assert answer["meta"].keys() == {"request_id"}
 

@@ -11,7 +11,10 @@ import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from subprocess import SubprocessError
 
+import psycopg
+from redis.exceptions import RedisError
 from sqlalchemy.exc import SQLAlchemyError
 
 from tests.deploy.debian import Program
@@ -21,6 +24,14 @@ from tests.machines.topology import machines
 from tests.machines.trial import run
 from tests.machines.trials import TRIALS, Trial
 
+_BREAKS_OFF = (
+    AssertionError,
+    OSError,
+    SubprocessError,
+    SQLAlchemyError,
+    psycopg.Error,
+    RedisError,
+)
 ALWAYS = [name for name in NAMES if name != "pgbouncer"]
 
 
@@ -73,7 +84,7 @@ def _run(trial: Trial, folder: Path, programs: Mapping[str, Program]) -> bool:
     try:
         with machines(folder, trial.setup, programs) as made:
             report = run(made, trial.cause, loses=trial.loses)
-    except (AssertionError, OSError, SQLAlchemyError) as error:
+    except _BREAKS_OFF as error:
         _say(f"\n{trial.name}: {trial.description}\n  WRONG: it broke off: {error}")
         return False
     wrong = report.wrong + report.late

@@ -11,7 +11,8 @@ from tests.make import make_account
 
 NOTICED = 3.0  # seconds until the operator promotes a standby
 LASTS = 12.0
-EXTRA_WRITERS = 4  # more writers to each web host, and writes a second of each
+EXTRA_WRITERS = 4  # more writers to each web host
+EXTRA_RATE = 4.0  # writes a second of each
 
 
 def primary_killed(at: Deployment, noticed: float = NOTICED, lasts: float = LASTS) -> None:
@@ -38,9 +39,7 @@ def standby_lost(at: Machines) -> None:
     at.timeline.note("the only standby is killed; commits wait for it", None, 0)
     standby.kill()
     endpoints = [process.endpoint for process in at.web] * EXTRA_WRITERS
-    extra = [
-        EndpointWriter(endpoint, client, EXTRA_WRITERS, repeats=False) for endpoint in endpoints
-    ]
+    extra = [EndpointWriter(endpoint, client, EXTRA_RATE, repeats=False) for endpoint in endpoints]
     time.sleep(2 * LASTS)
     for writer in extra:
         writer.end()

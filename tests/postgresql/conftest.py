@@ -9,16 +9,16 @@ import pytest
 
 from tests.conftest import CHEAP_PASSWORDS
 from tests.deploy.debian import Missing, Program, program
+from tests.machines.programs import PACKAGES
 from tests.postgres import PostgresServer
 from tests.postgresql.behind import SIZES, Behind, behind_pgbouncer
-from tests.postgresql.pgbouncer import PACKAGES
 
 
 @pytest.fixture(scope="session")
 def installed(scratch: Path) -> Program:
     """pgbouncer itself."""
     try:
-        return program("pgbouncer", PACKAGES, scratch / "pgbouncer")
+        return program("pgbouncer", PACKAGES["pgbouncer"], scratch / "pgbouncer")
     except Missing as reason:
         pytest.skip(str(reason))
 

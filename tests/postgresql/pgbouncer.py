@@ -17,7 +17,6 @@ from tests.deploy.files import text
 from tests.postgres import PostgresServer
 from tests.running.instances import free_port, wait_for
 
-PACKAGES = ("pgbouncer", "libc-ares2", "libevent-2.1-7")
 ROLE, PASSWORD = "canopy", "p@ss"
 
 
