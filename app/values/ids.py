@@ -48,7 +48,8 @@ def new_id(kind: str) -> str:
 
 
 def first_id(kind: str, time: datetime) -> str:
-    """A lower bound of the identifiers of this kind that any process makes at ``time`` or later."""
+    """A lower bound of the identifiers of this kind that any process makes at ``time`` or later, by
+    the clock of its own machine."""
     milliseconds = int(time.timestamp() * 1000)
     return PREFIXES[kind] + str(ULID.from_int(milliseconds << 80)).lower()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from sqlalchemy import update
@@ -75,10 +75,10 @@ def test_a_deleted_webhook_goes_when_its_log_is_gone(client: Client, after: Afte
 
 
 def test_the_first_id_of_a_moment_sorts_before_those_made_then() -> None:
-    before = clock.now()
+    before = datetime.now(UTC)
     made = new_id("log")
     assert first_id("log", before) <= made
-    assert made < first_id("log", clock.now() + timedelta(milliseconds=1))
+    assert made < first_id("log", datetime.now(UTC) + timedelta(milliseconds=1))
 
 
 def test_an_old_event_of_no_webhook_goes(client: Client, after: After) -> None:

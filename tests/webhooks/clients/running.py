@@ -81,8 +81,8 @@ class RunningReceiver:
     def _wait_until_it_listens(self) -> None:
         def listens() -> bool:
             assert self.process.poll() is None, "the receiver did not start"
-            with suppress(OSError), socket.create_connection(("127.0.0.1", self.port), 1):
-                return True
+            with suppress(OSError), socket.create_connection(("127.0.0.1", self.port), 1) as made:
+                return made.getsockname() != made.getpeername()  # it may be connected to itself
             return False
 
         wait_until(listens)
