@@ -18,19 +18,11 @@ from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
 from sqlalchemy.exc import OperationalError, SQLAlchemyError
 from sqlalchemy.pool import NullPool
 
-from app.postgresql.connection import set_statement
+from app.postgresql.connection import NETWORK_LIMITS, set_statement
 from config import Settings
 
 WAIT_SECONDS: Final = 30  # for writers to finish, before a lock on them fails
 _ATTEMPTS: Final = 5
-# Parameters of libpq, unless the address has others: a host that vanishes is noticed after 7 s.
-# Without tcp_user_timeout, as a server that is busy with many rows may not read for a while.
-_NETWORK_LIMITS: Final = {
-    "connect_timeout": 3,
-    "keepalives_idle": 3,
-    "keepalives_interval": 2,
-    "keepalives_count": 2,
-}
 _DEADLOCK: Final = "40P01"
 
 # What statements and COPY may raise.
@@ -148,7 +140,9 @@ def _engine(url: URL, *, begin: str = "BEGIN IMMEDIATE", create: bool = False) -
 def _postgresql_engine(url: URL) -> Engine:
     """Each transaction sets its limits itself, and none prepares a statement: pgbouncer, if it is
     between, refuses ``options``, and its transactions share connections."""
-    limits = {name: value for name, value in _NETWORK_LIMITS.items() if name not in url.query}
+    # A server that is busy with many rows may not read for a while.
+    others = {*url.query, "tcp_user_timeout"}
+    limits = {name: value for name, value in NETWORK_LIMITS.items() if name not in others}
     parameters = limits | {"prepare_threshold": None}
     engine = create_engine(url, poolclass=NullPool, connect_args=parameters)
     values = {

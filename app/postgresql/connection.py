@@ -32,7 +32,7 @@ T = TypeVar("T")
 # Parameters of libpq (https://www.postgresql.org/docs/current/libpq-connect.html), unless the
 # address has others. A host that vanishes is noticed after 4 s when something was sent to it, and
 # after 7 s when a reply is awaited.
-_NETWORK_LIMITS: Final[dict[str, int]] = {
+NETWORK_LIMITS: Final[dict[str, int]] = {
     "connect_timeout": 3,  # seconds, for each host of the address
     "tcp_user_timeout": 4000,  # milliseconds
     "keepalives_idle": 3,
@@ -120,7 +120,7 @@ def engine_options(settings: Settings, setting: str) -> dict[str, Any]:
         config.SettingsError: the address is malformed, or has an option that libpq does not know.
     """
     given = _parameters(setting.upper(), getattr(settings, setting))
-    limits = {name: value for name, value in _NETWORK_LIMITS.items() if name not in given}
+    limits = {name: value for name, value in NETWORK_LIMITS.items() if name not in given}
     # A prepared statement is one of the server's connection, which transactions share.
     is_shared = settings.pgbouncer_pool_mode == "transaction"
     return {

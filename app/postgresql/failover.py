@@ -11,6 +11,15 @@ from sqlalchemy.exc import DisconnectionError
 Place = tuple[str, str]  # host and port
 
 
+def places_of(parameters: Mapping[str, Any]) -> list[Place]:
+    """The hosts that the parameters of a connection name, in their order."""
+    hosts = str(parameters.get("host", "")).split(",")
+    ports = str(parameters.get("port", "")).split(",")
+    if len(hosts) != len(ports):
+        return []
+    return [(host, port or "5432") for host, port in zip(hosts, ports, strict=True)]
+
+
 class KnownServer:
     """The server behind an address, as the engines find it that lead there."""
 
@@ -43,10 +52,8 @@ class KnownServer:
     def last_first(self, parameters: Mapping[str, Any]) -> dict[str, Any]:
         """The parameters of a connection, with the host first that responded last: each one before
         it that is gone would be waited for."""
-        hosts = str(parameters.get("host", "")).split(",")
-        ports = [port or "5432" for port in str(parameters.get("port", "")).split(",")]
-        places = list(zip(hosts, ports, strict=False))
-        if len(hosts) != len(ports) or self._place not in places:
+        places = places_of(parameters)
+        if self._place not in places:
             return dict(parameters)
         places.sort(key=lambda place: place != self._place)  # stable
         ordered = {

@@ -9,6 +9,7 @@ from sqlalchemy import URL, make_url
 
 from app.db.snapshots import DATABASE_ERRORS, reason, snapshot
 from app.doctor.results import Result, ok, problem, warning
+from app.postgresql.failover import places_of
 from config import Settings
 
 _OF_SEVERAL: Final = ("host", "port", "target_session_attrs", "load_balance_hosts")
@@ -79,12 +80,8 @@ def _ask(name: str, url: URL) -> _Host:
 def _urls(url: URL) -> dict[str, URL]:
     """The address of each host, by host and port."""
     _, parameters = url.get_dialect()().create_connect_args(url)
-    hosts = str(parameters.get("host", "")).split(",")
-    ports = str(parameters.get("port", "")).split(",")
-    if len(hosts) < 2 or len(hosts) != len(ports):
-        return {}
     single = url.difference_update_query(_OF_SEVERAL)
     return {
-        f"{host}:{port or 5432}": single.set(host=host, port=int(port or 5432))
-        for host, port in zip(hosts, ports, strict=True)
+        f"{host}:{port}": single.set(host=host, port=int(port))
+        for host, port in places_of(parameters)
     }
