@@ -1,0 +1,83 @@
+"""What every reader gives: the layers of a file, and their features in WGS 84."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from app.geometry import Problem
+
+Advance = Callable[[int], None]
+"""Called with the number of features that were read since."""
+
+
+class FileInvalid(ValueError):
+    """The file as a whole, or one of its layers, cannot be used.
+
+    The message is one or two sentences for the person who has the file: what is wrong with it and
+    where, and what to do.
+    """
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """A table of features in a file.
+
+    ``crs`` names the coordinate reference system as people write it, such as "EPSG:25832", or the
+    name that the file gives it; None: the file does not say. ``accuracy`` is that of the
+    transformation to WGS 84, in metres, where it is known; 0 where nothing is transformed.
+    """
+
+    name: str
+    features: int
+    columns: tuple[str, ...]
+    crs: str | None = "EPSG:4326"
+    accuracy: float | None = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SourceFeature:
+    """A feature as its file has it.
+
+    ``number`` is its position in the layer, from 1. ``geometry`` is a parsed GeoJSON geometry, of
+    any type, longitude and latitude in degrees, which nobody has validated; None: there is none.
+    ``properties`` are JSON values by the name of the column. ``problems`` say what could not be
+    read; such a feature cannot be imported.
+    """
+
+    number: int
+    geometry: dict[str, Any] | None
+    properties: dict[str, Any]
+    problems: tuple[Problem, ...] = ()
+
+
+class Reader(ABC):
+    """An open file. ``layers`` are those that hold features, in the order of the file.
+
+    ``notes`` are sentences about what was left out on purpose, such as heights; those of a layer
+    are complete when all its features were read.
+    """
+
+    format: ClassVar[str]  # one of app.policy.files.FORMATS_IN
+
+    def __init__(self) -> None:
+        self.layers: tuple[Layer, ...] = ()
+        self.notes: list[str] = []
+
+    @abstractmethod
+    def read(self, layer: Layer, crs: str | None = None) -> Iterator[SourceFeature]:
+        """The features of a layer; few are in memory at a time. It can be read several times.
+
+        Args:
+            crs: the system of coordinates to assume where the file does not say; None: degrees on
+                WGS 84. What the file says is never overruled.
+
+        Raises:
+            FileInvalid: the file is broken, or exceeds a bound of ``app.policy.files``; or ``crs``
+                is unknown.
+        """
+
+    def close(self) -> None:  # noqa: B027 - few readers keep anything open
+        """Close the file."""

@@ -1,0 +1,1 @@
+"""Reads files with features, whatever their format. ``opening`` recognizes it by content."""

@@ -1,0 +1,1 @@
+"""Writes features as files."""

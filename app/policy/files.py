@@ -1,0 +1,46 @@
+"""The formats of files, and what reading one may take."""
+
+from __future__ import annotations
+
+from typing import Final
+
+# Formats that an import reads, and their names in messages.
+FORMATS_IN: Final[dict[str, str]] = {
+    "geojson": "GeoJSON",
+    "geojsonl": "GeoJSON text sequence",
+    "kml": "KML",
+    "kmz": "KMZ",
+    "shp": "zipped shapefile",
+    "gpkg": "GeoPackage",
+    "gpx": "GPX",
+    "csv": "CSV",
+}
+
+# Formats that an export writes: media type and file name extension.
+FORMATS_OUT: Final[dict[str, tuple[str, str]]] = {
+    "geojson": ("application/geo+json", "geojson"),
+    "geojsonl": ("application/geo+json-seq", "geojsonl"),
+    "csv": ("text/csv; charset=utf-8", "csv"),
+    "kml": ("application/vnd.google-earth.kml+xml", "kml"),
+    "gpkg": ("application/geopackage+sqlite3", "gpkg"),
+    "shp": ("application/zip", "zip"),
+    "gpx": ("application/gpx+xml", "gpx"),
+    "eudr": ("application/geo+json", "geojson"),
+}
+
+FEATURES: Final = 10_000  # of a layer that is imported
+POSITIONS: Final = 5_000_000  # in all features of a layer
+LAYERS: Final = 100
+COLUMNS: Final = 500
+VALUE_BYTES: Final = 1024 * 1024  # of one value of a column
+GEOMETRY_BYTES: Final = 32 * 1024 * 1024  # of one geometry, as the file has it
+XML_DEPTH: Final = 100
+
+ZIP_MEMBERS: Final = 100
+ZIP_RATIO: Final = 20  # unpacked to packed, of the whole file
+ZIP_SMALL_BYTES: Final = 10 * 1024 * 1024  # unpacked; a ratio says little about a small file
+ZIP_BYTES: Final = 500 * 1024 * 1024  # unpacked
+
+# The process that reads a file.
+READ_MEMORY_BYTES: Final = 450 * 1024 * 1024  # beyond what it shares with the worker
+READ_SECONDS: Final = 50  # of processor time
