@@ -1,0 +1,195 @@
+"""Zip files: the files in them, and what each of these holds, within bounds."""
+
+from __future__ import annotations
+
+import io
+import re
+import shutil
+import stat
+import struct
+import zlib
+from collections import Counter
+from pathlib import Path, PurePosixPath
+from typing import IO, BinaryIO, Final
+from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
+
+from app.formats.features import FileInvalid
+from app.policy.files import ZIP_BYTES, ZIP_MEMBERS, ZIP_RATIO, ZIP_SMALL_BYTES
+
+# What zipfile raises for a file that is damaged, or made to look like one.
+_BROKEN: Final = (
+    BadZipFile, EOFError, LookupError, NotImplementedError, OSError, OverflowError, RuntimeError,
+    ValueError, struct.error, zlib.error,
+)  # fmt: skip
+_DAMAGED: Final = "The zip file is damaged or incomplete. Pack it again, and send it again."
+_DIRECTORY_BYTES: Final = 1024 * 1024  # of the list of members, which zipfile has in memory
+_LOCAL_HEADER: Final = 30  # bytes at least before the content of a member
+_ENCRYPTED: Final = 0x1 | 0x40  # flags of a member
+_NAME_BYTES: Final = 255  # of a file in a folder
+
+
+class Archive:
+    """An open zip file. ``members`` are the names of its files, with their folders, in its order.
+
+    Folders, and what macOS adds, are left out. A file that is not ``members`` cannot be read.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Open a zip file and check all that can be checked without unpacking it.
+
+        Raises:
+            FileInvalid: it is damaged, exceeds a bound, or has a member that it should not have.
+        """
+        self._file = _BoundedFile(path)
+        try:
+            self._zip = ZipFile(self._file)
+            found = [info for info in self._zip.infolist() if not _is_left_out(info)]
+            _check_members(found)
+            _check_sizes(found, packed=path.stat().st_size, directory=self._zip.start_dir)
+        except FileInvalid:
+            self.close()
+            raise
+        except _BROKEN:
+            self.close()
+            raise FileInvalid(_DAMAGED) from None
+        self._found = {info.filename: info for info in found}
+        self.members = tuple(self._found)
+
+    def open(self, member: str) -> BinaryIO:
+        """Open a member for reading. Reading it raises FileInvalid when it is damaged, or has
+        another size than the list of members says."""
+        info = self._found[member]
+        try:
+            return io.BufferedReader(_Member(self._zip.open(info), info.file_size))
+        except _BROKEN:
+            raise FileInvalid(_DAMAGED) from None
+
+    def extract(self, member: str, to: Path) -> Path:
+        """Write a member into a folder, without the folders of its own name; return its path.
+
+        Raises:
+            FileInvalid: as ``open``; or the folder already has a file with that name.
+        """
+        target = to / PurePosixPath(member).name
+        with self.open(member) as source:
+            try:
+                file = target.open("xb")
+            except FileExistsError:
+                raise FileInvalid(
+                    f"The zip file has several files named {shown(target.name)}. Put only one of "
+                    "them into it."
+                ) from None
+            with file:
+                shutil.copyfileobj(source, file)
+        return target
+
+    def close(self) -> None:
+        """Close the file. Members that are open cannot be read any more."""
+        self._file.close()
+
+
+def shown(name: str) -> str:
+    """A name from a file for a message: quoted, printable, and short."""
+    text = "".join(character if character.isprintable() else "?" for character in name[:81])
+    return f'"{text[:80]}…"' if len(text) > 80 else f'"{text}"'
+
+
+class _BoundedFile(io.FileIO):
+    """A file of which no large part is read at once, as zipfile does with the list of members."""
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        if size is None or size < 0:
+            size = _DIRECTORY_BYTES + 1
+        if size > _DIRECTORY_BYTES and self._rest() > _DIRECTORY_BYTES:
+            raise FileInvalid(f"The zip file has more than {ZIP_MEMBERS} files in it.")
+        return super().read(size) or b""
+
+    def _rest(self) -> int:
+        here = self.tell()
+        end = self.seek(0, io.SEEK_END)
+        self.seek(here)
+        return end - here
+
+
+class _Member(io.RawIOBase):
+    """The content of a member, which has as many bytes as the list of members says."""
+
+    def __init__(self, stream: IO[bytes], size: int) -> None:
+        self._stream = stream
+        self._left = size
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview, /) -> int:  # type: ignore[override]
+        try:
+            data = self._stream.read(len(buffer))
+        except _BROKEN:
+            raise FileInvalid(_DAMAGED) from None
+        self._left -= len(data)
+        if self._left < 0 or (self._left and not data):
+            raise FileInvalid(_DAMAGED)
+        buffer[: len(data)] = data
+        return len(data)
+
+
+def _is_left_out(info: ZipInfo) -> bool:
+    path = PurePosixPath(info.filename)
+    return info.is_dir() or path.parts[:1] == ("__MACOSX",) or path.name == ".DS_Store"
+
+
+def _check_members(found: list[ZipInfo]) -> None:
+    if len(found) > ZIP_MEMBERS:
+        raise FileInvalid(
+            f"The zip file has {len(found):,} files in it, and may have {ZIP_MEMBERS}. Leave out "
+            "those that do not belong to the layer."
+        )
+    for info in found:
+        if fault := _name_fault(info.orig_filename) or _content_fault(info):
+            raise FileInvalid(f"The zip file has a member {shown(info.orig_filename)} {fault}.")
+    ((name, times),) = Counter(info.filename for info in found).most_common(1) or [("", 1)]
+    if times > 1:
+        raise FileInvalid(f"The zip file has {times} files named {shown(name)}. Pack it again.")
+
+
+def _name_fault(name: str) -> str | None:
+    """What is wrong with the name of a member."""
+    path = PurePosixPath(name)
+    if "\\" in name or min(name) < " ":
+        return "with a backslash or a control character in its name. Rename it"
+    if path.is_absolute() or ".." in path.parts or re.match("[A-Za-z]:", name):
+        return "with a path that leads out of it. Pack it again"
+    if len(path.name.encode()) > _NAME_BYTES:
+        return "with a name that is too long. Rename it"
+    return None
+
+
+def _content_fault(info: ZipInfo) -> str | None:
+    """What is wrong with the kind of a member."""
+    if stat.S_IFMT(info.external_attr >> 16) not in (0, stat.S_IFREG):
+        return "that is a link or a device. Put the file itself into it"
+    if info.flag_bits & _ENCRYPTED:
+        return "that is encrypted. Pack it again without a password"
+    if info.compress_type not in (ZIP_STORED, ZIP_DEFLATED):
+        return "in an unusual compression. Pack it again with the usual one (deflate)"
+    return None
+
+
+def _check_sizes(found: list[ZipInfo], *, packed: int, directory: int) -> None:
+    """Check what members unpack to, and that no two of them share their bytes.
+
+    Args:
+        packed: bytes of the whole file.
+        directory: where the list of members begins in it, after all of them.
+    """
+    most = min(ZIP_BYTES, max(ZIP_SMALL_BYTES, ZIP_RATIO * packed))
+    if sum(info.file_size for info in found) > most:
+        raise FileInvalid(
+            f"The zip file unpacks to more than {most // 2**20:,} MiB. Leave out what does not "
+            "belong to the layer, or split it."
+        )
+    in_order = sorted(found, key=lambda info: info.header_offset)
+    ends = [info.header_offset + _LOCAL_HEADER + info.compress_size for info in in_order]
+    starts = [*(info.header_offset for info in in_order[1:]), directory]
+    if any(end > start for end, start in zip(ends, starts, strict=True)):
+        raise FileInvalid("The zip file has members that share their content. Pack it again.")
