@@ -34,6 +34,8 @@ LAYERS: Final = 100
 COLUMNS: Final = 500
 VALUE_BYTES: Final = 1024 * 1024  # of one value of a column
 GEOMETRY_BYTES: Final = 32 * 1024 * 1024  # of one geometry, as the file has it
+GEOMETRY_POSITIONS: Final = 1_000_000  # of one geometry; 150 MB of memory, twice in a projection
+CRS_LENGTH: Final = 20_000  # characters that define a coordinate reference system
 XML_DEPTH: Final = 100
 
 ZIP_MEMBERS: Final = 100

@@ -1,0 +1,290 @@
+"""Coordinate reference systems that files and people name, and the way from them to WGS 84.
+
+PROJ is never asked to open what a text names: of a definition only the parts that ``_definition``
+lets through are used, which have numbers and no names of files, and PROJ's own language is refused.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+import numpy as np
+from pyproj import CRS, Transformer
+from pyproj.exceptions import ProjError
+from pyproj.network import set_network_enabled  # type: ignore[attr-defined]
+from pyproj.transformer import TransformerGroup
+
+from app.formats.features import FileInvalid
+from app.formats.positions import Json, positions_of, replace_positions, unreadable
+from app.geometry import GeometryInvalid, Problem
+from app.policy.files import CRS_LENGTH
+
+set_network_enabled(False)  # no grid is downloaded, whatever PROJ_NETWORK says
+
+_WGS84: Final = CRS.from_epsg(4326)
+_DECIMALS: Final = 10  # of a degree: a hundredth of a millimetre
+_EXACT: Final = 1.0  # metres; a transformation that is no worse needs no note
+_NAME_LENGTH: Final = 100
+_CONFIDENCE: Final = 70  # of 100: the definition is the same, its name may differ
+
+_CODE = r"(?P<code>[A-Za-z0-9_]{1,20})"
+_NAMES: Final = tuple(
+    re.compile(pattern, re.IGNORECASE | re.ASCII)
+    for pattern in (
+        rf"(?P<authority>EPSG|ESRI|OGC|IGNF)::?{_CODE}",
+        rf"urn:(?:x-)?ogc:def:crs:(?P<authority>EPSG|ESRI|OGC|IGNF):[0-9.]{{0,10}}:{_CODE}",
+        rf"https?://www\.opengis\.net/def/crs/(?P<authority>EPSG|ESRI|OGC|IGNF)/[0-9.]+/{_CODE}",
+        rf"https?://www\.opengis\.net/gml/srs/(?P<authority>epsg)\.xml#{_CODE}",
+    )
+)
+_ALIASES: Final = {"wgs84": "EPSG:4326", "wgs 84": "EPSG:4326", "crs84": "OGC:CRS84"}
+
+# Web Mercator as GDAL writes it: the ellipsoid is in this extension alone.
+_EXTENSION: Final = re.compile(r'extension\s*[\[(]\s*"PROJ4"\s*,\s*"([^"]*)"', re.IGNORECASE)
+_WEB_MERCATOR: Final = re.compile(
+    r"\+proj=merc|\+[ab]=6378137(\.0*)?|\+(lat_ts|lon_0|x_0|y_0)=0(\.0*)?|\+k=1(\.0*)?|\+units=m"
+    r"|\+nadgrids=@null|\+wktext|\+no_defs|\+over"
+)
+# Where else WKT can have PROJ's own language, or the name of a file.
+_FOREIGN: Final = re.compile(
+    r"extension\s*[\[(]|parameterfile|proj crs string|proj-based|\+\s*(proj|init|step)|\0",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Projection:
+    """A coordinate reference system, and how its coordinates become degrees on WGS 84.
+
+    ``name`` is its code, such as "EPSG:25832", or the name that its definition has. ``accuracy`` is
+    that of the transformation, in metres; 0 where positions stay what they are, None where nobody
+    knows. ``note`` is a sentence for whoever imports, where the result is only approximate.
+
+    It may be shared between threads: pyproj has a transformer for each.
+    """
+
+    name: str
+    accuracy: float | None
+    is_wgs84: bool
+    note: str | None
+    _transformer: Transformer
+
+    def to_wgs84(self, geometry: Json) -> Json:
+        """Return a GeoJSON geometry of any type with longitude and latitude in degrees on WGS 84.
+
+        Coordinates are x and y: easting and northing, or longitude and latitude, whatever the order
+        of the axes in the system's definition. Heights are left out. Degrees have 10 decimals.
+
+        Raises:
+            GeometryInvalid: a position is not one, or the system does not reach there.
+        """
+        points = positions_of(geometry)
+        degrees = points
+        if not self.is_wgs84 and len(points):
+            lon, lat = self._transformer.transform(points[:, 0], points[:, 1])
+            degrees = np.round(np.column_stack([lon, lat]), _DECIMALS)
+        finite = np.isfinite(degrees).all(axis=1)
+        if not finite.all():
+            raise GeometryInvalid([self._out_of_reach(*points[finite.argmin()].tolist())])
+        return replace_positions(geometry, degrees)
+
+    def _out_of_reach(self, x: float, y: float) -> Problem:
+        message = (
+            f"The position ({x:.10g}, {y:.10g}) is outside the area of {self.name}, the coordinate "
+            "reference system of the file. Check the position and the system."
+        )
+        return unreadable(message, "out_of_range")
+
+
+@lru_cache(maxsize=32)
+def read_crs(text: str) -> Projection:
+    """The system that a text names or defines.
+
+    A text is a code ("EPSG:25832", "25832"), an OGC URN or URL of one, or WKT (1, 2, or ESRI's).
+    Nothing that it names is opened or fetched, and no grid is downloaded.
+
+    Raises:
+        FileInvalid: the text is none of these, or the system has no horizontal coordinates that can
+            be transformed to WGS 84.
+    """
+    crs = _horizontal(_parsed(text.strip()))
+    name = _name(crs)
+    if crs.equals(_WGS84, ignore_axis_order=True):
+        return Projection("EPSG:4326", 0, True, None, _transformer(_WGS84, allow_ballpark=False))
+    try:
+        return _projection(name, crs)
+    except (ProjError, IndexError):
+        raise FileInvalid(
+            f"Coordinates in {name} cannot be transformed to WGS 84. Convert the file to EPSG:4326."
+        ) from None
+
+
+def _parsed(text: str) -> CRS:
+    """The system, as it is defined."""
+    if len(text) > CRS_LENGTH:
+        raise FileInvalid(
+            f"The definition of the coordinate reference system has more than {CRS_LENGTH:,} "
+            "characters. Convert the file to EPSG:4326."
+        )
+    unknown = FileInvalid(
+        f'"{_printable(text, 60)}" is not a known coordinate reference system. Give its code, such '
+        "as EPSG:25832, or its definition as WKT."
+    )
+    try:
+        if named := _authority_and_code(text):
+            return CRS.from_authority(*named)
+        if re.match(r"\w+\s*[\[(]", text):
+            return CRS.from_wkt(_without_files(text))
+    except (ProjError, UnicodeEncodeError):  # the latter: half a surrogate pair
+        raise unknown from None
+    raise unknown
+
+
+def _authority_and_code(text: str) -> tuple[str, str] | None:
+    """What a code, a URN or a URL of OGC names; None: the text is none of these."""
+    text = _ALIASES.get(text.lower(), text)
+    if re.fullmatch("[0-9]{4,6}", text):
+        return "EPSG", text
+    for pattern in _NAMES:
+        if found := pattern.fullmatch(text):
+            return found["authority"].upper(), found["code"].upper()
+    return None
+
+
+def _without_files(wkt: str) -> str:
+    """Return WKT that names no file and has nothing in PROJ's language but Web Mercator."""
+    rest = wkt
+    for extension in _EXTENSION.finditer(wkt):
+        if all(map(_WEB_MERCATOR.fullmatch, extension[1].split())):
+            rest = rest.replace(extension[0], "")
+    if _FOREIGN.search(rest):
+        raise FileInvalid(
+            "The definition of the coordinate reference system contains a PROJ string or the name "
+            "of a file, which are not read. Convert the file to EPSG:4326."
+        )
+    return wkt
+
+
+def _horizontal(crs: CRS) -> CRS:
+    """The horizontal part of a system, made anew from what ``_definition`` lets through."""
+    try:
+        definition = _definition(crs.to_json_dict())
+        return CRS.from_json_dict(definition).to_2d()
+    except (ProjError, LookupError, TypeError, ValueError):  # ValueError: not even JSON
+        raise FileInvalid(
+            f"{_printable(crs.name, _NAME_LENGTH)} is not a projected or geographic coordinate "
+            "reference system, so there is no way from it to WGS 84. Convert the file to EPSG:4326."
+        ) from None
+
+
+def _definition(found: Json) -> Json:
+    """The PROJJSON of the horizontal part of a system; LookupError: there is none."""
+    kind = found["type"]
+    if kind == "CompoundCRS":
+        return _definition(found["components"][0])
+    if kind == "BoundCRS":
+        _check_numeric(found["transformation"])
+        target = _definition(found["target_crs"])
+        found = {**found, "source_crs": _definition(found["source_crs"]), "target_crs": target}
+    elif kind == "ProjectedCRS":
+        _check_numeric(found["conversion"])
+        found = {**found, "base_crs": _definition({"type": "GeographicCRS", **found["base_crs"]})}
+    elif kind != "GeographicCRS":
+        raise LookupError(kind)
+    return {name: value for name, value in found.items() if name not in ("remarks", "$schema")}
+
+
+def _check_numeric(operation: Json) -> None:
+    """PROJ reads a method of its own as a step in its language, and a text as the name of a file.
+
+    Raises:
+        LookupError: the operation has one of them.
+    """
+    if operation["method"]["name"].upper().startswith("PROJ"):
+        raise LookupError("method")
+    for parameter in operation.get("parameters", ()):
+        if not isinstance(parameter["value"], int | float):
+            raise LookupError("parameter")
+
+
+def _name(crs: CRS) -> str:
+    """The code of a system; its name where it has none, or has one that means another system."""
+    if crs.is_bound and crs.source_crs:
+        crs = crs.source_crs
+    own = crs.to_json_dict().get("id")
+    if own and _has_definition_of(crs, str(own["authority"]), str(own["code"])):
+        return f"{own['authority']}:{own['code']}"
+    for authority in ("EPSG", "ESRI"):
+        if found := crs.to_authority(authority, min_confidence=_CONFIDENCE):
+            return ":".join(found)
+    return _printable(str(crs.name), _NAME_LENGTH)
+
+
+def _has_definition_of(crs: CRS, authority: str, code: str) -> bool:
+    """Whether a system is what the code says, but for the order of its axes."""
+    try:
+        official = CRS.from_authority(authority, code)
+    except (ProjError, UnicodeEncodeError):
+        return False
+    return bool(
+        official.geodetic_crs
+        and official.geodetic_crs.equals(crs.geodetic_crs, ignore_axis_order=True)
+        and official.coordinate_operation == crs.coordinate_operation
+        and _units(official) == _units(crs)
+    )
+
+
+def _units(crs: CRS) -> set[float]:
+    return {axis.unit_conversion_factor for axis in crs.axis_info}
+
+
+def _projection(name: str, crs: CRS) -> Projection:
+    """PROJ takes the operation that fits best at each position; the first one covers most of the
+    area. Raises ProjError or IndexError where PROJ cannot compute the system's projection."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a grid is missing: the note says so
+        group = TransformerGroup(crs, _WGS84, always_xy=True, allow_ballpark=False)
+    if not group.transformers:
+        note = (
+            f"No transformation from {name} to WGS 84 is known: coordinates are taken as if both "
+            "had the same datum, and can be off by a metre or by hundreds, depending on the datum."
+        )
+        return Projection(name, None, False, note, _transformer(crs, allow_ballpark=True))
+    best = group.transformers[0].accuracy
+    accuracy = best if best >= 0 else None
+    is_exact = accuracy is not None and accuracy <= _EXACT
+    note = "" if is_exact else _note(name, group, accuracy)
+    return Projection(name, accuracy, False, note or None, _transformer(crs, allow_ballpark=False))
+
+
+def _note(name: str, group: TransformerGroup, accuracy: float | None) -> str:
+    """Which operation is used, what it is worth, and what would be better."""
+    steps = _printable(group.transformers[0].description or "", 300).split(" + ")
+    shifts = [step for step in steps if " to " in step] or steps
+    known = f"accurate to about {accuracy:g} m" if accuracy is not None else "of unknown accuracy"
+    note = f"{name} is transformed to WGS 84 by “{' + '.join(shifts)}”, {known}."
+    better = [
+        grid.short_name
+        for operation in group.unavailable_operations
+        for grid in operation.grids
+        if accuracy is None or 0 <= operation.accuracy < accuracy
+    ]
+    if better:
+        note += f" It would be more accurate with the grid {better[0]}, which is not installed."
+    return note
+
+
+def _transformer(crs: CRS, *, allow_ballpark: bool) -> Transformer:
+    return Transformer.from_crs(
+        crs, _WGS84, always_xy=True, allow_ballpark=allow_ballpark, only_best=False
+    )
+
+
+def _printable(text: str, length: int) -> str:
+    """The beginning of a text of a file, for a message."""
+    text = "".join(character for character in text[: length + 1] if character.isprintable())
+    return f"{text[:length]}…" if len(text) > length else text

@@ -1,0 +1,75 @@
+"""The positions of a parsed GeoJSON geometry of any type, as one array and back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from app.geometry import GeometryInvalid, Problem
+
+Json: TypeAlias = dict[str, Any]
+Points: TypeAlias = npt.NDArray[np.float64]
+"""x and y of each position: an array of shape (n, 2)."""
+
+_DEEPEST: Final = 4  # arrays around a position, those of a MultiPolygon and one; collections
+
+
+def unreadable(message: str, code: str = "unreadable") -> Problem:
+    """The problem of a feature whose geometry its reader cannot make anything of."""
+    return Problem(code, message, None, None, None, None, "geometry")
+
+
+def positions_of(geometry: Json) -> Points:
+    """All positions of a geometry in their order, without heights.
+
+    Raises:
+        GeometryInvalid: its coordinates are not arrays of arrays of numbers.
+    """
+    found: list[list[float]] = []
+
+    def add(position: list[Any]) -> list[Any]:
+        if len(position) < 2 or not all(type(ordinate) in (int, float) for ordinate in position):
+            raise _not_a_position()
+        found.append(position[:2])
+        return position
+
+    _mapped(geometry, add)
+    try:
+        return np.array(found, dtype=float).reshape(-1, 2)
+    except OverflowError:  # an integer of hundreds of digits
+        raise _not_a_position() from None
+
+
+def replace_positions(geometry: Json, points: Points) -> Json:
+    """Return the geometry with other positions, as many as ``positions_of`` found."""
+    rest: Iterator[list[float]] = iter(points.tolist())
+    return _mapped(geometry, lambda _: next(rest))
+
+
+def _mapped(geometry: Any, change: Callable[[list[Any]], list[Any]], depth: int = 0) -> Json:
+    """A geometry of which each position was changed; nothing is left but its type and those."""
+    if not isinstance(geometry, dict) or depth > _DEEPEST:
+        raise GeometryInvalid([unreadable("The geometry is not one of GeoJSON.")])
+    kind = geometry.get("type")
+    if kind == "GeometryCollection" and isinstance(geometry.get("geometries"), list):
+        members = [_mapped(member, change, depth + 1) for member in geometry["geometries"]]
+        return {"type": kind, "geometries": members}
+    return {"type": kind, "coordinates": _mapped_arrays(geometry.get("coordinates"), change)}
+
+
+def _mapped_arrays(
+    value: Any, change: Callable[[list[Any]], list[Any]], depth: int = 0
+) -> list[Any]:
+    if not isinstance(value, list) or depth > _DEEPEST:
+        raise _not_a_position()
+    if value and not isinstance(value[0], list):
+        return change(value)
+    return [_mapped_arrays(item, change, depth + 1) for item in value]
+
+
+def _not_a_position() -> GeometryInvalid:
+    message = "`coordinates` are not arrays of positions, each of two or three finite numbers."
+    return GeometryInvalid([unreadable(message, "wrong_position")])
