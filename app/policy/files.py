@@ -32,6 +32,7 @@ FEATURES: Final = 10_000  # of a layer that is imported
 POSITIONS: Final = 5_000_000  # in all features of a layer
 LAYERS: Final = 100
 COLUMNS: Final = 500
+COLUMN_NAME_LENGTH: Final = 1000  # survey forms name columns by whole questions
 VALUE_BYTES: Final = 1024 * 1024  # of one value of a column
 GEOMETRY_BYTES: Final = 32 * 1024 * 1024  # of one geometry, as the file has it
 GEOMETRY_POSITIONS: Final = 1_000_000  # of one geometry; 150 MB of memory, twice in a projection

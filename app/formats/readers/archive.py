@@ -14,6 +14,7 @@ from typing import IO, BinaryIO, Final
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 from app.formats.features import FileInvalid
+from app.formats.readers.bounds import shown
 from app.policy.files import ZIP_BYTES, ZIP_MEMBERS, ZIP_RATIO, ZIP_SMALL_BYTES
 
 # What zipfile raises for a file that is damaged, or made to look like one.
@@ -86,12 +87,6 @@ class Archive:
     def close(self) -> None:
         """Close the file. Members that are open cannot be read any more."""
         self._file.close()
-
-
-def shown(name: str) -> str:
-    """A name from a file for a message: quoted, printable, and short."""
-    text = "".join(character if character.isprintable() else "?" for character in name[:81])
-    return f'"{text[:80]}…"' if len(text) > 80 else f'"{text}"'
 
 
 class _BoundedFile(io.FileIO):

@@ -1,0 +1,55 @@
+"""Bounds of a layer that readers keep while they read it."""
+
+from __future__ import annotations
+
+from app.formats.features import FileInvalid
+from app.policy.files import COLUMN_NAME_LENGTH, COLUMNS, POSITIONS
+
+
+class Columns:
+    """The names of a layer's columns, each once, in the order in which they were found."""
+
+    def __init__(self) -> None:
+        self._names: dict[str, None] = {}
+
+    def add(self, name: str) -> None:
+        """Add a name, unless it is there.
+
+        Raises:
+            FileInvalid: it is too long, or one too many.
+        """
+        if name in self._names:
+            return
+        if len(name) > COLUMN_NAME_LENGTH:
+            raise FileInvalid(
+                f"The name of a column has {len(name):,} characters, and may have "
+                f"{COLUMN_NAME_LENGTH:,}. Rename the column that begins with {shown(name)}."
+            )
+        if len(self._names) >= COLUMNS:
+            raise FileInvalid(f"A layer has more than {COLUMNS} columns. Leave some of them out.")
+        self._names[name] = None
+
+    def names(self) -> tuple[str, ...]:
+        return tuple(self._names)
+
+
+class PositionCount:
+    """How many positions the features of a layer had up to now."""
+
+    def __init__(self) -> None:
+        self._count = 0
+
+    def add(self, positions: int) -> None:
+        """Raises FileInvalid when they are too many."""
+        self._count += positions
+        if self._count > POSITIONS:
+            raise FileInvalid(
+                f"The features of a layer have more than {POSITIONS:,} positions. Simplify them, "
+                "or split the file."
+            )
+
+
+def shown(name: str) -> str:
+    """A name from a file for a message: quoted, printable, and short."""
+    text = "".join(character if character.isprintable() else "?" for character in name[:81])
+    return f'"{text[:80]}…"' if len(text) > 80 else f'"{text}"'

@@ -1,0 +1,124 @@
+"""The geometries of a KML placemark as one geometry of GeoJSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final, TypeAlias
+
+from app.formats.readers.kml_coordinates import is_height, read_coordinates
+from app.formats.readers.ordinates import Position, Unreadable, read_position, too_many_positions
+from app.formats.readers.xml_elements import Element
+from app.geometry.problems import MAX_PROBLEMS, Place, Problem
+from app.policy.bounds import GEOMETRY_POSITIONS
+
+Json: TypeAlias = dict[str, Any]
+
+SIMPLE: Final = frozenset({"Point", "LineString", "LinearRing", "Polygon", "Track"})
+NESTED: Final = frozenset({"MultiGeometry", "MultiTrack"})
+
+
+@dataclass(slots=True)
+class PlacemarkShape:
+    """What the geometries of a placemark are together. ``geometry`` is None when there is none, or
+    when there are problems."""
+
+    geometry: Json | None = None
+    problems: list[Problem] = field(default_factory=list)
+    positions: int = 0
+    has_heights: bool = False  # other than 0; they are left out
+
+    def read(self, placemark: Element) -> None:
+        """Several geometries become one of many parts, or a GeometryCollection when their types
+        differ. Those that are empty are left out."""
+        elements = list(_simple(placemark))
+        geometries = []
+        for part, element in enumerate(elements):
+            try:
+                geometries.append(self._geometry(element, Place(part if elements[1:] else None)))
+            except Unreadable as unreadable:
+                self.problems.append(unreadable.problem)
+                if self.positions > GEOMETRY_POSITIONS or len(self.problems) == MAX_PROBLEMS:
+                    break
+        if not self.problems:
+            self.geometry = _together([geometry for geometry in geometries if geometry])
+
+    def _geometry(self, element: Element, place: Place) -> Json | None:
+        """A geometry that has no others in it; None: it is empty."""
+        if element.name == "Polygon":
+            rings = self._rings(element, place)
+            return {"type": "Polygon", "coordinates": rings} if rings else None
+        if element.name == "Track":
+            positions = self._track(element, place)
+        else:
+            positions = self._positions(element, place)
+        if not positions:
+            return None
+        if element.name != "Point":
+            return {"type": "LineString", "coordinates": positions}
+        if len(positions) > 1:
+            message = f"is a Point with {len(positions)} positions; it must have one."
+            raise Unreadable(place.problem("wrong_nesting", message))
+        return {"type": "Point", "coordinates": positions[0]}
+
+    def _rings(self, polygon: Element, place: Place) -> list[list[Position]]:
+        """The exterior ring and the holes. Some programs put all holes into one element."""
+        exteriors = [
+            ring for boundary in polygon.named("outerBoundaryIs") for ring in boundary.children
+        ]
+        holes = [
+            ring for boundary in polygon.named("innerBoundaryIs") for ring in boundary.children
+        ]
+        if len(exteriors) > 1:
+            message = f"has {len(exteriors)} exterior rings. Make each a Polygon of its own."
+            raise Unreadable(place.problem("wrong_nesting", message))
+        rings = [
+            self._positions(ring, Place(place.part, index))
+            for index, ring in enumerate([*exteriors, *holes])
+        ]
+        if not any(rings):
+            return []
+        if not exteriors or not rings[0]:
+            raise Unreadable(place.problem("empty", "has holes, and no exterior ring."))
+        return [ring for ring in rings if ring]
+
+    def _positions(self, element: Element, place: Place) -> list[Position]:
+        text = " ".join(child.text for child in element.named("coordinates"))
+        positions, has_heights = read_coordinates(text, place)
+        self._count(len(positions), has_heights)
+        return positions
+
+    def _track(self, track: Element, place: Place) -> list[Position]:
+        """The positions of a track of GPS; some of them may be empty."""
+        split = [words for coord in track.named("coord") if (words := coord.text.split())]
+        positions = [
+            read_position(words[0], words[1] if words[1:] else None, place.at(index))
+            for index, words in enumerate(split)
+        ]
+        self._count(len(positions), any(is_height(words[2:]) for words in split))
+        return positions
+
+    def _count(self, positions: int, has_heights: bool) -> None:
+        self.positions += positions
+        self.has_heights = self.has_heights or has_heights
+        if self.positions > GEOMETRY_POSITIONS:
+            raise too_many_positions()
+
+
+def _simple(element: Element) -> Iterator[Element]:
+    """The geometries in an element, however deep, that have no others in them."""
+    for child in element.children:
+        if child.name in SIMPLE:
+            yield child
+        elif child.name in NESTED:
+            yield from _simple(child)
+
+
+def _together(simple: list[Json]) -> Json | None:
+    types = {geometry["type"] for geometry in simple}
+    if len(simple) < 2:
+        return simple[0] if simple else None
+    if len(types) > 1:
+        return {"type": "GeometryCollection", "geometries": simple}
+    coordinates = [geometry["coordinates"] for geometry in simple]
+    return {"type": f"Multi{types.pop()}", "coordinates": coordinates}

@@ -1,0 +1,232 @@
+"""The elements of an XML file that a reader asks for, as a stream.
+
+expat alone reads the file. Nothing that it refers to is opened, and a document type declaration,
+where entities would be defined, is refused. Prefixes of names are left out, and what namespace
+they stand for is not looked at: many files declare none, or the wrong one.
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import BinaryIO, Final
+from xml.parsers import expat
+
+from app.formats.features import FileInvalid
+from app.policy.files import GEOMETRY_BYTES, VALUE_BYTES, XML_DEPTH
+
+_CHUNK: Final = 64 * 1024
+_NAMES: Final = 10_000  # that differ; expat has all of them in memory
+_NAME_LENGTH: Final = 1000
+_ELEMENT_SIZE: Final = 100  # characters that an element counts as, without its own
+_SPACE: Final = b" \t\r\n"
+# Some programs declare the encoding that their text had in memory, and write another one.
+_FALSE_ENCODING: Final = re.compile(
+    rb"<\?xml[^>]{1,200}?encoding\s*=\s*[\"'](utf-?16|ucs-?2|unicode)", re.IGNORECASE
+)
+_HINTS: Final = {
+    "not well-formed (invalid token)": (
+        "A common cause is an & that should be &amp;, or text in another encoding than UTF-8."
+    ),
+    "undefined entity": "Write the character itself.",
+    "no element found": "The file is incomplete: it ends in the middle.",
+    "unclosed token": "The file is incomplete: it ends in the middle.",
+    "unclosed CDATA section": "The file is incomplete: it ends in the middle.",
+}
+
+
+@dataclass(slots=True, eq=False)
+class Element:
+    """An element. ``name`` has no prefix; ``text`` includes that of elements within.
+
+    A record and a container have a ``parent``, the container that they are in. ``number`` counts
+    the containers that had begun when the element did, so it tells those of one file apart.
+    """
+
+    name: str
+    attributes: list[str]  # names and values in turn
+    parent: Element | None
+    number: int
+    text: str = ""
+    children: list[Element] = field(default_factory=list)
+
+    def get(self, attribute: str) -> str | None:
+        """The value of an attribute."""
+        for index in range(0, len(self.attributes), 2):
+            if self.attributes[index].rpartition(":")[2] == attribute:
+                return self.attributes[index + 1]
+        return None
+
+    def named(self, *names: str) -> Iterator[Element]:
+        """The children with one of these names."""
+        return (child for child in self.children if child.name in names)
+
+    def text_of(self, name: str) -> str | None:
+        """The text of the first child with this name, without spaces around it; None: there is
+        none, or it is empty."""
+        return next((child.text.strip() or None for child in self.named(name)), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What of a file is read.
+
+    ``kept`` has the names of the children that are kept, by the name of their parent; the others
+    are passed over with all that is in them. "" is the parent of the root. ``containers`` are not
+    in ``children``, and neither are ``records``, which are the result. ``texts`` has the number of
+    characters that the text of an element may have; the others have none. A record with all that is
+    in it has at most GEOMETRY_BYTES characters.
+    """
+
+    kept: Mapping[str, frozenset[str]]
+    containers: frozenset[str]
+    records: frozenset[str]
+    texts: Mapping[str, int]
+
+
+def read_elements(stream: BinaryIO, wanted: Wanted) -> Iterator[Element]:
+    """The records of a file, each when it is complete.
+
+    Raises:
+        FileInvalid: the file is broken, or exceeds a bound, with the number of the line.
+    """
+    chunk = stream.read(_CHUNK)
+    document = _Document(wanted, _encoding(chunk))
+    begin = chunk.lstrip(_SPACE)
+    document.lines_before = chunk.count(b"\n", 0, len(chunk) - len(begin))
+    chunk = begin
+    while chunk:
+        yield from document.parse(chunk)
+        chunk = stream.read(_CHUNK)
+    yield from document.parse(b"")
+
+
+class _Refused(Exception):
+    """Something in the file is refused; the message continues "Line 7: "."""
+
+
+class _Document:
+    """A file while it is read."""
+
+    def __init__(self, wanted: Wanted, encoding: str | None) -> None:
+        self.lines_before = 0
+        self._wanted = wanted
+        self._records: list[Element] = []  # complete, and not yet given away
+        self._open = [Element("", [], None, 0)]
+        self._depth = 0
+        self._passed = 0  # the depth below the innermost open element
+        self._containers = 0
+        self._size = 0  # characters of elements that are in memory
+        self._sizes_before: list[int] = []  # for each container or record that is open
+        self._pieces: list[str] = []  # of the text of the innermost open element
+        self._has_text = False  # whether that has text
+        self._room = 0  # characters that the text may still have
+        self._bytes = 0
+        self._names: dict[str, str] = {}  # filled by the parser
+        self._parser = expat.ParserCreate(encoding, intern=self._names)
+        self._parser.ordered_attributes = True
+        self._parser.buffer_text = True
+        self._parser.StartElementHandler = self._start
+        self._parser.EndElementHandler = self._end
+        self._parser.StartDoctypeDeclHandler = self._refuse_doctype
+
+    def parse(self, chunk: bytes) -> list[Element]:
+        """The records that end in a part of the file; the last part is empty."""
+        try:
+            self._parser.Parse(chunk, not chunk)
+        except _Refused as refused:
+            raise self._fault(str(refused)) from None
+        except expat.ExpatError as error:
+            reason = expat.ErrorString(error.code) or "it cannot be read"
+            raise self._fault(f"{reason}. {_HINTS.get(reason, '')}".rstrip()) from None
+        except (LookupError, ValueError):
+            raise FileInvalid(
+                "The encoding that the XML file declares is not supported. Save it as UTF-8."
+            ) from None
+        self._bytes += len(chunk)
+        if self._bytes - self._parser.CurrentByteIndex > VALUE_BYTES:
+            raise self._fault("a tag or a comment is too long.")
+        if len(self._names) > _NAMES:
+            raise self._fault(f"there are more than {_NAMES:,} names of elements and attributes.")
+        records, self._records = self._records, []
+        return records
+
+    def _fault(self, message: str) -> FileInvalid:
+        line = self._parser.CurrentLineNumber + self.lines_before
+        return FileInvalid(f"Line {line:,} of the XML: {message}")
+
+    def _refuse_doctype(self, *_: object) -> None:
+        raise _Refused(
+            "a document type declaration (DOCTYPE), which can define entities, is not accepted. "
+            "Remove it."
+        )
+
+    def _start(self, name: str, attributes: list[str]) -> None:
+        self._depth += 1
+        if self._depth > XML_DEPTH:
+            raise _Refused(f"elements are nested more than {XML_DEPTH} deep.")
+        if max(map(len, (name, *attributes[::2]))) > _NAME_LENGTH:
+            raise _Refused("the name of an element or an attribute is too long.")
+        parent = self._open[-1]
+        name = name.rpartition(":")[2]
+        if self._passed or self._has_text or not self._is_kept(name, parent):
+            self._passed += 1
+            return
+        self._open.append(self._element(name, attributes, parent))
+        if (most := self._wanted.texts.get(name)) is not None:
+            self._has_text, self._room = True, most
+            self._parser.CharacterDataHandler = self._add_text
+
+    def _is_kept(self, name: str, parent: Element) -> bool:
+        return name in self._wanted.kept.get(parent.name, ())
+
+    def _element(self, name: str, attributes: list[str], parent: Element) -> Element:
+        is_separate = self._is_separate(name)
+        if is_separate:
+            self._sizes_before.append(self._size)
+            self._containers += name in self._wanted.containers
+        self._add_size(_ELEMENT_SIZE + sum(map(len, attributes)))
+        return Element(name, attributes, parent if is_separate else None, self._containers)
+
+    def _add_size(self, characters: int) -> None:
+        self._size += characters
+        if self._size > GEOMETRY_BYTES:
+            raise _Refused(
+                f"a feature is larger than {GEOMETRY_BYTES // 2**20} MiB. Simplify or divide it."
+            )
+
+    def _is_separate(self, name: str) -> bool:
+        return name in self._wanted.containers or name in self._wanted.records
+
+    def _add_text(self, text: str) -> None:
+        self._add_size(len(text))
+        self._room -= len(text)
+        if self._room < 0:
+            raise _Refused(f"a value is longer than {VALUE_BYTES // 2**20} MiB. Shorten it.")
+        self._pieces.append(text)
+
+    def _end(self, _: str) -> None:
+        self._depth -= 1
+        if self._passed:
+            self._passed -= 1
+            return
+        element = self._open.pop()
+        if self._has_text:
+            element.text = "".join(self._pieces)
+            self._pieces.clear()
+            self._has_text, self._parser.CharacterDataHandler = False, None
+        if not self._is_separate(element.name):
+            self._open[-1].children.append(element)
+            return
+        self._size = self._sizes_before.pop()
+        if element.name in self._wanted.records:
+            self._records.append(element)
+
+
+def _encoding(start: bytes) -> str | None:
+    """The encoding of a file that declares the wrong one; None: what it declares."""
+    if start.startswith(codecs.BOM_UTF8) or _FALSE_ENCODING.match(start.lstrip(_SPACE)):
+        return "utf-8"
+    return None

@@ -1,0 +1,266 @@
+"""KML and KMZ as programs write them."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.formats.features import Layer
+from app.formats.readers.kml import KmlReader, KmzReader
+from app.policy.files import LAYERS
+from tests.formats.readers.reading import features, only_feature, refusal
+
+HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n<kml xmlns="http://www.opengis.net/kml/2.2">'
+POINT = "<Point><coordinates>10.5,43.5</coordinates></Point>"
+
+
+def kml(folder: Path, content: str) -> Path:
+    path = folder / "upload"
+    path.write_text(f"{HEAD}<Document>{content}</Document></kml>")
+    return path
+
+
+def placemark(content: str = POINT, name: str = "A") -> str:
+    return f"<Placemark><name>{name}</name>{content}</Placemark>"
+
+
+def properties(folder: Path, content: str) -> dict[str, Any]:
+    return only_feature(KmlReader, kml(folder, content)).properties
+
+
+def layers(folder: Path, content: str) -> list[tuple[str, int]]:
+    return [(one.name, one.features) for one in KmlReader(kml(folder, content)).layers]
+
+
+def test_one_folder_is_one_layer(tmp_path: Path) -> None:
+    content = f"<name>Survey</name><Folder><name>Plots</name>{placemark()}{placemark()}</Folder>"
+    reader = KmlReader(kml(tmp_path, content))
+    assert reader.layers == (Layer("Plots", 2, ("name",)),)
+    assert [one.number for one in features(reader)] == [1, 2]
+    assert reader.notes == []
+
+
+def test_each_folder_is_a_layer_and_all_of_them_are_one_more(tmp_path: Path) -> None:
+    content = (
+        f"<Folder><name>Plots</name>{placemark(name='P')}"
+        f"<Folder><name>Trees</name>{placemark(name='T')}</Folder></Folder>{placemark(name='D')}"
+    )
+    reader = KmlReader(kml(tmp_path, f"<name>Survey</name>{content}"))
+    assert [(one.name, one.features) for one in reader.layers] == [
+        ("Plots", 1),
+        ("Trees", 1),
+        ("Survey", 1),
+        ("All folders", 3),
+    ]
+    assert [one.properties for one in features(reader, "Trees")] == [{"name": "T"}]
+    assert [one.properties for one in features(reader, "All folders")] == [
+        {"name": "P", "folder": "Plots"},
+        {"name": "T", "folder": "Plots / Trees"},
+        {"name": "D", "folder": "Survey"},
+    ]
+    assert reader.layers[-1].columns == ("name", "folder")
+
+
+def test_folders_of_the_same_name_are_told_apart_by_those_around_them(tmp_path: Path) -> None:
+    plots = f"<Folder><name>Plots</name>{placemark()}</Folder>"
+    content = f"<Folder><name>North</name>{plots}</Folder><Folder>{plots}{plots}</Folder>"
+    names = [name for name, _ in layers(tmp_path, content)]
+    assert names == ["North / Plots", "Plots", "Plots (2)", "All folders"]
+
+
+def test_a_folder_without_a_name_has_the_one_around_it(tmp_path: Path) -> None:
+    inside = f"<Folder><Folder>{placemark()}</Folder></Folder>"
+    assert layers(tmp_path, inside) == [("Placemarks", 1)]
+    assert layers(tmp_path, f"<Folder><name>A\n B</name>{inside}</Folder>") == [("A B", 1)]
+
+
+def test_many_folders_are_one_layer(tmp_path: Path) -> None:
+    content = "".join(f"<Folder><name>{n}</name>{placemark()}</Folder>" for n in range(LAYERS))
+    reader = KmlReader(kml(tmp_path, content))
+    assert [(one.name, one.features) for one in reader.layers] == [("All folders", LAYERS)]
+    assert [one.properties["folder"] for one in features(reader)] == [*map(str, range(LAYERS))]
+    assert "more than 99 folders" in reader.notes[0]
+
+
+def test_a_folder_whose_name_comes_last(tmp_path: Path) -> None:
+    assert layers(tmp_path, f"<Folder>{placemark()}<name>Plots</name></Folder>") == [("Plots", 1)]
+
+
+def test_a_placemark_without_a_document(tmp_path: Path) -> None:
+    path = tmp_path / "upload"
+    path.write_text(f"{HEAD}{placemark()}</kml>")
+    assert KmlReader(path).layers == (Layer("Placemarks", 1, ("name",)),)
+
+
+def test_placemarks_of_an_update_are_not_read(tmp_path: Path) -> None:
+    update = f"<NetworkLinkControl><Update>{placemark()}</Update></NetworkLinkControl>"
+    assert layers(tmp_path, f"{update}{placemark()}") == [("Placemarks", 1)]
+
+
+def test_texts_and_times_are_columns(tmp_path: Path) -> None:
+    content = (
+        "<name> Oak \n</name><description><![CDATA[<table><tr><td>7</td></tr></table>]]>"
+        "</description><address>Main Street</address><phoneNumber/><styleUrl>#a</styleUrl>"
+        "<TimeStamp><when>2024-05-01</when></TimeStamp>"
+        "<TimeSpan><begin>2024</begin><end>2025</end></TimeSpan><Snippet>no</Snippet>"
+    )
+    assert properties(tmp_path, f"<Placemark>{content}</Placemark>") == {
+        "name": "Oak",
+        "description": "<table><tr><td>7</td></tr></table>",
+        "address": "Main Street",
+        "timestamp": "2024-05-01",
+        "begin": "2024",
+        "end": "2025",
+    }
+
+
+def test_data_without_a_schema_is_text(tmp_path: Path) -> None:
+    data = (
+        '<ExtendedData><Data name="code"><displayName>Code</displayName><value>007</value></Data>'
+        '<Data name="empty"><value/></Data><Data><value>nameless</value></Data></ExtendedData>'
+    )
+    assert properties(tmp_path, f"<Placemark>{data}</Placemark>") == {"code": "007", "empty": None}
+
+
+def test_data_of_a_schema_has_its_types(tmp_path: Path) -> None:
+    kinds = ["int", "uint", "short", "double", "float", "bool", "string", "wrong"]
+    values = ["-7", "+7", "x7", "1.50", "nan", "true", "1", "2"]
+    fields = "".join(f'<SimpleField type="{kind}" name="{kind}"/>' for kind in kinds)
+    data = "".join(
+        f'<SimpleData name="{kind}">{value}</SimpleData>'
+        for kind, value in zip(kinds, values, strict=True)
+    )
+    content = (
+        f'<Placemark><ExtendedData><SchemaData schemaUrl="#s1">{data}</SchemaData></ExtendedData>'
+        f'</Placemark><Schema name="trees" id="s1">{fields}</Schema>'
+    )
+    found = properties(tmp_path, content)
+    assert found == {
+        "int": -7,
+        "uint": 7,
+        "short": "x7",
+        "double": 1.5,
+        "float": "nan",
+        "bool": True,
+        "string": "1",
+        "wrong": "2",
+    }
+    assert [type(value) for value in found.values()][:2] == [int, int]
+
+
+def test_a_schema_that_is_elsewhere_gives_no_types(tmp_path: Path) -> None:
+    data = (
+        '<SchemaData schemaUrl="http://x/y.kml#s1"><SimpleData name="a">1</SimpleData></SchemaData>'
+    )
+    content = f"<Placemark><ExtendedData>{data}</ExtendedData></Placemark>"
+    assert properties(tmp_path, content) == {"a": "1"}
+
+
+def test_of_columns_of_one_name_the_element_counts_and_the_id_comes_last(tmp_path: Path) -> None:
+    def data(name: str) -> str:
+        return f'<Data name="{name}"><value>data</value></Data>'
+
+    content = (
+        f'<Placemark id="p1"><name>A</name><ExtendedData>{data("name")}{data("id")}</ExtendedData>'
+        "</Placemark>"
+    )
+    assert properties(tmp_path, content) == {"name": "A", "id": "data"}
+    assert properties(tmp_path, '<Placemark id="p1"/>') == {"id": "p1"}
+
+
+def test_network_links_are_not_followed(tmp_path: Path) -> None:
+    link = "<NetworkLink><Link><href>http://127.0.0.1:1/x.kml</href></Link></NetworkLink>"
+    reader = KmlReader(kml(tmp_path, f"{link}{placemark()}{link}"))
+    assert len(features(reader)) == 1
+    (note,) = reader.notes
+    assert "NetworkLink" in note
+    assert "NetworkLink" in refusal(KmlReader, kml(tmp_path, link))
+
+
+def test_a_file_without_placemarks_is_refused(tmp_path: Path) -> None:
+    content = "<GroundOverlay><name>Photo</name></GroundOverlay>"
+    assert "has no placemarks" in refusal(KmlReader, kml(tmp_path, content))
+
+
+def test_a_file_that_ends_early_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "upload"
+    path.write_text(f"{HEAD}<Document>\n{placemark()}")
+    assert refusal(KmlReader, path).startswith("Line 3 of the XML: no element found")
+
+
+def test_too_many_columns_are_refused(tmp_path: Path) -> None:
+    data = "".join(f'<Data name="c{number}"/>' for number in range(501))
+    content = f"<Placemark><ExtendedData>{data}</ExtendedData></Placemark>"
+    assert "more than 500 columns" in refusal(KmlReader, kml(tmp_path, content))
+
+
+def test_fields_of_schemas_are_bounded(tmp_path: Path) -> None:
+    fields = "".join(f'<SimpleField name="{number}"/>' for number in range(50_001))
+    content = f"<Schema id='s'>{fields}</Schema>{placemark()}"
+    assert "too many fields" in refusal(KmlReader, kml(tmp_path, content))
+
+
+def test_sw_maps(tmp_path: Path) -> None:
+    """The layout of what SW Maps writes, with `gx:` prefixes that nothing declares."""
+    content = (
+        "<name>rtk setup</name><open>0</open><description>Exported using SW Maps</description>"
+        '<Folder><name>Layer2</name><visibility>1</visibility><Style id="Layer2-PointStyle">'
+        '<IconStyle><Icon><href>x.png</href></Icon><hotSpot x="0.5"/></IconStyle></Style>'
+        "<Placemark><name>Layer2 2</name><description> <![CDATA[<h4>Layer: Layer2</h4>]]>"
+        "</description><styleUrl>#Layer2-Style</styleUrl><gx:balloonVisibility>1"
+        "</gx:balloonVisibility><Point><gx:drawOrder>1</gx:drawOrder>"
+        "<coordinates>10.5,43.5,312.4</coordinates></Point></Placemark></Folder>"
+    )
+    reader = KmlReader(kml(tmp_path, content))
+    (feature,) = features(reader)
+    assert feature.geometry == {"type": "Point", "coordinates": [10.5, 43.5]}
+    assert feature.properties == {"name": "Layer2 2", "description": "<h4>Layer: Layer2</h4>"}
+    assert reader.notes == ["Heights were left out."]
+
+
+def kmz(folder: Path, *members: tuple[str, str]) -> Path:
+    path = folder / "upload"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members:
+            archive.writestr(name, content)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("names", "read"),
+    [
+        (["doc.kml", "files/photo.jpg"], "doc.kml"),
+        (["files/b.kml", "doc.kml"], "doc.kml"),
+        (["a/Export.KML", "a/b/c.kml"], "a/Export.KML"),
+        (["b.kml", "a.kml"], "b.kml"),
+        (["deep/doc.kml", "a.kml"], "deep/doc.kml"),
+    ],
+)
+def test_the_kml_file_of_a_kmz_file(tmp_path: Path, names: list[str], read: str) -> None:
+    members = [(name, f"{HEAD}{placemark(name=name)}</kml>") for name in names]
+    path = kmz(tmp_path, *members)
+    assert only_feature(KmzReader, path).properties == {"name": read}
+
+
+def test_other_kml_files_of_a_kmz_file_are_named_in_a_note(tmp_path: Path) -> None:
+    content = f"{HEAD}{placemark()}</kml>"
+    reader = KmzReader(kmz(tmp_path, ("doc.kml", content), ("b.kml", content)))
+    assert reader.notes == ['The KMZ file has 2 KML files, of which only "doc.kml" was read.']
+    reader.close()
+
+
+def test_a_kmz_file_can_be_read_several_times(tmp_path: Path) -> None:
+    reader = KmzReader(kmz(tmp_path, ("doc.kml", f"{HEAD}{placemark()}</kml>")))
+    assert features(reader) == features(reader)
+    reader.close()
+
+
+def test_a_kmz_file_without_kml_is_refused(tmp_path: Path) -> None:
+    assert "no KML file" in refusal(KmzReader, kmz(tmp_path, ("a.txt", "")))
+
+
+def test_a_kmz_file_with_broken_kml_is_refused(tmp_path: Path) -> None:
+    assert "Line 1 of the XML" in refusal(KmzReader, kmz(tmp_path, ("doc.kml", "<kml>")))

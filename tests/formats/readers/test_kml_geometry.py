@@ -1,0 +1,230 @@
+"""Geometries of KML placemarks, and the text of their coordinates."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.formats.readers.kml import KmlReader
+from app.policy.bounds import GEOMETRY_POSITIONS
+from tests.formats.readers.reading import features, geometry_of, only_feature, problem_of
+
+RING = "0,0 1,0 1,1 0,0"
+HOLE = ".2,.1 .4,.1 .4,.2 .2,.1"
+
+
+def kml(folder: Path, geometry: str) -> Path:
+    path = folder / "upload"
+    path.write_text(f"<kml><Placemark>{geometry}</Placemark></kml>")
+    return path
+
+
+def point(text: str = "1,2") -> str:
+    return f"<Point><coordinates>{text}</coordinates></Point>"
+
+
+def line(text: str) -> str:
+    return f"<LineString><coordinates>{text}</coordinates></LineString>"
+
+
+def ring(text: str) -> str:
+    return f"<LinearRing><coordinates>{text}</coordinates></LinearRing>"
+
+
+def polygon(*rings: str) -> str:
+    exterior, *holes = map(ring, rings)
+    inner = "".join(f"<innerBoundaryIs>{hole}</innerBoundaryIs>" for hole in holes)
+    return f"<Polygon><outerBoundaryIs>{exterior}</outerBoundaryIs>{inner}</Polygon>"
+
+
+def multi(*geometries: str) -> str:
+    return f"<MultiGeometry>{''.join(geometries)}</MultiGeometry>"
+
+
+def geometry(folder: Path, written: str) -> Any:
+    return geometry_of(KmlReader, kml(folder, written))
+
+
+def positions(folder: Path, text: str) -> Any:
+    return geometry(folder, line(text))["coordinates"]
+
+
+def problem(folder: Path, written: str) -> tuple[str, str]:
+    return problem_of(KmlReader, kml(folder, written))
+
+
+def test_a_polygon_with_holes(tmp_path: Path) -> None:
+    assert geometry(tmp_path, polygon(RING, HOLE)) == {
+        "type": "Polygon",
+        "coordinates": [
+            [[0, 0], [1, 0], [1, 1], [0, 0]],
+            [[0.2, 0.1], [0.4, 0.1], [0.4, 0.2], [0.2, 0.1]],
+        ],
+    }
+
+
+def test_several_holes_in_one_element(tmp_path: Path) -> None:
+    inner = f"<innerBoundaryIs>{ring(HOLE)}{ring(HOLE)}</innerBoundaryIs></Polygon>"
+    written = polygon(RING).replace("</Polygon>", inner)
+    assert len(geometry(tmp_path, written)["coordinates"]) == 3
+
+
+def test_polygons_are_a_multipolygon_however_deep_they_are(tmp_path: Path) -> None:
+    found = geometry(tmp_path, multi(polygon(RING), multi(multi(polygon(RING, HOLE)))))
+    assert found["type"] == "MultiPolygon"
+    assert [len(part) for part in found["coordinates"]] == [1, 2]
+
+
+def test_a_multigeometry_of_one_is_that_one(tmp_path: Path) -> None:
+    assert geometry(tmp_path, multi(point())) == {"type": "Point", "coordinates": [1, 2]}
+
+
+@pytest.mark.parametrize(
+    ("written", "kind", "coordinates"),
+    [
+        (line("1,2 3,4"), "LineString", [[1, 2], [3, 4]]),
+        (ring("1,2 3,4"), "LineString", [[1, 2], [3, 4]]),
+        (multi(point(), point("3,4")), "MultiPoint", [[1, 2], [3, 4]]),
+        (point() + point("3,4"), "MultiPoint", [[1, 2], [3, 4]]),
+        (multi(line("1,2 3,4"), line("5,6")), "MultiLineString", [[[1, 2], [3, 4]], [[5, 6]]]),
+    ],
+)
+def test_other_types(tmp_path: Path, written: str, kind: str, coordinates: Any) -> None:
+    assert geometry(tmp_path, written) == {"type": kind, "coordinates": coordinates}
+
+
+def test_different_types_are_a_collection(tmp_path: Path) -> None:
+    found = geometry(tmp_path, multi(point(), polygon(RING)))
+    assert found["type"] == "GeometryCollection"
+    assert [one["type"] for one in found["geometries"]] == ["Point", "Polygon"]
+
+
+@pytest.mark.parametrize(
+    "written", ["", point(""), multi(), polygon(""), polygon(" \n", ""), "<Polygon/>", "<Model/>"]
+)
+def test_what_is_empty_is_no_geometry(tmp_path: Path, written: str) -> None:
+    assert geometry(tmp_path, written) is None
+
+
+def test_empty_members_are_left_out(tmp_path: Path) -> None:
+    found = geometry(tmp_path, multi(polygon(""), polygon(RING, ""), point("")))
+    assert found == {"type": "Polygon", "coordinates": [[[0, 0], [1, 0], [1, 1], [0, 0]]]}
+
+
+def test_rings_are_not_closed(tmp_path: Path) -> None:
+    assert geometry(tmp_path, polygon("0,0 1,0 1,1"))["coordinates"] == [[[0, 0], [1, 0], [1, 1]]]
+
+
+def test_a_track(tmp_path: Path) -> None:
+    track = (
+        "<gx:Track><altitudeMode>x</altitudeMode><when>2024</when><gx:coord>1 2 30</gx:coord>"
+        "<gx:coord/><when>2025</when><gx:coord> 3\t4 </gx:coord></gx:Track>"
+    )
+    reader = KmlReader(kml(tmp_path, track))
+    (feature,) = features(reader)
+    assert feature.geometry == {"type": "LineString", "coordinates": [[1, 2], [3, 4]]}
+    assert reader.notes == ["Heights were left out."]
+    several = f"<gx:MultiTrack><gx:interpolate>0</gx:interpolate>{track}{track}</gx:MultiTrack>"
+    assert geometry(tmp_path, several)["type"] == "MultiLineString"
+    assert problem(tmp_path, "<Track><coord>1 2</coord><coord>3</coord></Track>") == (
+        "wrong_position",
+        "Position 1 has no latitude.",
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1,2 3,4",
+        "\n\t\t1,2,0\r\n\t\t3,4,0\n",
+        "1,2,0,\n3,4,0,\n",
+        ",1,2 ,3,4",
+        "1,2, 3,4",
+        "1, 2 3, 4",
+        "1, 2, 0 3, 4, 0",
+        "1 , 2 , 0 3 , 4 , 0",
+        "1,2,0,3,4,0",
+        "1, 2, 0.0, 3, 4, -0",
+        "+1,2. 3e0,0.4E1",
+        "1,2,\n3,4",
+        "\u00a01,2\u20033,4",
+    ],
+)
+def test_ways_to_write_coordinates(tmp_path: Path, text: str) -> None:
+    assert positions(tmp_path, text) == [[1, 2], [3, 4]]
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "position"),
+    [
+        ("1,2 3", "wrong_position", 1),
+        ("1 2", "wrong_position", 0),
+        ("1,2,3,4", "wrong_position", 0),
+        ("1,2,3,4,5,6", "wrong_position", 0),  # three positions, or two with heights
+        ("1,2,0,3,4,0 5,6", "wrong_position", 0),
+        ("1,2 3,x", "not_a_number", 1),
+        ("1,2 48/30,31/00", "not_a_number", 1),
+        ("1,2 nan,3", "not_a_number", 1),
+        ("1,2 3,inf", "not_a_number", 1),
+        ("1,2 3,1e999", "not_a_number", 1),
+        ("1,2 3,1_0", "not_a_number", 1),
+        ("1,2 3,,0", "not_a_number", 1),
+        ("1;2", "wrong_position", 0),
+    ],
+)
+def test_coordinates_that_mean_nothing_or_two_things(
+    tmp_path: Path, text: str, code: str, position: int
+) -> None:
+    (found,) = only_feature(KmlReader, kml(tmp_path, line(text))).problems
+    assert (found.code, found.part, found.ring, found.position) == (code, None, None, position)
+
+
+def test_a_problem_names_part_ring_and_position(tmp_path: Path) -> None:
+    written = multi(polygon(RING), polygon(RING, HOLE.replace(".4,.2", "4,north")))
+    (found,) = only_feature(KmlReader, kml(tmp_path, written)).problems
+    assert (found.part, found.ring, found.position) == (1, 1, 2)
+    assert found.message == (
+        'Part 1, ring 1, position 2 has a latitude that is not a number: "north".'
+    )
+    assert found.field == "geometry.coordinates"
+
+
+def test_each_part_may_have_a_problem(tmp_path: Path) -> None:
+    feature = only_feature(KmlReader, kml(tmp_path, multi(point("x,1"), point(), point("1"))))
+    assert feature.geometry is None
+    assert [one.part for one in feature.problems] == [0, 2]
+
+
+@pytest.mark.parametrize(
+    ("written", "code"),
+    [
+        (point("1,2 3,4"), "wrong_nesting"),
+        (polygon("", HOLE), "empty"),
+        (polygon(RING).replace("</outer", f"{ring(RING)}</outer"), "wrong_nesting"),
+    ],
+)
+def test_other_problems(tmp_path: Path, written: str, code: str) -> None:
+    assert problem(tmp_path, written)[0] == code
+
+
+def test_heights_are_left_out_with_a_note(tmp_path: Path) -> None:
+    reader = KmlReader(kml(tmp_path, line("1,2,0.00 3,4,-0")))
+    features(reader)
+    assert reader.notes == []
+    reader = KmlReader(kml(tmp_path, polygon("0,0,1 1,0,1 1,1,1 0,0,1")))
+    assert features(reader)[0].geometry == geometry(tmp_path, polygon(RING))
+    assert reader.notes == ["Heights were left out."]
+
+
+def test_too_many_positions_are_a_problem(tmp_path: Path) -> None:
+    for text in (" ".join(["1,2"] * (GEOMETRY_POSITIONS + 1)), "1,2," * 2 * GEOMETRY_POSITIONS):
+        assert problem(tmp_path, line(text))[0] == "too_many_positions"
+
+
+def test_too_many_positions_of_all_parts_are_a_problem(tmp_path: Path) -> None:
+    part = line("1,2 " * 1000)
+    parts = GEOMETRY_POSITIONS // 1000
+    assert len(geometry(tmp_path, multi(part * parts))["coordinates"]) == parts
+    assert problem(tmp_path, multi(part * (parts + 1)))[0] == "too_many_positions"
