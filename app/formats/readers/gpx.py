@@ -1,0 +1,139 @@
+"""GPX 1.0 and 1.1 (https://www.topografix.com/GPX/1/1/). Extensions are not read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any, ClassVar, Final, TypeAlias
+
+from app.formats.features import FileInvalid, Layer, Reader, SourceFeature
+from app.formats.readers.bounds import Columns, PositionCount
+from app.formats.readers.ordinates import (
+    Position,
+    Unreadable,
+    read_number,
+    read_position,
+    too_many_positions,
+)
+from app.formats.readers.xml_elements import Element, Wanted, read_elements
+from app.geometry.problems import Place
+from app.policy.bounds import GEOMETRY_POSITIONS
+from app.policy.files import VALUE_BYTES
+
+Json: TypeAlias = dict[str, Any]
+
+_LAYERS: Final = {"wpt": "waypoints", "rte": "routes", "trk": "tracks"}
+_COLUMNS: Final = ("name", "desc", "cmt", "sym", "type", "number", "ele", "time")
+_DATA: Final = {
+    "": frozenset({"gpx"}),
+    "gpx": frozenset(_LAYERS),
+    **dict.fromkeys(_LAYERS, frozenset(_COLUMNS)),
+}
+_POINTS: Final = {
+    "rte": _DATA["rte"] | {"rtept"},
+    "trk": _DATA["trk"] | {"trkseg"},
+    "trkseg": frozenset({"trkpt"}),
+}
+_ROOT: Final = frozenset({"gpx"})
+_TEXTS: Final = dict.fromkeys(_COLUMNS, VALUE_BYTES)
+_WITHOUT_POINTS: Final = Wanted(_DATA, _ROOT, frozenset(_LAYERS), _TEXTS)
+_WITH_POINTS: Final = Wanted(_DATA | _POINTS, _ROOT, frozenset(_LAYERS), _TEXTS)
+
+_POINTS_NOTE: Final = "Of the points of routes and tracks only longitude and latitude were read."
+_SHORT_NOTE: Final = "Segments of tracks with a single point were left out."
+
+
+class GpxReader(Reader):
+    """Waypoints as Points, routes as LineStrings, tracks as LineStrings, or as MultiLineStrings
+    where they have several segments."""
+
+    format: ClassVar[str] = "gpx"
+
+    def __init__(self, path: Path) -> None:
+        """Raises FileInvalid when the file is broken or has none of these."""
+        super().__init__()
+        self._path = path
+        columns = {kind: Columns() for kind in _LAYERS}
+        features = dict.fromkeys(_LAYERS, 0)
+        for element in self._elements(_WITHOUT_POINTS):
+            features[element.name] += 1
+            for column in _properties(element):
+                columns[element.name].add(column)
+        self.layers = tuple(
+            Layer(name, features[kind], columns[kind].names())
+            for kind, name in _LAYERS.items()
+            if features[kind]
+        )
+        if not self.layers:
+            raise FileInvalid("The GPX file has no waypoints, routes or tracks.")
+
+    def _elements(self, wanted: Wanted) -> Iterator[Element]:
+        with closing(self._path.open("rb")) as stream:
+            yield from read_elements(stream, wanted)
+
+    def read(self, layer: Layer, crs: str | None = None) -> Iterator[SourceFeature]:
+        """As ``Reader.read``. GPX is always in degrees on WGS 84, so ``crs`` is not used."""
+        positions = PositionCount()
+        elements = (one for one in self._elements(_WITH_POINTS) if _LAYERS[one.name] == layer.name)
+        for number, element in enumerate(elements, start=1):
+            properties = _properties(element)
+            try:
+                lines = _lines(element)
+            except Unreadable as unreadable:
+                yield SourceFeature(number, None, properties, (unreadable.problem,))
+                continue
+            positions.add(sum(map(len, lines)))
+            yield SourceFeature(number, self._geometry(element, lines), properties)
+
+    def _geometry(self, element: Element, lines: list[list[Position]]) -> Json | None:
+        if element.name == "wpt":
+            return {"type": "Point", "coordinates": lines[0][0]}
+        self._note(_POINTS_NOTE)
+        long = [line for line in lines if len(line) > 1]
+        if long and len(long) < len(lines):
+            self._note(_SHORT_NOTE)
+        lines = long or lines
+        if len(lines) > 1:
+            return {"type": "MultiLineString", "coordinates": lines}
+        return {"type": "LineString", "coordinates": lines[0]} if lines else None
+
+    def _note(self, note: str) -> None:
+        if note not in self.notes:
+            self.notes.append(note)
+
+
+def _properties(element: Element) -> Json:
+    """The values of a waypoint, a route or a track by their column."""
+    found: Json = {name: text for name in _COLUMNS if (text := element.text_of(name))}
+    if (height := read_number(found.get("ele", ""))) is not None:
+        found["ele"] = height
+    if re.fullmatch("[0-9]{1,15}", found.get("number", "")):
+        found["number"] = int(found["number"])
+    return found
+
+
+def _lines(element: Element) -> list[list[Position]]:
+    """The positions of a waypoint, a route, or each segment of a track that has any.
+
+    Raises:
+        Unreadable: a point, the first of them, cannot be read; or they are too many.
+    """
+    if element.name == "wpt":
+        return [[_position(element, Place())]]
+    segments = [list(segment.named("trkpt")) for segment in element.named("trkseg")]
+    segments = [points for points in (list(element.named("rtept")), *segments) if points]
+    if sum(map(len, segments)) > GEOMETRY_POSITIONS:
+        raise too_many_positions()
+    return [
+        [
+            _position(point, Place(part if segments[1:] else None, None, index))
+            for index, point in enumerate(points)
+        ]
+        for part, points in enumerate(segments)
+    ]
+
+
+def _position(point: Element, place: Place) -> Position:
+    return read_position(point.get("lon"), point.get("lat"), place)
