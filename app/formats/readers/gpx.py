@@ -12,13 +12,12 @@ from app.formats.features import FileInvalid, Layer, Reader, SourceFeature
 from app.formats.readers.bounds import Columns, PositionCount
 from app.formats.readers.ordinates import (
     Position,
-    Unreadable,
     read_number,
     read_position,
     too_many_positions,
 )
 from app.formats.readers.xml_elements import Element, Wanted, read_elements
-from app.geometry.problems import Place
+from app.geometry.problems import GeometryInvalid, Place
 from app.policy.bounds import GEOMETRY_POSITIONS
 from app.policy.files import VALUE_BYTES
 
@@ -81,8 +80,8 @@ class GpxReader(Reader):
             properties = _properties(element)
             try:
                 lines = _lines(element)
-            except Unreadable as unreadable:
-                yield SourceFeature(number, None, properties, (unreadable.problem,))
+            except GeometryInvalid as invalid:
+                yield SourceFeature(number, None, properties, tuple(invalid.problems))
                 continue
             positions.add(sum(map(len, lines)))
             yield SourceFeature(number, self._geometry(element, lines), properties)
@@ -118,7 +117,7 @@ def _lines(element: Element) -> list[list[Position]]:
     """The positions of a waypoint, a route, or each segment of a track that has any.
 
     Raises:
-        Unreadable: a point, the first of them, cannot be read; or they are too many.
+        GeometryInvalid: a point, the first of them, cannot be read; or they are too many.
     """
     if element.name == "wpt":
         return [[_position(element, Place())]]

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from app.formats.readers.ordinates import Position, Unreadable, read_position, too_many_positions
-from app.geometry.problems import Place
+from app.formats.readers.ordinates import Position, read_position, too_many_positions
+from app.geometry.problems import GeometryInvalid, Place
 from app.policy.bounds import GEOMETRY_POSITIONS
 
 _MOST_COMMAS: Final = 3 * GEOMETRY_POSITIONS  # with heights, and commas between positions
@@ -21,7 +21,7 @@ def read_coordinates(text: str, place: Place) -> tuple[list[Position], bool]:
     """The positions of a text, and whether any has a height other than 0.
 
     Raises:
-        Unreadable: a position, the first of them, cannot be read; or they are too many.
+        GeometryInvalid: a position, the first of them, cannot be read; or they are too many.
     """
     if text.count(",") > _MOST_COMMAS:
         raise too_many_positions()
@@ -29,7 +29,7 @@ def read_coordinates(text: str, place: Place) -> tuple[list[Position], bool]:
     for index, numbers in enumerate(_split(text)):
         if len(numbers) not in (2, 3):
             message = f"has {len(numbers)} numbers; it must be longitude,latitude or with a height."
-            raise Unreadable(place.at(index).problem("wrong_position", message))
+            raise GeometryInvalid([place.at(index).problem("wrong_position", message)])
         positions.append(read_position(numbers[0], numbers[1], place.at(index)))
         has_heights = has_heights or is_height(numbers[2:])
     return positions, has_heights

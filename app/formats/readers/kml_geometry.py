@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
 from app.formats.readers.kml_coordinates import is_height, read_coordinates
-from app.formats.readers.ordinates import Position, Unreadable, read_position, too_many_positions
+from app.formats.readers.ordinates import Position, read_position, too_many_positions
 from app.formats.readers.xml_elements import Element
-from app.geometry.problems import MAX_PROBLEMS, Place, Problem
+from app.geometry.problems import MAX_PROBLEMS, GeometryInvalid, Place, Problem
 from app.policy.bounds import GEOMETRY_POSITIONS
 
 Json: TypeAlias = dict[str, Any]
@@ -36,9 +36,9 @@ class PlacemarkShape:
         for part, element in enumerate(elements):
             try:
                 geometries.append(self._geometry(element, Place(part if elements[1:] else None)))
-            except Unreadable as unreadable:
-                self.problems.append(unreadable.problem)
-                if self.positions > GEOMETRY_POSITIONS or len(self.problems) == MAX_PROBLEMS:
+            except GeometryInvalid as invalid:
+                self.problems.extend(invalid.problems)
+                if self.positions > GEOMETRY_POSITIONS or len(self.problems) >= MAX_PROBLEMS:
                     break
         if not self.problems:
             self.geometry = _together([geometry for geometry in geometries if geometry])
@@ -58,7 +58,7 @@ class PlacemarkShape:
             return {"type": "LineString", "coordinates": positions}
         if len(positions) > 1:
             message = f"is a Point with {len(positions)} positions; it must have one."
-            raise Unreadable(place.problem("wrong_nesting", message))
+            raise GeometryInvalid([place.problem("wrong_nesting", message)])
         return {"type": "Point", "coordinates": positions[0]}
 
     def _rings(self, polygon: Element, place: Place) -> list[list[Position]]:
@@ -71,7 +71,7 @@ class PlacemarkShape:
         ]
         if len(exteriors) > 1:
             message = f"has {len(exteriors)} exterior rings. Make each a Polygon of its own."
-            raise Unreadable(place.problem("wrong_nesting", message))
+            raise GeometryInvalid([place.problem("wrong_nesting", message)])
         rings = [
             self._positions(ring, Place(place.part, index))
             for index, ring in enumerate([*exteriors, *holes])
@@ -79,7 +79,7 @@ class PlacemarkShape:
         if not any(rings):
             return []
         if not exteriors or not rings[0]:
-            raise Unreadable(place.problem("empty", "has holes, and no exterior ring."))
+            raise GeometryInvalid([place.problem("empty", "has holes, and no exterior ring.")])
         return [ring for ring in rings if ring]
 
     def _positions(self, element: Element, place: Place) -> list[Position]:

@@ -4,44 +4,37 @@ from __future__ import annotations
 
 from math import isfinite
 
+from app.formats.positions import unreadable
 from app.formats.readers.bounds import shown
-from app.geometry.problems import Place, Problem, whole_problem
+from app.geometry.problems import GeometryInvalid, Place
 from app.policy.bounds import GEOMETRY_POSITIONS
 
 Position = list[float]
 """Longitude and latitude, or x and y."""
 
 
-class Unreadable(Exception):
-    """What a geometry has as its positions cannot be read; ``problem`` says where and why."""
-
-    def __init__(self, problem: Problem) -> None:
-        super().__init__(problem.message)
-        self.problem = problem
-
-
-def too_many_positions() -> Unreadable:
+def too_many_positions() -> GeometryInvalid:
     """A geometry has more positions than any boundary may have, so the rest is not read."""
     message = (
         f"The geometry has more than {GEOMETRY_POSITIONS:,} positions, which is what a boundary "
         "may have. Simplify it."
     )
-    return Unreadable(whole_problem("too_many_positions", message, "geometry"))
+    return GeometryInvalid([unreadable(message, "too_many_positions")])
 
 
 def read_position(longitude: str | None, latitude: str | None, place: Place) -> Position:
     """Read a position; None stands for a number that is missing.
 
     Raises:
-        Unreadable: one of the two is not a finite number.
+        GeometryInvalid: one of the two is not a finite number.
     """
     position = []
     for name, text in (("longitude", longitude), ("latitude", latitude)):
         if text is None:
-            raise Unreadable(place.problem("wrong_position", f"has no {name}."))
+            raise GeometryInvalid([place.problem("wrong_position", f"has no {name}.")])
         if (number := read_number(text)) is None:
             message = f"has a {name} that is not a number: {shown(text)}."
-            raise Unreadable(place.problem("not_a_number", message))
+            raise GeometryInvalid([place.problem("not_a_number", message)])
         position.append(number)
     return position
 
