@@ -1,0 +1,122 @@
+"""Geometries as text: WKT, also with PostGIS's SRID, WKB in hexadecimal digits, and GeoJSON."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+import orjson
+import shapely
+
+from app.formats.positions import unreadable
+from app.formats.readers.bounds import shown
+from app.formats.readers.ordinates import too_many_positions
+from app.formats.readers.wkb import check_wkb
+from app.geometry.problems import GeometryInvalid, Problem
+from app.policy.bounds import GEOMETRY_POSITIONS
+
+Json: TypeAlias = dict[str, Any]
+
+_SRID: Final = re.compile(r"\s*SRID\s*=\s*([0-9]{1,6})\s*;\s*", re.IGNORECASE)
+# GEOS calls itself for each member of a collection, so it is given none.
+_WKT: Final = re.compile(
+    r"(MULTI)?(POINT|LINESTRING|POLYGON)\s*(Z|M|ZM)?\s*(\(|EMPTY)", re.IGNORECASE
+)
+_OTHER_WKT: Final = re.compile(
+    r"(GEOMETRYCOLLECTION|CIRCULARSTRING|COMPOUNDCURVE|CURVEPOLYGON|MULTICURVE|MULTISURFACE"
+    r"|POLYHEDRALSURFACE|TIN|TRIANGLE)\b",
+    re.IGNORECASE,
+)
+_HEX: Final = re.compile(r"(?:\\x)?0[01][0-9a-f]{16,}", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadGeometry:
+    """A geometry of a text. ``geometry`` is None when it is empty. ``srid`` is the number of its
+    coordinate reference system where the text has one; for GeoJSON always 4326."""
+
+    geometry: Json | None
+    srid: int | None
+    positions: int
+    is_flat: bool  # otherwise heights or measures were left out
+
+
+def is_geometry(text: str) -> bool:
+    """Whether a text looks like a geometry, whatever follows its beginning."""
+    text = _SRID.sub("", text.strip(), count=1)
+    return bool(
+        text.startswith("{") or _HEX.match(text) or _WKT.match(text) or _OTHER_WKT.match(text)
+    )
+
+
+def read_geometry_text(text: str) -> ReadGeometry:
+    """Read a geometry from a text that is not blank.
+
+    Raises:
+        GeometryInvalid: the text is no geometry, of another type, or has too many positions.
+    """
+    text = text.strip()
+    if text.startswith("{"):
+        return _from_geojson(text)
+    if _HEX.fullmatch(text):
+        data = bytes.fromhex(text.removeprefix("\\x"))
+        srid = check_wkb(data)
+        return _from_shapely(shapely.from_wkb, data, srid)
+    srid = None
+    if found := _SRID.match(text):
+        text, srid = text[found.end() :], int(found[1]) or None
+    _check_wkt(text)
+    return _from_shapely(shapely.from_wkt, text, srid)
+
+
+def _from_geojson(text: str) -> ReadGeometry:
+    arrays = text.count("[") + text.count("{")
+    if arrays > 2 * GEOMETRY_POSITIONS or text.count(",") > 4 * GEOMETRY_POSITIONS:
+        raise too_many_positions()
+    try:
+        return ReadGeometry(orjson.loads(text), 4326, arrays, is_flat=True)
+    except orjson.JSONDecodeError as error:
+        message = f"The geometry is not JSON: {error.msg} at character {error.pos + 1:,}."
+        raise GeometryInvalid([unreadable(message)]) from None
+
+
+def _check_wkt(text: str) -> None:
+    if text.count(",") >= GEOMETRY_POSITIONS:  # each separates two positions
+        raise too_many_positions()
+    if found := _OTHER_WKT.match(text):
+        message = f"The geometry is a {found[1].upper()}, not made of points, lines or polygons."
+        raise GeometryInvalid([unreadable(message, "wrong_type")])
+    if not _WKT.match(text):
+        message = f"{shown(text)} is neither WKT, nor WKB in hexadecimal digits, nor GeoJSON."
+        raise GeometryInvalid([unreadable(message)])
+
+
+def _from_shapely(
+    parse: Callable[[Any], shapely.Geometry], source: object, srid: int | None
+) -> ReadGeometry:
+    try:
+        with np.errstate(all="ignore"):  # a number that no float holds
+            geometry = parse(source)
+    except shapely.errors.ShapelyError as error:
+        raise GeometryInvalid([_fault(str(error))]) from None
+    if shapely.is_empty(geometry):
+        return ReadGeometry(None, srid, 0, is_flat=True)
+    positions = shapely.get_coordinates(geometry)
+    if not np.isfinite(positions).all():
+        message = "The geometry has a number that is not finite."
+        raise GeometryInvalid([unreadable(message, "not_a_number")])
+    is_flat = not (shapely.has_z(geometry) or shapely.has_m(geometry))
+    parsed = orjson.loads(shapely.to_geojson(shapely.force_2d(geometry)))
+    return ReadGeometry(parsed, srid, len(positions), is_flat)
+
+
+def _fault(reason: str) -> Problem:
+    """What GEOS says of a text or of bytes that it cannot read."""
+    if "closed linestring" in reason:
+        message = "A ring is not closed. Repeat its first position as the last."
+        return unreadable(message, "not_closed")
+    detail = shown(reason.partition(": ")[2].strip() or reason)
+    return unreadable(f"The geometry cannot be read: {detail}.")

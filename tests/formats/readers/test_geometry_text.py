@@ -1,0 +1,170 @@
+"""Geometries as WKT, WKB and GeoJSON, and those that are made to do harm."""
+
+from __future__ import annotations
+
+import random
+import struct
+from typing import Any
+
+import pytest
+import shapely
+
+from app.formats.readers.geometry_text import ReadGeometry, is_geometry, read_geometry_text
+from app.geometry import GeometryInvalid
+from app.policy.bounds import GEOMETRY_POSITIONS
+
+POINT = {"type": "Point", "coordinates": [1, 2]}
+SQUARE = "((0 0, 1 0, 1 1, 0 0))"
+
+
+def wkb(text: str, **options: Any) -> str:
+    return str(shapely.to_wkb(shapely.from_wkt(text), hex=True, **options))
+
+
+def problem(text: str) -> tuple[str, str]:
+    with pytest.raises(GeometryInvalid) as refused:
+        read_geometry_text(text)
+    (found,) = refused.value.problems
+    return found.code, found.message
+
+
+@pytest.mark.parametrize(
+    ("text", "srid"),
+    [
+        ("POINT (1 2)", None),
+        (" point(1  2)\n", None),
+        ("SRID=25832;POINT(1 2)", 25832),
+        ("srid = 0; Point (1 2)", None),
+        (wkb("POINT (1 2)"), None),
+        (wkb("POINT (1 2)", byte_order=0), None),
+        ("\\x" + wkb("POINT (1 2)").lower(), None),
+        ("0101000020EB7A0000000000000000F03F0000000000000040", 31467),
+        ('{"type": "Point", "coordinates": [1, 2]}', 4326),
+    ],
+)
+def test_ways_to_write_a_point(text: str, srid: int | None) -> None:
+    found = read_geometry_text(text)
+    assert (found.geometry, found.srid, found.is_flat) == (POINT, srid, True)
+    assert is_geometry(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "POINT Z (1 2 3)",
+        "POINTZ(1 2 3)",
+        "POINT (1 2 3)",
+        "POINT M (1 2 3)",
+        "POINT ZM (1 2 3 4)",
+        *(wkb(f"POINT {kind} (1 2 3)", flavor=flavor) for kind in "ZM" for flavor in ("iso",)),
+        *(wkb("POINT Z (1 2 3)", flavor=flavor) for flavor in ("iso", "extended")),
+        wkb("POINT ZM (1 2 3 4)", flavor="iso"),
+    ],
+)
+def test_heights_and_measures_are_left_out(text: str) -> None:
+    assert read_geometry_text(text) == ReadGeometry(POINT, None, 1, is_flat=False)
+
+
+@pytest.mark.parametrize("flavor", ["iso", "extended"])
+@pytest.mark.parametrize("kind", ["", " Z"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "MULTIPOLYGON (((0 0, 1 0, 1 1, 0 0)), ((5 5, 9 5, 9 9, 5 5), (6 5, 7 5, 7 6, 6 5)))",
+        f"POLYGON {SQUARE}",
+        "MULTIPOINT ((1 2), (3 4))",
+        "MULTILINESTRING ((1 2, 3 4), (5 6, 7 8))",
+        "LINESTRING (1 2, 3 4)",
+    ],
+)
+def test_wkb_is_what_wkt_is(text: str, kind: str, flavor: str) -> None:
+    geometry = shapely.from_wkt(text)
+    geometry = shapely.force_3d(geometry, 5) if kind else geometry
+    found = read_geometry_text(str(shapely.to_wkb(geometry, True, flavor=flavor)))
+    assert found.geometry == read_geometry_text(text).geometry
+    assert found.is_flat is not bool(kind)
+
+
+def test_numbers_are_the_doubles_of_the_text() -> None:
+    chosen = random.Random(7)
+    texts = [f"{chosen.uniform(-180, 180):.{chosen.randint(0, 25)}f}" for _ in range(20_000)]
+    pairs = [" ".join(texts[index : index + 2]) for index in range(0, len(texts), 2)]
+    found = read_geometry_text(f"LINESTRING ({', '.join(pairs)})").geometry
+    assert found is not None
+    assert [x for pair in found["coordinates"] for x in pair] == [float(text) for text in texts]
+
+
+@pytest.mark.parametrize("text", ["POINT EMPTY", "MULTIPOLYGON Z EMPTY", wkb("POINT EMPTY")])
+def test_empty_geometries_are_none(text: str) -> None:
+    assert read_geometry_text(text).geometry is None
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "message"),
+    [
+        ("circle", "unreadable", '"circle" is neither WKT, nor WKB'),
+        ("POINT (1 x)", "unreadable", "Expected number but encountered word: 'x'"),
+        ("POINT (1, 2)", "unreadable", "Expected number"),
+        ("POINT (1 2", "unreadable", "end of stream"),
+        ("POINT (1 2) x", "unreadable", "Unexpected text"),
+        ("POINT (1 nan)", "not_a_number", "not finite"),
+        ("POINT (1 1e999)", "not_a_number", "not finite"),
+        ("POLYGON ((0 0, 1 0, 1 1))", "not_closed", "Repeat its first position"),
+        ("GEOMETRYCOLLECTION (POINT (1 2))", "wrong_type", "is a GEOMETRYCOLLECTION"),
+        ("CURVEPOLYGON ((0 0, 1 0, 1 1, 0 0))", "wrong_type", "is a CURVEPOLYGON"),
+        (wkb("GEOMETRYCOLLECTION (POINT (1 2))"), "wrong_type", "not made of points"),
+        ('{"type": "Point", "coordinates": [1,', "unreadable", "is not JSON"),
+        ('{"a":' * 100_000, "unreadable", "is not JSON"),
+    ],
+)
+def test_what_cannot_be_read(text: str, code: str, message: str) -> None:
+    found = problem(text)
+    assert found[0] == code
+    assert message in found[1]
+
+
+@pytest.mark.parametrize("text", ["GEOMETRYCOLLECTION(" * 300_000, "MULTIPOINT(" * 300_000])
+def test_nested_wkt_is_refused(text: str) -> None:
+    assert problem(text)[0] in ("wrong_type", "unreadable")
+
+
+@pytest.mark.parametrize("kind", [4, 5, 6, 7, 9, 12])
+@pytest.mark.parametrize("before", [b"", struct.pack("<BIIBIdd", 1, 4, 2, 1, 1, 0, 0)])
+def test_nested_wkb_is_refused(kind: int, before: bytes) -> None:
+    """GEOS takes a member of any type, and then another in it, before it looks at the type."""
+    assert problem((before + struct.pack("<BII", 1, kind, 2) * 300_000).hex())[0] == "wrong_type"
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        struct.pack("<BIIdd", 1, 2, 2**32 - 1, 0, 0),
+        struct.pack("<BIIId", 1, 3, 2**32 - 1, 2**31, 0),
+        struct.pack("<BIIBI", 1, 6, 2**32 - 1, 1, 3),
+        struct.pack("<BI", 1, 1) + bytes(15),
+        struct.pack("<BII", 1, 2, 1),
+    ],
+)
+def test_wkb_that_promises_too_much_is_refused(data: bytes) -> None:
+    assert problem(data.hex())[0] in ("unreadable", "too_many_positions")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"LINESTRING ({'1 2,' * GEOMETRY_POSITIONS}1 2)",
+        struct.pack("<BII", 1, 3, 250_000).hex() + "00000000" * 250_000,
+        '{"type": "LineString", "coordinates": [' + "[1,2]," * 210_000 + "[1,2]]}",
+        '{"a": [' + "{}," * 1_000_000 + "{}]}",
+        '{"a": [' + "1," * 1_000_000 + "1]}",
+    ],
+)
+def test_too_many_positions_are_refused(text: str) -> None:
+    assert problem(text)[0] == "too_many_positions"
+
+
+@pytest.mark.parametrize(
+    "text", ["", "circle", "points", "POINTLESS (1", "0101", "deadbeef" * 9, "12.5", "[1, 2]"]
+)
+def test_what_does_not_look_like_a_geometry(text: str) -> None:
+    assert not is_geometry(text)
