@@ -43,6 +43,16 @@ def positions_of(geometry: Json) -> Points:
         raise _not_a_position() from None
 
 
+def has_heights(geometry: Any) -> bool:
+    """Whether the first position of a geometry has more than two ordinates."""
+    value = geometry
+    while isinstance(value, dict):
+        value = value.get("geometries", value.get("coordinates"))
+        while isinstance(value, list) and value and isinstance(value[0], list | dict):
+            value = value[0]
+    return isinstance(value, list) and len(value) > 2
+
+
 def replace_positions(geometry: Json, points: Points) -> Json:
     """Return the geometry with other positions, as many as ``positions_of`` found."""
     rest: Iterator[list[float]] = iter(points.tolist())

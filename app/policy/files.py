@@ -35,7 +35,7 @@ COLUMNS: Final = 500
 COLUMN_NAME_LENGTH: Final = 1000  # survey forms name columns by whole questions
 VALUE_BYTES: Final = 1024 * 1024  # of one value of a column
 GEOMETRY_BYTES: Final = 32 * 1024 * 1024  # of one geometry, as the file has it
-GEOMETRY_POSITIONS: Final = 1_000_000  # of one geometry; 150 MB of memory, twice in a projection
+FEATURE_TOKENS: Final = 3_000_000  # of a GeoJSON feature: keys, values, brackets; 300 MB of memory
 CRS_LENGTH: Final = 20_000  # characters that define a coordinate reference system
 XML_DEPTH: Final = 100
 

@@ -1,0 +1,123 @@
+"""GeoJSON (RFC 7946, and `crs` of its predecessor of 2008) and sequences of it (RFC 8142).
+
+A file holds a FeatureCollection, or Features or geometries one after the other. It is read twice:
+``geojson_scan`` goes through all of it, and rejects a file that is incomplete or exceeds a bound;
+then the features are read one by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, ClassVar, Final
+
+import orjson
+
+from app.formats.crs import Projection, read_crs
+from app.formats.features import FileInvalid, Layer, Reader, SourceFeature
+from app.formats.positions import has_heights, unreadable
+from app.formats.readers.bounds import shown
+from app.formats.readers.geojson_scan import ID, scan
+from app.formats.readers.json_stream import values
+from app.geometry import GeometryInvalid
+from app.geometry.problems import whole_problem
+from app.policy.files import VALUE_BYTES
+
+_HEIGHTS: Final = "Heights were left out."
+
+
+class GeoJsonReader(Reader):
+    """One layer, with the name that the file has in it, or its own. Heights are kept where nothing
+    is transformed. A Feature's ``id`` is a property, unless it has one of that name."""
+
+    format: ClassVar[str] = "geojson"
+
+    def __init__(self, path: Path) -> None:
+        """Raises FileInvalid when the file is broken, has something else than features, exceeds a
+        bound, or names a system of coordinates that is not known."""
+        super().__init__()
+        self._path = path
+        with path.open("rb") as file:
+            self._contents = scan(file)
+        self._projection = _projection(self._contents.crs)
+        name, columns = self._contents.name or path.stem, self._contents.columns
+        layer = Layer(name, self._contents.features, columns)
+        if projection := self._projection:
+            layer = replace(layer, crs=projection.name, accuracy=projection.accuracy)
+            self._note(projection.note)
+        self.layers = (layer,)
+
+    def read(self, layer: Layer, crs: str | None = None) -> Iterator[SourceFeature]:
+        """As ``Reader.read``. What says nothing else is in degrees on WGS 84, so ``crs`` is not
+        used."""
+        with closing(self._path.open("rb")) as file:
+            for number, value in enumerate(values(file, self._contents.path), start=1):
+                bare = self._contents.has_bare_geometries
+                feature = {"type": "Feature", "geometry": value} if bare else value
+                yield self._feature(number, feature)
+
+    def _feature(self, number: int, value: Any) -> SourceFeature:
+        if not isinstance(value, dict) or value.get("type") != "Feature":
+            problem = whole_problem("not_a_feature", "This is not a GeoJSON Feature.", "type")
+            return SourceFeature(number, None, {}, (problem,))
+        try:
+            geometry = self._geometry(value)
+        except GeometryInvalid as error:
+            return SourceFeature(number, None, _properties(number, value), tuple(error.problems))
+        return SourceFeature(number, geometry, _properties(number, value))
+
+    def _geometry(self, feature: dict[str, Any]) -> dict[str, Any] | None:
+        """The geometry of a Feature on WGS 84; raises GeometryInvalid."""
+        if "geometry" not in feature:
+            message = "The feature has no `geometry`. Without a boundary, it must be `null`."
+            raise GeometryInvalid([unreadable(message, "missing_member")])
+        geometry = feature["geometry"]
+        if geometry is not None and not isinstance(geometry, dict):
+            message = "`geometry` is not a GeoJSON object."
+            raise GeometryInvalid([unreadable(message, "not_an_object")])
+        if geometry is None or self._projection is None:
+            return geometry
+        if has_heights(geometry):
+            self._note(_HEIGHTS)
+        return self._projection.to_wgs84(geometry)
+
+    def _note(self, note: str | None) -> None:
+        if note and note not in self.notes:
+            self.notes.append(note)
+
+
+class GeoJsonSequenceReader(GeoJsonReader):
+    """The same for a file that is named as a sequence: either reads both."""
+
+    format: ClassVar[str] = "geojsonl"
+
+
+def _properties(number: int, feature: dict[str, Any]) -> dict[str, Any]:
+    """The properties of a Feature, and its id.
+
+    Raises:
+        FileInvalid: one is too large.
+    """
+    found = feature.get("properties")
+    properties: dict[str, Any] = found if isinstance(found, dict) else {}
+    if isinstance(feature.get(ID), str | int | float) and ID not in properties:
+        properties = {ID: feature[ID], **properties}
+    for name, value in properties.items():
+        if isinstance(value, dict | list) and len(orjson.dumps(value)) > VALUE_BYTES:
+            raise FileInvalid(
+                f"The value of {shown(name)} in feature {number:,} is longer than "
+                f"{VALUE_BYTES // 2**20} MiB. Shorten it."
+            )
+    return properties
+
+
+def _projection(crs: str | None) -> Projection | None:
+    """The system that a file names; None: degrees on WGS 84, as they are.
+
+    Raises:
+        FileInvalid: it is not known.
+    """
+    projection = read_crs(crs) if crs else None
+    return None if projection is None or projection.is_wgs84 else projection

@@ -1,0 +1,200 @@
+"""What a GeoJSON file holds: its features, their columns, its name and system of coordinates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, BinaryIO, Final, TypeAlias
+
+from app.formats.features import FileInvalid
+from app.formats.readers.bounds import Columns, PositionCount, shown
+from app.formats.readers.json_stream import events
+from app.policy.files import FEATURE_TOKENS, VALUE_BYTES
+
+ID: Final = "id"  # the member of a Feature, and the property that it becomes
+
+_COLLECTION: Final = "FeatureCollection"
+_FEATURE: Final = "Feature"
+_GEOMETRIES: Final = frozenset({
+    "Point", "MultiPoint", "LineString", "MultiLineString", "Polygon", "MultiPolygon",
+    "GeometryCollection",
+})  # fmt: skip
+_ITEMS: Final = "features.item"
+_ALONE: Final = ""  # the path of a value that is not in another one
+_NAME_LENGTH: Final = 100
+_WANTED: Final = "a GeoJSON FeatureCollection, or Features one after the other"
+_CONVERT: Final = (
+    "Convert the file first, for example with: "
+    "ogr2ogr -t_srs EPSG:4326 -lco RFC7946=YES converted.geojson FILE"
+)
+
+_Handler: TypeAlias = Callable[[str, Any], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """``path`` is where in the file its features are; ``crs`` what its member of that name says."""
+
+    path: str
+    features: int
+    columns: tuple[str, ...]
+    name: str
+    crs: str | None
+    has_bare_geometries: bool
+
+
+def scan(file: BinaryIO) -> Contents:
+    """Read a whole file.
+
+    Raises:
+        FileInvalid: it is not JSON to its end, has something else than features or none, or exceeds
+            a bound.
+    """
+    found = _Scan()
+    for path, event, value in events(file):
+        found.add(path, event, value)
+    return found.contents()
+
+
+class _Features:
+    """The features at a path."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.columns = Columns()
+
+    def start(self, event: str, _: Any) -> None:
+        if event not in ("map_key", "end_map", "end_array"):
+            self.count += 1
+
+    def add_property(self, event: str, value: Any) -> None:
+        if event == "map_key":
+            self.columns.add(value)
+
+    def add_id(self, event: str, _: Any) -> None:
+        if event in ("string", "number"):
+            self.columns.add(ID)
+
+
+class _Scan:
+    def __init__(self) -> None:
+        self._features = {path: _Features() for path in (_ITEMS, _ALONE)}
+        self._types: set[str] = set()
+        self._name = ""
+        self._crs = _Crs()
+        self._positions = PositionCount()
+        self._tokens = 0  # of a feature
+        self._last = ""  # event
+        self._handlers: Mapping[str, _Handler] = {
+            "type": self._add_type,
+            "name": self._add_name,
+            **self._crs.handlers,
+            **{path: features.start for path, features in self._features.items()},
+            "id": self._features[_ALONE].add_id,
+            "properties": self._features[_ALONE].add_property,
+            f"{_ITEMS}.id": self._features[_ITEMS].add_id,
+            f"{_ITEMS}.properties": self._features[_ITEMS].add_property,
+        }
+
+    def add(self, path: str, event: str, value: Any) -> None:
+        """Take the next token; raises FileInvalid."""
+        self._tokens = 0 if path in self._features else self._tokens + 1
+        if self._tokens > FEATURE_TOKENS:
+            raise FileInvalid(
+                f"A feature has more than {FEATURE_TOKENS:,} values and brackets. Simplify it, or "
+                "divide it."
+            )
+        if event == "number" and self._last == "start_array":
+            self._positions.add(1)
+        elif event == "string" and len(value) > VALUE_BYTES:
+            raise FileInvalid(f"A text is longer than {VALUE_BYTES // 2**20} MiB. Shorten it.")
+        self._last = event
+        if handler := self._handlers.get(path):
+            handler(event, value)
+
+    def contents(self) -> Contents:
+        """What was found, at the end of the file; raises FileInvalid."""
+        if not self._types:
+            raise FileInvalid(f"The file is not GeoJSON: it has no `type`. It must be {_WANTED}.")
+        if len(self._types) > 1:
+            names = " and ".join(sorted(self._types))
+            raise FileInvalid(f"The file mixes {names}. It must be {_WANTED}.")
+        path = _ITEMS if _COLLECTION in self._types else _ALONE
+        features = self._features[path]
+        if not features.count:
+            raise FileInvalid("The file has no features.")
+        return Contents(
+            path=path,
+            features=features.count,
+            columns=features.columns.names() if "geometry" not in self._types else (),
+            name=self._name if path == _ITEMS else "",
+            crs=self._crs.of(self._features[_ALONE].count),
+            has_bare_geometries="geometry" in self._types,
+        )
+
+    def _add_type(self, event: str, value: Any) -> None:
+        if event == "map_key":
+            return
+        if value in _GEOMETRIES:
+            self._types.add("geometry")
+        elif value in (_COLLECTION, _FEATURE):
+            self._types.add(value)
+        else:
+            found = shown(str(value))
+            raise FileInvalid(
+                f"The file contains a value of the type {found}. It must be {_WANTED}."
+            )
+
+    def _add_name(self, event: str, value: Any) -> None:
+        if event == "string":
+            self._name = "".join(filter(str.isprintable, value[:_NAME_LENGTH])).strip()
+
+
+class _Crs:
+    """The members ``crs`` of the values in a file, which must all be the same."""
+
+    def __init__(self) -> None:
+        self._text: str | None = None
+        self._named = 0  # values with one
+        self._is_named = False  # the one that is being read
+        self.handlers: Mapping[str, _Handler] = {
+            "crs": self._add,
+            "crs.type": self._check_type,
+            "crs.properties.name": self._add_name,
+            "crs.properties.code": self._add_code,
+        }
+
+    def of(self, values: int) -> str | None:
+        """The system of all values of a file; raises FileInvalid."""
+        if self._named not in (0, values):
+            raise FileInvalid(f"Only some values of the file have a `crs`. {_CONVERT}")
+        return self._text
+
+    def _add(self, event: str, value: Any) -> None:
+        if event == "string":
+            self._set(value)
+        elif event == "start_map":
+            self._is_named = False
+        elif event == "end_map" and self._is_named:
+            return
+        elif event not in ("null", "map_key"):
+            raise FileInvalid(f"The `crs` of the file names no coordinate system. {_CONVERT}")
+
+    def _check_type(self, event: str, value: Any) -> None:
+        if value == "link":
+            raise FileInvalid(f"The `crs` of the file is a link, which is not followed. {_CONVERT}")
+
+    def _add_name(self, event: str, value: Any) -> None:
+        if event == "string":
+            self._set(value)
+
+    def _add_code(self, event: str, value: Any) -> None:
+        if event in ("string", "number"):
+            self._set(f"EPSG:{value}")
+
+    def _set(self, text: str) -> None:
+        if self._text not in (None, text):
+            raise FileInvalid(f"The values of the file have several `crs`. {_CONVERT}")
+        self._text = text
+        self._named += 1
+        self._is_named = True

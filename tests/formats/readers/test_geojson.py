@@ -1,0 +1,231 @@
+"""GeoJSON as programs write it, and as nobody should."""
+
+from __future__ import annotations
+
+import json
+import random
+import struct
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.formats.features import Layer
+from app.formats.readers.geojson import GeoJsonReader
+from app.policy.files import COLUMNS, FEATURE_TOKENS, VALUE_BYTES
+from tests.formats.readers.reading import features, refusal
+from tests.make import point, square
+from tests.make.features import DISTRICTS, collection, feature
+
+
+def written(folder: Path, content: bytes) -> Path:
+    path = folder / "upload.geojson"
+    path.write_bytes(content)
+    return path
+
+
+def reader(folder: Path, content: bytes) -> GeoJsonReader:
+    return GeoJsonReader(written(folder, content))
+
+
+def refused(folder: Path, content: bytes) -> str:
+    return refusal(GeoJsonReader, written(folder, content))
+
+
+def named(crs: str) -> dict[str, Any]:
+    return {"type": "name", "properties": {"name": crs}}
+
+
+def test_a_feature_collection(tmp_path: Path) -> None:
+    first, second = feature(square(), name="a", trees=7), feature(None, name="b", tags=["x"])
+    opened = reader(tmp_path, collection(first, second, name="Forests"))
+    assert opened.layers == (Layer("Forests", 2, ("name", "trees", "tags")),)
+    for _ in range(2):  # as often as one likes
+        one, two = features(opened)
+        assert (one.number, one.geometry, one.properties) == (
+            1,
+            square(),
+            {"name": "a", "trees": 7},
+        )
+        assert (two.number, two.geometry, two.properties) == (2, None, {"name": "b", "tags": ["x"]})
+    assert opened.notes == []
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        pytest.param(lambda one, two: one + b"\n" + two + b"\n", id="newline-delimited"),
+        pytest.param(lambda one, two: b"\x1e" + one + b"\n\x1e" + two + b"\n", id="RFC 8142"),
+        pytest.param(lambda one, two: b"\xef\xbb\xbf" + one + two, id="byte order mark"),
+    ],
+)
+def test_features_one_after_the_other(tmp_path: Path, content: Any) -> None:
+    first, second = feature(square(), name="a"), feature(None, name="b")
+    opened = reader(tmp_path, content(json.dumps(first).encode(), json.dumps(second).encode()))
+    assert opened.layers == (Layer("upload", 2, ("name",)),)
+    assert [one.geometry for one in features(opened)] == [square(), None]
+
+
+def test_geometries_without_features(tmp_path: Path) -> None:
+    several = {"type": "GeometryCollection", "geometries": [point(), square()]}
+    opened = reader(tmp_path, b"\n".join(json.dumps(one).encode() for one in (square(), several)))
+    assert opened.layers == (Layer("upload", 2, ()),)
+    found = [(one.geometry, one.properties) for one in features(opened)]
+    assert found == [(square(), {}), (several, {})]
+
+
+def test_the_id_of_a_feature_is_a_property(tmp_path: Path) -> None:
+    content = collection(
+        {**feature(None, name="a"), "id": "way/7"},
+        {**feature(None, name="b"), "id": 8},
+        {**feature(None, id=None), "id": 9},
+        {**feature(None), "id": None},
+    )
+    opened = reader(tmp_path, content)
+    assert opened.layers[0].columns == ("name", "id")
+    assert [one.properties for one in features(opened)] == [
+        {"id": "way/7", "name": "a"},
+        {"id": 8, "name": "b"},
+        {"id": None},
+        {},
+    ]
+
+
+def test_numbers_are_the_doubles_of_the_file(tmp_path: Path) -> None:
+    chosen = random.Random(7)
+    texts = [f"{chosen.uniform(-180, 180):.{chosen.randint(0, 25)}f}" for _ in range(20_000)]
+    texts += ["1e2", "-0.0", "1.7976931348623157e308", "5e-324", "0.1", "-122.65180000000001"]
+    content = f'{{"type":"Feature","geometry":null,"properties":{{"n":[{",".join(texts)}]}}}}'
+    (one,) = features(reader(tmp_path, content.encode()))
+    numbers = one.properties["n"]
+    expected = [json.loads(text) for text in texts]
+    assert [type(number) for number in numbers] == [type(number) for number in expected]
+    assert [struct.pack("d", n) for n in numbers] == [struct.pack("d", n) for n in expected]
+
+
+def test_heights_are_kept(tmp_path: Path) -> None:
+    high = {"type": "Point", "coordinates": [9.0, 50.0, 312.5]}
+    assert features(reader(tmp_path, collection(feature(high))))[0].geometry == high
+
+
+@pytest.mark.parametrize("crs", ["urn:ogc:def:crs:OGC:1.3:CRS84", "EPSG:4326"])
+def test_a_crs_that_says_what_the_standard_says(tmp_path: Path, crs: str) -> None:
+    high = {"type": "Point", "coordinates": [9.0, 50.0, 312.5]}
+    opened = reader(tmp_path, collection(feature(high), crs=named(crs)))
+    assert opened.layers[0].crs == "EPSG:4326"
+    assert features(opened)[0].geometry == high
+
+
+@pytest.mark.parametrize(
+    "crs",
+    [
+        named("urn:ogc:def:crs:EPSG::31467"),
+        named("EPSG:31467"),
+        {"type": "EPSG", "properties": {"code": 31467}},
+        "EPSG:31467",
+    ],
+)
+def test_another_crs_is_transformed(tmp_path: Path, crs: Any) -> None:
+    place = {"type": "Point", "coordinates": [3_500_000, 5_540_000, 312.5]}
+    content = [collection(feature(place), crs=crs)]
+    content.append(json.dumps({**feature(place), "crs": crs}).encode() * 2)
+    for text in content:
+        opened = reader(tmp_path, text)
+        assert (opened.layers[0].crs, opened.layers[0].accuracy) == ("EPSG:31467", 3)
+        geometry = features(opened)[0].geometry
+        assert geometry is not None
+        # The arc of the meridian to 50° is 278 m longer on Bessel's ellipsoid; then the datum.
+        assert geometry["coordinates"] == pytest.approx([8.999, 49.9963], abs=0.0001)
+        transformed, heights = opened.notes
+        assert "accurate to about 3 m" in transformed
+        assert heights == "Heights were left out."
+
+
+def test_positions_that_cannot_be_transformed(tmp_path: Path) -> None:
+    shapes = [
+        {"type": "Point", "coordinates": [1e9, 1e9]},
+        {"type": "Point", "coordinates": ["x", 1]},
+        {"type": "GeometryCollection", "geometries": 5},
+    ]
+    opened = reader(tmp_path, collection(*map(feature, shapes), crs=named("EPSG:25832")))
+    codes = [[problem.code for problem in one.problems] for one in features(opened)]
+    assert codes == [["out_of_range"], ["wrong_position"], ["wrong_position"]]
+
+
+@pytest.mark.parametrize(
+    ("value", "code"),
+    [
+        (7, "not_a_feature"),
+        ({"type": "Point", "coordinates": [0, 0]}, "not_a_feature"),
+        ({"type": "Feature", "properties": {"name": "x"}}, "missing_member"),
+        ({**feature(), "geometry": [1, 2], "properties": {"name": "x"}}, "not_an_object"),
+    ],
+)
+def test_what_is_no_feature(tmp_path: Path, value: Any, code: str) -> None:
+    opened = reader(tmp_path, collection(value, feature(name="good")))
+    wrong, good = features(opened)
+    assert opened.layers[0].features == 2
+    assert [problem.code for problem in wrong.problems] == [code]
+    assert good.properties == {"name": "good"}
+
+
+def test_properties_that_are_none(tmp_path: Path) -> None:
+    opened = reader(tmp_path, collection({"type": "Feature", "geometry": None, "properties": None}))
+    assert [one.properties for one in features(opened)] == [{}]
+
+
+def test_the_districts(tmp_path: Path) -> None:
+    opened = GeoJsonReader(DISTRICTS)
+    expected = json.loads(DISTRICTS.read_text())["features"]
+    assert [one.geometry for one in features(opened)] == [one["geometry"] for one in expected]
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (b"", "is empty"),
+        (b"[]", "no `type`"),
+        (b'"FeatureCollection"', "no `type`"),
+        (b'{"type":"Topology"}', 'contains a value of the type "Topology"'),
+        (b'{"type":7}', 'of the type "7"'),
+        (collection() + b'{"type":"Feature"}', "mixes Feature and FeatureCollection"),
+        (collection(), "has no features"),
+        (collection(feature())[:-1], "incomplete"),
+        (b'{"type":"FeatureCollection","features":[Infinity]}', "near byte 50"),
+        (b'{"type":"FeatureCollection","features":["\xff"]}', "near byte"),
+        (b'{"type":"FeatureCollection","features":[1e999]}', "near byte"),
+        (b'{"type":"FeatureCollection","features":' + b"[" * 100_000, "too deeply"),
+        (b'{"type":"Feature","properties":{"a":' + (b"[" * 450 + b" " * 9000) * 50, "too deeply"),
+        (b'{"type":"Feature","properties":{"a":' + b"[" * 101 + b"]" * 101 + b"}}", "too deeply"),
+        (collection(feature(), crs=named("EPSG:999999")), "not a known coordinate reference"),
+        (collection(feature(), crs={"type": "link", "properties": {"href": "x"}}), "is a link"),
+        (collection(feature(), crs={"type": "name", "properties": {}}), "names no coordinate"),
+        (collection(feature(), crs=7), "names no coordinate"),
+        (collection(feature(), crs="EPSG:25832") + collection(feature()), "Only some values"),
+        (
+            collection(feature(), crs="EPSG:25832") + collection(feature(), crs="EPSG:25833"),
+            "several `crs`",
+        ),
+        (collection(feature(name="x" * (VALUE_BYTES + 1))), "longer than 1 MiB"),
+        (collection(feature(**{f"c{n}": n for n in range(COLUMNS + 1)})), "more than 500 columns"),
+    ],
+)
+def test_a_file_that_cannot_be_used(tmp_path: Path, content: bytes, told: str) -> None:
+    assert told in refused(tmp_path, content)
+
+
+def test_a_value_that_is_too_large(tmp_path: Path) -> None:
+    content = collection(feature(a=1), feature(many=["x" * 1000] * 1100))
+    assert 'value of "many" in feature 2 is longer than 1 MiB' in refused(tmp_path, content)
+
+
+def test_a_feature_with_too_many_values(tmp_path: Path) -> None:
+    many = b"[" + b"0," * FEATURE_TOKENS + b"0]"
+    content = b'{"type":"Feature","geometry":null,"properties":{"many":' + many + b"}}"
+    assert "A feature has more than 3,000,000 values" in refused(tmp_path, content)
+
+
+def test_a_layer_with_too_many_positions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.formats.readers.bounds.POSITIONS", 10)
+    assert reader(tmp_path, collection(*[feature(square())] * 2)).layers[0].features == 2
+    assert "more than 10 positions" in refused(tmp_path, collection(*[feature(square())] * 3))
