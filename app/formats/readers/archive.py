@@ -186,5 +186,5 @@ def _check_sizes(found: list[ZipInfo], *, packed: int, directory: int) -> None:
     in_order = sorted(found, key=lambda info: info.header_offset)
     ends = [info.header_offset + _LOCAL_HEADER + info.compress_size for info in in_order]
     starts = [*(info.header_offset for info in in_order[1:]), directory]
-    if any(end > start for end, start in zip(ends, starts, strict=True)):
+    if any(end > start for end, start in zip(ends, starts, strict=False)):
         raise FileInvalid("The zip file has members that share their content. Pack it again.")

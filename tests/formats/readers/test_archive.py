@@ -63,6 +63,10 @@ def test_members_are_read_and_written_out(tmp_path: Path, opened: Opened) -> Non
     assert (folder / "a.shp").read_bytes() == b"shape"
 
 
+def test_a_zip_file_can_be_empty(tmp_path: Path, opened: Opened) -> None:
+    assert opened(packed(tmp_path)).members == ()
+
+
 def test_a_member_can_be_read_twice(tmp_path: Path, opened: Opened) -> None:
     archive = opened(packed(tmp_path, ("a", b"1")))
     assert [archive.open("a").read() for _ in range(2)] == [b"1", b"1"]
