@@ -1,6 +1,9 @@
-"""Bounds of a layer that readers keep while they read it."""
+"""Bounds of a layer that readers keep while they read it, and names in it."""
 
 from __future__ import annotations
+
+from collections.abc import Container
+from itertools import chain, count
 
 from app.formats.features import FileInvalid
 from app.policy.files import COLUMN_NAME_LENGTH, COLUMNS, POSITIONS
@@ -47,6 +50,12 @@ class PositionCount:
                 f"The features of a layer have more than {POSITIONS:,} positions. Simplify them, "
                 "or split the file."
             )
+
+
+def unique(name: str, others: Container[str]) -> str:
+    """The name, or with a number after it when others have it already: "A (2)"."""
+    numbered = (f"{name} ({number})" for number in count(2))
+    return next(one for one in chain([name], numbered) if one not in others)
 
 
 def shown(name: str) -> str:

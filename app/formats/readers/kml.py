@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import posixpath
+import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
-from itertools import chain, count
 from pathlib import Path, PurePosixPath
-from typing import BinaryIO, ClassVar, Final
+from typing import BinaryIO, ClassVar, Final, TypeAlias
+from urllib.parse import unquote
 
 from app.formats.features import FileInvalid, Layer, Reader, SourceFeature
 from app.formats.readers.archive import Archive
-from app.formats.readers.bounds import Columns, PositionCount, shown
+from app.formats.readers.bounds import Columns, PositionCount, shown, unique
 from app.formats.readers.kml_data import WITH_GEOMETRIES, WITHOUT_GEOMETRIES, PlacemarkData
 from app.formats.readers.kml_geometry import PlacemarkShape
-from app.formats.readers.xml_elements import Element, read_elements
+from app.formats.readers.xml_elements import Element, Wanted, read_elements
 from app.policy.files import LAYERS
 
 _ALL: Final = "All folders"
@@ -25,9 +27,11 @@ _NAME_LENGTH: Final = 100
 
 _HEIGHTS: Final = "Heights were left out."
 _LINKS: Final = (
-    "The file refers to other files (NetworkLink), which were not read. To import what they hold, "
+    "The file refers to another one (NetworkLink), which was not read. To import what that has, "
     "save it in Google Earth as a file of its own."
 )
+_Key: TypeAlias = tuple[str, int]  # of a folder: the file that it is in, and its number there
+
 _MANY: Final = f"The file has more than {LAYERS - 1} folders with placemarks, shown as one layer."
 
 
@@ -39,7 +43,7 @@ class _Folder:
     features: int = 0
     columns: Columns = field(default_factory=Columns)
 
-    def add(self, columns: Iterator[str]) -> None:
+    def add(self, columns: Iterable[str]) -> None:
         self.features += 1
         for column in columns:
             self.columns.add(column)
@@ -55,68 +59,100 @@ class KmlReader(Reader):
         """Raises FileInvalid when the file is broken or has no placemarks."""
         super().__init__()
         self._path = path
-        self._data = PlacemarkData()
-        self._folders: dict[str, int | None] = {}  # their numbers by the name of the layer
+        self._data = {self._first(): PlacemarkData()}  # by the name of the file that is read
+        self._keys: dict[str, _Key | None] = {}  # of folders, by the name of the layer
         self._set_layers(*self._scan())
 
-    def _open(self) -> BinaryIO:
+    def _first(self) -> str:
+        """The name of the file that is read first: here of the only one, which needs none."""
+        return ""
+
+    def _open(self, _: str) -> BinaryIO:
         return self._path.open("rb")
 
-    def _scan(self) -> tuple[list[_Folder], _Folder]:
-        """All folders with placemarks, or one more than there may be; and all of them together."""
-        folders: dict[int, _Folder] = {}
-        everything = _Folder()
-        with closing(self._open()) as stream:
-            for element in read_elements(stream, WITHOUT_GEOMETRIES):
-                if element.name == "NetworkLink":
-                    self._note(_LINKS)
-                elif element.name == "Schema":
-                    self._data.add_schema(element)
-                elif (parent := element.parent) is not None:
-                    columns = self._data.properties(element)
-                    everything.add(iter(columns))
-                    if parent.number in folders or len(folders) < LAYERS:
-                        folders.setdefault(parent.number, _Folder(parent)).add(iter(columns))
-        return list(folders.values()), everything
+    def _linked(self, _: str, __: str) -> str | None:
+        """The name of the file that may be read for a link of another one; None: it may not."""
+        return None
 
-    def _set_layers(self, folders: list[_Folder], everything: _Folder) -> None:
+    def _scan(self) -> tuple[dict[_Key, _Folder], _Folder]:
+        """All folders with placemarks, or one more than there may be; and all of them together."""
+        folders: dict[_Key, _Folder] = {}
+        everything = _Folder()
+        files = list(self._data)
+        for file in files:  # which grows
+            for element in self._elements(file, WITHOUT_GEOMETRIES):
+                if element.name == "NetworkLink":
+                    files.extend(self._new_link(file, element))
+                elif element.name == "Schema":
+                    self._data[file].add_schema(element)
+                elif parent := element.parent:
+                    columns = self._data[file].properties(element)
+                    everything.add(columns)
+                    key = file, parent.number
+                    if key in folders or len(folders) < LAYERS:
+                        folders.setdefault(key, _Folder(parent)).add(columns)
+        return folders, everything
+
+    def _elements(self, file: str, wanted: Wanted) -> Iterator[Element]:
+        with closing(self._open(file)) as stream:
+            yield from read_elements(stream, wanted)
+
+    def _new_link(self, file: str, link: Element) -> Iterator[str]:
+        """The file that a link refers to, unless it is known already or may not be read."""
+        for target in link.named("Link", "Url"):
+            linked = self._linked(file, target.text_of("href") or "")
+            if linked is None:
+                self._note(_LINKS)
+            elif linked not in self._data:
+                self._data[linked] = PlacemarkData()
+                yield linked
+
+    def _set_layers(self, folders: dict[_Key, _Folder], everything: _Folder) -> None:
         if not everything.features:
             hint = self.notes[0] if self.notes else "Save the places themselves as KML."
             raise FileInvalid(f"The KML file has no placemarks. {hint}")
+        found: dict[_Key | None, _Folder] = dict(folders.items())
         if len(folders) > 1:
             everything.columns.add(_FOLDER)
-            folders.append(everything)
-        if len(folders) > LAYERS:
+            found[None] = everything
+        if len(found) > LAYERS:
             self._note(_MANY)
-            del folders[:-1]
-        layers = []
-        for name, folder in zip(_names(folders), folders, strict=True):
-            self._folders[name] = folder.element.number if folder.element else None
-            layers.append(Layer(name, folder.features, folder.columns.names()))
-        self.layers = tuple(layers)
+            found = {None: everything}
+        names = _names(list(found.values()))
+        self._keys = dict(zip(names, found, strict=True))
+        self.layers = tuple(
+            Layer(name, folder.features, folder.columns.names())
+            for name, folder in zip(names, found.values(), strict=True)
+        )
 
     def read(self, layer: Layer, crs: str | None = None) -> Iterator[SourceFeature]:
         """As ``Reader.read``. KML is always in degrees on WGS 84, so ``crs`` is not used."""
-        wanted = self._folders[layer.name]
+        wanted = self._keys[layer.name]
         positions = PositionCount()
-        number = 0
-        with closing(self._open()) as stream:
-            for element in read_elements(stream, WITH_GEOMETRIES):
-                parent = element.parent
-                if element.name == "Placemark" and parent and wanted in (None, parent.number):
-                    number += 1
-                    feature = self._feature(number, element, positions)
-                    if wanted is None:
-                        feature.properties.setdefault(_FOLDER, " / ".join(_path(parent)))
-                    yield feature
+        for number, (file, placemark) in enumerate(self._placemarks(wanted), start=1):
+            feature = self._feature(number, placemark, self._data[file], positions)
+            if wanted is None and placemark.parent:
+                feature.properties.setdefault(_FOLDER, " / ".join(_path(placemark.parent)))
+            yield feature
 
-    def _feature(self, number: int, placemark: Element, positions: PositionCount) -> SourceFeature:
+    def _placemarks(self, wanted: _Key | None) -> Iterator[tuple[str, Element]]:
+        """The placemarks of a folder, or all of them, with the name of their file."""
+        for file in self._data if wanted is None else [wanted[0]]:
+            for element in self._elements(file, WITH_GEOMETRIES):
+                parent = element.parent
+                is_wanted = wanted is None or (parent and parent.number == wanted[1])
+                if element.name == "Placemark" and is_wanted:
+                    yield file, element
+
+    def _feature(
+        self, number: int, placemark: Element, data: PlacemarkData, positions: PositionCount
+    ) -> SourceFeature:
         shape = PlacemarkShape()
         shape.read(placemark)
         positions.add(shape.positions)
         if shape.has_heights:
             self._note(_HEIGHTS)
-        properties = self._data.properties(placemark)
+        properties = data.properties(placemark)
         return SourceFeature(number, shape.geometry, properties, tuple(shape.problems))
 
     def _note(self, note: str) -> None:
@@ -125,7 +161,7 @@ class KmlReader(Reader):
 
 
 class KmzReader(KmlReader):
-    """A KML file in a zip file; where there are several, ``doc.kml``, or the first."""
+    """A zip file with ``doc.kml``, or another KML file, and those in it to which that refers."""
 
     format: ClassVar[str] = "kmz"
 
@@ -133,30 +169,32 @@ class KmzReader(KmlReader):
         """Raises FileInvalid when the file is broken, or has no KML file with placemarks."""
         self._archive = Archive(path)
         try:
-            members = sorted(kml_members(self._archive), key=_precedence)
-            if not members:
-                raise FileInvalid("The zip file has no KML file in it.")
-            self._member = members[0]
             super().__init__(path)
         except BaseException:
             self.close()
             raise
-        if members[1:]:
-            self._note(
-                f"The KMZ file has {len(members)} KML files, of which only "
-                f"{shown(self._member)} was read."
-            )
+        if unread := [name for name in self._members() if name not in self._data]:
+            self._note(f"{shown(unread[0])} in the KMZ file was not read: nothing refers to it.")
 
-    def _open(self) -> BinaryIO:
-        return self._archive.open(self._member)
+    def _members(self) -> list[str]:
+        return [name for name in self._archive.members if name.lower().endswith(".kml")]
+
+    def _first(self) -> str:
+        members = sorted(self._members(), key=_precedence)
+        if not members:
+            raise FileInvalid("The zip file has no KML file in it.")
+        return members[0]
+
+    def _open(self, file: str) -> BinaryIO:
+        return self._archive.open(file)
+
+    def _linked(self, file: str, target: str) -> str | None:
+        path = unquote(re.split("[?#]", target)[0])
+        member = posixpath.normpath(posixpath.join(posixpath.dirname(file), path))
+        return member if member in self._members() else None
 
     def close(self) -> None:
         self._archive.close()
-
-
-def kml_members(archive: Archive) -> list[str]:
-    """The names of the KML files in a zip file."""
-    return [name for name in archive.members if name.lower().endswith(".kml")]
 
 
 def _precedence(name: str) -> tuple[bool, int]:
@@ -180,6 +218,5 @@ def _names(folders: list[_Folder]) -> list[str]:
     names: list[str] = []
     for path in paths:
         name = path[-1] if own[path[-1]] == 1 else " / ".join(path)
-        numbered = (f"{name} ({number})" for number in count(2))
-        names.append(next(one for one in chain([name], numbered) if one not in names))
+        names.append(unique(name, names))
     return names

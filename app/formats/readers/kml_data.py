@@ -18,6 +18,8 @@ _RECORDS: Final = frozenset({"Placemark", "NetworkLink", "Schema"})
 _DATA: Final = {
     "": frozenset({"kml"}),
     **dict.fromkeys(_CONTAINERS, _CONTAINERS - {"kml"} | _RECORDS | {"name"}),
+    "NetworkLink": frozenset({"Link", "Url"}),
+    **dict.fromkeys(("Link", "Url"), frozenset({"href"})),
     "Schema": frozenset({"SimpleField"}),
     "Placemark": frozenset({*_TEXTS, *_TIMES, "ExtendedData"}),
     **{name: frozenset(columns) for name, columns in _TIMES.items()},
@@ -35,7 +37,7 @@ _GEOMETRIES: Final = {
     "Track": frozenset({"coord"}),
 }
 _VALUES: Final = dict.fromkeys(
-    (*_TEXTS, "when", "begin", "end", "value", "SimpleData"), VALUE_BYTES
+    (*_TEXTS, "when", "begin", "end", "value", "SimpleData", "href"), VALUE_BYTES
 )
 WITHOUT_GEOMETRIES: Final = Wanted(_DATA, _CONTAINERS, _RECORDS, _VALUES)
 WITH_GEOMETRIES: Final = Wanted(

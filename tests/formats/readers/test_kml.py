@@ -1,15 +1,12 @@
-"""KML and KMZ as programs write them."""
+"""KML as programs write it."""
 
 from __future__ import annotations
 
-import zipfile
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from app.formats.features import Layer
-from app.formats.readers.kml import KmlReader, KmzReader
+from app.formats.readers.kml import KmlReader
 from app.policy.files import LAYERS
 from tests.formats.readers.reading import features, only_feature, refusal
 
@@ -25,6 +22,10 @@ def kml(folder: Path, content: str) -> Path:
 
 def placemark(content: str = POINT, name: str = "A") -> str:
     return f"<Placemark><name>{name}</name>{content}</Placemark>"
+
+
+def link(target: str) -> str:
+    return f"<NetworkLink><Link><href>{target}</href></Link></NetworkLink>"
 
 
 def properties(folder: Path, content: str) -> dict[str, Any]:
@@ -172,12 +173,12 @@ def test_of_columns_of_one_name_the_element_counts_and_the_id_comes_last(tmp_pat
 
 
 def test_network_links_are_not_followed(tmp_path: Path) -> None:
-    link = "<NetworkLink><Link><href>http://127.0.0.1:1/x.kml</href></Link></NetworkLink>"
-    reader = KmlReader(kml(tmp_path, f"{link}{placemark()}{link}"))
+    target = link("http://127.0.0.1:1/x.kml")
+    reader = KmlReader(kml(tmp_path, f"{target}{placemark()}{target}"))
     assert len(features(reader)) == 1
     (note,) = reader.notes
     assert "NetworkLink" in note
-    assert "NetworkLink" in refusal(KmlReader, kml(tmp_path, link))
+    assert "NetworkLink" in refusal(KmlReader, kml(tmp_path, target))
 
 
 def test_a_file_without_placemarks_is_refused(tmp_path: Path) -> None:
@@ -219,48 +220,3 @@ def test_sw_maps(tmp_path: Path) -> None:
     assert feature.geometry == {"type": "Point", "coordinates": [10.5, 43.5]}
     assert feature.properties == {"name": "Layer2 2", "description": "<h4>Layer: Layer2</h4>"}
     assert reader.notes == ["Heights were left out."]
-
-
-def kmz(folder: Path, *members: tuple[str, str]) -> Path:
-    path = folder / "upload"
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in members:
-            archive.writestr(name, content)
-    return path
-
-
-@pytest.mark.parametrize(
-    ("names", "read"),
-    [
-        (["doc.kml", "files/photo.jpg"], "doc.kml"),
-        (["files/b.kml", "doc.kml"], "doc.kml"),
-        (["a/Export.KML", "a/b/c.kml"], "a/Export.KML"),
-        (["b.kml", "a.kml"], "b.kml"),
-        (["deep/doc.kml", "a.kml"], "deep/doc.kml"),
-    ],
-)
-def test_the_kml_file_of_a_kmz_file(tmp_path: Path, names: list[str], read: str) -> None:
-    members = [(name, f"{HEAD}{placemark(name=name)}</kml>") for name in names]
-    path = kmz(tmp_path, *members)
-    assert only_feature(KmzReader, path).properties == {"name": read}
-
-
-def test_other_kml_files_of_a_kmz_file_are_named_in_a_note(tmp_path: Path) -> None:
-    content = f"{HEAD}{placemark()}</kml>"
-    reader = KmzReader(kmz(tmp_path, ("doc.kml", content), ("b.kml", content)))
-    assert reader.notes == ['The KMZ file has 2 KML files, of which only "doc.kml" was read.']
-    reader.close()
-
-
-def test_a_kmz_file_can_be_read_several_times(tmp_path: Path) -> None:
-    reader = KmzReader(kmz(tmp_path, ("doc.kml", f"{HEAD}{placemark()}</kml>")))
-    assert features(reader) == features(reader)
-    reader.close()
-
-
-def test_a_kmz_file_without_kml_is_refused(tmp_path: Path) -> None:
-    assert "no KML file" in refusal(KmzReader, kmz(tmp_path, ("a.txt", "")))
-
-
-def test_a_kmz_file_with_broken_kml_is_refused(tmp_path: Path) -> None:
-    assert "Line 1 of the XML" in refusal(KmzReader, kmz(tmp_path, ("doc.kml", "<kml>")))

@@ -1,0 +1,99 @@
+"""KMZ: KML files in a zip file."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from app.formats.readers.kml import KmzReader
+from tests.formats.readers.reading import features, only_feature, refusal
+from tests.formats.readers.test_kml import HEAD, link, placemark
+
+
+def kmz(folder: Path, *members: tuple[str, str]) -> Path:
+    path = folder / "upload"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members:
+            archive.writestr(name, content)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("names", "read"),
+    [
+        (["doc.kml", "files/photo.jpg"], "doc.kml"),
+        (["files/b.kml", "doc.kml"], "doc.kml"),
+        (["a/Export.KML", "a/b/c.kml"], "a/Export.KML"),
+        (["b.kml", "a.kml"], "b.kml"),
+        (["deep/doc.kml", "a.kml"], "deep/doc.kml"),
+    ],
+)
+def test_the_kml_file_of_a_kmz_file(tmp_path: Path, names: list[str], read: str) -> None:
+    members = [(name, f"{HEAD}{placemark(name=name)}</kml>") for name in names]
+    path = kmz(tmp_path, *members)
+    assert only_feature(KmzReader, path).properties == {"name": read}
+
+
+def test_other_kml_files_of_a_kmz_file_are_named_in_a_note(tmp_path: Path) -> None:
+    content = f"{HEAD}{placemark()}</kml>"
+    reader = KmzReader(kmz(tmp_path, ("doc.kml", content), ("b.kml", content)))
+    assert reader.notes == ['"b.kml" in the KMZ file was not read: nothing refers to it.']
+    reader.close()
+
+
+def test_links_within_a_kmz_file_are_followed(tmp_path: Path) -> None:
+    """GDAL, and so QGIS, writes each layer to a file of its own."""
+
+    def layer(name: str, kind: str, *targets: str) -> tuple[str, str]:
+        data = '<SchemaData schemaUrl="#s"><SimpleData name="n">1</SimpleData></SchemaData>'
+        content = (
+            f'<Document><name>{name}</name><Schema id="s"><SimpleField name="n" type="{kind}"/>'
+            f"</Schema>{placemark(f'<ExtendedData>{data}</ExtendedData>')}</Document>"
+        )
+        return f"layers/{name}.kml", f"{HEAD}{content}{''.join(map(link, targets))}</kml>"
+
+    doc = f"{HEAD}<Document>{link('layers/a%20b.kml?x#y')}{link('./layers/c.kml')}</Document></kml>"
+    reader = KmzReader(
+        kmz(
+            tmp_path,
+            ("doc.kml", doc),
+            layer("a b", "int", "c.kml"),
+            layer("c", "string", "../doc.kml"),
+        )
+    )
+    assert [(one.name, one.features) for one in reader.layers] == [
+        ("a b", 1),
+        ("c", 1),
+        ("All folders", 2),
+    ]
+    assert [one.properties for one in features(reader, "a b")] == [{"name": "A", "n": 1}]
+    assert [one.properties["n"] for one in features(reader, "All folders")] == [1, "1"]
+    assert reader.notes == []
+    reader.close()
+
+
+@pytest.mark.parametrize(
+    "target", ["", "http://127.0.0.1:1/b.kml", "../b.kml", "/etc/passwd", "[", "b.kmz"]
+)
+def test_other_links_of_a_kmz_file_are_not_followed(tmp_path: Path, target: str) -> None:
+    content = f"{HEAD}{placemark()}{link(target)}</kml>"
+    reader = KmzReader(kmz(tmp_path, ("doc.kml", content), ("x.txt", "")))
+    (note,) = reader.notes
+    assert "NetworkLink" in note
+    reader.close()
+
+
+def test_a_kmz_file_can_be_read_several_times(tmp_path: Path) -> None:
+    reader = KmzReader(kmz(tmp_path, ("doc.kml", f"{HEAD}{placemark()}</kml>")))
+    assert features(reader) == features(reader)
+    reader.close()
+
+
+def test_a_kmz_file_without_kml_is_refused(tmp_path: Path) -> None:
+    assert "no KML file" in refusal(KmzReader, kmz(tmp_path, ("a.txt", "")))
+
+
+def test_a_kmz_file_with_broken_kml_is_refused(tmp_path: Path) -> None:
+    assert "Line 1 of the XML" in refusal(KmzReader, kmz(tmp_path, ("doc.kml", "<kml>")))
