@@ -34,6 +34,7 @@ PROBLEM_CODES: dict[str, str] = {
     "parts_overlap": "Two parts that overlap, nest, or share an edge.",
     "too_complex": "So many edges or rings cross each other that checking would take too long.",
     "too_large": "A part that covers more than half of the Earth.",
+    "unreadable": "A geometry in a file from which nothing can be read.",
 }
 
 

@@ -1,0 +1,198 @@
+"""CSV (RFC 4180), and what spreadsheets make of it: other delimiters, encodings, decimal commas."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import islice
+from pathlib import Path
+from typing import Any, ClassVar, Final, TypeAlias
+
+from app.formats.crs import Projection, read_crs
+from app.formats.features import FileInvalid, Layer, Reader, SourceFeature
+from app.formats.positions import unreadable
+from app.formats.readers.bounds import PositionCount, shown
+from app.formats.readers.csv_columns import ColumnType, column_names
+from app.formats.readers.csv_geometry import can_be_geometry, find_geometry, looks_like_geometry
+from app.formats.readers.csv_rows import CsvRows, Row
+from app.formats.readers.geometry_text import ReadGeometry
+from app.geometry.problems import GeometryInvalid, Problem
+from app.policy.files import FEATURES, VALUE_BYTES
+
+Json: TypeAlias = dict[str, Any]
+
+_LAYER: Final = "rows"
+_GEOMETRY_SAMPLE: Final = 100  # rows by which columns with geometries are known
+_CRS_SAMPLE: Final = 20  # geometries by which it is known whether they can be degrees
+_HEIGHTS: Final = "Heights and measures were left out."
+
+
+class CsvReader(Reader):
+    """One layer: a feature for each row that is not empty. Problems name the row as a spreadsheet
+    counts it, where the header is row 1."""
+
+    format: ClassVar[str] = "csv"
+
+    def __init__(self, path: Path) -> None:
+        """Raises FileInvalid when the file cannot be read, or has no header or no rows."""
+        super().__init__()
+        self._rows = CsvRows(path)
+        self.notes.extend(self._rows.notes)
+        header = _checked_header(next((row for _, row in self._rows), []))
+        self._names = column_names(header)
+        has_comma = self._rows.delimiter == ";"
+        self._types = [ColumnType(decimal_comma=has_comma) for _ in self._names]
+        features, with_geometries = self._scan()
+        self._geometry = find_geometry(self._names, with_geometries)
+        self._note(self._geometry.note)
+        self._own: Projection | None = None  # that the file names
+        crs, accuracy = self._find_crs()
+        columns = tuple(name for _, name in self._columns())
+        self.layers = (Layer(_LAYER, features, columns, crs, accuracy),)
+
+    def _scan(self) -> tuple[int, set[int]]:
+        """Count the features, and learn the types of the columns.
+
+        Returns:
+            the number of features, and the columns that have geometries as text.
+        """
+        candidates = [column for column, name in enumerate(self._names) if can_be_geometry(name)]
+        with_geometries: set[int] = set()
+        features = 0
+        for features, (_, row) in enumerate(self._features(), start=1):
+            if features <= FEATURES:  # no more are imported
+                for kind, text in zip(self._types, row, strict=False):
+                    kind.add(text)
+            if features <= _GEOMETRY_SAMPLE:
+                fields = ((one, row[one]) for one in candidates if one < len(row))
+                with_geometries.update(one for one, text in fields if looks_like_geometry(text))
+        if not features:
+            raise FileInvalid("The CSV file has no rows below its header.")
+        return features, with_geometries
+
+    def _features(self) -> Iterator[tuple[int, Row]]:
+        return islice(self._rows, 1, None)
+
+    def _columns(self) -> Iterator[tuple[int, str]]:
+        """The columns without those of the geometry, with their numbers."""
+        return (
+            (column, name)
+            for column, name in enumerate(self._names)
+            if column not in self._geometry.columns
+        )
+
+    def _find_crs(self) -> tuple[str | None, float | None]:
+        """The system of coordinates that the file names, or that its first geometries can have, and
+        the accuracy of its transformation."""
+        found = list(islice(self._readable(), _CRS_SAMPLE))
+        if srid := next((one.srid for one in found if one.srid), None):
+            self._own = read_crs(f"EPSG:{srid}")
+            return self._own.name, self._own.accuracy
+        in_degrees = sum(_can_be_degrees(one.geometry) for one in found)
+        return ("EPSG:4326", 0) if 2 * in_degrees >= len(found) else (None, None)
+
+    def _readable(self) -> Iterator[ReadGeometry]:
+        """The geometries of rows, but for those that are empty or have problems."""
+        for _, row in self._features():
+            try:
+                found = self._read_geometry(row)
+            except GeometryInvalid:
+                continue
+            if found and found.geometry:
+                yield found
+
+    def read(self, layer: Layer, crs: str | None = None) -> Iterator[SourceFeature]:
+        """As ``Reader.read``. ``crs`` is used for all geometries that do not name their own."""
+        projection = self._own or (read_crs(crs) if crs else None)
+        positions = PositionCount()
+        if projection is None:
+            self._note(self._geometry.assumption)
+        for number, (row_number, row) in enumerate(self._features(), start=1):
+            geometry, problems = None, []
+            try:
+                if found := self._read_geometry(row):
+                    positions.add(found.positions)
+                    geometry = self._in_degrees(found, projection)
+            except GeometryInvalid as invalid:
+                problems = [_in_row(row_number, problem) for problem in invalid.problems]
+            properties = self._properties(row_number, row)
+            yield SourceFeature(number, geometry, properties, tuple(problems))
+
+    def _read_geometry(self, row: Row) -> ReadGeometry | None:
+        """Raises GeometryInvalid also when the row has not as many fields as the header."""
+        width = len(self._names)
+        if len(row) < width or any(map(str.strip, row[width:])):
+            message = (
+                f"The row has {len(row)} fields, and the header {width}. Perhaps a value with "
+                f"{shown(self._rows.delimiter)} or a line break in it lacks its quotes."
+            )
+            raise GeometryInvalid([unreadable(message)])
+        return self._geometry.read(row)
+
+    def _in_degrees(self, found: ReadGeometry, projection: Projection | None) -> Json | None:
+        if not found.is_flat:
+            self._note(_HEIGHTS)
+        if found.srid:
+            projection = _projection(found.srid)
+        if found.geometry is None or projection is None or projection.is_wgs84:
+            return found.geometry
+        self._note(projection.note)
+        return projection.to_wgs84(found.geometry)
+
+    def _properties(self, row_number: int, row: Row) -> Json:
+        properties = {}
+        for column, name in self._columns():
+            text = row[column] if column < len(row) else ""
+            if len(text) > VALUE_BYTES:
+                size = VALUE_BYTES // 2**20
+                raise FileInvalid(
+                    f"Row {row_number:,}: the value of {shown(name)} has more than {size} MiB."
+                )
+            properties[name] = self._types[column].value(text)
+        return properties
+
+    def _note(self, note: str | None) -> None:
+        if note and note not in self.notes:
+            self.notes.append(note)
+
+
+def has_header(header: Row) -> bool:
+    """Whether a first row can be the names of columns."""
+    return sum(map(bool, map(str.strip, header))) > 1 or any(map(can_be_geometry, header))
+
+
+def _checked_header(header: Row) -> Row:
+    """The header without empty fields at its end."""
+    while header and not header[-1].strip():
+        header = header[:-1]
+    if not has_header(header):
+        raise FileInvalid(
+            "The CSV file has a single column that is not named as geometries are. Separate its "
+            "columns by commas, semicolons, tabs or |."
+        )
+    if any(map(looks_like_geometry, header)) or all(map(_is_number, header)):
+        raise FileInvalid("The first row of the CSV file must have the names of its columns.")
+    return header
+
+
+def _is_number(text: str) -> bool:
+    return text.strip().lstrip("+-").replace(",", "", 1).replace(".", "", 1).isdecimal()
+
+
+def _can_be_degrees(geometry: Json | None) -> bool:
+    """Whether the first position of a geometry can be longitude and latitude."""
+    position = geometry["coordinates"] if geometry else []
+    while position and isinstance(position[0], list):
+        position = position[0]
+    return len(position) < 2 or (abs(position[0]) <= 180 and abs(position[1]) <= 90)
+
+
+def _projection(srid: int) -> Projection:
+    try:
+        return read_crs(f"EPSG:{srid}")
+    except FileInvalid as invalid:
+        raise GeometryInvalid([unreadable(str(invalid), "wrong_crs")]) from None
+
+
+def _in_row(number: int, problem: Problem) -> Problem:
+    return replace(problem, message=f"Row {number:,}: {problem.message}")

@@ -1,0 +1,157 @@
+"""The rows of a CSV file, whatever its encoding and its delimiter."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from itertools import islice
+from pathlib import Path
+from typing import Final, TextIO, TypeAlias
+
+from app.formats.features import FileInvalid
+from app.policy.files import GEOMETRY_BYTES
+
+Row: TypeAlias = list[str]
+
+_DELIMITERS: Final = (",", ";", "\t", "|")
+# The rows by which the delimiter is chosen, which end at the first that is longer, in characters.
+_SAMPLE_ROWS: Final = 50
+_SAMPLE_LENGTH: Final = 256 * 1024
+_CHUNK: Final = 1024 * 1024
+_WESTERN: Final = "cp1252"  # of most programs on Windows that do not write UTF-8
+_SEPARATOR: Final = re.compile(r'"?sep=([,;\t|])"?\s*', re.IGNORECASE)  # a first line for Excel
+_WESTERN_NOTE: Final = (
+    "The file is not UTF-8 and was read as Windows-1252 (Western European). If letters such as ö "
+    "or é are wrong, save it as UTF-8."
+)
+
+
+class CsvRows:
+    """A CSV file. ``delimiter`` and ``notes`` say how it is read; ``regularity`` is the part of its
+    first rows that have as many fields as the header."""
+
+    def __init__(self, path: Path) -> None:
+        """Raises FileInvalid when the file is not text."""
+        csv.field_size_limit(GEOMETRY_BYTES)  # of the whole process; 128 KiB otherwise
+        self._path = path
+        self._encoding = _encoding(path)
+        self.notes = [_WESTERN_NOTE] if self._encoding == _WESTERN else []
+        named = self._named_delimiter()
+        self._first_line = 1 if named else 0
+        guesses = [self._guess(one) for one in ([named] if named else _DELIMITERS)]
+        _, self.regularity, _, self.delimiter = max(guesses, key=lambda guess: guess[:3])
+
+    def __iter__(self) -> Iterator[tuple[int, Row]]:
+        """The rows that are not empty, the header first, with the numbers that a spreadsheet shows.
+
+        Raises:
+            FileInvalid: a row cannot be read.
+        """
+        return self._rows(self.delimiter, GEOMETRY_BYTES)
+
+    def _named_delimiter(self) -> str | None:
+        with self._open() as file:
+            try:
+                found = _SEPARATOR.fullmatch(file.readline(20))
+            except UnicodeDecodeError:  # which whoever reads the rows is told
+                return None
+        return found[1] if found else None
+
+    def _guess(self, delimiter: str) -> tuple[bool, float, int, str]:
+        """How well a delimiter fits: whether it separates the header at all, the part of rows with
+        as many fields, the number of these; and itself."""
+        width, others, regular = 0, 0, 0
+        with suppress(FileInvalid):
+            for _, row in islice(self._rows(delimiter, _SAMPLE_LENGTH), 1 + _SAMPLE_ROWS):
+                if not width:
+                    width = len(row)
+                    continue
+                others += 1
+                regular += len(row) >= width and not any(row[width:])
+        return width > 1, regular / others if others else 1, width, delimiter
+
+    def _rows(self, delimiter: str, most: int) -> Iterator[tuple[int, Row]]:
+        with self._open() as file:
+            lines = _Lines(file, most)
+            rows = csv.reader(lines, delimiter=delimiter, strict=True, skipinitialspace=True)
+            number = 0
+            while True:
+                lines.begin_row()
+                try:
+                    row = next(rows)
+                except StopIteration:
+                    return
+                except csv.Error as error:
+                    raise lines.fault(_reason(error)) from None
+                number += 1
+                if number > self._first_line and any(map(str.strip, row)):
+                    yield number, row
+
+    def _open(self) -> TextIO:
+        errors = "replace" if self._encoding == _WESTERN else "strict"
+        return self._path.open(encoding=self._encoding, errors=errors, newline="")
+
+
+class _Lines:
+    """The lines of a file; a row can have several, which have ``most`` characters together."""
+
+    def __init__(self, file: TextIO, most: int) -> None:
+        self._file = file
+        self._most = most
+        self._number = 0
+        self._first = 1  # of the row
+        self._size = 0  # of the row, in characters
+
+    def begin_row(self) -> None:
+        self._first = self._number + 1
+        self._size = 0
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        try:
+            line = self._file.readline(self._most + 1)
+        except UnicodeDecodeError:
+            raise self.fault("is not UTF-16, as the file says. Save it as UTF-8.") from None
+        if not line:
+            raise StopIteration
+        self._number += 1
+        self._size += len(line)
+        if self._size > self._most:
+            raise self.fault(
+                f"has more than {self._most:,} characters. Perhaps a quote is not closed."
+            )
+        if "\0" in line:
+            raise self.fault("has a null character. Save the file as CSV in UTF-8.")
+        return line
+
+    def fault(self, message: str) -> FileInvalid:
+        return FileInvalid(f"The row that begins in line {self._first:,} of the file {message}")
+
+
+def _reason(error: csv.Error) -> str:
+    if "unexpected end" in str(error):
+        return "has a quote that is not closed."
+    if "expected after" in str(error):
+        return 'has text after a closing quote. Write a quote inside a value twice: "".'
+    return f"cannot be read: {error}."
+
+
+def _encoding(path: Path) -> str:
+    """UTF-16 where the file says so, UTF-8 where all of it is, else Windows-1252."""
+    with path.open("rb") as file:
+        if file.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+            return "utf-16"
+        file.seek(0)
+        decoder = codecs.getincrementaldecoder("utf-8")()
+        try:
+            while chunk := file.read(_CHUNK):
+                decoder.decode(chunk)
+            decoder.decode(b"", final=True)
+        except UnicodeDecodeError:
+            return _WESTERN
+    return "utf-8-sig"

@@ -1,0 +1,263 @@
+"""CSV files as spreadsheets and programs write them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.formats.features import FileInvalid, Layer
+from app.formats.readers.csv_file import CsvReader
+from tests.formats.readers.reading import features, geometry_of, only_feature, refusal
+
+POINT = {"type": "Point", "coordinates": [10.5, 43.5]}
+
+
+def csv(folder: Path, text: str, encoding: str = "utf-8") -> Path:
+    path = folder / "upload"
+    path.write_bytes(text.encode(encoding))
+    return path
+
+
+def test_a_row_is_a_feature(tmp_path: Path) -> None:
+    reader = CsvReader(csv(tmp_path, "name,wkt,trees\nA,POINT (10.5 43.5),7\nB,,\n"))
+    assert reader.layers == (Layer("rows", 2, ("name", "trees")),)
+    first, second = features(reader)
+    assert (first.number, first.geometry) == (1, POINT)
+    assert first.properties == {"name": "A", "trees": 7}
+    assert (second.number, second.geometry) == (2, None)
+    assert second.properties == {"name": "B", "trees": None}
+    assert reader.notes == []
+
+
+def test_excel_in_german(tmp_path: Path) -> None:
+    text = (
+        "Nr;Name;Fläche;Breite;Länge\r\n"
+        "007;Müller;43,50;43,5;10,5\r\n"
+        '008;"Wald; ""alt"" –\r\nhinten";3,25;43,6;10,6\r\n;;;;\r\n'
+    )
+    path = csv(tmp_path, text, "cp1252")
+    reader = CsvReader(path)
+    first, second = features(reader)
+    assert first.geometry == POINT
+    assert first.properties == {"Nr": "007", "Name": "Müller", "Fläche": 43.5}
+    assert second.properties["Name"] == 'Wald; "alt" –\r\nhinten'
+    (note,) = reader.notes
+    assert "Windows-1252" in note
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+def test_delimiters_and_encodings(tmp_path: Path, delimiter: str, encoding: str) -> None:
+    text = "größe,lat,lon\n1,43.5,10.5\n".replace(",", delimiter)
+    reader = CsvReader(csv(tmp_path, text, encoding))
+    (feature,) = features(reader)
+    assert (feature.geometry, feature.properties) == (POINT, {"größe": 1})
+    assert reader.notes == []
+
+
+def test_excels_line_about_the_delimiter(tmp_path: Path) -> None:
+    text = "sep=|\r\na|lat,|lon\r\n1,5|43|10\r\nx|43|x\r\n"
+    reader = CsvReader(csv(tmp_path, text, "utf-16"))
+    assert features(reader)[0].properties == {"a": "1,5"}
+    assert features(reader)[1].problems[0].message.startswith("Row 4: ")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "wkt;note,a\nPOLYGON ((0 0,1 0,1 1,0 0));b\n",
+        "wkt\nPOLYGON ((0 0,1 0,1 1,0 0))\n",
+        'wkt\n"POLYGON ((0 0,1 0,1 1,0 0))"\n',
+        'a,"wkt"\nx,"POLYGON ((0 0,1 0,1 1,0 0))"',
+        'a, "wkt"\rx, "POLYGON ((0 0,1 0,1 1,0 0))"\r',
+    ],
+)
+def test_commas_of_wkt_are_not_delimiters(tmp_path: Path, text: str) -> None:
+    found = geometry_of(CsvReader, csv(tmp_path, text))
+    assert found == {"type": "Polygon", "coordinates": [[[0, 0], [1, 0], [1, 1], [0, 0]]]}
+
+
+def test_geojson_in_a_column(tmp_path: Path) -> None:
+    quoted = json.dumps(POINT).replace('"', '""')
+    for text in (f'a,geojson\n1,"{quoted}"\n', f"a;geojson\n1;{json.dumps(POINT)}\n"):
+        assert geometry_of(CsvReader, csv(tmp_path, text)) == POINT
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        *("lat;lon", "LATITUDE;Longitude", "y;x", "Breite;Länge", "breitengrad;laengengrad"),
+        *("latitud;longitud", "_Location_latitude;_Location_longitude", "gps-Lat;gps-Long"),
+        *("decimalLatitude;decimalLongitude", "POINT_Y;POINT_X", "lat_wgs84;lng wgs84"),
+        *("northing;easting", "Hochwert;Rechtswert", "Breite;La\u0308nge", "lat;Long"),
+    ],
+)
+def test_names_of_latitude_and_longitude(tmp_path: Path, header: str) -> None:
+    reader = CsvReader(csv(tmp_path, f"name;{header}\nA;43.5;10,5\n"))
+    (feature,) = features(reader)
+    assert feature.geometry == POINT
+    assert feature.properties == {"name": "A"}
+    is_guess = header.split(";")[0].lower() in ("y", "point_y", "northing", "hochwert")
+    assert ["taken for longitude" in note for note in reader.notes] == [True] * is_guess
+
+
+def test_a_shorter_name_of_a_position_comes_first(tmp_path: Path) -> None:
+    text = "start_lat,start_lon,lat,lon,x,y\n1,2,43.5,10.5,3,4\n"
+    assert geometry_of(CsvReader, csv(tmp_path, text)) == POINT
+
+
+def test_a_column_named_like_geometries_that_has_none_is_not_used(tmp_path: Path) -> None:
+    feature = only_feature(CsvReader, csv(tmp_path, "shape,lat,lon\ncircle,43.5,10.5\n"))
+    assert feature.geometry == POINT
+    assert feature.properties == {"shape": "circle"}
+
+
+def test_without_a_geometry_there_is_a_note(tmp_path: Path) -> None:
+    reader = CsvReader(csv(tmp_path, "name,lat\nA,1\n"))
+    assert features(reader)[0].geometry is None
+    assert reader.notes[0].startswith("No column has geometries")
+
+
+def test_rows_with_other_numbers_of_fields(tmp_path: Path) -> None:
+    reader = CsvReader(csv(tmp_path, "a,lat,lon\n1,43.5,10.5,\n\n2,43.5\n3,1,2,x\n"))
+    fine, short, long = features(reader)
+    assert (fine.geometry, fine.problems) == (POINT, ())
+    assert short.properties == {"a": 2}
+    (problem,) = short.problems
+    assert problem.message.startswith("Row 4: The row has 2 fields, and the header 3.")
+    (problem,) = long.problems
+    assert problem.message.startswith("Row 5: The row has 4 fields")
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "message"),
+    [
+        ("lat,lon\n43.5,east\n", "not_a_number", 'Row 2: "lon" is not a number: "east".'),
+        ("lat,lon\n43.5,nan\n", "not_a_number", "Row 2: "),
+        ("lat,lon\n43.5,\n", "wrong_position", 'Row 2: "lon" is empty'),
+        ("a,wkt\n1,POINT (1 x)\n", "unreadable", "Row 2: The geometry cannot be read"),
+        ("a,wkt\n1,SRID=999999;POINT (1 2)\n", "wrong_crs", "Row 2: "),
+    ],
+)
+def test_a_problem_names_its_row(tmp_path: Path, text: str, code: str, message: str) -> None:
+    text = text.replace("a,wkt\n", "a,wkt\n0,SRID=4326;POINT (1 2)\n")
+    reader = CsvReader(csv(tmp_path, text))
+    (problem,) = features(reader)[-1].problems
+    assert problem.code == code
+    assert problem.message.startswith(
+        message.replace("Row 2", f"Row {reader.layers[0].features + 1}")
+    )
+
+
+def test_a_problem_leaves_the_other_rows(tmp_path: Path) -> None:
+    found = features(CsvReader(csv(tmp_path, "lat,lon\nx,1\n43.5,10.5\n")))
+    assert [one.geometry for one in found] == [None, POINT]
+
+
+def test_heights_are_left_out_with_a_note(tmp_path: Path) -> None:
+    reader = CsvReader(csv(tmp_path, "a,wkt\n1,POINT Z (10.5 43.5 312)\n"))
+    assert features(reader)[0].geometry == POINT
+    assert reader.notes == ["Heights and measures were left out."]
+
+
+# The tower of Florence's town hall in UTM 32 north on ETRS89, as EPSG:25832.
+UTM = ("681660.1", "4848905.3")
+
+
+def in_florence(geometry: Any) -> bool:
+    longitude, latitude = geometry["coordinates"]
+    return 11.2 < longitude < 11.3 and 43.7 < latitude < 43.8
+
+
+@pytest.mark.parametrize("header", ["x,y", "lon,lat", "easting,northing"])
+def test_coordinates_that_cannot_be_degrees_need_a_system(tmp_path: Path, header: str) -> None:
+    reader = CsvReader(csv(tmp_path, f"name,{header}\nA,{','.join(UTM)}\n"))
+    (layer,) = reader.layers
+    assert (layer.crs, layer.accuracy) == (None, None)
+    assert in_florence(features(reader, crs="EPSG:25832")[0].geometry)
+    assert not any("taken for" in note for note in reader.notes)
+    with pytest.raises(FileInvalid):
+        features(reader, crs="EPSG:999999")
+
+
+def test_wkt_that_cannot_be_degrees_needs_a_system(tmp_path: Path) -> None:
+    reader = CsvReader(csv(tmp_path, f"a,wkt\n1,MULTIPOINT ({' '.join(UTM)})\n"))
+    assert reader.layers[0].crs is None
+
+
+def test_a_few_rows_out_of_range_are_still_in_degrees(tmp_path: Path) -> None:
+    reader = CsvReader(csv(tmp_path, "lat,lon\n43.5,10.5\n435,105\n43.5,10.5\n"))
+    assert reader.layers[0].crs == "EPSG:4326"
+    assert features(reader)[1].geometry == {"type": "Point", "coordinates": [105, 435]}
+
+
+def test_the_system_of_ewkt_is_used(tmp_path: Path) -> None:
+    text = f"a,wkt\n1,SRID=25832;POINT ({' '.join(UTM)})\n2,SRID=4326;POINT (10.5 43.5)\n"
+    reader = CsvReader(csv(tmp_path, text))
+    (layer,) = reader.layers
+    assert layer.crs == "EPSG:25832"
+    assert layer.accuracy is not None
+    first, second = features(reader, crs="EPSG:3857")
+    assert in_florence(first.geometry)
+    assert second.geometry == POINT
+
+
+def test_rows_without_a_system_have_that_of_the_others(tmp_path: Path) -> None:
+    point = f"POINT ({' '.join(UTM)})"
+    reader = CsvReader(csv(tmp_path, f"a,wkt\n1,{point}\n2,SRID=25832;{point}\n"))
+    assert all(in_florence(one.geometry) for one in features(reader))
+
+
+def test_geojson_is_never_transformed(tmp_path: Path) -> None:
+    path = csv(tmp_path, f"a;geojson\n1;{json.dumps(POINT)}\n")
+    assert features(CsvReader(path), crs="EPSG:25832")[0].geometry == POINT
+
+
+def test_a_position_that_the_system_does_not_reach_is_a_problem(tmp_path: Path) -> None:
+    reader = CsvReader(csv(tmp_path, "a,wkt\n1,SRID=25832;POINT (1e30 1e30)\n"))
+    (problem,) = features(reader)[0].problems
+    assert problem.code == "out_of_range"
+    assert problem.message.startswith("Row 2: ")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a,b\n", "no rows below its header"),
+        ("a,b\n,\n", "no rows below its header"),
+        ("1,2\n3,4\n", "must have the names of its columns"),
+        ("1;2,5\n3;4\n", "must have the names of its columns"),
+        ("1,POINT (1 2)\n3,POINT (3 4)\n", "must have the names of its columns"),
+        ("name\nA\n", "a single column"),
+        ('a,b\n1,"2\n3,4\n', "in line 2 of the file has a quote that is not closed"),
+        ('a,b\n1,2\n"x"y,4\n', "in line 3 of the file has text after a closing quote"),
+        ("a,b\n1,\0\n", "has a null character"),
+        (",".join(map(str, range(501))) + ",x\n1\n", "more than 500 columns"),
+        (f"a,{'b' * 1001}\n1,2\n", "has 1,001 characters"),
+    ],
+)
+def test_files_that_are_refused(tmp_path: Path, text: str, message: str) -> None:
+    assert message in refusal(CsvReader, csv(tmp_path, text))
+
+
+def test_a_value_that_is_too_long_is_refused(tmp_path: Path) -> None:
+    text = f"name,lat,lon\n{'x' * (1024 * 1024 + 1)},1,2\n"
+    assert refusal(CsvReader, csv(tmp_path, text)).startswith('Row 2: the value of "name" has more')
+
+
+def test_a_row_that_is_too_long_is_refused(tmp_path: Path) -> None:
+    for text in ('a,b\n1,"' + ("x" * 1000 + "\n") * 34_000, "a,b\n1," + "x" * 34_000_000):
+        assert "has more than 33,554,432 characters. Perhaps a quote" in refusal(
+            CsvReader, csv(tmp_path, text)
+        )
+
+
+def test_broken_utf_16_is_refused(tmp_path: Path) -> None:
+    path = csv(tmp_path, "a,b\n1,2\n" * 10_000, "utf-16")
+    path.write_bytes(path.read_bytes()[:-1])
+    assert "is not UTF-16" in refusal(CsvReader, path)
+    path.write_bytes(b"\xff\xfe\x00\xd8\x00\xd8")
+    assert "is not UTF-16" in refusal(CsvReader, path)
