@@ -92,15 +92,23 @@ def read_elements(stream: BinaryIO, wanted: Wanted) -> Iterator[Element]:
     Raises:
         FileInvalid: the file is broken, or exceeds a bound, with the number of the line.
     """
-    chunk = stream.read(_CHUNK)
-    document = _Document(wanted, _encoding(chunk))
-    begin = chunk.lstrip(_SPACE)
-    document.lines_before = chunk.count(b"\n", 0, len(chunk) - len(begin))
-    chunk = begin
-    while chunk:
-        yield from document.parse(chunk)
-        chunk = stream.read(_CHUNK)
-    yield from document.parse(b"")
+    for records in _Document(stream, wanted).parts():
+        yield from records
+
+
+def root_name(stream: BinaryIO) -> str:
+    """The name of the root of a file, without its prefix; little more is read.
+
+    Raises:
+        FileInvalid: the file is broken before it, or has a document type.
+    """
+    document = _Document(stream, Wanted({}, frozenset(), frozenset(), {}))
+    try:
+        next(records for records in document.parts() if document.root)
+    except FileInvalid:
+        if not document.root:
+            raise
+    return document.root
 
 
 class _Refused(Exception):
@@ -110,8 +118,9 @@ class _Refused(Exception):
 class _Document:
     """A file while it is read."""
 
-    def __init__(self, wanted: Wanted, encoding: str | None) -> None:
-        self.lines_before = 0
+    def __init__(self, stream: BinaryIO, wanted: Wanted) -> None:
+        self.root = ""
+        self._stream = stream
         self._wanted = wanted
         self._records: list[Element] = []  # complete, and not yet given away
         self._open = [Element("", [], None, 0)]
@@ -124,18 +133,28 @@ class _Document:
         self._has_text = False  # whether that has text
         self._room = 0  # characters that the text may still have
         self._bytes = 0
-        self._names: dict[str, str] = {}  # filled by the parser
-        self._parser = expat.ParserCreate(encoding, intern=self._names)
+        self._names: dict[str, str] = {}  # of elements and attributes; the parser fills it
+        first = stream.read(_CHUNK)
+        self._first = first.lstrip(_SPACE)
+        self._lines_before = first.count(b"\n", 0, len(first) - len(self._first))
+        self._parser = expat.ParserCreate(_encoding(first), intern=self._names)
         self._parser.ordered_attributes = True
         self._parser.buffer_text = True
         self._parser.StartElementHandler = self._start
         self._parser.EndElementHandler = self._end
         self._parser.StartDoctypeDeclHandler = self._refuse_doctype
 
-    def parse(self, chunk: bytes) -> list[Element]:
-        """The records that end in a part of the file; the last part is empty."""
+    def parts(self) -> Iterator[list[Element]]:
+        """The records that end in each part of the file."""
+        chunk = self._first
+        while chunk:
+            yield self._parse(chunk, is_last=False)
+            chunk = self._stream.read(_CHUNK)
+        yield self._parse(b"", is_last=True)
+
+    def _parse(self, chunk: bytes, *, is_last: bool) -> list[Element]:
         try:
-            self._parser.Parse(chunk, not chunk)
+            self._parser.Parse(chunk, is_last)
         except _Refused as refused:
             raise self._fault(str(refused)) from None
         except expat.ExpatError as error:
@@ -154,7 +173,7 @@ class _Document:
         return records
 
     def _fault(self, message: str) -> FileInvalid:
-        line = self._parser.CurrentLineNumber + self.lines_before
+        line = self._parser.CurrentLineNumber + self._lines_before
         return FileInvalid(f"Line {line:,} of the XML: {message}")
 
     def _refuse_doctype(self, *_: object) -> None:
@@ -171,6 +190,7 @@ class _Document:
             raise _Refused("the name of an element or an attribute is too long.")
         parent = self._open[-1]
         name = name.rpartition(":")[2]
+        self.root = self.root or name
         if self._passed or self._has_text or not self._is_kept(name, parent):
             self._passed += 1
             return

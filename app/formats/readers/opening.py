@@ -1,0 +1,147 @@
+"""Opens a file by its content. Its name, which whoever sends it chooses, is never looked at."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Final, NoReturn
+
+import orjson
+
+from app.formats.features import FileInvalid, Reader
+from app.formats.readers.archive import Archive
+from app.formats.readers.csv_file import CsvReader, has_header
+from app.formats.readers.csv_rows import CsvRows
+from app.formats.readers.geometry_text import is_geometry
+from app.formats.readers.gpx import GpxReader
+from app.formats.readers.kml import KmlReader, KmzReader
+from app.formats.readers.signatures import CONVERT, MEMBERS, ROOTS, SIGNATURES
+from app.formats.readers.xml_elements import root_name
+from app.policy.files import FORMATS_IN
+
+_READERS: Final[dict[str, Callable[[Path], Reader]]] = {
+    "kml": KmlReader,
+    "kmz": KmzReader,
+    "gpx": GpxReader,
+    "csv": CsvReader,
+}
+
+_START: Final = 64 * 1024
+_REGULAR: Final = 0.75  # the part of rows with as many fields as the header, for text to be CSV
+_NAMES: Final = ", ".join(dict.fromkeys(FORMATS_IN.values()))
+_TOPOLOGY: Final = re.compile(r'"type"\s*:\s*"Topology"')
+
+
+def open_file(path: Path) -> Reader:
+    """Open a file of any of the formats that are read.
+
+    Raises:
+        FileInvalid: it is of another format, broken, or has no features.
+    """
+    return _READERS[recognize(path)](path)
+
+
+def recognize(path: Path) -> str:
+    """The format of a file, one of FORMATS_IN.
+
+    Raises:
+        FileInvalid: it is of another format; the message names it where it is a common one.
+    """
+    with path.open("rb") as file:
+        start = file.read(_START)
+    if not start:
+        raise FileInvalid("The file is empty.")
+    if start.startswith((b"PK\3\4", b"PK\5\6", b"PK\7\x08")):
+        return _zip_format(path)
+    if start.startswith(b"SQLite format 3\0"):
+        return "gpkg"
+    for signature in SIGNATURES:
+        if signature.start.match(start):
+            _refuse(signature.what, signature.advice)
+    text = _text(start).lstrip("\ufeff \t\r\n")
+    if text.startswith("<"):
+        return _xml_format(path, text)
+    if text.startswith(("\x1e", "{", "[")):
+        return _json_format(text)
+    return _text_format(path, text)
+
+
+def _refuse(what: str, advice: str) -> NoReturn:
+    raise FileInvalid(f"The file is {what}, which cannot be imported. {advice}")
+
+
+def _unknown() -> FileInvalid:
+    return FileInvalid(f"The format of the file is not known. {_NAMES} can be imported.")
+
+
+def _text(start: bytes) -> str:
+    """The beginning of a file as text. Raises FileInvalid when it is something else."""
+    if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return start.decode("utf-16", "replace")
+    for sign, encoding in ((b"<\0", "utf-16-le"), (b"\0<", "utf-16-be")):
+        if start.startswith(sign):
+            return start.decode(encoding, "replace")
+    if b"\0" in start:
+        raise _unknown()
+    return start.decode(errors="replace")
+
+
+def _zip_format(path: Path) -> str:
+    with closing(Archive(path)) as archive:
+        names = [name.lower() for name in archive.members]
+    if any(name.endswith(".shp") for name in names):
+        return "shp"
+    if any(name.endswith(".kml") for name in names):
+        return "kmz"
+    for endings, what, advice in MEMBERS:
+        if any(name.endswith(endings) for name in names):
+            _refuse(what, advice)
+    raise FileInvalid("The zip file has neither a shapefile (.shp) nor a KML file in it.")
+
+
+def _xml_format(path: Path, text: str) -> str:
+    if re.match(r"(<\?xml[^>]*>\s*)?(<!DOCTYPE\s+html|<html)\b", text, re.IGNORECASE):
+        _refuse(*ROOTS["html"])
+    with path.open("rb") as file:
+        root = root_name(file)
+    if root in ("kml", "gpx"):
+        return root
+    if root in ROOTS:
+        _refuse(*ROOTS[root])
+    if "opengis.net/gml" in text:
+        _refuse("a GML file", CONVERT)
+    raise _unknown()
+
+
+def _json_format(text: str) -> str:
+    if _TOPOLOGY.search(text):
+        _refuse("a TopoJSON file", CONVERT)
+    if "esriGeometry" in text:
+        _refuse("an Esri JSON file", CONVERT)
+    first, _, rest = text.partition("\n")
+    return "geojsonl" if first.startswith("\x1e") or (rest and _is_feature(first)) else "geojson"
+
+
+def _is_feature(text: str) -> bool:
+    """Whether a line is a whole Feature of a file with one in each line."""
+    try:
+        value = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return False
+    return isinstance(value, dict) and value.get("type") == "Feature"
+
+
+def _text_format(path: Path, text: str) -> str:
+    if is_geometry(text):
+        raise FileInvalid(
+            "The file has a geometry as text and no header. Write “geometry” in a line above it, "
+            "so that it becomes a CSV file."
+        )
+    rows = CsvRows(path)
+    _, header = next(iter(rows), (0, []))
+    if not has_header(header) or rows.regularity < _REGULAR:
+        raise _unknown()
+    return "csv"

@@ -1,0 +1,99 @@
+"""What large files, and those that are made to do harm, take of memory and time."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from app.policy.files import ZIP_SMALL_BYTES
+from tests.formats.readers.reading import read_in_child
+
+MEMORY = 200 * 1024 * 1024
+
+
+def test_a_large_kml_file_takes_little_memory(tmp_path: Path) -> None:
+    ring = " ".join(f"{n / 1000:.15f},{n / 900:.15f},0" for n in range(110))
+    polygon = f"<Polygon><outerBoundaryIs><LinearRing><coordinates>{ring} 0,0</coordinates>"
+    path = tmp_path / "upload"
+    with path.open("w") as file:
+        file.write("<kml><Document>")
+        for number in range(10_000):
+            file.write(f"<Placemark><name>{number}</name><description>{'x' * 500}</description>")
+            file.write(f"{polygon}</LinearRing></outerBoundaryIs></Polygon></Placemark>")
+        file.write("</Document></kml>")
+    assert path.stat().st_size > 48_000_000
+    assert read_in_child(path, memory=30 * 1024 * 1024) == "10000"
+
+
+def test_a_large_csv_file_takes_little_memory(tmp_path: Path) -> None:
+    ring = ", ".join(f"{n / 1000:.15f} {n / 900:.15f}" for n in range(110))
+    path = tmp_path / "upload"
+    with path.open("w") as file:
+        file.write("name;wkt\n")
+        for number in range(10_000):
+            file.write(f"{number};POLYGON (({ring}, 0 0))\n")
+    assert read_in_child(path, memory=30 * 1024 * 1024) == "10000"
+
+
+def test_a_kmz_bomb_takes_little_memory(tmp_path: Path) -> None:
+    path = tmp_path / "upload"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("doc.kml", "<kml>" + " " * (ZIP_SMALL_BYTES + 1))
+    assert "unpacks to more than" in read_in_child(path, memory=MEMORY)
+
+
+@pytest.mark.parametrize(
+    ("start", "repeated", "message"),
+    [
+        (b"<kml><Placemark><name>", b"x" * 1000, "a value is longer than 1 MiB"),
+        (b"<kml>", b"<Folder>" * 100, "nested more than 100 deep"),
+        (b"a;b\n1;", b"x" * 1000, "more than 33,554,432 characters"),
+    ],
+)
+def test_a_gigabyte_takes_little_memory(
+    tmp_path: Path, start: bytes, repeated: bytes, message: str
+) -> None:
+    path = tmp_path / "upload"
+    with path.open("wb") as file:
+        file.write(start)
+        for _ in range(1000):
+            file.write(repeated * (1024 * 1024 // len(repeated)))
+    assert message in read_in_child(path, memory=MEMORY)
+    path.unlink()
+
+
+@pytest.mark.parametrize(
+    ("start", "repeated", "end"),
+    [
+        (b"<Point><coordinates>", b"1,2 ", b"</coordinates></Point>"),
+        (b"", b"<Point><coordinates>1,2</coordinates></Point>", b""),
+        (b"<Track>", b"<coord/>", b"</Track>"),
+    ],
+)
+def test_a_placemark_of_50_mb_takes_little_memory(
+    tmp_path: Path, start: bytes, repeated: bytes, end: bytes
+) -> None:
+    content = start + repeated * (50_000_000 // len(repeated)) + end
+    path = tmp_path / "upload"
+    path.write_bytes(b"<kml><Placemark>" + content + b"</Placemark></kml>")
+    assert "a feature is larger than 32 MiB" in read_in_child(path, memory=MEMORY)
+
+
+def test_a_track_of_50_mb_takes_little_memory(tmp_path: Path) -> None:
+    content = b"<trkpt lat='1' lon='2'/>" * 2_000_000
+    path = tmp_path / "upload"
+    path.write_bytes(b"<gpx><trk><trkseg>" + content + b"</trkseg></trk></gpx>")
+    assert "a feature is larger than 32 MiB" in read_in_child(path, memory=MEMORY)
+
+
+@pytest.mark.parametrize("repeated", [b"1,2,", b"1,2 "])
+def test_a_geometry_just_within_its_bound_takes_little_memory(
+    tmp_path: Path, repeated: bytes
+) -> None:
+    coordinates = repeated * (33_000_000 // len(repeated))
+    content = b"<Point><coordinates>" + coordinates + b"</coordinates></Point>"
+    path = tmp_path / "upload"
+    path.write_bytes(b"<kml><Placemark>" + content + b"</Placemark></kml>")
+    assert read_in_child(path, memory=MEMORY) == "1"
