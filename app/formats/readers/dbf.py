@@ -1,0 +1,238 @@
+"""dBase tables, as shapefiles have them beside their shapes: their columns and records.
+
+What is read is what dBase III had (text, numbers, dates, logical values); columns of other types
+are left out.
+"""
+
+from __future__ import annotations
+
+import codecs
+import io
+import re
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date
+from math import isfinite
+from typing import Any, BinaryIO, Final
+
+from app.formats.features import FileInvalid
+from app.formats.readers.bounds import Columns, shown
+
+_HEADER: Final = struct.Struct("<4xIHH17xBxx")  # records, bytes of the header and of a record, code
+_FIELD: Final = struct.Struct("<11sc4xBB14x")
+_END_OF_FIELDS: Final = b"\r"
+_DELETED: Final = b"*"
+_READ: Final = frozenset("CNFDL")
+_BLOCK: Final = 1000  # records that are scanned at once
+_BIGGEST: Final = 2**63  # beyond that an integer is kept as text
+
+_INTEGER: Final = re.compile(r"[+-]?\d+", re.ASCII)
+_NUMBER: Final = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?", re.ASCII)
+
+# Code pages by the byte of the header that names them (the LDID), where it names one for sure.
+_CODE_PAGES: Final = {
+    0x01: "cp437", 0x02: "cp850", 0x13: "cp932", 0x26: "cp866", 0x4D: "cp936", 0x4E: "cp949",
+    0x4F: "cp950", 0x50: "cp874", 0x64: "cp852", 0x65: "cp866", 0x66: "cp865", 0x67: "cp861",
+    0x6A: "cp737", 0x6B: "cp857", 0x78: "cp950", 0x79: "cp949", 0x7A: "cp936", 0x7B: "cp932",
+    0x7C: "cp874", 0x7D: "cp1255", 0x7E: "cp1256", 0xC8: "cp1250", 0xC9: "cp1251", 0xCA: "cp1254",
+    0xCB: "cp1253", 0xCC: "cp1257",
+}  # fmt: skip
+_ENCODINGS: Final = frozenset({
+    "gbk", "gb2312", "gb18030", "big5", "shift_jis", "shift-jis", "sjis", "euc-jp", "euc-kr",
+    "koi8-r", "koi8-u", "tis-620",
+})  # fmt: skip
+_GUESSES: Final = ("utf-8", "cp1252")  # every text can be read as the last one, if need be
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    name: bytes
+    kind: str  # a letter
+    start: int  # in a record
+    end: int
+    decimals: int
+
+    def value(self, record: bytes, encoding: str) -> Any:
+        raw = record[self.start : self.end]
+        if self.kind == "C":
+            return _decoded(raw, encoding, "replace").partition("\0")[0].rstrip() or None
+        text = raw.decode("latin-1").strip(" \0")
+        if self.kind == "D":
+            return _date(text)
+        return _logical(text) if self.kind == "L" else _number(text, self.decimals)
+
+
+class Table:
+    """A table. ``columns`` are the names of those that are read, ``left_out`` those of others.
+    ``is_guessed``: nothing says the encoding of its texts, or something wrong does."""
+
+    def __init__(self, file: BinaryIO, name: str, code_page: str) -> None:
+        """Read the header.
+
+        Args:
+            file: the table, which must stay open.
+            name: of the file, for messages.
+            code_page: what its file ``.cpg`` says; empty: it has none.
+
+        Raises:
+            FileInvalid: the table is damaged or incomplete.
+        """
+        self._file, self._name = file, name
+        header = file.read(_HEADER.size)
+        if len(header) < _HEADER.size:
+            raise self._damaged("is incomplete")
+        self.records, self._start, self._size, language = _HEADER.unpack(header)
+        self._fields = list(self._read_fields())
+        length = file.seek(0, io.SEEK_END) - self._start
+        if not self._size or self.records > length // self._size:
+            raise self._damaged("is incomplete")
+        self._declared = _encoding(code_page) or _CODE_PAGES.get(language)
+        self._flags = bytearray()
+        self.encoding = self._declared or _GUESSES[-1]
+        self.is_guessed = False
+        self.columns: tuple[str, ...] = ()
+        self.left_out: tuple[str, ...] = ()
+
+    def scan(self, records: int) -> None:
+        """Go through as many records, to find the deleted ones and the encoding of all texts.
+
+        Raises:
+            FileInvalid: the table has too many columns.
+        """
+        declared = [self._declared] if self._declared else []
+        candidates = [*declared, *(guess for guess in _GUESSES if guess != self._declared)]
+        is_ascii = True
+        for block in self._blocks(min(records, self.records)):
+            self._flags += block[:: self._size]
+            if not block.isascii():
+                is_ascii = False
+                self._drop_wrong(candidates, block)
+        self.encoding = candidates[0]
+        self.is_guessed = not is_ascii and self.encoding != self._declared
+        names = list(zip(self._fields, _names(self._fields, self.encoding), strict=True))
+        self.columns = tuple(name for field, name in names if field.kind in _READ)
+        self.left_out = tuple(name for field, name in names if field.kind not in _READ)
+
+    @property
+    def deleted(self) -> int:
+        """How many of the records that were scanned are deleted."""
+        return self._flags.count(_DELETED)
+
+    def is_deleted(self, record: int) -> bool:
+        """Whether a record that was scanned was deleted, and only its place is left."""
+        return self._flags[record : record + 1] == _DELETED
+
+    def read(self, record: int) -> dict[str, Any]:
+        """The values of a record, by the name of their column."""
+        self._file.seek(self._start + record * self._size)
+        content = self._file.read(self._size)
+        fields = [field for field in self._fields if field.kind in _READ]
+        values = (field.value(content, self.encoding) for field in fields)
+        return dict(zip(self.columns, values, strict=True))
+
+    def _read_fields(self) -> Iterator[_Column]:
+        """The descriptions of the columns, up to the mark that ends them."""
+        start = 1  # after the mark of deleted records
+        while self._file.tell() + _FIELD.size < self._start:
+            content = self._file.read(_FIELD.size)
+            if content[:1] == _END_OF_FIELDS or len(content) < _FIELD.size:
+                break
+            name, kind, width, decimals = _FIELD.unpack(content)
+            end = start + width
+            yield _Column(name.partition(b"\0")[0], kind.decode("latin-1"), start, end, decimals)
+            start = end
+        if start > self._size:
+            raise self._damaged("is damaged")
+
+    def _blocks(self, records: int) -> Iterator[bytes]:
+        self._file.seek(self._start)
+        for first in range(0, records, _BLOCK):
+            yield self._file.read(self._size * min(_BLOCK, records - first))
+
+    def _drop_wrong(self, candidates: list[str], block: bytes) -> None:
+        """Drop encodings in which a text is not valid, all but the last."""
+        texts = [field for field in self._fields if field.kind == "C"]
+        for start in range(0, len(block), self._size):
+            for field in texts:
+                raw = block[start + field.start : start + field.end]
+                while len(candidates) > 1 and not raw.isascii() and not _is_in(raw, candidates[0]):
+                    del candidates[0]
+
+    def _damaged(self, how: str) -> FileInvalid:
+        return FileInvalid(f"The table {shown(self._name)} {how}. Export the shapefile again.")
+
+
+def _names(fields: list[_Column], encoding: str) -> tuple[str, ...]:
+    """A name for each column; one that is there already gets a number.
+
+    Raises:
+        FileInvalid: they are too many.
+    """
+    columns = Columns()
+    for number, field in enumerate(fields, start=1):
+        name = _decoded(field.name, encoding, "replace").strip() or "column"
+        while name in columns.names():
+            name = f"{name}_{number}"
+        columns.add(name)
+    return columns.names()
+
+
+def _encoding(code_page: str) -> str | None:
+    """The encoding that a file ``.cpg`` names; None: none that is known."""
+    text = code_page.strip().lower()
+    if found := re.fullmatch(r"ldid/(\d{1,3})", text):
+        return _CODE_PAGES.get(int(found[1]))
+    if re.fullmatch("utf-?8|65001", text):
+        return "utf-8"
+    if found := re.fullmatch(r"(?:iso[-_ ]?)?8859[-_ ]?(\d{1,2})", text):
+        text = "cp1252" if found[1] == "1" else f"iso8859-{found[1]}"  # as browsers have it
+    elif found := re.fullmatch(r"(?:cp|ibm|(?:windows|ansi|oem)[-_ ]?)?(\d{3,4})", text):
+        text = f"cp{found[1]}"
+    elif text not in _ENCODINGS:
+        return None
+    try:
+        return codecs.lookup(text).name
+    except LookupError:
+        return None
+
+
+def _decoded(raw: bytes, encoding: str, errors: str) -> str:
+    """A text; half a character that was cut at its end is left out."""
+    decoder = codecs.getincrementaldecoder(encoding)(errors)
+    return decoder.decode(raw.rstrip(b" \0"), final=False)
+
+
+def _is_in(raw: bytes, encoding: str) -> bool:
+    try:
+        _decoded(raw, encoding, "strict")
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _number(text: str, decimals: int) -> int | float | str | None:
+    """A number; an integer that is too large for JSON readers stays a text."""
+    if not decimals and _INTEGER.fullmatch(text):
+        number = int(text)
+        return number if -_BIGGEST <= number < _BIGGEST else text
+    if not _NUMBER.fullmatch(text):
+        return None
+    value = float(text.replace(",", "."))
+    return value if isfinite(value) else None
+
+
+def _date(text: str) -> str | None:
+    """A date as ISO 8601 has it; what is none stays what it is."""
+    if not text.strip("0"):
+        return None
+    if not re.fullmatch(r"\d{8}", text, re.ASCII):
+        return text
+    try:
+        return date(int(text[:4]), int(text[4:6]), int(text[6:])).isoformat()
+    except ValueError:
+        return text
+
+
+def _logical(text: str) -> bool | None:
+    return {"T": True, "Y": True, "1": True, "F": False, "N": False, "0": False}.get(text.upper())

@@ -1,0 +1,185 @@
+"""Shapefiles in a zip file.
+
+A shapefile is some files of one name: the shapes (``.shp``), where each of them is (``.shx``), the
+table (``.dbf``), its encoding (``.cpg``), and the system of coordinates (``.prj``). All but the
+first may be missing.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path, PurePosixPath
+from tempfile import TemporaryFile
+from typing import BinaryIO, ClassVar, Final
+
+from app.formats.crs import Projection, read_crs
+from app.formats.features import FileInvalid, Layer, Reader, SourceFeature
+from app.formats.positions import unreadable
+from app.formats.readers.archive import Archive
+from app.formats.readers.bounds import shown
+from app.formats.readers.dbf import Table
+from app.formats.readers.shp import Shapes
+from app.geometry import GeometryInvalid
+from app.policy.files import CRS_LENGTH
+
+_SHAPES: Final = ".shp"
+_CODE_PAGE_LENGTH: Final = 100
+_SHOWN: Final = 10  # columns in a note
+_BYTES_OF_CHARACTER: Final = 4
+
+
+class ShapefileReader(Reader):
+    """A layer for each shapefile, with its name; with its folder where several have that name."""
+
+    format: ClassVar[str] = "shp"
+
+    def __init__(self, path: Path) -> None:
+        """Raises FileInvalid when the zip file or a shapefile in it is broken, or it has none."""
+        super().__init__()
+        self._archive = Archive(path)
+        self._members = {member.casefold(): member for member in reversed(self._archive.members)}
+        try:
+            shapefiles = [name for name in self._archive.members if _suffix(name) == _SHAPES]
+            if not shapefiles:
+                raise FileInvalid("The zip file has no shapefile (.shp) in it.")
+            self._shapefiles = dict(zip(_layer_names(shapefiles), shapefiles, strict=True))
+            self._projections = {name: self._read_projection(name) for name in shapefiles}
+            self.layers = tuple(self._layer(*item) for item in self._shapefiles.items())
+        except FileInvalid:
+            self.close()
+            raise
+
+    def read(self, layer: Layer, crs: str | None = None) -> Iterator[SourceFeature]:
+        """As ``Reader.read``."""
+        shapefile = self._shapefiles[layer.name]
+        projection = self._projections[shapefile] or read_crs(crs or "EPSG:4326")
+        with self._opened(shapefile) as (shapes, table):
+            records = (n for n in range(len(shapes)) if not (table and table.is_deleted(n)))
+            for number, record in enumerate(records, start=1):
+                yield _feature(number, record, shapes, table, projection)
+            for note in _notes(shapes, table, projection):
+                if note not in self.notes:
+                    self.notes.append(note)
+
+    def close(self) -> None:
+        """Close the zip file."""
+        self._archive.close()
+
+    def _layer(self, name: str, shapefile: str) -> Layer:
+        projection = self._projections[shapefile]
+        with self._opened(shapefile) as (shapes, table):
+            deleted = table.deleted if table else 0
+            return Layer(
+                name,
+                len(shapes) - deleted,
+                table.columns if table else (),
+                projection.name if projection else None,
+                projection.accuracy if projection else None,
+            )
+
+    @contextmanager
+    def _opened(self, shapefile: str) -> Iterator[tuple[Shapes, Table | None]]:
+        """The shapes and the table of a shapefile."""
+        with ExitStack() as stack:
+            index = self._beside(shapefile, ".shx")
+            table = self._beside(shapefile, ".dbf")
+            shapes = Shapes(
+                self._copy(shapefile, stack),
+                stack.enter_context(self._archive.open(index)) if index else None,
+                shapefile,
+            )
+            if table is None:
+                yield shapes, None
+                return
+            encoding = self._text(shapefile, ".cpg", _CODE_PAGE_LENGTH)
+            opened = Table(self._copy(table, stack), table, encoding)
+            opened.scan(len(shapes))
+            yield shapes, opened
+
+    def _beside(self, shapefile: str, suffix: str) -> str | None:
+        """The file of the same name, in capitals or not."""
+        return self._members.get((shapefile[: -len(_SHAPES)] + suffix).casefold())
+
+    def _text(self, shapefile: str, suffix: str, length: int) -> str:
+        """The beginning of a small file; empty: it is missing."""
+        if (member := self._beside(shapefile, suffix)) is None:
+            return ""
+        with self._archive.open(member) as file:
+            return file.read(_BYTES_OF_CHARACTER * length).decode("utf-8-sig", "replace").strip()
+
+    def _copy(self, member: str, stack: ExitStack) -> BinaryIO:
+        """The content as a file that can be read in any order, and is gone once it is closed."""
+        copy = stack.enter_context(TemporaryFile())  # noqa: SIM115 - the stack closes it
+        with self._archive.open(member) as source:
+            shutil.copyfileobj(source, copy)
+        copy.seek(0)
+        return copy
+
+    def _read_projection(self, shapefile: str) -> Projection | None:
+        """The system that the ``.prj`` names; None: there is none."""
+        text = self._text(shapefile, ".prj", CRS_LENGTH + 1)
+        try:
+            return read_crs(text) if text else None
+        except FileInvalid as error:
+            raise FileInvalid(f"The .prj of {shown(shapefile)} cannot be used: {error}") from None
+
+
+def _suffix(member: str) -> str:
+    return PurePosixPath(member).suffix.lower()
+
+
+def _layer_names(shapefiles: list[str]) -> Iterator[str]:
+    """The names of shapefiles without their folders, unless several have one name."""
+    paths = [PurePosixPath(shapefile).with_suffix("") for shapefile in shapefiles]
+    times = Counter(path.name for path in paths)
+    names = [path.name if times[path.name] == 1 else str(path) for path in paths]
+    for name, shapefile in zip(names, shapefiles, strict=True):
+        yield name if names.count(name) == 1 else shapefile
+
+
+def _feature(
+    number: int, record: int, shapes: Shapes, table: Table | None, projection: Projection
+) -> SourceFeature:
+    properties = {}
+    if table:
+        if record >= table.records:
+            problem = unreadable("The table of the shapefile has no record for this shape.")
+            return SourceFeature(number, None, {}, (problem,))
+        properties = table.read(record)
+    try:
+        geometry = shapes.read(record)
+        if geometry and not projection.is_wgs84:
+            geometry = projection.to_wgs84(geometry)
+    except GeometryInvalid as error:
+        return SourceFeature(number, None, properties, tuple(error.problems))
+    return SourceFeature(number, geometry, properties)
+
+
+def _notes(shapes: Shapes, table: Table | None, projection: Projection) -> Iterator[str]:
+    """What a person should know about a shapefile of which all was read."""
+    if projection.note:
+        yield projection.note
+    yield from sorted(shapes.notes)
+    if shapes.is_index_wrong:
+        yield "The index (.shx) does not fit the shapes, which were read in the order of the .shp."
+    if table is None:
+        yield "There is no table (.dbf), so the shapes have no names or other attributes."
+        return
+    if table.is_guessed:
+        yield (
+            f"Texts were read as {table.encoding}, as no file .cpg says their encoding, or a wrong "
+            "one. Check letters with accents."
+        )
+    if table.left_out:
+        columns = ", ".join(map(shown, table.left_out[:_SHOWN]))
+        yield f"Columns of a type that is not read were left out: {columns}."
+    if table.deleted:
+        yield f"{table.deleted:,} features that are marked as deleted were left out."
+    if table.records != len(shapes):
+        yield (
+            f"The table has {table.records:,} records for {len(shapes):,} shapes. Check that names "
+            "belong to their shapes."
+        )

@@ -1,0 +1,202 @@
+"""The shapes of a shapefile (ESRI, "Shapefile Technical Description", 1998): ``.shp``, ``.shx``.
+
+Heights and measures are left out. Bounding boxes and the length in the header are not looked at:
+many programs write wrong ones.
+"""
+
+from __future__ import annotations
+
+import io
+import struct
+from array import array
+from itertools import pairwise
+from typing import Any, BinaryIO, Final, TypeAlias
+
+import numpy as np
+
+from app.formats.features import FileInvalid
+from app.formats.positions import Points, unreadable
+from app.formats.readers.bounds import PositionCount, shown
+from app.formats.readers.ordinates import too_many_positions
+from app.formats.readers.shp_rings import polygons
+from app.geometry import GeometryInvalid
+from app.policy.bounds import GEOMETRY_POSITIONS
+from app.policy.files import GEOMETRY_BYTES
+
+Json: TypeAlias = dict[str, Any]
+Offsets: TypeAlias = "array[int]"
+
+_HEADER_BYTES: Final = 100
+_CODE: Final = struct.pack(">i", 9994)
+_RECORD: Final = struct.Struct(">ii")  # its number, from 1, and words of its content
+_LENGTH_AT: Final = 24  # in the header
+_WORD: Final = 2  # bytes
+_SHORTEST: Final = 2  # words: the type of a shape
+_NUMBERED: Final = (0, 1)  # the first record, by the description 1
+
+_NULL, _POINT, _LINE, _POLYGON, _MULTIPOINT = 0, 1, 3, 5, 8
+_READ: Final = frozenset({_POINT, _LINE, _POLYGON, _MULTIPOINT})
+_DIMENSION: Final = 10  # is added to the type for heights, or twice for measures
+_NOTES: Final = {0: "", 1: "Heights were left out.", 2: "Measures were left out."}
+_REVERSED: Final = "Polygons of which all rings are wound as holes were read as exterior rings."
+
+_POINT_AT: Final = 4  # in the content of a record, after its type
+_COUNTS_AT: Final = 36  # after the bounding box
+_POINT_BYTES: Final = 16
+
+
+class Shapes:
+    """The records with shapes, counted from 0. ``is_index_wrong``: the ``.shx`` does not say where
+    they are, so they are those that follow each other in the file. ``notes`` are about those that
+    were read."""
+
+    def __init__(self, file: BinaryIO, index: BinaryIO | None, name: str) -> None:
+        """Find all records.
+
+        Args:
+            file: the ``.shp``, which must stay open.
+            index: the ``.shx``; None: there is none.
+            name: of the file, for messages.
+
+        Raises:
+            FileInvalid: the file is damaged or incomplete.
+        """
+        self._file, self._name = file, name
+        self._length = file.seek(0, io.SEEK_END)
+        file.seek(0)
+        header = file.read(_HEADER_BYTES)
+        if len(header) < _HEADER_BYTES or header[:4] != _CODE:
+            raise FileInvalid(f"{shown(name)} is not a shapefile, or incomplete. Export it again.")
+        indexed = self._indexed(index) if index else None
+        self.is_index_wrong = bool(index) and indexed is None
+        self._offsets = self._following(header) if indexed is None else indexed
+        self._count = PositionCount()
+        self.notes: set[str] = set()
+
+    def __len__(self) -> int:
+        return len(self._offsets)
+
+    def read(self, record: int) -> Json | None:
+        """The shape of a record as a GeoJSON geometry in the system of the file; None: it has none.
+
+        Raises:
+            FileInvalid: all shapes together have too many positions.
+            GeometryInvalid: it is damaged, of another kind, or has too many positions.
+        """
+        offset = self._offsets[record] * _WORD
+        _, size = self._record(offset)
+        if size > GEOMETRY_BYTES:
+            raise too_many_positions()
+        self._file.seek(offset + _RECORD.size)
+        return self._geometry(self._file.read(size))
+
+    def _record(self, offset: int) -> tuple[int, int]:
+        """The number of the record at an offset, and the bytes of its content; (0, 0) where there
+        is none."""
+        self._file.seek(offset)
+        header = self._file.read(_RECORD.size)
+        if len(header) < _RECORD.size:
+            return 0, 0
+        number, words = _RECORD.unpack(header)
+        fits = offset + _RECORD.size + words * _WORD <= self._length
+        return (number, words * _WORD) if words >= _SHORTEST and fits else (0, 0)
+
+    def _indexed(self, index: BinaryIO) -> Offsets | None:
+        """The offsets that an index has, in words; None: there is no record at one of them."""
+        offsets = array("I")
+        if index.read(_HEADER_BYTES)[:4] != _CODE:
+            return None
+        while len(entry := index.read(_RECORD.size)) == _RECORD.size:
+            (offset, _) = _RECORD.unpack(entry)
+            number, size = self._record(offset * _WORD) if offset > 0 else (0, 0)
+            if not size or number - len(offsets) not in _NUMBERED:
+                return None
+            offsets.append(offset)
+        return offsets
+
+    def _following(self, header: bytes) -> Offsets:
+        """The offsets of the records that follow each other, in words."""
+        offsets = array("I")
+        offset, end = _HEADER_BYTES, struct.unpack_from(">i", header, _LENGTH_AT)[0] * _WORD
+        while offset + _RECORD.size <= self._length and offset != end:
+            _, size = self._record(offset)
+            if not size:
+                raise FileInvalid(
+                    f"{shown(self._name)} is damaged or incomplete after {len(offsets):,} shapes. "
+                    "Export it again."
+                )
+            offsets.append(offset // _WORD)
+            offset += _RECORD.size + size
+        return offsets
+
+    def _geometry(self, content: bytes) -> Json | None:
+        (code,) = _integers(content, 0, 1)
+        if code == _NULL:
+            return None
+        dimensions, kind = divmod(code, _DIMENSION)
+        if code < 0 or dimensions not in _NOTES or kind not in _READ:
+            message = "The shape is neither made of points, nor of lines, nor of polygons."
+            raise GeometryInvalid([unreadable(message, "wrong_type")])
+        geometry: Json | None
+        if kind == _POINT:
+            point = self._points(content, _POINT_AT, 1)[0].tolist()
+            geometry = {"type": "Point", "coordinates": point}
+        elif kind == _MULTIPOINT:
+            (count,) = _integers(content, _COUNTS_AT, 1)
+            geometry = _multipoint(self._points(content, _COUNTS_AT + 4, count))
+        else:
+            geometry = self._parts(kind, content)
+        if geometry and dimensions:
+            self.notes.add(_NOTES[dimensions])
+        return geometry
+
+    def _parts(self, kind: int, content: bytes) -> Json | None:
+        parts, count = _integers(content, _COUNTS_AT, 2)
+        if parts > GEOMETRY_POSITIONS:
+            raise too_many_positions()
+        starts = _integers(content, _COUNTS_AT + 8, parts)
+        points = self._points(content, _COUNTS_AT + 8 + 4 * parts, count)
+        if parts and (starts[0] or any(a > b for a, b in pairwise([*starts, count]))):
+            raise _damaged()
+        if not (lines := [line for line in np.split(points, starts[1:]) if len(line)]):
+            return None
+        if kind == _LINE:
+            return _lines(lines)
+        geometry, is_reversed = polygons(lines)
+        if is_reversed:
+            self.notes.add(_REVERSED)
+        return geometry
+
+    def _points(self, content: bytes, offset: int, count: int) -> Points:
+        if count > GEOMETRY_POSITIONS:
+            raise too_many_positions()
+        if not 0 <= count <= (len(content) - offset) // _POINT_BYTES:
+            raise _damaged()
+        points = np.frombuffer(content, "<f8", 2 * count, offset).reshape(-1, 2)
+        if not np.isfinite(points).all():
+            message = "The shape has a number that is not finite."
+            raise GeometryInvalid([unreadable(message, "not_a_number")])
+        self._count.add(count)
+        return points
+
+
+def _integers(content: bytes, offset: int, count: int) -> list[int]:
+    """Raises GeometryInvalid where the content does not have as many."""
+    if not 0 <= count <= (len(content) - offset) // 4:
+        raise _damaged()
+    return list(struct.unpack_from(f"<{count}i", content, offset))
+
+
+def _damaged() -> GeometryInvalid:
+    return GeometryInvalid([unreadable("The shape is damaged or incomplete.")])
+
+
+def _multipoint(points: Points) -> Json | None:
+    return {"type": "MultiPoint", "coordinates": points.tolist()} if len(points) else None
+
+
+def _lines(lines: list[Points]) -> Json:
+    coordinates = [line.tolist() for line in lines]
+    if len(coordinates) == 1:
+        return {"type": "LineString", "coordinates": coordinates[0]}
+    return {"type": "MultiLineString", "coordinates": coordinates}
