@@ -101,9 +101,10 @@ class Settings:
         str(16 * 1024 * 1024), whole(1024, 1024**3), "largest request body, in bytes"
     )
     max_account_bytes: int = _setting(
-        str(2 * 1024**3),
-        whole(0, 2**60),
-        "bytes of boundaries and metadata that an account may store; 0: no limit",
+        str(2 * 1024**3), whole(0, 2**60), "bytes of geometry and metadata in an account; 0: any"
+    )
+    max_import_bytes: int = _setting(
+        str(50 * 1024**2), whole(1024, 1024**3), "largest file that can be imported, in bytes"
     )
     rate_limit_disabled: bool = _setting("false", boolean, "`true` turns all rate limits off")
     webhook_allowed_networks: tuple[Network, ...] = _setting(
@@ -134,9 +135,7 @@ class Settings:
     )
     default_plan: str = _setting("free", text, "plan of new accounts")
     accounts_per_person: int = _setting(
-        "10",
-        whole(0, 10_000),
-        "accounts that a person may own before they can create no more",
+        "10", whole(0, 10_000), "accounts that a person may own before they can create no more"
     )
     instance_name: str = _setting(
         "Canopy", line(64), "name of the instance, shown in pages and mails"
@@ -284,8 +283,8 @@ def _read(name: str, metadata: Mapping[str, Any], source: Mapping[str, str]) -> 
     try:
         return metadata["read"](text)
     except ValueError as error:
-        secret = name.endswith(("_secret", "_key", "_token", "_url"))  # a URL has a password
-        shown = "" if secret else f", not {text!r}"
+        is_secret = name.endswith(("_secret", "_key", "_token", "_url"))  # a URL has a password
+        shown = "" if is_secret else f", not {text!r}"
         raise SettingsError(f"{name.upper()} {error}{shown}.") from None
 
 

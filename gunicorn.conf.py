@@ -28,6 +28,7 @@ from prometheus_client import multiprocess  # not before: it reads the variable 
 
 from app.db import connections
 from app.jobs.valkey import connect
+from app.policy.files import FORM_BYTES
 from app.running.embedded import redis_url
 from app.running.parent_pipe import exit_with_supervisor
 from app.running.part_registry import Announcer
@@ -79,6 +80,7 @@ def post_fork(server: Any, worker: Any) -> None:
     that it runs."""
     exit_with_supervisor(graceful_timeout + 2)
     worker.max_body_bytes = settings.max_body_bytes
+    worker.max_upload_bytes = settings.max_import_bytes + FORM_BYTES
     with server.app.wsgi().app_context():
         connections.forget_all()
     check = key_check(settings.secret_key)

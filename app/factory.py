@@ -17,6 +17,7 @@ from app.credentials.routes import bp as credentials_bp
 from app.credentials.routes import me_bp
 from app.events.routes import bp as events_bp
 from app.http import compression, cors, logging, middleware, proxies
+from app.imports.routes import bp as imports_bp
 from app.members.routes import bp as members_bp
 from app.members.views import bp as invitations_bp
 from app.monitoring import health, metrics
@@ -113,7 +114,8 @@ def create_app(settings: Settings | None = None) -> Flask:
 
     api = document.init_app(app)
     for blueprint in (
-        projects_bp, assets_bp, account_bp, members_bp, webhooks_bp, webhook_logs_bp, events_bp,
+        projects_bp, assets_bp, imports_bp, account_bp, members_bp, webhooks_bp, webhook_logs_bp,
+        events_bp,
         credentials_bp, me_bp,
     ):  # fmt: skip
         api.register_blueprint(blueprint)

@@ -12,12 +12,13 @@ from pathlib import Path
 from statistics import median, quantiles
 from typing import Any, NamedTuple
 
-from app.projects.features import Candidate, Outcome, PropertyMapping, prepare
-from app.projects.geojson_file import read_features, scan_file
+from app.features.candidates import Candidate, Choices, Rejected, prepare
+from app.features.mapping import ColumnMapping
+from app.formats.readers.opening import open_file
 from config import ROOT
 
 HECTARES_PER_ACRE = 0.40468564224  # the international acre
-BY_DISTRICT = PropertyMapping("district")
+BY_DISTRICT = Choices("projects", ColumnMapping({"name": "district"}))
 PAGE = ROOT / "docs" / "areas.md"
 
 _HEAD = """\
@@ -49,11 +50,11 @@ class Row(NamedTuple):
         return 100 * (self.computed / self.official - 1)
 
 
-def measure(path: Path) -> tuple[list[Row], list[Outcome]]:
+def measure(path: Path) -> tuple[list[Row], list[Rejected]]:
     """The areas of the valid districts of a file, and the refusals of the others."""
     accepted, rejected = [], []
     for item, properties in _prepared(path):
-        if isinstance(item, Outcome):
+        if isinstance(item, Rejected):
             rejected.append(item)
         elif item.boundary is not None:
             official = properties["gis_acres"] * HECTARES_PER_ACRE
@@ -61,7 +62,7 @@ def measure(path: Path) -> tuple[list[Row], list[Outcome]]:
     return accepted, rejected
 
 
-def page(accepted: list[Row], rejected: list[Outcome]) -> str:
+def page(accepted: list[Row], rejected: list[Rejected]) -> str:
     """docs/areas.md."""
     deviations = [abs(row.deviation) for row in accepted]
     head = _HEAD.format(
@@ -96,12 +97,10 @@ def main() -> None:
     print(next(line for line in text.splitlines() if line.startswith("**")))
 
 
-def _prepared(path: Path) -> Iterator[tuple[Candidate | Outcome, Any]]:
-    with path.open("rb") as file:
-        surveyed = scan_file(file)
-        file.seek(0)
-        for number, feature in read_features(file, surveyed):
-            yield prepare(number, feature, BY_DISTRICT), feature["properties"]
+def _prepared(path: Path) -> Iterator[tuple[Candidate | Rejected, Any]]:
+    reader = open_file(path)
+    for feature in reader.read(reader.layers[0]):
+        yield prepare(feature, BY_DISTRICT), feature.properties
 
 
 if __name__ == "__main__":

@@ -22,17 +22,19 @@ from app.api.error_handlers import as_api_error, render
 from app.api.idempotency import IdempotentRequest, StillRunning
 from app.api.parsing import PARSER, refuse_body, refuse_parameters
 from app.auth.guard import ANY_CREDENTIAL, require
+from app.auth.principal import Principal
 from app.db.extensions import db
 from app.db.replica import read_from_replica
 from app.http.errors import ApiError
 from app.http.etags import IfMatch
-from app.openapi.operations import Contract, describe, finish, path_parameters
+from app.openapi.operations import Contract, describe, finish, is_form, path_parameters
 from app.openapi.schemas import example_of
 
 __all__ = ["ANY_CREDENTIAL", "ApiBlueprint"]
 
 View = Callable[..., Response]
 Precheck = Callable[..., None]
+Prepare = Callable[[Principal, dict[str, Any]], dict[str, Any]]
 
 # Errors that a repeat gets again. 401, 403 and 429 come before a key is looked at; 5xx may pass.
 _STORED_ERRORS = frozenset({400, 404, 409, 412, 422})
@@ -57,6 +59,7 @@ class ApiBlueprint(Blueprint):  # type: ignore[misc]
         takes: type[ma.Schema] | None = None,
         query: type[ma.Schema] | None = None,
         precheck: Precheck | None = None,
+        before: Prepare | None = None,
         conflicts: bool = False,
         conditional: bool = False,
         from_replica: bool = False,
@@ -73,6 +76,8 @@ class ApiBlueprint(Blueprint):  # type: ignore[misc]
             query: the schema of the query string; likewise.
             precheck: called with the account and the path's ids before anything is parsed; raises
                 NotFound when what the path names is not there.
+            before: called with the principal and what the body holds before the transaction of a
+                change begins; returns what the view gets in place of the latter.
             conflicts: whether the operation can answer 409.
             conditional: whether it heeds If-Match, which the view gets as ``if_match``.
             from_replica: whether a replica of the database may be read, where there is one.
@@ -97,8 +102,10 @@ class ApiBlueprint(Blueprint):  # type: ignore[misc]
                 run = _read(self._with_query(view, query), needs, precheck, from_replica)
             else:
                 change = _committed(_with_if_match(view) if conditional else view)
+                change = change if before is None else _prepared(change, before)
                 run = _change(self._with_body(change, takes), needs, precheck)
             run.permission = needs  # type: ignore[attr-defined]
+            run.takes_file = is_form(takes)  # type: ignore[attr-defined]
             describe(self, run, contract)
             methods = ["PUT", "PATCH"] if method == "PUT" else [method]
             named = path_parameters(contract.path)
@@ -126,7 +133,9 @@ class ApiBlueprint(Blueprint):  # type: ignore[misc]
         """A changing ``view`` behind the parsing of its body."""
         if takes is not None:
             required = not getattr(takes, "may_be_absent", False)
-            view = self.arguments(takes(), example=example_of(takes), required=required)(view)
+            location = "form" if is_form(takes) else "json"
+            documented = {"example": example_of(takes), "required": required}
+            view = self.arguments(takes(), location=location, **documented)(view)
 
         @wraps(view)
         def without_parameters(*args: Any, **ids: str) -> Response:
@@ -170,6 +179,16 @@ def _change(view: View, needs: str, precheck: Precheck | None) -> View:
             return view(principal, **ids)
         except (ApiError, SQLAlchemyError) as error:
             return _refuse(error, idempotent)
+
+    return run
+
+
+def _prepared(view: View, before: Prepare) -> View:
+    """``view`` behind what is done before its transaction."""
+
+    @wraps(view)
+    def run(principal: Principal, values: dict[str, Any], **ids: str) -> Response:
+        return view(principal, before(principal, values), **ids)
 
     return run
 

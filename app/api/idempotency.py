@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Final
 
 from flask import Response, request
@@ -29,8 +30,10 @@ from app.openapi.operations import REPEATABLE
 from app.policy.bounds import IDEMPOTENCY_HOURS, IDEMPOTENCY_KEY_LENGTH
 from app.security.sealing import seal, unseal
 from app.values import clock
+from app.values.strict_json import dumps
 
 HEADER: Final = "Idempotency-Key"
+_BLOCK: Final = 1024 * 1024
 _PRINTABLE: Final = re.compile(rf"[\x20-\x7e]{{1,{IDEMPOTENCY_KEY_LENGTH}}}")
 _KEPT_HEADERS: Final = ("Content-Type", "Location", "ETag", "Link", "Cache-Control")
 
@@ -143,8 +146,21 @@ def read_key(account_id: str) -> IdempotentRequest | None:
         message = f"Must be 1 to {IDEMPOTENCY_KEY_LENGTH} printable ASCII characters."
         raise BadRequest(f"The header {HEADER} is not valid.", details=[Detail(HEADER, message)])
     digest = hashlib.sha256(f"{request.method} {request.full_path}\n".encode())
-    digest.update(whole_body(request))
+    for part in _content():
+        digest.update(part)
     return IdempotentRequest(account_id, key, digest.hexdigest())
+
+
+def _content() -> Iterator[bytes]:
+    """What a request holds: of a form its parts, which every client separates in another way."""
+    if request.mimetype != "multipart/form-data":
+        yield whole_body(request)
+        return
+    yield dumps(sorted(request.form.items(multi=True)))
+    for name, file in sorted(request.files.items(multi=True)):
+        yield dumps([name, file.filename])
+        yield from iter(partial(file.stream.read, _BLOCK), b"")
+        file.stream.seek(0)
 
 
 def _holds_secret(headers: Mapping[str, str]) -> bool:

@@ -9,6 +9,8 @@ from typing import Any, Final, NoReturn
 import marshmallow as ma
 from flask import Request
 from webargs.flaskparser import FlaskParser
+from werkzeug.datastructures import MultiDict
+from werkzeug.exceptions import RequestEntityTooLarge
 
 from app.api.expensive import reading_body
 from app.http.errors import BadRequest, Detail, ValidationFailed
@@ -25,7 +27,7 @@ class StrictParser(FlaskParser):
     BadRequest; a body that parses and has a wrong field is ValidationFailed.
     """
 
-    DEFAULT_UNKNOWN_BY_LOCATION = {"json": ma.RAISE, "query": ma.RAISE}  # noqa: RUF012
+    DEFAULT_UNKNOWN_BY_LOCATION = {"json": ma.RAISE, "query": ma.RAISE, "form": ma.RAISE}  # noqa: RUF012
 
     def parse(self, *args: Any, **options: Any) -> Any:
         with reading_body():
@@ -43,6 +45,19 @@ class StrictParser(FlaskParser):
         if not isinstance(value, dict):
             raise ValidationFailed(details=[Detail("body", "Must be a JSON object.")])
         return value
+
+    def load_form(self, req: Request, schema: ma.Schema) -> Any:
+        """The fields of a form with several parts, and its files."""
+        try:
+            fields, files = req.form, req.files
+        except RequestEntityTooLarge:
+            message = "The form has too many parts, or a field that is too long."
+            raise BadRequest(message, details=[Detail("body", message)]) from None
+        parts = MultiDict([*fields.items(multi=True), *files.items(multi=True)])
+        if repeated := [name for name, values in parts.lists() if len(values) > 1]:
+            detail = Detail(_shortened(repeated[0]), "Send this field only once.")
+            raise ValidationFailed(details=[detail])
+        return parts.to_dict()
 
     def load_querystring(self, req: Request, schema: ma.Schema) -> Any:
         refuse_repeats(req)

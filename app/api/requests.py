@@ -11,6 +11,7 @@ from app.auth.guard import identify
 from app.http.errors import ApiError, BadRequest, PayloadTooLarge, UnsupportedMediaType
 from app.http.middleware import REQUEST_ID
 from app.limits import limiter
+from app.policy.files import FORM_BYTES
 
 _JSON_ROUTES: Final = ("/v1/", "/api/")
 
@@ -68,7 +69,7 @@ def _bound_body(environ: dict[str, Any]) -> None:
         raise UnsupportedMediaType(
             "Send the body uncompressed. The only Transfer-Encoding allowed is chunked."
         )
-    limit = current_app.config["SETTINGS"].max_body_bytes
+    limit = request.max_content_length = _most_bytes()
     if coding:
         try:
             body = environ["wsgi.input"].read(limit + 1)
@@ -84,12 +85,29 @@ def _bound_body(environ: dict[str, Any]) -> None:
     if length > limit:
         raise PayloadTooLarge(f"The body is larger than {limit:,} bytes.")
     if length and request.routing_exception is None:
-        _require_json()
+        _require_media_type()
 
 
-def _require_json() -> None:
+def _most_bytes() -> int:
+    """How many bytes the body of this request may have."""
+    settings = current_app.config["SETTINGS"]
+    if takes_file():
+        return int(settings.max_import_bytes) + FORM_BYTES
+    return int(settings.max_body_bytes)
+
+
+def takes_file() -> bool:
+    """Whether the operation of this request takes a file, as a form with several parts."""
+    view = current_app.view_functions.get(request.endpoint or "")
+    return getattr(view, "takes_file", False)
+
+
+def _require_media_type() -> None:
     charset = request.mimetype_params.get("charset", "utf-8").lower()
-    if request.mimetype != "application/json" or charset not in ("utf-8", "utf8"):
+    if takes_file():
+        if request.mimetype != "multipart/form-data":
+            raise UnsupportedMediaType("Send a form (multipart/form-data) with the file in `file`.")
+    elif request.mimetype != "application/json" or charset not in ("utf-8", "utf8"):
         raise UnsupportedMediaType
     if request.headers.get("Content-Encoding", "identity").lower() != "identity":
         raise UnsupportedMediaType("Send the body uncompressed, without a Content-Encoding.")

@@ -12,6 +12,7 @@ from app.http.errors import Forbidden, Unauthorized
 from app.policy.permissions import SCOPES, expand
 
 ANY_CREDENTIAL = "any"
+OR = " or "
 PROFILE = access_tokens.PROFILE  # any credential; an OAuth token needs this scope
 
 
@@ -37,7 +38,8 @@ def require(permission: str) -> Principal:
     """The principal, who holds ``permission``.
 
     Args:
-        permission: a permission of the policy, ``PROFILE``, or ``ANY_CREDENTIAL``.
+        permission: a permission of the policy, some joined by ``OR``, of which one is enough,
+            ``PROFILE``, or ``ANY_CREDENTIAL``.
 
     Raises:
         Unauthorized: no valid credential was sent.
@@ -50,9 +52,15 @@ def require(permission: str) -> Principal:
     is_for_all = permission == ANY_CREDENTIAL or (
         permission == PROFILE and principal.scopes is None
     )
-    if not is_for_all and not principal.may(permission):
+    if not is_for_all and not any(map(principal.may, permission.split(OR))):
         raise Forbidden(_lack(principal, permission))
     return principal
+
+
+def require_permission(principal: Principal, permission: str) -> None:
+    """Raises Forbidden when the principal lacks a permission; the message names it."""
+    if not principal.may(permission):
+        raise Forbidden(_lack(principal, permission))
 
 
 def _record_use(principal: Principal) -> None:
@@ -70,12 +78,13 @@ def _lack(principal: Principal, permission: str) -> str:
     """What is said of a permission that the principal has not."""
     if principal.scopes is None:
         return f"This credential lacks the permission {permission}."
-    if permission not in SCOPES:
+    scopes = [name for name in permission.split(OR) if name in SCOPES]
+    if not scopes:
         return (
             f"This needs the permission {permission}, which OAuth tokens cannot have. "
             "Use an API key."
         )
-    if permission not in expand(principal.scopes):
+    if expand(principal.scopes).isdisjoint(scopes):
         return f"This OAuth token lacks the scope {permission}."
     return (
         f"The person that this application acts for lacks the permission {permission} in this "

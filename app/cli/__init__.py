@@ -28,7 +28,7 @@ ENTRIES: Final = (
     Entry("service-token", "keys", "Create, list and revoke service tokens."),
     Entry("oauth-app", "oauth_apps", "Register applications that act for people (OAuth 2.0)."),
     Entry("webhook", "webhooks", "List and test webhooks, or receive events on this machine."),
-    Entry("import", "importing", "Import projects from a GeoJSON file."),
+    Entry("import", "importing", "Import projects from a file."),
     Entry("demo", "demo", "Create an account with example data."),
     Entry("migrate", "migrate", "Bring the tables of the database up to date."),
     Entry("mail", "mail", "Find out whether mails arrive."),

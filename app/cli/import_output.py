@@ -3,75 +3,139 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Final, NamedTuple
+from dataclasses import dataclass
+from typing import Any, Final
 
 import click
 
 from app.cli.output import format_cell, show_table
 from app.cli.plans import larger_plan
-from app.geometry import Problem
-from app.projects.features import Outcome, PropertyMapping
-from app.projects.importing import Match
+from app.policy.imports import VERDICTS
 
-_RESULTS: Final = ("new", "changed", "same", "rejected")
 _PROBLEMS_SHOWN: Final = 3
+_ROWS_SHOWN: Final = 200  # of a table
 _PROPERTY: Final = "properties."
 
 
-class Choices(NamedTuple):
-    """How a file is imported."""
+@dataclass(frozen=True, slots=True)
+class Outcomes:
+    """What became of the features of a file, or would.
 
-    mapping: PropertyMapping
-    match: Match | None  # None: no project is changed
+    ``record`` is that of the import, ``rows`` are those of its features.
+    """
+
+    record: dict[str, Any]
+    rows: Sequence[Any]
     dry_run: bool
 
+    def of(self, verdict: str) -> list[Any]:
+        """The rows with a verdict."""
+        return [row for row in self.rows if row.verdict == verdict]
 
-def document_of(
-    account_id: str, choices: Choices, outcomes: Sequence[Outcome], warnings: Sequence[str]
-) -> dict[str, Any]:
-    """What ``--json`` prints."""
-    by_result = _by_result(outcomes)
-    return {
-        "account_id": account_id,
-        "name_property": choices.mapping.name,
-        "external_id_property": choices.mapping.external_id or None,
-        "match": choices.match or "none",
-        "dry_run": choices.dry_run,
-        "summary": {
-            "features": len(outcomes),
-            **{result: len(found) for result, found in by_result.items()},
-            "hectares": _total(by_result["new"]),
-        },
-        "warnings": list(warnings),
-        "new": [
-            {**_head(one), "project_id": one.project_id, "area_hectares": _hectares(one.area_m2)}
-            for one in by_result["new"]
-        ],
-        "changed": [
-            {
-                **_head(one),
-                "project_id": one.project_id,
-                "area_hectares": _hectares(one.area_m2),
-                "previous_area_hectares": _hectares(one.previous_area_m2),
-                "changes": one.changes,
-            }
-            for one in by_result["changed"]
-        ],
-        "same": [{**_head(one), "project_id": one.project_id} for one in by_result["same"]],
-        "rejected": [{**_head(one), "problems": one.problems} for one in by_result["rejected"]],
-    }
+    def document(self, account_id: str, warnings: Sequence[str]) -> dict[str, Any]:
+        """What ``--json`` prints."""
+        mapping, counts = self.record["mapping"], self.record["counts"]
+        return {
+            "account_id": account_id,
+            "import_id": None if self.dry_run else self.record["id"],
+            "format": self.record["format"],
+            "layer": self.record["layer"],
+            "crs": self.record["crs"],
+            "name_property": mapping.get("name"),
+            "external_id_property": mapping.get("external_id"),
+            "match": self.record["match"],
+            "dry_run": self.dry_run,
+            "summary": {
+                "features": len(self.rows),
+                **{verdict: counts[verdict] for verdict in VERDICTS},
+                "hectares": _total(self.of("new")),
+            },
+            "warnings": list(warnings),
+            "new": [
+                {**_head(row), "area_hectares": _hectares(row.area_m2)} for row in self.of("new")
+            ],
+            "changed": [
+                {
+                    **_head(row),
+                    "area_hectares": _hectares(row.area_m2),
+                    "previous_area_hectares": _hectares(row.previous_area_m2),
+                    "changes": row.changes,
+                }
+                for row in self.of("changed")
+            ],
+            "same": [_head(row) for row in self.of("same")],
+            "rejected": [
+                {"feature": row.number, "name": row.name, "problems": row.problems}
+                for row in self.of("rejected")
+            ],
+        }
 
+    def warnings(self) -> Iterator[str]:
+        """What was left out, or was probably not meant, in a sentence or two each."""
+        yield from self.record["notes"]
+        if number := sum(row.is_namesake for row in self.of("new")):
+            yield _namesakes(number, dry_run=self.dry_run)
+        if self.record["match"] != "none":
+            return
+        if number := sum(bool(row.changes) for row in self.of("same")):
+            has_ids = self.record["mapping"].get("external_id")
+            options = "--update" if has_ids else "--update --match name"
+            yield (
+                f"{_features_have(number)} the name and boundary of an existing project, but other "
+                f"attributes. The project is left unchanged. To update it, import with {options}."
+            )
 
-def warnings_of(choices: Choices, outcomes: Sequence[Outcome]) -> Iterator[str]:
-    """What was probably not meant, in a sentence or two each."""
-    if number := sum(outcome.is_namesake for outcome in outcomes):
-        yield _namesakes(number, dry_run=choices.dry_run)
-    if number := sum(outcome.result == "same" and outcome.changes != () for outcome in outcomes):
-        options = "--update" if choices.mapping.external_id else "--update --match name"
-        yield (
-            f"{_features_have(number)} the name and boundary of an existing project, but other "
-            f"attributes. The project is left unchanged. To update it, import with {options}."
-        )
+    def show(self, account_name: str) -> None:
+        """Print tables of what is new, changed and rejected, and a sentence about all of it."""
+        new, changed = self.of("new"), self.of("changed")
+        rows: list[tuple[Any, ...]]
+        rows = [(row.number, row.name, _hectares(row.area_m2)) for row in new]
+        self._table("Would be new:", "New:", ("feature", "name", "hectares"), rows)
+        names = ("feature", "name", "hectares before", "hectares", "what")
+        rows = [
+            (
+                row.number,
+                row.name,
+                _hectares(row.previous_area_m2),
+                _hectares(row.area_m2),
+                row.changes,
+            )
+            for row in changed
+        ]
+        self._table("Would change:", "Changed:", names, rows)
+        _show_rejected(self.of("rejected"))
+        verb = "Would import" if self.dry_run else "Imported"
+        counts = ", ".join(f"{self.record['counts'][name]:,} {name}" for name in VERDICTS)
+        number = f"{len(new) + len(changed):,} of {len(self.rows):,} features"
+        click.echo(f"{verb} {number} into {account_name}: {counts}.")
+        if new and self.record["kind"] == "projects":
+            cover = "would cover" if self.dry_run else "cover"
+            click.echo(f"New projects {cover} {format_cell(_total(new))} ha.")
+        self._show_mapping()
+
+    def _show_mapping(self) -> None:
+        mapping, crs = self.record["mapping"], self.record["crs"]
+        if name := mapping.get("name"):
+            ids = mapping.get("external_id")
+            and_ids = f", external ids from {ids!r}" if ids else ""
+            click.echo(f"Names come from the column {name!r}{and_ids}.")
+        else:
+            click.echo(
+                "No column looks like names, so the features are numbered. "
+                "Choose one with --name-property."
+            )
+        if crs not in (None, "EPSG:4326"):
+            click.echo(f"Coordinates were transformed from {crs}.")
+
+    def _table(
+        self, planned: str, done: str, names: Sequence[str], rows: Sequence[Sequence[Any]]
+    ) -> None:
+        if rows:
+            click.echo(planned if self.dry_run else done)
+            show_table(names, rows[:_ROWS_SHOWN])
+            if len(rows) > _ROWS_SHOWN:
+                click.echo(f"… and {len(rows) - _ROWS_SHOWN:,} more; --json lists all.")
+            click.echo()
 
 
 def plan_warning(account: str, plan: str, hectares: dict[str, Any]) -> str | None:
@@ -105,87 +169,38 @@ def _namesakes(number: int, *, dry_run: bool) -> str:
     )
 
 
-def show_outcomes(account_name: str, choices: Choices, outcomes: Sequence[Outcome]) -> None:
-    """Print tables of what is new, changed and rejected, and a sentence about all of it."""
-    by_result = _by_result(outcomes)
-    _show_new(by_result["new"], dry_run=choices.dry_run)
-    _show_changed(by_result["changed"], dry_run=choices.dry_run)
-    _show_rejected(by_result["rejected"])
-    verb = "Would import" if choices.dry_run else "Imported"
-    number = len(by_result["new"]) + len(by_result["changed"])
-    counts = ", ".join(f"{len(found):,} {result}" for result, found in by_result.items())
-    click.echo(f"{verb} {number:,} of {len(outcomes):,} features into {account_name}: {counts}.")
-    if by_result["new"]:
-        cover = "would cover" if choices.dry_run else "cover"
-        click.echo(f"New projects {cover} {format_cell(_total(by_result['new']))} ha.")
-    mapping = choices.mapping
-    ids = f", external ids from {mapping.external_id!r}" if mapping.external_id else ""
-    click.echo(f"Names come from the property {mapping.name!r}{ids}.")
-
-
-def _show_new(outcomes: Sequence[Outcome], *, dry_run: bool) -> None:
-    if outcomes:
-        click.echo("Would be new:" if dry_run else "New:")
-        rows = [(one.number, one.name, _hectares(one.area_m2)) for one in outcomes]
-        show_table(("feature", "name", "hectares"), rows)
-        click.echo()
-
-
-def _show_changed(outcomes: Sequence[Outcome], *, dry_run: bool) -> None:
-    if outcomes:
-        click.echo("Would change:" if dry_run else "Changed:")
-        rows = [
-            (
-                one.number,
-                one.name,
-                _hectares(one.previous_area_m2),
-                _hectares(one.area_m2),
-                one.changes,
-            )
-            for one in outcomes
-        ]
-        show_table(("feature", "name", "hectares before", "hectares", "what"), rows)
-        click.echo()
-
-
-def _show_rejected(outcomes: Sequence[Outcome]) -> None:
-    if not outcomes:
+def _show_rejected(rows: Sequence[Any]) -> None:
+    if not rows:
         return
     click.echo("Rejected (features are counted from 1; parts, rings and positions from 0):")
-    for outcome in outcomes:
-        click.echo(f"feature {outcome.number}  {outcome.name or '(no name)'}")
-        for problem in outcome.problems[:_PROBLEMS_SHOWN]:
-            click.echo(f"  {_place(problem)}{problem.message}")
-        left = len(outcome.problems) - _PROBLEMS_SHOWN
+    for row in rows:
+        click.echo(f"feature {row.number}  {row.name or '(no name)'}")
+        for problem in row.problems[:_PROBLEMS_SHOWN]:
+            click.echo(f"  {_place(problem)}{problem['message']}")
+        left = len(row.problems) - _PROBLEMS_SHOWN
         if left > 0:
             click.echo(f"  … and {left} more; --json lists all.")
     click.echo()
 
 
-def _place(problem: Problem) -> str:
+def _place(problem: dict[str, Any]) -> str:
     """The coordinates of a problem, whose message begins with part, ring and position, or the
-    property that has a value which is not valid."""
-    if problem.code == "not_valid" and problem.field.startswith(_PROPERTY):
-        return f"{problem.field.removeprefix(_PROPERTY)}: "
-    if problem.coordinates is None:
+    column that has a value which is not valid."""
+    if problem["code"] == "not_valid" and problem["field"].startswith(_PROPERTY):
+        return f"{problem['field'].removeprefix(_PROPERTY)}: "
+    if problem["coordinates"] is None:
         return ""
-    longitude, latitude = problem.coordinates
+    longitude, latitude = problem["coordinates"]
     return f"at {longitude!r}, {latitude!r}: "
 
 
-def _head(outcome: Outcome) -> dict[str, Any]:
-    return {"feature": outcome.number, "name": outcome.name}
-
-
-def _by_result(outcomes: Sequence[Outcome]) -> dict[str, list[Outcome]]:
-    return {
-        result: [outcome for outcome in outcomes if outcome.result == result] for result in _RESULTS
-    }
+def _head(row: Any) -> dict[str, Any]:
+    return {"feature": row.number, "name": row.name, "project_id": row.target_id}
 
 
 def _hectares(area_m2: int | None) -> float | None:
     return None if area_m2 is None else area_m2 / 10_000
 
 
-def _total(outcomes: Sequence[Outcome]) -> float:
-    return sum(outcome.area_m2 or 0 for outcome in outcomes) / 10_000
+def _total(rows: Sequence[Any]) -> float:
+    return sum(row.area_m2 or 0 for row in rows) / 10_000

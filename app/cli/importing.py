@@ -1,41 +1,53 @@
-"""``bin/canopy import``: projects from a GeoJSON file."""
+"""``bin/canopy import``: projects or assets from a file."""
 
 from __future__ import annotations
 
-import os
 import shutil
 import sys
 import tempfile
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import BinaryIO, Final, cast
+from typing import Any, Final
 
 import click
 
 from app.account.operator import find_account
 from app.account.service import read_account
 from app.auth.operator import acting_for, first_owner
+from app.auth.principal import Principal
 from app.cli.context import in_database
-from app.cli.import_output import (
-    Choices,
-    document_of,
-    plan_warning,
-    show_outcomes,
-    warnings_of,
-)
+from app.cli.import_output import Outcomes, plan_warning
 from app.cli.output import CommandError, account_option, examples, json_option, show_json
 from app.db.transactions import transaction
-from app.projects.feature_text import feature_name, guess_external_id, guess_name_property
-from app.projects.features import Outcome, PropertyMapping, batches, prepare
-from app.projects.geojson_file import FileInvalid, FileScan, no_advance, read_features, scan_file
-from app.projects.importing import Import, Match
+from app.imports import service
+from app.imports.applying import apply_features
+from app.imports.leases import Leased, end_step, lease
+from app.imports.listing import all_features
+from app.imports.progress import Progress
+from app.imports.reading import read_file
+from app.imports.steps import targets_of
+from app.policy.files import FORMATS_IN
+from app.policy.imports import FILENAME_LENGTH
 from app.usage.service import statistics
-from app.values.text import fold
 
 _MATCHES: Final = ("external_id", "name", "none")
-_SHOWN: Final = 20  # names of properties in a message
+_FORMATS: Final = ", ".join(FORMATS_IN.values())
+_HELP: Final = f"""\
+Import projects from a file.
+
+Each feature becomes a project. FILE can be: {_FORMATS}; it is recognized by its content, and - is
+standard input. A column external_id becomes the project's external id, a column description its
+description; all others become metadata. With --project, the features become assets of that project.
+
+A project that already has the name and boundary of a feature is left unchanged, so you can import a
+file again. A feature with the name of a project but another boundary becomes a new project, with a
+number appended to the name. With --update, a feature updates the boundary, metadata and name of the
+project that it matches instead; metadata that is not in the file stays. Two boundaries are equal if
+each position agrees within 0.0000001 degrees.
+
+Invalid features are rejected and listed, and the rest is imported; the exit code is then 1.
+"""
 
 
 @click.command("import")
@@ -45,23 +57,31 @@ _SHOWN: Final = 20  # names of properties in a message
     type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path),
 )
 @account_option
+@click.option("--project", metavar="ID", help="Import assets, into this project.")
+@click.option("--layer", help="The layer to import; by default, the first.")
 @click.option(
     "--name-property",
-    metavar="PROPERTY",
-    help="The property with the names; by default, one that is usual for names.",
+    metavar="COLUMN",
+    help="The column with the names; by default, one that is usual for names.",
 )
 @click.option(
     "--external-id",
-    metavar="PROPERTY",
-    help="The property with your own ids; external_id by default.",
+    metavar="COLUMN",
+    help="The column with your own ids; external_id by default.",
 )
 @click.option(
     "--attribute",
     "attributes",
     multiple=True,
-    metavar="PROPERTY",
-    help="A property for the metadata; can be repeated. By default, all others.",
+    metavar="COLUMN",
+    help="A column for the metadata; can be repeated. By default, all others.",
 )
+@click.option(
+    "--crs",
+    metavar="CODE",
+    help="The coordinate system of a file that does not say which it uses, such as EPSG:25832.",
+)
+@click.option("--close-lines", is_flag=True, help="Close lines and tracks, to get boundaries.")
 @click.option("--update", is_flag=True, help="Update the projects that features match.")
 @click.option(
     "--match",
@@ -71,10 +91,12 @@ _SHOWN: Final = 20  # names of properties in a message
 @click.option("--dry-run", is_flag=True, help="Write nothing; show what would happen.")
 @json_option
 @examples(
-    "import districts.geojson --account green-woods --dry-run",
-    "import districts.geojson --account green-woods --name-property DISTRICT",
+    "import districts.zip --account green-woods --dry-run",
+    "import districts.gpkg --account green-woods --layer districts --name-property DISTRICT",
     "import districts.geojson --account green-woods --external-id ID --update",
-    "import - --account green-woods < districts.geojson",
+    "import stations.gpx --account green-woods --project proj_01k9zq3mgse2j7tbyw5c4r8nhd",
+    "import - --account green-woods < districts.kml",
+    text=_HELP,
 )
 @click.pass_context
 @in_database
@@ -82,109 +104,129 @@ def import_(
     ctx: click.Context,
     path: Path,
     account: str,
+    project: str | None,
+    layer: str | None,
     name_property: str | None,
     external_id: str | None,
     attributes: Sequence[str],
+    crs: str | None,
+    close_lines: bool,
     update: bool,
     match: str | None,
     dry_run: bool,
     as_json: bool,
 ) -> None:
-    """Import projects from a GeoJSON file.
-
-    Each feature becomes a project. FILE is a FeatureCollection, or Features one after the other
-    (newline-delimited GeoJSON), of any size; - is standard input. A property external_id becomes
-    the project's external id, a property description its description; all others become metadata.
-
-    A project that already has the name and boundary of a feature is left unchanged, so you can
-    import a file again. A feature with the name of a project but another boundary becomes a new
-    project, with a number appended to the name. With --update, a feature updates the boundary,
-    metadata and name of the project that it matches instead; metadata that is not in the file
-    stays. Two boundaries are equal if each position agrees within 0.0000001 degrees.
-
-    Invalid features are rejected and listed, and the rest is imported; the exit code is then 1.
-    """
     found = find_account(account)
     owner = acting_for(found, first_owner(found.id))
-    try:
-        with _opened(path) as file:
-            scan = _scan(file, quiet=as_json)
-            mapping = PropertyMapping(
-                _name_property(scan, name_property),
-                _external_id(scan, external_id),
-                _attributes(scan, attributes),
-            )
-            choices = Choices(mapping, _match(mapping, update, match), dry_run)
-            job = Import(owner, dry_run, choices.match)
-            if choices.match == "name":
-                job.repeated_names = _repeated_names(file, scan, mapping)
-            outcomes = _run(job, file, scan, mapping, quiet=as_json)
-    except FileInvalid as error:
-        raise CommandError(str(error)) from None
-    warnings = [*warnings_of(choices, outcomes), *_plan_warning(found.id, choices, outcomes)]
+    mapping: dict[str, Any] = {"name": name_property, "external_id": external_id}
+    mapping = {field: column for field, column in mapping.items() if column}
+    choices = {
+        "kind": "assets" if project else "projects",
+        "project_id": project,
+        "filename": path.name[:FILENAME_LENGTH],
+        "layer": layer,
+        "mapping": mapping | ({"metadata": list(attributes)} if attributes else {}),
+        "match": _match(update, match, is_assets=project is not None),
+        "crs": crs,
+        "close_lines": close_lines,
+    }
+    with _on_disk(path) as file:
+        outcomes = _run(owner, file, choices, dry_run=dry_run, quiet=as_json)
+    warnings = [*outcomes.warnings(), *_plan_warning(found.id, outcomes)]
     if as_json:
-        show_json(document_of(found.id, choices, outcomes, warnings))
+        show_json(outcomes.document(found.id, warnings))
     else:
-        show_outcomes(found.name, choices, outcomes)
+        outcomes.show(found.name)
         for warning in warnings:
             click.echo(f"\nWarning: {warning}", err=True)
-    if any(outcome.result == "rejected" for outcome in outcomes):
+    if outcomes.of("rejected"):
         ctx.exit(1)
 
 
+def _match(update: bool, given: str | None, *, is_assets: bool) -> str | None:
+    """How features find what they change; None: by their external id, where the file has one."""
+    if not update:
+        if given not in (None, "none"):
+            raise click.UsageError("--match says which projects --update updates; add --update.")
+        return "none"
+    if given == "none":
+        raise click.UsageError("--update needs --match external_id or --match name.")
+    if given is None and not is_assets:
+        return "external_id"
+    return given or "name"
+
+
 @contextmanager
-def _opened(path: Path) -> Iterator[BinaryIO]:
+def _on_disk(path: Path) -> Iterator[Path]:
     """The file, which is read several times: a pipe is saved first, and deleted at the end."""
-    with click.open_file(str(path), "rb") as opened:
-        file = cast("BinaryIO", opened)
-        if file.seekable():
-            yield file
-            return
-        with tempfile.TemporaryFile() as saved:
-            shutil.copyfileobj(file, saved)
-            saved.seek(0)
-            yield cast("BinaryIO", saved)
-
-
-def _scan(file: BinaryIO, *, quiet: bool) -> FileScan:
-    """Read the file once, before anything is written. Raises FileInvalid."""
-    with _progress(file, "Checking ", quiet=quiet) as advance:
-        return scan_file(file, advance)
-
-
-def _repeated_names(file: BinaryIO, scan: FileScan, mapping: PropertyMapping) -> set[str]:
-    """The names that several features have, as ``fold`` makes them."""
-    file.seek(0)
-    names: Counter[str] = Counter()
-    for _, feature in read_features(file, scan):
-        properties = feature.get("properties") if isinstance(feature, dict) else None
-        if isinstance(properties, dict):
-            names[fold(feature_name(properties, mapping.name))] += 1
-    return {name for name, number in names.items() if number > 1}
+    if path.is_file():
+        yield path
+        return
+    with click.open_file(str(path), "rb") as file, tempfile.NamedTemporaryFile() as saved:
+        shutil.copyfileobj(file, saved)
+        saved.flush()
+        yield Path(saved.name)
 
 
 def _run(
-    job: Import, file: BinaryIO, scan: FileScan, mapping: PropertyMapping, *, quiet: bool
-) -> list[Outcome]:
-    """Import the features, and commit every batch of them."""
-    file.seek(0)
-    outcomes: list[Outcome] = []
+    owner: Principal, path: Path, choices: dict[str, Any], *, dry_run: bool, quiet: bool
+) -> Outcomes:
+    """Read the file and, unless it is a dry run, write what it holds."""
+    with transaction():
+        made = service.create_import(owner, upload_id=None, **choices)
+        import_id, leased = made.id, lease(made)
     try:
-        with _progress(file, "Importing", quiet=quiet) as advance:
-            features = read_features(file, scan, advance)
-            prepared = (prepare(number, value, mapping) for number, value in features)
-            for batch in batches(prepared):
-                with transaction():
-                    outcomes += job.add(batch)
+        _read(leased, path, choices, quiet=quiet)
+        record = service.read_import(owner, import_id)
+        if record["status"] == "failed":
+            raise CommandError(record["message"])
+        if not dry_run:
+            _apply(owner, import_id, choices, record, quiet=quiet)
+        record = service.read_import(owner, import_id)
+        return Outcomes(record, all_features(owner.account_id, import_id), dry_run)
     except KeyboardInterrupt:
-        message = f"Interrupted after {len(outcomes)} features. Run the command again for the rest."
+        done = service.read_import(owner, import_id)["progress"]["done"]
+        message = f"Interrupted after {done} features. Run the command again for the rest."
         raise CommandError(message) from None
-    return outcomes
+    finally:
+        _close(owner, import_id)
 
 
-def _plan_warning(account_id: str, choices: Choices, outcomes: Sequence[Outcome]) -> Iterator[str]:
+def _read(leased: Leased, path: Path, choices: dict[str, Any], *, quiet: bool) -> None:
+    targets = targets_of(choices["kind"], choices["project_id"])
+    with _Bar("Reading  ", quiet=quiet) as bar:
+        read_file(leased, path, targets, transaction, most=None, progress=bar)
+
+
+def _apply(
+    owner: Principal,
+    import_id: str,
+    choices: dict[str, Any],
+    record: dict[str, Any],
+    *,
+    quiet: bool,
+) -> None:
+    targets = targets_of(choices["kind"], choices["project_id"])
+    with transaction():
+        leased = lease(service.apply_import(owner, import_id))
+    with _Bar("Importing", quiet=quiet) as bar:
+        bar.start(record["counts"]["new"] + record["counts"]["changed"])
+        apply_features(leased, owner, targets, record["match"], transaction, bar)
+
+
+def _close(owner: Principal, import_id: str) -> None:
+    """Delete an import that wrote nothing; no worker goes on with one that was interrupted."""
+    with transaction():
+        found = service.lock_import(owner, import_id)
+        if found.status == "applying":
+            end_step(found, "failed", "The import was interrupted.")
+        elif found.status != "applied":
+            service.delete_import(found)
+
+
+def _plan_warning(account_id: str, outcomes: Outcomes) -> Iterator[str]:
     """Where something was written: that the account has more than its plan is meant for."""
-    if choices.dry_run or not any(outcome.result in ("new", "changed") for outcome in outcomes):
+    if outcomes.dry_run or not (outcomes.of("new") or outcomes.of("changed")):
         return
     account = read_account(account_id)
     hectares = statistics(account_id, account["plan"])["hectares"]
@@ -192,63 +234,29 @@ def _plan_warning(account_id: str, choices: Choices, outcomes: Sequence[Outcome]
         yield warning
 
 
-def _name_property(scan: FileScan, given: str | None) -> str:
-    """The property with the names. Raises UsageError when it is not clear which it is."""
-    if not scan.properties:
-        raise CommandError("No feature in the file has properties, but a project needs a name.")
-    if given is not None:
-        return _known(scan, given)
-    guess = guess_name_property(scan)
-    if guess is None:
-        raise click.UsageError(
-            f"Which property holds the names? Set --name-property; {_listed(scan)}."
-        )
-    return guess
+class _Bar(Progress):
+    """A bar on a terminal, and nothing elsewhere."""
 
+    def __init__(self, label: str, *, quiet: bool) -> None:
+        self._label = label
+        self._stack = ExitStack()
+        self._is_shown = not quiet and sys.stderr.isatty()
+        self._bar: Any = None
 
-def _external_id(scan: FileScan, given: str | None) -> str:
-    """The property with the external ids; empty when there is none."""
-    return _known(scan, given) if given is not None else guess_external_id(scan) or ""
+    def start(self, total: int) -> None:
+        if self._is_shown:
+            bar: Any = click.progressbar(length=total, label=self._label, file=sys.stderr)
+            self._bar = self._stack.enter_context(bar)
 
+    def advance(self, features: int) -> None:
+        if self._bar is not None:
+            self._bar.update(features)
 
-def _attributes(scan: FileScan, given: Sequence[str]) -> tuple[str, ...] | None:
-    return tuple(_known(scan, name) for name in given) or None
+    def __enter__(self) -> _Bar:
+        return self
 
-
-def _match(mapping: PropertyMapping, update: bool, given: str | None) -> Match | None:
-    """How features find the projects that they change; None: they change none."""
-    if not update:
-        if given not in (None, "none"):
-            raise click.UsageError("--match says which projects --update updates; add --update.")
-        return None
-    if given == "none":
-        raise click.UsageError("--update needs --match external_id or --match name.")
-    if given != "name" and not mapping.external_id:
-        raise click.UsageError(
-            "No property holds external ids. Set --external-id, or use --match name."
-        )
-    return "name" if given == "name" else "external_id"
-
-
-def _known(scan: FileScan, name: str) -> str:
-    if name not in scan.properties:
-        raise click.UsageError(f"No feature has the property {name!r}; {_listed(scan)}.")
-    return name
-
-
-def _listed(scan: FileScan) -> str:
-    return f"the file has: {', '.join(list(scan.properties)[:_SHOWN])}"
-
-
-@contextmanager
-def _progress(file: BinaryIO, label: str, *, quiet: bool) -> Iterator[Callable[[int], None]]:
-    """A bar over the bytes of the file on a terminal, and nothing elsewhere."""
-    if quiet or not sys.stderr.isatty():
-        yield no_advance
-        return
-    size = os.fstat(file.fileno()).st_size
-    with click.progressbar(length=size, label=label, file=sys.stderr) as bar:
-        yield bar.update
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
 
 
 commands = [import_]

@@ -1,5 +1,5 @@
 """The job queues. Each has a worker process of its own, which takes jobs in the order in which they
-came: so deliveries of events wait for no other job."""
+came: so neither deliveries of events nor mails wait for an import."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from rq.serializers import JSONSerializer
 
 GENERAL: Final = "canopy"
 DELIVERIES: Final = "canopy-deliveries"
-QUEUES: Final = (GENERAL, DELIVERIES)
+IMPORTS: Final = "canopy-imports"
+QUEUES: Final = (GENERAL, DELIVERIES, IMPORTS)
 
 RESULT_TTL: Final = 0  # seconds
 FAILURE_TTL: Final = 5  # seconds; a failed job keeps its id, and with it the next one away, so long

@@ -16,6 +16,8 @@ from app.models import (
     DeliveryLog,
     Event,
     IdempotentResponse,
+    Import,
+    ImportFile,
     Mail,
     MailedLink,
     OAuthAuthorization,
@@ -27,6 +29,7 @@ from app.models import (
 )
 from app.policy.bounds import EVENT_DAYS, IDEMPOTENCY_HOURS
 from app.policy.deliveries import LOG_DAYS
+from app.policy.imports import IMPORT_DAYS, UPLOAD_HOURS
 from app.policy.mails import MAILS_KEPT_FOR
 from app.policy.people import SESSION_IDLE, SESSION_LIFE
 from app.values.ids import first_id
@@ -44,7 +47,10 @@ _FREQUENT: Final = (
     # The deliveries of an event are deleted with it, unless one is still pending.
     Expired(Event, Event.created_at, timedelta(days=EVENT_DAYS), ~_IS_PENDING),
 )
+_HAS_IMPORT: Final = exists().where(Import.upload_id == ImportFile.upload_id)
 _OTHERS: Final = (
+    Expired(Import, Import.created_at, timedelta(days=IMPORT_DAYS)),
+    Expired(ImportFile, ImportFile.created_at, timedelta(hours=UPLOAD_HOURS), ~_HAS_IMPORT),
     Expired(Webhook, Webhook.deleted_at, timedelta(days=LOG_DAYS + 1)),  # its log is gone by then
     Expired(Mail, Mail.created_at, MAILS_KEPT_FOR, Mail.due_at.is_(None)),
     Expired(SignUp, SignUp.expires_at, timedelta()),
@@ -67,7 +73,7 @@ def prune_events() -> int:
 
 
 def prune() -> int:
-    """Delete old mails, and expired links, sessions and tokens. Returns how many."""
+    """Delete old imports and mails, and expired links, sessions and tokens. Returns how many."""
     return prune_tables(_OTHERS, transaction)
 
 

@@ -7,6 +7,8 @@ from app.models.credential import Credential
 from app.models.delivery import Delivery, DeliveryLog
 from app.models.event import Event
 from app.models.idempotency import IdempotentResponse
+from app.models.import_features import ImportFeature
+from app.models.imports import Import, ImportFile
 from app.models.mail import Mail
 from app.models.oauth import OAuthAuthorization, OAuthConsent, OAuthToken
 from app.models.oauth_application import OAuthApplication
@@ -28,6 +30,9 @@ __all__ = [
     "DeliveryLog",
     "Event",
     "IdempotentResponse",
+    "Import",
+    "ImportFeature",
+    "ImportFile",
     "Mail",
     "MailedLink",
     "Membership",

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 
 import marshmallow as ma
 
-from app.auth.guard import ANY_CREDENTIAL, PROFILE
+from app.auth.guard import ANY_CREDENTIAL, OR, PROFILE
 from app.openapi.components import EVERYWHERE, OAUTH, REFUSALS, SECURITY, header_refs
 from app.openapi.schemas import example_of, is_enveloped
 from app.policy.permissions import PERMISSIONS, SCOPES
@@ -70,6 +70,10 @@ def finish(
     if method == "patch":
         about = noted["manual_doc"]
         about["operationId"] = about["operationId"].replace("update", "patch", 1)
+    if contract.takes is not None and is_form(contract.takes):
+        content = document["requestBody"]["content"]
+        form = content.pop("application/x-www-form-urlencoded")
+        content["multipart/form-data"] = form | {"example": example_of(contract.takes)}
     if (also := getattr(contract.takes, "also", None)) is not None:
         content = document["requestBody"]["content"]["application/json"]
         content["schema"] = {"oneOf": [content["schema"], also]}
@@ -78,6 +82,11 @@ def finish(
     text += [permission_sentence(contract.needs)]
     noted["docstring"]["description"] = "\n\n".join(each for each in text if each)
     return document
+
+
+def is_form(takes: type[ma.Schema] | None) -> bool:
+    """Whether a body is a form with several parts, one of them a file."""
+    return bool(getattr(takes, "is_form", False))
 
 
 def path_parameters(path: str) -> list[dict[str, Any]]:
@@ -100,7 +109,8 @@ def permission_sentence(needs: str) -> str:
         return "Works with any valid credential."
     if needs == PROFILE:
         return "Works with any valid credential; an OAuth token needs the scope `profile`."
-    return f"Requires the permission `{needs}` ({PERMISSIONS[needs].lower()})."
+    sentences = (f"`{name}` ({PERMISSIONS[name].lower()})" for name in needs.split(OR))
+    return f"Requires the permission {OR.join(sentences)}."
 
 
 def _refusals(contract: Contract) -> dict[str, Any]:
@@ -133,7 +143,7 @@ def _success_headers(contract: Contract) -> list[str]:
     names = [*EVERYWHERE]
     names += ["Idempotency-Replayed"] if contract.repeatable else []
     names += ["ETag", "Cache-Control"] if is_enveloped(schema) else []
-    names += ["Location"] if status == 201 else []
+    names += ["Location"] if status in (201, 202) else []
     names += ["Link"] if getattr(schema, "paged", False) else []
     return names
 
@@ -141,6 +151,6 @@ def _success_headers(contract: Contract) -> list[str]:
 def _security(needs: str) -> list[dict[str, list[str]]]:
     """The credentials that an operation takes, an OAuth token with the scope that it must have."""
     choices: list[dict[str, list[str]]] = [{name: []} for name in SECURITY]
-    if needs in SCOPES:
-        return [*choices, {OAUTH: [needs]}]
+    if scopes := [name for name in needs.split(OR) if name in SCOPES]:
+        return [*choices, *({OAUTH: [scope]} for scope in scopes)]
     return [*choices, {OAUTH: []}] if needs == ANY_CREDENTIAL else choices

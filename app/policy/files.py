@@ -46,4 +46,7 @@ ZIP_BYTES: Final = 500 * 1024 * 1024  # unpacked
 
 # The process that reads a file.
 READ_MEMORY_BYTES: Final = 450 * 1024 * 1024  # beyond what it shares with the worker
-READ_SECONDS: Final = 50  # of processor time
+READ_SECONDS: Final = 45  # of processor time
+WAIT_SECONDS: Final = 55.0  # for one answer of it, however long it is held up
+
+FORM_BYTES: Final = 64 * 1024  # of a form that brings a file, beside the file

@@ -34,9 +34,8 @@ from app.values.records import mapped_row, set_columns
 from app.values.text import slugify
 
 _ONE = CompiledQuery(columns_of(Project, *COLUMNS).where(Project.id == bindparam("project_id")))
-_EXISTS = CompiledQuery(
-    columns_of(Project, Project.id).where(Project.id == bindparam("project_id"))
-)
+_FOUND = columns_of(Project, Project.id).where(Project.id == bindparam("project_id"))
+_EXISTS = CompiledQuery(_FOUND)
 
 _ASSET_BYTES = (
     columns_of(Asset)
@@ -47,17 +46,15 @@ _ASSET_BYTES = (
 
 def check_project(account_id: str, project_id: str, **_: str) -> None:
     """Raises NotFound when the account has no such project."""
-    if not is_id("project", project_id):
-        raise not_found()
-    if _EXISTS.first(account_id=account_id, project_id=project_id) is None:
+    known = is_id("project", project_id)
+    if not known or _EXISTS.first(account_id=account_id, project_id=project_id) is None:
         raise not_found()
 
 
 def read_project(account_id: str, project_id: str) -> dict[str, Any]:
     """The record of a project. Raises NotFound."""
-    if not is_id("project", project_id):
-        raise not_found()
-    rows = _ONE.tuples(account_id=account_id, project_id=project_id)
+    known = is_id("project", project_id)
+    rows = _ONE.tuples(account_id=account_id, project_id=project_id) if known else []
     if not rows:
         raise not_found()
     return row_record(*rows[0])
@@ -163,6 +160,11 @@ def delete_project(principal: Principal, project_id: str, if_match: IfMatch = AN
             f"Only archived projects can be deleted. This one is {project.status}. "
             "Archive it first."
         )
+    remove_project(principal, project)
+
+
+def remove_project(principal: Principal, project: Project) -> None:
+    """Delete a locked project with its assets, whatever its status."""
     _emit("project.deleted", project, principal)
     count_project(project.account_id, _counted(project), None)
     count_bytes(project.account_id, -_bytes_of_assets(project))

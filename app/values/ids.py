@@ -19,6 +19,8 @@ PREFIXES: Final = {
     "delivery": "dlv_",
     "log": "log_",
     "replay": "rpl_",
+    "import": "imp_",
+    "upload": "upl_",
     "api_key": "key_",
     "service_token": "svc_",
     "application": "app_",

@@ -41,23 +41,22 @@ from gunicorn.workers.gthread import ThreadWorker  # type: ignore[import-untyped
 
 from app.policy.bounds import EXPENSIVE_WAITING
 from app.web_server import refusals
+from app.web_server.arriving import ArrivingRequests
 from app.web_server.connection_counts import ConnectionCount, connections_within_open_files
 from app.web_server.lingering_close import MAX_CLOSING, LingeringClose
 from app.web_server.refusals import MAX_HEAD, Refusal
 from app.web_server.request_buffer import (
-    ByteBudget,
     Progress,
     RequestBuffer,
     RequestLimits,
-    Storage,
 )
 from app.web_server.response_buffer import BufferedResponse, ResponseBuffer, SlowReaders
+from app.web_server.storage import ByteBudget, Storage
 
 log = logging.getLogger(__name__)
 
 GUNICORN_VERSION: Final = "27.0.1"
 
-REQUEST_TIMEOUT: Final = 20.0  # seconds for a whole request; 16 MB at 7 Mbit/s
 MAX_IN_MEMORY: Final = 32 * 1024 * 1024  # bytes of the large requests of a process
 MAX_IN_FILES: Final = 256 * 1024 * 1024
 _LAST_ANSWERS: Final = 2.0  # seconds of graceful_timeout in which no more requests are collected
@@ -77,9 +76,10 @@ class EnvelopeWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no typ
     (``_lingering``)."""
 
     max_body_bytes = 16 * 1024 * 1024  # gunicorn.conf.py sets MAX_BODY_BYTES
+    max_upload_bytes = 0  # and what an upload of MAX_IMPORT_BYTES takes
 
     def init_process(self) -> None:
-        self._collecting: dict[Any, float] = {}  # connection -> deadline, the earliest first
+        self._collecting = ArrivingRequests()
         self._reading = SlowReaders(super().finish_request, self._drop)
         self._large: set[Any] = set()  # connections whose large request has a thread, or waits
         self._health_threads = {
@@ -90,7 +90,9 @@ class EnvelopeWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no typ
         self._collect_until = float("inf")  # when it is stopping
         self._is_out_of_files = False
         self._count = ConnectionCount(self.age)
-        self._limits = RequestLimits(self.cfg.limit_request_line, MAX_HEAD, self.max_body_bytes)
+        self._limits = RequestLimits(
+            self.cfg.limit_request_line, MAX_HEAD, self.max_body_bytes, self.max_upload_bytes
+        )
         self._storage = Storage(
             self.cfg.tmp_upload_dir, ByteBudget(MAX_IN_MEMORY), ByteBudget(MAX_IN_FILES)
         )
@@ -227,7 +229,7 @@ class EnvelopeWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no typ
             self.pending_conns.append(conn)
             self._watch(conn, self.on_pending_socket_readable)
         elif conn not in self._collecting:
-            self._collecting[conn] = now + REQUEST_TIMEOUT
+            self._collecting.add(conn, now)
             self._watch(conn, self._collect)
         if framer.expects_continue:
             framer.expects_continue = False
@@ -238,7 +240,7 @@ class EnvelopeWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no typ
         self.poller.register(conn.sock, selectors.EVENT_READ, partial(callback, conn))
 
     def _stop_collecting(self, conn: Any) -> None:
-        if self._collecting.pop(conn, None) is not None:
+        if self._collecting.remove(conn):
             self.poller.unregister(conn.sock)
 
     def _drop(self, conn: Any) -> None:
@@ -262,14 +264,9 @@ class EnvelopeWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no typ
         if not self.alive:
             soon = now + self.cfg.graceful_timeout - _LAST_ANSWERS
             self._collect_until = min(self._collect_until, soon)
-        while self._collecting:
-            conn, deadline = next(iter(self._collecting.items()))
-            if now > self._collect_until:
-                self._refuse(conn, refusals.STOPPING)
-            elif now > deadline:
-                self._refuse(conn, refusals.TOO_SLOW)
-            else:
-                break
+        refusal = refusals.STOPPING if now > self._collect_until else refusals.TOO_SLOW
+        for conn in self._collecting.expired(now, self._collect_until):
+            self._refuse(conn, refusal)
 
     def _make_room(self) -> None:
         """Close the connection that has been waited for the longest, of the kind of which there are
@@ -279,7 +276,7 @@ class EnvelopeWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no typ
         if waiting is self._reading and waiting:
             self._reading.drop_oldest(self.poller)
         elif waiting is self._collecting and waiting:
-            self._refuse(next(iter(waiting)), refusals.NO_ROOM, graceful=False)
+            self._refuse(self._collecting.oldest, refusals.NO_ROOM, graceful=False)
         elif waiting:
             waiting[0].timeout = 0.0
             super().murder_pending()

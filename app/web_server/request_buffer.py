@@ -21,6 +21,7 @@ from enum import Enum, auto
 from typing import IO, Final, NamedTuple
 
 from app.policy.bounds import EXPENSIVE_BODY_BYTES
+from app.web_server.storage import ByteBudget, Storage
 
 SMALL: Final = 64 * 1024  # bytes of a request, for which there is always room
 _MAX_FRAMING: Final = 1024 * 1024  # bytes of a chunked body that are sizes and line ends
@@ -33,6 +34,7 @@ _END: Final = b"\r\n\r\n"
 _LENGTH: Final = re.compile(rb"\r\ncontent-length:[ \t]*([0-9]{1,18})[ \t]*\r\n")
 _CHUNKED: Final = re.compile(rb"\r\ntransfer-encoding:[ \t]*chunked[ \t]*\r\n")
 _HEALTH_CHECK: Final = re.compile(rb"(?:GET|HEAD) /(healthz|readyz)[ ?]")
+_UPLOAD: Final = re.compile(rb"(?:\r\n)?post /v1/imports/?[ ?]")
 _CONTINUE: Final = re.compile(rb"\r\nexpect:[ \t]*100-continue[ \t]*\r\n")
 # Each size of a chunk comes after a line end: of the head, or of the chunk before.
 _CHUNK: Final = re.compile(rb"\r\n([0-9A-Fa-f]+)(?:[ \t]*;[^\r\n]*)?\r\n")
@@ -51,11 +53,13 @@ class Progress(Enum):
 
 
 class RequestLimits(NamedTuple):
-    """Bytes that a request may have: its first line, its head or its trailers, and its body."""
+    """Bytes that a request may have: its first line, its head or its trailers, and its body;
+    ``upload``: the body of one that brings a file."""
 
     line: int
     head: int
     body: int
+    upload: int = 0
 
 
 class RequestFramer:
@@ -70,6 +74,7 @@ class RequestFramer:
         self._framing = 0
         self._step: Callable[[], Progress] = self._head
         self.has_head = False
+        self.is_upload = False
         self.expects_continue = False  # the client waits for 100 before it sends the body
 
     @property
@@ -83,6 +88,10 @@ class RequestFramer:
         self._held += data
         return self._step()
 
+    @property
+    def _most_body(self) -> int:
+        return max(self._limits.body, self._limits.upload if self.is_upload else 0)
+
     def _head(self) -> Progress:
         held = self._held
         end = held.find(_END, self._searched)
@@ -91,7 +100,9 @@ class RequestFramer:
         if not 0 <= end <= self._limits.head:
             return Progress.HEAD_TOO_LARGE
         self.has_head = True
-        return self._body_of(bytes(held[: end + 2]).lower(), end)
+        head = bytes(held[: end + 2]).lower()
+        self.is_upload = _UPLOAD.match(head) is not None
+        return self._body_of(head, end)
 
     def _unfinished_head(self) -> Progress:
         held, line = self._held, self._limits.line
@@ -128,7 +139,7 @@ class RequestFramer:
         return Progress.MALFORMED
 
     def _announced(self, length: int, begin: int) -> Progress:
-        if length > self._limits.body:
+        if length > self._most_body:
             return Progress.BODY_TOO_LARGE
         del self._held[:begin]
         self._left = length
@@ -161,7 +172,7 @@ class RequestFramer:
         return at + skipped
 
     def _unfinished_chunks(self) -> Progress:
-        if self._body > self._limits.body:
+        if self._body > self._most_body:
             return Progress.BODY_TOO_LARGE
         if self._framing > _MAX_FRAMING:
             return Progress.CHUNKS_TOO_SMALL
@@ -173,30 +184,6 @@ class RequestFramer:
         if end < 0 and len(self._held) <= self._limits.head:
             return Progress.INCOMPLETE
         return Progress.COMPLETE if 0 <= end <= self._limits.head else Progress.MALFORMED
-
-
-class ByteBudget:
-    """How many bytes the requests of a process may take up together."""
-
-    def __init__(self, limit: int) -> None:
-        self._left = limit
-
-    def take(self, size: int) -> bool:
-        """Whether there is room for so many more."""
-        is_enough = size <= self._left
-        self._left -= size if is_enough else 0
-        return is_enough
-
-    def give_back(self, size: int) -> None:
-        self._left += size
-
-
-class Storage(NamedTuple):
-    """Where a process keeps its requests. Without a folder it is the system's for such files."""
-
-    folder: str | None
-    memory: ByteBudget  # of what is past ``SMALL`` bytes of a request
-    files: ByteBudget
 
 
 class RequestBuffer:

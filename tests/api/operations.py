@@ -10,16 +10,28 @@ import re
 import tempfile
 from collections.abc import Callable
 from functools import cache
+from io import BytesIO
 from typing import Any, NamedTuple
 
 from flask import Flask
 
+from app.auth.guard import OR
 from app.factory import create_app
 from app.openapi.document import description
 from app.policy.permissions import PERMISSIONS, expand
 from app.values.ids import PREFIXES
 from config import load_settings
-from tests.make import Client, events, make_asset, make_log, make_member, make_project, make_webhook
+from tests.make import (
+    Client,
+    events,
+    make_asset,
+    make_import,
+    make_log,
+    make_member,
+    make_project,
+    make_webhook,
+)
+from tests.make.features import collection, feature
 
 PUBLIC = {"/v1/openapi.json"}
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
@@ -34,6 +46,7 @@ FILLERS: dict[str, Callable[[Client, Ids], str]] = {
     "webhook_id": lambda client, _: _webhook_with_past(client),
     "log_id": lambda client, ids: make_log(client, ids["webhook_id"], events(client)[0]["id"]),
     "event_id": lambda client, _: _event(client),
+    "import_id": lambda client, _: make_import(client),
 }
 # What must be done before an operation can succeed: posted to the path of what it is about.
 BEFORE = {
@@ -112,7 +125,7 @@ def operations() -> tuple[Operation, ...]:
 
 def named() -> list[Operation]:
     """Those that need a permission by name."""
-    return [item for item in operations() if item.needs in PERMISSIONS]
+    return [item for item in operations() if item.needs.split(OR)[0] in PERMISSIONS]
 
 
 def addressed() -> list[Operation]:
@@ -149,6 +162,8 @@ def _event(client: Client) -> str:
 
 def prepare(client: Client, operation: Operation, ids: Ids) -> None:
     """Bring the things that ``fill`` made into the state in which the operation succeeds."""
+    if operation.rule.endswith("/undo"):
+        ids["import_id"] = make_import(client, "applied")
     action = BEFORE.get(operation.name)
     if action is not None:
         client.post(operation.path(ids).removesuffix("/restore") + action)
@@ -173,6 +188,19 @@ def example_body(operation: Operation) -> Any:
     return content.get("application/json", {}).get("example")
 
 
+def body(operation: Operation, value: Any = ...) -> dict[str, Any]:
+    """The options of a request with a body: a form for an operation that takes a file.
+
+    Args:
+        value: in place of the example.
+    """
+    value = example_body(operation) if value is ... else value
+    content = described(operation).get("requestBody", {}).get("content", {})
+    if "multipart/form-data" not in content:
+        return {"json": value}
+    return {"data": {"file": (BytesIO(collection(feature(name="A"))), "a.geojson")} | (value or {})}
+
+
 def body_properties(operation: Operation) -> dict[str, dict[str, Any]]:
     """What the description says of each property of a body that can be set."""
     content = described(operation).get("requestBody", {}).get("content", {})
@@ -190,6 +218,6 @@ def absent_ids(operation: Operation) -> Ids:
     return {name: PREFIXES[kind] + NOBODYS for name, kind in kinds.items()}
 
 
-def lacking(permission: str) -> list[str]:
-    """Every permission that neither is nor includes this one."""
-    return [name for name in PERMISSIONS if permission not in expand([name])]
+def lacking(needs: str) -> list[str]:
+    """Every permission that neither is nor includes one that an operation needs."""
+    return [name for name in PERMISSIONS if expand([name]).isdisjoint(needs.split(OR))]

@@ -21,6 +21,7 @@ from tests.api.operations import (
     Ids,
     Operation,
     absent_ids,
+    body,
     described,
     example_body,
     fill,
@@ -53,12 +54,13 @@ class Asked:
 
     def send(self) -> TestResponse:
         path = self.operation.path(self.ids) + self.query
-        sent = {"json": self.body} if self.data is None else {"data": self.data}
+        sent = body(self.operation, self.body) if self.data is None else {"data": self.data}
         return self.client.send(self.operation.method, path, headers=self.headers, **sent)
 
 
 def _too_large(asked: Asked) -> None:
-    asked.data = b" " * (asked.client.app.config["SETTINGS"].max_body_bytes + 1)
+    settings = asked.client.app.config["SETTINGS"]
+    asked.data = b" " * (max(settings.max_body_bytes, settings.max_import_bytes) + 100_000)
 
 
 def _other_body(asked: Asked) -> None:
@@ -101,7 +103,7 @@ def _limited(asked: Asked) -> None:
 
 
 PATCH = pytest.MonkeyPatch()
-GOOD = (200, 201, 204)
+GOOD = (200, 201, 202, 204)
 PROVOKE: dict[int, Callable[[Asked], Any]] = {
     304: lambda asked: asked.headers.update({"If-None-Match": "*"}),
     400: lambda asked: setattr(asked, "query", "?unknown=1"),

@@ -70,6 +70,12 @@ EXCEPTIONS = {
     Place("app.webhooks.replay_job", "due_replays", "Replay"): "likewise",
     Place("app.webhooks.replay_job", "queue_next", "Replay"): "likewise",
     Place("app.webhooks.replay_job", "queue_next", "Webhook"): "of a replay of this account",
+    Place("app.imports.leases", "lease_next", "Import"): "likewise",
+    Place("app.imports.leases", "locked", "Import"): "the import that this worker has leased",
+    Place("app.imports.feature_rows", "insert_features", "ImportFeature"): "new rows",
+    Place("app.imports.feature_rows", "update_feature", "ImportFeature"): "names account_id",
+    Place("app.imports.feature_rows", "delete_features", "ImportFeature"): "likewise",
+    Place("app.imports.uploads", "delete_upload", "ImportFile"): "likewise",
     Place("app.billing.service", "_record_event", "BillingEvent"): "likewise",
     Place("app.billing.service", "_record_customer", "BillingCustomer"): "likewise",
     Place("app.billing.service", "_account_of_customer", "BillingCustomer"): "finds out which "

@@ -15,7 +15,7 @@ from tests.api.operations import (
     EVERYTHING,
     Operation,
     absent_ids,
-    example_body,
+    body,
     fill,
     operations,
     prepare,
@@ -71,6 +71,14 @@ TABLE: Final[tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...]] = (
         POST /v1/projects/<project_id>/assets
         PUT /v1/projects/<project_id>/assets/<asset_id>
         DELETE /v1/projects/<project_id>/assets/<asset_id>
+        GET /v1/imports
+        POST /v1/imports
+        GET /v1/imports/<import_id>
+        PUT /v1/imports/<import_id>
+        GET /v1/imports/<import_id>/features
+        POST /v1/imports/<import_id>/apply
+        POST /v1/imports/<import_id>/cancel
+        POST /v1/imports/<import_id>/undo
         """,
         EDITORS,
         EDITORS,
@@ -138,9 +146,9 @@ def test_what_a_role_opens(client: Client, role: str, kind: str) -> None:
         for operation in operations():
             is_open = role in may_open.get(operation.name, ())
             ids = _fresh(client, operation) if is_open and operation.method != "GET" else things
-            answer = who.send(operation.method, operation.path(ids), json=example_body(operation))
+            answer = who.send(operation.method, operation.path(ids), **body(operation))
             with cell(operation.name):
-                assert answer.status_code in ((200, 201, 204, 409) if is_open else (403,))
+                assert answer.status_code in ((200, 201, 202, 204, 409) if is_open else (403,))
 
 
 def _fresh(owner: Client, operation: Operation) -> dict[str, str]:

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from app.db.extensions import db
-from app.projects import features, importing
+from app.features import existing, project_targets
+from app.imports import applying
 from tests.cli.conftest import Run
 from tests.cli.features import features_file, imported, projects
 from tests.make import Client, make_project, square
@@ -173,23 +174,23 @@ def test_the_property_of_the_name_can_be_told(run: Run, client: Client) -> None:
 def test_an_interrupted_run_goes_on(
     run: Run, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Ctrl-C in the third batch of one feature each: two features are in, and stay."""
-    monkeypatch.setattr(features, "BATCH_FEATURES", 1)
-    add, calls = importing.Import.add, []
+    """Ctrl-C before the third feature is written: two features are in, and stay."""
+    monkeypatch.setattr(applying, "BATCH_BYTES", 1)  # so that each is committed by itself
+    create, calls = project_targets.create_project, []
 
-    def interrupted(self: Any, batch: Any) -> Any:
-        calls.append(batch)
+    def interrupted(*args: Any, **values: Any) -> Any:
+        calls.append(values)
         if len(calls) == 3:
             raise KeyboardInterrupt
-        return add(self, batch)
+        return create(*args, **values)
 
-    monkeypatch.setattr(importing.Import, "add", interrupted)
+    monkeypatch.setattr(project_targets, "create_project", interrupted)
     result = run("import", str(DISTRICTS), "--account", client.account_id)
     assert result.exit_code == 1
     assert "Interrupted after 2 features" in result.stderr
-    assert len(projects(client)) == 1
+    assert len(projects(client)) == 2
     summary = imported(run, client, DISTRICTS)["summary"]
-    assert (summary["new"], summary["same"]) == (3, 1)
+    assert (summary["new"], summary["same"]) == (2, 2)
 
 
 def test_a_slug_that_is_taken_in_between_gets_the_next_number(
@@ -200,15 +201,16 @@ def test_a_slug_that_is_taken_in_between_gets_the_next_number(
         tmp_path, ({"name": "First"}, square(3, 3)), ({"name": "Alpine"}, square(2, 2))
     )
     make_project(client, name="Alpine", geometry=square(1, 1))
-    has_slug, looks = importing.Import._has_slug, []
+    has_slug, looks = existing.has_slug, []
 
-    def blind_once(self: Any, slug: str) -> bool:
-        if slug == "alpine" and not looks:
+    def blind_twice(account_id: str, slug: str) -> bool:
+        """When the file is read, and when it is written."""
+        if slug == "alpine" and len(looks) < 2:
             looks.append(slug)
             return False
-        return has_slug(self, slug)
+        return has_slug(account_id, slug)
 
-    monkeypatch.setattr(importing.Import, "_has_slug", blind_once)
+    monkeypatch.setattr(existing, "has_slug", blind_twice)
     document = imported(run, client, path)
     assert [one["name"] for one in document["new"]] == ["First", "Alpine (2)"]
     assert set(projects(client)) == {"First", "Alpine", "Alpine (2)"}

@@ -53,16 +53,16 @@ def test_a_property_that_there_is_not(run: Run, client: Client) -> None:
     result = run(
         "import", str(DISTRICTS), "--account", client.account_id, "--name-property", "Titel"
     )
-    assert (result.exit_code, result.stdout) == (2, "")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "no column 'Titel'" in result.stderr
     assert "district, forest, region, gis_acres" in result.stderr
 
 
-def test_a_property_that_cannot_be_guessed(run: Run, client: Client, tmp_path: Path) -> None:
+def test_features_without_names_are_numbered(run: Run, client: Client, tmp_path: Path) -> None:
     path = features_file(tmp_path, ({"objectid": 1, "hue": "red"}, square()))
     result = run("import", str(path), "--account", client.account_id)
-    assert (result.exit_code, result.stdout) == (2, "")
-    assert "--name-property" in result.stderr
-    assert "objectid, hue" in result.stderr
+    assert "--name-property" in result.stdout
+    assert list(projects(client)) == ["features 1"]
 
 
 @pytest.mark.parametrize(
@@ -70,8 +70,8 @@ def test_a_property_that_cannot_be_guessed(run: Run, client: Client, tmp_path: P
     [
         (b"", "is empty"),
         (b"{}", "has no `type`"),
-        (b'{"type":"FeatureCollection","features":[]}', "No feature"),
-        (b'{"type":"Polygon","coordinates":[]}', "contains a Polygon"),
+        (b'{"type":"FeatureCollection","features":[]}', "no features"),
+        (b'{"type":"Topology"}', "TopoJSON"),
         (b'{"type":"FeatureCollection","features":[{"type":"Feature"', "incomplete"),
         (b'{"type":"FeatureCollection","features":[NaN]}', "not JSON near byte"),
     ],

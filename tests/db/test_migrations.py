@@ -43,6 +43,9 @@ WORDS = {
     ("deliveries", "cause"): "event",
     ("deliveries", "state"): "pending",
     ("delivery_logs", "status"): "failed",
+    ("imports", "kind"): "projects",
+    ("imports", "status"): "applied",
+    ("import_features", "verdict"): "new",
 }
 REVISIONS = [found.revision for found in ScriptDirectory(FOLDER).walk_revisions()][::-1]
 

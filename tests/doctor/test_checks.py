@@ -167,17 +167,17 @@ def _only(check: Callable[[Redis], Iterator[Any]], client: Redis) -> Any:
 
 
 def test_a_worker_that_lives_and_one_that_died(redis: Redis) -> None:
-    assert [found.status for found in valkey.worker(redis)] == [Status.WARNING] * 2
+    assert [found.status for found in valkey.worker(redis)] == [Status.WARNING] * 3
     worker = Worker([job_queue(redis, DELIVERIES)], connection=redis)
     worker.register_birth()
-    general, deliveries = valkey.worker(redis)
+    general, deliveries, _ = valkey.worker(redis)
     assert general.found == (
         "The queue canopy has no worker: mails are not sent, and request counts are not saved; "
         "0 jobs are waiting"
     )
     assert deliveries.found == "1 for the queue canopy-deliveries, 0 jobs waiting"
     redis.hset(worker.key, "last_heartbeat", "2026-01-01T00:00:00.000000Z")
-    _, deliveries = valkey.worker(redis)
+    _, deliveries, _ = valkey.worker(redis)
     assert deliveries.status is Status.WARNING
     assert "The queue canopy-deliveries has no worker: events are not delivered" in deliveries.found
 
@@ -186,7 +186,7 @@ def test_a_queue_that_is_long(redis: Redis) -> None:
     queue = job_queue(redis)
     Worker([queue], connection=redis).register_birth()
     redis.rpush(queue.key, *range(1001))
-    general, _ = valkey.worker(redis)
+    general, *_ = valkey.worker(redis)
     assert general.status is Status.WARNING
     assert general.found == "1,001 jobs are waiting in the queue canopy"
 

@@ -9,8 +9,8 @@ from redis import Redis
 from rq import Queue
 
 from app.core import JOBS
-from app.jobs.queue import DELIVERIES, GENERAL, QUEUES, job_queue
-from app.jobs.registry import Job
+from app.jobs.queue import DELIVERIES, GENERAL, job_queue
+from app.jobs.registry import Job, register
 from app.jobs.scheduler import Scheduler
 from app.jobs.wake_signals import WakeSignal
 from app.running import embedded
@@ -83,6 +83,7 @@ def test_a_scheduler_logs_an_outage_once(queue: Queue, caplog: pytest.LogCapture
     "job", [job for job in JOBS if job.every_seconds], ids=lambda job: job.name
 )
 def test_periodic_jobs_have_names_that_rq_takes(queue: Queue, job: Job) -> None:
+    register(JOBS)
     Scheduler(lambda: queue.connection, [job]).check()
     signal = job.signal
     (queued,) = job_queue(queue.connection, signal.queue if signal else GENERAL).jobs
@@ -101,4 +102,4 @@ def test_a_signal_is_sent_each_period(queue: Queue) -> None:
     client.delete("canopy:periodic:often")  # the period is over
     scheduler.check()
     assert signal.wait(client, 0.1)
-    assert [job_queue(client, name).count for name in QUEUES] == [0, 1]
+    assert [job_queue(client, name).count for name in (GENERAL, DELIVERIES)] == [0, 1]

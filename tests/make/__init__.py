@@ -11,6 +11,7 @@ from tests.make.apps import second_app
 from tests.make.browser import Browser, sign_in, sign_up
 from tests.make.events import event_types, events
 from tests.make.geometry import multi_square, point, square
+from tests.make.imports import make_import
 from tests.make.mails import link_in, mails_to, text_of
 from tests.make.members import (
     Member,
@@ -42,6 +43,7 @@ __all__ = [
     "make_account",
     "make_application",
     "make_asset",
+    "make_import",
     "make_invited",
     "make_key",
     "make_key_of",

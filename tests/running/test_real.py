@@ -99,7 +99,7 @@ def test_files_in_a_folder_that_others_may_enter_are_private(
             if part == "command":
                 process.wait(30)
             elif part == "worker":
-                wait_for(lambda: len(marked.pids("worker.py")) == 3, 30)
+                wait_for(lambda: len(marked.pids("worker.py")) == 1 + len(QUEUES), 30)
             else:
                 wait_for(lambda: answers(int(environment["PORT"]), "/healthz"), 90)
             made = {path.name: path.stat().st_mode for path in folder.iterdir()}

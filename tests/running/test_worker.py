@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from redis import Redis
 
-from app.jobs.queue import DELIVERIES, job_queue
+from app.jobs.queue import DELIVERIES, QUEUES, job_queue
 from app.jobs.valkey import connect
 from app.running import embedded
 from app.running.parent_pipe import ParentPipe
@@ -193,10 +193,10 @@ def test_a_killed_process_of_a_queue_is_made_good(
     instance: Instance, marked: Marked, deliveries: Deliveries
 ) -> None:
     parent = min(marked.pids("worker.py"))
-    children = wait_for(lambda: len(found := _children(parent)) == 2 and found)
+    children = wait_for(lambda: len(found := _children(parent)) == len(QUEUES) and found)
     for child in children:
         os.kill(child, signal.SIGKILL)
-    wait_for(lambda: len(set(_children(parent)) - set(children)) == 2)
+    wait_for(lambda: len(set(_children(parent)) - set(children)) == len(QUEUES))
     before = len(deliveries("begun"))
 
     def is_delivered() -> bool:
@@ -214,7 +214,7 @@ def test_a_killed_worker_leaves_nothing(instance: Instance, marked: Marked) -> N
     (child,) = [pid for pid in _children(parent) if horse in _children(pid)]
     os.kill(child, signal.SIGKILL)
     wait_for(lambda: horse not in marked.pids(), 1)
-    wait_for(lambda: len(_children(parent)) == 2)
+    wait_for(lambda: len(_children(parent)) == len(QUEUES))
     os.kill(parent, signal.SIGKILL)
     wait_for(lambda: not marked.pids("worker.py"), 1)
 
@@ -247,7 +247,7 @@ def test_ctrl_c_of_a_terminal_reaches_all_processes_and_is_heard_once(
 ) -> None:
     folder = Path(environment["INSTANCE_PATH"])
     worker = start_worker()
-    children = wait_for(lambda: len(found := _children(worker.pid)) == 2 and found)
+    children = wait_for(lambda: len(found := _children(worker.pid)) == len(QUEUES) and found)
     enqueue = "import sys; from redis import Redis; from app.jobs.queue import job_queue; "
     enqueue += (
         "job_queue(Redis(unix_socket_path=sys.argv[1])).enqueue('app.stand_in.jobs.sleep', 2)"

@@ -10,7 +10,7 @@ from redis import Redis
 from rq import Worker
 from rq.utils import utcformat
 
-from app.jobs.queue import DELIVERIES, GENERAL, job_queue
+from app.jobs.queue import DELIVERIES, GENERAL, IMPORTS, job_queue
 from app.running.job_worker import JOB_MONITORING_INTERVAL, WORKER_TTL
 from app.running.rq_worker import JobWorker
 from app.running.worker_registry import MISSING_AFTER, count_workers
@@ -34,13 +34,13 @@ def _born(client: Redis, queue: str) -> Worker:
 
 
 def test_each_queue_has_its_workers(client: Redis) -> None:
-    assert count_workers(client) == {GENERAL: 0, DELIVERIES: 0}
+    assert count_workers(client) == {GENERAL: 0, DELIVERIES: 0, IMPORTS: 0}
     first = _born(client, DELIVERIES)
     _born(client, DELIVERIES)
-    assert count_workers(client) == {GENERAL: 0, DELIVERIES: 2}
+    assert count_workers(client) == {GENERAL: 0, DELIVERIES: 2, IMPORTS: 0}
     first.register_death()
     _born(client, GENERAL)
-    assert count_workers(client) == {GENERAL: 1, DELIVERIES: 1}
+    assert count_workers(client) == {GENERAL: 1, DELIVERIES: 1, IMPORTS: 0}
 
 
 @pytest.mark.parametrize(("age", "count"), [(MISSING_AFTER - 5, 1), (MISSING_AFTER + 1, 0)])

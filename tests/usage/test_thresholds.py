@@ -13,9 +13,9 @@ from sqlalchemy import event
 from app.account.operator import find_account
 from app.auth.operator import acting_for, first_owner
 from app.db.extensions import db
+from app.features.candidates import Candidate
+from app.features.project_targets import ProjectTargets
 from app.geometry import read_boundary
-from app.projects.features import Candidate
-from app.projects.importing import Import
 from tests.make import Client, events, make_account, make_project, multi_square, square, together
 from tests.usage.helpers import ALL, in_transaction, levels, set_counters, usage_events
 
@@ -183,7 +183,8 @@ def test_imported_projects_count(free: Client) -> None:
         principal = acting_for(find_account(free.account_id), first_owner(free.account_id))
         boundary = read_boundary(square(size=0.028))  # some 620 ha
         other = read_boundary(square(20, 50, size=0.028))
-        Import(principal).add([Candidate(1, "One", {}, boundary), Candidate(2, "Two", {}, other)])
+        for name, each in (("One", boundary), ("Two", other)):
+            ProjectTargets().create(principal, Candidate(1, name, {}, each), name)
 
     in_transaction(free, run)
     assert usage_events(free) == ALL

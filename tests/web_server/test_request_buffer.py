@@ -15,13 +15,12 @@ from gunicorn.http import errors, get_parser
 from app.web_server import request_buffer
 from app.web_server.request_buffer import (
     SMALL,
-    ByteBudget,
     Progress,
     RequestBuffer,
     RequestFramer,
     RequestLimits,
-    Storage,
 )
+from app.web_server.storage import ByteBudget, Storage
 from tests.cells import every_cell
 
 CONFIG = Config()

@@ -17,8 +17,8 @@ LARGE = 8_000_000
 
 # The service with shorter patience, and answers that no buffer of a socket takes whole.
 APPLICATION = f"""
-from app.web_server import gunicorn_worker, response_buffer
-gunicorn_worker.REQUEST_TIMEOUT = 1.0
+from app.web_server import arriving, response_buffer
+arriving.REQUEST_TIMEOUT = 1.0
 response_buffer.SEND_TIMEOUT = 3.0
 response_buffer.MAX_HELD, response_buffer.MAX_UNREAD = 2 * {LARGE}, 10 * {LARGE}
 

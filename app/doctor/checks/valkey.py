@@ -11,7 +11,7 @@ from redis.exceptions import RedisError
 
 from app.doctor.checks.database import compare_clock
 from app.doctor.results import Result, ok, problem, warning
-from app.jobs.queue import DELIVERIES, GENERAL, job_queue
+from app.jobs.queue import DELIVERIES, GENERAL, IMPORTS, job_queue
 from app.jobs.valkey_client import sentinels_of
 from app.limits.request_counts import CHANGED
 from app.running import embedded
@@ -25,6 +25,7 @@ from config_valkey import SentinelAddress, sentinel_address
 _MANY_JOBS: Final = 1000
 _WAITING: Final = {
     GENERAL: "mails are not sent, and request counts are not saved",
+    IMPORTS: "imported files are not read, and imports are not applied",
     DELIVERIES: "events are not delivered",
 }
 _START: Final = "bin/serve starts one; its log is logs/worker.log in the instance folder."

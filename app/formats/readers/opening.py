@@ -15,16 +15,21 @@ from app.formats.features import FileInvalid, Reader
 from app.formats.readers.archive import Archive
 from app.formats.readers.csv_file import CsvReader, has_header
 from app.formats.readers.csv_rows import CsvRows
+from app.formats.readers.geojson import GeoJsonReader
 from app.formats.readers.geometry_text import is_geometry
 from app.formats.readers.gpx import GpxReader
 from app.formats.readers.kml import KmlReader, KmzReader
+from app.formats.readers.shapefile import ShapefileReader
 from app.formats.readers.signatures import CONVERT, MEMBERS, ROOTS, SIGNATURES
 from app.formats.readers.xml_elements import root_name
 from app.policy.files import FORMATS_IN
 
 _READERS: Final[dict[str, Callable[[Path], Reader]]] = {
+    "geojson": GeoJsonReader,
+    "geojsonl": GeoJsonReader,
     "kml": KmlReader,
     "kmz": KmzReader,
+    "shp": ShapefileReader,
     "gpx": GpxReader,
     "csv": CsvReader,
 }

@@ -17,10 +17,10 @@ from app.db.search_index import box_values, candidates, overlaps_box
 from app.geometry import SAME_WITHIN, Boundary, Bounds, is_same_boundary
 from app.models import Project
 from app.policy.fields import PROJECT
-from app.projects.record import SIDES
 from app.values.records import columns
 from app.values.text import fold
 
+_SIDES: Final = ("west", "south", "east", "north")
 _TABLE: Final = cast("Table", Project.__table__)
 _IMPORTED: Final = tuple(field for field in PROJECT if field.properties)
 # A project that the account has: its geometry and metadata as JSON, and what else an import reads.
@@ -34,12 +34,18 @@ _FOUND: Final = columns_of(
     Project.metadata_json,
     *columns(Project, _IMPORTED),
 )
+_BY_ID = CompiledQuery(_FOUND.where(Project.id == bindparam("project_id")))
 _HAS_SLUG = CompiledQuery(columns_of(Project, Project.id).where(Project.slug == bindparam("slug")))
 _BY_SLUG = CompiledQuery(_FOUND.where(Project.slug == bindparam("slug")))
 _BY_NAME = CompiledQuery(
     _FOUND.where(Project.name_key == bindparam("name_key")).order_by(Project.id).limit(2)
 )
 _BY_EXTERNAL_ID = CompiledQuery(_FOUND.where(Project.external_id == bindparam("external_id")))
+
+
+def with_id(account_id: str, project_id: str) -> Any:
+    """The project with this id, or None."""
+    return _BY_ID.first(account_id=account_id, project_id=project_id)
 
 
 def has_slug(account_id: str, slug: str) -> bool:
@@ -75,7 +81,7 @@ def with_boundary(account_id: str, boundary: Boundary) -> list[Any]:
         latitude + SAME_WITHIN,
     )
     values: dict[str, Any] = {"account_id": account_id, **box_values(middle, account_id, dialect)}
-    for side, value in zip(SIDES, boundary.bounds, strict=True):
+    for side, value in zip(_SIDES, boundary.bounds, strict=True):
         values |= {f"least_{side}": value - SAME_WITHIN, f"most_{side}": value + SAME_WITHIN}
     found = _by_box(dialect).all(**values)
     return [each for each in found if is_same_boundary(each.geometry, boundary.text)]
@@ -86,7 +92,7 @@ def _by_box(dialect: str) -> CompiledQuery:
     """Projects whose box agrees with another one within ``SAME_WITHIN``."""
     sides = [
         _TABLE.c[side].between(bindparam(f"least_{side}"), bindparam(f"most_{side}"))
-        for side in SIDES
+        for side in _SIDES
     ]
-    near = candidates(_TABLE, dialect, "box", "account_id", SIDES)
-    return CompiledQuery(_FOUND.where(near, overlaps_box(_TABLE, SIDES), *sides))
+    near = candidates(_TABLE, dialect, "box", "account_id", _SIDES)
+    return CompiledQuery(_FOUND.where(near, overlaps_box(_TABLE, _SIDES), *sides))

@@ -1,0 +1,212 @@
+"""Checks the features of a file that become projects or assets, without a database."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from marshmallow import ValidationError
+
+from app.api.resource_fields import input_field
+from app.features.mapping import ColumnMapping
+from app.formats.features import SourceFeature
+from app.geometry import Boundary, GeometryInvalid, Point, Problem, read_boundary, read_point
+from app.policy.bounds import NAME_LENGTH, VOCABULARY_PATTERN
+from app.policy.fields import ASSET, PROJECT, Field
+from app.values.ids import is_id
+from app.values.text import unstorable
+
+_FIELDS: Final = {
+    "projects": {field.name: field for field in PROJECT},
+    "assets": {field.name: field for field in ASSET},
+}
+_LINES: Final = ("LineString", "MultiLineString")
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """How the features of a layer are read.
+
+    ``default_name`` is the name of features where no column holds names, with a number behind it.
+    ``ignored`` are columns that become nothing. ``close_lines``: closed lines and tracks become
+    boundaries.
+    """
+
+    kind: str
+    mapping: ColumnMapping
+    default_name: str = ""
+    ignored: Collection[str] = ()
+    close_lines: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A feature that can be imported; ``number`` is its position in the layer, from 1.
+
+    ``values`` are those of fields other than the name, by their columns. ``own_id`` is that of the
+    project or asset that was exported as this feature.
+    """
+
+    number: int
+    name: str
+    values: dict[str, Any]
+    boundary: Boundary | None = None
+    location: Point | None = None
+    own_id: str | None = None
+
+    @property
+    def external_id(self) -> str | None:
+        found: str | None = self.values.get("external_id")
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """A feature that cannot be imported, with all its problems."""
+
+    number: int
+    name: str
+    problems: tuple[Problem, ...]
+
+
+def prepare(feature: SourceFeature, choices: Choices) -> Candidate | Rejected:
+    """Check a feature. One whose geometry is null becomes a project without a boundary, or an asset
+    without a location."""
+    name = _name(feature, choices)
+    problems = [*feature.problems, *_name_problems(name, choices.mapping.name)]
+    values = _values(feature.properties, choices, problems)
+    geometry: Boundary | Point | None = None
+    try:
+        geometry = _geometry(feature, choices)
+    except GeometryInvalid as error:
+        problems += error.problems
+    if problems:
+        return Rejected(feature.number, name, tuple(problems))
+    return Candidate(
+        feature.number,
+        name,
+        values,
+        boundary=geometry if isinstance(geometry, Boundary) else None,
+        location=geometry if isinstance(geometry, Point) else None,
+        own_id=_own_id(feature, choices),
+    )
+
+
+def problem_of(code: str, message: str, where: str) -> Problem:
+    """A problem of a feature that has no place in its geometry."""
+    return Problem(code, message, None, None, None, None, where)
+
+
+def feature_name(properties: Mapping[str, Any], column: str | None) -> str:
+    """The name of a feature; empty when it has none. Numbers are spelled out."""
+    value = properties.get(column) if column else None
+    return "" if value is None or isinstance(value, bool | dict | list) else str(value).strip()
+
+
+def _name(feature: SourceFeature, choices: Choices) -> str:
+    if choices.mapping.name is None and choices.default_name:
+        return f"{choices.default_name[: NAME_LENGTH - 10]} {feature.number}"
+    return feature_name(feature.properties, choices.mapping.name)
+
+
+def _own_id(feature: SourceFeature, choices: Choices) -> str | None:
+    kind = choices.kind.removesuffix("s")
+    found = feature.properties.get("id")
+    return found if choices.ignored and isinstance(found, str) and is_id(kind, found) else None
+
+
+def _geometry(feature: SourceFeature, choices: Choices) -> Boundary | Point | None:
+    geometry = feature.geometry
+    if geometry is None or feature.problems:
+        return None
+    if choices.kind == "assets":
+        return read_point(geometry)
+    if geometry.get("type") in _LINES:
+        if not choices.close_lines:
+            message = (
+                "The feature is a line, and a boundary is an area. To close its lines to areas, "
+                "import with close_lines."
+            )
+            raise GeometryInvalid([problem_of("wrong_type", message, "geometry.type")])
+        geometry = _closed(geometry)
+    return read_boundary(geometry)
+
+
+def _closed(geometry: Mapping[str, Any]) -> dict[str, Any]:
+    """A line as the area that it surrounds: each of its lines becomes a ring that ends where it
+    begins."""
+    lines = geometry["coordinates"]
+    lines = lines if geometry["type"] == "MultiLineString" else [lines]
+    rings = [line if line[:1] == line[-1:] else [*line, line[0]] for line in lines]
+    if len(rings) == 1:
+        return {"type": "Polygon", "coordinates": rings}
+    return {"type": "MultiPolygon", "coordinates": [[ring] for ring in rings]}
+
+
+def _values(
+    properties: Mapping[str, Any], choices: Choices, problems: list[Problem]
+) -> dict[str, Any]:
+    """The values of the fields that are read from columns; what is wrong is added to
+    ``problems``."""
+    fields, values = _FIELDS[choices.kind], dict[str, Any]()
+    for name, column in choices.mapping.fields.items():
+        found = properties.get(column)
+        if name != "name" and found not in (None, ""):
+            field = fields[name]
+            found = _keyword(found) if field.kind == "keyword" else found
+            values[field.stored_as] = _value(field, column, found, problems)
+    if metadata := _metadata(properties, choices):
+        values["metadata_json"] = _stored_metadata(fields["metadata"], metadata, problems)
+    return values
+
+
+def _metadata(properties: Mapping[str, Any], choices: Choices) -> dict[str, Any]:
+    mapping = choices.mapping
+    used = {*mapping.fields.values(), *choices.ignored}
+    return {
+        name: value
+        for name, value in properties.items()
+        if name not in used and (mapping.metadata is None or name in mapping.metadata)
+    }
+
+
+def _value(field: Field, column: str, value: Any, problems: list[Problem]) -> Any:
+    """The value of a field from a column. Numbers are spelled out."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    try:
+        return input_field(field).deserialize(str(value) if is_number else value)
+    except ValidationError as error:
+        where = f"properties.{column}"
+        problems += [problem_of("not_valid", str(message), where) for message in error.messages]
+        return None
+
+
+def _keyword(value: object) -> object:
+    """A word such as "Weather Station" in the form of a type: weather_station."""
+    word = re.sub(r"[^a-z0-9-]+", "_", str(value).casefold()).strip("_")
+    return word if re.fullmatch(VOCABULARY_PATTERN, word) else value
+
+
+def _stored_metadata(field: Field, value: dict[str, Any], problems: list[Problem]) -> Any:
+    """Attributes as metadata, with their values as they are."""
+    try:
+        return input_field(field).deserialize(value)
+    except ValidationError as error:
+        for message in error.messages:
+            text = f"The other columns become metadata. {message} Choose fewer of them."
+            problems.append(problem_of("not_valid", text, "properties"))
+        return None
+
+
+def _name_problems(name: str, column: str | None) -> Iterator[Problem]:
+    where = f"properties.{column}" if column else "properties"
+    if not name:
+        message = f"The column {column!r} has no name." if column else "No column holds a name."
+        yield problem_of("no_name", message, where)
+    elif len(name) > NAME_LENGTH:
+        message = f"The name is longer than {NAME_LENGTH} characters."
+        yield problem_of("name_too_long", message, where)
+    if problem := unstorable(name):
+        yield problem_of("not_storable", problem, where)

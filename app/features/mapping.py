@@ -1,0 +1,153 @@
+"""Which columns of a layer are read as which fields."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from app.policy.fields import ASSET, PROJECT, Field
+
+# What the column with the name is usually called, the likeliest first; in any case, and with
+# "name" behind it or a number ("DISTRICTNAME", "Name_1").
+NAME_WORDS: Final = (
+    "name", "title", "label",
+    "nombre", "nom", "nome", "naam", "navn", "namn", "nimi", "nazwa", "nazev", "bezeichnung",
+    "titel", "titre", "titulo", "имя", "название", "名称", "名前",
+    "project", "district", "unit", "site", "stand", "compartment", "reserve", "park", "area",
+    "forest", "wood", "region",
+)  # fmt: skip
+
+_FIELDS: Final = {"projects": PROJECT, "assets": ASSET}
+_DBF_NAME: Final = 10  # characters of a column's name in a shapefile
+_OF_EXPORT: Final = {"created_at", "updated_at"}  # columns that the files of an export have
+
+
+@dataclass(slots=True)
+class ColumnUse:
+    """How a column is used over all features: in how many it has a value, and whether the values
+    differ at all."""
+
+    filled: int = 0
+    first: object = None
+    varies: bool = False
+
+    def add(self, value: object) -> None:
+        if value is None or value == "":
+            return
+        if not self.filled:
+            self.first = value
+        elif value != self.first:
+            self.varies = True
+        self.filled += 1
+
+
+@dataclass(slots=True)
+class LayerScan:
+    """How the columns of a layer are used."""
+
+    features: int = 0
+    columns: dict[str, ColumnUse] = field(default_factory=dict)
+
+    def add(self, properties: Mapping[str, Any]) -> None:
+        self.features += 1
+        for name, value in properties.items():
+            self.columns.setdefault(name, ColumnUse()).add(value)
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnMapping:
+    """``fields``: the column that each field is read from. ``metadata``: the columns that become
+    metadata; None: all others."""
+
+    fields: Mapping[str, str]
+    metadata: tuple[str, ...] | None = None
+
+    @property
+    def name(self) -> str | None:
+        """The column with the names."""
+        return self.fields.get("name")
+
+    @property
+    def has_external_id(self) -> bool:
+        return "external_id" in self.fields
+
+    def as_json(self) -> dict[str, Any]:
+        """As the API shows it, and the database keeps it."""
+        metadata = None if self.metadata is None else list(self.metadata)
+        return {**self.fields, "metadata": metadata}
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> ColumnMapping:
+        """What ``as_json`` made. A field that is null is read from no column."""
+        fields = {name: each for name, each in value.items() if name != "metadata" and each}
+        metadata = value.get("metadata")
+        return cls(fields, None if metadata is None else tuple(metadata))
+
+
+def mapped_fields(kind: str) -> tuple[str, ...]:
+    """The fields that can be read from a column each, for "projects" or "assets"."""
+    return tuple(
+        field.name
+        for field in _FIELDS[kind]
+        if field.kind in ("text", "keyword") and field.writable == "always"
+    )
+
+
+def guess_mapping(scan: LayerScan, kind: str, given: Mapping[str, Any]) -> ColumnMapping:
+    """The mapping that is most likely meant.
+
+    Args:
+        given: what is known already, as in ``ColumnMapping.as_json``.
+    """
+    columns = [name for name, use in scan.columns.items() if use.filled]
+    fields = {} if "name" in given else {"name": guess_name_column(scan)}
+    for each in _FIELDS[kind]:
+        if each.name in mapped_fields(kind) and each.name != "name":
+            fields[each.name] = _usual_column(each, columns)
+    return ColumnMapping.from_json(fields | dict(given))
+
+
+def guess_name_column(scan: LayerScan) -> str | None:
+    """The column that most likely holds the names, or None when none looks like it.
+
+    It has a usual word for its name. Of several the likeliest word wins, where it is filled in at
+    least half of the features and does not say the same in all of them.
+    """
+    likely = [name for name, use in scan.columns.items() if use.filled and _rank(name) >= 0]
+
+    def unlikeliness(name: str) -> tuple[bool, bool, int, int]:
+        use = scan.columns[name]
+        rare = 2 * use.filled < scan.features
+        constant = use.filled > 1 and not use.varies
+        return rare, constant, _rank(name), -use.filled
+
+    return min(likely, key=unlikeliness, default=None)
+
+
+def ignored_columns(columns: Iterable[str], kind: str) -> frozenset[str]:
+    """The columns of a file that was exported from here which say what nobody can set, such as
+    the area; none of another file."""
+    names = {column.casefold(): column for column in columns}
+    if not names.keys() >= _OF_EXPORT:
+        return frozenset()
+    fixed = [field.name for field in _FIELDS[kind] if field.writable != "always"]
+    found = {short for name in fixed for short in (name, name[:_DBF_NAME])}
+    return frozenset(column for name, column in names.items() if name in found)
+
+
+def _usual_column(field: Field, columns: Sequence[str]) -> str | None:
+    """The first column with a usual name of a field, which a shapefile cuts off."""
+    usual = {*field.properties, field.name, field.name[:_DBF_NAME]}
+    return next((name for name in columns if name.casefold() in usual), None)
+
+
+def _rank(name: str) -> int:
+    """The index of a column's name in the list of usual words, or -1."""
+    word = "".join(letter for letter in name.casefold() if letter.isalnum()).rstrip("0123456789")
+    if word in NAME_WORDS:
+        return NAME_WORDS.index(word)
+    if not word.endswith("name"):
+        return -1
+    stem = word.removesuffix("name")
+    return NAME_WORDS.index(stem) if stem in NAME_WORDS else len(NAME_WORDS)

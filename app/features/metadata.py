@@ -1,0 +1,58 @@
+"""Whether the columns of a feature change the metadata of its target.
+
+A file has fewer types than JSON, and a shapefile cuts off the names of its columns. What means the
+same is no change, so that a file that was exported and imported again changes nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from typing import Any, Final
+
+import orjson
+
+from app.values.strict_json import dumps
+
+_NUMBER: Final = re.compile(r"-?[0-9]{1,17}(\.[0-9]{0,17})?([eE][-+]?[0-9]{1,3})?", re.ASCII)
+_DBF_NAME: Final = 10  # bytes of a column's name in a shapefile
+
+
+def changed_metadata(known: str | None, wanted: str) -> str | None:
+    """Metadata with what its feature has, or None where that changes nothing."""
+    before = orjson.loads(known or "{}")
+    after = before | _in_known_form(before, orjson.loads(wanted))
+    return None if after == before else dumps(after).decode()
+
+
+def _in_known_form(known: dict[str, Any], wanted: dict[str, Any]) -> dict[str, Any]:
+    """Values as they were before they went through a file that has other types, or that cuts the
+    names of columns off: what means the same is the same."""
+    found: dict[str, Any] = {}
+    for name, value in wanted.items():
+        key = name if name in known else _cut_off(name, known) or name
+        same = key in known and _text(known[key]) == _text(value)
+        if key in known or value not in (None, ""):
+            found[key] = known[key] if same else value
+    return found
+
+
+def _cut_off(name: str, known: Collection[str]) -> str | None:
+    """The one key that a shapefile, whose names have ten bytes, writes like this."""
+    if len(name.encode()) != _DBF_NAME:
+        return None
+    longer = [key for key in known if key.startswith(name)]
+    return longer[0] if len(longer) == 1 else None
+
+
+def _text(value: Any) -> str:
+    """A value as a file of texts has it: 6, 6.0 and "6" are the same, and so are true and 1, and a
+    value that is missing and one that is empty."""
+    value = value.strip() if isinstance(value, str) else value
+    if isinstance(value, bool) or value in ("true", "false"):
+        return "1.0" if value in (True, "true") else "0.0"
+    if isinstance(value, int | float) or (isinstance(value, str) and _NUMBER.fullmatch(value)):
+        return repr(float(value))
+    if isinstance(value, str):
+        return value
+    return "" if value is None else dumps(value).decode()

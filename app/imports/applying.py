@@ -1,0 +1,182 @@
+"""The second step of an import: what it decided is written, some features in a transaction.
+
+Each transaction marks the features that it writes. So an import whose worker dies goes on after the
+last one that was committed, and no feature is written twice.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any, Final
+
+from sqlalchemy import bindparam, or_
+
+from app.auth.principal import Principal
+from app.auth.tenant import columns_of
+from app.db.column_types import byte_length
+from app.db.extensions import db
+from app.db.queries import CompiledQuery
+from app.features.service import (
+    Candidate,
+    Decision,
+    Match,
+    Matcher,
+    Targets,
+    Unusable,
+    Written,
+    problem_of,
+)
+from app.http.errors import ApiError, Conflict
+from app.imports.feature_rows import candidate, count_features, update_feature
+from app.imports.leases import Leased, end_step, locked
+from app.imports.progress import NO_PROGRESS, Progress, Transaction
+from app.imports.uploads import delete_upload
+from app.jobs import shutdown
+from app.models import Import, ImportFeature
+from app.policy.imports import BATCH_BYTES, BATCH_FEATURES
+
+_TRIES: Final = 5  # for a name that nobody else takes meanwhile
+_TO_WRITE: Final = (
+    ImportFeature.import_id == bindparam("import_id"),
+    or_(ImportFeature.verdict == "new", ImportFeature.verdict == "changed"),
+    ImportFeature.state.is_(None),
+    ImportFeature.number > bindparam("after"),
+)
+_SIZES: Final = CompiledQuery(
+    columns_of(ImportFeature, ImportFeature.number)
+    .add_columns(byte_length(ImportFeature.geometry).label("size"))
+    .where(*_TO_WRITE)
+    .order_by(ImportFeature.number)
+    .limit(BATCH_FEATURES)
+)
+_ROWS: Final = CompiledQuery(
+    columns_of(ImportFeature, ImportFeature.number, ImportFeature.values, ImportFeature.geometry)
+    .where(*_TO_WRITE, ImportFeature.number <= bindparam("last"))
+    .order_by(ImportFeature.number)
+)
+_CREATED: Final = CompiledQuery(
+    columns_of(ImportFeature, ImportFeature.target_id).where(
+        ImportFeature.import_id == bindparam("import_id"),
+        ImportFeature.verdict == "new",
+        ImportFeature.state == "applied",
+    )
+)
+
+
+def apply_features(
+    leased: Leased,
+    principal: Principal,
+    targets: Targets,
+    match: Match,
+    in_transaction: Transaction,
+    progress: Progress = NO_PROGRESS,
+) -> None:
+    """Write the features of an import; it is ``applied`` then. Stops early when the worker is asked
+    to stop: the next one goes on.
+
+    Raises LeaseLost.
+    """
+    ids = {"account_id": leased.account_id, "import_id": leased.import_id}
+    created = {row.target_id for row in _CREATED.all(**ids)}
+    matcher = targets.matcher(leased.account_id, match, (), created)
+    after = 0
+    while rows := _next(ids, after):
+        decided = [(row.number, *_decide(matcher, candidate(row))) for row in rows]
+        with in_transaction():
+            found = locked(leased)
+            for number, item, decision in decided:
+                done = _write(principal, targets, matcher, match, item, decision)
+                update_feature(**ids, number=number, **done)
+                if done["verdict"] == "new":
+                    created.add(done["target_id"])
+            found.progress_done += len(rows)
+            found.tries = 1
+        progress.advance(len(rows))
+        after = rows[-1].number
+        if shutdown.requested.is_set():
+            return
+    with in_transaction():
+        _finish(locked(leased))
+
+
+def _next(ids: dict[str, str], after: int) -> list[Any]:
+    """The features that one transaction should write, those after a number."""
+    last, size = after, 0
+    for row in _SIZES.all(**ids, after=after):
+        size += row.size or 0
+        if size > BATCH_BYTES and last > after:
+            break
+        last = row.number
+    return _ROWS.all(**ids, after=after, last=last)
+
+
+def _decide(matcher: Matcher, item: Candidate) -> tuple[Candidate, Decision | Unusable]:
+    """What becomes of a feature now: others may have changed the account since it was read."""
+    try:
+        return item, matcher.decide(item)
+    except Unusable as error:
+        return item, error
+
+
+def _write(
+    principal: Principal,
+    targets: Targets,
+    matcher: Matcher,
+    match: Match,
+    item: Candidate,
+    decision: Decision | Unusable,
+) -> dict[str, Any]:
+    """Write a feature. Returns the columns of its row."""
+    if isinstance(decision, Unusable):
+        return _rejected(decision.message, decision.field)
+    if decision.verdict == "same":
+        return {"verdict": "same", "target_id": decision.target_id}
+    try:
+        if decision.verdict == "new":
+            written = _create(principal, targets, matcher, item, decision.name)
+        else:
+            with db.session.begin_nested():
+                changed = targets.change(principal, item, decision, match)
+            if changed is None:
+                return {"verdict": "same", "target_id": decision.target_id}
+            written = changed
+    except ApiError as error:
+        field = error.details[0].field if error.details else "geometry"
+        return _rejected(error.message, field)
+    return {
+        "verdict": decision.verdict,
+        "name": written.name,
+        "target_id": written.target_id,
+        "state": "applied",
+        "written_at": written.written_at,
+        "before": written.before,
+        "geometry": None,
+    }
+
+
+def _create(
+    principal: Principal, targets: Targets, matcher: Matcher, item: Candidate, name: str
+) -> Written:
+    """Raises ApiError, and leaves the rest of the transaction as it is."""
+    for tries_left in reversed(range(_TRIES)):
+        try:
+            with db.session.begin_nested():
+                return targets.create(principal, item, name)
+        except Conflict as error:  # another request has used the slug or external id meanwhile
+            if not tries_left or not error.details or error.details[0].field != "slug":
+                raise
+            name = matcher.free_name(item.name)
+    raise AssertionError("the last try returns or raises")
+
+
+def _rejected(message: str, field: str) -> dict[str, Any]:
+    problem = problem_of("conflict", message, field)
+    return {"verdict": "rejected", "problems": [asdict(problem)], "geometry": None}
+
+
+def _finish(found: Import) -> None:
+    if found.upload_id is not None:
+        delete_upload(found.account_id, found.upload_id)
+        found.upload_id = None
+    found.counts = count_features(found.account_id, found.id)
+    end_step(found, "applied")

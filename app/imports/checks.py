@@ -1,0 +1,54 @@
+"""What an import has to fulfil before it begins."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from app.auth.guard import require_permission
+from app.auth.principal import Principal
+from app.http.errors import Conflict, Detail, NotFound, ValidationFailed
+from app.imports.listing import count_unfinished
+from app.policy.imports import UNFINISHED_IMPORTS
+from app.projects.service import check_project
+
+
+def required_permission(kind: str) -> str:
+    """The permission that imports of a kind need."""
+    return f"{kind}:write"
+
+
+def check_new_import(
+    principal: Principal, *, kind: str, project_id: str | None = None, **choices: Any
+) -> None:
+    """Raises what ``create_import`` would."""
+    require_permission(principal, required_permission(kind))
+    _check_project(principal, kind, project_id)
+    check_choices(kind, choices)
+    if count_unfinished(principal.account_id) >= UNFINISHED_IMPORTS:
+        raise Conflict(
+            f"The account has {UNFINISHED_IMPORTS} imports that are not finished. "
+            "Apply or cancel one of them first."
+        )
+
+
+def _check_project(principal: Principal, kind: str, project_id: str | None) -> None:
+    if kind == "projects":
+        if project_id is not None:
+            message = "Only assets are imported into a project."
+            raise ValidationFailed(details=[Detail("project_id", message)])
+        return
+    if project_id is None:
+        message = "Assets need the id of the project that they are imported into."
+        raise ValidationFailed(details=[Detail("project_id", message)])
+    try:
+        check_project(principal.account_id, project_id)
+    except NotFound:
+        message = "The account has no such project."
+        raise ValidationFailed(details=[Detail("project_id", message)]) from None
+
+
+def check_choices(kind: str, choices: Mapping[str, Any]) -> None:
+    if kind == "assets" and choices.get("match") == "external_id":
+        message = "Assets have no external id. Match them by name, or not at all."
+        raise ValidationFailed(details=[Detail("match", message)])

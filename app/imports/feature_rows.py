@@ -1,0 +1,139 @@
+"""The stored features of an import."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any, Final, cast
+
+from sqlalchemy import Table, bindparam, delete, func, update
+
+from app.auth.tenant import columns_of
+from app.db.extensions import db
+from app.db.queries import CompiledQuery
+from app.features.service import Candidate, Decision, Rejected
+from app.geometry import Boundary, Bounds, Point
+from app.models import ImportFeature
+from app.policy.imports import PROBLEMS, VERDICTS
+
+_TABLE: Final = cast("Table", ImportFeature.__table__)
+_COUNTS: Final = CompiledQuery(
+    columns_of(ImportFeature, ImportFeature.verdict)
+    .add_columns(
+        func.count().label("number"),
+        func.sum(ImportFeature.area_m2).label("area_m2"),
+        func.sum(ImportFeature.previous_area_m2).label("previous_area_m2"),
+    )
+    .where(ImportFeature.import_id == bindparam("import_id"))
+    .group_by(ImportFeature.verdict)
+)
+_STATES: Final = CompiledQuery(
+    columns_of(ImportFeature, ImportFeature.state)
+    .add_columns(func.count().label("number"))
+    .where(ImportFeature.import_id == bindparam("import_id"), ImportFeature.state.is_not(None))
+    .group_by(ImportFeature.state)
+)
+_WRITTEN: Final = ("new", "changed")
+
+
+def feature_row(
+    account_id: str, import_id: str, item: Candidate | Rejected, decision: Decision | None
+) -> dict[str, Any]:
+    """The row of a feature. Without a decision it is rejected."""
+    row: dict[str, Any] = {
+        "import_id": import_id,
+        "account_id": account_id,
+        "number": item.number,
+        "name": item.name,
+        "verdict": "rejected",
+        "target_id": None,
+        "area_m2": None,
+        "previous_area_m2": None,
+        "changes": [],
+        "is_namesake": False,
+        "problems": [],
+        "values": {},
+        "geometry": None,
+    }
+    if isinstance(item, Rejected):
+        row["problems"] = [asdict(each) for each in item.problems[:PROBLEMS]]
+        return row
+    assert decision is not None
+    row |= {
+        "name": decision.name,
+        "verdict": decision.verdict,
+        "target_id": decision.target_id,
+        "area_m2": decision.area_m2,
+        "previous_area_m2": decision.previous_area_m2,
+        "changes": list(decision.changes),
+        "is_namesake": decision.is_namesake,
+    }
+    if decision.verdict in _WRITTEN:
+        geometry = item.boundary or item.location
+        row["values"], row["geometry"] = _values(item), geometry.text if geometry else None
+    return row
+
+
+def candidate(row: Any) -> Candidate:
+    """The feature of a row, as it was checked when the file was read."""
+    values, text = row.values, row.geometry
+    boundary, location = values.get("boundary"), values.get("location")
+    if boundary is not None:
+        boundary = Boundary(**boundary | {"text": text, "bounds": Bounds(*boundary["bounds"])})
+    if location is not None:
+        location = Point(text, *location)
+    name, columns, own_id = values["name"], values["columns"], values["own_id"]
+    return Candidate(row.number, name, columns, boundary, location, own_id)
+
+
+def insert_features(rows: Sequence[Mapping[str, Any]]) -> None:
+    """Insert the rows of features, in the current transaction."""
+    if rows:
+        db.session.connection().execute(_TABLE.insert(), list(rows))
+
+
+def update_feature(account_id: str, import_id: str, number: int, **values: Any) -> None:
+    """Change columns of a feature, in the current transaction."""
+    statement = update(ImportFeature).where(
+        ImportFeature.account_id == account_id,
+        ImportFeature.import_id == import_id,
+        ImportFeature.number == number,
+    )
+    db.session.connection().execute(statement.values(**values))
+
+
+def delete_features(account_id: str, import_id: str) -> None:
+    """Delete the features of an import, in the current transaction."""
+    statement = delete(ImportFeature).where(
+        ImportFeature.account_id == account_id, ImportFeature.import_id == import_id
+    )
+    db.session.connection().execute(statement)
+
+
+def count_features(account_id: str, import_id: str) -> dict[str, Any]:
+    """How many features have each verdict; and the hectares of the projects that the import makes
+    and changes, before and after it."""
+    counts: dict[str, Any] = dict.fromkeys(VERDICTS, 0)
+    before = after = 0
+    for row in _COUNTS.all(account_id=account_id, import_id=import_id):
+        counts[row.verdict] = row.number
+        if row.verdict in _WRITTEN:
+            before += int(row.previous_area_m2 or 0)
+            after += int(row.area_m2 or 0)
+    return counts | {"hectares": {"before": before / 10_000, "after": after / 10_000}}
+
+
+def count_states(account_id: str, import_id: str) -> dict[str, int]:
+    """How many features are applied, undone and kept."""
+    found = _STATES.all(account_id=account_id, import_id=import_id)
+    return {"undone": 0, "kept": 0} | {row.state: row.number for row in found}
+
+
+def _values(item: Candidate) -> dict[str, Any]:
+    """What ``candidate`` needs besides the text of the geometry."""
+    values: dict[str, Any] = {"name": item.name, "own_id": item.own_id, "columns": item.values}
+    if item.location is not None:
+        values["location"] = [item.location.longitude, item.location.latitude]
+    if item.boundary is not None:
+        values["boundary"] = asdict(item.boundary) | {"text": None}
+    return values

@@ -1,0 +1,32 @@
+"""The jobs of imports."""
+
+from __future__ import annotations
+
+import time
+from typing import Final
+
+from app.db.transactions import transaction
+from app.imports.leases import NEW_WORK, lease_next
+from app.jobs import shutdown
+from app.jobs.registry import Job
+from app.jobs.valkey import valkey
+from app.policy.imports import EVERY_SECONDS, RUN_SECONDS
+
+
+def run_imports() -> int:
+    """Do what imports wait for, one after the other. Returns how many steps were done."""
+    from app.imports.steps import run_step  # noqa: PLC0415 - commands need no geometry
+
+    valkey().attempt(NEW_WORK.begin)
+    end, steps = time.monotonic() + RUN_SECONDS, 0
+    while not shutdown.requested.is_set() and time.monotonic() < end:
+        with transaction():
+            leased = lease_next()
+        if leased is None:
+            break
+        run_step(leased, transaction)
+        steps += 1
+    return steps
+
+
+JOBS: Final = (Job(run_imports, every_seconds=EVERY_SECONDS, signal=NEW_WORK),)

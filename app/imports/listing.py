@@ -1,0 +1,142 @@
+"""Imports and their features, as lists."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, Final
+
+from sqlalchemy import bindparam, func, or_
+
+from app.auth.principal import Principal
+from app.auth.tenant import columns_of
+from app.db.queries import CompiledQuery
+from app.imports.record import (
+    COLUMNS,
+    FEATURE_COLUMNS,
+    feature_record,
+    import_record,
+    not_found,
+)
+from app.models import Import, ImportFeature
+from app.policy.imports import KINDS, WORKING
+from app.values.ids import is_id
+
+_SHOWN: Final = columns_of(Import, *(getattr(Import, name) for name in COLUMNS))
+_ONE: Final = CompiledQuery(_SHOWN.where(Import.id == bindparam("import_id")))
+_ALL: Final = CompiledQuery(
+    columns_of(
+        ImportFeature,
+        *(getattr(ImportFeature, name) for name in FEATURE_COLUMNS),
+        ImportFeature.is_namesake,
+    )
+    .where(ImportFeature.import_id == bindparam("import_id"))
+    .order_by(ImportFeature.number)
+)
+_UNFINISHED: Final = CompiledQuery(
+    columns_of(Import)
+    .add_columns(func.count().label("number"))
+    .where(or_(*(Import.status == status for status in (*WORKING, "ready"))))
+)
+
+
+def read_import(principal: Principal, import_id: str) -> dict[str, Any]:
+    """The record of an import. Raises NotFound, also for one of a kind that the principal may not
+    write."""
+    known = is_id("import", import_id)
+    row = _ONE.first(account_id=principal.account_id, import_id=import_id) if known else None
+    if row is None or not principal.may(f"{row.kind}:write"):
+        raise not_found()
+    return import_record(row)
+
+
+def check_import(account_id: str, import_id: str) -> None:
+    """Raises NotFound when the account has no such import."""
+    known = is_id("import", import_id)
+    if not known or _ONE.first(account_id=account_id, import_id=import_id) is None:
+        raise not_found()
+
+
+def list_imports(
+    principal: Principal,
+    *,
+    page: int,
+    per_page: int,
+    kind: str | None = None,
+    status: str | None = None,
+) -> tuple[list[dict[str, Any]], int]:
+    """The imports of one page, the newest first, and how many there are on all pages."""
+    kinds = [each for each in KINDS if kind in (None, each) and principal.may(f"{each}:write")]
+    if not kinds:
+        return [], 0
+    values = {"account_id": principal.account_id, "kind": kinds[0], "status": status}
+    filters = len(kinds) == 1, status is not None
+    total = int(_count(*filters).scalar(**values))
+    rows = _page(*filters).all(**values, size=per_page, skipped=(page - 1) * per_page)
+    return [import_record(row) for row in rows], total
+
+
+def list_features(
+    principal: Principal, import_id: str, *, page: int, per_page: int, verdict: str | None = None
+) -> tuple[list[dict[str, Any]], int]:
+    """The features of one page, in the order of the file, and how many there are on all pages.
+
+    Raises NotFound.
+    """
+    kind = read_import(principal, import_id)["kind"]
+    values = {
+        "account_id": principal.account_id,
+        "import_id": import_id,
+        "verdict": verdict,
+    }
+    total = int(_count_features(verdict is not None).scalar(**values))
+    rows = _features(verdict is not None).all(
+        **values, size=per_page, skipped=(page - 1) * per_page
+    )
+    return [feature_record(kind, row) for row in rows], total
+
+
+def all_features(account_id: str, import_id: str) -> list[Any]:
+    """The rows of all features of an import, in the order of the file, without geometries."""
+    return _ALL.all(account_id=account_id, import_id=import_id)
+
+
+def count_unfinished(account_id: str) -> int:
+    """How many imports of the account are at work or ready."""
+    return int(_UNFINISHED.scalar(account_id=account_id))
+
+
+@cache
+def _count(of_kind: bool, of_status: bool) -> CompiledQuery:
+    found = columns_of(Import).add_columns(func.count().label("number"))
+    return CompiledQuery(_filtered(found, of_kind, of_status))
+
+
+@cache
+def _page(of_kind: bool, of_status: bool) -> CompiledQuery:
+    rows = _filtered(_SHOWN, of_kind, of_status)
+    rows = rows.order_by(Import.created_at.desc(), Import.id.desc())
+    return CompiledQuery(rows.limit(bindparam("size")).offset(bindparam("skipped")))
+
+
+def _filtered(rows: Any, of_kind: bool, of_status: bool) -> Any:
+    if of_kind:
+        rows = rows.where(Import.kind == bindparam("kind"))
+    return rows.where(Import.status == bindparam("status")) if of_status else rows
+
+
+@cache
+def _count_features(of_verdict: bool) -> CompiledQuery:
+    found = columns_of(ImportFeature).add_columns(func.count().label("number"))
+    return CompiledQuery(_of_import(found, of_verdict))
+
+
+@cache
+def _features(of_verdict: bool) -> CompiledQuery:
+    shown = columns_of(ImportFeature, *(getattr(ImportFeature, n) for n in FEATURE_COLUMNS))
+    rows = _of_import(shown, of_verdict).order_by(ImportFeature.number)
+    return CompiledQuery(rows.limit(bindparam("size")).offset(bindparam("skipped")))
+
+
+def _of_import(rows: Any, of_verdict: bool) -> Any:
+    rows = rows.where(ImportFeature.import_id == bindparam("import_id"))
+    return rows.where(ImportFeature.verdict == bindparam("verdict")) if of_verdict else rows

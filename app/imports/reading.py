@@ -1,0 +1,205 @@
+"""The first step of an import: its file is read, and it is decided what becomes of each feature.
+
+Nothing but the import itself is written. A step that begins anew begins from nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from app.features.service import (
+    Batch,
+    Candidate,
+    Choices,
+    ColumnMapping,
+    Decision,
+    LayerScan,
+    Match,
+    Matcher,
+    Opened,
+    ReaderProcess,
+    Rejected,
+    Targets,
+    Unusable,
+    guess_mapping,
+    ignored_columns,
+    problem_of,
+)
+from app.formats.features import FileInvalid, Layer
+from app.imports.feature_rows import count_features, delete_features, feature_row, insert_features
+from app.imports.leases import Leased, end_step, locked
+from app.imports.progress import NO_PROGRESS, Progress, Transaction
+from app.imports.remembered import remembered_mapping
+from app.models import Import
+from app.policy.files import FEATURES
+
+# Which layer of a GPX file an import takes when it is not told.
+_FIRST: Final = {"projects": ("tracks", "routes"), "assets": ("waypoints",)}
+_SHOWN: Final = 20  # names in a message
+
+
+class Plan(NamedTuple):
+    """How a layer is read."""
+
+    layer: Layer
+    crs: str | None
+    choices: Choices
+    match: Match
+    matcher: Matcher
+
+
+def read_file(
+    leased: Leased,
+    path: Path,
+    targets: Targets,
+    in_transaction: Transaction,
+    *,
+    most: int | None = FEATURES,
+    progress: Progress = NO_PROGRESS,
+) -> None:
+    """Read a file, and store its features with what becomes of them. The import is ``ready`` then,
+    or ``failed`` where the file cannot be read.
+
+    Args:
+        most: features that a layer may have; None: any number, and the file may take any time.
+        progress: watches how many features are read.
+
+    Raises:
+        LeaseLost: the import was canceled, or another worker has it.
+    """
+
+    def renew() -> None:
+        with in_transaction():
+            locked(leased)
+
+    with in_transaction():
+        locked(leased).progress_done = 0
+        delete_features(leased.account_id, leased.import_id)
+    try:
+        with ReaderProcess(path, renew, is_bounded=most is not None) as process:
+            plan = _plan(leased, process, targets, in_transaction, most)
+            progress.start(plan.layer.features)
+            for batch in process.features(plan.layer, plan.crs, plan.choices):
+                _store(leased, batch, plan.matcher, in_transaction)
+                progress.advance(len(batch))
+            notes = process.notes()
+    except FileInvalid as error:
+        with in_transaction():
+            end_step(locked(leased), "failed", str(error))
+        return
+    with in_transaction():
+        found = locked(leased)
+        found.notes = [*found.notes, *notes]
+        found.counts = count_features(leased.account_id, leased.import_id)
+        end_step(found, "ready", _question(found))
+
+
+def _plan(
+    leased: Leased,
+    process: ReaderProcess,
+    targets: Targets,
+    in_transaction: Transaction,
+    most: int | None,
+) -> Plan:
+    """Find out what the file holds, and how its columns are read; store that."""
+    opened = process.open()
+    with in_transaction():
+        found = locked(leased)
+        layer = _layer(found, opened)
+        found.format, found.layer, found.crs = opened.format, layer.name, layer.crs
+        found.layers = [_layer_record(each) for each in opened.layers]
+        found.progress_total = layer.features
+        found.notes = []
+        kind, crs, given = found.kind, found.given_crs, found.mapping
+        match, close_lines = found.match, found.close_lines
+    if most is not None and layer.features > most:
+        raise FileInvalid(_too_many(layer, most))
+    scan = process.scan(layer, crs, most)
+    if given is None:
+        given = remembered_mapping(leased.account_id, kind, layer.columns) or {}
+    if not scan.features:
+        raise FileInvalid("The file has no features.")
+    mapping = _mapping(scan, kind, given)
+    if match == "external_id" and not mapping.has_external_id:
+        raise FileInvalid("No column holds external ids. Say which one does, or match by name.")
+    match = match or ("external_id" if kind == "projects" and mapping.has_external_id else "none")
+    repeated = process.repeated_names(layer, crs, mapping.name) if match == "name" else set()
+    with in_transaction():
+        found = locked(leased)
+        found.mapping, found.match = mapping.as_json(), match
+    choices = Choices(kind, mapping, layer.name, ignored_columns(layer.columns, kind), close_lines)
+    matcher = targets.matcher(leased.account_id, match, repeated)  # type: ignore[arg-type]
+    return Plan(layer, crs, choices, match, matcher)  # type: ignore[arg-type]
+
+
+def _store(leased: Leased, batch: Batch, matcher: Matcher, in_transaction: Transaction) -> None:
+    rows = [_row(leased, item, matcher) for item in batch]
+    with in_transaction():
+        found = locked(leased)
+        insert_features(rows)
+        found.progress_done += len(rows)
+        found.tries = 1
+
+
+def _row(leased: Leased, item: Candidate | Rejected, matcher: Matcher) -> dict[str, Any]:
+    decision: Decision | None = None
+    if isinstance(item, Candidate):
+        try:
+            decision = matcher.decide(item)
+        except Unusable as error:
+            problem = problem_of("conflict", error.message, error.field)
+            item = Rejected(item.number, item.name, (problem,))
+    return feature_row(leased.account_id, leased.import_id, item, decision)
+
+
+def _layer(found: Import, opened: Opened) -> Layer:
+    """The layer that is imported."""
+    names = [layer.name for layer in opened.layers]
+    if not names:
+        raise FileInvalid("The file has no features.")
+    if found.layer is not None:
+        if found.layer in names:
+            return opened.layers[names.index(found.layer)]
+        raise FileInvalid(f"The file has no layer {found.layer!r}. It has: {_listed(names)}.")
+    usual = [name for name in _FIRST[found.kind] if opened.format == "gpx" and name in names]
+    return opened.layers[names.index(usual[0])] if usual else opened.layers[0]
+
+
+def _layer_record(layer: Layer) -> dict[str, Any]:
+    record = asdict(layer)
+    return {name: record[name] for name in ("name", "features", "columns", "crs", "accuracy")}
+
+
+def _mapping(scan: LayerScan, kind: str, given: Mapping[str, Any]) -> ColumnMapping:
+    mapping = guess_mapping(scan, kind, given)
+    wanted = [*mapping.fields.values(), *(mapping.metadata or ())]
+    if unknown := [name for name in wanted if name not in scan.columns]:
+        known = _listed(list(scan.columns)) or "none"
+        raise FileInvalid(f"The layer has no column {unknown[0]!r}. Its columns are: {known}.")
+    return mapping
+
+
+def _question(found: Import) -> str | None:
+    """What whoever imports has to confirm."""
+    if found.crs is not None or found.given_crs is not None:
+        return None
+    return (
+        "The file does not say which coordinate system it uses. If its coordinates are longitude "
+        "and latitude, set crs to EPSG:4326; otherwise set it to the code of their system, such as "
+        "EPSG:25832."
+    )
+
+
+def _too_many(layer: Layer, most: int) -> str:
+    return (
+        f"The layer {layer.name!r} has {layer.features:,} features, and an import can have "
+        f"{most:,}. Split the file into several."
+    )
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return ", ".join(names[:_SHOWN]) + more

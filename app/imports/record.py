@@ -1,0 +1,73 @@
+"""An import, and a feature of it, as they are shown."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from app.http.errors import NotFound
+from app.models import Import
+from app.policy.imports import VERDICTS
+from app.values.clock import format_value
+
+COLUMNS: Final = (
+    "id", "kind", "project_id", "filename", "format", "crs", "given_crs", "status", "layers",
+    "layer", "mapping", "match", "close_lines", "counts", "notes", "progress_done",
+    "progress_total", "message", "created_at", "updated_at", "user_id", "user_email",
+)  # fmt: skip
+FEATURE_COLUMNS: Final = (
+    "number", "name", "verdict", "target_id", "area_m2", "previous_area_m2", "changes",
+    "problems", "state",
+)  # fmt: skip
+_NO_HECTARES: Final = {"before": 0.0, "after": 0.0}
+
+
+def import_record(row: Import | Any) -> dict[str, Any]:
+    """The record of an import, from the model or from a row of ``COLUMNS``."""
+    counts = dict(row.counts)
+    hectares = counts.pop("hectares", _NO_HECTARES)
+    return {
+        "id": row.id,
+        "kind": row.kind,
+        "project_id": row.project_id,
+        "filename": row.filename,
+        "format": row.format,
+        "crs": row.crs or row.given_crs,
+        "status": row.status,
+        "message": row.message,
+        "layers": row.layers,
+        "layer": row.layer,
+        "mapping": row.mapping,
+        "match": row.match,
+        "close_lines": row.close_lines,
+        "counts": {name: counts.get(name, 0) for name in (*VERDICTS, "undone", "kept")},
+        "hectares": hectares,
+        "notes": row.notes,
+        "progress": {"done": row.progress_done, "total": row.progress_total},
+        "created_at": format_value(row.created_at),
+        "updated_at": format_value(row.updated_at),
+        "created_by": {"id": row.user_id, "email": row.user_email},
+    }
+
+
+def feature_record(kind: str, row: Any) -> dict[str, Any]:
+    """The record of a feature, from a row of ``FEATURE_COLUMNS``."""
+    return {
+        "number": row.number,
+        "name": row.name,
+        "verdict": row.verdict,
+        "state": row.state,
+        "project_id" if kind == "projects" else "asset_id": row.target_id,
+        "area_hectares": _hectares(row.area_m2),
+        "previous_area_hectares": _hectares(row.previous_area_m2),
+        "changes": row.changes,
+        "problems": row.problems,
+    }
+
+
+def not_found() -> NotFound:
+    """The error for an id by which the account has no import."""
+    return NotFound("This import does not exist.")
+
+
+def _hectares(area_m2: int | None) -> float | None:
+    return None if area_m2 is None else area_m2 / 10_000

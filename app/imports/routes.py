@@ -1,0 +1,148 @@
+"""/v1/imports."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from flask import Response
+
+from app.api import envelope
+from app.api.blueprint import ApiBlueprint, View
+from app.api.schemas import page_of, single_of
+from app.auth.guard import OR
+from app.auth.principal import Principal
+from app.db.transactions import transaction
+from app.imports import service, uploads
+from app.imports.record import import_record
+from app.imports.response_schemas import ImportFeatureSchema, ImportSchema
+from app.imports.schemas import (
+    ImportCreateSchema,
+    ImportFeatureQuerySchema,
+    ImportQuerySchema,
+    ImportUpdateSchema,
+)
+from app.models import Import
+from app.values.ids import new_id
+
+bp = ApiBlueprint(
+    "imports",
+    __name__,
+    url_prefix="/v1/imports",
+    description="Files whose features become projects or assets.",
+)
+_ONE: Final = "/<import_id>"
+_NEEDS: Final = f"projects:write{OR}assets:write"
+_IMPORT: Final = single_of(ImportSchema)
+
+
+def _on_one(method: str, action: str = "", **contract: Any) -> Callable[[View], View]:
+    """A change of one import."""
+    return bp.operation(
+        method,
+        f"{_ONE}{action}",
+        needs=_NEEDS,
+        precheck=service.check_import,
+        conflicts=True,
+        **contract,
+    )
+
+
+def _store_file(principal: Principal, values: dict[str, Any]) -> dict[str, Any]:
+    """Store an uploaded file in pieces, each in a transaction of its own. Returns the values with
+    its name and id in place of it."""
+    file, upload_id = values.pop("file"), new_id("upload")
+    service.check_new_import(principal, **values)
+    for number, piece in enumerate(uploads.pieces(file.stream)):
+        with transaction():
+            uploads.add_piece(principal.account_id, upload_id, number, piece)
+    return {**values, "filename": file.filename, "upload_id": upload_id}
+
+
+def _accepted(found: Import) -> Response:
+    """An import that a worker goes on with; its address says how far it is."""
+    location = f"/v1/imports/{found.id}"
+    return envelope.single(import_record(found), status=202, location=location)
+
+
+@bp.operation("GET", "", needs=_NEEDS, query=ImportQuerySchema, gives=(200, page_of(ImportSchema)))
+def list_imports(principal: Principal, values: dict[str, Any]) -> Response:
+    """List imports, the newest first."""
+    records, total = service.list_imports(principal, **values)
+    return envelope.page(records, total=total, number=values["page"], size=values["per_page"])
+
+
+@bp.operation(
+    "POST",
+    "",
+    needs=_NEEDS,
+    takes=ImportCreateSchema,
+    before=_store_file,
+    gives=(202, _IMPORT),
+    conflicts=True,
+)
+def create_import(principal: Principal, values: dict[str, Any]) -> Response:
+    """Import a file.
+
+    The response comes at once; the file is read in the background. Read the import until its
+    status is `ready`: then it says what would become of each feature, and nothing is written yet.
+    `assets:write` is enough for `kind=assets`; `kind=projects` needs `projects:write`.
+    """
+    return _accepted(service.create_import(principal, **values))
+
+
+@bp.operation("GET", _ONE, needs=_NEEDS, gives=(200, _IMPORT))
+def read_import(principal: Principal, import_id: str) -> Response:
+    """Read an import."""
+    return envelope.single(service.read_import(principal, import_id))
+
+
+@_on_one("PUT", takes=ImportUpdateSchema, gives=(200, _IMPORT))
+def update_import(principal: Principal, values: dict[str, Any], import_id: str) -> Response:
+    """Read the file again, with another layer, mapping or match.
+
+    Only for an import that is `ready`, or that failed to read its file.
+    """
+    return envelope.single(import_record(service.change_import(principal, import_id, values)))
+
+
+@bp.operation(
+    "GET",
+    f"{_ONE}/features",
+    needs=_NEEDS,
+    precheck=service.check_import,
+    query=ImportFeatureQuerySchema,
+    gives=(200, page_of(ImportFeatureSchema)),
+)
+def list_import_features(principal: Principal, values: dict[str, Any], import_id: str) -> Response:
+    """List the features of an import, and what becomes of each.
+
+    They come in the order of the file.
+    """
+    records, total = service.list_features(principal, import_id, **values)
+    return envelope.page(records, total=total, number=values["page"], size=values["per_page"])
+
+
+@_on_one("POST", "/apply", gives=(202, _IMPORT))
+def apply_import(principal: Principal, import_id: str) -> Response:
+    """Apply an import: write its features.
+
+    Only for one that is `ready`. It is written in the background, some features at a time.
+    """
+    return _accepted(service.apply_import(principal, import_id))
+
+
+@_on_one("POST", "/cancel", gives=(200, _IMPORT))
+def cancel_import(principal: Principal, import_id: str) -> Response:
+    """Cancel an import that is not applied. Its file is deleted."""
+    return envelope.single(import_record(service.cancel_import(principal, import_id)))
+
+
+@_on_one("POST", "/undo", gives=(202, _IMPORT))
+def undo_import(principal: Principal, import_id: str) -> Response:
+    """Undo an applied import.
+
+    Projects and assets that it created are deleted, and those that it changed are as they were
+    before. What was changed since is kept: such features have the state `kept` and say why.
+    """
+    return _accepted(service.undo_import(principal, import_id))

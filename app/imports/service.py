@@ -1,0 +1,160 @@
+"""The operations on imports."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from app.auth.guard import require_permission
+from app.auth.principal import Principal
+from app.auth.tenant import find_locked
+from app.db.extensions import db
+from app.http.errors import Conflict, Detail
+from app.imports.checks import check_choices, required_permission
+from app.imports.checks import check_new_import as check_new_import
+from app.imports.feature_rows import count_states
+from app.imports.leases import NEW_WORK
+from app.imports.listing import check_import as check_import
+from app.imports.listing import count_unfinished as count_unfinished
+from app.imports.listing import list_features as list_features  # these for other packages
+from app.imports.listing import list_imports as list_imports
+from app.imports.listing import read_import as read_import
+from app.imports.record import not_found
+from app.imports.uploads import delete_upload
+from app.jobs.after_commit import notify_after_commit
+from app.models import Import
+from app.values import clock
+from app.values.ids import is_id, new_id
+
+_SOURCES: Final = {"session": "dashboard", "operator": "cli"}  # by kind of principal
+
+
+def create_import(
+    principal: Principal,
+    *,
+    kind: str,
+    filename: str,
+    upload_id: str | None,
+    project_id: str | None = None,
+    **choices: Any,
+) -> Import:
+    """Begin an import of an uploaded file. A worker reads it next.
+
+    Args:
+        upload_id: None: the caller has the file, and reads it.
+        choices: ``layer``, ``mapping``, ``match``, ``crs`` and ``close_lines``, as far as given.
+
+    Raises:
+        Forbidden: the credential may not write what is imported.
+        ValidationFailed: assets need a project, or the choices do not fit.
+        Conflict: the account has too many imports that are not finished.
+    """
+    check_new_import(principal, kind=kind, project_id=project_id, **choices)
+    moment = clock.now()
+    made = Import(
+        id=new_id("import"),
+        account_id=principal.account_id,
+        kind=kind,
+        project_id=project_id,
+        source=_SOURCES.get(principal.kind, "api"),
+        user_id=principal.user_id,
+        user_email=principal.user_email,
+        filename=filename,
+        upload_id=upload_id,
+        status="reading",
+        layers=[],
+        counts={},
+        notes=[],
+        progress_done=0,
+        progress_total=0,
+        tries=0,
+        created_at=moment,
+        updated_at=moment,
+        **_columns({"close_lines": False} | choices),
+    )
+    db.session.add(made)
+    notify_after_commit(NEW_WORK)
+    return made
+
+
+def change_import(principal: Principal, import_id: str, choices: Mapping[str, Any]) -> Import:
+    """Read the file again with other choices. Raises Conflict unless it is ready or has failed."""
+    found = lock_import(principal, import_id)
+    check_choices(found.kind, choices)
+    if found.status not in ("ready", "failed") or found.upload_id is None:
+        raise Conflict(f"Only an import that is ready can be changed. This one is {found.status}.")
+    if not choices:
+        return found
+    if "layer" in choices and "mapping" not in choices:
+        choices = {**choices, "mapping": None}
+    for column, value in _columns(choices).items():
+        setattr(found, column, value)
+    _start(found, "reading")
+    return found
+
+
+def apply_import(principal: Principal, import_id: str) -> Import:
+    """Have an import written. Raises Conflict unless it is ready and knows its coordinates."""
+    found = lock_import(principal, import_id)
+    if found.status != "ready":
+        raise Conflict(f"Only an import that is ready can be applied. This one is {found.status}.")
+    if found.crs is None and found.given_crs is None:
+        message = found.message or "The coordinate system of the file is unknown. Set crs."
+        raise Conflict(message, details=[Detail("crs", message)])
+    _start(found, "applying")
+    counts = found.counts
+    found.progress_total = counts.get("new", 0) + counts.get("changed", 0)
+    return found
+
+
+def cancel_import(principal: Principal, import_id: str) -> Import:
+    """End an import that has written nothing. Raises Conflict for any other."""
+    found = lock_import(principal, import_id)
+    if found.status not in ("reading", "ready", "failed"):
+        raise Conflict(
+            f"Only an import that is not applied can be canceled. This one is {found.status}."
+        )
+    if found.upload_id is not None:
+        delete_upload(found.account_id, found.upload_id)
+        found.upload_id = None
+    found.status, found.message, found.lease = "canceled", None, None
+    found.updated_at = clock.now()
+    return found
+
+
+def undo_import(principal: Principal, import_id: str) -> Import:
+    """Have an import taken back. Raises Conflict unless it is applied, as far as it came."""
+    found = lock_import(principal, import_id)
+    states = count_states(found.account_id, found.id)
+    if found.status not in ("applied", "failed") or not states.get("applied"):
+        raise Conflict(f"Only an applied import can be undone. This one is {found.status}.")
+    _start(found, "undoing")
+    found.progress_total = states["applied"]
+    return found
+
+
+def delete_import(found: Import) -> None:
+    """Delete an import with its features. What it has written stays."""
+    db.session.delete(found)
+
+
+def lock_import(principal: Principal, import_id: str) -> Import:
+    """The import, locked until the end of the transaction. Raises NotFound, Forbidden."""
+    known = is_id("import", import_id)
+    found = find_locked(principal.account_id, Import, import_id) if known else None
+    if found is None:
+        raise not_found()
+    require_permission(principal, required_permission(found.kind))
+    return found
+
+
+def _start(found: Import, status: str) -> None:
+    found.status, found.message = status, None
+    found.lease = found.leased_until = None
+    found.tries = found.progress_done = 0
+    found.updated_at = clock.now()
+    notify_after_commit(NEW_WORK)
+
+
+def _columns(choices: Mapping[str, Any]) -> dict[str, Any]:
+    return {"given_crs" if name == "crs" else name: value for name, value in choices.items()}

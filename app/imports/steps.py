@@ -1,0 +1,85 @@
+"""Runs the step that an import is at."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any, Final
+
+from sqlalchemy import bindparam, select
+
+from app.auth.principal import Principal
+from app.auth.tenant import columns_of
+from app.db.queries import CompiledQuery
+from app.features.service import AssetTargets, ProjectTargets, Targets
+from app.imports.applying import apply_features
+from app.imports.leases import Leased, LeaseLost
+from app.imports.progress import Transaction
+from app.imports.reading import read_file
+from app.imports.undoing import undo_features
+from app.imports.uploads import local_copy
+from app.models import Account, Import
+from app.policy.permissions import expand
+
+log = logging.getLogger(__name__)
+
+_IMPORT: Final = CompiledQuery(
+    columns_of(
+        Import,
+        Import.kind,
+        Import.project_id,
+        Import.upload_id,
+        Import.filename,
+        Import.match,
+        Import.user_id,
+        Import.user_email,
+    ).where(Import.id == bindparam("import_id"))
+)
+_ACCOUNT: Final = CompiledQuery(
+    select(Account.name, Account.plan).where(Account.id == bindparam("account_id"))
+)
+
+
+def run_step(leased: Leased, in_transaction: Transaction) -> None:
+    """Do what the status of an import says."""
+    found = _IMPORT.first(account_id=leased.account_id, import_id=leased.import_id)
+    if found is None:
+        return
+    try:
+        _run(leased, found, in_transaction)
+    except LeaseLost:
+        log.info("import %s: canceled, or continued by another worker", leased.import_id)
+
+
+def targets_of(kind: str, project_id: str | None) -> Targets:
+    """What the features of an import become."""
+    return AssetTargets(project_id or "") if kind == "assets" else ProjectTargets()
+
+
+def _run(leased: Leased, found: Any, in_transaction: Transaction) -> None:
+    targets = targets_of(found.kind, found.project_id)
+    if leased.status == "reading":
+        with local_copy(leased.account_id, found.upload_id, found.filename) as path:
+            read_file(leased, path, targets, in_transaction)
+        return
+    principal = _principal(leased, found)
+    if leased.status == "applying":
+        apply_features(leased, principal, targets, found.match, in_transaction)
+    else:
+        undo_features(leased, principal, targets, in_transaction)
+
+
+def _principal(leased: Leased, found: Any) -> Principal:
+    """Who started the import, and was allowed to."""
+    account = _ACCOUNT.first(account_id=leased.account_id)
+    granted = ("assets:write", "projects:write")
+    return Principal(
+        kind="import",
+        credential_id=leased.import_id,
+        account_id=leased.account_id,
+        account_name=account.name,
+        plan=account.plan,
+        granted=granted,
+        permissions=expand(granted),
+        user_id=found.user_id,
+        user_email=found.user_email,
+    )

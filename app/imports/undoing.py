@@ -1,0 +1,75 @@
+"""Taking an applied import back, the last feature first: what it made is deleted, and what it
+changed is as it was. What somebody has changed since is kept, and said."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any, Final
+
+from sqlalchemy import bindparam
+
+from app.auth.principal import Principal
+from app.auth.tenant import columns_of
+from app.db.extensions import db
+from app.db.queries import CompiledQuery
+from app.features.service import Kept, Targets, problem_of
+from app.http.errors import ApiError
+from app.imports.feature_rows import count_states, update_feature
+from app.imports.leases import Leased, end_step, locked
+from app.imports.progress import NO_PROGRESS, Progress, Transaction
+from app.jobs import shutdown
+from app.models import ImportFeature
+from app.policy.imports import BATCH_FEATURES
+
+_NEXT: Final = CompiledQuery(
+    columns_of(
+        ImportFeature,
+        ImportFeature.number,
+        ImportFeature.target_id,
+        ImportFeature.before,
+        ImportFeature.written_at,
+    )
+    .where(ImportFeature.import_id == bindparam("import_id"), ImportFeature.state == "applied")
+    .order_by(ImportFeature.number.desc())
+    .limit(BATCH_FEATURES)
+)
+
+
+def undo_features(
+    leased: Leased,
+    principal: Principal,
+    targets: Targets,
+    in_transaction: Transaction,
+    progress: Progress = NO_PROGRESS,
+) -> None:
+    """Take back what an import wrote; it is ``undone`` then. Stops early when the worker is asked
+    to stop: the next one goes on.
+
+    Raises LeaseLost.
+    """
+    ids = {"account_id": leased.account_id, "import_id": leased.import_id}
+    while rows := _NEXT.all(**ids):
+        with in_transaction():
+            found = locked(leased)
+            for row in rows:
+                update_feature(**ids, number=row.number, **_undo(principal, targets, row))
+            found.progress_done += len(rows)
+            found.tries = 1
+        progress.advance(len(rows))
+        if shutdown.requested.is_set():
+            return
+    with in_transaction():
+        found = locked(leased)
+        found.counts = found.counts | count_states(**ids)
+        end_step(found, "undone")
+
+
+def _undo(principal: Principal, targets: Targets, row: Any) -> dict[str, Any]:
+    """Take back what a feature did. Returns the columns of its row."""
+    try:
+        with db.session.begin_nested():
+            targets.undo(principal, row)
+    except (Kept, ApiError) as error:
+        message = error.message if isinstance(error, ApiError) else str(error)
+        return {"state": "kept", "problems": [asdict(problem_of("kept", message, "id"))]}
+    return {"state": "undone"}

@@ -1,0 +1,88 @@
+"""Uploaded files, in pieces in the database: the worker that reads one may be on another host."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import IO, Final
+
+from flask import current_app
+from sqlalchemy import bindparam, delete
+
+from app.auth.tenant import columns_of
+from app.db.extensions import db
+from app.db.queries import CompiledQuery
+from app.db.transactions import insert_row
+from app.models import ImportFile
+from app.policy.imports import CHUNK_BYTES
+from app.values import clock
+
+_PIECE: Final = CompiledQuery(
+    columns_of(ImportFile, ImportFile.data).where(
+        ImportFile.upload_id == bindparam("upload_id"), ImportFile.number == bindparam("number")
+    )
+)
+_FOLDER: Final = "imports"  # in the instance folder
+_OLD_SECONDS: Final = 3600.0
+_UNSAFE: Final = re.compile(r"[/\\\x00-\x1f]")
+_NAME_LENGTH: Final = 50  # characters, so that it has no more bytes than a name can have
+
+
+def pieces(file: IO[bytes]) -> Iterator[bytes]:
+    """The bytes of a file, as many at once as a row has."""
+    return iter(partial(file.read, CHUNK_BYTES), b"")
+
+
+def add_piece(account_id: str, upload_id: str, number: int, data: bytes) -> None:
+    """Store the next piece of a file, in a transaction of its own: other writers wait for it."""
+    row = {
+        "upload_id": upload_id,
+        "number": number,
+        "account_id": account_id,
+        "data": data,
+        "created_at": clock.now(),
+    }
+    insert_row(ImportFile, row)
+
+
+@contextmanager
+def local_copy(account_id: str, upload_id: str, filename: str) -> Iterator[Path]:
+    """The file on this host, in the instance folder; it is deleted at the end.
+
+    It is called as its owner called it, because a layer without a name is named after its file.
+
+    Raises OSError when there is no room for it.
+    """
+    folder = Path(current_app.instance_path) / _FOLDER
+    folder.mkdir(mode=0o700, exist_ok=True)
+    _delete_old(folder)
+    with tempfile.TemporaryDirectory(dir=folder) as own:
+        path = Path(own) / (_UNSAFE.sub("_", filename)[-_NAME_LENGTH:].lstrip(".") or "file")
+        number = 0
+        with path.open("wb") as file:
+            while row := _PIECE.first(account_id=account_id, upload_id=upload_id, number=number):
+                file.write(row.data)
+                number += 1
+        yield path
+
+
+def delete_upload(account_id: str, upload_id: str) -> None:
+    """Delete a file, in the current transaction."""
+    db.session.execute(
+        delete(ImportFile).where(
+            ImportFile.account_id == account_id, ImportFile.upload_id == upload_id
+        )
+    )
+
+
+def _delete_old(folder: Path) -> None:
+    """Delete the files of workers that were killed."""
+    for path in folder.iterdir():
+        if time.time() - path.stat().st_mtime > _OLD_SECONDS:
+            shutil.rmtree(path, ignore_errors=True)

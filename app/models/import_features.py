@@ -1,0 +1,49 @@
+"""The features of imports, and what becomes of them."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import JSON, BigInteger, Boolean, ForeignKey, Index, Integer, String, Text
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.db.column_types import Base, Key, Timestamp
+from app.models.imports import among
+from app.policy.imports import VERDICTS
+
+
+class ImportFeature(Base):
+    """A feature of an import's layer, and what becomes of it.
+
+    ``target_id`` is the project or asset that it becomes or changes. ``values`` and ``geometry``
+    are what is written, ``before`` the columns that it replaced. ``state`` is null until the import
+    is applied: then it is ``applied``, after that ``undone`` or ``kept``. ``written_at`` is the
+    ``updated_at`` that the target got, by which a later change of it shows.
+    """
+
+    __tablename__ = "import_features"
+    __table_args__ = (
+        among("verdict", VERDICTS),
+        Index(None, "import_id", "verdict", "number"),
+        Index(None, "target_id"),
+    )
+
+    import_id: Mapped[str] = mapped_column(
+        Key, ForeignKey("imports.id", ondelete="CASCADE"), primary_key=True
+    )
+    number: Mapped[int] = mapped_column(Integer, primary_key=True)
+    account_id: Mapped[str] = mapped_column(Key)
+    name: Mapped[str] = mapped_column(Text)
+    verdict: Mapped[str] = mapped_column(String(10))
+    target_id: Mapped[str | None] = mapped_column(Key)
+    area_m2: Mapped[int | None] = mapped_column(BigInteger)
+    previous_area_m2: Mapped[int | None] = mapped_column(BigInteger)
+    changes: Mapped[list[str]] = mapped_column(JSON)
+    is_namesake: Mapped[bool] = mapped_column(Boolean, default=False)
+    problems: Mapped[list[Any]] = mapped_column(JSON)
+    state: Mapped[str | None] = mapped_column(String(10))
+    written_at: Mapped[datetime | None] = mapped_column(Timestamp)
+    values: Mapped[dict[str, Any]] = mapped_column(JSON)
+    before: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
+    geometry: Mapped[str | None] = mapped_column(Text)

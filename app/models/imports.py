@@ -1,0 +1,86 @@
+"""Imports and their files."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import (
+    JSON,
+    Boolean,
+    CheckConstraint,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    String,
+    Text,
+)
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.db.column_types import Base, Key, Timestamp
+from app.policy.imports import KINDS, STATUSES
+
+
+def among(column: str, words: tuple[str, ...]) -> CheckConstraint:
+    return CheckConstraint(f"{column} IN ({', '.join(map(repr, words))})", name=column)
+
+
+class Import(Base):
+    """One file that is imported into an account.
+
+    ``crs`` is the coordinate system that the file names, or ``given_crs`` where it names none.
+    ``mapping`` is null until it is guessed. ``lease`` belongs to the worker that does what
+    ``status`` says, until ``leased_until``.
+    """
+
+    __tablename__ = "imports"
+    __table_args__ = (
+        among("kind", KINDS),
+        among("status", STATUSES),
+        Index(None, "account_id", "created_at", "id"),
+        Index(None, "status"),
+        Index(None, "created_at"),
+    )
+
+    id: Mapped[str] = mapped_column(Key, primary_key=True)
+    account_id: Mapped[str] = mapped_column(Key, ForeignKey("accounts.id", ondelete="CASCADE"))
+    kind: Mapped[str] = mapped_column(String(10))
+    project_id: Mapped[str | None] = mapped_column(Key)  # of assets
+    source: Mapped[str] = mapped_column(String(10))  # where it was started: api, cli, dashboard
+    user_id: Mapped[str] = mapped_column(Key)  # who started it
+    user_email: Mapped[str] = mapped_column(String(254))
+    filename: Mapped[str] = mapped_column(String(200))
+    upload_id: Mapped[str | None] = mapped_column(Key)  # null when the file is deleted
+    format: Mapped[str | None] = mapped_column(String(10))
+    crs: Mapped[str | None] = mapped_column(Text)
+    given_crs: Mapped[str | None] = mapped_column(Text)
+    status: Mapped[str] = mapped_column(String(10))
+    layers: Mapped[list[Any]] = mapped_column(JSON, default=list)
+    layer: Mapped[str | None] = mapped_column(Text)
+    mapping: Mapped[dict[str, Any] | None] = mapped_column(JSON(none_as_null=True))
+    match: Mapped[str | None] = mapped_column(String(20))
+    close_lines: Mapped[bool] = mapped_column(Boolean, default=False)
+    counts: Mapped[dict[str, Any]] = mapped_column(JSON, default=dict)
+    notes: Mapped[list[str]] = mapped_column(JSON, default=list)
+    progress_done: Mapped[int] = mapped_column(Integer, default=0)
+    progress_total: Mapped[int] = mapped_column(Integer, default=0)
+    message: Mapped[str | None] = mapped_column(Text)
+    lease: Mapped[str | None] = mapped_column(Key)
+    leased_until: Mapped[datetime | None] = mapped_column(Timestamp)
+    tries: Mapped[int] = mapped_column(Integer, default=0)  # of the step that ``status`` names
+    created_at: Mapped[datetime] = mapped_column(Timestamp)
+    updated_at: Mapped[datetime] = mapped_column(Timestamp)
+
+
+class ImportFile(Base):
+    """A piece of an uploaded file. An upload without an import is deleted after a while."""
+
+    __tablename__ = "import_files"
+    __table_args__ = (Index(None, "created_at"),)
+
+    upload_id: Mapped[str] = mapped_column(Key, primary_key=True)
+    number: Mapped[int] = mapped_column(Integer, primary_key=True)
+    account_id: Mapped[str] = mapped_column(Key, ForeignKey("accounts.id", ondelete="CASCADE"))
+    data: Mapped[bytes] = mapped_column(LargeBinary)
+    created_at: Mapped[datetime] = mapped_column(Timestamp)

@@ -1,0 +1,32 @@
+"""The states of an import, what it says of a feature, and how long it is kept."""
+
+from __future__ import annotations
+
+from typing import Final
+
+KINDS: Final = ("projects", "assets")
+
+# What a worker does: read the file, write what it holds, take that back.
+WORKING: Final = ("reading", "applying", "undoing")
+STATUSES: Final = (
+    "reading", "ready", "applying", "applied", "undoing", "undone", "failed", "canceled",
+)  # fmt: skip
+
+# What becomes of a feature, and its name in ``counts``.
+VERDICTS: Final = ("new", "changed", "same", "rejected")
+
+MATCHES: Final = ("external_id", "name", "none")
+
+UNFINISHED_IMPORTS: Final = 10  # of an account: those that are read, ready or at work
+IMPORT_DAYS: Final = 30
+UPLOAD_HOURS: Final = 1  # for which a file without an import is kept
+FILENAME_LENGTH: Final = 200
+
+CHUNK_BYTES: Final = 1024 * 1024  # of a file, in a row each
+BATCH_FEATURES: Final = 50  # in one transaction: other writers wait for it
+BATCH_BYTES: Final = 2 * 1024 * 1024  # likewise of boundaries, which are megabytes at times
+LEASE_SECONDS: Final = 20  # after which another worker goes on with the import of a dead one
+MOST_TRIES: Final = 3  # of a step whose worker dies
+EVERY_SECONDS: Final = 5  # in which a worker looks for imports that nobody works on
+RUN_SECONDS: Final = 600.0  # of a worker's job; the next one goes on
+PROBLEMS: Final = 20  # that are kept of a feature

@@ -1,0 +1,52 @@
+"""The connections whose request has begun to arrive, and how long each may take."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+REQUEST_TIMEOUT: Final = 20.0  # seconds for a whole request; 16 MB at 7 Mbit/s
+UPLOAD_TIMEOUT: Final = 300.0  # likewise for one that brings a file; 50 MB at 1.4 Mbit/s
+
+
+class ArrivingRequests:
+    """Connections by their deadlines. Those of uploads that take long are kept apart, so that the
+    earliest deadline always comes first."""
+
+    def __init__(self) -> None:
+        self._deadlines: dict[Any, float] = {}
+        self._uploads: dict[Any, float] = {}
+
+    def __len__(self) -> int:
+        return len(self._deadlines) + len(self._uploads)
+
+    def __contains__(self, conn: object) -> bool:
+        return conn in self._deadlines or conn in self._uploads
+
+    def add(self, conn: Any, now: float) -> None:
+        """Begin to wait for the rest of a request."""
+        self._deadlines[conn] = now + REQUEST_TIMEOUT
+
+    def remove(self, conn: Any) -> bool:
+        """Whether it was waited for."""
+        found = self._deadlines.pop(conn, None) or self._uploads.pop(conn, None)
+        return found is not None
+
+    @property
+    def oldest(self) -> Any:
+        """The connection that has been waited for the longest, among the ordinary ones first."""
+        return next(iter(self._deadlines or self._uploads))
+
+    def expired(self, now: float, latest: float) -> Iterator[Any]:
+        """The connections that are past their deadline, or all of them after ``latest``. The caller
+        removes each."""
+        for waiting in (self._deadlines, self._uploads):
+            while waiting:
+                conn, deadline = next(iter(waiting.items()))
+                if now <= min(deadline, latest):
+                    break
+                if waiting is self._deadlines and now <= latest and conn.request.framer.is_upload:
+                    del waiting[conn]
+                    self._uploads[conn] = now + UPLOAD_TIMEOUT - REQUEST_TIMEOUT
+                else:
+                    yield conn

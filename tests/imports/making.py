@@ -1,0 +1,63 @@
+"""Imports through the API, and the worker that does them."""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import Any
+
+from werkzeug.test import TestResponse
+
+from app.imports.jobs import run_imports
+from tests.make import Client
+from tests.make.features import collection
+
+
+def upload(
+    client: Client, content: bytes, name: str = "forests.geojson", **form: Any
+) -> TestResponse:
+    """POST /v1/imports."""
+    fields = {
+        field: json.dumps(value) if isinstance(value, dict | bool) else value
+        for field, value in form.items()
+    }
+    return client.post("/v1/imports", data={"file": (io.BytesIO(content), name), **fields})
+
+
+def work(client: Client) -> int:
+    """Do what a worker does."""
+    with client.app.app_context():
+        return run_imports()
+
+
+def ready(client: Client, *features: dict[str, Any], **form: Any) -> dict[str, Any]:
+    """An import of these features that was read."""
+    response = upload(client, collection(*features), **form)
+    assert response.status_code == 202, response.json
+    work(client)
+    return read(client, response.json["data"]["id"])
+
+
+def read(client: Client, import_id: str) -> dict[str, Any]:
+    record: dict[str, Any] = client.get(f"/v1/imports/{import_id}").json["data"]
+    return record
+
+
+def act(client: Client, record: dict[str, Any], action: str) -> dict[str, Any]:
+    """Apply, undo or cancel an import, and have that done."""
+    response = client.post(f"/v1/imports/{record['id']}/{action}")
+    assert response.status_code in (200, 202), response.json
+    work(client)
+    return read(client, record["id"])
+
+
+def features_of(client: Client, record: dict[str, Any], **query: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = client.get(
+        f"/v1/imports/{record['id']}/features", query_string=query
+    ).json["data"]
+    return found
+
+
+def projects(client: Client) -> dict[str, dict[str, Any]]:
+    """The account's projects by name."""
+    return {one["name"]: one for one in client.get("/v1/projects?per_page=100").json["data"]}

@@ -1,0 +1,188 @@
+"""An import from the upload to its end."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.imports.making import act, features_of, projects, read, ready, upload, work
+from tests.make import Client, event_types, make_asset, make_project, square
+from tests.make.features import DISTRICTS, collection, feature
+
+
+def counts(record: dict[str, Any]) -> tuple[int, ...]:
+    return tuple(record["counts"][name] for name in ("new", "changed", "same", "rejected"))
+
+
+def test_an_upload_waits_to_be_read(client: Client) -> None:
+    response = upload(client, collection(feature(square(), name="Alpine")), "a b.geojson")
+    record = response.json["data"]
+    assert (response.status_code, record["status"]) == (202, "reading")
+    assert response.headers["Location"].endswith(f"/v1/imports/{record['id']}")
+    assert (record["filename"], record["progress"]) == ("a b.geojson", {"done": 0, "total": 0})
+    assert read(client, record["id"]) == record
+
+
+def test_a_file_that_was_read_says_what_would_become_of_it(client: Client) -> None:
+    make_project(client, name="Known", geometry=square(1, 1))
+    before = projects(client)
+    record = ready(
+        client,
+        feature(square(1, 1), name="Known"),
+        feature(square(2, 2), name="New", soil="loam"),
+        feature(
+            {"type": "Polygon", "coordinates": [[[0, 0], [1, 1], [1, 0], [0, 1], [0, 0]]]},
+            name="Bow",
+        ),
+    )
+    assert (record["status"], record["format"], counts(record)) == (
+        "ready",
+        "geojson",
+        (1, 0, 1, 1),
+    )
+    assert record["progress"] == {"done": 3, "total": 3}
+    assert record["mapping"]["name"] == "name"
+    known, new, bow = features_of(client, record)
+    assert (known["verdict"], known["project_id"]) == ("same", before["Known"]["id"])
+    assert (new["verdict"], new["name"], new["project_id"]) == ("new", "New", None)
+    assert record["hectares"] == {"before": 0.0, "after": new["area_hectares"]}
+    (problem,) = bow["problems"]
+    assert (problem["code"], problem["ring"], problem["position"]) == ("self_intersection", 0, 0)
+    assert features_of(client, record, verdict="rejected") == [bow]
+    assert projects(client) == before
+
+
+def test_an_import_is_applied(client: Client) -> None:
+    record = ready(client, feature(square(2, 2), name="New", soil="loam", external_id="N-1"))
+    done = act(client, record, "apply")
+    assert (done["status"], done["progress"]) == ("applied", {"done": 1, "total": 1})
+    made = projects(client)["New"]
+    assert (made["metadata"], made["external_id"]) == ({"soil": "loam"}, "N-1")
+    (shown,) = features_of(client, done)
+    assert (shown["state"], shown["project_id"]) == ("applied", made["id"])
+    assert event_types(client) == ["project.created"]
+
+
+def test_what_an_import_did_is_undone(client: Client) -> None:
+    make_project(client, name="Old", geometry=square(1, 1), external_id="O", metadata={"a": 1})
+    before = projects(client)
+    usage = client.get("/v1/account").json["data"]["usage"]
+    record = ready(
+        client,
+        feature(square(2, 2), name="Renamed", external_id="O", a=2, b=3),
+        feature(square(3, 3), name="New", external_id="N"),
+    )
+    assert counts(act(client, record, "apply")) == (1, 1, 0, 0)
+    assert set(projects(client)) == {"Renamed", "New"}
+    done = act(client, record, "undo")
+    assert (done["status"], done["counts"]["undone"], done["counts"]["kept"]) == ("undone", 2, 0)
+    after = projects(client)
+    del after["Old"]["updated_at"], before["Old"]["updated_at"]
+    assert after == before
+    assert client.get("/v1/account").json["data"]["usage"] == usage
+
+
+def test_what_somebody_changed_since_is_kept(client: Client) -> None:
+    record = ready(client, *(feature(square(n, n), name=f"P{n}") for n in range(4)))
+    act(client, record, "apply")
+    made = projects(client)
+    client.put(f"/v1/projects/{made['P0']['id']}", json={"description": "Mine now."})
+    make_asset(client, made["P1"]["id"])
+    client.post(f"/v1/projects/{made['P2']['id']}/archive")
+    client.delete(f"/v1/projects/{made['P2']['id']}")
+    done = act(client, record, "undo")
+    assert (done["counts"]["undone"], done["counts"]["kept"]) == (2, 2)
+    assert set(projects(client)) == {"P0", "P1"}
+    kept = [one for one in features_of(client, done) if one["state"] == "kept"]
+    assert [one["problems"][0]["message"] for one in kept] == [
+        "The project was changed after the import.",
+        "The project has assets by now.",
+    ]
+
+
+def test_a_canceled_import_writes_nothing(client: Client) -> None:
+    record = ready(client, feature(square(), name="Alpine"))
+    assert act(client, record, "cancel")["status"] == "canceled"
+    refused = client.post(f"/v1/imports/{record['id']}/apply")
+    assert (refused.status_code, refused.json["error"]["code"]) == (409, "CONFLICT")
+    assert projects(client) == {}
+
+
+def test_the_file_is_read_again_with_other_choices(client: Client) -> None:
+    record = ready(client, feature(square(), name="Alpine", code="A-1", soil="loam"))
+    mapping = {"name": "code", "metadata": ["soil"]}
+    changed = client.put(f"/v1/imports/{record['id']}", json={"mapping": mapping}).json["data"]
+    assert changed["status"] == "reading"
+    work(client)
+    (shown,) = features_of(client, record)
+    assert shown["name"] == "A-1"
+    act(client, record, "apply")
+    assert projects(client)["A-1"]["metadata"] == {"soil": "loam"}
+
+
+def test_an_unknown_column_is_named(client: Client) -> None:
+    record = ready(client, feature(square(), name="Alpine"), mapping={"name": "NAMN"})
+    assert record["status"] == "failed"
+    assert record["message"] == "The layer has no column 'NAMN'. Its columns are: name."
+    client.put(f"/v1/imports/{record['id']}", json={"mapping": {"name": "name"}})
+    work(client)
+    assert read(client, record["id"])["status"] == "ready"
+
+
+def test_the_mapping_of_the_last_import_is_remembered(client: Client) -> None:
+    one = ready(client, feature(square(1, 1), a="A", b="B"), mapping={"name": "b"})
+    act(client, one, "apply")
+    again = ready(client, feature(square(2, 2), a="C", b="D"))
+    assert (again["mapping"]["name"], features_of(client, again)[0]["name"]) == ("b", "D")
+
+
+def test_features_without_a_column_of_names_are_numbered(client: Client) -> None:
+    record = ready(client, feature(square(1, 1), hue="red"), feature(square(2, 2), hue="blue"))
+    names = [one["name"] for one in features_of(client, record)]
+    assert [name.rpartition(" ")[2] for name in names] == ["1", "2"]
+
+
+def test_the_same_file_again_changes_nothing(client: Client) -> None:
+    content = DISTRICTS.read_bytes()
+    for expected in ((4, 0, 0, 1), (0, 0, 4, 1)):
+        made = upload(client, content).json["data"]
+        work(client)
+        record = read(client, made["id"])
+        assert counts(record) == expected
+        act(client, record, "apply")
+
+
+def test_two_imports_of_one_file_make_each_project_once(client: Client) -> None:
+    both = [ready(client, feature(square(), name="Alpine")) for _ in range(2)]
+    assert [counts(each) for each in both] == [(1, 0, 0, 0)] * 2
+    done = [act(client, each, "apply") for each in both]
+    assert [counts(each) for each in done] == [(1, 0, 0, 0), (0, 0, 1, 0)]
+    assert list(projects(client)) == ["Alpine"]
+
+
+def test_points_become_assets(client: Client) -> None:
+    project = make_project(client)
+    spot = {"type": "Point", "coordinates": [8.5, 50.25]}
+    record = ready(
+        client,
+        feature(spot, name="Station 1", type="Monitoring Station", serial=7),
+        feature(square(), name="Area"),
+        kind="assets",
+        project_id=project["id"],
+    )
+    assert counts(record) == (1, 0, 0, 1)
+    act(client, record, "apply")
+    (asset,) = client.get(f"/v1/projects/{project['id']}/assets").json["data"]
+    assert (asset["name"], asset["type"]) == ("Station 1", "monitoring_station")
+    assert (asset["location"], asset["metadata"]) == (spot, {"serial": 7})
+    act(client, record, "undo")
+    assert client.get(f"/v1/projects/{project['id']}/assets").json["data"] == []
+
+
+@pytest.mark.parametrize("content", [b"", b"{}", b"\x00" * 100, b"PK\x03\x04"])
+def test_what_is_no_file_of_features_fails(client: Client, content: bytes) -> None:
+    made = upload(client, content)
+    work(client)
+    record = read(client, made.json["data"]["id"])
+    assert (record["status"], bool(record["message"])) == ("failed", True)

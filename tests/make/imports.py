@@ -1,0 +1,41 @@
+"""Imports that were read, without a worker."""
+
+from __future__ import annotations
+
+from app.account.operator import find_account
+from app.auth.operator import acting_for, first_owner
+from app.db.extensions import db
+from app.db.transactions import transaction
+from app.imports.service import create_import
+from app.models import ImportFeature
+from tests.make.accounts import Client
+
+
+def make_import(client: Client, status: str = "ready") -> str:
+    """An import of projects with one new feature. Returns its id."""
+    with client.app.app_context(), transaction():
+        account = find_account(client.account_id)
+        owner = acting_for(account, first_owner(account.id))
+        made = create_import(owner, kind="projects", filename="a.geojson", upload_id="upl_none")
+        made.status, made.format, made.crs = status, "geojson", "EPSG:4326"
+        made.layer, made.mapping, made.match = "a", {"name": "name"}, "none"
+        made.counts = {"new": 1}
+        db.session.flush()
+        db.session.add(_feature(client.account_id, made.id, is_applied=status == "applied"))
+        import_id: str = made.id
+        return import_id
+
+
+def _feature(account_id: str, import_id: str, *, is_applied: bool) -> ImportFeature:
+    return ImportFeature(
+        import_id=import_id,
+        account_id=account_id,
+        number=1,
+        name="Alpine",
+        verdict="new",
+        state="applied" if is_applied else None,
+        changes=[],
+        problems=[],
+        is_namesake=False,
+        values={"name": "Alpine", "own_id": None, "columns": {}},
+    )
