@@ -1,4 +1,4 @@
-"""The formats of files, and what reading one may take."""
+"""The formats of files, and what reading or writing one may take."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FORMATS_IN: Final[dict[str, str]] = {
 # Formats that an export writes: media type and file name extension.
 FORMATS_OUT: Final[dict[str, tuple[str, str]]] = {
     "geojson": ("application/geo+json", "geojson"),
-    "geojsonl": ("application/geo+json-seq", "geojsonl"),
+    "geojsonl": ("application/x-ndjson", "geojsonl"),  # text sequences have record separators
     "csv": ("text/csv; charset=utf-8", "csv"),
     "kml": ("application/vnd.google-earth.kml+xml", "kml"),
     "gpkg": ("application/geopackage+sqlite3", "gpkg"),
@@ -50,3 +50,20 @@ READ_SECONDS: Final = 45  # of processor time
 WAIT_SECONDS: Final = 55.0  # for one answer of it, however long it is held up
 
 FORM_BYTES: Final = 64 * 1024  # of a form that brings a file, beside the file
+
+# An export. One that takes long, as its client reads slowly, holds a thread of the web server.
+EXPORTS_AT_ONCE: Final = 2  # in a process, each of another account
+EXPORT_SECONDS: Final = 1800  # until the client has read all of it
+EXPORT_HELD_BYTES: Final = 1024 * 1024  # that the client has not read yet; then the export waits
+EXPORT_RETRY_SECONDS: Final = 5
+EXPORT_ROWS: Final = 200  # that are read at once
+EXPORT_ROWS_BYTES: Final = 4 * 1024 * 1024  # likewise, of boundaries and metadata
+EXPORT_KEYS: Final = 1000  # of rows that are looked through at once
+
+# Keys of metadata that become columns of a table; the others share one column.
+COLUMNS_OUT: Final = 200
+COLUMN_NAME_LENGTH: Final = 100  # of a key that becomes a column
+SHAPEFILE_BYTES: Final = 2**31 - 1  # of each of its files
+SHAPEFILE_TEXT_BYTES: Final = 254  # of a value
+EUDR_BYTES: Final = 25_000_000  # that the Information System takes in one file
+EUDR_PROBLEMS: Final = 100  # that are listed

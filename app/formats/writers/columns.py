@@ -1,0 +1,152 @@
+"""The columns of tables: what the metadata of all records has together, and of which type.
+
+Features can have any properties, and a table has the same columns in every row. So all metadata is
+read once before the rows, in constant memory: the number of columns is bounded, and what has no
+column of its own goes into one column of JSON, ``metadata``. So do values that do not fit the type
+of their column: somebody changed a record after its metadata was read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final, Literal, NamedTuple
+
+from app.formats.writers.features import METADATA, Feature
+from app.formats.writers.source import Source
+from app.policy.fields import Field
+from app.policy.files import COLUMN_NAME_LENGTH, COLUMNS_OUT
+from app.values.strict_json import dumps
+
+Type = Literal["text", "integer", "number", "boolean", "time", "json"]
+
+_EXACT: Final = 2**53  # up to which every integer is a float
+_TIME_BYTES: Final = 24
+_WORD_BYTES: Final = 50  # of an id, or of a word of a vocabulary
+_CHARACTER_BYTES: Final = 4  # at most, in UTF-8
+_TYPES: Final[dict[type, Type]] = {
+    str: "text",
+    bool: "boolean",
+    int: "integer",
+    float: "number",
+    list: "json",
+    dict: "json",
+}
+
+
+class Column(NamedTuple):
+    """A column. ``longest`` is the number of bytes of its longest text, where that is known."""
+
+    name: str
+    type: Type
+    longest: int = 0
+
+
+class _Seen:
+    """What the values of a key of the metadata have been so far."""
+
+    def __init__(self) -> None:
+        self.types: set[Type] = set()
+        self.longest = 0
+
+    def add(self, value: Any) -> None:
+        if value is None:
+            return
+        self.types.add(_TYPES[type(value)])
+        self.longest = max(self.longest, len(as_text(value).encode()))
+
+    @property
+    def type(self) -> Type:
+        if len(self.types) == 1:
+            return next(iter(self.types))
+        return "number" if self.types == {"integer", "number"} else "text"
+
+
+class Table:
+    """The columns of a source: its fields, the keys of its metadata, and ``metadata`` at the end.
+
+    ``rest`` is how long the longest text in that last one is, 0 if it is not needed.
+    """
+
+    def __init__(self, source: Source) -> None:
+        seen, self.rest = _survey(source)
+        self._own = {name: each.type for name, each in seen.items()}
+        fields = [_column(field) for field in source.type.property_fields]
+        found = [Column(name, each.type, each.longest) for name, each in seen.items()]
+        self._fields = [column.name for column in fields]
+        self.columns = [*fields, *found, Column(METADATA, "json", self.rest)]
+
+    def row(self, feature: Feature) -> list[Any]:
+        """The values of a feature, in the order of the columns: text where their type is text, time
+        or JSON, and None where there is none."""
+        left = dict(feature.properties)
+        values = [left.pop(name, None) for name in self._fields]
+        for name, kind in self._own.items():
+            value = left.get(name)
+            fitting = None if value is None else _fitted(value, kind)
+            if fitting is not None:
+                del left[name]
+            values.append(fitting)
+        rest = {name: value for name, value in left.items() if value is not None}
+        values.append(dumps(rest).decode() if rest else None)
+        return values
+
+
+def as_text(value: Any) -> str:
+    """A value of the metadata as text: what is no text becomes JSON."""
+    return value if isinstance(value, str) else dumps(value).decode()
+
+
+def unique_names(names: Iterable[str], taken: Iterable[str] = ()) -> list[str]:
+    """The names, where those that differ in case only, or that are taken, end in a number."""
+    used, unique = {name.lower() for name in taken}, []
+    for name in names:
+        made, number = name, 1
+        while made.lower() in used:
+            number += 1
+            made = f"{name}_{number}"
+        used.add(made.lower())
+        unique.append(made)
+    return unique
+
+
+def _survey(source: Source) -> tuple[dict[str, _Seen], int]:
+    """What the metadata of all records has: the keys that become columns, in the order in which
+    they come; and the bytes of the longest text of what is left of a record."""
+    seen: dict[str, _Seen] = {}
+    longest = 0
+    for text in source.metadata():
+        rest = {}
+        for name, value in source.type.metadata_properties(text).items():
+            if name not in seen and len(seen) < COLUMNS_OUT and _is_plain(name):
+                seen[name] = _Seen()
+            if name in seen:
+                seen[name].add(value)
+            else:
+                rest[name] = value
+        longest = max(longest, len(dumps(rest)) if rest else 0)
+    return seen, longest
+
+
+def _is_plain(name: str) -> bool:
+    """Whether a column can have this name: it is short, can be shown, and stands in one line."""
+    return len(name) <= COLUMN_NAME_LENGTH and name.isprintable() and name == name.strip()
+
+
+def _column(field: Field) -> Column:
+    """The column of a field. A text that has no bound of its own is the word of a vocabulary."""
+    if field.kind == "hectares":
+        return Column(field.name, "number")
+    if field.kind == "time":
+        return Column(field.name, "time", _TIME_BYTES)
+    return Column(field.name, "text", _CHARACTER_BYTES * field.longest or _WORD_BYTES)
+
+
+def _fitted(value: Any, kind: Type) -> Any:
+    """A value as one of the type; None when it is of another."""
+    if kind == "text":
+        return as_text(value)
+    if kind == "number" and type(value) is int and abs(value) <= _EXACT:
+        return float(value)
+    if _TYPES[type(value)] != kind:
+        return None
+    return as_text(value) if kind == "json" else value

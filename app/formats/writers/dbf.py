@@ -1,0 +1,122 @@
+"""dBASE III files: the attributes of a shapefile."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from typing import IO, Any, Final, NamedTuple
+
+from app.formats.writers.columns import Column
+from app.policy.files import SHAPEFILE_TEXT_BYTES
+from app.values import clock
+from app.values.strict_json import dumps
+
+NAME_BYTES: Final = 10
+_HEADER: Final = struct.Struct("<4BIHH20x")
+_FIELD: Final = struct.Struct("<11sc4xBB14x")
+_VERSION: Final = 3
+_END: Final = b"\x1a"
+_NUMBER_BYTES: Final = 24  # of the longest float with all its digits
+_DECIMALS: Final = 15  # what GDAL writes; each number has as many as it needs
+
+
+class DbfColumn(NamedTuple):
+    """A column of the file: its name, its type as dBASE has it, its width in bytes."""
+
+    name: str
+    type: bytes
+    width: int
+    decimals: int = 0
+
+
+class DbfWriter:
+    """Writes rows to a file. ``cut`` counts the values of each column that did not fit: texts are
+    cut between two characters, numbers left out."""
+
+    def __init__(self, file: IO[bytes], columns: Sequence[DbfColumn]) -> None:
+        self._file, self._columns = file, columns
+        self._rows = 0
+        self.cut = [0] * len(columns)
+        self._write_header()
+
+    @property
+    def size(self) -> int:
+        """Bytes of the file so far."""
+        return self._file.tell()
+
+    def add(self, values: Sequence[Any]) -> None:
+        """Write a row."""
+        cells = [
+            self._cell(place, column, value)
+            for place, (column, value) in enumerate(zip(self._columns, values, strict=True))
+        ]
+        self._file.write(b" " + b"".join(cells))
+        self._rows += 1
+
+    def finish(self) -> None:
+        """Write the end, and the number of rows into the beginning."""
+        self._file.write(_END)
+        self._file.seek(0)
+        self._write_header()
+
+    def _write_header(self) -> None:
+        today, columns = clock.now(), self._columns
+        row = 1 + sum(column.width for column in columns)
+        head = _HEADER.size + _FIELD.size * len(columns) + 1
+        date = (today.year - 1900, today.month, today.day)
+        self._file.write(_HEADER.pack(_VERSION, *date, self._rows, head, row))
+        for column in columns:
+            name = column.name.encode()
+            self._file.write(_FIELD.pack(name, column.type, column.width, column.decimals))
+        self._file.write(b"\r")
+
+    def _cell(self, place: int, column: DbfColumn, value: Any) -> bytes:
+        if column.type == b"L":
+            return b"?" if value is None else (b"T" if value else b"F")
+        if value is None:
+            return b" " * column.width
+        if column.type == b"C":
+            whole = value.encode()
+            cell = cut_text(whole, column.width)
+        else:
+            whole = dumps(value)
+            cell = whole if len(whole) <= column.width else b""
+        self.cut[place] += len(cell) < len(whole)
+        return bytes(cell.ljust(column.width) if column.type == b"C" else cell.rjust(column.width))
+
+
+def dbf_columns(columns: Sequence[Column]) -> list[DbfColumn]:
+    """The columns as dBASE has them, in the same order."""
+    names = short_names([column.name for column in columns])
+    return [_dbf_column(name, column) for name, column in zip(names, columns, strict=True)]
+
+
+def short_names(names: Sequence[str]) -> list[str]:
+    """Names of ``NAME_BYTES`` at most, each another one whatever the case: cut at the end, where
+    one that is taken has a number instead."""
+    used: set[str] = set()
+    short = []
+    for name in names:
+        number, made = 1, cut_text(name.encode(), NAME_BYTES).decode()
+        while made.lower() in used:
+            number += 1
+            end = f"_{number}"
+            made = cut_text(name.encode(), NAME_BYTES - len(end)).decode() + end
+        used.add(made.lower())
+        short.append(made)
+    return short
+
+
+def cut_text(text: bytes, most: int) -> bytes:
+    """So many bytes of a text in UTF-8, and no part of a character."""
+    return text if len(text) <= most else text[:most].decode(errors="ignore").encode()
+
+
+def _dbf_column(name: str, column: Column) -> DbfColumn:
+    if column.type == "boolean":
+        return DbfColumn(name, b"L", 1)
+    if column.type == "integer":
+        return DbfColumn(name, b"N", max(column.longest, 1))
+    if column.type == "number":
+        return DbfColumn(name, b"F", _NUMBER_BYTES, _DECIMALS)
+    return DbfColumn(name, b"C", min(max(column.longest, 1), SHAPEFILE_TEXT_BYTES))

@@ -1,0 +1,89 @@
+"""Records of projects and assets as features: a geometry, and flat properties.
+
+QGIS and GDAL make a column of each property, so the keys of ``metadata`` are properties of their
+own. Everything that goes out as features is made here: answers, exports, OGC API Features.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any, Final, NamedTuple
+
+import orjson
+
+from app.policy.fields import ASSET, PROJECT, Field
+from app.values.strict_json import Fragment, dumps
+
+METADATA: Final = "metadata"
+PREFIX: Final = "metadata_"
+_NOT_KEYS: Final = ("", "geometry")  # what files call none of their columns, and what they do
+
+
+class Feature(NamedTuple):
+    """A record in two parts. The geometry is the JSON text of a GeoJSON geometry, unparsed."""
+
+    geometry: Fragment | None
+    properties: dict[str, Any]
+
+    @property
+    def id(self) -> str:
+        return str(self.properties["id"])
+
+    def as_geojson(self) -> dict[str, Any]:
+        """The GeoJSON Feature, which ``app.values.strict_json.dumps`` writes."""
+        return {
+            "type": "Feature",
+            "id": self.properties["id"],
+            "geometry": self.geometry,
+            "properties": self.properties,
+        }
+
+
+class FeatureType:
+    """How the records of a table become features.
+
+    Args:
+        name: of a layer with them.
+        fields: of the records, in their order.
+    """
+
+    def __init__(self, name: str, fields: tuple[Field, ...]) -> None:
+        self.name = name
+        self.fields = fields
+        self.geometry = next(field for field in fields if field.kind in ("boundary", "point"))
+
+    @cached_property
+    def property_fields(self) -> tuple[Field, ...]:
+        """The fields that are properties under their own names."""
+        return tuple(f for f in self.fields if f is not self.geometry and f.name != METADATA)
+
+    @cached_property
+    def _taken(self) -> frozenset[str]:
+        return frozenset((*_NOT_KEYS, *(field.name for field in self.fields)))
+
+    def feature(self, record: Mapping[str, Any]) -> Feature:
+        """A record, or some of its fields, as a feature: first the fields, then the keys of
+        ``metadata``. A feature without the field of the geometry has none."""
+        properties = dict(record)
+        geometry = properties.pop(self.geometry.name, None)
+        metadata = properties.pop(METADATA, None)
+        if metadata is not None:
+            properties |= self.metadata_properties(dumps(metadata))
+        return Feature(geometry, properties)
+
+    def metadata_properties(self, text: str | bytes) -> dict[str, Any]:
+        """The properties that the JSON text of a metadata gives."""
+        return {self.property_name(key): value for key, value in orjson.loads(text).items()}
+
+    def property_name(self, key: str) -> str:
+        """The name of the property for a key of the metadata: the key, or with a prefix where that
+        is the name of a field. No two keys get the same name."""
+        bare = key
+        while bare.startswith(PREFIX):
+            bare = bare.removeprefix(PREFIX)
+        return PREFIX + key if bare in self._taken else key
+
+
+PROJECTS: Final = FeatureType("projects", PROJECT)
+ASSETS: Final = FeatureType("assets", ASSET)

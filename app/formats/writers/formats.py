@@ -1,0 +1,30 @@
+"""All formats that are written, by the names of ``app.policy.files.FORMATS_OUT``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import IO, Final
+
+from app.formats.writers.delimited import write_csv
+from app.formats.writers.geojson import write_collection, write_lines
+from app.formats.writers.gpkg import write_gpkg
+from app.formats.writers.gpx import write_gpx
+from app.formats.writers.kml import write_kml
+from app.formats.writers.shapefile import write_shapefile
+from app.formats.writers.source import Source
+
+# Written piece by piece, each of which can be sent at once.
+STREAMED: Final[dict[str, Callable[[Source], Iterator[bytes]]]] = {
+    "geojson": write_collection,
+    "geojsonl": write_lines,
+    "csv": write_csv,
+    "kml": write_kml,
+    "gpx": write_gpx,
+}
+
+# Written as a whole, to a file in a folder. ``eudr`` is one of them, with options of its own.
+WHOLE: Final[dict[str, Callable[[Source, Path], IO[bytes]]]] = {
+    "gpkg": write_gpkg,
+    "shp": write_shapefile,
+}

@@ -1,0 +1,25 @@
+"""GeoJSON (RFC 7946): one FeatureCollection, or a Feature on each line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from app.formats.writers.source import Source
+from app.values.strict_json import dumps
+
+
+def write_collection(source: Source) -> Iterator[bytes]:
+    """A FeatureCollection. GDAL calls its layer by ``name``."""
+    yield b'{"type":"FeatureCollection","name":%b,"features":[\n' % dumps(source.type.name)
+    between = b""
+    for feature in source.features():
+        yield between + dumps(feature.as_geojson())
+        between = b",\n"
+    yield b"\n]}\n"
+
+
+def write_lines(source: Source) -> Iterator[bytes]:
+    """Newline-delimited GeoJSON. It has no record separators as the text sequences of RFC 8142
+    have, which programs that read line by line do not expect."""
+    for feature in source.features():
+        yield dumps(feature.as_geojson()) + b"\n"

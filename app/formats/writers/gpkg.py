@@ -1,0 +1,130 @@
+"""GeoPackage 1.3 (OGC 12-128r17): an SQLite database with one table of features and an index of
+their boxes."""
+
+from __future__ import annotations
+
+import sqlite3
+import struct
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import IO, Any, Final
+
+from app.formats.writers import gpkg_tables
+from app.formats.writers.columns import Column, Table, unique_names
+from app.formats.writers.features import Feature, FeatureType
+from app.formats.writers.shapes import Part, Ring, Shape, read_shape
+from app.formats.writers.source import Source
+from app.formats.writers.temporary import new_database
+
+_TYPES: Final = {
+    "integer": "INTEGER",
+    "number": "REAL",
+    "boolean": "BOOLEAN",
+    "time": "DATETIME",
+}
+
+# The header of a geometry: little-endian, with its box in two dimensions.
+_HEADER: Final = struct.Struct("<2sBBi4d")
+_FLAGS: Final = 0b00000011
+_HEIGHTS: Final = 1000  # added to the type of a geometry (ISO 13249-3)
+
+Box = tuple[float, float, float, float]  # west, east, south, north
+
+
+class _Extent:
+    """The box around all geometries, and whether any has heights."""
+
+    def __init__(self) -> None:
+        self.box: Box | None = None
+        self.has_heights = False
+
+    def add(self, box: Box, has_heights: bool) -> None:
+        known = self.box or box
+        self.box = (
+            min(known[0], box[0]), max(known[1], box[1]),
+            min(known[2], box[2]), max(known[3], box[3]),
+        )  # fmt: skip
+        self.has_heights |= has_heights
+
+
+def write_gpkg(source: Source, folder: Path) -> IO[bytes]:
+    """The file, at its beginning. Boundaries become MultiPolygons: a table has one type.
+
+    Args:
+        folder: where it is written.
+
+    Raises:
+        OSError: there is no room for it.
+    """
+    table, layer = Table(source), source.type
+    with new_database(folder) as (connection, file):
+        gpkg_tables.create(connection, layer.name, _definitions(table.columns), _kind(layer))
+        connection.execute("BEGIN")
+        extent = _insert(connection, layer, table, source.features())
+        connection.execute("COMMIT")
+        gpkg_tables.finish(connection, layer.name, extent.box, extent.has_heights)
+    file.seek(0)
+    return file
+
+
+def _kind(layer: FeatureType) -> str:
+    return "POINT" if layer.geometry.kind == "point" else "MULTIPOLYGON"
+
+
+def _definitions(columns: Sequence[Column]) -> list[tuple[str, str]]:
+    """The name and the type of each column."""
+    names = unique_names((column.name for column in columns), gpkg_tables.OWN_COLUMNS)
+    types = (_TYPES.get(column.type, "TEXT") for column in columns)
+    return list(zip(names, types, strict=True))
+
+
+def _insert(
+    connection: sqlite3.Connection, layer: FeatureType, table: Table, features: Iterator[Feature]
+) -> _Extent:
+    extent = _Extent()
+    marks = ", ".join("?" * (2 + len(table.columns)))
+    row = f'INSERT INTO "{layer.name}" VALUES ({marks})'  # noqa: S608 - one of two names
+    box = gpkg_tables.insert_box(layer.name)
+    for number, feature in enumerate(features, 1):
+        blob = None
+        if feature.geometry is not None:
+            shape = read_shape(feature.geometry)
+            sides = shape.box()
+            blob = _blob(shape, sides)
+            extent.add(sides, shape.has_heights)
+            connection.execute(box, (number, *sides))
+        connection.execute(row, (number, blob, *table.row(feature)))
+    return extent
+
+
+def _blob(shape: Shape, box: Box) -> bytes:
+    """A geometry as GeoPackage has it: a header, then well-known binary."""
+    header = _HEADER.pack(b"GP", 0, _FLAGS, gpkg_tables.WGS84, *box)
+    pieces = _point(shape) if shape.type == "Point" else _multipolygon(shape)
+    return b"".join((header, *pieces))
+
+
+def _point(shape: Shape) -> Iterator[bytes]:
+    size = 3 if shape.has_heights else 2
+    yield _start(1, shape) + struct.pack(f"<{size}d", *shape.position[:size])
+
+
+def _multipolygon(shape: Shape) -> Iterator[bytes]:
+    yield _start(6, shape) + struct.pack("<I", len(shape.parts))
+    for part in shape.parts:
+        yield _start(3, shape) + struct.pack("<I", len(part))
+        yield from _rings(part, 3 if shape.has_heights else 2)
+
+
+def _rings(part: Part, size: int) -> Iterator[bytes]:
+    for ring in part:
+        yield struct.pack(f"<I{size * len(ring)}d", len(ring), *_ordinates(ring, size))
+
+
+def _ordinates(ring: Ring, size: int) -> Iterator[Any]:
+    return chain.from_iterable(position[:size] for position in ring)
+
+
+def _start(kind: int, shape: Shape) -> bytes:
+    return struct.pack("<BI", 1, kind + (_HEIGHTS if shape.has_heights else 0))

@@ -1,0 +1,70 @@
+"""GPX 1.1 (https://www.topografix.com/GPX/1/1/): a waypoint for each asset that has a location.
+
+A waypoint has a name, a type, a description and a symbol; the last two are those of the metadata,
+``desc`` or ``description`` and ``sym`` or ``symbol``. Everything that an asset has is in
+``extensions`` besides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from app.formats.writers.columns import as_text
+from app.formats.writers.features import METADATA, Feature
+from app.formats.writers.shapes import read_shape
+from app.formats.writers.source import Source
+from app.formats.writers.xml import element
+from app.values.strict_json import Fragment
+
+_NAMESPACE: Final = "urn:canopy:gpx"
+_HEAD: Final = (
+    '<?xml version="1.0" encoding="UTF-8"?>\n'
+    '<gpx version="1.1" creator="Canopy" xmlns="http://www.topografix.com/GPX/1/1"'
+    f' xmlns:canopy="{_NAMESPACE}">\n'
+)
+# The names that the description and the symbol of a waypoint can have in the metadata.
+_DESCRIPTIONS: Final = ("desc", "description")
+_SYMBOLS: Final = ("sym", "symbol")
+
+
+def write_gpx(source: Source) -> Iterator[bytes]:
+    """A waypoint for each feature with a point; the others are left out."""
+    fields = [field.name for field in source.type.property_fields]
+    yield f"{_HEAD}<metadata><name>{source.type.name}</name></metadata>\n".encode()
+    for feature in source.features():
+        if feature.geometry is not None:
+            yield _waypoint(feature, feature.geometry, fields).encode()
+    yield b"</gpx>\n"
+
+
+def _waypoint(feature: Feature, geometry: Fragment, fields: list[str]) -> str:
+    """The elements in the order that the schema of GPX demands."""
+    longitude, latitude, *height = read_shape(geometry).position
+    properties = feature.properties
+    elevation = element("ele", repr(height[0])) if height else ""
+    return (
+        f'<wpt lat="{latitude!r}" lon="{longitude!r}">{elevation}'
+        f"{element('name', properties.get('name'))}"
+        f"{element('desc', _first_text(feature, _DESCRIPTIONS))}"
+        f"{element('sym', _first_text(feature, _SYMBOLS))}"
+        f"{element('type', properties.get('type'))}"
+        f"<extensions>{_extensions(feature, fields)}</extensions></wpt>\n"
+    )
+
+
+def _first_text(feature: Feature, names: tuple[str, ...]) -> str | None:
+    found = (feature.properties.get(name) for name in names)
+    return next((text for text in found if isinstance(text, str)), None)
+
+
+def _extensions(feature: Feature, fields: list[str]) -> str:
+    """An element for each field, and one with the JSON of the metadata."""
+    own = {name: feature.properties[name] for name in fields}
+    others = {name: value for name, value in feature.properties.items() if name not in own}
+    values = own | ({METADATA: others} if others else {})
+    return "".join(
+        element(f"canopy:{name}", as_text(value))
+        for name, value in values.items()
+        if value is not None
+    )

@@ -1,0 +1,83 @@
+"""KML 2.2 (OGC 07-147r2): a Placemark for each feature, with data typed by a Schema."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from app.formats.writers.columns import Column, Table, as_text, unique_names
+from app.formats.writers.shapes import Part, Ring, read_shape
+from app.formats.writers.source import Source
+from app.formats.writers.xml import element, escaped
+from app.values.strict_json import Fragment
+
+_INT_DIGITS: Final = 9  # that surely fit into the 32 bits of an int
+_DOUBLE_DIGITS: Final = 15  # that a double surely has
+_HEAD: Final = (
+    '<?xml version="1.0" encoding="UTF-8"?>\n<kml xmlns="http://www.opengis.net/kml/2.2">'
+)
+_OWN: Final = ("name", "description")  # fields that are elements of a Placemark, and no data
+
+
+def write_kml(source: Source) -> Iterator[bytes]:
+    """A Document with a Schema of all columns."""
+    table, name = Table(source), source.type.name
+    own = [field.name for field in source.type.property_fields if field.name in _OWN]
+    names = unique_names(column.name for column in table.columns)
+    data = [(place, each) for place, each in enumerate(names) if each not in own]
+    schema = "".join(_simple_field(each, table.columns[place]) for place, each in data)
+    head = f'{_HEAD}<Document id="{name}">{element("name", name)}'
+    yield f'{head}<Schema name="{name}" id="{name}-schema">{schema}</Schema>\n'.encode()
+    for feature in source.features():
+        elements = "".join(element(name, feature.properties.get(name)) for name in own)
+        yield (
+            f'<Placemark id="{escaped(feature.id)}">{elements}<ExtendedData>'
+            f'<SchemaData schemaUrl="#{name}-schema">{_data(table.row(feature), data)}'
+            f"</SchemaData></ExtendedData>{_geometry(feature.geometry)}</Placemark>\n"
+        ).encode()
+    yield b"</Document></kml>\n"
+
+
+def _simple_field(name: str, column: Column) -> str:
+    return f'<SimpleField type="{_type(column)}" name="{escaped(name)}"/>'
+
+
+def _type(column: Column) -> str:
+    if column.type == "integer" and column.longest <= _DOUBLE_DIGITS:
+        return "int" if column.longest <= _INT_DIGITS else "double"
+    return {"number": "double", "boolean": "bool"}.get(column.type, "string")
+
+
+def _data(row: list[Any], data: list[tuple[int, str]]) -> str:
+    """The values of a row; ``data`` has their places and names."""
+    return "".join(
+        f'<SimpleData name="{escaped(name)}">{_value(row[place])}</SimpleData>'
+        for place, name in data
+        if row[place] is not None
+    )
+
+
+def _value(value: Any) -> str:
+    return escaped(as_text(value))
+
+
+def _geometry(geometry: Fragment | None) -> str:
+    if geometry is None:
+        return ""
+    shape = read_shape(geometry)
+    size = 3 if shape.has_heights else 2
+    if shape.type == "Point":
+        return f"<Point>{_coordinates([shape.position], size)}</Point>"
+    polygons = "".join(_polygon(part, size) for part in shape.parts)
+    return f"<MultiGeometry>{polygons}</MultiGeometry>" if len(shape.parts) > 1 else polygons
+
+
+def _polygon(part: Part, size: int) -> str:
+    exterior, *holes = (f"<LinearRing>{_coordinates(ring, size)}</LinearRing>" for ring in part)
+    inner = "".join(f"<innerBoundaryIs>{hole}</innerBoundaryIs>" for hole in holes)
+    return f"<Polygon><outerBoundaryIs>{exterior}</outerBoundaryIs>{inner}</Polygon>"
+
+
+def _coordinates(ring: Ring, size: int) -> str:
+    tuples = " ".join(",".join(map(repr, position[:size])) for position in ring)
+    return f"<coordinates>{tuples}</coordinates>"

@@ -1,0 +1,87 @@
+"""The geometries of a shapefile: .shp, and its index .shx.
+
+https://www.esri.com/content/dam/esrisite/sitecore-archive/Files/Pdfs/library/whitepapers/pdfs/shapefile.pdf
+
+pyshp writes shapefiles too. But it passes over errors of a full disk, cuts numbers that are too
+long to other numbers, and keeps the name of every column that it has ever written in memory.
+"""
+
+from __future__ import annotations
+
+import struct
+from itertools import accumulate, chain
+from typing import IO, Final
+
+from app.formats.writers.shapes import Shape
+
+POINT: Final = 1
+POLYGON: Final = 5
+_NULL: Final = 0
+_HEADER_BYTES: Final = 100
+_FILE_CODE: Final = 9994
+_VERSION: Final = 1000
+
+Box = tuple[float, float, float, float]  # west, south, east, north
+
+
+class ShpWriter:
+    """Writes shapes to two files. All are of one type, or null.
+
+    Args:
+        kind: ``POINT`` or ``POLYGON``.
+    """
+
+    def __init__(self, shp: IO[bytes], shx: IO[bytes], kind: int) -> None:
+        self._shp, self._shx, self._kind = shp, shx, kind
+        self._number = 0
+        self._box: Box | None = None
+        for file in (shp, shx):
+            file.write(bytes(_HEADER_BYTES))
+
+    @property
+    def size(self) -> int:
+        """Bytes of the larger file so far."""
+        return self._shp.tell()
+
+    def add(self, shape: Shape | None) -> None:
+        """Write a shape; None: a null shape. Heights are left out."""
+        content = struct.pack("<i", _NULL)
+        if shape is not None:
+            west, east, south, north = shape.box()
+            box = (west, south, east, north)
+            self._box = box if self._box is None else _around(self._box, box)
+            content = _point(shape) if self._kind == POINT else _polygon(shape, box)
+        self._number += 1
+        words = len(content) // 2
+        self._shx.write(struct.pack(">2i", self._shp.tell() // 2, words))
+        self._shp.write(struct.pack(">2i", self._number, words) + content)
+
+    def finish(self) -> None:
+        """Write the beginnings, which say how long the files are and where the shapes lie."""
+        for file in (self._shp, self._shx):
+            words = file.tell() // 2
+            file.seek(0)
+            file.write(struct.pack(">7i", _FILE_CODE, 0, 0, 0, 0, 0, words))
+            box = self._box or (0.0, 0.0, 0.0, 0.0)
+            file.write(struct.pack("<2i8d", _VERSION, self._kind, *box, 0.0, 0.0, 0.0, 0.0))
+
+
+def _point(shape: Shape) -> bytes:
+    return struct.pack("<i2d", POINT, *shape.position[:2])
+
+
+def _polygon(shape: Shape, box: Box) -> bytes:
+    """All rings of all parts. Exterior rings run clockwise here, and holes the other way."""
+    rings = [ring[::-1] for ring in shape.rings()]
+    sizes = [len(ring) for ring in rings]
+    starts = accumulate(sizes[:-1], initial=0)
+    ordinates = chain.from_iterable(position[:2] for ring in rings for position in ring)
+    head = struct.pack("<i4d2i", POLYGON, *box, len(rings), sum(sizes))
+    places = struct.pack(f"<{len(rings)}i", *starts)
+    return head + places + struct.pack(f"<{2 * sum(sizes)}d", *ordinates)
+
+
+def _around(first: Box, second: Box) -> Box:
+    """The box around two boxes."""
+    west, south, east, north = zip(first, second, strict=True)
+    return min(west), min(south), max(east), max(north)

@@ -1,0 +1,56 @@
+"""Files that exist as long as they are open. They are unlinked before anything is in them, so that
+nothing is left of them however the process ends."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
+from typing import IO, Final
+
+# What fails is not rolled back, but dropped with the file; a journal would need a name.
+_PRAGMAS: Final = (
+    "journal_mode=OFF", "synchronous=OFF", "locking_mode=EXCLUSIVE", "temp_store=MEMORY",
+)  # fmt: skip
+_DISK: Final = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN)
+
+
+@contextmanager
+def new_file(folder: Path) -> Iterator[IO[bytes]]:
+    """A file to write. It stays open, at its beginning, when the block ends, and is closed when the
+    block raises. Raises OSError."""
+    with ExitStack() as stack:
+        file = stack.enter_context(tempfile.TemporaryFile(dir=folder))
+        yield file
+        file.seek(0)
+        stack.pop_all()
+
+
+@contextmanager
+def new_database(folder: Path) -> Iterator[tuple[sqlite3.Connection, IO[bytes]]]:
+    """A new SQLite database, and the file that it is in. The file stays open when the block ends,
+    and is closed when the block raises.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    place = Path(tempfile.mkdtemp(dir=folder))  # mode 0700
+    try:
+        file = (place / "database").open("w+b")
+        connection = sqlite3.connect(place / "database", isolation_level=None)
+        for pragma in _PRAGMAS:
+            connection.execute(f"PRAGMA {pragma}")
+    finally:
+        shutil.rmtree(place)
+    try:
+        with closing(connection):
+            yield connection, file
+    except BaseException as error:
+        file.close()
+        code = getattr(error, "sqlite_errorcode", None)
+        if code is not None and code & 0xFF in _DISK:
+            raise OSError(str(error)) from error
+        raise

@@ -1,0 +1,90 @@
+"""KML: types, geometries, and characters that XML cannot have."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from app.formats.writers.kml import write_kml
+from tests.formats.writers.sources import Record, asset, project, read_with_gdal, source, write
+from tests.make.geometry import multi_square, point, square
+
+_KML = {"k": "http://www.opengis.net/kml/2.2"}
+
+
+def _document(*records: Record) -> Any:
+    return ElementTree.fromstring(b"".join(write_kml(source(*records))))
+
+
+def _schema(*records: Record) -> dict[str, str]:
+    fields = _document(*records).iterfind(".//k:SimpleField", _KML)
+    return {each.get("name"): each.get("type") for each in fields}
+
+
+def test_data_is_typed_by_a_schema() -> None:
+    metadata = {"n": 1, "big": 2**40, "huge": 2**62, "f": 0.5, "b": True, "t": "x", "j": []}
+    schema = _schema(project(metadata=metadata))
+    assert {name: schema[name] for name in metadata} == {
+        "n": "int", "big": "double", "huge": "string", "f": "double", "b": "bool", "t": "string",
+        "j": "string",
+    }  # fmt: skip
+    assert schema["area_hectares"] == "double"
+    assert not {"name", "description"} & set(schema)
+
+
+def test_a_placemark_has_the_name_and_the_description_of_a_project() -> None:
+    placemark = _document(project(description="Old growth")).find(".//k:Placemark", _KML)
+    assert placemark.get("id") == project()["id"]
+    assert placemark.findtext("k:name", None, _KML) == "Forest 1"
+    assert placemark.findtext("k:description", None, _KML) == "Old growth"
+
+
+def test_the_description_of_an_asset_is_data() -> None:
+    """It is of the client's own, and can be anything."""
+    document = _document(asset(location=point(), metadata={"description": 5}))
+    assert document.find(".//k:SimpleData[@name='description']", _KML).text == "5"
+
+
+def test_parts_are_a_multigeometry() -> None:
+    document = _document(project(geometry=multi_square((1, 1), (3, 3))), project(geometry=square()))
+    first, second = document.iterfind(".//k:Placemark", _KML)
+    assert len(first.findall("k:MultiGeometry/k:Polygon", _KML)) == 2
+    assert second.find("k:Polygon", _KML) is not None
+
+
+def test_heights_are_kept() -> None:
+    document = _document(asset(location={"type": "Point", "coordinates": [1, 2, 300.5]}))
+    assert document.findtext(".//k:coordinates", None, _KML) == "1,2,300.5"
+
+
+@pytest.mark.parametrize(
+    ("name", "read"),
+    [
+        ("<script>&amp;\"'", "<script>&amp;\"'"),
+        ("]]>", "]]>"),
+        ("bell\a and \x1f", "bell\ufffd and \ufffd"),
+        ("\ufffe\uffff", "\ufffd\ufffd"),
+        ("two\r\nlines", "two\r\nlines"),
+        ("𐀀🌲", "𐀀🌲"),
+    ],
+)
+def test_any_text_is_valid_xml(name: str, read: str) -> None:
+    document = _document(project(name=name, metadata={"t": name}))
+    placemark = document.find(".//k:Placemark", _KML)
+    assert placemark.findtext("k:name", None, _KML) == read
+    assert placemark.find(".//k:SimpleData[@name='t']", _KML).text == read
+
+
+def test_a_key_with_markup_is_valid_xml(tmp_path: Path) -> None:
+    key = 'a"<b>&'
+    layer = read_with_gdal(write(source(project(metadata={key: 1})), "kml", tmp_path))
+    assert layer.columns[key] == [1]
+
+
+def test_keys_that_differ_in_case_are_both_there(tmp_path: Path) -> None:
+    record = project(metadata={"region": 1, "Region": 2})
+    columns = read_with_gdal(write(source(record), "kml", tmp_path)).columns
+    assert (columns["region"], columns["Region_2"]) == ([1], [2])
