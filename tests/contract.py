@@ -99,9 +99,13 @@ def _check_operation(app: Flask, response: TestResponse, rule: str, sent: set[st
     )
     missing = headers - sent - _NOT_ALWAYS - (_LIMITS if unlimited else set())
     assert not missing, f"{where} does not send {missing}"
-    content = _resolve(document, documented).get("content", {}).get("application/json")
-    if content is None or response.request.method == "HEAD":
+    contents = _resolve(document, documented).get("content", {})
+    if not contents or response.request.method == "HEAD":
         assert not response.get_data(), f"{where} has a body that is not documented"
+        return
+    content = contents.get(response.content_type)
+    assert content is not None, f"{where} is {response.content_type}, which is not documented"
+    if content["schema"].get("format") == "binary":
         return
     body = json.loads(decoded(response.get_data(), response.headers.get("Content-Encoding")))
     errors = list(_validator(app, content["schema"]["$ref"]).iter_errors(body))

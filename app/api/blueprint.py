@@ -19,12 +19,15 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from app.api import idempotency
 from app.api.error_handlers import as_api_error, render
+from app.api.feature_schemas import geojson_of
 from app.api.idempotency import IdempotentRequest, StillRunning
+from app.api.media_types import PARAMETER
 from app.api.parsing import PARSER, refuse_body, refuse_parameters
 from app.auth.guard import ANY_CREDENTIAL, require
 from app.auth.principal import Principal
 from app.db.extensions import db
 from app.db.replica import read_from_replica
+from app.formats.writers.features import FeatureType
 from app.http.errors import ApiError
 from app.http.etags import IfMatch
 from app.openapi.operations import Contract, describe, finish, is_form, path_parameters
@@ -64,6 +67,8 @@ class ApiBlueprint(Blueprint):  # type: ignore[misc]
         conditional: bool = False,
         from_replica: bool = False,
         refusals: Mapping[int, str] | None = None,
+        features: FeatureType | None = None,
+        files: Mapping[str, str] | None = None,
     ) -> Callable[[View], View]:
         """Declare an operation.
 
@@ -82,6 +87,9 @@ class ApiBlueprint(Blueprint):  # type: ignore[misc]
             conditional: whether it heeds If-Match, which the view gets as ``if_match``.
             from_replica: whether a replica of the database may be read, where there is one.
             refusals: the components of answers that are refused otherwise than usual, by status.
+            features: how a record becomes a Feature, where a client can ask for GeoJSON: with
+                ``Accept``, or with the parameter ``format`` that the operation has besides.
+            files: the media types of success that are files, each with the beginning of one.
 
         The view is called as ``view(principal, [loaded], [if_match=…], **path_ids)``.
         """
@@ -95,11 +103,15 @@ class ApiBlueprint(Blueprint):  # type: ignore[misc]
             conflicts,
             conditional,
             dict(refusals or {}),
+            geojson_of(gives[1], features) if features else None,
+            dict(files or {}),
         )
 
         def decorate(view: View) -> View:
             if method == "GET":
-                run = _read(self._with_query(view, query), needs, precheck, from_replica)
+                known = PARAMETER if features else ""
+                read = _with_features(self._with_query(view, query, known), features)
+                run = _read(read, needs, precheck, from_replica)
             else:
                 change = _committed(_with_if_match(view) if conditional else view)
                 change = change if before is None else _prepared(change, before)
@@ -116,15 +128,16 @@ class ApiBlueprint(Blueprint):  # type: ignore[misc]
 
         return decorate
 
-    def _with_query(self, view: View, query: type[ma.Schema] | None) -> View:
-        """A reading ``view`` behind the parsing of its query string."""
+    def _with_query(self, view: View, query: type[ma.Schema] | None, known: str) -> View:
+        """A reading ``view`` behind the parsing of its query string. Without a schema it reads the
+        parameter ``known`` itself, if any."""
         if query is not None:
             return self.arguments(query(), location="query")(view)  # type: ignore[no-any-return]
 
         @wraps(view)
         def without_parameters(*args: Any, **ids: str) -> Response:
             answer = view(*args, **ids)  # first, as what is absent is 404 whatever else is wrong
-            refuse_parameters(request)
+            refuse_parameters(request, but=known)
             return answer
 
         return without_parameters
@@ -145,6 +158,19 @@ class ApiBlueprint(Blueprint):  # type: ignore[misc]
             return view(*args, **ids)
 
         return without_parameters
+
+
+def _with_features(view: View, features: FeatureType | None) -> View:
+    """``view``, whose answer ``app.api.envelope`` writes as GeoJSON if the client wants that."""
+    if features is None:
+        return view
+
+    @wraps(view)
+    def run(*args: Any, **ids: str) -> Response:
+        g.features = features
+        return view(*args, **ids)
+
+    return run
 
 
 def _read(view: View, needs: str, precheck: Precheck | None, from_replica: bool) -> View:

@@ -1,10 +1,14 @@
-"""The shapes of answers: one resource, a page of them, a whole list, nothing."""
+"""The shapes of answers: one resource, a page of them, a whole list, nothing.
+
+One resource, or a page, that has a geometry is a Feature or FeatureCollection where the client asks
+for GeoJSON.
+"""
 
 from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from functools import partial
 from itertools import chain, islice
@@ -12,22 +16,28 @@ from tempfile import SpooledTemporaryFile
 from typing import IO, Any, Final
 from urllib.parse import urlencode
 
-from flask import Response, current_app, request
+from flask import Response, current_app, g, request
 
+from app.api.media_types import JSON, wanted_features
 from app.api.requests import request_id
+from app.formats.writers.features import Feature
+from app.http import etags
 from app.http.errors import ServiceUnavailable
-from app.http.etags import entity_tag, parse_tags
+from app.http.etags import entity_tag, parse_tags, with_coding
 from app.http.urls import absolute_url
+from app.openapi.geojson import GEOJSON
 from app.values import clock
 from app.values.strict_json import dumps
 
 log = logging.getLogger(__name__)
 
-JSON: Final = "application/json"
 _LARGE: Final = 1024 * 1024
 _IN_MEMORY: Final = 8 * _LARGE  # of a list; the rest of a longer one waits in a file
 _BLOCK: Final = 256 * 1024
 _END: Final = b"]"  # of an array
+
+# What stands after the array of a list, and the part of it that the entity tag is made of.
+_Ending = Callable[[], tuple[bytes, bytes]]
 
 
 def single(
@@ -39,27 +49,39 @@ def single(
         location: the path of a new resource.
     """
     data = dumps(record)
-    meta = {"request_id": request_id(), "timestamp": clock.format_time(clock.now())}
-    parts = [b'{"data":', data, b',"meta":', dumps(meta), b"}"]
-    response = _tagged(parts, sum(map(len, parts)), entity_tag([data]), status)
+    tag = entity_tag([data])
+    if features := wanted_features():
+        body = dumps(features.feature(record).as_geojson())
+        response = _tagged([body], len(body), with_coding(tag, etags.GEOJSON), status, GEOJSON)
+    else:
+        meta = {"request_id": request_id(), "timestamp": clock.format_time(clock.now())}
+        parts = [b'{"data":', data, b',"meta":', dumps(meta), b"}"]
+        response = _tagged(parts, sum(map(len, parts)), tag, status)
     if location is not None:
         response.headers["Location"] = absolute_url(location)
     return response
 
 
 def page(records: Iterable[Any], *, total: int, number: int, size: int) -> Response:
-    """One page of a list: ``{data, meta: {total, page, per_page, total_pages}}`` with ``Link``."""
+    """One page of a list: ``{data, meta: {total, page, per_page, total_pages}}`` with ``Link``; or
+    a FeatureCollection, with the members of OGC API Features (OGC 17-069r4, section 7.15)."""
     last = -(-total // size)
-    meta = {"total": total, "page": number, "per_page": size, "total_pages": last}
-    response = _listed(records, meta)
-    response.headers["Link"] = _links(number, max(last, 1))
+    pages = _pages(number, max(last, 1))
+    kept = {"format": "geojson"} if (features := wanted_features()) else {}
+    if features:
+        response = _feature_collection(map(features.feature, records), total, pages)
+    else:
+        meta = {"total": total, "page": number, "per_page": size, "total_pages": last}
+        response = _in_envelope(records, meta)
+    links = (f'<{_page_url(target, **kept)}>; rel="{rel}"' for rel, target in pages.items())
+    response.headers["Link"] = ", ".join(links)
     return response
 
 
 def complete_list(records: Iterable[Any]) -> Response:
     """A list without pages: ``{data, meta: {total}}``."""
     records = list(records)
-    return _listed(records, {"total": len(records)})
+    return _in_envelope(records, {"total": len(records)})
 
 
 def nothing() -> Response:
@@ -74,36 +96,69 @@ def bare(value: Mapping[str, Any]) -> Response:
     return Response(dumps(value), content_type=JSON)
 
 
-def _listed(records: Iterable[Any], meta: Mapping[str, Any]) -> Response:
+def _in_envelope(records: Iterable[Any], meta: Mapping[str, Any]) -> Response:
+    ending = dumps(meta)
+    return _listed(records, b'{"data":', lambda: (b',"meta":%b}' % ending, ending), JSON)
+
+
+def _feature_collection(
+    features: Iterable[Feature], total: int, pages: Mapping[str, int]
+) -> Response:
+    """The tag leaves out when this was asked for."""
+    returned = 0
+
+    def counted() -> Iterator[dict[str, Any]]:
+        nonlocal returned
+        for feature in features:
+            returned += 1
+            yield feature.as_geojson()
+
+    def ending() -> tuple[bytes, bytes]:
+        numbers = dumps({"numberMatched": total, "numberReturned": returned})
+        others = {
+            "timeStamp": clock.format_time(clock.now()),
+            "links": [
+                {"rel": rel, "type": GEOJSON, "href": _page_url(pages[rel], format="geojson")}
+                for rel in ("prev", "next")
+                if rel in pages
+            ],
+        }
+        return b",%b,%b" % (numbers[1:-1], dumps(others)[1:]), numbers
+
+    head = b'{"type":"FeatureCollection","features":'
+    return _listed(counted(), head, ending, GEOJSON)
+
+
+def _listed(items: Iterable[Any], head: bytes, ending: _Ending, media_type: str) -> Response:
     """A list: a small one is written at once, a large one piece by piece.
 
     Raises:
         ServiceUnavailable: there is no room on the disk for a large one.
     """
-    ending = dumps(meta)
-    pieces = _array(records)
+    pieces = _array(items)
     first = list(islice(pieces, 3))
     if first[-1] != _END:
-        return _from_file(chain(first, pieces), ending)
-    parts = [b'{"data":', *first, b',"meta":', ending, b"}"]
-    return _tagged(parts, sum(map(len, parts)), entity_tag([*first, ending]), 200)
+        return _from_file(head, chain(first, pieces), ending, media_type)
+    end, tagged = ending()
+    parts = [head, *first, end]
+    return _tagged(parts, sum(map(len, parts)), entity_tag([*first, tagged]), 200, media_type)
 
 
-def _from_file(array: Iterable[bytes], ending: bytes) -> Response:
+def _from_file(head: bytes, array: Iterable[bytes], ending: _Ending, media_type: str) -> Response:
     """A list that may be larger than the memory, as one of large boundaries may."""
     folder = current_app.instance_path  # not /tmp, which is memory on many machines
     place = folder if os.path.isdir(folder) else None
     try:
         with ExitStack() as stack:
             file = stack.enter_context(SpooledTemporaryFile(_IN_MEMORY, dir=place))
-            file.write(b'{"data":')
-            tag = entity_tag(chain(_written(array, file), [ending]))
-            file.write(b',"meta":%b}' % ending)
+            file.write(head)
+            tag = entity_tag(chain(_written(array, file), _written_end(ending, file)))
             size = file.tell()
             file.seek(0)
             if size < _LARGE:
-                return _tagged([file.read()], size, tag, 200)
-            response = _tagged(iter(partial(file.read, _BLOCK), b""), size, tag, 200)
+                return _tagged([file.read()], size, tag, 200, media_type)
+            blocks = iter(partial(file.read, _BLOCK), b"")
+            response = _tagged(blocks, size, tag, 200, media_type)
             response.call_on_close(stack.pop_all().close)
             return response
     except OSError as error:  # also of closing the file, which tries once more to write
@@ -139,19 +194,30 @@ def _written(pieces: Iterable[bytes], file: IO[bytes]) -> Iterator[bytes]:
         yield piece
 
 
-def _tagged(parts: Iterable[bytes], size: int, tag: str, status: int) -> Response:
+def _written_end(ending: _Ending, file: IO[bytes]) -> Iterator[bytes]:
+    """What the tag is made of, of an end that is written to the file."""
+    end, tagged = ending()
+    file.write(end)
+    yield tagged
+
+
+def _tagged(
+    parts: Iterable[bytes], size: int, tag: str, status: int, media_type: str = JSON
+) -> Response:
     """The answer of these bytes, or 304 when the client has it already."""
     if request.method in ("GET", "HEAD") and _is_known(tag):
         # These two are not sent: they say what it stands for (``app.http.compression``).
-        response = Response(status=304, content_type=JSON)
+        response = Response(status=304, content_type=media_type)
         response.content_length = size
     elif size < _LARGE:
-        response = Response(b"".join(parts), status=status, content_type=JSON)
+        response = Response(b"".join(parts), status=status, content_type=media_type)
     else:  # goes out as it is, rather than as part of a copy
-        response = Response(parts, status=status, content_type=JSON)
+        response = Response(parts, status=status, content_type=media_type)
         response.content_length = size
     response.headers["ETag"] = tag
     response.headers["Cache-Control"] = "private, no-cache"
+    if "features" in g:
+        response.headers["Vary"] = "Accept"
     return response
 
 
@@ -163,14 +229,18 @@ def _is_known(tag: str) -> bool:
     return tags is None or tag in {known.removeprefix("W/") for known in tags}
 
 
-def _links(number: int, last: int) -> str:
-    """RFC 8288 links to the first, previous, next and last page."""
+def _pages(number: int, last: int) -> dict[str, int]:
+    """The first, previous, next and last page, by their relation to this one (RFC 8288)."""
     pages = {"first": 1}
     if number > 1:
         pages["prev"] = min(number - 1, last)
     if number < last:
         pages["next"] = number + 1
-    pages["last"] = last
+    return pages | {"last": last}
+
+
+def _page_url(page: int, **parameters: str) -> str:
+    """The URL of another page of the list, with the parameters of this one."""
     others = {name: value for name, value in request.args.items() if name != "page"}
-    stem = absolute_url(f"{request.path}?{urlencode(others | {'page': ''})}")
-    return ", ".join(f'<{stem}{target}>; rel="{rel}"' for rel, target in pages.items())
+    query = urlencode(others | parameters | {"page": page})
+    return absolute_url(f"{request.path}?{query}")

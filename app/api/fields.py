@@ -10,6 +10,7 @@ from marshmallow import fields, validate
 
 from app.api.expensive import expensive_work
 from app.geometry import GeometryInvalid, Problem, read_bbox, read_boundary, read_point
+from app.openapi.geojson import FORMAT_DESCRIPTION, FORMATS
 from app.policy import bounds
 from app.policy.fields import Field
 from app.values.fields import QueryInteger, QuerySchema, Text, Timestamp
@@ -181,8 +182,20 @@ class PageQuerySchema(QuerySchema):
     )
 
 
-class ListQuerySchema(PageQuerySchema):
-    """Which resources of a list, in which order, with which fields."""
+class SearchText(Text):
+    """Part of the texts of a record.
+
+    Args:
+        where: what it is part of, such as "the name".
+    """
+
+    def __init__(self, where: str) -> None:
+        description = f"Part of {where}. Case is ignored, accents are not."
+        super().__init__(longest=bounds.SEARCH_LENGTH, metadata={"description": description})
+
+
+class FilterQuerySchema(QuerySchema):
+    """Which records."""
 
     ids = CommaSeparated(
         "ids",
@@ -200,6 +213,16 @@ class ListQuerySchema(PageQuerySchema):
             )
         }
     )
+    bbox = BoundingBox()
+
+
+class ListQuerySchema(PageQuerySchema, FilterQuerySchema):
+    """Which records of a list, in which order, with which fields, in which format."""
+
+    format = fields.String(
+        validate=validate.OneOf(FORMATS), metadata={"description": FORMAT_DESCRIPTION}
+    )
+
     order = fields.String(
         validate=validate.OneOf(("asc", "desc")),
         metadata={
@@ -207,7 +230,11 @@ class ListQuerySchema(PageQuerySchema):
             "fields ascending."
         },
     )
-    bbox = BoundingBox()
+
+    @ma.post_load
+    def _leave_out_format(self, data: dict[str, Any], **_: Any) -> dict[str, Any]:
+        """``app.api.media_types`` reads it; it does not change which records there are."""
+        return {name: value for name, value in data.items() if name != "format"}
 
 
 def _one_of(*kinds: str, allow_none: bool) -> dict[str, Any]:

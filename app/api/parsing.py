@@ -102,13 +102,21 @@ def refuse_repeats(req: Request) -> None:
         raise BadRequest("The query parameters are not valid.", details=details)
 
 
-def refuse_parameters(req: Request) -> None:
-    """Raises BadRequest when a route that takes no query parameters was given some."""
-    if req.args:
-        names = islice(req.args, MOST_DETAILS)
-        details = [
-            Detail(_shortened(name), "This operation takes no query parameters.") for name in names
-        ]
+def refuse_parameters(req: Request, *, but: str = "") -> None:
+    """Raises BadRequest when a route was given query parameters that it does not take.
+
+    Args:
+        but: the one that it takes, if any.
+    """
+    if not req.args:
+        return
+    if but in req.args:
+        refuse_repeats(req)
+    message = f"The only query parameter of this operation is {but}."
+    message = message if but else "This operation takes no query parameters."
+    unknown = (name for name in req.args if name != but)
+    details = [Detail(_shortened(name), message) for name in islice(unknown, MOST_DETAILS)]
+    if details:
         raise BadRequest("The query parameters are not valid.", details=details)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import marshmallow as ma
 from flask import Response, request
 
-from app.api.envelope import JSON
+from app.api.media_types import JSON
 from app.api.parsing import PARSER, refuse_parameters, whole_body
 from app.api.requests import request_id
 from app.http.errors import ServiceUnavailable, Unauthorized

@@ -20,6 +20,7 @@ from app.assets.schemas import (
     AssetUpdateSchema,
 )
 from app.auth.principal import Principal
+from app.formats.writers.features import ASSETS
 from app.http.etags import IfMatch
 from app.projects.service import check_project
 
@@ -39,6 +40,7 @@ _ONE = f"{_ALL}/<asset_id>"
     needs="assets:read",
     query=AccountAssetQuerySchema,
     gives=(200, page_of(AssetSchema, some_fields=True)),
+    features=ASSETS,
     from_replica=True,
 )
 def list_all_assets(principal: Principal, values: dict[str, Any]) -> Response:
@@ -56,6 +58,7 @@ def list_all_assets(principal: Principal, values: dict[str, Any]) -> Response:
     precheck=check_project,
     query=AssetQuerySchema,
     gives=(200, page_of(AssetSchema, some_fields=True)),
+    features=ASSETS,
     from_replica=True,
 )
 def list_assets(principal: Principal, values: dict[str, Any], project_id: str) -> Response:
@@ -65,7 +68,9 @@ def list_assets(principal: Principal, values: dict[str, Any], project_id: str) -
     return envelope.page(records, total=total, number=query.page, size=query.per_page)
 
 
-@bp.operation("GET", _ONE, needs="assets:read", gives=(200, single_of(AssetSchema)))
+@bp.operation(
+    "GET", _ONE, needs="assets:read", gives=(200, single_of(AssetSchema)), features=ASSETS
+)
 def read_asset(principal: Principal, project_id: str, asset_id: str) -> Response:
     """Read an asset."""
     return envelope.single(service.read_asset(principal.account_id, project_id, asset_id))

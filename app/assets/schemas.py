@@ -10,13 +10,13 @@ from typing import ClassVar
 from marshmallow import validate
 from marshmallow.fields import String
 
-from app.api.fields import FieldNames, ListQuerySchema, RecordId
+from app.api.fields import FieldNames, ListQuerySchema, RecordId, SearchText
 from app.api.resource_fields import create_fields, filter_fields, shown_fields, update_fields
 from app.api.schemas import OutputSchema
 from app.assets import examples
 from app.policy import bounds
 from app.policy.fields import ASSET
-from app.values.fields import InputSchema, Text
+from app.values.fields import InputSchema
 
 
 class AssetSchema(OutputSchema):
@@ -52,10 +52,7 @@ class AssetQuerySchema(ListQuerySchema):
     class Meta(ListQuerySchema.Meta):
         include = filter_fields(ASSET)
 
-    search = Text(
-        longest=bounds.SEARCH_LENGTH,
-        metadata={"description": "Part of the name. Case is ignored, accents are not."},
-    )
+    search = SearchText("the name")
     sort = String(
         validate=validate.OneOf(bounds.ASSET_SORTS),
         load_default="created_at",

@@ -9,6 +9,8 @@ from typing import Final
 
 from app.http.errors import BadRequest, Detail, PreconditionFailed
 
+GEOJSON: Final = "geojson"  # at the end of the tag of a GeoJSON Feature
+
 _TAG: Final = re.compile(r'(?:W/)?"[\x21\x23-\x7e\x80-\xff]*+"')
 # RFC 9110, section 5.6.1: elements of a list may be empty.
 _TAGS: Final = re.compile(rf"\s*+(?:{_TAG.pattern})?+(?:\s*+,\s*+(?:{_TAG.pattern})?+)*+\s*+")
@@ -45,7 +47,8 @@ def parse_tags(header: str, name: str) -> frozenset[str] | None:
 
 
 def with_coding(tag: str, coding: str) -> str:
-    """The tag of a representation in a content coding: ``"…"`` is ``"…-gzip"`` then."""
+    """The tag of a representation in a content coding, or in another format: ``"…"`` is
+    ``"…-gzip"`` then."""
     return f'{tag[:-1]}-{coding}"'
 
 
@@ -56,10 +59,12 @@ def without_coding(header: str, codings: Iterable[str]) -> str:
 
 
 class IfMatch:
-    """The precondition of a change: the resource is still as the client knows it."""
+    """The precondition of a change: the resource is still as the client knows it, in any format."""
 
     def __init__(self, header: str | None) -> None:
-        self._tags = parse_tags(header, "If-Match") if header is not None else None
+        self._tags = None
+        if header is not None:
+            self._tags = parse_tags(without_coding(header, (GEOJSON,)), "If-Match")
 
     def check(self, data: bytes) -> None:
         """Compare with the resource as it is now, inside the transaction of the change.

@@ -10,6 +10,21 @@ from typing import Any, Final
 
 from app.policy.bounds import GEOMETRY_POSITIONS
 
+GEOJSON: Final = "application/geo+json"
+FORMATS: Final = ("json", "geojson")
+FORMAT_DESCRIPTION: Final = (
+    "`geojson` for features (RFC 7946), by default `json`. The header "
+    "`Accept: application/geo+json` does the same."
+)
+# The parameter of operations that have no other one.
+FORMAT: Final[dict[str, Any]] = {
+    "in": "query",
+    "name": "format",
+    "required": False,
+    "description": FORMAT_DESCRIPTION,
+    "schema": {"type": "string", "enum": list(FORMATS)},
+}
+
 _POSITION: Final = {"$ref": "#/components/schemas/Position"}
 _RING: Final = {
     "type": "array",

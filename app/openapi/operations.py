@@ -10,6 +10,7 @@ import marshmallow as ma
 
 from app.auth.guard import ANY_CREDENTIAL, OR, PROFILE
 from app.openapi.components import EVERYWHERE, OAUTH, REFUSALS, SECURITY, header_refs
+from app.openapi.geojson import FORMAT, GEOJSON
 from app.openapi.schemas import example_of, is_enveloped
 from app.policy.permissions import PERMISSIONS, SCOPES
 
@@ -21,7 +22,8 @@ _UPDATE: Final = (
 
 class Contract(NamedTuple):
     """What an operation promises, as ``ApiBlueprint.operation`` has it. ``refusals`` names the
-    answers that are refused otherwise than the others of their status."""
+    answers that are refused otherwise than the others of their status. ``files`` has the beginning
+    of a file of each media type."""
 
     method: str
     path: str
@@ -31,6 +33,8 @@ class Contract(NamedTuple):
     conflicts: bool
     conditional: bool
     refusals: dict[int, str]
+    geojson: type[ma.Schema] | None
+    files: dict[str, str]
 
     @property
     def repeatable(self) -> bool:
@@ -77,7 +81,10 @@ def finish(
     if (also := getattr(contract.takes, "also", None)) is not None:
         content = document["requestBody"]["content"]["application/json"]
         content["schema"] = {"oneOf": [content["schema"], also]}
-    document.setdefault("parameters", []).extend(_header_parameters(contract))
+    if contract.geojson or contract.files:
+        success = document["responses"][contract.gives[0]]
+        success["content"] = success.get("content", {}) | _other_contents(contract)
+    document.setdefault("parameters", []).extend(_other_parameters(document, contract))
     text = [noted["docstring"].get("description", ""), _UPDATE if contract.method == "PUT" else ""]
     text += [permission_sentence(contract.needs)]
     noted["docstring"]["description"] = "\n\n".join(each for each in text if each)
@@ -87,6 +94,17 @@ def finish(
 def is_form(takes: type[ma.Schema] | None) -> bool:
     """Whether a body is a form with several parts, one of them a file."""
     return bool(getattr(takes, "is_form", False))
+
+
+def _other_contents(contract: Contract) -> dict[str, Any]:
+    """The forms besides JSON in which a success goes out, by media type."""
+    contents: dict[str, Any] = {
+        media_type: {"schema": {"type": "string", "format": "binary"}, "example": beginning}
+        for media_type, beginning in contract.files.items()
+    }
+    if (schema := contract.geojson) is not None:
+        contents[GEOJSON] = {"schema": schema, "example": example_of(schema)}
+    return contents
 
 
 def path_parameters(path: str) -> list[dict[str, Any]]:
@@ -131,6 +149,13 @@ def _refusals(contract: Contract) -> dict[str, Any]:
     return responses
 
 
+def _other_parameters(document: dict[str, Any], contract: Contract) -> list[Any]:
+    """Those that no schema has: headers, and ``format`` where that is the only parameter."""
+    has_query = any(each["in"] == "query" for each in document.get("parameters", []))
+    is_missing = contract.geojson is not None and not has_query
+    return [*([FORMAT] if is_missing else []), *_header_parameters(contract)]
+
+
 def _header_parameters(contract: Contract) -> list[str]:
     names = ["X-Request-Id"]
     names += ["If-None-Match"] if contract.tagged else []
@@ -144,6 +169,7 @@ def _success_headers(contract: Contract) -> list[str]:
     names += ["Idempotency-Replayed"] if contract.repeatable else []
     names += ["ETag", "Cache-Control"] if is_enveloped(schema) else []
     names += ["Location"] if status in (201, 202) else []
+    names += ["Cache-Control", "Content-Disposition"] if contract.files else []
     names += ["Link"] if getattr(schema, "paged", False) else []
     return names
 

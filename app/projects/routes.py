@@ -10,9 +10,9 @@ from app.api import envelope
 from app.api.blueprint import ApiBlueprint
 from app.api.schemas import page_of, single_of
 from app.auth.principal import Principal
+from app.formats.writers.features import PROJECTS
 from app.http.etags import IfMatch
 from app.projects import listing, service
-from app.projects.listing import project_query
 from app.projects.record import project_record
 from app.projects.schemas import (
     GeometryCheckSchema,
@@ -27,6 +27,7 @@ bp = ApiBlueprint(
     "projects", __name__, url_prefix="/v1", description="Forest areas with their boundaries."
 )
 _ONE = "/projects/<project_id>"
+_PROJECT = (200, single_of(ProjectSchema))
 
 
 @bp.operation(
@@ -35,6 +36,7 @@ _ONE = "/projects/<project_id>"
     needs="projects:read",
     query=ProjectQuerySchema,
     gives=(200, page_of(ProjectSchema, some_fields=True)),
+    features=PROJECTS,
     from_replica=True,
 )
 def list_projects(principal: Principal, values: dict[str, Any]) -> Response:
@@ -43,12 +45,12 @@ def list_projects(principal: Principal, values: dict[str, Any]) -> Response:
     Archived projects are included; `status=active` leaves them out. Boundaries can be
     large: name the fields that you need in `fields`.
     """
-    query = project_query(**values)
+    query = listing.project_query(**values)
     records, total = listing.list_projects(principal.account_id, query)
     return envelope.page(records, total=total, number=query.page, size=query.per_page)
 
 
-@bp.operation("GET", _ONE, needs="projects:read", gives=(200, single_of(ProjectSchema)))
+@bp.operation("GET", _ONE, needs="projects:read", gives=_PROJECT, features=PROJECTS)
 def read_project(principal: Principal, project_id: str) -> Response:
     """Read a project."""
     return envelope.single(service.read_project(principal.account_id, project_id))
@@ -69,8 +71,7 @@ def create_project(principal: Principal, values: dict[str, Any]) -> Response:
     same slug or `external_id`, the response is 409 and names that project.
     """
     project = service.create_project(principal, **values)
-    location = f"/v1/projects/{project['id']}"
-    return envelope.single(project, status=201, location=location)
+    return envelope.single(project, status=201, location=f"/v1/projects/{project['id']}")
 
 
 @bp.operation(
@@ -79,7 +80,7 @@ def create_project(principal: Principal, values: dict[str, Any]) -> Response:
     needs="projects:write",
     precheck=service.check_project,
     takes=ProjectUpdateSchema,
-    gives=(200, single_of(ProjectSchema)),
+    gives=_PROJECT,
     conditional=True,
 )
 def update_project(
@@ -110,7 +111,7 @@ def delete_project(principal: Principal, project_id: str, if_match: IfMatch) -> 
     f"{_ONE}/archive",
     needs="projects:write",
     precheck=service.check_project,
-    gives=(200, single_of(ProjectSchema)),
+    gives=_PROJECT,
     conflicts=True,
     conditional=True,
 )
@@ -124,7 +125,7 @@ def archive_project(principal: Principal, project_id: str, if_match: IfMatch) ->
     f"{_ONE}/restore",
     needs="projects:write",
     precheck=service.check_project,
-    gives=(200, single_of(ProjectSchema)),
+    gives=_PROJECT,
     conflicts=True,
     conditional=True,
 )

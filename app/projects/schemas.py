@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from marshmallow import fields, post_load, pre_load, validate
 
-from app.api.fields import FieldNames, ListQuerySchema
+from app.api.fields import FieldNames, ListQuerySchema, SearchText
 from app.api.resource_fields import create_fields, filter_fields, shown_fields, update_fields
 from app.api.schemas import OutputSchema
 from app.geometry import PROBLEM_CODES
@@ -18,7 +18,7 @@ from app.policy import bounds
 from app.policy.fields import PROJECT
 from app.projects import examples
 from app.projects.validation import geometry_report
-from app.values.fields import Choice, InputSchema, ReadOnlyHere, Text
+from app.values.fields import Choice, InputSchema, ReadOnlyHere
 
 
 class ProjectSchema(OutputSchema):
@@ -56,12 +56,7 @@ class ProjectQuerySchema(ListQuerySchema):
     class Meta(ListQuerySchema.Meta):
         include = filter_fields(PROJECT)
 
-    search = Text(
-        longest=bounds.SEARCH_LENGTH,
-        metadata={
-            "description": "Part of the name or the description. Case is ignored, accents are not."
-        },
-    )
+    search = SearchText("the name or the description")
     sort = fields.String(
         validate=validate.OneOf(bounds.PROJECT_SORTS),
         load_default="created_at",

@@ -66,7 +66,7 @@ def test_an_item(server: Server, item: str, coding: str) -> None:
     plain = _get(server, item)
     answer = _get(server, item, f"Accept-Encoding: {coding}")
     assert answer.headers["content-encoding"] == coding
-    assert answer.headers["vary"] == "Accept-Encoding, Origin"
+    assert answer.headers["vary"] == "Accept, Accept-Encoding, Origin"
     assert int(answer.headers["content-length"]) == len(answer.body) < len(plain.body)
     assert _data(answer) == plain.json["data"]
 
@@ -136,4 +136,4 @@ def test_a_page_of_another_origin(server: Server, item: str) -> None:
     assert question.headers["access-control-allow-methods"] == "DELETE, GET, HEAD, PATCH, PUT"
     read = _get(server, item, f"Origin: {ORIGIN}", "Accept-Encoding: gzip")
     assert read.headers["access-control-allow-origin"] == ORIGIN
-    assert read.headers["vary"] == "Accept-Encoding, Origin"
+    assert read.headers["vary"] == "Accept, Accept-Encoding, Origin"

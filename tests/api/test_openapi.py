@@ -271,7 +271,7 @@ def test_query_parameters_are_described_with_their_bounds(document: dict[str, An
     }
     assert set(parameters) == {
         *("page", "per_page", "status", "search", "sort", "order", "bbox", "fields", "ids"),
-        *("slug", "external_id", "updated_since"),
+        *("slug", "external_id", "updated_since", "format"),
     }
     assert all(
         each.get("description")

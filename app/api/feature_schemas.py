@@ -1,0 +1,95 @@
+"""The shapes of GeoJSON answers. These schemas document; they do not serialise."""
+
+from __future__ import annotations
+
+from copy import copy
+from functools import cache
+from typing import Any, Final
+
+import marshmallow as ma
+from marshmallow import fields, validate
+
+from app.formats.writers.features import FeatureType
+from app.openapi.geojson import GEOJSON
+from app.openapi.schemas import OutputSchema, example_of
+
+_TIME: Final = "2026-01-02T03:04:05.690Z"
+_NEXT: Final = {
+    "rel": "next",
+    "type": GEOJSON,
+    "href": "https://canopy.example.org/v1/projects?format=geojson&page=2",
+}
+
+
+class LinkSchema(OutputSchema):
+    """A link of a FeatureCollection."""
+
+    rel = fields.String(required=True, validate=validate.OneOf(("prev", "next")))
+    type = fields.String(required=True)
+    href = fields.String(required=True)
+
+
+def geojson_of(schema: type[ma.Schema] | None, features: FeatureType) -> type[ma.Schema]:
+    """The schema of the GeoJSON in place of an envelope of one resource, or of a page.
+
+    Args:
+        schema: of the envelope.
+        features: how a record becomes a Feature.
+    """
+    assert schema is not None
+    data: Any = schema._declared_fields["data"]
+    if isinstance(data, fields.List):
+        return _features_of(data.inner.nested, features)  # type: ignore[attr-defined]
+    return _feature_of(data.nested, features)
+
+
+@cache
+def _feature_of(schema: type[ma.Schema], features: FeatureType) -> type[ma.Schema]:
+    name = schema.__name__.removesuffix("Schema")
+    shown = schema._declared_fields
+    properties = {field.name: copy(shown[field.name]) for field in features.property_fields}
+    for field_name, field in properties.items():
+        field.required = field_name == "id"  # a client can ask for some fields only
+    nested = OutputSchema.from_dict(properties, name=f"{name}PropertiesSchema")
+    nested.__doc__ = "The other fields, and the keys of `metadata`."
+    members: dict[str, fields.Field[Any]] = {
+        "type": fields.String(required=True, metadata={"const": "Feature"}),
+        "id": fields.String(required=True),
+        "geometry": shown[features.geometry.name],
+        "properties": fields.Nested(nested, required=True),
+    }
+    example = features.feature(example_of(schema)).as_geojson()
+    return _made(f"{name}Feature", "A GeoJSON Feature (RFC 7946).", members, example)
+
+
+@cache
+def _features_of(schema: type[ma.Schema], features: FeatureType) -> type[ma.Schema]:
+    name = schema.__name__.removesuffix("Schema")
+    feature = _feature_of(schema, features)
+    members: dict[str, fields.Field[Any]] = {
+        "type": fields.String(required=True, metadata={"const": "FeatureCollection"}),
+        "features": fields.List(fields.Nested(feature), required=True),
+        "numberMatched": fields.Integer(required=True, metadata={"minimum": 0}),
+        "numberReturned": fields.Integer(required=True, metadata={"minimum": 0}),
+        "timeStamp": fields.DateTime(required=True),
+        "links": fields.List(fields.Nested(LinkSchema), required=True),
+    }
+    example = {
+        "type": "FeatureCollection",
+        "features": [example_of(feature)],
+        "numberMatched": 21,
+        "numberReturned": 1,
+        "timeStamp": _TIME,
+        "links": [_NEXT],
+    }
+    text = "A GeoJSON FeatureCollection (RFC 7946) of a page, with the members of OGC API Features."
+    return _made(f"{name}FeatureCollection", text, members, example)
+
+
+def _made(
+    name: str, text: str, members: dict[str, fields.Field[Any]], example: Any
+) -> type[ma.Schema]:
+    made = OutputSchema.from_dict(members, name=f"{name}Schema")
+    made.__doc__ = text
+    made.example = example  # type: ignore[attr-defined]
+    return made

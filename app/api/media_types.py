@@ -1,0 +1,37 @@
+"""In which form a client wants resources with a geometry: JSON in the envelope, or GeoJSON."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from flask import g, request
+
+from app.formats.writers.features import FeatureType
+from app.http.errors import BadRequest, Detail
+from app.openapi.geojson import FORMATS, GEOJSON
+
+JSON: Final = "application/json"
+PARAMETER: Final = "format"
+
+
+def wanted_features() -> FeatureType | None:
+    """How the answer to this request becomes GeoJSON, if the client asks for it and the operation
+    has it; else None. JSON is what a client gets that takes both equally.
+
+    Raises:
+        BadRequest: there is no such format.
+    """
+    features: FeatureType | None = g.get("features")
+    return features if features is not None and _wants_geojson() else None
+
+
+def _wants_geojson() -> bool:
+    wanted = request.args.get(PARAMETER)
+    if wanted is None:
+        if GEOJSON not in request.environ.get("HTTP_ACCEPT", "").lower():
+            return False
+        return request.accept_mimetypes.best_match((JSON, GEOJSON)) == GEOJSON
+    if wanted not in FORMATS:
+        detail = Detail(PARAMETER, f"Must be one of: {', '.join(FORMATS)}.")
+        raise BadRequest("The query parameters are not valid.", details=[detail])
+    return wanted == "geojson"
