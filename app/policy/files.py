@@ -62,7 +62,7 @@ EXPORT_KEYS: Final = 1000  # of rows that are looked through at once
 
 # Keys of metadata that become columns of a table; the others share one column.
 COLUMNS_OUT: Final = 200
-COLUMN_NAME_LENGTH: Final = 100  # of a key that becomes a column
+COLUMN_KEY_LENGTH: Final = 100  # of a key that becomes a column
 SHAPEFILE_BYTES: Final = 2**31 - 1  # of each of its files
 SHAPEFILE_TEXT_BYTES: Final = 254  # of a value
 EUDR_BYTES: Final = 25_000_000  # that the Information System takes in one file

@@ -14,7 +14,7 @@ from typing import Any, Final, Literal, NamedTuple
 from app.formats.writers.features import METADATA, Feature
 from app.formats.writers.source import Source
 from app.policy.fields import Field
-from app.policy.files import COLUMN_NAME_LENGTH, COLUMNS_OUT
+from app.policy.files import COLUMN_KEY_LENGTH, COLUMNS_OUT
 from app.values.strict_json import dumps
 
 Type = Literal["text", "integer", "number", "boolean", "time", "json"]
@@ -129,7 +129,7 @@ def _survey(source: Source) -> tuple[dict[str, _Seen], int]:
 
 def _is_plain(name: str) -> bool:
     """Whether a column can have this name: it is short, can be shown, and stands in one line."""
-    return len(name) <= COLUMN_NAME_LENGTH and name.isprintable() and name == name.strip()
+    return len(name) <= COLUMN_KEY_LENGTH and name.isprintable() and name == name.strip()
 
 
 def _column(field: Field) -> Column:
