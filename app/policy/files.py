@@ -38,6 +38,7 @@ GEOMETRY_BYTES: Final = 32 * 1024 * 1024  # of one geometry, as the file has it
 FEATURE_TOKENS: Final = 3_000_000  # of a GeoJSON feature: keys, values, brackets; 300 MB of memory
 CRS_LENGTH: Final = 20_000  # characters that define a coordinate reference system
 XML_DEPTH: Final = 100
+DATABASE_STEPS: Final = 500_000_000  # of SQLite, for a whole GeoPackage
 
 ZIP_MEMBERS: Final = 100
 ZIP_RATIO: Final = 20  # unpacked to packed, of the whole file

@@ -62,14 +62,22 @@ def read_geometry_text(text: str) -> ReadGeometry:
     if text.startswith("{"):
         return _from_geojson(text)
     if _HEX.fullmatch(text):
-        data = bytes.fromhex(text.removeprefix("\\x"))
-        srid = check_wkb(data)
-        return _from_shapely(shapely.from_wkb, data, srid)
+        return read_wkb(bytes.fromhex(text.removeprefix("\\x")))
     srid = None
     if found := _SRID.match(text):
         text, srid = text[found.end() :], int(found[1]) or None
     _check_wkt(text)
     return _from_shapely(shapely.from_wkt, text, srid)
+
+
+def read_wkb(data: bytes) -> ReadGeometry:
+    """Read a geometry from well-known binary, also PostGIS's.
+
+    Raises:
+        GeometryInvalid: as ``read_geometry_text``.
+    """
+    srid = check_wkb(data)
+    return _from_shapely(shapely.from_wkb, data, srid)
 
 
 def _from_geojson(text: str) -> ReadGeometry:

@@ -23,6 +23,9 @@ NAMES: Final = [one["properties"]["district"] for one in DISTRICTS]
 AREAS: Final = [read_boundary(one["geometry"]).area_m2 for one in DISTRICTS]
 
 
+pyogrio.set_gdal_config_options({"OGR_SQLITE_SYNCHRONOUS": "OFF"})  # nobody turns the power off
+
+
 def write(
     path: Path,
     driver: str,

@@ -1,0 +1,247 @@
+"""GeoPackages (OGC 12-128r19): the tables of features in them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import isfinite
+from pathlib import Path
+from typing import Any, ClassVar, Final, TypeAlias
+
+from app.formats.crs import Projection, read_crs
+from app.formats.features import FileInvalid, Layer, Reader, SourceFeature
+from app.formats.positions import unreadable
+from app.formats.readers.bounds import Columns, PositionCount, shown
+from app.formats.readers.geometry_text import read_wkb
+from app.formats.readers.sqlite_file import SqliteFile
+from app.geometry import GeometryInvalid
+from app.policy.files import LAYERS, VALUE_BYTES
+
+Json: TypeAlias = dict[str, Any]
+
+_CONTENTS: Final = "gpkg_contents"
+_GEOMETRIES: Final = "gpkg_geometry_columns"
+_SYSTEMS: Final = "gpkg_spatial_ref_sys"
+_CATALOGS: Final = {
+    _CONTENTS: ("table_name", "data_type"),
+    _GEOMETRIES: ("table_name", "column_name", "srs_id"),
+    _SYSTEMS: ("srs_id", "organization", "organization_coordsys_id", "definition"),
+}
+_UNDEFINED: Final = (-1, 0)  # systems of coordinates
+_KEYS: Final = frozenset({"fid", "ogc_fid"})  # numbers that programs give, which mean nothing
+
+# The header of a geometry: "GP", a version, flags, the system, and mostly a bounding box.
+_MAGIC: Final = b"GP"
+_FLAGS_AT: Final = 3
+_HEADER_BYTES: Final = 8
+_ENVELOPE, _EMPTY, _EXTENDED = 0x0E, 0x10, 0x20
+_ENVELOPES: Final = {0: 0, 1: 32, 2: 48, 3: 48, 4: 64}  # bytes
+
+_FLAT_NOTE: Final = "Heights and measures were left out."
+_BLOB_NOTE: Final = "Columns with binary values, such as pictures, were left out."
+_COMPUTED_NOTE: Final = "Columns that are computed when they are read were left out."
+_IN_USE_NOTE: Final = (
+    "The file was copied while a program had it open, so that the last changes may be missing. "
+    "Close the program, and copy it again."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """A table of features; ``columns`` are those that are read, with the type that each declares,
+    ``notes`` are about the others. ``projection`` is None where the file does not say it."""
+
+    name: str
+    geometry: str
+    columns: dict[str, str]
+    projection: Projection | None
+    notes: tuple[str, ...]
+
+
+class GeoPackageReader(Reader):
+    """A layer for each table that the contents list as features, without views. The numbers that
+    programs give to rows (``fid``) are no column."""
+
+    format: ClassVar[str] = "gpkg"
+
+    def __init__(self, path: Path) -> None:
+        """Raises FileInvalid when the file is no GeoPackage, damaged, or has no such table."""
+        super().__init__()
+        self._file = SqliteFile(path)
+        try:
+            self._tables = {table.name: table for table in self._find_tables()}
+            if not self._tables:
+                raise FileInvalid(
+                    " ".join(["The GeoPackage has no table of features.", *self.notes])
+                )
+            self.layers = tuple(map(self._layer, self._tables.values()))
+        except FileInvalid:
+            self.close()
+            raise
+        if self._file.is_in_use:
+            self._note(_IN_USE_NOTE)
+
+    def read(self, layer: Layer, crs: str | None = None) -> Iterator[SourceFeature]:
+        """As ``Reader.read``."""
+        table = self._tables[layer.name]
+        projection = table.projection or read_crs(crs or "EPSG:4326")
+        positions = PositionCount()
+        rows = self._file.read(table.name, (table.geometry, *table.columns))
+        for number, (blob, *values) in enumerate(rows, start=1):
+            properties = self._properties(number, table, values)
+            try:
+                geometry = self._geometry(blob, projection, positions)
+            except GeometryInvalid as error:
+                yield SourceFeature(number, None, properties, tuple(error.problems))
+            else:
+                yield SourceFeature(number, geometry, properties)
+        for note in (projection.note, *table.notes):
+            self._note(note)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+
+    def _find_tables(self) -> Iterator[_Table]:
+        listed = self._listed()
+        wanted = {name.lower() for name in listed}
+        geometries = {
+            table.lower(): (str(column), system)
+            for table, column, system in self._catalog(_GEOMETRIES)
+            if isinstance(table, str) and table.lower() in wanted
+        }
+        for name in listed:
+            table = self._file.table(name)
+            column, system = geometries.get(name.lower(), ("", None))
+            found = self._table(table, column, system) if table and column else None
+            if found:
+                yield found
+            else:
+                self._note(
+                    f"The layer {shown(name)} is not a table with geometries, and was not read."
+                )
+
+    def _catalog(self, table: str) -> Iterator[tuple[Any, ...]]:
+        """The rows of one of the tables that say what the others are.
+
+        Raises:
+            FileInvalid: there is none.
+        """
+        if self._file.table(table) is None:
+            reason = _IN_USE_NOTE if self._file.is_in_use else ""
+            told = f"The file is not a GeoPackage: it has no table {table}. {reason}"
+            raise FileInvalid(told.rstrip())
+        return self._file.read(table, _CATALOGS[table])
+
+    def _listed(self) -> list[str]:
+        """The names of the tables that the contents list as features."""
+        names: list[str] = []
+        for name, kind in self._catalog(_CONTENTS):
+            if kind == "features" and isinstance(name, str):
+                if len(names) == LAYERS:
+                    raise FileInvalid(f"The GeoPackage has more than {LAYERS} layers. Divide it.")
+                names.append(name)
+        return names
+
+    def _table(self, name: str, geometry: str, system: Any) -> _Table | None:
+        """A table with its columns; None: it has no such column with geometries.
+
+        Raises:
+            FileInvalid: it has too many columns, or a system of coordinates that is not known.
+        """
+        columns, found, notes = Columns(), "", []
+        types: dict[str, str] = {}
+        for column in self._file.columns(name):
+            if column.is_computed:
+                notes.append(_COMPUTED_NOTE)
+            elif column.name.lower() == geometry.lower():
+                found = column.name
+            elif column.type.startswith("BLOB"):
+                notes.append(_BLOB_NOTE)
+            elif not (column.is_key and column.name.lower() in _KEYS):
+                columns.add(column.name)
+                types[column.name] = column.type
+        return _Table(name, found, types, self._projection(system), tuple(notes)) if found else None
+
+    def _projection(self, system: Any) -> Projection | None:
+        """The system with a number; None: the file does not say what it is.
+
+        Raises:
+            FileInvalid: it is not known.
+        """
+        if system in _UNDEFINED:
+            return None
+        for number, organization, code, definition in self._catalog(_SYSTEMS):
+            if number == system:
+                try:
+                    return read_crs(str(definition))
+                except FileInvalid:
+                    return read_crs(f"{organization}:{code}")
+        return None
+
+    def _layer(self, table: _Table) -> Layer:
+        projection = table.projection
+        return Layer(
+            table.name,
+            self._file.count(table.name),
+            tuple(table.columns),
+            projection.name if projection else None,
+            projection.accuracy if projection else None,
+        )
+
+    def _properties(self, number: int, table: _Table, values: list[Any]) -> Json:
+        """The values of a row; raises FileInvalid when one is too long."""
+        properties: Json = {}
+        for (name, kind), value in zip(table.columns.items(), values, strict=True):
+            if isinstance(value, bytes):
+                self._note(_BLOB_NOTE)
+            elif isinstance(value, str) and len(value) > VALUE_BYTES:
+                raise FileInvalid(
+                    f"The value of {shown(name)} in feature {number:,} is longer than "
+                    f"{VALUE_BYTES // 2**20} MiB. Shorten it."
+                )
+            properties[name] = _value(value, kind)
+        return properties
+
+    def _geometry(self, blob: Any, projection: Projection, positions: PositionCount) -> Json | None:
+        """The geometry of a value on WGS 84; raises GeometryInvalid."""
+        if blob is None or (wkb := _wkb(blob)) is None:
+            return None
+        read = read_wkb(wkb)
+        positions.add(read.positions)
+        if not read.is_flat:
+            self._note(_FLAT_NOTE)
+        if read.geometry is None or projection.is_wgs84:
+            return read.geometry
+        return projection.to_wgs84(read.geometry)
+
+    def _note(self, note: str | None) -> None:
+        if note and note not in self.notes:
+            self.notes.append(note)
+
+
+def _wkb(blob: Any) -> bytes | None:
+    """The well-known binary in a value; None: the geometry is empty.
+
+    Raises:
+        GeometryInvalid: it is not a geometry of a GeoPackage, or an extended one.
+    """
+    if not isinstance(blob, bytes) or blob[:2] != _MAGIC or len(blob) < _HEADER_BYTES:
+        raise GeometryInvalid([unreadable("The geometry is not one of a GeoPackage.")])
+    flags = blob[_FLAGS_AT]
+    if flags & _EXTENDED:
+        message = "The geometry is of a type that not every program knows (an extension)."
+        raise GeometryInvalid([unreadable(message, "wrong_type")])
+    envelope = _ENVELOPES.get((flags & _ENVELOPE) >> 1)
+    if envelope is None:
+        raise GeometryInvalid([unreadable("The header of the geometry is damaged.")])
+    return None if flags & _EMPTY else blob[_HEADER_BYTES + envelope :]
+
+
+def _value(value: Any, kind: str) -> Any:
+    """A value as JSON has it."""
+    if kind == "BOOLEAN" and value in (0, 1):
+        return bool(value)
+    if isinstance(value, bytes) or (isinstance(value, float) and not isfinite(value)):
+        return None
+    return value

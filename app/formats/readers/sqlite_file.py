@@ -1,0 +1,214 @@
+"""SQLite databases of strangers, of which only the stored rows of chosen tables are read.
+
+A schema can hold views, triggers, virtual tables and expressions, which run code and read other
+files. None of them is used: the authorizer lets nothing pass but reading columns of tables that
+were chosen, and a table is chosen only where its definition makes it a plain one.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from app.formats.features import FileInvalid
+from app.policy.files import DATABASE_STEPS, GEOMETRY_BYTES
+
+_MASTER: Final = "sqlite_master"
+_FUNCTIONS: Final = frozenset({"count", "length", "typeof"})
+_STEPS: Final = 10_000  # of the virtual machine, between two looks at their number
+_SQL_BYTES: Final = 1024 * 1024  # also of each definition in the schema
+_LIMITS: Final = {
+    sqlite3.SQLITE_LIMIT_LENGTH: GEOMETRY_BYTES,
+    sqlite3.SQLITE_LIMIT_SQL_LENGTH: _SQL_BYTES,
+    sqlite3.SQLITE_LIMIT_EXPR_DEPTH: 100,
+    sqlite3.SQLITE_LIMIT_COMPOUND_SELECT: 3,
+    sqlite3.SQLITE_LIMIT_FUNCTION_ARG: 8,
+    sqlite3.SQLITE_LIMIT_ATTACHED: 0,
+    sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH: 100,
+    sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER: 10,
+    sqlite3.SQLITE_LIMIT_TRIGGER_DEPTH: 1,
+    sqlite3.SQLITE_LIMIT_WORKER_THREADS: 0,
+}
+_PRAGMAS: Final = ("trusted_schema = OFF", "query_only = ON", "cell_size_check = ON")
+_NO_CHARACTER: Final = "\ufffd"
+_VIRTUAL: Final = 2  # how SQLite marks a computed column
+_WRITE_AHEAD: Final = b"\x02\x02"  # the format that the header has for both, in this mode
+
+# The name in the definition of a plain table, as SQLite stores it.
+_TABLE: Final = re.compile(
+    r"""CREATE\ TABLE\ \s*(?:"((?:[^"]|"")*)"|'((?:[^']|'')*)'|`((?:[^`]|``)*)`|\[([^]]*)\]"""
+    r"""|([^\s"'`\[(/-]+))\s*\(""",
+    re.IGNORECASE | re.VERBOSE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a table, and the type that it declares, in capitals. ``is_computed``: it is not
+    stored, but computed whenever it is read."""
+
+    name: str
+    type: str
+    is_key: bool
+    is_computed: bool
+
+
+class SqliteFile:
+    """An open database. ``is_in_use``: a program had it open when it was copied, and what was last
+    written may be missing."""
+
+    def __init__(self, path: Path) -> None:
+        """Open a database.
+
+        Raises:
+            FileInvalid: it is none, or damaged.
+        """
+        with path.open("rb") as file:
+            header = file.read(20)
+        if not header.startswith(b"SQLite format 3\0"):
+            raise FileInvalid("The file is not a GeoPackage: it is no SQLite database.")
+        self.is_in_use = header[18:20] == _WRITE_AHEAD
+        self._allowed = {_MASTER}
+        self._looks = 0
+        uri = f"{path.resolve().as_uri()}?mode=ro&immutable=1"
+        self._connection = sqlite3.connect(uri, uri=True, isolation_level=None)
+        try:
+            self._restrict()
+            self._tables = dict(self._plain_tables())
+        except FileInvalid:
+            self.close()
+            raise
+
+    def table(self, name: str) -> str | None:
+        """Let a table be read; return its name as the schema has it.
+
+        None: there is none of this name, or it is a view, a virtual table or one of SQLite's own.
+        """
+        found = self._tables.get(_folded(name))
+        if found is not None:
+            self._allowed.add(found)
+        return found
+
+    def columns(self, table: str) -> Iterator[Column]:
+        """The columns of a table that ``table`` returned; raises as ``read``."""
+        for _, name, kind, _, _, key, hidden in self._rows(f"PRAGMA table_xinfo({_quoted(table)})"):
+            if _NO_CHARACTER in name:  # the name is not UTF-8, so no query can have it
+                raise _damaged()
+            yield Column(name, kind.upper(), key > 0, hidden == _VIRTUAL)
+
+    def count(self, table: str) -> int:
+        """The number of rows of a table; raises as ``read``."""
+        # One by one: all at once is a single step for SQLite, which a damaged table makes endless.
+        sql = f"SELECT count(1) FROM {_quoted(table)} NOT INDEXED"  # noqa: S608 - it is quoted
+        ((count,),) = self._rows(sql)
+        return int(count)
+
+    def read(self, table: str, columns: Iterable[str]) -> Iterator[tuple[Any, ...]]:
+        """The values of some columns in all rows of a table, one row at a time.
+
+        Raises:
+            FileInvalid: the database is damaged, a value is too large, it takes too long, or the
+                table has not stored such columns.
+        """
+        wanted = tuple(columns)
+        # SQLite takes a name that is none as a text, and asks nobody before it computes a column.
+        stored = {column.name for column in self.columns(table) if not column.is_computed}
+        if not stored.issuperset(wanted):
+            raise _damaged()
+        names = ", ".join(map(_quoted, wanted))
+        sql = f"SELECT {names} FROM {_quoted(table)} NOT INDEXED"  # noqa: S608 - they are quoted
+        return self._rows(sql)
+
+    def close(self) -> None:
+        """Close the database."""
+        self._connection.close()
+
+    def _restrict(self) -> None:
+        connection = self._connection
+        connection.text_factory = lambda text: text.decode("utf-8", "replace")
+        for limit, value in _LIMITS.items():
+            connection.setlimit(limit, value)
+        for pragma in _PRAGMAS:
+            connection.execute(f"PRAGMA {pragma}")
+        connection.set_progress_handler(self._is_too_long, _STEPS)
+        connection.set_authorizer(self._authorize)
+
+    def _authorize(
+        self, action: int, first: str | None, second: str | None, _: str | None, by: str | None
+    ) -> int:
+        """Whether a statement may do something; ``by`` is the view or trigger that does it."""
+        allowed = by is None and (
+            action == sqlite3.SQLITE_SELECT
+            or (action == sqlite3.SQLITE_READ and first in self._allowed)
+            or (action == sqlite3.SQLITE_FUNCTION and second in _FUNCTIONS)
+            or (
+                action == sqlite3.SQLITE_PRAGMA
+                and first == "table_xinfo"
+                and second in self._allowed
+            )
+        )
+        return sqlite3.SQLITE_OK if allowed else sqlite3.SQLITE_DENY
+
+    def _is_too_long(self) -> int:
+        self._looks += 1
+        return self._looks > DATABASE_STEPS // _STEPS
+
+    def _plain_tables(self) -> Iterator[tuple[str, str]]:
+        """The tables that hold rows of their own, by their names in lower case.
+
+        The name and the type in the list of the schema need not be those in the definition, which
+        alone counts. SQLite rejects a schema that defines a name twice.
+        """
+        for (definition,) in self._rows("SELECT sql FROM sqlite_master WHERE rootpage > 0"):
+            if isinstance(definition, str) and (found := _TABLE.match(definition)):
+                name = _unquoted(*found.groups())
+                if not _folded(name).startswith("sqlite_") and "\0" not in name:
+                    yield _folded(name), name
+
+    def _rows(self, sql: str) -> Iterator[tuple[Any, ...]]:
+        """The rows of a query; raises as ``read``."""
+        try:
+            # Not "yield from": that closes the cursor, which fails once the database is closed.
+            for row in self._connection.execute(sql):  # noqa: UP028
+                yield row
+        except (sqlite3.Error, UnicodeDecodeError) as error:  # the latter: of SQLite's own message
+            raise _fault(error) from None
+
+
+def _fault(error: Exception) -> FileInvalid:
+    code = getattr(error, "sqlite_errorcode", None)
+    if code == sqlite3.SQLITE_TOOBIG:
+        return FileInvalid(
+            f"A value in the GeoPackage is larger than {GEOMETRY_BYTES // 2**20} MiB. Divide the "
+            "feature, or leave it out."
+        )
+    if code == sqlite3.SQLITE_INTERRUPT:
+        return FileInvalid("The GeoPackage takes too long to read. Divide it.")
+    return _damaged()
+
+
+def _damaged() -> FileInvalid:
+    return FileInvalid("The GeoPackage is damaged or incomplete. Export it again.")
+
+
+def _quoted(name: str) -> str:
+    """A name of a table or column for SQL."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _unquoted(*groups: str | None) -> str:
+    double, single, back, brackets, bare = groups
+    if double is not None:
+        return double.replace('""', '"')
+    if single is not None:
+        return single.replace("''", "'")
+    return back.replace("``", "`") if back is not None else brackets or bare or ""
+
+
+def _folded(name: str) -> str:
+    """A name as SQLite compares it: only letters of ASCII have a case."""
+    return "".join(one.lower() if one.isascii() else one for one in name)
