@@ -17,6 +17,7 @@ from app.formats.readers.csv_file import CsvReader, has_header
 from app.formats.readers.csv_rows import CsvRows
 from app.formats.readers.geojson import GeoJsonReader
 from app.formats.readers.geometry_text import is_geometry
+from app.formats.readers.geopackage import GeoPackageReader
 from app.formats.readers.gpx import GpxReader
 from app.formats.readers.kml import KmlReader, KmzReader
 from app.formats.readers.shapefile import ShapefileReader
@@ -30,6 +31,7 @@ _READERS: Final[dict[str, Callable[[Path], Reader]]] = {
     "kml": KmlReader,
     "kmz": KmzReader,
     "shp": ShapefileReader,
+    "gpkg": GeoPackageReader,
     "gpx": GpxReader,
     "csv": CsvReader,
 }
