@@ -52,6 +52,11 @@ class PositionCount:
             )
 
 
+def memory_of(text: str) -> int:
+    """The bytes that a text takes in memory, at most."""
+    return len(text) if text.isascii() else 4 * len(text)
+
+
 def unique(name: str, others: Container[str]) -> str:
     """The name, or with a number after it when others have it already: "A (2)"."""
     numbered = (f"{name} ({number})" for number in count(2))

@@ -12,21 +12,25 @@ from pathlib import Path
 from typing import Final, TextIO, TypeAlias
 
 from app.formats.features import FileInvalid
+from app.formats.readers.bounds import memory_of
 from app.policy.files import GEOMETRY_BYTES
 
 Row: TypeAlias = list[str]
 
 _DELIMITERS: Final = (",", ";", "\t", "|")
-# The rows by which the delimiter is chosen, which end at the first that is longer, in characters.
-_SAMPLE_ROWS: Final = 50
-_SAMPLE_LENGTH: Final = 256 * 1024
-_CHUNK: Final = 1024 * 1024
+_SAMPLE_ROWS: Final = 50  # by which the delimiter is chosen, up to the first that is longer
+_SAMPLE_BYTES: Final = 1024 * 1024
+_CHUNK: Final = 1024 * 1024  # bytes of which the encoding is checked at once
+_PIECE: Final = 1024 * 1024  # characters of a line that are read at once
 _WESTERN: Final = "cp1252"  # of most programs on Windows that do not write UTF-8
 _SEPARATOR: Final = re.compile(r'"?sep=([,;\t|])"?\s*', re.IGNORECASE)  # a first line for Excel
 _WESTERN_NOTE: Final = (
     "The file is not UTF-8 and was read as Windows-1252 (Western European). If letters such as ö "
     "or é are wrong, save it as UTF-8."
 )
+
+
+_DELIMITERS_IN_ROW: Final = 1_000_000  # most of them in a geometry; each field takes memory
 
 
 class CsvRows:
@@ -65,7 +69,7 @@ class CsvRows:
         as many fields, the number of these; and itself."""
         width, others, regular = 0, 0, 0
         with suppress(FileInvalid):
-            for _, row in islice(self._rows(delimiter, _SAMPLE_LENGTH), 1 + _SAMPLE_ROWS):
+            for _, row in islice(self._rows(delimiter, _SAMPLE_BYTES), 1 + _SAMPLE_ROWS):
                 if not width:
                     width = len(row)
                     continue
@@ -75,7 +79,7 @@ class CsvRows:
 
     def _rows(self, delimiter: str, most: int) -> Iterator[tuple[int, Row]]:
         with self._open() as file:
-            lines = _Lines(file, most)
+            lines = _Lines(file, most, delimiter)
             rows = csv.reader(lines, delimiter=delimiter, strict=True, skipinitialspace=True)
             number = 0
             while True:
@@ -96,38 +100,52 @@ class CsvRows:
 
 
 class _Lines:
-    """The lines of a file; a row can have several, which have ``most`` characters together."""
+    """The lines of a file; a row can have several, which take at most ``most`` bytes together."""
 
-    def __init__(self, file: TextIO, most: int) -> None:
+    def __init__(self, file: TextIO, most: int, delimiter: str) -> None:
         self._file = file
         self._most = most
+        self._delimiter = delimiter
+        self._delimiters = 0  # of the row
         self._number = 0
         self._first = 1  # of the row
-        self._size = 0  # of the row, in characters
+        self._size = 0  # of the row, in bytes of memory
 
     def begin_row(self) -> None:
         self._first = self._number + 1
-        self._size = 0
+        self._size = self._delimiters = 0
 
     def __iter__(self) -> Iterator[str]:
         return self
 
     def __next__(self) -> str:
-        try:
-            line = self._file.readline(self._most + 1)
-        except UnicodeDecodeError:
-            raise self.fault("is not UTF-16, as the file says. Save it as UTF-8.") from None
-        if not line:
+        pieces = [self._read()]
+        while len(pieces[-1]) == _PIECE and pieces[-1][-1] != "\n":
+            pieces.append(self._read())
+        if not pieces[0]:
             raise StopIteration
         self._number += 1
-        self._size += len(line)
+        return "".join(pieces)
+
+    def _read(self) -> str:
+        """Read to the end of the line, or to that of a piece."""
+        try:
+            piece = self._file.readline(_PIECE)
+        except UnicodeDecodeError:
+            raise self.fault("is not UTF-16, as the file says. Save it as UTF-8.") from None
+        self._check(piece)
+        return piece
+
+    def _check(self, piece: str) -> None:
+        self._size += memory_of(piece)
+        self._delimiters += piece.count(self._delimiter)
         if self._size > self._most:
-            raise self.fault(
-                f"has more than {self._most:,} characters. Perhaps a quote is not closed."
-            )
-        if "\0" in line:
+            size = self._most // 2**20
+            raise self.fault(f"is longer than {size} MiB. Perhaps a quote is not closed.")
+        if self._delimiters > _DELIMITERS_IN_ROW:
+            raise self.fault(f"has more than {_DELIMITERS_IN_ROW:,} fields or positions.")
+        if "\0" in piece:
             raise self.fault("has a null character. Save the file as CSV in UTF-8.")
-        return line
 
     def fault(self, message: str) -> FileInvalid:
         return FileInvalid(f"The row that begins in line {self._first:,} of the file {message}")

@@ -14,6 +14,7 @@ from app.geometry.problems import GeometryInvalid, Place
 from app.policy.bounds import GEOMETRY_POSITIONS
 
 _MOST_COMMAS: Final = 3 * GEOMETRY_POSITIONS  # with heights, and commas between positions
+_MOST_WORDS: Final = 6 * GEOMETRY_POSITIONS  # each comma can be one
 _ZERO: Final = frozenset("+-0.")
 
 
@@ -23,10 +24,11 @@ def read_coordinates(text: str, place: Place) -> tuple[list[Position], bool]:
     Raises:
         GeometryInvalid: a position, the first of them, cannot be read; or they are too many.
     """
-    if text.count(",") > _MOST_COMMAS:
+    words = text.split(None, _MOST_WORDS)
+    if text.count(",") > _MOST_COMMAS or len(words) > _MOST_WORDS:
         raise too_many_positions()
     positions, has_heights = [], False
-    for index, numbers in enumerate(_split(text)):
+    for index, numbers in enumerate(_split(words)):
         if len(numbers) not in (2, 3):
             message = f"has {len(numbers)} numbers; it must be longitude,latitude or with a height."
             raise GeometryInvalid([place.at(index).problem("wrong_position", message)])
@@ -40,9 +42,8 @@ def is_height(numbers: list[str]) -> bool:
     return any(not _ZERO.issuperset(number) for number in numbers)
 
 
-def _split(text: str) -> list[list[str]]:
+def _split(words: list[str]) -> list[list[str]]:
     """The numbers of each position."""
-    words = text.split()
     as_written = [word.strip(",").split(",") for word in words]
     if _are_positions(as_written):
         return as_written

@@ -9,7 +9,7 @@ from app.formats.features import FileInvalid
 from app.formats.readers.kml_geometry import NESTED, SIMPLE
 from app.formats.readers.ordinates import read_number
 from app.formats.readers.xml_elements import Element, Wanted
-from app.policy.files import COLUMNS, GEOMETRY_BYTES, LAYERS, VALUE_BYTES
+from app.policy.files import COLUMN_NAME_LENGTH, COLUMNS, GEOMETRY_BYTES, LAYERS, VALUE_BYTES
 
 _TEXTS: Final = ("name", "description", "address", "phoneNumber")
 _TIMES: Final = {"TimeStamp": {"when": "timestamp"}, "TimeSpan": {"begin": "begin", "end": "end"}}
@@ -61,7 +61,8 @@ class PlacemarkData:
         """Raises FileInvalid when schemas have more fields than all layers could have."""
         for one in schema.named("SimpleField"):
             key = (schema.get("id") or schema.get("name") or "", one.get("name") or "")
-            self._types[key] = one.get("type") or "string"
+            if max(map(len, key)) <= COLUMN_NAME_LENGTH:
+                self._types[key] = one.get("type") or "string"
         if len(self._types) > COLUMNS * LAYERS:
             raise FileInvalid("The schemas of the KML file have too many fields. Remove some.")
 

@@ -39,6 +39,7 @@ _READERS: Final[dict[str, Callable[[Path], Reader]]] = {
 _START: Final = 64 * 1024
 _REGULAR: Final = 0.75  # the part of rows with as many fields as the header, for text to be CSV
 _NAMES: Final = ", ".join(dict.fromkeys(FORMATS_IN.values()))
+_JSON: Final = re.compile(r"[\x1e{]|\[\s*[{\[\]]")
 _TOPOLOGY: Final = re.compile(r'"type"\s*:\s*"Topology"')
 
 
@@ -71,7 +72,7 @@ def recognize(path: Path) -> str:
     text = _text(start).lstrip("\ufeff \t\r\n")
     if text.startswith("<"):
         return _xml_format(path, text)
-    if text.startswith(("\x1e", "{", "[")):
+    if _JSON.match(text):
         return _json_format(text)
     return _text_format(path, text)
 
@@ -149,6 +150,11 @@ def _text_format(path: Path, text: str) -> str:
         )
     rows = CsvRows(path)
     _, header = next(iter(rows), (0, []))
-    if not has_header(header) or rows.regularity < _REGULAR:
+    if not has_header(header):
         raise _unknown()
+    if rows.regularity < _REGULAR:
+        raise FileInvalid(
+            f"{_unknown()} If it is CSV: too many of its rows have another number of fields than "
+            "the first one. Perhaps values with commas in them lack their quotes."
+        )
     return "csv"

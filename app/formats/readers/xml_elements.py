@@ -15,12 +15,13 @@ from typing import BinaryIO, Final
 from xml.parsers import expat
 
 from app.formats.features import FileInvalid
+from app.formats.readers.bounds import memory_of
 from app.policy.files import GEOMETRY_BYTES, VALUE_BYTES, XML_DEPTH
 
 _CHUNK: Final = 64 * 1024
 _NAMES: Final = 10_000  # that differ; expat has all of them in memory
 _NAME_LENGTH: Final = 1000
-_ELEMENT_SIZE: Final = 100  # characters that an element counts as, without its own
+_ELEMENT_SIZE: Final = 100  # bytes that an element counts as, without its texts
 _SPACE: Final = b" \t\r\n"
 # Some programs declare the encoding that their text had in memory, and write another one.
 _FALSE_ENCODING: Final = re.compile(
@@ -77,7 +78,7 @@ class Wanted:
     are passed over with all that is in them. "" is the parent of the root. ``containers`` are not
     in ``children``, and neither are ``records``, which are the result. ``texts`` has the number of
     characters that the text of an element may have; the others have none. A record with all that is
-    in it has at most GEOMETRY_BYTES characters.
+    in it takes at most GEOMETRY_BYTES.
     """
 
     kept: Mapping[str, frozenset[str]]
@@ -127,7 +128,7 @@ class _Document:
         self._depth = 0
         self._passed = 0  # the depth below the innermost open element
         self._containers = 0
-        self._size = 0  # characters of elements that are in memory
+        self._size = 0  # bytes of elements that are in memory
         self._sizes_before: list[int] = []  # for each container or record that is open
         self._pieces: list[str] = []  # of the text of the innermost open element
         self._has_text = False  # whether that has text
@@ -207,11 +208,11 @@ class _Document:
         if is_separate:
             self._sizes_before.append(self._size)
             self._containers += name in self._wanted.containers
-        self._add_size(_ELEMENT_SIZE + sum(map(len, attributes)))
+        self._add_size(_ELEMENT_SIZE + sum(map(memory_of, attributes)))
         return Element(name, attributes, parent if is_separate else None, self._containers)
 
-    def _add_size(self, characters: int) -> None:
-        self._size += characters
+    def _add_size(self, size: int) -> None:
+        self._size += size
         if self._size > GEOMETRY_BYTES:
             raise _Refused(
                 f"a feature is larger than {GEOMETRY_BYTES // 2**20} MiB. Simplify or divide it."
@@ -221,7 +222,7 @@ class _Document:
         return name in self._wanted.containers or name in self._wanted.records
 
     def _add_text(self, text: str) -> None:
-        self._add_size(len(text))
+        self._add_size(memory_of(text))
         self._room -= len(text)
         if self._room < 0:
             raise _Refused(f"a value is longer than {VALUE_BYTES // 2**20} MiB. Shorten it.")

@@ -250,9 +250,16 @@ def test_a_value_that_is_too_long_is_refused(tmp_path: Path) -> None:
 
 def test_a_row_that_is_too_long_is_refused(tmp_path: Path) -> None:
     for text in ('a,b\n1,"' + ("x" * 1000 + "\n") * 34_000, "a,b\n1," + "x" * 34_000_000):
-        assert "has more than 33,554,432 characters. Perhaps a quote" in refusal(
-            CsvReader, csv(tmp_path, text)
-        )
+        assert "is longer than 32 MiB. Perhaps a quote" in refusal(CsvReader, csv(tmp_path, text))
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("size", range(1024 * 1024 - 5, 1024 * 1024 - 1))
+def test_lines_as_long_as_what_is_read_at_once(tmp_path: Path, size: int, end: str) -> None:
+    path = csv(tmp_path, end.join(["a,b", f"1,{'x' * size}", "", "2,y", ""]))
+    reader = CsvReader(path)
+    assert reader.layers[0].features == 2
+    assert [len(one.properties["b"]) for one in features(reader)] == [size, 1]
 
 
 def test_broken_utf_16_is_refused(tmp_path: Path) -> None:

@@ -49,7 +49,8 @@ def test_a_kmz_bomb_takes_little_memory(tmp_path: Path) -> None:
     [
         (b"<kml><Placemark><name>", b"x" * 1000, "a value is longer than 1 MiB"),
         (b"<kml>", b"<Folder>" * 100, "nested more than 100 deep"),
-        (b"a;b\n1;", b"x" * 1000, "more than 33,554,432 characters"),
+        (b"a;b\n1;", b"x" * 1000, "is longer than 32 MiB"),
+        (b"a;b\n1;", "😀".encode() * 250, "is longer than 32 MiB"),
     ],
 )
 def test_a_gigabyte_takes_little_memory(
@@ -65,30 +66,36 @@ def test_a_gigabyte_takes_little_memory(
 
 
 @pytest.mark.parametrize(
-    ("start", "repeated", "end"),
+    ("start", "repeated", "times", "end"),
     [
-        (b"<Point><coordinates>", b"1,2 ", b"</coordinates></Point>"),
-        (b"", b"<Point><coordinates>1,2</coordinates></Point>", b""),
-        (b"<Track>", b"<coord/>", b"</Track>"),
+        (b"<Point><coordinates>", b"1,2 ", 9_000_000, b"</coordinates></Point>"),
+        (b"", b"<Point><coordinates>1,2</coordinates></Point>", 200_000, b""),
+        (b"<Track>", b"<coord/>", 400_000, b"</Track>"),
     ],
 )
-def test_a_placemark_of_50_mb_takes_little_memory(
-    tmp_path: Path, start: bytes, repeated: bytes, end: bytes
+def test_a_large_placemark_takes_little_memory(
+    tmp_path: Path, start: bytes, repeated: bytes, times: int, end: bytes
 ) -> None:
-    content = start + repeated * (50_000_000 // len(repeated)) + end
+    content = start + repeated * times + end
     path = tmp_path / "upload"
     path.write_bytes(b"<kml><Placemark>" + content + b"</Placemark></kml>")
     assert "a feature is larger than 32 MiB" in read_in_child(path, memory=MEMORY)
 
 
-def test_a_track_of_50_mb_takes_little_memory(tmp_path: Path) -> None:
-    content = b"<trkpt lat='1' lon='2'/>" * 2_000_000
+def test_a_large_track_takes_little_memory(tmp_path: Path) -> None:
+    content = b"<trkpt lat='1' lon='2'/>" * 400_000
     path = tmp_path / "upload"
     path.write_bytes(b"<gpx><trk><trkseg>" + content + b"</trkseg></trk></gpx>")
     assert "a feature is larger than 32 MiB" in read_in_child(path, memory=MEMORY)
 
 
-@pytest.mark.parametrize("repeated", [b"1,2,", b"1,2 "])
+def test_a_row_of_many_fields_takes_little_memory(tmp_path: Path) -> None:
+    path = tmp_path / "upload"
+    path.write_bytes(b"a;b\n1" + b";" * 30_000_000)
+    assert "more than 1,000,000 fields" in read_in_child(path, memory=MEMORY)
+
+
+@pytest.mark.parametrize("repeated", [b"1,2,", b"1,2 ", b"1 ", b"1\n,"])
 def test_a_geometry_just_within_its_bound_takes_little_memory(
     tmp_path: Path, repeated: bytes
 ) -> None:

@@ -65,6 +65,9 @@ def zipped(folder: Path, *names: str, content: str = KML) -> Path:
         ("wkt\nPOINT (1 2)\n", "csv"),
         ("lat,lon,note\n1,2,\n3,4,<kml>\n", "csv"),
         ("a,b", "csv"),
+        ("[id],[name]\n1,2\n", "csv"),
+        ("TIN,Triangle\n1,2\n", "csv"),
+        ("activity.FIT,b\n1,2\n", "csv"),
     ],
 )
 def test_text_formats(tmp_path: Path, content: str | bytes, expected: str) -> None:
@@ -155,6 +158,8 @@ VRT = (
         ("<other/>", "The format of the file is not known. GeoJSON, GeoJSON text sequence, KML"),
         ("Dear Sir,\nI send you,\nas agreed, the plots.\nYours\n", "is not known"),
         ("name\nA\nB\n", "is not known"),
+        ("a,b\n1,2,3\n4,5,6\n", "is not known. GeoJSON"),
+        ("a,b\n1,2,3\n4,5,6\n", "another number of fields than the first"),
         ('"\n' * 10, "is not known"),
         (b"\x01\x02\0\x03", "is not known"),
         ("\n\n \n", "is not known"),
