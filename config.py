@@ -101,7 +101,7 @@ class Settings:
         str(16 * 1024 * 1024), whole(1024, 1024**3), "largest request body, in bytes"
     )
     max_account_bytes: int = _setting(
-        str(2 * 1024**3), whole(0, 2**60), "bytes of geometry and metadata in an account; 0: any"
+        str(2 * 1024**3), whole(0, 2**60), "bytes of boundaries and metadata in an account; 0: any"
     )
     max_import_bytes: int = _setting(
         str(50 * 1024**2), whole(1024, 1024**3), "largest file that can be imported, in bytes"

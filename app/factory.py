@@ -11,6 +11,7 @@ from app.account.routes import bp as account_bp
 from app.api import error_handlers, expensive, requests
 from app.assets.routes import bp as assets_bp
 from app.billing.routes import bp as billing_bp
+from app.boundaries.routes import bp as boundaries_bp
 from app.chat.routes import bp as chat_bp
 from app.core import create_core
 from app.credentials.routes import bp as credentials_bp
@@ -114,9 +115,8 @@ def create_app(settings: Settings | None = None) -> Flask:
 
     api = document.init_app(app)
     for blueprint in (
-        projects_bp, assets_bp, imports_bp, account_bp, members_bp, webhooks_bp, webhook_logs_bp,
-        events_bp,
-        credentials_bp, me_bp,
+        projects_bp, boundaries_bp, assets_bp, imports_bp, account_bp, members_bp, webhooks_bp,
+        webhook_logs_bp, events_bp, credentials_bp, me_bp,
     ):  # fmt: skip
         api.register_blueprint(blueprint)
     for other in (

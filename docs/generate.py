@@ -62,6 +62,9 @@ _BOUNDS: Final = {
     "SEARCH_LENGTH": "characters of `search`",
     "GEOMETRY_POSITIONS": "positions of one boundary, including the closing ones",
     "VALIDATION_SECONDS": "processor seconds that validating one boundary may take at worst",
+    "OVERLAY_SECONDS": "processor seconds that comparing two boundaries may take; "
+    "ten times as many at worst",
+    "OVERLAY_LOCKED_SECONDS": "likewise while other changes wait",
     "BODY_VALUES": "values in a body",
     "BODY_CONTAINERS": "arrays and objects in a body",
     "BODY_STRINGS": "strings and names in a body",
@@ -77,6 +80,7 @@ _BOUNDS: Final = {
     "PER_PAGE_MAX": "largest `per_page`",
     "PAGE_MAX": "largest `page`",
     "PROJECT_STATUSES": "values of a project's `status`",
+    "BOUNDARY_SOURCES": "values of a boundary's `source`",
     "PROJECT_SORTS": "values of `sort` for projects",
     "ASSET_SORTS": "values of `sort` for assets",
     "LIST_IDS": "`ids` in one request for a list",

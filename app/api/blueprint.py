@@ -24,7 +24,6 @@ from app.api.idempotency import IdempotentRequest, StillRunning
 from app.api.media_types import PARAMETER
 from app.api.parsing import PARSER, refuse_body, refuse_parameters
 from app.auth.guard import ANY_CREDENTIAL, require
-from app.auth.principal import Principal
 from app.db.extensions import db
 from app.db.replica import read_from_replica
 from app.formats.writers.features import FeatureType
@@ -37,7 +36,7 @@ __all__ = ["ANY_CREDENTIAL", "ApiBlueprint"]
 
 View = Callable[..., Response]
 Precheck = Callable[..., None]
-Prepare = Callable[[Principal, dict[str, Any]], dict[str, Any]]
+Prepare = Callable[..., Any]
 
 # Errors that a repeat gets again. 401, 403 and 429 come before a key is looked at; 5xx may pass.
 _STORED_ERRORS = frozenset({400, 404, 409, 412, 422})
@@ -62,7 +61,7 @@ class ApiBlueprint(Blueprint):  # type: ignore[misc]
         takes: type[ma.Schema] | None = None,
         query: type[ma.Schema] | None = None,
         precheck: Precheck | None = None,
-        before: Prepare | None = None,
+        prepare: Prepare | None = None,
         conflicts: bool = False,
         conditional: bool = False,
         from_replica: bool = False,
@@ -81,8 +80,8 @@ class ApiBlueprint(Blueprint):  # type: ignore[misc]
             query: the schema of the query string; likewise.
             precheck: called with the account and the path's ids before anything is parsed; raises
                 NotFound when what the path names is not there.
-            before: called with the principal and what the body holds before the transaction of a
-                change begins; returns what the view gets in place of the latter.
+            prepare: called like the view, but before the transaction of a change, for what would
+                hold up others in it; the view gets what it returns as ``prepared``.
             conflicts: whether the operation can answer 409.
             conditional: whether it heeds If-Match, which the view gets as ``if_match``.
             from_replica: whether a replica of the database may be read, where there is one.
@@ -91,7 +90,7 @@ class ApiBlueprint(Blueprint):  # type: ignore[misc]
                 ``Accept``, or with the parameter ``format`` that the operation has besides.
             files: the media types of success that are files, each with the beginning of one.
 
-        The view is called as ``view(principal, [loaded], [if_match=…], **path_ids)``.
+        The view is called as ``view(principal, [loaded], [if_match=…], [prepared=…], **path_ids)``.
         """
 
         contract = Contract(
@@ -114,7 +113,7 @@ class ApiBlueprint(Blueprint):  # type: ignore[misc]
                 run = _read(read, needs, precheck, from_replica)
             else:
                 change = _committed(_with_if_match(view) if conditional else view)
-                change = change if before is None else _prepared(change, before)
+                change = change if prepare is None else _prepared(change, prepare)
                 run = _change(self._with_body(change, takes), needs, precheck)
             run.permission = needs  # type: ignore[attr-defined]
             run.takes_file = is_form(takes)  # type: ignore[attr-defined]
@@ -209,22 +208,22 @@ def _change(view: View, needs: str, precheck: Precheck | None) -> View:
     return run
 
 
-def _prepared(view: View, before: Prepare) -> View:
-    """``view`` behind what is done before its transaction."""
-
-    @wraps(view)
-    def run(principal: Principal, values: dict[str, Any], **ids: str) -> Response:
-        return view(principal, before(principal, values), **ids)
-
-    return run
-
-
 def _with_if_match(view: View) -> View:
     """``view`` with the precondition that the request states, if it states any."""
 
     @wraps(view)
     def run(*args: Any, **ids: str) -> Response:
         return view(*args, if_match=IfMatch(request.headers.get("If-Match")), **ids)
+
+    return run
+
+
+def _prepared(view: View, prepare: Prepare) -> View:
+    """``view`` after what is done before its transaction."""
+
+    @wraps(view)
+    def run(*args: Any, **ids: str) -> Response:
+        return view(*args, prepared=prepare(*args, **ids), **ids)
 
     return run
 

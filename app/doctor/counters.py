@@ -9,7 +9,7 @@ from sqlalchemy import URL, Connection, Table, func, select
 
 from app.db.column_types import byte_length
 from app.db.snapshots import exclusive_writer
-from app.models import AccountUsage, Asset, Membership, Project
+from app.models import AccountUsage, Asset, BoundaryEntry, Membership, Project
 
 NAMES: Final = (
     "projects_active", "projects_archived", "projects_draft", "area_m2", "members", "stored_bytes",
@@ -66,9 +66,14 @@ def _count(connection: Connection) -> dict[str, Counts]:
         if status != "archived":
             counts["area_m2"] += int(area_m2)
     metadata = select(Asset.account_id, func.sum(byte_length(Asset.metadata_json)))
-    described = metadata.where(Asset.metadata_json.is_not(None)).group_by(Asset.account_id)
-    for account_id, size in connection.execute(described):
-        found.setdefault(account_id, dict.fromkeys(NAMES, 0))["stored_bytes"] += int(size)
+    kept: Any = func.sum(BoundaryEntry.stored_bytes)
+    former = select(BoundaryEntry.account_id, kept).where(BoundaryEntry.stored_bytes > 0)
+    for others in (
+        metadata.where(Asset.metadata_json.is_not(None)).group_by(Asset.account_id),
+        former.group_by(BoundaryEntry.account_id),
+    ):
+        for account_id, size in connection.execute(others):
+            found.setdefault(account_id, dict.fromkeys(NAMES, 0))["stored_bytes"] += int(size)
     members = select(Membership.account_id, func.count()).group_by(Membership.account_id)
     for account_id, number in connection.execute(members):
         found.setdefault(account_id, dict.fromkeys(NAMES, 0))["members"] = number

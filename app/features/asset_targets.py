@@ -117,8 +117,16 @@ class AssetTargets:
         made = create_asset(principal, self.project_id, location=item.location, **values)
         return Written(made["id"], name, parse_time(made["updated_at"]), None)
 
+    def prepare(self, account_id: str, item: Candidate, decision: Decision) -> None:
+        """Nothing."""
+
     def change(
-        self, principal: Principal, item: Candidate, decision: Decision, match: Match
+        self,
+        principal: Principal,
+        item: Candidate,
+        decision: Decision,
+        match: Match,
+        prepared: Any = None,
     ) -> Written | None:
         """None: nothing is to be changed any more."""
         found = self._find(principal, decision.target_id or "")

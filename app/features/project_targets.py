@@ -18,6 +18,7 @@ from app.features.decisions import Decision, Match
 from app.features.project_matching import ProjectMatcher
 from app.features.targets import Kept, Written
 from app.geometry import read_boundary
+from app.history.service import Comparison, compare_ahead
 from app.http.errors import Conflict, NotFound
 from app.models import Asset
 from app.projects.service import create_project, lock_project, remove_project, update_project
@@ -26,6 +27,7 @@ from app.values.clock import format_time, parse_time
 _HAS_ASSETS: Final = CompiledQuery(
     columns_of(Asset, Asset.id).where(Asset.project_id == bindparam("project_id")).limit(1)
 )
+_SOURCE: Final = "import"
 _CHANGED_SINCE: Final = "The project was changed after the import."
 
 
@@ -43,11 +45,23 @@ class ProjectTargets:
         return ProjectMatcher(account_id, match, repeated_names, created)
 
     def create(self, principal: Principal, item: Candidate, name: str) -> Written:
-        made = create_project(principal, name=name, geometry=item.boundary, **item.values)
+        values = {**item.values, "name": name, "geometry": item.boundary}
+        made = create_project(principal, source=_SOURCE, **values)
         return Written(made["id"], name, parse_time(made["updated_at"]), None)
 
+    def prepare(self, account_id: str, item: Candidate, decision: Decision) -> Comparison | None:
+        """How the boundary changes."""
+        if decision.target_id is None or item.boundary is None:
+            return None
+        return compare_ahead(account_id, decision.target_id, item.boundary)
+
     def change(
-        self, principal: Principal, item: Candidate, decision: Decision, match: Match
+        self,
+        principal: Principal,
+        item: Candidate,
+        decision: Decision,
+        match: Match,
+        prepared: Comparison | None = None,
     ) -> Written | None:
         """None: nothing is to be changed any more."""
         found = existing.with_id(principal.account_id, decision.target_id or "")
@@ -57,7 +71,7 @@ class ProjectTargets:
         if not values:
             return None
         before = {name: getattr(found, name) for name in values}
-        project = update_project(principal, found.id, values)
+        project = update_project(principal, found.id, values, source=_SOURCE, compared=prepared)
         return Written(found.id, project.name, project.updated_at, before)
 
     def undo(self, principal: Principal, row: Any) -> None:
@@ -75,7 +89,7 @@ class ProjectTargets:
             remove_project(principal, project)
             return
         try:
-            update_project(principal, project.id, _columns(row.before))
+            update_project(principal, project.id, _columns(row.before), source=_SOURCE)
         except Conflict as error:
             raise Kept(error.message) from None
 

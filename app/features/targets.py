@@ -55,8 +55,16 @@ class Targets(Protocol):
     def create(self, principal: Principal, item: Candidate, name: str) -> Written:
         """Create what a feature becomes. Raises ApiError."""
 
+    def prepare(self, account_id: str, item: Candidate, decision: Decision) -> Any:
+        """What would hold up others in the transaction of ``change``, which gets the result."""
+
     def change(
-        self, principal: Principal, item: Candidate, decision: Decision, match: Match
+        self,
+        principal: Principal,
+        item: Candidate,
+        decision: Decision,
+        match: Match,
+        prepared: Any = None,
     ) -> Written | None:
         """Change the target of a feature; None: nothing is to be changed any more. Raises
         ApiError."""

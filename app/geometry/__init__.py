@@ -2,7 +2,8 @@
 
 ``read_boundary`` and ``read_point`` check a parsed value and raise ``GeometryInvalid`` with every
 ``Problem``; ``read_bbox`` reads the box of a query, and ``overlaps`` compares two boxes.
-``is_same_boundary`` compares two boundaries.
+``is_same_boundary`` compares two boundaries, and ``overlay`` measures what they have in common and
+how they differ; ``overlay_cost`` says before how long that can take.
 
 A boundary is read in ``boundary``, in this order; each step needs the ones before:
 
@@ -19,6 +20,15 @@ A boundary is read in ``boundary``, in this order; each step needs the ones befo
 from app.geometry.area import geodesic_area, multipart_area
 from app.geometry.boundary import Boundary, read_boundary
 from app.geometry.bounds import Bounds, overlaps, read_bbox
+from app.geometry.overlay import (
+    UNKNOWN,
+    Difference,
+    Shape,
+    common_area,
+    difference,
+    shape_of,
+    stored_shape,
+)
 from app.geometry.point import Point, read_point
 from app.geometry.problems import MAX_PROBLEMS, PROBLEM_CODES, GeometryInvalid, Problem
 from app.geometry.sameness import SAME_WITHIN, is_same_boundary
@@ -27,11 +37,16 @@ __all__ = [
     "MAX_PROBLEMS",
     "PROBLEM_CODES",
     "SAME_WITHIN",
+    "UNKNOWN",
     "Boundary",
     "Bounds",
+    "Difference",
     "GeometryInvalid",
     "Point",
     "Problem",
+    "Shape",
+    "common_area",
+    "difference",
     "geodesic_area",
     "is_same_boundary",
     "multipart_area",
@@ -39,4 +54,6 @@ __all__ = [
     "read_bbox",
     "read_boundary",
     "read_point",
+    "shape_of",
+    "stored_shape",
 ]

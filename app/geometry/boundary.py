@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from time import thread_time
 from typing import Any, Final, TypeAlias
@@ -44,7 +44,7 @@ class Boundary:
     ``type`` is "Polygon" or "MultiPolygon". ``text`` is the GeoJSON to store and send:
     ``{"type":…,"coordinates":…}`` with the numbers as they were sent, each ring wound by RFC 7946.
     ``area_m2`` is the geodesic area on WGS84 in whole m² (1 m² is 0.0001 ha). ``positions`` counts
-    all, the closing ones too.
+    all, the closing ones too. ``rings`` has them as they were sent, without their JSON.
     """
 
     type: str
@@ -52,6 +52,7 @@ class Boundary:
     area_m2: int
     bounds: Bounds
     positions: int
+    rings: Rings = field(repr=False, compare=False)
 
 
 def read_boundary(
@@ -86,6 +87,7 @@ def read_boundary(
             area_m2=max(0, round(boundary_area(rings))),
             bounds=boundary_bounds(rings),
             positions=len(rings.lon),
+            rings=replace(rings, json=b""),
         )
 
 

@@ -40,7 +40,7 @@ _PAIRS: Final = 500_000  # in memory at once
 Sides: TypeAlias = tuple[Floats, Floats, Floats, Floats]  # west, south, east, north
 
 
-class _Boxes(NamedTuple):
+class Boxes(NamedTuple):
     """Boxes of runs or rings, and the seconds that it takes to compare another one with each.
 
     ``outside``: for one of another part; ``inside``: for one of the same ``part``.
@@ -56,15 +56,20 @@ def validation_seconds(rings: Rings) -> float:
     """Return the processor seconds that the validation can take; 0 for a small boundary."""
     if len(rings.lon) <= SMALL:
         return 0
-    return _seconds(_grouped(_runs(rings))) + _seconds(_grouped(_rings(rings)))
+    return comparing_seconds(_grouped(run_boxes(rings))) + comparing_seconds(
+        _grouped(ring_boxes(rings))
+    )
 
 
 def is_too_complex(rings: Rings) -> bool:
     """Whether the validation could take longer than VALIDATION_SECONDS."""
-    return _seconds(_runs(rings)) + _seconds(_rings(rings)) > VALIDATION_SECONDS
+    return (
+        comparing_seconds(run_boxes(rings)) + comparing_seconds(ring_boxes(rings))
+        > VALIDATION_SECONDS
+    )
 
 
-def _runs(rings: Rings) -> _Boxes:
+def run_boxes(rings: Rings) -> Boxes:
     """The runs. As in GEOS, a repeated position makes no edge."""
     lon, lat = rings.lon, rings.lat
     eastward, northward = np.diff(lon), np.diff(lat)
@@ -81,10 +86,10 @@ def _runs(rings: Rings) -> _Boxes:
     seconds = sizes * _SECONDS_PER_EDGE
     low = np.minimum(lon[start], lon[end]), np.minimum(lat[start], lat[end])
     high = np.maximum(lon[start], lon[end]), np.maximum(lat[start], lat[end])
-    return _Boxes((*low, *high), seconds, seconds, ring[firsts])
+    return Boxes((*low, *high), seconds, seconds, ring[firsts])
 
 
-def _rings(rings: Rings) -> _Boxes:
+def ring_boxes(rings: Rings) -> Boxes:
     """The rings. Seen from another part, an exterior one stands for its whole part."""
     starts, parts = np.array(rings.starts), np.array(rings.part_starts)
     inside = (np.diff(starts) + _RING) * _SECONDS_PER_POSITION
@@ -92,14 +97,14 @@ def _rings(rings: Rings) -> _Boxes:
     outside[parts[:-1]] = (np.diff(starts[parts]) + _RING) * _SECONDS_PER_POSITION
     part = np.repeat(np.arange(len(parts) - 1), np.diff(parts))
     sides = _around((rings.lon, rings.lat, rings.lon, rings.lat), starts[:-1])
-    return _Boxes(sides, outside, inside, part)
+    return Boxes(sides, outside, inside, part)
 
 
-def _grouped(boxes: _Boxes) -> _Boxes:
+def _grouped(boxes: Boxes) -> Boxes:
     """Boxes around _GROUP neighbours each, as if every member were compared with every other."""
     starts = np.arange(0, len(boxes.part), _GROUP)
     seconds = np.add.reduceat(boxes.outside, starts) * _GROUP
-    return _Boxes(_around(boxes.sides, starts), seconds, seconds, starts)
+    return Boxes(_around(boxes.sides, starts), seconds, seconds, starts)
 
 
 def _around(sides: Sides, starts: Integers) -> Sides:
@@ -113,10 +118,10 @@ def _around(sides: Sides, starts: Integers) -> Sides:
     )
 
 
-def _seconds(boxes: _Boxes) -> float:
+def comparing_seconds(boxes: Boxes, most: float = VALIDATION_SECONDS) -> float:
     """What it takes to compare all boxes with those that they overlap, themselves too.
 
-    The count ends where that is more than VALIDATION_SECONDS.
+    The count ends where that is more than ``most``.
     """
     corners = np.stack(boxes.sides, axis=1).reshape(-1, 2, 2)
     diagonals: Any = shapely.linestrings(corners)  # cheaper than polygons of the same box
@@ -126,6 +131,6 @@ def _seconds(boxes: _Boxes) -> float:
         one, other = tree.query(diagonals[start : start + step])
         is_inside = boxes.part[start + one] == boxes.part[other]
         total += float(np.where(is_inside, boxes.inside[other], boxes.outside[other]).sum())
-        if total > VALIDATION_SECONDS:
+        if total > most:
             break
     return total

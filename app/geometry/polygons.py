@@ -20,6 +20,18 @@ def build_polygons(rings: Rings) -> Any:
     return shapely.from_ragged_array(kind, positions, tuple(offsets))[0]
 
 
+def polygon_rings(geometry: Any) -> Rings:
+    """The rings of the polygons in a geometry, if any; what else is in it is left out."""
+    parts = shapely.get_parts(shapely.get_parts(geometry))
+    polygons = parts[shapely.get_type_id(parts) == shapely.GeometryType.POLYGON]
+    filled = polygons[~shapely.is_empty(polygons)]
+    if not len(filled):
+        return Rings(np.empty(0), np.empty(0), [0], [0], True, b"")
+    _, positions, (starts, part_starts) = shapely.to_ragged_array(filled)
+    lon, lat = np.ascontiguousarray(positions[:, 0]), np.ascontiguousarray(positions[:, 1])
+    return Rings(lon, lat, starts.tolist(), part_starts.tolist(), True, b"")
+
+
 def linear_rings(polygons: Any) -> Any:
     """Return the rings of a Polygon or MultiPolygon as an array of shapely's LinearRings."""
     return shapely.get_rings(shapely.get_parts(polygons))

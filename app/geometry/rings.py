@@ -88,6 +88,19 @@ def read_rings(coordinates: object, *, multi: bool, max_positions: int) -> Rings
     return Rings(*ordinates, starts, list(accumulate(map(len, parts), initial=0)), multi, json)
 
 
+def stored_rings(text: str) -> Rings:
+    """Read the text of a ``Boundary``, which has no errors."""
+    value = orjson.loads(text)
+    multi = value["type"] == "MultiPolygon"
+    parts = value["coordinates"] if multi else [value["coordinates"]]
+    rings = list(chain.from_iterable(parts))
+    positions = list(chain.from_iterable(rings))
+    lon = np.fromiter(map(itemgetter(0), positions), float, len(positions))
+    lat = np.fromiter(map(itemgetter(1), positions), float, len(positions))
+    starts = list(accumulate(map(len, rings), initial=0))
+    return Rings(lon, lat, starts, list(accumulate(map(len, parts), initial=0)), multi, b"")
+
+
 def _are_lists(values: Sequence[object]) -> bool:
     """Whether there are values and all are lists; neither tuples nor strings are."""
     return isinstance(values, list) and set(map(type, values)) == {list}

@@ -81,11 +81,14 @@ def apply_features(
     matcher = targets.matcher(leased.account_id, match, (), created)
     after = 0
     while rows := _next(ids, after):
-        decided = [(row.number, *_decide(matcher, candidate(row))) for row in rows]
+        decided = [
+            (row.number, *_decide(targets, matcher, leased.account_id, candidate(row)))
+            for row in rows
+        ]
         with in_transaction():
             found = locked(leased)
-            for number, item, decision in decided:
-                done = _write(principal, targets, matcher, match, item, decision)
+            for number, item, decision, prepared in decided:
+                done = _write(principal, targets, matcher, match, item, decision, prepared)
                 update_feature(**ids, number=number, **done)
                 if done["verdict"] == "new":
                     created.add(done["target_id"])
@@ -110,12 +113,16 @@ def _next(ids: dict[str, str], after: int) -> list[Any]:
     return _ROWS.all(**ids, after=after, last=last)
 
 
-def _decide(matcher: Matcher, item: Candidate) -> tuple[Candidate, Decision | Unusable]:
+def _decide(
+    targets: Targets, matcher: Matcher, account_id: str, item: Candidate
+) -> tuple[Candidate, Decision | Unusable, Any]:
     """What becomes of a feature now: others may have changed the account since it was read."""
     try:
-        return item, matcher.decide(item)
+        decision = matcher.decide(item)
     except Unusable as error:
-        return item, error
+        return item, error, None
+    is_changed = decision.verdict == "changed"
+    return item, decision, targets.prepare(account_id, item, decision) if is_changed else None
 
 
 def _write(
@@ -125,6 +132,7 @@ def _write(
     match: Match,
     item: Candidate,
     decision: Decision | Unusable,
+    prepared: Any,
 ) -> dict[str, Any]:
     """Write a feature. Returns the columns of its row."""
     if isinstance(decision, Unusable):
@@ -136,7 +144,7 @@ def _write(
             written = _create(principal, targets, matcher, item, decision.name)
         else:
             with db.session.begin_nested():
-                changed = targets.change(principal, item, decision, match)
+                changed = targets.change(principal, item, decision, match, prepared)
             if changed is None:
                 return {"verdict": "same", "target_id": decision.target_id}
             written = changed

@@ -48,15 +48,15 @@ def _on_one(method: str, action: str = "", **contract: Any) -> Callable[[View], 
     )
 
 
-def _store_file(principal: Principal, values: dict[str, Any]) -> dict[str, Any]:
-    """Store an uploaded file in pieces, each in a transaction of its own. Returns the values with
-    its name and id in place of it."""
+def _store_file(principal: Principal, values: dict[str, Any]) -> dict[str, str]:
+    """Store the file that ``values`` has, and take it out of them: in pieces, each in a transaction
+    of its own. Returns its name and id."""
     file, upload_id = values.pop("file"), new_id("upload")
     service.check_new_import(principal, **values)
     for number, piece in enumerate(uploads.pieces(file.stream)):
         with transaction():
             uploads.add_piece(principal.account_id, upload_id, number, piece)
-    return {**values, "filename": file.filename, "upload_id": upload_id}
+    return {"filename": file.filename, "upload_id": upload_id}
 
 
 def _accepted(found: Import) -> Response:
@@ -77,18 +77,20 @@ def list_imports(principal: Principal, values: dict[str, Any]) -> Response:
     "",
     needs=_NEEDS,
     takes=ImportCreateSchema,
-    before=_store_file,
+    prepare=_store_file,
     gives=(202, _IMPORT),
     conflicts=True,
 )
-def create_import(principal: Principal, values: dict[str, Any]) -> Response:
+def create_import(
+    principal: Principal, values: dict[str, Any], prepared: dict[str, str]
+) -> Response:
     """Import a file.
 
     The response comes at once; the file is read in the background. Read the import until its
     status is `ready`: then it says what would become of each feature, and nothing is written yet.
     `assets:write` is enough for `kind=assets`; `kind=projects` needs `projects:write`.
     """
-    return _accepted(service.create_import(principal, **values))
+    return _accepted(service.create_import(principal, **values, **prepared))
 
 
 @bp.operation("GET", _ONE, needs=_NEEDS, gives=(200, _IMPORT))

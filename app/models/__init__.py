@@ -3,6 +3,7 @@
 from app.models.account import Account, AccountUsage, RequestCount
 from app.models.asset import Asset
 from app.models.billing import BillingCustomer, BillingEvent, BillingSubscription
+from app.models.boundary import BoundaryEntry, BoundaryShape
 from app.models.credential import Credential
 from app.models.delivery import Delivery, DeliveryLog
 from app.models.event import Event
@@ -25,6 +26,8 @@ __all__ = [
     "BillingCustomer",
     "BillingEvent",
     "BillingSubscription",
+    "BoundaryEntry",
+    "BoundaryShape",
     "Credential",
     "Delivery",
     "DeliveryLog",

@@ -40,8 +40,10 @@ class AccountUsage(Base):
     projects_draft: Mapped[int] = mapped_column(BigInteger, default=0)
     area_m2: Mapped[int] = mapped_column(BigInteger, default=0)  # of projects not archived
     members: Mapped[int] = mapped_column(BigInteger, default=0)
-    # UTF-8 bytes of boundaries and of the metadata of projects and assets.
+    # UTF-8 bytes of boundaries, former ones too, and of the metadata of projects and assets.
     stored_bytes: Mapped[int] = mapped_column(BigInteger, default=0)
+    # Grows with each change of a project and of its shapes on maps.
+    map_version: Mapped[int] = mapped_column(BigInteger, default=0)
     # How many thresholds of each limit are reached (app.usage.thresholds); that of requests in one
     # month, such as 2026-01.
     hectares_level: Mapped[int] = mapped_column(SmallInteger, default=0)

@@ -17,6 +17,12 @@ GEOMETRY_POSITIONS: Final = 100_000
 # real boundaries is low: of 252 ranger districts, none has more than 0.05 s.
 VALIDATION_SECONDS: Final = 0.8
 
+# Likewise that comparing two boundaries may take, estimated from how many of their edges meet. It
+# can be ten times as much where rounding makes the first attempt fail. While other changes wait,
+# only what takes less is compared.
+OVERLAY_SECONDS: Final = 0.1
+OVERLAY_LOCKED_SECONDS: Final = 0.01
+
 # Of a body. Two boundaries of GEOMETRY_POSITIONS positions with heights have this many numbers.
 BODY_VALUES: Final = 700_000
 BODY_CONTAINERS: Final = 300_000
@@ -41,6 +47,7 @@ PER_PAGE_MAX: Final = 100
 PAGE_MAX: Final = 1_000_000
 
 PROJECT_STATUSES: Final = ("active", "archived", "draft")
+BOUNDARY_SOURCES: Final = ("api", "import", "dashboard", "cli", "database", "ogc")
 PROJECT_SORTS: Final = ("name", "created_at", "updated_at", "area_hectares")
 ASSET_SORTS: Final = ("created_at", "updated_at")
 LIST_IDS: Final = 100  # that one request for a list may name

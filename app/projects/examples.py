@@ -37,23 +37,3 @@ PROJECT_BODY: Final[dict[str, Any]] = {
     field.name: PROJECT[field.name] for field in fields.PROJECT if field.writable == "always"
 }
 PROJECT_CHANGE: Final[dict[str, Any]] = {"description": "Umpqua National Forest, Oregon"}
-
-OPEN_RING: Final[dict[str, Any]] = {
-    "type": "Polygon",
-    "coordinates": [[[8.1, 48.1], [8.2, 48.1], [8.2, 48.2], [8.1, 48.2]]],
-}
-REPORT: Final[dict[str, Any]] = {
-    "valid": False,
-    "area_hectares": None,
-    "problems": [
-        {
-            "code": "not_closed",
-            "message": "Ring 0, position 3 differs from the first position. "
-            "Close the ring: repeat the first position as the last.",
-            "part": None,
-            "ring": 0,
-            "position": 3,
-            "coordinates": [8.1, 48.2],
-        }
-    ],
-}

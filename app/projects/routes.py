@@ -1,4 +1,4 @@
-"""/v1/projects and /v1/geometry."""
+"""/v1/projects."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from app.api.blueprint import ApiBlueprint
 from app.api.schemas import page_of, single_of
 from app.auth.principal import Principal
 from app.formats.writers.features import PROJECTS
+from app.history.service import Comparison
 from app.http.etags import IfMatch
 from app.projects import listing, service
+from app.projects.reading import compare_boundaries
 from app.projects.record import project_record
 from app.projects.schemas import (
-    GeometryCheckSchema,
-    GeometryReportSchema,
     ProjectCreateSchema,
     ProjectQuerySchema,
     ProjectSchema,
@@ -79,15 +79,20 @@ def create_project(principal: Principal, values: dict[str, Any]) -> Response:
     _ONE,
     needs="projects:write",
     precheck=service.check_project,
+    prepare=compare_boundaries,
     takes=ProjectUpdateSchema,
     gives=_PROJECT,
     conditional=True,
 )
 def update_project(
-    principal: Principal, values: dict[str, Any], project_id: str, if_match: IfMatch
+    principal: Principal,
+    values: dict[str, Any],
+    project_id: str,
+    if_match: IfMatch,
+    prepared: Comparison | None,
 ) -> Response:
     """Update a project."""
-    project = service.update_project(principal, project_id, values, if_match)
+    project = service.update_project(principal, project_id, values, if_match, compared=prepared)
     return envelope.single(project_record(project))
 
 
@@ -132,19 +137,3 @@ def archive_project(principal: Principal, project_id: str, if_match: IfMatch) ->
 def restore_project(principal: Principal, project_id: str, if_match: IfMatch) -> Response:
     """Restore an archived project."""
     return envelope.single(project_record(service.restore_project(principal, project_id, if_match)))
-
-
-@bp.operation(
-    "POST",
-    "/geometry/validate",
-    needs="projects:read",
-    takes=GeometryCheckSchema,
-    gives=(200, single_of(GeometryReportSchema)),
-)
-def validate_geometry(_: Principal, values: dict[str, Any]) -> Response:
-    """Check a geometry without storing it.
-
-    Send the geometry as `geometry` in the body, or as the whole body. The response lists every
-    problem and where it is, and has the area of a valid geometry.
-    """
-    return envelope.single(values["report"])

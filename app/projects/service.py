@@ -4,19 +4,24 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import bindparam, func
-
 from app.api.fixed_fields import check_fixed
 from app.auth.principal import Principal
-from app.auth.tenant import columns_of, find_locked
-from app.db.column_types import byte_length
+from app.auth.tenant import find_locked
 from app.db.extensions import db
-from app.db.queries import CompiledQuery
 from app.db.transactions import insert_row
 from app.geometry import Boundary
+from app.history.service import (
+    Comparison,
+    Source,
+    author_of,
+    bytes_kept,
+    enter_change,
+    enter_first,
+    kept,
+)
 from app.http.errors import Conflict
 from app.http.etags import ANY, IfMatch
-from app.models import Asset, Project
+from app.models import Project
 from app.outbox import Actor, emit
 from app.policy.fields import PROJECT
 from app.projects.conflicts import naming_conflicts
@@ -24,40 +29,18 @@ from app.projects.derived import changes_of, geometry_columns, search_columns
 from app.projects.derived import stored_bytes as stored_bytes
 from app.projects.listing import list_projects as list_projects  # these for other packages
 from app.projects.listing import project_query as project_query
-from app.projects.record import COLUMNS, not_found, project_data, project_record, row_record
+from app.projects.reading import bytes_of_assets
+from app.projects.reading import check_project as check_project
+from app.projects.reading import read_project as read_project
+from app.projects.record import not_found, project_data, row_record
+from app.projects.record import project_record as project_record
 from app.projects.summaries import summarize_project as summarize_project
 from app.projects.summaries import summarize_projects as summarize_projects
-from app.usage.service import ProjectContribution, count_bytes, count_project
+from app.usage.service import ProjectContribution, count_project
 from app.values import clock
 from app.values.ids import is_id, new_id
 from app.values.records import mapped_row, set_columns
 from app.values.text import slugify
-
-_ONE = CompiledQuery(columns_of(Project, *COLUMNS).where(Project.id == bindparam("project_id")))
-_FOUND = columns_of(Project, Project.id).where(Project.id == bindparam("project_id"))
-_EXISTS = CompiledQuery(_FOUND)
-
-_ASSET_BYTES = (
-    columns_of(Asset)
-    .add_columns(func.coalesce(func.sum(byte_length(Asset.metadata_json)), 0))
-    .where(Asset.project_id == bindparam("project_id"))
-)
-
-
-def check_project(account_id: str, project_id: str, **_: str) -> None:
-    """Raises NotFound when the account has no such project."""
-    known = is_id("project", project_id)
-    if not known or _EXISTS.first(account_id=account_id, project_id=project_id) is None:
-        raise not_found()
-
-
-def read_project(account_id: str, project_id: str) -> dict[str, Any]:
-    """The record of a project. Raises NotFound."""
-    known = is_id("project", project_id)
-    rows = _ONE.tuples(account_id=account_id, project_id=project_id) if known else []
-    if not rows:
-        raise not_found()
-    return row_record(*rows[0])
 
 
 def lock_project(account_id: str, project_id: str) -> Project:
@@ -69,11 +52,17 @@ def lock_project(account_id: str, project_id: str) -> Project:
 
 
 def create_project(
-    principal: Principal, *, name: str, geometry: Boundary | None = None, **values: Any
+    principal: Principal,
+    *,
+    name: str,
+    geometry: Boundary | None = None,
+    source: Source | None = None,
+    **values: Any,
 ) -> dict[str, Any]:
     """Add an active project. Returns its record.
 
     Args:
+        source: how the boundary came; None: as the principal says.
         values: of other fields that a new project can have, by their columns.
 
     Raises:
@@ -97,6 +86,7 @@ def create_project(
     row["stored_bytes"] = stored_bytes(row["geometry"], row.get("metadata_json"))
     with naming_conflicts(row):
         insert_row(Project, row)
+    enter_first(row, author_of(principal, source))
     record = row_record(*mapped_row(row, PROJECT))
     emit("project.created", record, Actor.of(principal))
     counted = ProjectContribution("active", row["area_m2"], row["stored_bytes"])
@@ -105,9 +95,19 @@ def create_project(
 
 
 def update_project(
-    principal: Principal, project_id: str, values: dict[str, Any], if_match: IfMatch = ANY
+    principal: Principal,
+    project_id: str,
+    values: dict[str, Any],
+    if_match: IfMatch = ANY,
+    *,
+    source: Source | None = None,
+    compared: Comparison | None = None,
 ) -> Project:
     """Change the fields that ``values`` holds; without a real change nothing happens.
+
+    Args:
+        source: how a boundary comes; None: as the principal says.
+        compared: what ``compare_boundaries`` has found out before the transaction.
 
     Raises:
         NotFound: the account has no such project.
@@ -117,13 +117,13 @@ def update_project(
         Forbidden: the account would store more bytes than it may.
     """
     project = _find(principal, project_id, if_match)
-    before, boundary = project_record(project), project.geometry
-    counted = _counted(project)
+    before, boundary, counted = project_record(project), kept(project), _counted(project)
     columns = check_fixed(values, id=project.id, slug=project.slug)
     if "geometry" in values:
         columns |= geometry_columns(values["geometry"])
     set_columns(project, columns)
-    changes = changes_of(before, project_record(project), project.geometry != boundary)
+    is_new = project.geometry != (boundary and boundary.text)
+    changes = changes_of(before, project_record(project), is_new)
     if not changes:
         return project
     set_columns(project, search_columns(project.name, project.description))
@@ -131,8 +131,10 @@ def update_project(
     project.updated_at = clock.now()
     with naming_conflicts({"account_id": project.account_id, "external_id": project.external_id}):
         db.session.flush()
+    author = author_of(principal, source)
+    more = enter_change(project, boundary, author, compared) if is_new else 0
     _emit("project.updated", project, principal, changes=changes)
-    count_project(project.account_id, counted, _counted(project))
+    count_project(project.account_id, counted, _counted(project), more)
     return project
 
 
@@ -153,7 +155,8 @@ def restore_project(principal: Principal, project_id: str, if_match: IfMatch = A
 
 
 def delete_project(principal: Principal, project_id: str, if_match: IfMatch = ANY) -> None:
-    """Delete an archived project with its assets. Raises Conflict when it is not archived."""
+    """Delete an archived project with its assets and former boundaries. Raises Conflict when it is
+    not archived."""
     project = _find(principal, project_id, if_match)
     if project.status != "archived":
         raise Conflict(
@@ -166,8 +169,8 @@ def delete_project(principal: Principal, project_id: str, if_match: IfMatch = AN
 def remove_project(principal: Principal, project: Project) -> None:
     """Delete a locked project with its assets, whatever its status."""
     _emit("project.deleted", project, principal)
-    count_project(project.account_id, _counted(project), None)
-    count_bytes(project.account_id, -_bytes_of_assets(project))
+    others = bytes_of_assets(project) + bytes_kept(project)
+    count_project(project.account_id, _counted(project), None, -others)
     db.session.delete(project)
 
 
@@ -188,12 +191,6 @@ def _move(project: Project, status: str, event_type: str, principal: Principal) 
 
 def _counted(project: Project) -> ProjectContribution:
     return ProjectContribution(project.status, project.area_m2, project.stored_bytes)
-
-
-def _bytes_of_assets(project: Project) -> int:
-    """The stored bytes of the project's assets, which are deleted with it."""
-    values = {"account_id": project.account_id, "project_id": project.id}
-    return int(db.session.execute(_ASSET_BYTES, values).scalar_one())
 
 
 def _emit(event_type: str, project: Project, principal: Principal, **extra: Any) -> None:

@@ -9,6 +9,7 @@ from app.assets.record import asset_record
 from app.geometry import read_point
 from app.models import Asset
 from app.policy.fields import ASSET
+from app.row_changes.change import Columns
 from app.row_changes.row_validator import RowValidator
 from app.row_changes.table_adapter import Boundaries, TableAdapter
 from app.values.records import set_columns
@@ -28,6 +29,9 @@ class AssetAdapter(TableAdapter):
         validator.finish()
         set_columns(row, search_columns(row.name) | location_columns(location))
         return _derived(row) != before, False
+
+    def keep_history(self, row: Asset, reported: Columns, *, boundary_changed: bool) -> None:
+        """Assets have none."""
 
     def record(self, row: Asset) -> dict[str, Any]:
         return asset_record(row)

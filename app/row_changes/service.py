@@ -94,6 +94,7 @@ def _complete_row(rows: TableAdapter, change: Change) -> bool:
     row.updated_at = clock.now()
     flag_modified(row, "created_at")  # in the form that SQLite's texts of moments have
     db.session.flush()
+    rows.keep_history(row, change.old_record, boundary_changed=boundary_changed)
     _publish(rows, rows.record(row), actor, changes, is_new=is_new)
     recount(account_id)
     return True

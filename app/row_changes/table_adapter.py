@@ -38,6 +38,14 @@ class TableAdapter(ABC):
     def record(self, row: Any) -> dict[str, Any]:
         """The fields of a row as an event shows them."""
 
+    @abstractmethod
+    def keep_history(self, row: Any, reported: Columns, *, boundary_changed: bool) -> None:
+        """Note down the boundary that a changed row had before, if it has another one now.
+
+        Args:
+            reported: the columns that the row had, as they were reported.
+        """
+
     def read_boundary(self, account_id: str, row_id: str) -> Boundaries:
         """The boundary of a row, validated before the transaction, as that can take long."""
         return {}

@@ -12,7 +12,7 @@ from app.db.column_types import byte_length
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
 from app.http.errors import Detail, Forbidden
-from app.models import Account, AccountUsage, Asset, Membership, Project
+from app.models import Account, AccountUsage, Asset, BoundaryEntry, Membership, Project
 from app.usage.thresholds import (
     SQUARE_METRES,
     update_counter_levels,
@@ -46,7 +46,10 @@ _ACCOUNT = [
 ]
 # Returns everything needed to see which thresholds were crossed, so that one statement is enough.
 _CHANGE = (
-    update(_USAGE).where(_USAGE.c.account_id == bindparam("account")).returning(*_LEVELS, *_ACCOUNT)
+    update(_USAGE)
+    .where(_USAGE.c.account_id == bindparam("account"))
+    .values(map_version=_USAGE.c.map_version + 1)
+    .returning(*_LEVELS, *_ACCOUNT)
 )
 _ADD = _CHANGE.values({name: _USAGE.c[name] + bindparam(f"new_{name}") for name in _COUNTED})
 _SET = _CHANGE.values({name: bindparam(f"new_{name}") for name in _COUNTED})
@@ -62,6 +65,11 @@ _PROJECTS = (
 _ASSET_BYTES = columns_of(Asset).add_columns(
     func.coalesce(func.sum(byte_length(Asset.metadata_json)), 0)
 )
+_KEPT_BYTES = (
+    columns_of(BoundaryEntry)
+    .add_columns(func.coalesce(func.sum(BoundaryEntry.stored_bytes), 0))
+    .where(BoundaryEntry.stored_bytes > 0)  # as the index has it
+)
 _MEMBERS = columns_of(Membership).add_columns(func.count())
 
 
@@ -74,7 +82,10 @@ class ProjectContribution(NamedTuple):
 
 
 def count_project(
-    account_id: str, before: ProjectContribution | None, after: ProjectContribution | None
+    account_id: str,
+    before: ProjectContribution | None,
+    after: ProjectContribution | None,
+    more_bytes: int = 0,
 ) -> None:
     """Update the counters for a changed project, in the current transaction.
 
@@ -85,13 +96,12 @@ def count_project(
     Args:
         before: None if the project was created.
         after: None if the project was deleted.
+        more_bytes: of its former boundaries and its assets.
 
     Raises:
         Forbidden: the account would store more bytes than it may.
     """
-    if before == after:
-        return
-    changes = dict.fromkeys(_COUNTED, 0)
+    changes = dict.fromkeys(_COUNTED, 0) | {"stored_bytes": more_bytes}
     for project, sign in ((before, -1), (after, 1)):
         if project is not None:
             changes[f"projects_{project.status}"] += sign
@@ -134,7 +144,8 @@ def recount(account_id: str) -> None:
         counts["stored_bytes"] += int(row.stored_bytes)
         if row.status != "archived":
             counts["area_m2"] += int(row.area_m2 or 0)
-    counts["stored_bytes"] += int(db.session.execute(_ASSET_BYTES, own).scalar_one())
+    for others in (_ASSET_BYTES, _KEPT_BYTES):
+        counts["stored_bytes"] += int(db.session.execute(others, own).scalar_one())
     counts["members"] = db.session.execute(_MEMBERS, own).scalar_one()
     _write(_SET, account_id, counts)
 
@@ -189,14 +200,15 @@ def _write(statement: Any, account_id: str, counts: dict[str, int]) -> Any:
 
 
 def byte_limit() -> int | None:
-    """How many bytes of boundaries and metadata an account may store; None: any number."""
+    """How many bytes of boundaries, former ones too, and metadata an account may store; None: any
+    number."""
     return current_app.config["SETTINGS"].max_account_bytes or None
 
 
 def _storage_full(total: int, added: int, limit: int) -> Forbidden:
     message = (
         f"This needs {added:,} more bytes. The account stores {total - added:,} of at most "
-        f"{limit:,} bytes of boundaries and metadata. Delete archived projects, or simplify "
-        "boundaries."
+        f"{limit:,} bytes of boundaries, former ones too, and metadata. Delete archived projects, "
+        "whose former boundaries go with them."
     )
     return Forbidden("The account's storage is full.", details=[Detail("stored_bytes", message)])

@@ -14,6 +14,7 @@ PREFIXES: Final = {
     "user": "user_",
     "project": "proj_",
     "asset": "asset_",
+    "boundary": "bnd_",
     "webhook": "wh_",
     "event": "evt_",
     "delivery": "dlv_",

@@ -25,6 +25,7 @@ from tests.make import (
     Client,
     events,
     make_asset,
+    make_former_boundary,
     make_import,
     make_log,
     make_member,
@@ -41,6 +42,7 @@ Ids = dict[str, str]
 # How to make what an argument of a path names; each gets the ids that were made before it.
 FILLERS: dict[str, Callable[[Client, Ids], str]] = {
     "project_id": lambda client, _: make_project(client)["id"],
+    "boundary_id": lambda client, ids: make_former_boundary(client, ids["project_id"]),
     "asset_id": lambda client, ids: make_asset(client, ids["project_id"])["id"],
     "member_id": lambda client, _: make_member(client, "viewer").id,
     "webhook_id": lambda client, _: _webhook_with_past(client),

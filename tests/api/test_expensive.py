@@ -18,6 +18,7 @@ from flask import Flask
 
 from app.api import envelope, expensive
 from app.api.expensive import expensive_work
+from app.boundaries import validation
 from app.geometry import read_boundary
 from app.http import compression
 from app.http.errors import ServiceUnavailable
@@ -27,7 +28,7 @@ from app.policy.bounds import (
     EXPENSIVE_WAIT_SECONDS,
     EXPENSIVE_WAITING,
 )
-from app.projects import listing, validation
+from app.projects import listing
 from tests.api.server import gunicorn
 from tests.geometry.expensive_shapes import comb, zigzag
 from tests.geometry.shapes import UNIT, polygon

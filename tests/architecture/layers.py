@@ -46,6 +46,7 @@ MODULES = (("routes", "views", "jobs"), ("schemas", "forms"), ())
 # (importer, imported): why the service of the package is not the way.
 EXCEPTIONS = {
     ("app.doctor.checks.mail", "app.mail.transport"): "tries the mail server",
+    ("app.boundaries.routes", "app.projects.schemas"): "who restores a boundary gets the project",
     ("app.row_changes.projects", "app.projects.derived"): "computes again what that computes",
     ("app.row_changes.projects", "app.projects.record"): "likewise",
     ("app.row_changes.assets", "app.assets.derived"): "likewise",

@@ -51,6 +51,8 @@ TABLE: Final[tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...]] = (
         """
         GET /v1/projects
         GET /v1/projects/<project_id>
+        GET /v1/projects/<project_id>/boundaries
+        GET /v1/projects/<project_id>/boundaries/<boundary_id>
         POST /v1/geometry/validate
         GET /v1/assets
         GET /v1/projects/<project_id>/assets
@@ -68,6 +70,7 @@ TABLE: Final[tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...]] = (
         DELETE /v1/projects/<project_id>
         POST /v1/projects/<project_id>/archive
         POST /v1/projects/<project_id>/restore
+        POST /v1/projects/<project_id>/boundaries/<boundary_id>/restore
         POST /v1/projects/<project_id>/assets
         PUT /v1/projects/<project_id>/assets/<asset_id>
         DELETE /v1/projects/<project_id>/assets/<asset_id>

@@ -129,6 +129,36 @@ def test_all_rows_are_kept_on_the_way_to_the_newest_tables(empty_app: Flask, rev
             assert rows_of(connection, columns) == before
 
 
+def test_each_boundary_gets_an_entry(empty_app: Flask) -> None:
+    """Of the time of its project, and with the number of its id."""
+    square = '{"type":"Polygon","coordinates":[[[0,0],[1,0],[1,1],[0,0]]]}'
+    ids = ("proj_01k9zq3mgse2j7tbyw5c4r8nhd", "proj_01k9zq3mgse2j7tbyw5c4r8nhe")
+    with empty_app.app_context():
+        run_upgrade(directory=FOLDER, revision="0006")
+        with db.engine.begin() as connection:
+            (accounts,) = (table for table in tables(connection) if table.name == "accounts")
+            (projects,) = (table for table in tables(connection) if table.name == "projects")
+            fill(connection, accounts)
+            for number, (project_id, boundary) in enumerate(zip(ids, (square, None), strict=True)):
+                row = {
+                    column.name: value(projects, column.name, number + 1)
+                    for column in projects.columns
+                    if not column.nullable
+                }
+                row |= {"id": project_id, "geometry": boundary, "area_m2": boundary and 77}
+                connection.execute(projects.insert().values(row))
+        run_upgrade(directory=FOLDER)
+        with db.engine.connect() as connection:
+            rows = connection.exec_driver_sql(
+                "SELECT b.id, b.project_id, b.area_m2, b.added_m2, b.removed_m2, b.geometry,"
+                " b.source, b.created_by, b.replaced_at, b.created_at = p.created_at"
+                " FROM boundaries AS b JOIN projects AS p ON p.id = b.project_id"
+            ).all()
+    (entry,) = rows
+    unknown = (None,) * 4
+    assert tuple(entry) == ("bnd_01k9zq3mgse2j7tbyw5c4r8nhd", ids[0], 77, 77, 0, *unknown, True)
+
+
 @pytest.mark.parametrize("empty_app", DATABASES[:1], indirect=True)
 def test_the_revisions_make_what_the_models_describe(empty_app: Flask) -> None:
     """On SQLite; PostgreSQL has indexes on expressions, which no model describes."""

@@ -43,6 +43,7 @@ hook = call("POST", "/v1/webhooks", {"url": "https://example.org/hook", "events"
 project = call("POST", "/v1/projects", {"name": "Older", "geometry": square, "external_id": "a"})
 path = "/v1/projects/" + project["id"]
 call("PUT", path, {"name": "Newer", "metadata": {"a": 1}})
+call("PUT", path, {"geometry": square | {"coordinates": [square["coordinates"][0][::-1]]}})
 asset = call("POST", path + "/assets", {"name": "Tower", "type": "equipment"})
 call("PUT", path + "/assets/" + asset["id"], {"status": "retired"})
 call("POST", path + "/archive")

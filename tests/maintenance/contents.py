@@ -14,7 +14,16 @@ from app.maintenance.rows import table_codecs
 from app.models import AccountUsage, IdempotentResponse, Project, RequestCount
 from app.values import clock
 from app.values.ids import new_id
-from tests.make import Client, make_account, make_asset, make_project, multi_square, point, square
+from tests.make import (
+    Client,
+    make_account,
+    make_asset,
+    make_former_boundary,
+    make_project,
+    multi_square,
+    point,
+    square,
+)
 
 
 def url_of(app: Flask) -> URL:
@@ -40,6 +49,7 @@ def fill(app: Flask) -> Client:
         geometry=multi_square((-0.0, -0.0), (179.9, 51.123456789012345), (1e-7, 5)),
     )
     project = make_project(client, name="Nothing", description=None)
+    make_former_boundary(client, project["id"])
     make_asset(
         client,
         project["id"],

@@ -23,7 +23,7 @@ from tests.make.members import (
     operator_of,
 )
 from tests.make.oauth import Application, bearer, grant_tokens, make_application
-from tests.make.resources import make_asset, make_project
+from tests.make.resources import make_asset, make_former_boundary, make_project
 from tests.make.together import together
 from tests.make.webhooks import deliveries, make_log, make_webhook
 
@@ -43,6 +43,7 @@ __all__ = [
     "make_account",
     "make_application",
     "make_asset",
+    "make_former_boundary",
     "make_import",
     "make_invited",
     "make_key",

@@ -267,8 +267,8 @@ def test_a_change_counts_with_one_statement(free: Client, statements: Statements
     free.put(path, json={"geometry": square(size=0.002), "status": "draft"})
     free.post(f"{path}/archive")
     assert len(statements.sent) == 3
-    free.put(path, json={"name": "Uncounted"})
-    assert len(statements.sent) == 3
+    free.put(path, json={"name": "As large as before"})  # the map shows the name
+    assert len(statements.sent) == 4
 
 
 def test_reaching_a_threshold_costs_one_more(free: Client, statements: Statements) -> None:

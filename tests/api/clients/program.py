@@ -10,6 +10,7 @@ from typing import Any
 from canopy_client import AuthenticatedClient, Client
 from canopy_client.api.assets import create_asset
 from canopy_client.api.auth import verify_credential
+from canopy_client.api.boundaries import validate_geometry
 from canopy_client.api.events import list_event_types, list_events
 from canopy_client.api.projects import (
     create_project,
@@ -18,7 +19,6 @@ from canopy_client.api.projects import (
     patch_project,
     read_project,
     update_project,
-    validate_geometry,
 )
 from canopy_client.api.webhooks import create_webhook
 from canopy_client.models import (

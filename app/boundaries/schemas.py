@@ -1,0 +1,122 @@
+"""The bodies and responses of the routes of boundaries."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from marshmallow import fields, post_load, pre_load
+
+from app.api.fields import Geometry
+from app.api.schemas import OutputSchema
+from app.boundaries import examples
+from app.boundaries.validation import geometry_report
+from app.geometry import PROBLEM_CODES
+from app.openapi.geojson import BARE_GEOMETRY
+from app.policy.bounds import BOUNDARY_SOURCES
+from app.values.fields import Choice, InputSchema
+
+
+class BoundaryAuthorSchema(OutputSchema):
+    """A person; for an API key or service token, the person who created it."""
+
+    id = fields.String(required=True)
+    email = fields.String(required=True)
+
+
+class BoundarySchema(OutputSchema):
+    """A boundary that a project has or has had.
+
+    Of boundaries set before they were kept, it is not known who set them. The same goes for changes
+    made with SQL.
+    """
+
+    example: ClassVar = examples.BOUNDARY
+
+    id = fields.String(required=True)
+    area_hectares = fields.Float(required=True)
+    added_hectares = fields.Float(
+        required=True,
+        allow_none=True,
+        metadata={
+            "description": "What it has gained over the boundary before it; null if comparing them "
+            "would have taken too long."
+        },
+    )
+    removed_hectares = fields.Float(
+        required=True, allow_none=True, metadata={"description": "What it has lost, likewise."}
+    )
+    source = Choice(
+        "BoundarySource",
+        BOUNDARY_SOURCES,
+        required=True,
+        allow_none=True,
+        metadata={"description": "How it was set; null if that is not known."},
+    )
+    created_at = fields.DateTime(required=True)
+    created_by = fields.Nested(
+        BoundaryAuthorSchema,
+        required=True,
+        allow_none=True,
+        metadata={"description": "Who set it; null if that is not known."},
+    )
+    replaced_at = fields.DateTime(
+        required=True,
+        allow_none=True,
+        metadata={"description": "Null for the present boundary."},
+    )
+
+
+class BoundaryWithGeometrySchema(BoundarySchema):
+    """A boundary that a project has or has had, with its geometry."""
+
+    example: ClassVar = examples.BOUNDARY | {"geometry": examples.BOUNDARY_GEOMETRY}
+
+    geometry = Geometry(
+        allow_none=True,
+        required=True,
+        metadata={"description": "Null if it was overwritten with SQL, so that it is lost."},
+    )
+
+
+class GeometryCheckSchema(InputSchema):
+    """A geometry to check."""
+
+    example: ClassVar = {"geometry": examples.OPEN_RING}
+    also: ClassVar = BARE_GEOMETRY
+
+    geometry = fields.Raw(
+        required=True,
+        allow_none=True,
+        metadata={"description": "A GeoJSON geometry, valid or not."},
+    )
+
+    @pre_load
+    def _wrap_bare_geometry(self, data: Any, **_: Any) -> Any:
+        bare = isinstance(data, dict) and "coordinates" in data and "geometry" not in data
+        return {"geometry": data} if bare else data
+
+    @post_load
+    def _check(self, data: dict[str, Any], **_: Any) -> dict[str, Any]:
+        """Checked here and not in the view: the turn of a large body ends once it is loaded."""
+        return {"report": geometry_report(data["geometry"])}
+
+
+class GeometryProblemSchema(OutputSchema):
+    """One problem of a geometry. Indices count from 0, and are null where they do not apply."""
+
+    code = Choice("GeometryProblemCode", sorted(PROBLEM_CODES), required=True)
+    message = fields.String(required=True)
+    part = fields.Integer(required=True, allow_none=True)
+    ring = fields.Integer(required=True, allow_none=True)
+    position = fields.Integer(required=True, allow_none=True)
+    coordinates = fields.List(fields.Float(), required=True, allow_none=True)
+
+
+class GeometryReportSchema(OutputSchema):
+    """Whether a geometry is valid, its area, and its problems."""
+
+    example: ClassVar = examples.REPORT
+
+    valid = fields.Boolean(required=True)
+    area_hectares = fields.Float(required=True, allow_none=True)
+    problems = fields.List(fields.Nested(GeometryProblemSchema), required=True)

@@ -1,0 +1,128 @@
+"""Keeping the boundaries of projects, in the transaction of each change.
+
+The entry of the present boundary has no text: that is in the project's row. A row can have been
+changed without its entry: with SQL, or by an earlier version of the service during an upgrade. The
+next change notices that by the area and the checksum, and makes up for what it can.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from app.geometry import UNKNOWN, Difference
+from app.history import entries
+from app.history.author import Author as Author  # these for other packages
+from app.history.author import Source as Source
+from app.history.author import author_of as author_of
+from app.history.comparing import Comparison as Comparison
+from app.history.comparing import compare_ahead as compare_ahead
+from app.history.comparing import compare_now
+from app.history.entries import bytes_kept as bytes_kept
+from app.history.matching import Kept as Kept
+from app.history.matching import checksum, is_entry_of
+from app.history.reading import check_entry as check_entry
+from app.history.reading import list_entries as list_entries
+from app.history.reading import read_entry as read_entry
+from app.history.reading import read_former as read_former
+from app.models import Project
+
+_BY_SQL: Final = Author(source="database")
+_NOBODY: Final = Author()
+
+
+def kept(project: Project) -> Kept | None:
+    """The boundary that a project has now."""
+    return None if project.geometry is None else Kept(project.geometry, project.area_m2 or 0)
+
+
+def enter_first(project: Mapping[str, Any], author: Author) -> None:
+    """Enter the boundary of a new project, if it has one.
+
+    Args:
+        project: the columns of its row.
+    """
+    if project["geometry"] is not None:
+        boundary = Kept(project["geometry"], project["area_m2"])
+        key = (project["account_id"], project["id"])
+        change = Difference(boundary.area_m2, 0)
+        entries.insert(key, project["created_at"], boundary, author, change)
+
+
+def enter_change(
+    project: Project, former: Kept | None, author: Author, ahead: Comparison | None = None
+) -> int:
+    """Enter the changed boundary of a project. Returns how many bytes more are stored.
+
+    Args:
+        project: as it is now, written to the database.
+        former: the boundary that it had.
+        ahead: what was found out before the transaction.
+    """
+    closed = entries.close_present(project, former and former.text)
+    if former is not None and not (closed and is_entry_of(closed, former)):
+        if closed is not None:
+            entries.forget_text(project, closed.id)
+        _make_up_for(project, former)
+    _enter_present(project, author, former, ahead)
+    return 0 if former is None else len(former.text.encode())
+
+
+def enter_change_by_sql(project: Project, reported: str | None, *, is_changed: bool) -> None:
+    """Enter the boundary of a row where it is not that of the present entry.
+
+    Args:
+        reported: the text of the former boundary, as it was reported.
+        is_changed: whether the row's other columns say that the boundary was changed.
+    """
+    entry, boundary = entries.find_present(project), kept(project)
+    if entry is None:
+        if boundary is not None:
+            _enter_present(project, _BY_SQL, None)
+        return
+    is_sure = entry.checksum is not None or not is_changed
+    if boundary is not None and is_sure and is_entry_of(entry, boundary):
+        return
+    is_former = reported is not None and entry.checksum == checksum(reported)
+    former = Kept(reported or "", entry.area_m2) if is_former else None
+    entries.close_present(project, former and former.text)
+    _enter_present(project, _BY_SQL, former, change=None if former else UNKNOWN)
+
+
+def _make_up_for(project: Project, former: Kept) -> None:
+    """Enter a boundary that had no entry until now, when it is replaced; nobody knows who set it,
+    nor when, if there are others."""
+    is_first = not entries.has_any(project)
+    entries.insert(
+        (project.account_id, project.id),
+        project.created_at if is_first else project.updated_at,
+        former,
+        _NOBODY,
+        Difference(former.area_m2, 0) if is_first else UNKNOWN,
+        replaced_at=project.updated_at,
+        geometry=former.text,
+        stored_bytes=len(former.text.encode()),
+    )
+
+
+def _enter_present(
+    project: Project,
+    author: Author,
+    former: Kept | None,
+    ahead: Comparison | None = None,
+    change: Difference | None = None,
+) -> None:
+    """Enter the boundary that a project has now, if any.
+
+    Args:
+        change: how it differs from the former one; None: to be found out.
+    """
+    entries.drop_shapes(project)
+    boundary = kept(project)
+    if boundary is None:
+        return
+    if change is None and former is not None:
+        change = compare_now(former.text, boundary.text, ahead)
+    change = change or Difference(boundary.area_m2, 0)
+    key = (project.account_id, project.id)
+    entries.insert(key, project.updated_at, boundary, author, change)

@@ -1,0 +1,94 @@
+"""The boundaries that projects have had, and simplified shapes of those that they have."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, Index, SmallInteger, String, Text
+from sqlalchemy import text as sql
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.db.column_types import Base, Key, Timestamp
+from app.models.project import RowNumber
+
+_PRESENT = "replaced_at IS NULL"
+_WAITING = "replaced_at IS NULL AND simplified_at IS NULL"
+_STORING = "stored_bytes > 0"
+
+
+class BoundaryEntry(Base):
+    """A boundary of a project, from ``created_at`` until ``replaced_at``.
+
+    The present one is in the project's row: its entry has no ``geometry``, which comes when it is
+    replaced, with its length ``stored_bytes``. ``checksum`` is the CRC-32 of its text, so that a
+    row is noticed that was changed past the service; None where it was not known. Who set it is
+    None where nobody knows. ``added_m2`` and ``removed_m2`` are None where that was too expensive
+    to find out. ``simplified_at`` is None until a job has made the shapes.
+    """
+
+    __tablename__ = "boundaries"
+    __table_args__ = (
+        CheckConstraint(
+            "source IN ('api', 'import', 'dashboard', 'cli', 'database', 'ogc')", name="source"
+        ),
+        Index(
+            "ix_boundaries_present",
+            "project_id",
+            "account_id",
+            unique=True,
+            postgresql_where=sql(_PRESENT),
+            sqlite_where=sql(_PRESENT),
+        ),
+        Index(
+            "ix_boundaries_waiting",
+            "project_id",
+            postgresql_where=sql(_WAITING),
+            sqlite_where=sql(_WAITING),
+        ),
+        Index(
+            "ix_boundaries_storing",
+            "account_id",
+            "stored_bytes",
+            postgresql_where=sql(_STORING),
+            sqlite_where=sql(_STORING),
+        ),
+    )
+
+    project_id: Mapped[str] = mapped_column(
+        Key, ForeignKey("projects.id", ondelete="CASCADE"), primary_key=True
+    )
+    id: Mapped[str] = mapped_column(Key, primary_key=True)
+    account_id: Mapped[str] = mapped_column(Key)
+    created_at: Mapped[datetime] = mapped_column(Timestamp)
+    replaced_at: Mapped[datetime | None] = mapped_column(Timestamp)
+    simplified_at: Mapped[datetime | None] = mapped_column(Timestamp)
+    created_by: Mapped[str | None] = mapped_column(Key)  # a person
+    created_by_email: Mapped[str | None] = mapped_column(String(254))
+    source: Mapped[str | None] = mapped_column(String(10))
+    area_m2: Mapped[int] = mapped_column(BigInteger)
+    added_m2: Mapped[int | None] = mapped_column(BigInteger)
+    removed_m2: Mapped[int | None] = mapped_column(BigInteger)
+    checksum: Mapped[int | None] = mapped_column(BigInteger)
+    stored_bytes: Mapped[int] = mapped_column(BigInteger, default=0)
+    geometry: Mapped[str | None] = mapped_column(Text)
+
+
+class BoundaryShape(Base):
+    """A project's present boundary, simplified for maps up to the zoom ``level``.
+
+    ``area_m2`` is that of the boundary; where the project has another one by now, the shape is
+    out of date. ``geometry`` is a GeoJSON Polygon or MultiPolygon, perhaps not a valid one.
+    """
+
+    __tablename__ = "boundary_shapes"
+
+    project_row: Mapped[int] = mapped_column(
+        RowNumber,
+        ForeignKey("projects.row", ondelete="CASCADE"),
+        primary_key=True,
+        autoincrement=False,
+    )
+    level: Mapped[int] = mapped_column(SmallInteger, primary_key=True)
+    account_id: Mapped[str] = mapped_column(Key)
+    area_m2: Mapped[int] = mapped_column(BigInteger)
+    geometry: Mapped[str] = mapped_column(Text)

@@ -1,0 +1,65 @@
+"""One project: whether there is one, what it holds, and what an update would change of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy import bindparam, func
+
+from app.auth.principal import Principal
+from app.auth.tenant import columns_of
+from app.db.column_types import byte_length
+from app.db.extensions import db
+from app.db.queries import CompiledQuery
+from app.history.service import Comparison, compare_ahead
+from app.models import Asset, Project
+from app.projects.record import COLUMNS, not_found, row_record
+from app.values.ids import is_id
+
+_ONE = CompiledQuery(columns_of(Project, *COLUMNS).where(Project.id == bindparam("project_id")))
+_EXISTS = CompiledQuery(
+    columns_of(Project, Project.id).where(Project.id == bindparam("project_id"))
+)
+_ASSET_BYTES = (
+    columns_of(Asset)
+    .add_columns(func.coalesce(func.sum(byte_length(Asset.metadata_json)), 0))
+    .where(Asset.project_id == bindparam("project_id"))
+)
+
+
+def check_project(account_id: str, project_id: str, **_: str) -> None:
+    """Raises NotFound when the account has no such project."""
+    if not is_id("project", project_id):
+        raise not_found()
+    if _EXISTS.first(account_id=account_id, project_id=project_id) is None:
+        raise not_found()
+
+
+def read_project(account_id: str, project_id: str) -> dict[str, Any]:
+    """The record of a project. Raises NotFound."""
+    if not is_id("project", project_id):
+        raise not_found()
+    rows = _ONE.tuples(account_id=account_id, project_id=project_id)
+    if not rows:
+        raise not_found()
+    return row_record(*rows[0])
+
+
+def compare_boundaries(
+    principal: Principal, values: Mapping[str, Any], project_id: str
+) -> Comparison | None:
+    """What an update will change of a project's boundary, found out before its transaction. None:
+    nothing, or all that there is.
+
+    Raises:
+        ServiceUnavailable: it is large, and too many others are before this request.
+    """
+    boundary = values.get("geometry")
+    return compare_ahead(principal.account_id, project_id, boundary) if boundary else None
+
+
+def bytes_of_assets(project: Project) -> int:
+    """The stored bytes of a project's assets, in the current transaction."""
+    values = {"account_id": project.account_id, "project_id": project.id}
+    return int(db.session.execute(_ASSET_BYTES, values).scalar_one())
