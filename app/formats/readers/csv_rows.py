@@ -22,15 +22,13 @@ _SAMPLE_ROWS: Final = 50  # by which the delimiter is chosen, up to the first th
 _SAMPLE_BYTES: Final = 1024 * 1024
 _CHUNK: Final = 1024 * 1024  # bytes of which the encoding is checked at once
 _PIECE: Final = 1024 * 1024  # characters of a line that are read at once
+_DELIMITERS_IN_ROW: Final = 1_000_000  # most of them in a geometry; each field takes memory
 _WESTERN: Final = "cp1252"  # of most programs on Windows that do not write UTF-8
 _SEPARATOR: Final = re.compile(r'"?sep=([,;\t|])"?\s*', re.IGNORECASE)  # a first line for Excel
 _WESTERN_NOTE: Final = (
     "The file is not UTF-8 and was read as Windows-1252 (Western European). If letters such as ö "
     "or é are wrong, save it as UTF-8."
 )
-
-
-_DELIMITERS_IN_ROW: Final = 1_000_000  # most of them in a geometry; each field takes memory
 
 
 class CsvRows:

@@ -78,7 +78,7 @@ def recognize(path: Path) -> str:
 
 
 def _refuse(what: str, advice: str) -> NoReturn:
-    raise FileInvalid(f"The file is {what}, which cannot be imported. {advice}")
+    raise FileInvalid(f"The file is {what} and cannot be imported. {advice}")
 
 
 def _unknown() -> FileInvalid:
