@@ -8,17 +8,17 @@ from typing import Any, BinaryIO, Final
 import ijson
 
 from app.formats.features import FileInvalid
+from app.policy.files import VALUE_BYTES
 
 _CHUNK: Final = 8192
+_MIDDLE_CHUNK: Final = 64 * 1024
+_LARGE_CHUNK: Final = 512 * 1024
+_LONGEST_TOKEN: Final = 6 * VALUE_BYTES  # of which each character can be written as \\u and digits
 _DEEPEST: Final = 100
 _DEEPER_IN_CHUNK: Final = 500  # brackets that may be in texts, so they are not exact
 _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 _RECORD_SEPARATOR: Final = b"\x1e"
-_OPTIONS: Final[dict[str, Any]] = {
-    "use_float": True,
-    "multiple_values": True,
-    "buf_size": _CHUNK,
-}
+_OPTIONS: Final[dict[str, Any]] = {"use_float": True, "multiple_values": True}
 _DEEPER: Final = {"start_map": 1, "start_array": 1, "end_map": -1, "end_array": -1}
 
 
@@ -28,27 +28,37 @@ def events(file: BinaryIO) -> Iterator[tuple[str, str, Any]]:
     The file may have several values one after the other, or be a sequence (RFC 8142).
 
     Raises:
-        FileInvalid: it is not JSON to its end, or nested too deeply.
+        FileInvalid: it is not JSON to its end, nested too deeply, or has too long a text.
     """
     source = _Source(file)
-    depth = 0
+    tokens = ijson.sendable_list()
+    parser = ijson.parse_coro(tokens, **_OPTIONS)
+    depth = waiting = 0
     try:
-        for token in ijson.parse(source, **_OPTIONS):
-            if token[1] in _DEEPER:
-                depth += _DEEPER[token[1]]
+        # The parser begins a token again with each chunk, until it has all of it.
+        while chunk := source.read(_LARGE_CHUNK if waiting else _CHUNK):
+            parser.send(chunk)
+            waiting = 0 if tokens else waiting + len(chunk)
+            if waiting > _LONGEST_TOKEN:
+                raise source.too_long()
+            for token in tokens:
+                depth += _DEEPER.get(token[1], 0)
                 if depth > _DEEPEST:
                     raise source.too_deep()
-            yield token
+                yield token
+            tokens.clear()
+        parser.close()
+        yield from tokens
     except ijson.JSONError as error:
         raise source.fault(error) from None
 
 
 def values(file: BinaryIO, path: str) -> Iterator[Any]:
     """Each value at a path, such as "features.item"; one is in memory at a time. Raises as
-    ``events``."""
+    ``events``, by which the file was read before."""
     source = _Source(file)
     try:
-        yield from ijson.items(source, path, **_OPTIONS)
+        yield from ijson.items(source, path, buf_size=_MIDDLE_CHUNK, **_OPTIONS)
     except ijson.JSONError as error:
         raise source.fault(error) from None
 
@@ -73,6 +83,12 @@ class _Source:
 
     def too_deep(self) -> FileInvalid:
         return FileInvalid(f"The file is nested too deeply near byte {self._read:,}.")
+
+    def too_long(self) -> FileInvalid:
+        most = VALUE_BYTES // 2**20
+        return FileInvalid(
+            f"A text near byte {self._read:,} is longer than {most} MiB. Shorten it."
+        )
 
     def fault(self, error: ijson.JSONError) -> FileInvalid:
         """What is wrong with the JSON, and about where."""

@@ -41,6 +41,8 @@ def write(
     """
     columns = options.pop("columns", {"name": NAMES})
     there = [projected(shape, crs) for shape in shapes]
+    if not options.get("append"):
+        path.unlink(missing_ok=True)
     options.setdefault("geometry_type", "Unknown")
     pyogrio.raw.write(
         path,

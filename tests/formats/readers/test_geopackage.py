@@ -155,7 +155,7 @@ def test_keys(tmp_path: Path, definition: str, columns: tuple[str, ...]) -> None
     with closing(GeoPackageReader(path)) as reader:
         assert [(one.name, one.columns) for one in reader.layers] == [("forests", columns)]
         (feature,) = features(reader)
-    assert feature.geometry == shapely.geometry.mapping(SQUARE) or feature.geometry
+    assert shapely.geometry.shape(feature.geometry) == SQUARE
 
 
 def test_positions_outside_the_system(tmp_path: Path) -> None:
