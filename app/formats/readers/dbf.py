@@ -24,7 +24,7 @@ _FIELD: Final = struct.Struct("<11sc4xBB14x")
 _END_OF_FIELDS: Final = b"\r"
 _DELETED: Final = b"*"
 _READ: Final = frozenset("CNFDL")
-_BLOCK: Final = 1000  # records that are scanned at once
+_BLOCK_BYTES: Final = 1024 * 1024  # of records that are scanned at once
 _BIGGEST: Final = 2**63  # beyond that an integer is kept as text
 
 _INTEGER: Final = re.compile(r"[+-]?\d+", re.ASCII)
@@ -102,14 +102,13 @@ class Table:
         """
         declared = [self._declared] if self._declared else []
         candidates = [*declared, *(guess for guess in _GUESSES if guess != self._declared)]
-        is_ascii = True
+        has_letters = False
         for block in self._blocks(min(records, self.records)):
             self._flags += block[:: self._size]
             if not block.isascii():
-                is_ascii = False
-                self._drop_wrong(candidates, block)
+                has_letters |= self._drop_wrong(candidates, block)
         self.encoding = candidates[0]
-        self.is_guessed = not is_ascii and self.encoding != self._declared
+        self.is_guessed = has_letters and self.encoding != self._declared
         names = list(zip(self._fields, _names(self._fields, self.encoding), strict=True))
         self.columns = tuple(name for field, name in names if field.kind in _READ)
         self.left_out = tuple(name for field, name in names if field.kind not in _READ)
@@ -147,17 +146,24 @@ class Table:
 
     def _blocks(self, records: int) -> Iterator[bytes]:
         self._file.seek(self._start)
-        for first in range(0, records, _BLOCK):
-            yield self._file.read(self._size * min(_BLOCK, records - first))
+        at_once = max(1, _BLOCK_BYTES // self._size)
+        for first in range(0, records, at_once):
+            yield self._file.read(self._size * min(at_once, records - first))
 
-    def _drop_wrong(self, candidates: list[str], block: bytes) -> None:
-        """Drop encodings in which a text is not valid, all but the last."""
+    def _drop_wrong(self, candidates: list[str], block: bytes) -> bool:
+        """Drop encodings in which a text is not valid, all but the last; return whether the texts
+        have any letters that depend on it."""
         texts = [field for field in self._fields if field.kind == "C"]
+        has_letters = False
         for start in range(0, len(block), self._size):
             for field in texts:
                 raw = block[start + field.start : start + field.end]
-                while len(candidates) > 1 and not raw.isascii() and not _is_in(raw, candidates[0]):
+                if raw.isascii():
+                    continue
+                has_letters = True
+                while len(candidates) > 1 and not _is_in(raw, candidates[0]):
                     del candidates[0]
+        return has_letters
 
     def _damaged(self, how: str) -> FileInvalid:
         return FileInvalid(f"The table {shown(self._name)} {how}. Export the shapefile again.")

@@ -83,6 +83,11 @@ def test_each_column_has_a_name_of_its_own() -> None:
     assert opened.read(0) == {"a": "1", "a_2": "2", "column": "3", "a_2_4": "4"}
 
 
+def test_bytes_that_are_no_text_have_no_encoding() -> None:
+    opened = table(dbf([(b"a", "C", 2, 0), (b"b", "B", 8, 0)], b" x " + b"\xff" * 8))
+    assert (opened.read(0), opened.is_guessed) == ({"a": "x"}, False)
+
+
 def test_half_a_character_at_the_end_of_a_column() -> None:
     assert value((b"a", "C", 4, 0), "Föö".encode()[:4]) == "Fö"
 

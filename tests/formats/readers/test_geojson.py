@@ -12,7 +12,9 @@ import pytest
 
 from app.formats.features import Layer
 from app.formats.readers.geojson import GeoJsonReader
+from app.geometry import read_boundary
 from app.policy.files import COLUMNS, FEATURE_TOKENS, VALUE_BYTES
+from tests.formats.readers.gdal import AREAS, NAMES, write
 from tests.formats.readers.reading import features, refusal
 from tests.make import point, square
 from tests.make.features import DISTRICTS, collection, feature
@@ -178,6 +180,20 @@ def test_the_districts(tmp_path: Path) -> None:
     opened = GeoJsonReader(DISTRICTS)
     expected = json.loads(DISTRICTS.read_text())["features"]
     assert [one.geometry for one in features(opened)] == [one["geometry"] for one in expected]
+
+
+@pytest.mark.parametrize(
+    ("driver", "crs"),
+    [("GeoJSON", "EPSG:4326"), ("GeoJSON", "EPSG:32610"), ("GeoJSONSeq", "EPSG:4326")],
+)
+def test_files_of_gdal(tmp_path: Path, driver: str, crs: str) -> None:
+    precise = {"COORDINATE_PRECISION": "12"}
+    path = write(tmp_path / "districts", driver, crs=crs, layer_options=precise)
+    opened = GeoJsonReader(path)
+    assert opened.layers == (Layer("districts", len(NAMES), ("name",), crs, 0),)
+    for one, name, area in zip(features(opened), NAMES, AREAS, strict=True):
+        assert one.properties == {"name": name}
+        assert read_boundary(one.geometry).area_m2 == pytest.approx(area, rel=1e-6)
 
 
 @pytest.mark.parametrize(
