@@ -17,7 +17,7 @@ from math import isfinite
 from typing import Any, BinaryIO, Final
 
 from app.formats.features import FileInvalid
-from app.formats.readers.bounds import Columns, shown
+from app.formats.readers.bounds import Columns, shown, unique
 
 _HEADER: Final = struct.Struct("<4xIHH17xBxx")  # records, bytes of the header and of a record, code
 _FIELD: Final = struct.Struct("<11sc4xBB14x")
@@ -176,11 +176,9 @@ def _names(fields: list[_Column], encoding: str) -> tuple[str, ...]:
         FileInvalid: they are too many.
     """
     columns = Columns()
-    for number, field in enumerate(fields, start=1):
+    for field in fields:
         name = _decoded(field.name, encoding, "replace").strip() or "column"
-        while name in columns.names():
-            name = f"{name}_{number}"
-        columns.add(name)
+        columns.add(unique(name, columns.names()))
     return columns.names()
 
 

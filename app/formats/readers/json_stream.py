@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Iterator
 from typing import Any, BinaryIO, Final
 
@@ -16,7 +17,7 @@ _LARGE_CHUNK: Final = 512 * 1024
 _LONGEST_TOKEN: Final = 6 * VALUE_BYTES  # of which each character can be written as \\u and digits
 _DEEPEST: Final = 100
 _DEEPER_IN_CHUNK: Final = 500  # brackets that may be in texts, so they are not exact
-_BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
+_UTF_16: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, b"{\0", b"\0{")
 _RECORD_SEPARATOR: Final = b"\x1e"
 _OPTIONS: Final[dict[str, Any]] = {"use_float": True, "multiple_values": True}
 _DEEPER: Final = {"start_map": 1, "start_array": 1, "end_map": -1, "end_array": -1}
@@ -73,7 +74,9 @@ class _Source:
     def read(self, size: int) -> bytes:
         chunk = self._file.read(size)
         if not self._read:
-            chunk = chunk.removeprefix(_BYTE_ORDER_MARK)
+            if chunk.startswith(_UTF_16):
+                raise FileInvalid("The file is in UTF-16. Save it as UTF-8, as JSON has to be.")
+            chunk = chunk.removeprefix(codecs.BOM_UTF8)
         self._read += len(chunk)
         # The parser's memory grows with the square of the depth, and it is a chunk ahead.
         opened = chunk.count(b"[") + chunk.count(b"{")

@@ -15,7 +15,7 @@ from app.formats.features import FileInvalid, Reader
 from app.formats.readers.archive import Archive
 from app.formats.readers.csv_file import CsvReader, has_header
 from app.formats.readers.csv_rows import CsvRows
-from app.formats.readers.geojson import GeoJsonReader
+from app.formats.readers.geojson import GeoJsonReader, GeoJsonSequenceReader
 from app.formats.readers.geometry_text import is_geometry
 from app.formats.readers.geopackage import GeoPackageReader
 from app.formats.readers.gpx import GpxReader
@@ -27,7 +27,7 @@ from app.policy.files import FORMATS_IN
 
 _READERS: Final[dict[str, Callable[[Path], Reader]]] = {
     "geojson": GeoJsonReader,
-    "geojsonl": GeoJsonReader,
+    "geojsonl": GeoJsonSequenceReader,
     "kml": KmlReader,
     "kmz": KmzReader,
     "shp": ShapefileReader,

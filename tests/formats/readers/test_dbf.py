@@ -77,10 +77,10 @@ def test_each_column_has_a_name_of_its_own() -> None:
         (b"a", "C", 1, 0),
         (b"a", "C", 1, 0),
         (b"", "C", 1, 0),
-        (b"a_2", "C", 1, 0),
+        (b"a (2)", "C", 1, 0),
     ]
     opened = table(dbf(fields, b" 1234"))
-    assert opened.read(0) == {"a": "1", "a_2": "2", "column": "3", "a_2_4": "4"}
+    assert opened.read(0) == {"a": "1", "a (2)": "2", "column": "3", "a (2) (2)": "4"}
 
 
 def test_bytes_that_are_no_text_have_no_encoding() -> None:

@@ -200,7 +200,10 @@ def test_files_of_gdal(tmp_path: Path, driver: str, crs: str) -> None:
     ("content", "told"),
     [
         (b"", "is empty"),
+        (collection(feature()).decode().encode("utf-16"), "is in UTF-16"),
+        (collection(feature()).decode().encode("utf-16-be"), "is in UTF-16"),
         (b"[]", "no `type`"),
+        (b'[{"type":"Feature"}]', "no `type`"),
         (b'"FeatureCollection"', "no `type`"),
         (b'{"type":"Topology"}', 'contains a value of the type "Topology"'),
         (b'{"type":7}', 'of the type "7"'),

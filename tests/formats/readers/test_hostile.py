@@ -16,6 +16,7 @@ import pytest
 from app.formats.features import FileInvalid, Reader
 from app.formats.readers.geojson import GeoJsonReader
 from app.formats.readers.geopackage import GeoPackageReader
+from app.formats.readers.opening import open_file
 from app.formats.readers.shapefile import ShapefileReader
 from tests.formats.readers.geopackages import one_square
 from tests.formats.readers.shapefiles import SQUARE, dbf, packed, parts, point, shp
@@ -23,7 +24,7 @@ from tests.make import square
 from tests.make.features import collection, feature
 
 SECRET = "e7a3c1d9"
-READERS: tuple[type[Reader], ...] = (GeoJsonReader, ShapefileReader, GeoPackageReader)
+READERS = (GeoJsonReader, ShapefileReader, GeoPackageReader, open_file)
 
 
 class Bait(NamedTuple):

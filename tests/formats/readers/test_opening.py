@@ -17,7 +17,9 @@ from app.formats.readers.gpx import GpxReader
 from app.formats.readers.kml import KmlReader, KmzReader
 from app.formats.readers.opening import open_file, recognize
 from app.policy.files import FORMATS_IN
-from tests.formats.readers.reading import refusal
+from tests.formats.readers.gdal import NAMES, write
+from tests.formats.readers.gdal import zipped as zipped_folder
+from tests.formats.readers.reading import features, refusal
 
 KML = "<kml><Placemark><Point><coordinates>1,2</coordinates></Point></Placemark></kml>"
 GPX = '<gpx version="1.1"><wpt lat="1" lon="2"/></gpx>'
@@ -36,6 +38,24 @@ def zipped(folder: Path, *names: str, content: str = KML) -> Path:
         for name in names:
             archive.writestr(name, content)
     return path
+
+
+@pytest.mark.parametrize(
+    ("driver", "name", "expected"),
+    [
+        ("GeoJSON", "upload.kml", "geojson"),
+        ("GeoJSONSeq", "upload.csv", "geojsonl"),
+        ("GPKG", "upload.gpkg", "gpkg"),
+        ("ESRI Shapefile", "districts.shp", "shp"),
+    ],
+)
+def test_files_of_gdal(tmp_path: Path, driver: str, name: str, expected: str) -> None:
+    folder = tmp_path / "saved"
+    folder.mkdir()
+    path = write(folder / name, driver)
+    with closing(open_file(zipped_folder(folder) if expected == "shp" else path)) as reader:
+        assert reader.format == expected
+        assert [one.properties["name"] for one in features(reader)] == NAMES
 
 
 @pytest.mark.parametrize(
