@@ -13,6 +13,7 @@ from app.db.extensions import db
 from app.db.queries import CompiledQuery
 from app.features.service import Candidate, Decision, Rejected
 from app.geometry import Boundary, Bounds, Point
+from app.geometry.rings import stored_rings
 from app.models import ImportFeature
 from app.policy.imports import PROBLEMS, VERDICTS
 
@@ -79,7 +80,8 @@ def candidate(row: Any) -> Candidate:
     values, text = row.values, row.geometry
     boundary, location = values.get("boundary"), values.get("location")
     if boundary is not None:
-        boundary = Boundary(**boundary | {"text": text, "bounds": Bounds(*boundary["bounds"])})
+        bounds = Bounds(*boundary.pop("bounds"))
+        boundary = Boundary(text=text, bounds=bounds, rings=stored_rings(text), **boundary)
     if location is not None:
         location = Point(text, *location)
     name, columns, own_id = values["name"], values["columns"], values["own_id"]
@@ -135,5 +137,11 @@ def _values(item: Candidate) -> dict[str, Any]:
     if item.location is not None:
         values["location"] = [item.location.longitude, item.location.latitude]
     if item.boundary is not None:
-        values["boundary"] = asdict(item.boundary) | {"text": None}
+        boundary = item.boundary
+        values["boundary"] = {
+            "type": boundary.type,
+            "area_m2": boundary.area_m2,
+            "bounds": boundary.bounds,
+            "positions": boundary.positions,
+        }
     return values

@@ -35,6 +35,7 @@ from app.imports.progress import NO_PROGRESS, Progress, Transaction
 from app.imports.remembered import remembered_mapping
 from app.models import Import
 from app.policy.files import FEATURES
+from app.values.text import unstorable
 
 # Which layer of a GPX file an import takes when it is not told.
 _FIRST: Final = {"projects": ("tracks", "routes"), "assets": ("waypoints",)}
@@ -158,6 +159,8 @@ def _row(leased: Leased, item: Candidate | Rejected, matcher: Matcher) -> dict[s
 def _layer(found: Import, opened: Opened) -> Layer:
     """The layer that is imported."""
     names = [layer.name for layer in opened.layers]
+    if any(map(unstorable, [*names, *(name for each in opened.layers for name in each.columns)])):
+        raise FileInvalid("The name of a layer or column has characters that cannot be stored.")
     if not names:
         raise FileInvalid("The file has no features.")
     if found.layer is not None:
