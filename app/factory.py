@@ -17,6 +17,7 @@ from app.core import create_core
 from app.credentials.routes import bp as credentials_bp
 from app.credentials.routes import me_bp
 from app.events.routes import bp as events_bp
+from app.exports.routes import bp as exports_bp
 from app.http import compression, cors, logging, middleware, proxies
 from app.imports.routes import bp as imports_bp
 from app.members.routes import bp as members_bp
@@ -115,8 +116,8 @@ def create_app(settings: Settings | None = None) -> Flask:
 
     api = document.init_app(app)
     for blueprint in (
-        projects_bp, boundaries_bp, assets_bp, imports_bp, account_bp, members_bp, webhooks_bp,
-        webhook_logs_bp, events_bp, credentials_bp, me_bp,
+        projects_bp, boundaries_bp, assets_bp, imports_bp, exports_bp, account_bp, members_bp,
+        webhooks_bp, webhook_logs_bp, events_bp, credentials_bp, me_bp,
     ):  # fmt: skip
         api.register_blueprint(blueprint)
     for other in (

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
-from typing import Final
+from typing import Final, TypeVar
 
 from flask import Flask, Response, g, has_request_context, request
 
@@ -22,16 +22,18 @@ from app.policy.bounds import (
     EXPENSIVE_WAITING,
 )
 
+T = TypeVar("T")
+
 _queue: Final = threading.BoundedSemaphore(1 + EXPENSIVE_WAITING)
 _turn: Final = threading.Lock()
 _HAS_TURN: Final = "has_expensive_turn"
-_UNTIL_THE_END: Final = "expensive_until_the_end"
+_UNTIL_THE_END: Final = "until_the_end"
 
 
 def init_app(app: Flask) -> None:
-    """End turns that last until the response is written. To be called before anything else
-    registers an ``after_request`` function: Flask calls them in reverse order, so this one gets the
-    response that is sent."""
+    """End what lasts until the response is written. To be called before anything else registers an
+    ``after_request`` function: Flask calls them in reverse order, so this one gets the response
+    that is sent."""
     app.after_request(_end_with_response)
     app.teardown_request(_end_without_response)
 
@@ -73,21 +75,44 @@ def answer_in_turn() -> None:
     """
     if not has_request_context() or _HAS_TURN in g:
         return
-    turn = ExitStack()
-    turn.enter_context(_take_turn())
+    until_the_end(_take_turn())
     setattr(g, _HAS_TURN, True)
-    setattr(g, _UNTIL_THE_END, turn)
+
+
+def until_the_end(context: AbstractContextManager[T]) -> T:
+    """Enter a context that is left when all of this request's response is written, or its client
+    has gone. Those entered last are left first."""
+    if _UNTIL_THE_END not in g:
+        setattr(g, _UNTIL_THE_END, ExitStack())
+    stack: ExitStack = g.get(_UNTIL_THE_END)
+    return stack.enter_context(context)
+
+
+def client_check() -> Callable[[], None]:
+    """A function that finds out whether the client of this request, or the proxy in front, has
+    closed the connection; to be called in long work, also after the request's context.
+
+    It raises:
+        ServiceUnavailable: the client has gone.
+    """
+    connection = request.environ.get("gunicorn.socket")
+
+    def check() -> None:
+        if isinstance(connection, socket.socket) and _is_closed(connection):
+            raise ServiceUnavailable("The client has closed the connection.")
+
+    return check
 
 
 def _end_with_response(response: Response) -> Response:
-    if (turn := g.pop(_UNTIL_THE_END, None)) is not None:
-        response.call_on_close(turn.close)
+    if (stack := g.pop(_UNTIL_THE_END, None)) is not None:
+        response.call_on_close(stack.close)
     return response
 
 
 def _end_without_response(_: BaseException | None) -> None:
-    if (turn := g.pop(_UNTIL_THE_END, None)) is not None:
-        turn.close()
+    if (stack := g.pop(_UNTIL_THE_END, None)) is not None:
+        stack.close()
 
 
 @contextmanager
@@ -96,8 +121,7 @@ def _take_turn() -> Iterator[None]:
         if not _turn.acquire(timeout=EXPENSIVE_WAIT_SECONDS):
             raise _too_many()
         try:
-            if _has_client_gone():
-                raise ServiceUnavailable("The client has closed the connection.")
+            client_check()()
             yield
         finally:
             _turn.release()
@@ -118,11 +142,7 @@ def _too_many() -> ServiceUnavailable:
     return ServiceUnavailable(message, retry_after=EXPENSIVE_RETRY_SECONDS)
 
 
-def _has_client_gone() -> bool:
-    """Whether the client, or the proxy in front, has closed the connection of this request."""
-    connection = request.environ.get("gunicorn.socket")
-    if not isinstance(connection, socket.socket):
-        return False
+def _is_closed(connection: socket.socket) -> bool:
     try:
         return not connection.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
     except BlockingIOError:  # nothing was sent after the request

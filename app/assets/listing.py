@@ -35,6 +35,11 @@ _OF_ACCOUNT: Final = SearchedTable(Asset, ASSET, "account_id", _SIDES, ASSET_SOR
 _FEW: Final = 10_000  # matches that are sorted within a few milliseconds
 
 
+def table_of(project_id: str | None) -> SearchedTable:
+    """The table for the lists of a project, or of the account."""
+    return _OF_ACCOUNT if project_id is None else _OF_PROJECT
+
+
 def asset_query(**values: Any) -> ListQuery:
     """The query of a list of assets, from the values of ``AssetQuerySchema``."""
     return list_query(ASSET, values)
@@ -48,7 +53,7 @@ def list_assets(
     Args:
         project_id: None for the assets of all projects of the account.
     """
-    table = _OF_ACCOUNT if project_id is None else _OF_PROJECT
+    table = table_of(project_id)
     filters = filters_of(table, query)
     values = parameters(table, account_id, project_id or account_id, query, filters.dialect)
     total = int(count_statement(table, filters).scalar(**values))

@@ -28,10 +28,14 @@ CODINGS: Final = ("zstd", "gzip")  # the first of those that a client likes best
 _TYPES: Final = frozenset(
     {
         "application/geo+json",
+        "application/gpx+xml",
         "application/javascript",
         "application/json",
+        "application/vnd.google-earth.kml+xml",
+        "application/x-ndjson",
         "image/svg+xml",
         "text/css",
+        "text/csv",
         "text/html",
         "text/javascript",
         "text/plain",

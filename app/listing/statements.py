@@ -95,7 +95,8 @@ def keys_in_order(table: SearchedTable, filters: Filters) -> Keys:
     """The keys from an index that has them in order; search and box are tested on the way."""
     keys = columns_of(table.model, table.key(filters.dialect))
     columns = table.table.c
-    return keys.where(*_equal(table, columns, filters), *_tests(table, filters)), columns
+    conditions = (*equal_to(table, columns, filters), *exact_conditions(table, filters))
+    return keys.where(*conditions), columns
 
 
 def keys_found(table: SearchedTable, filters: Filters) -> Keys:
@@ -105,16 +106,16 @@ def keys_found(table: SearchedTable, filters: Filters) -> Keys:
     if index != "ids":  # with the owner's index beside it, SQLite would take that one
         conditions = [candidates(table.table, filters.dialect, index, table.owner, table.sides)]
     if index not in ("text", "box", "ids"):
-        conditions += _equal(table, table.table.c, filters)
+        conditions += equal_to(table, table.table.c, filters)
     filtered = [field.stored_as for field in table.fields if field.filter]
     names = dict.fromkeys(("row", "id", "account_id", table.owner, *filtered, *table.sorts))
     source = fence(
         [table.table.c[name] for name in names],
-        and_(*conditions, *_tests(table, filters)),
+        and_(*conditions, *exact_conditions(table, filters)),
         *as_stored(table.table, filters.dialect, index),
     )
     keys = columns_among(source, table.key(filters.dialect).key)
-    return keys.where(*_equal(table, source.c, filters)), source.c
+    return keys.where(*equal_to(table, source.c, filters)), source.c
 
 
 def page_statement(
@@ -158,13 +159,14 @@ def sorted_by(table: SearchedTable, columns: Any, sort: str, *, descending: bool
     return [first, key.desc() if descending else key.asc()]
 
 
-def _equal(table: SearchedTable, columns: Any, filters: Filters) -> list[ColumnElement[bool]]:
+def equal_to(table: SearchedTable, columns: Any, filters: Filters) -> list[ColumnElement[bool]]:
     """What the tenant filter does not say: the owner, where it is no account, and the filters."""
     names = [name for name in (table.owner, *filters.equal) if name != "account_id"]
     return [columns[name] == bindparam(name) for name in names]
 
 
-def _tests(table: SearchedTable, filters: Filters) -> list[ColumnElement[bool]]:
+def exact_conditions(table: SearchedTable, filters: Filters) -> list[ColumnElement[bool]]:
+    """What is tested of each row that an index returns: text, box, ids, time of change."""
     wanted = {"search": filters.search, "bbox": filters.bbox}
     tests = exact_tests(table.table, filters.dialect, table.sides, **wanted)
     columns = table.table.c

@@ -65,6 +65,7 @@ HEADERS: Final[dict[str, dict[str, Any]]] = {
         "schema": {"type": "integer", "minimum": 1},
     },
     "Cache-Control": {"description": "How the response may be cached.", "schema": _STRING},
+    "Content-Disposition": {"description": "The name of the file.", "schema": _STRING},
     "X-RateLimit-Limit": {
         "description": "Requests that are allowed in the window: that of the minute or of the day, "
         "whichever runs out first.",

@@ -45,7 +45,7 @@ _SORTS = {
     "updated_at": "updated_at",
     "area_hectares": "area_m2",
 }
-_TABLE = SearchedTable(Project, PROJECT, "account_id", SIDES, tuple(_SORTS.values()))
+TABLE = SearchedTable(Project, PROJECT, "account_id", SIDES, tuple(_SORTS.values()))
 _ROWS = 2  # rows in memory at once, each with a boundary of up to MAX_BODY_BYTES
 _MANY = 2_000  # rows that an index of texts names: to test them takes a few milliseconds
 
@@ -80,15 +80,15 @@ def list_projects(
         ServiceUnavailable: it is large, and too many others are before it.
     """
     boundaries = boundaries and (not query.fields or "geometry" in query.fields)
-    filters = filters_of(_TABLE, query)
-    values = parameters(_TABLE, account_id, account_id, query, filters.dialect)
+    filters = filters_of(TABLE, query)
+    values = parameters(TABLE, account_id, account_id, query, filters.dialect)
     if filters.driving_index == "text" and query.bbox and _is_frequent(filters, values):
         filters = filters._replace(driving_index="box")
     counted = counters(account_id)
     everything = total = _counted(counted, query.equal.get("status"))
     is_counted = set(filters.equal) <= {"status"} and not filters.updated_since
     if filters.are_searched or not is_counted:
-        total = int(count_statement(_TABLE, filters).scalar(**values))
+        total = int(count_statement(TABLE, filters).scalar(**values))
 
     def statement(wanted: Span, read: _Read) -> CompiledQuery:
         sort = _SORTS[query.sort]
@@ -139,7 +139,7 @@ def _counted(counted: Any, status: str | None) -> int:
 @cache
 def _count_some(dialect: str) -> CompiledQuery:
     """How many projects the index of texts names, but at most ``most``."""
-    some = named_by_text(_TABLE.table, dialect, "account_id").limit(bindparam("most")).subquery()
+    some = named_by_text(TABLE.table, dialect, "account_id").limit(bindparam("most")).subquery()
     return CompiledQuery(select(func.count().label("total")).select_from(some))
 
 
@@ -147,17 +147,17 @@ def _count_some(dialect: str) -> CompiledQuery:
 def _page(filters: Filters, order: _Order, in_order: bool) -> CompiledQuery:
     """A page of the index that has the order, or else of what an index finds, all of which is
     sorted for it."""
-    keys = keys_in_order(_TABLE, filters) if in_order else keys_found(_TABLE, filters)
+    keys = keys_in_order(TABLE, filters) if in_order else keys_found(TABLE, filters)
     sort = (order.sort, order.descending)
     shown = _columns(order)
-    return page_statement(_TABLE, keys, shown, filters.dialect, sort, backwards=order.backwards)
+    return page_statement(TABLE, keys, shown, filters.dialect, sort, backwards=order.backwards)
 
 
 @cache
 def _page_at_once(order: _Order) -> CompiledQuery:
     """A page of all projects, read whole on the way: cheaper where few are skipped."""
     page = columns_of(Project, *_columns(order))
-    sorts = sorted_by(_TABLE, _TABLE.table.c, order.sort, descending=order.descending)
+    sorts = sorted_by(TABLE, TABLE.table.c, order.sort, descending=order.descending)
     return CompiledQuery(page_of(page.order_by(*sorts)))
 
 

@@ -8,7 +8,9 @@ import errno
 import os
 import selectors
 import socket
+import threading
 import time
+import weakref
 from collections import deque
 from collections.abc import Callable
 from typing import Any, Final
@@ -21,23 +23,31 @@ SEND_TIMEOUT: Final = 20.0  # seconds until the client reads more of its respons
 RESPONSE_TIMEOUT: Final = 300.0  # seconds until it has read all of it
 
 _PIECE: Final = 1024 * 1024  # bytes to send at once
+_current: Final = threading.local()  # the buffer of the response that a thread works on
 
 
 class ResponseBuffer:
     """What gunicorn writes a response to, in place of the socket. It keeps what the socket does not
-    take at once."""
+    take at once. Made in the thread that works on the response.
+
+    ``most`` bytes are kept; past that the thread waits for the client, which has ``longest``
+    seconds in all.
+    """
 
     def __init__(self, sock: socket.socket) -> None:
         self._sock = sock
         self._unsent: deque[memoryview] = deque()
-        now = time.monotonic()
-        self._progress, self._deadline = now, now + RESPONSE_TIMEOUT
+        self._begun = self._progress = time.monotonic()
+        self.longest = RESPONSE_TIMEOUT
+        self.most = MAX_HELD
         self.size = 0  # bytes that it keeps
+        _current.buffer = weakref.ref(self)
 
     @property
     def time_left(self) -> float:
         """Seconds that the client has to read more."""
-        return min(self._progress + SEND_TIMEOUT, self._deadline) - time.monotonic()
+        deadline = min(self._progress + SEND_TIMEOUT, self._begun + self.longest)
+        return deadline - time.monotonic()
 
     def sendall(self, data: bytes) -> None:
         """Send or keep data.
@@ -50,7 +60,7 @@ class ResponseBuffer:
         self._unsent.append(memoryview(data))
         self.size += len(data)
         self._send_all()
-        while self.size > MAX_HELD:
+        while self.size > self.most:
             with selectors.DefaultSelector() as poller:
                 poller.register(self._sock, selectors.EVENT_WRITE)
                 if self.time_left < 0 or not poller.select(self.time_left):
@@ -77,6 +87,20 @@ class ResponseBuffer:
         with contextlib.suppress(BlockingIOError):
             while self._unsent:
                 self.send_piece()
+
+
+def pace_response(most: int, longest: float) -> None:
+    """Have the response of this thread made as fast as its client reads it: it is produced a piece
+    at a time, and may be larger than the memory.
+
+    Args:
+        most: bytes that are kept of it; past that the thread waits for the client.
+        longest: seconds until the client has read all of it.
+    """
+    reference: weakref.ref[ResponseBuffer] | None = getattr(_current, "buffer", None)
+    buffer = None if reference is None else reference()
+    if buffer is not None:  # else it is no thread of the web server
+        buffer.most, buffer.longest = most, longest
 
 
 class BufferedResponse(wsgi.Response):  # type: ignore[misc]  # gunicorn has no types

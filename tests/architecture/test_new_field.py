@@ -44,7 +44,7 @@ GIVEN: dict[str, Any] = {
         "ProjectProperties.region",
         "ProjectUpdate.region",
     ],
-    "parameters": ["maker", "maker", "region"],
+    "parameters": ["maker", "maker", "maker", "region", "region"],
     "create asset": "North",
     "read asset": "North",
     "filter assets": [1, "North"],

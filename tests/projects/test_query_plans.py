@@ -18,9 +18,11 @@ from app.assets.listing import asset_query, list_assets
 from app.db.extensions import db
 from app.db.queries import engine
 from app.geometry import Bounds
+from app.listing import scanning
 from app.models import Asset
 from app.projects import listing
 from app.projects.listing import list_projects, project_query
+from app.projects.service import scan_projects
 from app.values import clock
 from app.values.ids import new_id
 from bench import query_plans
@@ -57,6 +59,11 @@ class Place(NamedTuple):
 
     def all_assets(self, **query: Any) -> list[str]:
         return self._plans(lambda: list_assets(self.account_id, None, asset_query(**query)))
+
+    def export(self, **query: Any) -> list[str]:
+        """The plans of all statements of an export."""
+        asked = project_query(**query)
+        return self._plans(lambda: list(iter(scan_projects(self.account_id, asked).read, None)))
 
     def _plans(self, call: Callable[[], Any]) -> list[str]:
         """The plans for these values; for any values that of the page must be the same."""
@@ -270,3 +277,15 @@ def test_the_assets_of_all_projects_are_found_on_an_index(
         pytest.skip("all assets are the account's here, so that it may read the whole table")
     plan = place.all_assets(**query)[-1]
     assert index in plan, plan
+
+
+@pytest.mark.parametrize("query", [{}, {"search": "oak", "bbox": BOX}, {"status": "active"}])
+def test_an_export_goes_on_after_the_last_row_without_sorting(
+    place: Place, monkeypatch: pytest.MonkeyPatch, query: dict[str, Any]
+) -> None:
+    """And finds the rows of a batch one by one."""
+    monkeypatch.setattr(scanning, "EXPORT_KEYS", 100)
+    for plan in place.export(**query):
+        is_of_rows = "uq_projects_id" in plan or "sqlite_autoindex" in plan
+        assert is_of_rows or "created_at_id" in plan, plan
+        assert is_of_rows or not SORTED.search(plan), plan

@@ -5,9 +5,18 @@ from __future__ import annotations
 import selectors
 import socket
 import threading
+import time
 from typing import NamedTuple
 
-from app.web_server.response_buffer import _PIECE, MAX_HELD, ResponseBuffer, SlowReaders
+import pytest
+
+from app.web_server.response_buffer import (
+    _PIECE,
+    MAX_HELD,
+    ResponseBuffer,
+    SlowReaders,
+    pace_response,
+)
 
 
 class Connection(NamedTuple):
@@ -40,3 +49,41 @@ def test_one_reader_keeps_the_poller_for_a_piece_at_most() -> None:
 def _read_all(client: socket.socket) -> None:
     while client.recv(_PIECE):
         pass
+
+
+def test_a_paced_response_waits_for_its_client() -> None:
+    """It keeps as little as it is told, whatever comes."""
+    held = []
+    server, client = socket.socketpair()
+    with server, client:
+        response = ResponseBuffer(server)
+        pace_response(100_000, 60)
+        reader = threading.Thread(target=_read_all, args=(client,))
+        reader.start()
+        for _ in range(100):
+            response.sendall(bytes(50_000))
+            held.append(response.size)
+        server.shutdown(socket.SHUT_WR)
+        reader.join()
+    assert max(held) <= 100_000
+
+
+def test_a_paced_response_has_an_end() -> None:
+    server, client = socket.socketpair()
+    with server, client:
+        response = ResponseBuffer(server)
+        pace_response(1, 0.2)
+        began = time.monotonic()
+        with pytest.raises(BrokenPipeError):
+            response.sendall(bytes(10_000_000))
+        assert time.monotonic() - began < 10
+
+
+def test_pacing_is_of_the_response_of_the_thread() -> None:
+    server, client = socket.socketpair()
+    with server, client:
+        response = ResponseBuffer(server)
+        other = threading.Thread(target=pace_response, args=(1, 1))
+        other.start()
+        other.join()
+        assert response.most == MAX_HELD

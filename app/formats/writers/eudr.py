@@ -22,7 +22,7 @@ from typing import IO, Any, Final, NamedTuple
 import shapely
 
 from app.formats.writers.features import Feature
-from app.formats.writers.shapes import Part, Ring, read_shape
+from app.formats.writers.shapes import Ring, read_shape
 from app.formats.writers.source import CannotWrite, Source
 from app.formats.writers.temporary import new_file
 from app.geometry import geodesic_area
@@ -30,6 +30,7 @@ from app.policy.files import EUDR_BYTES, EUDR_PROBLEMS
 from app.values.strict_json import Fragment, dumps
 
 _DECIMALS: Final = 6
+_FEWEST: Final = 4  # positions of a ring
 _NAME, _COUNTRY, _PLACE, _AREA = "ProducerName", "ProducerCountry", "ProductionPlace", "Area"
 _SQUARE_METRES: Final = 10_000  # of a hectare
 _TOO_LARGE: Final = (
@@ -73,9 +74,10 @@ def write_eudr(source: Source, folder: Path, options: EudrOptions = NO_OPTIONS) 
         file.write(b'{"type":"FeatureCollection","features":[\n')
         between = b""
         for feature in source.features():
-            found = list(_problems(feature, options))
-            problems += found[: EUDR_PROBLEMS - len(problems)]
-            for plot in [] if problems else _plots(feature, options):
+            rings = _exteriors(feature)
+            found = _problems(feature, rings, options)
+            problems += list(found)[: EUDR_PROBLEMS - len(problems)]
+            for plot in [] if problems else _plots(feature, rings, options):
                 file.write(between + plot)
                 between = b",\n"
             if file.tell() > EUDR_BYTES:
@@ -86,39 +88,65 @@ def write_eudr(source: Source, folder: Path, options: EudrOptions = NO_OPTIONS) 
     return file
 
 
-def _problems(feature: Feature, options: EudrOptions) -> Iterator[tuple[str, str]]:
+class _Exterior(NamedTuple):
+    """The exterior ring of a part, as it is and with six decimals, and whether it is all of it."""
+
+    ring: Ring
+    rounded: Ring
+    has_holes: bool
+
+
+def _exteriors(feature: Feature) -> list[_Exterior]:
+    """Those of all parts; positions that are the same after rounding are one."""
+    parts = [] if feature.geometry is None else read_shape(feature.geometry).parts
+    return [_Exterior(part[0], _rounded(part[0]), len(part) > 1) for part in parts]
+
+
+def _rounded(ring: Ring) -> Ring:
+    positions = ([round(x, _DECIMALS), round(y, _DECIMALS)] for x, y, *_ in ring)
+    return [position for position, _ in groupby(positions)]
+
+
+def _problems(
+    feature: Feature, exteriors: list[_Exterior], options: EudrOptions
+) -> Iterator[tuple[str, str]]:
     """What the system would not take, or misread: pairs of the record's id and a message."""
     country = _own(feature).get(_COUNTRY, options.producer_country)
     if country is not None and not _is_country(country):
         yield feature.id, f"{_COUNTRY} must be two letters, as ISO 3166-1 alpha-2 has them."
-    for number, part in enumerate(_parts(feature)):
-        if len(part) > 1 and not options.ignore_holes:
+    for number, (_, rounded, has_holes) in enumerate(exteriors):
+        if has_holes and not options.ignore_holes:
             yield feature.id, _HOLES.format(part=number)
-        ring = _rounded(part[0])
-        if len(ring) < 4 or not shapely.is_valid(shapely.Polygon(ring)):
+        if len(rounded) < _FEWEST or not shapely.is_valid(shapely.polygons(rounded)):
             yield feature.id, _ROUNDED.format(part=number)
 
 
-def _plots(feature: Feature, options: EudrOptions) -> Iterator[bytes]:
+def _plots(feature: Feature, exteriors: list[_Exterior], options: EudrOptions) -> Iterator[bytes]:
     """The text of a Feature for each part."""
-    own, parts = _own(feature), _parts(feature)
+    own = _own(feature)
     country = own.get(_COUNTRY, options.producer_country)
     properties = {
         _NAME: own.get(_NAME, options.producer_name),
         _COUNTRY: country and country.upper(),
         _PLACE: own.get(_PLACE, feature.properties.get("name")),
     }
-    for part in parts:
-        hectares = round(geodesic_area(part[:1]) / _SQUARE_METRES, 4)
-        area = own.get(_AREA, hectares) if len(parts) == 1 else hectares
-        known = {name: value for name, value in properties.items() if value is not None}
+    known = {name: value for name, value in properties.items() if value is not None}
+    for ring, rounded, _ in exteriors:
+        hectares = round(geodesic_area([ring]) / _SQUARE_METRES, 4)
+        area = own.get(_AREA, hectares) if len(exteriors) == 1 else hectares
         yield dumps(
             {
                 "type": "Feature",
                 "properties": known | {_AREA: area},
-                "geometry": {"type": "Polygon", "coordinates": _text(part[0])},
+                "geometry": {"type": "Polygon", "coordinates": _text(rounded)},
             }
         )
+
+
+def _text(ring: Ring) -> Fragment:
+    """The coordinates of a Polygon without holes."""
+    positions = ",".join(f"[{x:.{_DECIMALS}f},{y:.{_DECIMALS}f}]" for x, y in ring)
+    return Fragment(f"[[{positions}]]")
 
 
 def _own(feature: Feature) -> dict[str, Any]:
@@ -135,19 +163,3 @@ def _own(feature: Feature) -> dict[str, Any]:
 
 def _is_country(text: str) -> bool:
     return len(text) == 2 and text.isascii() and text.isalpha()
-
-
-def _parts(feature: Feature) -> list[Part]:
-    return [] if feature.geometry is None else read_shape(feature.geometry).parts
-
-
-def _rounded(ring: Ring) -> Ring:
-    """The ring with six decimals, without positions that are the same then."""
-    positions = [[round(ordinate, _DECIMALS) for ordinate in position[:2]] for position in ring]
-    return [position for position, _ in groupby(positions)]
-
-
-def _text(ring: Ring) -> Fragment:
-    """The coordinates of a Polygon without holes."""
-    positions = ",".join(f"[{x:.{_DECIMALS}f},{y:.{_DECIMALS}f}]" for x, y in _rounded(ring))
-    return Fragment(f"[[{positions}]]")

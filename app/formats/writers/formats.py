@@ -14,6 +14,8 @@ from app.formats.writers.kml import write_kml
 from app.formats.writers.shapefile import write_shapefile
 from app.formats.writers.source import Source
 
+READ_TWICE: Final = ("csv", "kml", "gpkg", "shp")  # first for the columns of the metadata
+
 # Written piece by piece, each of which can be sent at once.
 STREAMED: Final[dict[str, Callable[[Source], Iterator[bytes]]]] = {
     "geojson": write_collection,

@@ -8,12 +8,12 @@ import struct
 from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import IO, Final
 
 from app.formats.writers import gpkg_tables
 from app.formats.writers.columns import Column, Table, unique_names
 from app.formats.writers.features import Feature, FeatureType
-from app.formats.writers.shapes import Part, Ring, Shape, read_shape
+from app.formats.writers.shapes import Ring, Shape, read_shape
 from app.formats.writers.source import Source
 from app.formats.writers.temporary import new_database
 
@@ -106,24 +106,19 @@ def _blob(shape: Shape, box: Box) -> bytes:
 
 
 def _point(shape: Shape) -> Iterator[bytes]:
-    size = 3 if shape.has_heights else 2
-    yield _start(1, shape) + struct.pack(f"<{size}d", *shape.position[:size])
+    yield _start(1, shape) + struct.pack(f"<{len(shape.position)}d", *shape.position)
 
 
 def _multipolygon(shape: Shape) -> Iterator[bytes]:
     yield _start(6, shape) + struct.pack("<I", len(shape.parts))
     for part in shape.parts:
         yield _start(3, shape) + struct.pack("<I", len(part))
-        yield from _rings(part, 3 if shape.has_heights else 2)
+        yield from map(_ring, part)
 
 
-def _rings(part: Part, size: int) -> Iterator[bytes]:
-    for ring in part:
-        yield struct.pack(f"<I{size * len(ring)}d", len(ring), *_ordinates(ring, size))
-
-
-def _ordinates(ring: Ring, size: int) -> Iterator[Any]:
-    return chain.from_iterable(position[:size] for position in ring)
+def _ring(ring: Ring) -> bytes:
+    ordinates = list(chain.from_iterable(ring))
+    return struct.pack(f"<I{len(ordinates)}d", len(ring), *ordinates)
 
 
 def _start(kind: int, shape: Shape) -> bytes:

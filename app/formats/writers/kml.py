@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from app.formats.writers.columns import Column, Table, as_text, unique_names
-from app.formats.writers.shapes import Part, Ring, read_shape
+from app.formats.writers.shapes import Part, Ring, positions_text, read_shape
 from app.formats.writers.source import Source
 from app.formats.writers.xml import element, escaped
 from app.values.strict_json import Fragment
@@ -65,19 +65,17 @@ def _geometry(geometry: Fragment | None) -> str:
     if geometry is None:
         return ""
     shape = read_shape(geometry)
-    size = 3 if shape.has_heights else 2
     if shape.type == "Point":
-        return f"<Point>{_coordinates([shape.position], size)}</Point>"
-    polygons = "".join(_polygon(part, size) for part in shape.parts)
+        return f"<Point>{_coordinates([shape.position])}</Point>"
+    polygons = "".join(map(_polygon, shape.parts))
     return f"<MultiGeometry>{polygons}</MultiGeometry>" if len(shape.parts) > 1 else polygons
 
 
-def _polygon(part: Part, size: int) -> str:
-    exterior, *holes = (f"<LinearRing>{_coordinates(ring, size)}</LinearRing>" for ring in part)
+def _polygon(part: Part) -> str:
+    exterior, *holes = (f"<LinearRing>{_coordinates(ring)}</LinearRing>" for ring in part)
     inner = "".join(f"<innerBoundaryIs>{hole}</innerBoundaryIs>" for hole in holes)
     return f"<Polygon><outerBoundaryIs>{exterior}</outerBoundaryIs>{inner}</Polygon>"
 
 
-def _coordinates(ring: Ring, size: int) -> str:
-    tuples = " ".join(",".join(map(repr, position[:size])) for position in ring)
-    return f"<coordinates>{tuples}</coordinates>"
+def _coordinates(ring: Ring) -> str:
+    return f"<coordinates>{positions_text(ring).replace('],[', ' ')}</coordinates>"

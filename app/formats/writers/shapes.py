@@ -17,17 +17,19 @@ Part = list[Ring]  # the exterior ring, then its holes
 
 class Shape(NamedTuple):
     """A Polygon or MultiPolygon as its parts, or a Point as one part with one ring of one position.
-
-    ``has_heights``: all positions have one. Where only some do, formats leave them out.
+    All positions have a height, or none has one.
     """
 
     type: str
     parts: list[Part]
-    has_heights: bool
+
+    @property
+    def has_heights(self) -> bool:
+        return len(self.position) == 3
 
     @property
     def position(self) -> Position:
-        """The position of a Point."""
+        """The position of a Point, or the first one."""
         return self.parts[0][0][0]
 
     def rings(self) -> Iterator[Ring]:
@@ -42,11 +44,20 @@ class Shape(NamedTuple):
 
 
 def read_shape(geometry: Fragment) -> Shape:
-    """The shape of a stored geometry: a Point, a Polygon or a MultiPolygon."""
+    """The shape of a stored geometry: a Point, a Polygon or a MultiPolygon. Heights that only some
+    of its positions have are left out."""
     value = orjson.loads(dumps(geometry))
     kind, coordinates = value["type"], value["coordinates"]
     if kind == "Point":
         coordinates = [[coordinates]]
     parts = coordinates if kind == "MultiPolygon" else [coordinates]
-    positions = chain.from_iterable(chain.from_iterable(parts))
-    return Shape(kind, parts, all(len(position) == 3 for position in positions))
+    sizes = {len(position) for ring in chain.from_iterable(parts) for position in ring}
+    if len(sizes) > 1:
+        parts = [[[position[:2] for position in ring] for ring in part] for part in parts]
+    return Shape(kind, parts)
+
+
+def positions_text(ring: Ring) -> str:
+    """The positions of a ring as JSON has them, without the first two brackets and the last two:
+    ``10.0,50.0],[10.1,50.0``. For formats that put other characters between them."""
+    return dumps(ring).decode()[2:-2]

@@ -1,0 +1,1 @@
+"""All projects, or all assets, of an account as one file."""

@@ -1,0 +1,169 @@
+"""Files with all projects or all assets that the filters of a list leave."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator, Mapping
+from functools import partial
+from pathlib import Path
+from typing import IO, Any, Final, NamedTuple, TypeVar
+
+from flask import Flask
+
+from app.assets.service import asset_query, scan_assets
+from app.db.replica import read_from_replica
+from app.formats.writers.eudr import NO_OPTIONS, EudrOptions, write_eudr
+from app.formats.writers.features import ASSETS, PROJECTS, FeatureType
+from app.formats.writers.formats import STREAMED, WHOLE
+from app.formats.writers.source import BLOCK, CannotWrite, Source, blocks
+from app.formats.writers.temporary import new_file
+from app.http.errors import BadRequest, Detail, ServiceUnavailable
+from app.listing.scanning import Scan
+from app.policy.files import FORMATS_OUT
+from app.projects.service import project_query, scan_projects
+from app.values import clock
+from app.values.text import slugify
+
+T = TypeVar("T")
+
+KINDS: Final[dict[str, FeatureType]] = {"projects": PROJECTS, "assets": ASSETS}
+FORMATS: Final[dict[str, tuple[str, ...]]] = {
+    "projects": tuple(name for name in FORMATS_OUT if name != "gpx"),
+    "assets": tuple(name for name in FORMATS_OUT if name != "eudr"),
+}
+
+
+class Export(NamedTuple):
+    """What is exported, and how.
+
+    Args:
+        kind: one of ``KINDS``.
+        format: one of the kind's ``FORMATS``.
+        filters: of the list, as its schema loads them; for assets ``project_id`` besides.
+    """
+
+    kind: str
+    format: str
+    account_id: str
+    filters: Mapping[str, Any] = {}
+    eudr: EudrOptions = NO_OPTIONS
+
+
+class ExportedFile(NamedTuple):
+    """The pieces of a file, to be closed in the end, and its size where it is known already."""
+
+    pieces: Generator[bytes]
+    size: int | None
+
+
+def export_of(kind: str, account_id: str, values: dict[str, Any]) -> Export:
+    """The export that a query asks for; ``values`` are those of its schema."""
+    filters = dict(values)
+    eudr = EudrOptions(
+        filters.pop("producer_name", None),
+        filters.pop("producer_country", None),
+        filters.pop("holes", None) == "ignore",
+    )
+    return Export(kind, filters.pop("format"), account_id, filters, eudr)
+
+
+def write_export(
+    export: Export,
+    app: Flask,
+    on_batch: Callable[[int], None] = lambda _: None,
+    *,
+    at_once: bool = False,
+) -> ExportedFile:
+    """The file of an export. Most formats are written while the pieces are taken; others are
+    written before this returns, to a file that nobody else sees.
+
+    Args:
+        app: gives each query a context of its own, so that the pieces need none.
+        on_batch: called with the number of records that were read since. It can raise an error to
+            end the export.
+        at_once: whether all formats are written before this returns.
+
+    Raises:
+        BadRequest: the records cannot be written in this format.
+        ServiceUnavailable: there is no room for the file.
+    """
+    source = _source(export, app, on_batch)
+    if export.format in STREAMED and not at_once:
+        return ExportedFile(blocks(STREAMED[export.format](source)), None)
+    file = _whole_file(export, source, Path(app.instance_path))
+    size = file.seek(0, 2)
+    file.seek(0)
+    return ExportedFile(_pieces(file), size)
+
+
+def filename(slug: str, kind: str, format_name: str) -> str:
+    """The name of the file of an account, such as ``green-woods-projects-2026-11-22.geojson``."""
+    what = f"{kind}-eudr" if format_name == "eudr" else kind
+    return f"{slugify(slug)}-{what}-{clock.now().date()}.{FORMATS_OUT[format_name][1]}"
+
+
+def _whole_file(export: Export, source: Source, folder: Path) -> IO[bytes]:
+    try:
+        return _writer(export)(source, folder)
+    except CannotWrite as error:
+        details = [Detail(record_id, message) for record_id, message in error.problems]
+        details = details or [Detail("format", str(error))]
+        raise BadRequest(str(error), details=details) from None
+    except OSError:
+        message = "The server has no room for this file. Ask whoever runs it to free some disk."
+        raise ServiceUnavailable(message) from None
+
+
+def _writer(export: Export) -> Callable[[Source, Path], IO[bytes]]:
+    if export.format in STREAMED:
+        return partial(_write_pieces, STREAMED[export.format])
+    return WHOLE.get(export.format) or partial(write_eudr, options=export.eudr)
+
+
+def _write_pieces(
+    write: Callable[[Source], Iterator[bytes]], source: Source, folder: Path
+) -> IO[bytes]:
+    with new_file(folder) as file:
+        file.writelines(write(source))
+    return file
+
+
+def _pieces(file: IO[bytes]) -> Generator[bytes]:
+    with file:
+        while piece := file.read(BLOCK):
+            yield piece
+
+
+def _source(export: Export, app: Flask, on_batch: Callable[[int], None]) -> Source:
+    def read(*, metadata_only: bool) -> Iterator[Any]:
+        return _in_short_queries(app, partial(_scan, export, metadata_only), on_batch)
+
+    return Source(
+        KINDS[export.kind],
+        lambda: read(metadata_only=False),
+        lambda: (text for text in read(metadata_only=True) if text is not None),
+    )
+
+
+def _scan(export: Export, metadata_only: bool) -> Scan[Any]:
+    filters = dict(export.filters)
+    if export.kind == "projects":
+        query = project_query(**filters)
+        return scan_projects(export.account_id, query, metadata_only=metadata_only)
+    project_id = filters.pop("project_id", None)
+    query = asset_query(**filters)
+    return scan_assets(export.account_id, query, project_id=project_id, metadata_only=metadata_only)
+
+
+def _in_short_queries(
+    app: Flask, begin: Callable[[], Scan[T]], on_batch: Callable[[int], None]
+) -> Iterator[T]:
+    """What a scan reads. Between two batches it holds no connection, of a replica either."""
+    with app.app_context():
+        scan = begin()
+    while True:
+        with app.app_context():
+            batch = read_from_replica(scan.read)
+        if batch is None:
+            return
+        on_batch(len(batch))
+        yield from batch

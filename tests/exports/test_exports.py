@@ -1,0 +1,295 @@
+"""GET /v1/exports/projects and /v1/exports/assets."""
+
+from __future__ import annotations
+
+import csv
+import errno
+import io
+import json
+import re
+import tempfile
+import zipfile
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pyogrio
+import pytest
+from flask import Flask
+
+from app.account.service import read_account
+from app.exports import service
+from app.exports.service import FORMATS
+from app.formats.writers import eudr
+from app.policy.files import FORMATS_OUT
+from tests.cells import every_cell
+from tests.contract import decoded
+from tests.formats.writers.sources import read_with_gdal
+from tests.make import Client, make_account, make_asset, make_project, multi_square, point, square
+from tests.make.geometry import square_ring
+
+one_database = pytest.mark.one_database
+
+HOLED = {
+    "type": "Polygon",
+    "coordinates": [square_ring(size=1.0), square_ring(10.2, 50.2, 0.3)[::-1]],
+}
+
+
+@pytest.fixture
+def project(client: Client) -> dict[str, Any]:
+    """Of an account with two projects and three assets."""
+    make_project(client, name="Empty")
+    made = make_project(
+        client, name="Wald", geometry=multi_square((1, 1), (3, 3)), metadata={"region": 6}
+    )
+    for longitude in (1.5, 2.5, 3.5):
+        make_asset(client, made["id"], location=point(longitude), metadata={"serial": longitude})
+    return made
+
+
+def _features(client: Client, path: str, **options: Any) -> list[dict[str, Any]]:
+    response = client.get(path, **options)
+    assert response.status_code == 200, response.get_data(as_text=True)
+    return json.loads(response.get_data())["features"]
+
+
+def _details(response: Any) -> dict[str, str]:
+    assert response.status_code == 400
+    return {each["field"]: each["message"] for each in response.json["error"]["details"]}
+
+
+@pytest.mark.parametrize("kind", ["projects", "assets"])
+def test_every_format_is_read_by_gdal(
+    client: Client, project: dict[str, Any], tmp_path: Path, kind: str
+) -> None:
+    with every_cell() as cell:
+        for format_name in FORMATS[kind]:
+            with cell(format_name):
+                response = client.get(f"/v1/exports/{kind}?format={format_name}")
+                media_type, ending = FORMATS_OUT[format_name]
+                assert response.content_type == media_type
+                path = tmp_path / f"{format_name}.{ending}"
+                path.write_bytes(response.get_data())
+                layer = read_with_gdal(path, "waypoints" if format_name == "gpx" else None)
+                expected = 3 if kind == "assets" else 2
+                assert len(layer.geometries) == expected
+
+
+@one_database
+def test_the_name_of_the_file(client: Client) -> None:
+    with client.app.app_context():
+        slug = read_account(client.account_id)["slug"]
+    today = datetime.now(UTC).date()
+    for query, name in (
+        ("projects?format=geojson", f"{slug}-projects-{today}.geojson"),
+        ("projects", f"{slug}-projects-{today}.geojson"),
+        ("projects?format=eudr", f"{slug}-projects-eudr-{today}.geojson"),
+        ("assets?format=shp", f"{slug}-assets-{today}.zip"),
+    ):
+        headers = client.get(f"/v1/exports/{query}").headers
+        assert headers["Content-Disposition"] == f'attachment; filename="{name}"'
+        assert headers["Cache-Control"] == "private, no-cache"
+        assert headers["X-Content-Type-Options"] == "nosniff"
+
+
+def test_no_slug_can_break_the_header() -> None:
+    name = service.filename('a"\r\nSet-Cookie: x=1; filename="b/../é', "projects", "csv")
+    assert re.fullmatch(r"[a-z0-9-]+\.csv", name)
+
+
+def test_the_filters_are_those_of_the_list(client: Client) -> None:
+    for number in range(6):
+        made = make_project(client, name=f"Forest {number}", geometry=square(number * 2))
+        if number % 2:
+            client.post(f"/v1/projects/{made['id']}/archive")
+    with every_cell() as cell:
+        for query in ("status=archived", "search=FOREST%203", "bbox=3,0,7,60", "slug=forest-2"):
+            with cell(query):
+                listed = client.get(f"/v1/projects?sort=created_at&order=asc&{query}").json["data"]
+                found = _features(client, f"/v1/exports/projects?{query}")
+                assert [each["id"] for each in found] == [each["id"] for each in listed]
+                assert found
+
+
+def test_assets_of_a_project(client: Client, project: dict[str, Any]) -> None:
+    other = make_project(client)["id"]
+    make_asset(client, other, type="camera")
+    path = "/v1/exports/assets"
+    assert len(_features(client, path)) == 4
+    assert len(_features(client, f"{path}?project_id={other}")) == 1
+    assert len(_features(client, f"{path}?type=camera&status=active")) == 1
+    assert _features(client, f"{path}?project_id=proj_01arz3ndektsv4rrffq69g5fav") == []
+
+
+def test_of_another_account_nothing_is_there(
+    client: Client, stranger: Client, project: dict[str, Any]
+) -> None:
+    assert _features(stranger, "/v1/exports/projects") == []
+    assert _features(stranger, f"/v1/exports/projects?ids={project['id']}") == []
+    assert _features(stranger, f"/v1/exports/assets?project_id={project['id']}") == []
+
+
+@one_database
+@pytest.mark.parametrize(
+    ("query", "field"),
+    [
+        ("projects?format=xlsx", "format"),
+        ("projects?format=gpx", "format"),
+        ("assets?format=eudr", "format"),
+        ("projects?page=2", "page"),
+        ("projects?status=gone", "status"),
+        ("projects?bbox=1,2,3", "bbox"),
+        ("assets?producer_name=Jo", "producer_name"),
+        ("projects?producer_name=Jo", "producer_name"),
+        ("projects?format=kml&holes=ignore", "holes"),
+        ("projects?format=eudr&producer_country=Germany", "producer_country"),
+        ("projects?format=eudr&producer_country=D%0A", "producer_country"),
+        ("projects?format=eudr&holes=cut", "holes"),
+        ("projects?format=csv&format=kml", "format"),
+    ],
+)
+def test_what_is_refused(client: Client, query: str, field: str) -> None:
+    assert list(_details(client.get(f"/v1/exports/{query}"))) == [field]
+
+
+@one_database
+def test_a_file_for_the_eudr(client: Client) -> None:
+    make_project(client, name="Plain", geometry=square(1))
+    make_project(client, geometry=square(2), metadata={"ProducerName": "Green Woods"})
+    path = "/v1/exports/projects?format=eudr&producer_name=Jo%20Oak&producer_country=fr"
+    first, second = (each["properties"] for each in _features(client, path))
+    assert (first["ProducerName"], first["ProducerCountry"]) == ("Jo Oak", "FR")
+    assert (first["ProductionPlace"], second["ProducerName"]) == ("Plain", "Green Woods")
+
+
+@one_database
+def test_holes_are_rejected_unless_they_are_to_be_ignored(client: Client) -> None:
+    made = make_project(client, geometry=HOLED)
+    path = "/v1/exports/projects?format=eudr"
+    details = _details(client.get(path))
+    assert "holes=ignore" in details[made["id"]]
+    (plot,) = _features(client, f"{path}&holes=ignore")
+    assert len(plot["geometry"]["coordinates"]) == 1
+
+
+@one_database
+def test_a_file_that_is_too_large_is_rejected_before_anything_is_sent(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_project(client, geometry=square())
+    monkeypatch.setattr(eudr, "EUDR_BYTES", 50)
+    response = client.get("/v1/exports/projects?format=eudr")
+    assert "25 MB" in _details(response)["format"]
+    assert response.content_type == "application/json"
+
+
+@one_database
+@pytest.mark.parametrize("format_name", ["gpkg", "shp", "eudr"])
+@pytest.mark.provokes(503)
+def test_a_full_disk(
+    client: Client, project: dict[str, Any], monkeypatch: pytest.MonkeyPatch, format_name: str
+) -> None:
+    def full(*_: Any, **__: Any) -> Any:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    path = f"/v1/exports/projects?format={format_name}"
+    with monkeypatch.context() as patched:
+        for name in ("TemporaryFile", "mkdtemp"):
+            patched.setattr(tempfile, name, full)
+        patched.setattr("app.formats.writers.shapefile.TemporaryFile", full)
+        response = client.get(path)
+        assert response.status_code == 503
+        assert "no room" in response.json["error"]["message"]
+    assert client.get(path).status_code == 200
+
+
+@one_database
+@pytest.mark.parametrize("coding", ["gzip", "zstd"])
+@pytest.mark.parametrize("format_name", ["geojson", "geojsonl", "csv", "kml"])
+def test_texts_are_compressed_while_they_are_sent(
+    client: Client, project: dict[str, Any], coding: str, format_name: str
+) -> None:
+    path = f"/v1/exports/projects?format={format_name}"
+    plain = client.get(path).get_data()
+    response = client.get(path, headers={"Accept-Encoding": coding})
+    assert response.headers["Content-Encoding"] == coding
+    assert "Content-Length" not in response.headers
+    assert decoded(response.get_data(), coding) == plain
+
+
+@one_database
+def test_files_that_are_compressed_already_have_a_length(
+    client: Client, project: dict[str, Any]
+) -> None:
+    for format_name in ("gpkg", "shp"):
+        headers = {"Accept-Encoding": "gzip"}
+        response = client.get(f"/v1/exports/projects?format={format_name}", headers=headers)
+        assert "Content-Encoding" not in response.headers
+        assert int(response.headers["Content-Length"]) == len(response.get_data())
+
+
+@one_database
+def test_it_counts_as_one_request(client: Client, project: dict[str, Any]) -> None:
+    def used() -> int:
+        return client.get("/v1/account/usage").json["data"]["api_requests"]["current"]
+
+    before = used()
+    client.get("/v1/exports/projects?format=csv")
+    assert used() == before + 2
+
+
+@one_database
+def test_head_has_the_headers(client: Client, project: dict[str, Any]) -> None:
+    response = client.send("HEAD", "/v1/exports/projects?format=gpkg")
+    assert (response.status_code, response.get_data()) == (200, b"")
+    assert int(response.headers["Content-Length"]) > 10_000
+    assert client.send("HEAD", "/v1/exports/projects").status_code == 200
+    assert client.get("/v1/exports/projects").status_code == 200
+
+
+def test_names_that_no_file_expects(app: Flask, tmp_path: Path) -> None:
+    """In an account of its own, through the API and GDAL."""
+    client = make_account(app)
+    names = ['<b>&"x"', "=1+1", "شجرة الأرز", "🌲, \\ ;", "bell \a"]
+    for name in names:
+        make_project(client, name=name, geometry=square())
+    for format_name in ("geojson", "csv", "kml", "gpkg", "shp"):
+        path = tmp_path / f"names.{FORMATS_OUT[format_name][1]}"
+        path.write_bytes(client.get(f"/v1/exports/projects?format={format_name}").get_data())
+        columns = read_with_gdal(path).columns
+        found = columns.get("name") or columns["Name"]
+        assert found[2:4] == names[2:4], format_name
+        assert found[0] == names[0], format_name
+
+
+@one_database
+def test_the_members_of_a_shapefile_are_named_after_what_they_hold(
+    client: Client, project: dict[str, Any]
+) -> None:
+    content = client.get("/v1/exports/assets?format=shp").get_data()
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        assert {"assets.shp", "assets.dbf", "columns.txt"} <= set(archive.namelist())
+
+
+@one_database
+def test_a_csv_has_the_columns_of_all_records(client: Client) -> None:
+    for number in range(3):
+        make_project(client, metadata={f"key {number}": number})
+    text = client.get("/v1/exports/projects?format=csv").get_data(as_text=True)
+    rows = list(csv.DictReader(io.StringIO(text, newline="")))
+    assert [[row[f"key {number}"] for number in range(3)] for row in rows] == [
+        ["0", "", ""],
+        ["", "1", ""],
+        ["", "", "2"],
+    ]
+
+
+@one_database
+def test_gdal_reads_the_layer_by_its_name(
+    client: Client, project: dict[str, Any], tmp_path: Path
+) -> None:
+    for format_name in ("geojson", "gpkg", "kml"):
+        path = tmp_path / f"x.{format_name}"
+        path.write_bytes(client.get(f"/v1/exports/assets?format={format_name}").get_data())
+        assert [name for name, _ in pyogrio.list_layers(path)] == ["assets"]
