@@ -29,6 +29,7 @@ ENTRIES: Final = (
     Entry("oauth-app", "oauth_apps", "Register applications that act for people (OAuth 2.0)."),
     Entry("webhook", "webhooks", "List and test webhooks, or receive events on this machine."),
     Entry("import", "importing", "Import projects from a file."),
+    Entry("export", "exporting", "Export projects or assets to a file."),
     Entry("demo", "demo", "Create an account with example data."),
     Entry("migrate", "migrate", "Bring the tables of the database up to date."),
     Entry("mail", "mail", "Find out whether mails arrive."),
@@ -69,6 +70,7 @@ def canopy() -> None:
       bin/canopy account create --name "Green Woods" --owner-email jo@example.org
       bin/canopy key create --account green-woods --name laptop --permission admin
       bin/canopy import districts.geojson --account green-woods
+      bin/canopy export --account green-woods --output forests.gpkg
     """
 
 

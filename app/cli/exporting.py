@@ -1,0 +1,206 @@
+"""``bin/canopy export``: projects or assets to a file that other programs read."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import IO, Any, Final
+
+import click
+from flask import current_app
+from marshmallow import ValidationError
+
+from app.account.operator import find_account
+from app.assets.service import asset_query, list_assets
+from app.cli.context import in_database
+from app.cli.output import (
+    CommandError,
+    account_option,
+    confirm,
+    examples,
+    json_option,
+    show_record,
+    yes_option,
+)
+from app.exports.schemas import AssetExportQuerySchema, ProjectExportQuerySchema
+from app.exports.service import Export, export_of, write_export
+from app.formats.writers.formats import READ_TWICE
+from app.http.errors import BadRequest
+from app.policy.files import FORMATS_OUT
+from app.projects.service import check_project, list_projects, project_query
+from app.values.files import new_private_file
+
+_SHOWN: Final = 10  # problems in a message
+_FORMATS: Final = {f".{extension}": name for name, (_, extension) in FORMATS_OUT.items()} | {
+    ".geojson": "geojson",  # and not eudr, which has the same
+    ".json": "geojson",
+}
+
+
+@click.command("export")
+@account_option
+@click.option(
+    "--output",
+    "path",
+    required=True,
+    metavar="FILE",
+    type=click.Path(path_type=Path, allow_dash=True),
+    help="The file to write; - is standard output.",
+)
+@click.option(
+    "--format",
+    "format_name",
+    type=click.Choice(tuple(FORMATS_OUT)),
+    help="By default, what the ending of FILE says.",
+)
+@click.option("--assets", is_flag=True, help="Export assets instead of projects.")
+@click.option("--project", "project_id", metavar="ID", help="Only assets of this project.")
+@click.option("--status", help="Only records with this status.")
+@click.option("--type", "type_", help="Only assets of this type.")
+@click.option("--search", metavar="TEXT", help="Only records with this in their texts.")
+@click.option("--bbox", metavar="W,S,E,N", help="Only records in this bounding box.")
+@click.option("--updated-since", metavar="TIME", help="Only records that changed since (RFC 3339).")
+@click.option("--producer-name", metavar="NAME", help="Of plots whose metadata has none (eudr).")
+@click.option("--producer-country", metavar="CC", help="Likewise, two letters (eudr).")
+@click.option("--holes", type=click.Choice(("ignore",)), help="Leave out holes (eudr).")
+@yes_option
+@json_option
+@examples(
+    "export --account green-woods --output forests.gpkg",
+    "export --account green-woods --output forests.csv --status active",
+    "export --account green-woods --assets --format gpx --output stations.gpx",
+    "export --account green-woods --format eudr --producer-country DE --output plots.geojson",
+    "export --account green-woods --format geojsonl --output - | gzip > forests.geojsonl.gz",
+)
+@in_database
+def export(
+    account: str,
+    path: Path,
+    format_name: str | None,
+    assets: bool,
+    project_id: str | None,
+    type_: str | None,
+    yes: bool,
+    as_json: bool,
+    **filters: str | None,
+) -> None:
+    """Export projects or assets to a file.
+
+    The formats are those of GET /v1/exports: geojson, geojsonl, csv, kml, gpkg (GeoPackage), shp (a
+    zipped shapefile), gpx for assets, and eudr for the EU Deforestation Regulation. Only the owner
+    of FILE can read it. FILE is complete or not there.
+
+    For all data of an account in one document, use bin/canopy account export.
+    """
+    found = find_account(account)
+    given = filters | {
+        "project_id": project_id,
+        "type": type_,
+        "format": _format(path, format_name),
+    }
+    made = _export(found.id, "assets" if assets or project_id else "projects", given)
+    if project_id:
+        check_project(found.id, project_id)
+    is_file = str(path) != "-"
+    if is_file and path.is_dir():
+        raise CommandError(f"{path} is a folder; name a file.")
+    if is_file and path.exists():
+        confirm(f"Replace {path}?", yes=yes, as_json=as_json)
+    with _problems_as_message(), _output(path) as file:
+        records = _write(made, file, quiet=as_json)
+    if is_file:
+        size = path.stat().st_size
+        record = {"file": str(path.absolute()), "format": made.format, "records": records}
+        show_record(record | {"bytes": size}, as_json=as_json)
+
+
+def _format(path: Path, given: str | None) -> str:
+    """The format, given or guessed. Raises UsageError when the name of the file does not tell."""
+    guessed = given or _FORMATS.get(path.suffix.lower())
+    if guessed is None:
+        endings = ", ".join(sorted(_FORMATS))
+        raise click.UsageError(f"Set --format, or let FILE end in one of: {endings}.")
+    return guessed
+
+
+def _export(account_id: str, kind: str, given: dict[str, str | None]) -> Export:
+    """What is exported. Raises UsageError for an option that is wrong, or of the other kind."""
+    schema = AssetExportQuerySchema() if kind == "assets" else ProjectExportQuerySchema()
+    try:
+        values = schema.load({name: value for name, value in given.items() if value is not None})
+    except ValidationError as error:
+        messages: dict[str, Any] = error.normalized_messages()  # type: ignore[no-untyped-call]
+        name, (message, *_) = next(iter(messages.items()))
+        option = {"project_id": "project"}.get(name, name).replace("_", "-")
+        if name not in schema.fields:
+            message = f"{kind.capitalize()} have no such filter."
+        raise click.UsageError(f"--{option}: {message}") from None
+    return export_of(kind, account_id, values)
+
+
+def _write(made: Export, file: IO[bytes], *, quiet: bool) -> int:
+    """Write the file. Returns how many records were read."""
+    app = current_app._get_current_object()  # type: ignore[attr-defined]
+    passes = 2 if made.format in READ_TWICE else 1
+    number = 0
+    with _progress(made, passes, quiet=quiet) as advance:
+
+        def on_batch(size: int) -> None:
+            nonlocal number
+            number += size
+            advance(size)
+
+        pieces = write_export(made, app, on_batch).pieces
+        with closing(pieces):
+            file.writelines(pieces)
+    return number // passes
+
+
+@contextmanager
+def _problems_as_message() -> Iterator[None]:
+    """Turn what cannot be written in a format into a message with the records."""
+    try:
+        yield
+    except BadRequest as error:
+        lines = [f"{detail.field}: {detail.message}" for detail in error.details]
+        more = f"… and {len(lines) - _SHOWN} more." if len(lines) > _SHOWN else ""
+        shown = lines[:_SHOWN] if lines and not lines[0].startswith("format:") else []
+        raise CommandError("\n       ".join(filter(None, [error.message, *shown, more]))) from None
+
+
+@contextmanager
+def _output(path: Path) -> Iterator[IO[bytes]]:
+    """Standard output, or a file that replaces the one at ``path`` when it is complete."""
+    if str(path) == "-":
+        yield sys.stdout.buffer
+        return
+    try:
+        with new_private_file(path) as file:
+            yield file
+    except OSError as error:
+        raise CommandError(f"{path} cannot be written ({error.strerror}).") from None
+
+
+@contextmanager
+def _progress(made: Export, passes: int, *, quiet: bool) -> Iterator[Callable[[int], None]]:
+    """A bar over the records on a terminal, and nothing elsewhere."""
+    if quiet or not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    with click.progressbar(length=passes * _total(made), label="Exporting", file=sys.stderr) as bar:
+        yield bar.update
+
+
+def _total(made: Export) -> int:
+    """The number of records to export."""
+    filters = dict(made.filters)
+    if made.kind == "projects":
+        query = project_query(**filters, per_page=1)
+        return list_projects(made.account_id, query, boundaries=False)[1]
+    project_id = filters.pop("project_id", None)
+    return list_assets(made.account_id, project_id, asset_query(**filters, per_page=1))[1]
+
+
+commands = [export]

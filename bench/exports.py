@@ -1,0 +1,169 @@
+"""What an export costs: memory, time to the first byte, time in all.
+
+python -m bench.exports              SQLite
+python -m bench.exports --postgres   PostgreSQL, a server of its own
+python -m bench.exports --write      both, written into docs/benchmarks.md
+python -m bench.exports --quick      only sees that it works
+
+All projects of an account, with 51 positions and five keys of metadata each, by a client that reads
+as fast as it can.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+import time
+from collections.abc import Mapping
+from http.client import HTTPConnection, HTTPResponse
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from sqlalchemy import func, select, update
+
+from app.db.extensions import db
+from app.db.snapshots import connect, database_url
+from app.exports.service import FORMATS
+from app.models import Asset, Project
+from bench import report
+from bench.effort import QUICK, Effort
+from bench.filling import Filled, fill
+from bench.instance import polygon
+from bench.servers import Server, own_worker_class, serve, use_last_core
+from tests.postgres import PostgresServer
+
+FULL: Final = Effort(rounds=1, seconds=0)
+PROJECTS: Final = 100_000
+MOST_MEGABYTES: Final = 60  # over idle
+_PIECE: Final = 1024 * 1024
+_PAUSE: Final = 5.0  # seconds for which a client reads nothing
+_HEAD: Final = (
+    "| Export | Size | First byte | In all | Records/s | Peak memory over idle | Target | |\n"
+    "|---|---:|---:|---:|---:|---:|---|---|"
+)
+_METADATA: Final = {
+    "region": 6, "certified": True, "height": 12.5, "species": ["oak", "ash"], "note": "Old growth",
+}  # fmt: skip
+# The Information System takes 25 MB, so the archived projects alone: about 8 % of all.
+_NO_HEADERS: Final[Mapping[str, str]] = {}
+_FILTERS: Final = {"eudr": "&status=archived"}
+
+
+class Cost(NamedTuple):
+    """Seconds, bytes, and megabytes of memory."""
+
+    first: float
+    whole: float
+    size: int
+    memory: float
+
+
+def prepare(folder: Path, url: str, effort: Effort) -> Filled:
+    """An instance with so many projects, and a tenth as many assets."""
+    filled = fill(folder, url, accounts=1, size=effort.number(PROJECTS))
+    account_id = filled.principals[0].account_id
+    geometry, metadata = json.dumps(polygon(51)), json.dumps(_METADATA)
+    size = len(geometry) + len(metadata)
+    values = {"geometry": geometry, "metadata_json": metadata, "stored_bytes": size}
+    with connect(database_url(filled.app.config["SETTINGS"])) as connection:  # without a time limit
+        own = Project.account_id == account_id
+        connection.execute(update(Project).where(own).values(values))
+        own = Asset.account_id == account_id
+        connection.execute(update(Asset).where(own).values(metadata_json=metadata))
+    return filled
+
+
+def measure(
+    server: Server, key: str, query: str, headers: Mapping[str, str] = _NO_HEADERS, pause: float = 0
+) -> Cost:
+    """The cost of one export.
+
+    Args:
+        pause: seconds for which the client reads nothing once it has the first byte.
+    """
+    server.forget_peak()
+    idle = server.memory_mb()
+    began = time.perf_counter()
+    response = _get(server, key, query, headers)
+    size = len(response.read(1))
+    first = time.perf_counter() - began
+    time.sleep(pause)
+    while piece := response.read(_PIECE):
+        size += len(piece)
+    return Cost(first, time.perf_counter() - began, size, server.memory_mb("VmHWM") - idle)
+
+
+def _get(server: Server, key: str, query: str, headers: Mapping[str, str]) -> HTTPResponse:
+    connection = HTTPConnection("127.0.0.1", server.port, timeout=600)
+    sent = {"Authorization": f"Bearer {key}", **headers}
+    connection.request("GET", f"/v1/exports/{query}", headers=sent)
+    response = connection.getresponse()
+    if response.status != 200:
+        raise SystemExit(f"{query}: {response.status} {response.read(500)!r}")
+    return response
+
+
+def run(folder: Path, url: str, effort: Effort) -> str:
+    """The table of one database."""
+    filled = prepare(folder, url, effort)
+    key, size = filled.key, filled.size
+    lines = [_HEAD]
+    with serve("wsgi:app", filled.environ, worker_class=own_worker_class()) as server:
+        for kind, formats in FORMATS.items():
+            for name in formats:  # each loads what it needs
+                measure(server, key, f"{kind}?format={name}&search=nothing-has-this")
+        for name in FORMATS["projects"]:
+            query = f"projects?format={name}{_FILTERS.get(name, '')}"
+            records = _archived(filled) if name in _FILTERS else size
+            lines.append(_row(name, records, measure(server, key, query)))
+        zipped = measure(server, key, "projects", {"Accept-Encoding": "gzip"})
+        lines.append(_row("geojson with gzip", size, zipped))
+        pause = _PAUSE if effort is FULL else 0.1
+        paused = measure(server, key, "projects", pause=pause)
+        lines.append(_row(f"geojson, to a client that pauses for {pause:.0f} s", size, paused))
+        for name in ("geojson", "gpx"):
+            cost = measure(server, key, f"assets?format={name}")
+            lines.append(_row(f"assets as {name}", size // 10, cost))
+    return "\n".join(lines)
+
+
+def _archived(filled: Filled) -> int:
+    with filled.app.app_context():
+        own = Project.account_id == filled.principals[0].account_id
+        statement = select(func.count()).where(own, Project.status == "archived")
+        number: int = db.session.scalar(statement) or 0
+        db.session.rollback()
+        return number
+
+
+def _row(what: str, records: int, cost: Cost) -> str:
+    mark = "met" if cost.memory <= MOST_MEGABYTES else "**missed**"
+    return (
+        f"| {what}, {records:,} | {cost.size / 1e6:,.1f} MB | {cost.first * 1000:,.0f} ms | "
+        f"{cost.whole:,.1f} s | {records / cost.whole:,.0f} | {max(cost.memory, 0):,.0f} MB | "
+        f"≤ {MOST_MEGABYTES} MB | {mark} |"
+    )
+
+
+def main() -> None:
+    chosen = report.chosen(__doc__)
+    effort = QUICK if chosen.quick else FULL
+    sections = {}
+    with tempfile.TemporaryDirectory(prefix="canopy-bench-") as name:
+        os.chmod(name, 0o755)
+        use_last_core()
+        if not chosen.postgres:
+            sections["SQLite"] = run(Path(name) / "sqlite", "", effort)
+        if chosen.postgres or chosen.write:
+            with PostgresServer(Path(name) / "pg") as server:
+                folder = Path(name) / "postgresql"
+                sections["PostgreSQL"] = run(folder, server.create_database(), effort)
+    for title, table in sections.items():
+        print(f"{title}, on {report.machine()}\n\n{table}\n")
+    if chosen.write:
+        report.write("exports", sections)
+
+
+if __name__ == "__main__":
+    main()
