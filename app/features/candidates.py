@@ -16,6 +16,7 @@ from app.geometry import Boundary, GeometryInvalid, Point, Problem, read_boundar
 from app.policy.bounds import NAME_LENGTH, VOCABULARY_PATTERN
 from app.policy.fields import ASSET, PROJECT, Field
 from app.values.ids import is_id
+from app.values.strict_json import JsonInvalid, loads
 from app.values.text import unstorable
 
 _FIELDS: Final = {
@@ -165,11 +166,27 @@ def _values(
 def _metadata(properties: Mapping[str, Any], choices: Choices) -> dict[str, Any]:
     mapping = choices.mapping
     used = {*mapping.fields.values(), *choices.ignored}
-    return {
+    found = {
         name: value
         for name, value in properties.items()
         if name not in used and (mapping.metadata is None or name in mapping.metadata)
     }
+    return _before_export(found) if choices.ignored else found
+
+
+def _before_export(found: dict[str, Any]) -> dict[str, Any]:
+    """Metadata as they were before they were exported: keys called like a field had a prefix, those
+    that were no columns are together in the column ``metadata``, and a table has a column for the
+    keys of all its rows."""
+    others = found.pop("metadata", None) or None
+    metadata = {
+        name.removeprefix("metadata_"): value for name, value in found.items() if value is not None
+    }
+    try:
+        others = loads(others.encode()) if isinstance(others, str) else others
+    except JsonInvalid:
+        return metadata | {"metadata": others}
+    return metadata | (others if isinstance(others, dict) else {})
 
 
 def _value(field: Field, column: str, value: Any, problems: list[Problem]) -> Any:

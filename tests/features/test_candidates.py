@@ -68,6 +68,25 @@ def test_a_feature_that_was_exported_knows_its_project() -> None:
     assert (made.own_id, made.values) == (project_id, {"metadata_json": '{"soil":"loam"}'})
 
 
+@pytest.mark.parametrize(
+    ("columns", "metadata"),
+    [
+        ({"metadata_status": "felled", "metadata": None}, {"status": "felled"}),
+        ({"soil": "loam", "metadata": '{"a.b":[1]}'}, {"soil": "loam", "a.b": [1]}),
+        ({"metadata": {"deep": 1}}, {"deep": 1}),
+        ({"metadata": "no JSON"}, {"metadata": "no JSON"}),
+        ({"metadata": "", "soil": None, "age": 0}, {"age": 0}),
+    ],
+)
+def test_metadata_are_as_before_the_export(
+    columns: dict[str, Any], metadata: dict[str, Any]
+) -> None:
+    exported = replace(BY_NAME, ignored={"id"})
+    made = prepare(SourceFeature(1, None, {"name": "A", **columns}), exported)
+    assert isinstance(made, Candidate)
+    assert json.loads(made.values["metadata_json"]) == metadata
+
+
 def test_a_type_in_words_becomes_a_keyword() -> None:
     choices = Choices("assets", ColumnMapping({"name": "name", "type": "kind"}))
     made = prepare(SourceFeature(1, point(), {"name": "A", "kind": "Weather Station"}), choices)
