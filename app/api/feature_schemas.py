@@ -21,6 +21,13 @@ _NEXT: Final = {
 }
 
 
+class PropertiesSchema(OutputSchema):
+    """Known properties, and any others."""
+
+    class Meta(OutputSchema.Meta):
+        unknown = ma.INCLUDE
+
+
 class LinkSchema(OutputSchema):
     """A link of a FeatureCollection."""
 
@@ -50,7 +57,7 @@ def _feature_of(schema: type[ma.Schema], features: FeatureType) -> type[ma.Schem
     properties = {field.name: copy(shown[field.name]) for field in features.property_fields}
     for field_name, field in properties.items():
         field.required = field_name == "id"  # a client can ask for some fields only
-    nested = OutputSchema.from_dict(properties, name=f"{name}PropertiesSchema")
+    nested = PropertiesSchema.from_dict(properties, name=f"{name}PropertiesSchema")
     nested.__doc__ = "The other fields, and the keys of `metadata`."
     members: dict[str, fields.Field[Any]] = {
         "type": fields.String(required=True, metadata={"const": "Feature"}),

@@ -97,7 +97,7 @@ def short_names(names: Sequence[str]) -> list[str]:
     used: set[str] = set()
     short = []
     for name in names:
-        number, made = 1, cut_text(name.encode(), NAME_BYTES).decode()
+        number, made = 1, cut_text(name.encode(), NAME_BYTES).decode().rstrip()
         while made.lower() in used:
             number += 1
             end = f"_{number}"

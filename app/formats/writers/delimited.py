@@ -1,8 +1,9 @@
 """CSV (RFC 4180) in UTF-8: a row of headings, the geometry as WKT in the last column.
 
-A spreadsheet takes a text that begins with ``=``, ``+``, ``-`` or ``@`` for a formula, which can
-run programs or send data away (CWE-1236). Such a text goes out with an apostrophe before it, and so
-does one that has one already, so that an import can take it off again. Numbers stay as they are.
+A spreadsheet takes a text that begins with ``=``, ``+``, ``-`` or ``@``, also wide ones or after a
+line end or tab, for a formula, which can run programs or send data away (CWE-1236). Such a text
+goes out with an apostrophe before it, and so does one that has one already, so that an import can
+take it off again. Numbers stay as they are.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from app.formats.writers.source import Source
 from app.formats.writers.wkt import write_wkt
 from app.values.strict_json import dumps
 
-_FORMULA: Final = re.compile(r"'*[=+\-@\t\r]")
+_FORMULA: Final = re.compile(r"'*[=+\-@\t\r\n＝＋－＠]")
 _QUOTED: Final = re.compile(r'[",\r\n]|^\s|\s$|^$')
 
 

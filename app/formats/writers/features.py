@@ -6,6 +6,7 @@ own. Everything that goes out as features is made here: answers, exports, OGC AP
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, Final, NamedTuple
@@ -17,6 +18,7 @@ from app.values.strict_json import Fragment, dumps
 
 METADATA: Final = "metadata"
 PREFIX: Final = "metadata_"
+_PREFIXES: Final = re.compile(rf"^(?:{PREFIX})+")
 _NOT_KEYS: Final = ("", "geometry")  # what files call none of their columns, and what they do
 
 
@@ -79,10 +81,7 @@ class FeatureType:
     def property_name(self, key: str) -> str:
         """The name of the property for a key of the metadata: the key, or with a prefix where that
         is the name of a field. No two keys get the same name."""
-        bare = key
-        while bare.startswith(PREFIX):
-            bare = bare.removeprefix(PREFIX)
-        return PREFIX + key if bare in self._taken else key
+        return PREFIX + key if _PREFIXES.sub("", key) in self._taken else key
 
 
 PROJECTS: Final = FeatureType("projects", PROJECT)

@@ -8,6 +8,7 @@ A waypoint has a name, a type, a description and a symbol; the last two are thos
 from __future__ import annotations
 
 from collections.abc import Iterator
+from decimal import Decimal
 from typing import Final
 
 from app.formats.writers.columns import as_text
@@ -42,15 +43,20 @@ def _waypoint(feature: Feature, geometry: Fragment, fields: list[str]) -> str:
     """The elements in the order that the schema of GPX demands."""
     longitude, latitude, *height = read_shape(geometry).position
     properties = feature.properties
-    elevation = element("ele", repr(height[0])) if height else ""
+    elevation = element("ele", _decimal(height[0])) if height else ""
     return (
-        f'<wpt lat="{latitude!r}" lon="{longitude!r}">{elevation}'
+        f'<wpt lat="{_decimal(latitude)}" lon="{_decimal(longitude)}">{elevation}'
         f"{element('name', properties.get('name'))}"
         f"{element('desc', _first_text(feature, _DESCRIPTIONS))}"
         f"{element('sym', _first_text(feature, _SYMBOLS))}"
         f"{element('type', properties.get('type'))}"
         f"<extensions>{_extensions(feature, fields)}</extensions></wpt>\n"
     )
+
+
+def _decimal(number: float) -> str:
+    """All digits without an exponent, which the schema does not allow."""
+    return format(Decimal(repr(number)), "f")
 
 
 def _first_text(feature: Feature, names: tuple[str, ...]) -> str | None:

@@ -44,7 +44,19 @@ def test_names_come_back(name: str) -> None:
     assert _rows(project(name=name))[0]["name"] == name
 
 
-FORMULAS = ["=1+1", "+1", "-1", "@SUM(A1)", "\tx", "\r=x", "=cmd|' /C calc'!A0", "'=1", "''@x"]
+FORMULAS = [
+    "=1+1",
+    "+1",
+    "-1",
+    "@SUM(A1)",
+    "\tx",
+    "\r=x",
+    "=cmd|' /C calc'!A0",
+    "'=1",
+    "''@x",
+    "\n=1",
+    "＝1",
+]
 
 
 @pytest.mark.parametrize("name", FORMULAS)
@@ -52,7 +64,7 @@ def test_a_text_that_could_be_a_formula_gets_an_apostrophe(name: str) -> None:
     written = _rows(project(name=name))[0]["name"]
     assert written == f"'{name}"
     # What an import does: it takes one off where it finds what this writes.
-    assert re.sub(r"^'(?='*[=+\-@\t\r])", "", written) == name
+    assert re.sub(r"^'(?='*[=+\-@\t\r\n＝＋－＠])", "", written) == name
 
 
 @pytest.mark.parametrize("name", ["'tis", "a=b", "1-2", "'", ""])

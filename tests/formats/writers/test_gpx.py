@@ -33,6 +33,12 @@ def test_a_waypoint() -> None:
     ]
 
 
+def test_numbers_have_no_exponent() -> None:
+    waypoint = _waypoint(asset(location={"type": "Point", "coordinates": [1e-7, -2.5e-9, 1e3]}))
+    found = (waypoint.get("lon"), waypoint.get("lat"), waypoint.findtext("g:ele", None, _GPX))
+    assert found == ("0.0000001", "-0.0000000025", "1000.0")
+
+
 def test_everything_is_in_the_extensions() -> None:
     record = asset(location=point(), metadata={"serial": 7, "species": ["oak"]})
     waypoint = _waypoint(record)

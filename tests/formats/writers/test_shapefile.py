@@ -80,6 +80,13 @@ def test_long_names_are_cut_to_different_ones_and_explained(tmp_path: Path) -> N
     assert "größenkl    größenklasse" in legend
 
 
+def test_names_that_are_the_same_when_cut_at_a_space(tmp_path: Path) -> None:
+    columns = read_with_gdal(
+        _written(tmp_path, project(metadata={"abc efghi": 1, "abc efghi j": 2}))
+    )
+    assert [columns.columns[name] for name in ("abc efghi", "abc efgh_2")] == [[1], [2]]
+
+
 def test_a_long_text_is_cut_between_two_characters(tmp_path: Path) -> None:
     path = _written(
         tmp_path, project(description="é" * 127 + "🌲", metadata={"t": "a" + "🌲" * 100})
