@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from typing import Final
 
@@ -11,6 +12,8 @@ from app.jobs import shutdown
 from app.jobs.registry import Job
 from app.jobs.valkey import valkey
 from app.policy.imports import EVERY_SECONDS, RUN_SECONDS
+
+log = logging.getLogger(__name__)
 
 
 def run_imports() -> int:
@@ -24,7 +27,10 @@ def run_imports() -> int:
             leased = lease_next()
         if leased is None:
             break
-        run_step(leased, transaction)
+        try:
+            run_step(leased, transaction)
+        except Exception:  # the others go on; this one is tried again, and fails in the end
+            log.exception("import %s: a step failed", leased.import_id)
         steps += 1
     return steps
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from app.imports import steps as jobs_steps
 from tests.imports.making import act, features_of, projects, read, ready, upload, work
 from tests.make import Client, event_types, make_asset, make_project, square
 from tests.make.features import DISTRICTS, collection, feature
@@ -159,6 +160,24 @@ def test_two_imports_of_one_file_make_each_project_once(client: Client) -> None:
     done = [act(client, each, "apply") for each in both]
     assert [counts(each) for each in done] == [(1, 0, 0, 0), (0, 0, 1, 0)]
     assert list(projects(client)) == ["Alpine"]
+
+
+def test_a_step_that_fails_leaves_the_others_alone(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = upload(client, collection(feature(square(1, 1), name="One"))).json["data"]["id"]
+    second = upload(client, collection(feature(square(2, 2), name="Two"))).json["data"]["id"]
+    run_step = jobs_steps.run_step
+
+    def fail_once(leased: Any, in_transaction: Any) -> None:
+        if leased.import_id == first:
+            raise ZeroDivisionError
+        run_step(leased, in_transaction)
+
+    monkeypatch.setattr(jobs_steps, "run_step", fail_once)
+    work(client)
+    assert read(client, first)["status"] == "reading"
+    assert read(client, second)["status"] == "ready"
 
 
 def test_points_become_assets(client: Client) -> None:

@@ -8,6 +8,7 @@ from app.db.extensions import db
 from app.db.transactions import transaction
 from app.imports.service import create_import
 from app.models import ImportFeature
+from app.values import clock
 from tests.make.accounts import Client
 
 
@@ -34,6 +35,8 @@ def _feature(account_id: str, import_id: str, *, is_applied: bool) -> ImportFeat
         name="Alpine",
         verdict="new",
         state="applied" if is_applied else None,
+        target_id="proj_01arz3ndektsv4rrffq69g5fav" if is_applied else None,  # gone meanwhile
+        written_at=clock.now() if is_applied else None,
         changes=[],
         problems=[],
         is_namesake=False,
