@@ -1,0 +1,84 @@
+"""A worker that is killed in the middle of an import: the next one goes on, and nothing is done
+twice."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+import pytest
+from flask import Flask
+
+from tests.imports.making import projects, read, upload
+from tests.imports.worker import kill_all, reader, running, wait_until
+from tests.make import Client, event_types, square
+from tests.make.features import collection, feature
+
+FEATURES = 400
+HALF = range(60, FEATURES)
+
+
+@pytest.fixture
+def content() -> bytes:
+    return collection(
+        *(feature(square(n / 10, 40, size=0.05), name=f"Stand {n}") for n in range(FEATURES))
+    )
+
+
+@pytest.fixture
+def url(app: Flask) -> str:
+    """Of the Valkey of the application, with the number of its database."""
+    return str(app.config["SETTINGS"].redis_url)
+
+
+def total(client: Client) -> int:
+    number: int = client.get("/v1/projects?per_page=1").json["meta"]["total"]
+    return number
+
+
+@pytest.mark.parametrize(
+    "status",
+    [
+        pytest.param("reading", marks=pytest.mark.slow),
+        "applying",
+        pytest.param("undoing", marks=pytest.mark.slow),
+    ],
+)
+def test_the_next_worker_goes_on(
+    app: Flask, client: Client, url: str, content: bytes, status: str
+) -> None:
+    import_id = upload(client, content).json["data"]["id"]
+    steps = {"reading": "ready", "applying": "applied", "undoing": "undone"}
+    actions = {"applying": "apply", "undoing": "undo"}
+    with running(app, url) as pid:
+        for step, ended in steps.items():
+            if step in actions:
+                client.post(f"/v1/imports/{import_id}/{actions[step]}")
+            if step == status:
+                wait_until(client, import_id, lambda now: now["progress"]["done"] in HALF)
+                kill_all(pid)
+                assert read(client, import_id)["status"] == status
+                break
+            wait_until(client, import_id, lambda now, ended=ended: now["status"] == ended)
+    with running(app, url):
+        wait_until(client, import_id, lambda now: now["status"] == steps[status])
+        if status == "reading":
+            client.post(f"/v1/imports/{import_id}/apply")
+            wait_until(client, import_id, lambda now: now["status"] == "applied")
+    record = read(client, import_id)
+    assert record["counts"]["new"] == FEATURES
+    assert total(client) == (0 if status == "undoing" else FEATURES)
+    created = event_types(client).count("project.created")
+    assert created == FEATURES
+
+
+def test_a_reader_that_is_killed_leaves_nothing(
+    app: Flask, client: Client, url: str, content: bytes
+) -> None:
+    import_id = upload(client, content).json["data"]["id"]
+    with running(app, url) as pid:
+        wait_until(client, import_id, lambda now: now["progress"]["done"] in HALF)
+        os.kill(reader(pid), signal.SIGKILL)
+        record = wait_until(client, import_id, lambda now: now["status"] != "reading")
+    assert record["status"] == "failed"
+    assert projects(client) == {}
