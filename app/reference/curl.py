@@ -14,15 +14,22 @@ _CREDENTIAL: Final = '-H "Authorization: Bearer $KEY"'
 _JSON: Final = "-H 'Content-Type: application/json'"
 
 
-def curl(method: str, path: str, *, query: str = "", body: Any = None) -> str:
+def curl(
+    method: str, path: str, *, query: str = "", body: Any = None, form: dict[str, Any] | None = None
+) -> str:
     """A request with curl, for any shell of POSIX.
 
     Args:
         path: with the names of ids in braces, as OpenAPI writes it.
         body: of JSON; None is no body.
+        form: parts to send instead, of which ``file`` names a file.
     """
     named = re.sub(r"{(\w+)}", lambda found: f"${found[1].upper()}", path)
     address = f'"{ADDRESS}{named}{query}"' if named != path else f"'{ADDRESS}{path}{query}'"
+    if form is not None:
+        parts = form | {"file": f"@{form['file']}"}
+        options = [f"-F {_quoted(f'{name}={value}')}" for name, value in parts.items()]
+        return " \\\n  ".join([f"curl {address}", _CREDENTIAL, *options])
     implied = "GET" if body is None else "POST"
     begin = "curl" if method == implied else f"curl -X {method}"
     if body is None:

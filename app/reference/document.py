@@ -76,7 +76,9 @@ def _operation(document: dict[str, Any], method: str, path: str, item: dict[str,
         resolve(document, each)
         for each in [*item.get("parameters", []), *found.get("parameters", [])]
     ]
-    content = found.get("requestBody", {}).get("content", {}).get("application/json", {})
+    contents = found.get("requestBody", {}).get("content", {})
+    form = contents.get("multipart/form-data")
+    content = form or contents.get("application/json", {})
     forms = content.get("schema", {}).get("oneOf") or [content.get("schema", {})]
     responses = [
         _response(document, status, response)
@@ -97,7 +99,8 @@ def _operation(document: dict[str, Any], method: str, path: str, item: dict[str,
             "PATCH" if both else method.upper(),
             path,
             query="?per_page=5" if pages else "",
-            body=content.get("example"),
+            body=None if form else content.get("example"),
+            form=form and form["example"],
         ),
         success=next(each for each in responses if each.status.startswith("2")),
         errors=[each for each in responses if not each.status.startswith("2")],

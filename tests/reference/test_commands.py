@@ -12,9 +12,11 @@ from pathlib import Path
 
 import pytest
 
+from app.imports.examples import UPLOAD
 from tests.api.operations import FILLERS, Ids, Operation, described, operations, prepare
 from tests.api.server import Server, gunicorn
 from tests.make import Client, make_account
+from tests.make.features import collection, feature
 from tests.node import skip
 from tests.reference import Command, commands
 
@@ -36,6 +38,7 @@ def test_every_command_works(server: Server, tmp_path: Path) -> None:
     with urllib.request.urlopen(f"http://127.0.0.1:{server.port}/docs", timeout=20) as answer:
         page = answer.read().decode()
     (tmp_path / ".curlrc").write_text(CURLRC)
+    (tmp_path / UPLOAD["file"]).write_bytes(collection(feature(name="Cedar Creek")))
     by_id = {described(each)["operationId"]: each for each in operations()}
     found = commands(page)
     assert {each.operation for each in found if each.operation} == {
@@ -72,6 +75,7 @@ def _run(command: Command, operation: Operation | None, client: Client, folder: 
         text=True,
         capture_output=True,
         timeout=20,
+        cwd=folder,
     )
     assert not re.findall(r"\$[A-Z_]+_ID", command.text) or ids, command.text
     return done.stdout.rpartition("\n")[2] if done.returncode in (0, 22) else done.stderr
