@@ -65,6 +65,9 @@ _BOUNDS: Final = {
     "OVERLAY_SECONDS": "processor seconds that comparing two boundaries may take; "
     "ten times as many at worst",
     "OVERLAY_LOCKED_SECONDS": "likewise while other changes wait",
+    "OVERLAP_CANDIDATES": "projects with which a boundary is compared to find overlaps",
+    "OVERLAPS_SECONDS": "processor seconds for comparing a boundary with all of them",
+    "OVERLAPS_SHOWN": "overlaps in a response, the largest ones",
     "BODY_VALUES": "values in a body",
     "BODY_CONTAINERS": "arrays and objects in a body",
     "BODY_STRINGS": "strings and names in a body",

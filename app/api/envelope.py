@@ -41,12 +41,13 @@ _Ending = Callable[[], tuple[bytes, bytes]]
 
 
 def single(
-    record: Mapping[str, Any], *, status: int = 200, location: str | None = None
+    record: Mapping[str, Any], *, status: int = 200, location: str | None = None, **more: Any
 ) -> Response:
     """One resource: ``{data, meta: {request_id, timestamp}}``, with its entity tag.
 
     Args:
         location: the path of a new resource.
+        more: further members of ``meta``.
     """
     data = dumps(record)
     tag = entity_tag([data])
@@ -54,7 +55,7 @@ def single(
         body = dumps(features.feature(record).as_geojson())
         response = _tagged([body], len(body), with_coding(tag, etags.GEOJSON), status, GEOJSON)
     else:
-        meta = {"request_id": request_id(), "timestamp": clock.format_time(clock.now())}
+        meta = {"request_id": request_id(), "timestamp": clock.format_time(clock.now()), **more}
         parts = [b'{"data":', data, b',"meta":', dumps(meta), b"}"]
         response = _tagged(parts, sum(map(len, parts)), tag, status)
     if location is not None:
@@ -78,10 +79,10 @@ def page(records: Iterable[Any], *, total: int, number: int, size: int) -> Respo
     return response
 
 
-def complete_list(records: Iterable[Any]) -> Response:
-    """A list without pages: ``{data, meta: {total}}``."""
+def complete_list(records: Iterable[Any], **more: Any) -> Response:
+    """A list without pages: ``{data, meta: {total}}``; ``more`` is further members of ``meta``."""
     records = list(records)
-    return _in_envelope(records, {"total": len(records)})
+    return _in_envelope(records, {"total": len(records), **more})
 
 
 def nothing() -> Response:

@@ -35,11 +35,11 @@ class TotalMetaSchema(OutputSchema):
 
 
 @cache
-def single_of(schema: type[ma.Schema]) -> type[ma.Schema]:
-    """``{data: …, meta: {request_id, timestamp}}``."""
+def single_of(schema: type[ma.Schema], meta: type[ma.Schema] = MetaSchema) -> type[ma.Schema]:
+    """``{data: …, meta: {request_id, timestamp}}``; ``meta`` may have more members."""
     members: dict[str, fields.Field[Any]] = {
         "data": fields.Nested(schema, required=True),
-        "meta": fields.Nested(MetaSchema, required=True),
+        "meta": fields.Nested(meta, required=True),
     }
     made = OutputSchema.from_dict(members, name=f"{_stem(schema)}ResponseSchema")
     return _exemplified(made, example_of(schema), _META)
@@ -63,14 +63,14 @@ def page_of(schema: type[ma.Schema], *, some_fields: bool = False) -> type[ma.Sc
 
 
 @cache
-def whole_of(schema: type[ma.Schema]) -> type[ma.Schema]:
-    """``{data: […], meta: {total}}``."""
+def whole_of(schema: type[ma.Schema], meta: type[ma.Schema] = TotalMetaSchema) -> type[ma.Schema]:
+    """``{data: […], meta: {total}}``; ``meta`` may have more members, with an example."""
     members: dict[str, fields.Field[Any]] = {
         "data": fields.List(fields.Nested(schema), required=True),
-        "meta": fields.Nested(TotalMetaSchema, required=True),
+        "meta": fields.Nested(meta, required=True),
     }
     made = OutputSchema.from_dict(members, name=f"{_stem(schema)}ListSchema")
-    return _exemplified(made, [example_of(schema)], {"total": 1})
+    return _exemplified(made, [example_of(schema)], {"total": 1} | (example_of(meta) or {}))
 
 
 def _exemplified(made: type[ma.Schema], data: Any, meta: dict[str, Any]) -> type[ma.Schema]:

@@ -38,3 +38,10 @@ BOUNDARY: Final[dict[str, Any]] = {
     "created_by": {"id": "user_01k9zq1b5c7x2m4v8n6t3w0qfd", "email": "ada@example.org"},
     "replaced_at": None,
 }
+
+OVERLAP: Final[dict[str, Any]] = {
+    "project_id": "proj_01k9zq3mgse2j7tbyw5c4r8nhd",
+    "name": "Cottage Grove District",
+    "overlap_hectares": 12.3456,
+    "share": 0.080512,
+}

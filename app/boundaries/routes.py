@@ -9,14 +9,18 @@ from flask import Response
 from app.api import envelope
 from app.api.blueprint import ApiBlueprint
 from app.api.fields import PageQuerySchema
-from app.api.schemas import page_of, single_of
+from app.api.schemas import page_of, single_of, whole_of
 from app.auth.principal import Principal
 from app.boundaries import restoring
+from app.boundaries.overlaps import Overlaps, find_overlaps, overlaps_of_project
 from app.boundaries.schemas import (
     BoundarySchema,
     BoundaryWithGeometrySchema,
     GeometryCheckSchema,
+    GeometryReportMetaSchema,
     GeometryReportSchema,
+    OverlapSchema,
+    OverlapsMetaSchema,
 )
 from app.history.service import check_entry, list_entries, read_entry
 from app.http.etags import IfMatch
@@ -87,16 +91,38 @@ def restore_boundary(
 
 
 @bp.operation(
+    "GET",
+    "/projects/<project_id>/overlaps",
+    needs="projects:read",
+    precheck=check_project,
+    gives=(200, whole_of(OverlapSchema, OverlapsMetaSchema)),
+)
+def list_overlaps(principal: Principal, project_id: str) -> Response:
+    """List the projects that overlap with a project.
+
+    Those of the account whose areas overlap by 1 m² or more, archived projects left out; the
+    largest overlaps first, at most 100.
+    """
+    found = overlaps_of_project(principal.account_id, project_id)
+    return envelope.complete_list(found.records, complete=found.is_complete)
+
+
+@bp.operation(
     "POST",
     "/geometry/validate",
     needs="projects:read",
+    prepare=find_overlaps,
     takes=GeometryCheckSchema,
-    gives=(200, single_of(GeometryReportSchema)),
+    gives=(200, single_of(GeometryReportSchema, GeometryReportMetaSchema)),
 )
-def validate_geometry(_: Principal, values: dict[str, Any]) -> Response:
+def validate_geometry(_: Principal, values: dict[str, Any], prepared: Overlaps | None) -> Response:
     """Check a geometry without storing it.
 
     Send the geometry as `geometry` in the body, or as the whole body. The response lists every
-    problem and where it is, and has the area of a valid geometry.
+    problem and where it is, and has the area of a valid geometry. With `overlaps`, it lists the
+    projects that a valid geometry overlaps with, too.
     """
-    return envelope.single(values["report"])
+    if prepared is None:
+        return envelope.single(values["report"])
+    report = values["report"] | {"overlaps": prepared.records}
+    return envelope.single(report, complete=prepared.is_complete)

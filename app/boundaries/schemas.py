@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from time import thread_time
+from typing import Any, ClassVar, Final
 
 from marshmallow import fields, post_load, pre_load
 
-from app.api.fields import Geometry
-from app.api.schemas import OutputSchema
+from app.api.fields import Geometry, RecordId
+from app.api.schemas import MetaSchema, OutputSchema, TotalMetaSchema
 from app.boundaries import examples
 from app.boundaries.validation import geometry_report
 from app.geometry import PROBLEM_CODES
 from app.openapi.geojson import BARE_GEOMETRY
 from app.policy.bounds import BOUNDARY_SOURCES
-from app.values.fields import Choice, InputSchema
+from app.values.fields import Choice, InputSchema, StrictBoolean
+
+_COMPLETE: Final = {
+    "description": "False if there was no time to compare all projects that could overlap; the "
+    "largest overlaps may be missing then, too."
+}
 
 
 class BoundaryAuthorSchema(OutputSchema):
@@ -90,6 +96,20 @@ class GeometryCheckSchema(InputSchema):
         metadata={"description": "A GeoJSON geometry, valid or not."},
     )
 
+    overlaps = StrictBoolean(
+        load_default=False,
+        metadata={
+            "description": "Whether to compare a valid geometry with the account's projects, as "
+            "`GET /v1/projects/{project_id}/overlaps` does."
+        },
+    )
+    project_id = RecordId(
+        "project",
+        load_default=None,
+        allow_none=True,
+        metadata={"description": "The project whose new boundary it is: left out of `overlaps`."},
+    )
+
     @pre_load
     def _wrap_bare_geometry(self, data: Any, **_: Any) -> Any:
         bare = isinstance(data, dict) and "coordinates" in data and "geometry" not in data
@@ -98,7 +118,10 @@ class GeometryCheckSchema(InputSchema):
     @post_load
     def _check(self, data: dict[str, Any], **_: Any) -> dict[str, Any]:
         """Checked here and not in the view: the turn of a large body ends once it is loaded."""
-        return {"report": geometry_report(data["geometry"])}
+        began = thread_time()
+        report, boundary = geometry_report(data["geometry"])
+        seconds = thread_time() - began
+        return {"report": report, "boundary": boundary, "seconds": seconds} | data
 
 
 class GeometryProblemSchema(OutputSchema):
@@ -112,11 +135,36 @@ class GeometryProblemSchema(OutputSchema):
     coordinates = fields.List(fields.Float(), required=True, allow_none=True)
 
 
+class OverlapSchema(OutputSchema):
+    """A project whose area overlaps."""
+
+    example: ClassVar = examples.OVERLAP
+
+    project_id = fields.String(required=True)
+    name = fields.String(required=True)
+    overlap_hectares = fields.Float(required=True)
+    share = fields.Float(
+        required=True,
+        metadata={"description": "Of the area that was asked about, from 0 to 1."},
+    )
+
+
+class OverlapsMetaSchema(TotalMetaSchema):
+    example: ClassVar = {"complete": True}
+
+    complete = fields.Boolean(required=True, metadata=_COMPLETE)
+
+
+class GeometryReportMetaSchema(MetaSchema):
+    complete = fields.Boolean(metadata=_COMPLETE)
+
+
 class GeometryReportSchema(OutputSchema):
-    """Whether a geometry is valid, its area, and its problems."""
+    """Whether a geometry is valid, its area, and its problems; its overlaps, if asked for."""
 
     example: ClassVar = examples.REPORT
 
     valid = fields.Boolean(required=True)
     area_hectares = fields.Float(required=True, allow_none=True)
     problems = fields.List(fields.Nested(GeometryProblemSchema), required=True)
+    overlaps = fields.List(fields.Nested(OverlapSchema))

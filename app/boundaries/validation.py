@@ -6,11 +6,12 @@ from dataclasses import asdict
 from typing import Any
 
 from app.api.expensive import expensive_work
-from app.geometry import GeometryInvalid, read_boundary
+from app.geometry import Boundary, GeometryInvalid, read_boundary
 
 
-def geometry_report(value: object) -> dict[str, Any]:
-    """``{valid, area_hectares, problems: [{code, message, part, ring, position, coordinates}]}``.
+def geometry_report(value: object) -> tuple[dict[str, Any], Boundary | None]:
+    """``{valid, area_hectares, problems: [{code, message, part, ring, position, coordinates}]}``,
+    and the boundary of a valid geometry.
 
     Args:
         value: parsed JSON, meant as a GeoJSON Polygon or MultiPolygon.
@@ -21,5 +22,6 @@ def geometry_report(value: object) -> dict[str, Any]:
         problems = [asdict(problem) for problem in error.problems]
         for problem in problems:
             del problem["field"]
-        return {"valid": False, "area_hectares": None, "problems": problems}
-    return {"valid": True, "area_hectares": boundary.area_m2 / 10_000, "problems": []}
+        return {"valid": False, "area_hectares": None, "problems": problems}, None
+    area = boundary.area_m2 / 10_000
+    return {"valid": True, "area_hectares": area, "problems": []}, boundary

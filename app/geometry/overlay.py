@@ -45,34 +45,29 @@ UNKNOWN: Final = Difference(None, None)
 
 
 def shape_of(rings: Rings) -> Shape:
-    """The shape of the rings of a boundary. It is prepared to be compared with several others."""
+    """The shape of the rings of a boundary."""
     polygons = build_polygons(rings)
-    shapely.prepare(polygons)
+    shapely.prepare(polygons)  # for being compared with several others
     return Shape(rings, polygons)
 
 
 def stored_shape(text: str) -> Shape:
     """The shape of a boundary's text."""
-    rings = stored_rings(text)
-    return Shape(rings, build_polygons(rings))
+    return shape_of(stored_rings(text))
 
 
 def common_area(one: Shape, other: Shape, seconds: float = OVERLAY_SECONDS) -> float | None:
     """Return the square meters that two boundaries have in common; None: it could take longer than
-    ``seconds`` of processor time to find out.
-
-    Args:
-        one: prepared, if it is compared with several others.
+    ``seconds`` of processor time to find out. Of several calls, ``one`` is best the same.
     """
-    is_small = len(one.rings.lon) * len(other.rings.lon) <= _COMPARED
-    if not is_small and overlay_seconds(one.rings, other.rings, seconds) > seconds:
-        return None
-    if not shapely.intersects(one.polygons, other.polygons):
-        return 0.0
-    if shapely.contains_properly(one.polygons, other.polygons):
-        return boundary_area(other.rings)
-    if is_small and overlay_seconds(one.rings, other.rings, seconds) > seconds:
-        return None
+    if len(one.rings.lon) * len(other.rings.lon) <= _COMPARED:
+        if not shapely.intersects(one.polygons, other.polygons):
+            return 0.0
+        if shapely.contains_properly(one.polygons, other.polygons):
+            return boundary_area(other.rings)
+    if overlay_seconds(one.rings, other.rings, seconds) > seconds:
+        lost = difference(one, other, seconds).removed_m2  # little, where they are nearly the same
+        return None if lost is None else max(0.0, boundary_area(one.rings) - lost)
     try:
         return _area(shapely.intersection(one.polygons, other.polygons))
     except shapely.errors.GEOSException:

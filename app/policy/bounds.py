@@ -23,6 +23,12 @@ VALIDATION_SECONDS: Final = 0.8
 OVERLAY_SECONDS: Final = 0.1
 OVERLAY_LOCKED_SECONDS: Final = 0.01
 
+# Of the projects whose boxes overlap that of a boundary, so many are looked at, those first with
+# which it can have most in common, and compared for so many seconds of processor time.
+OVERLAP_CANDIDATES: Final = 10_000
+OVERLAPS_SECONDS: Final = 0.8
+OVERLAPS_SHOWN: Final = 100
+
 # Of a body. Two boundaries of GEOMETRY_POSITIONS positions with heights have this many numbers.
 BODY_VALUES: Final = 700_000
 BODY_CONTAINERS: Final = 300_000

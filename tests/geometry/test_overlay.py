@@ -134,6 +134,14 @@ def test_what_two_boundaries_have_in_common() -> None:
     assert common_area(parts, one) == pytest.approx(area(square(10.05, 50.05, 0.02)), abs=2)
 
 
+def test_large_boundaries_that_are_nearly_the_same() -> None:
+    one, other = shape(blob(99_000)), shape(blob(99_000, by=-0.001))
+    assert overlay_seconds(one.rings, other.rings, OVERLAY_SECONDS) > OVERLAY_SECONDS
+    smaller = read_boundary(blob(99_000, by=-0.001)).area_m2
+    assert common_area(one, other) == pytest.approx(smaller, abs=2)
+    assert common_area(one, one) == pytest.approx(area(blob(99_000)), abs=2)
+
+
 def test_the_text_of_a_boundary_gives_the_same_shape() -> None:
     for geometry in (
         square(),

@@ -168,5 +168,5 @@ def test_fields_have_their_types_and_bounds(shown: dict[str, Operation]) -> None
 
 def test_other_forms_of_a_body_are_shown(shown: dict[str, Operation]) -> None:
     check = shown["validate_geometry"]
-    assert [field.name for field in check.body] == ["geometry"]
+    assert [field.name for field in check.body] == ["geometry", "overlaps", "project_id"]
     assert check.alternative_body == "A GeoJSON geometry, valid or not."
