@@ -4,25 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
-from typing import Any, ClassVar, Final, NoReturn, TypeVar
+from datetime import datetime
+from typing import Any, ClassVar, NoReturn, TypeVar
 
 import marshmallow as ma
 from marshmallow import fields, validate
 
 from app.values.messages import set_messages
 from app.values.text import unnormalizable, unstorable
+from app.values.timestamps import TimestampInvalid, read_timestamp
 
 set_messages()
 
 T = TypeVar("T")
-
-_RFC_3339: Final = re.compile(
-    r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?"
-    r"(Z|[+-][0-9]{2}:[0-5][0-9])"
-)
-_LONGEST_TIME: Final = 100  # characters
-_LOST_PLUS: Final = re.compile(r":[0-9.]+ [0-9]{2}:[0-9]{2}\Z")  # a + that a URL made a space
 
 
 class Text(fields.String):
@@ -103,16 +97,11 @@ class Timestamp(fields.Field[datetime]):
         super().__init__(metadata=shape | options.pop("metadata", {}), **options)
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> datetime:
-        text = value.upper() if isinstance(value, str) and len(value) <= _LONGEST_TIME else ""
         try:
-            if _RFC_3339.fullmatch(text):
-                return datetime.fromisoformat(text).astimezone(UTC)
-        except (ValueError, OverflowError):  # no such day, or no such year in UTC
-            pass
-        message = "Must be an RFC 3339 timestamp with a zone, such as 2026-01-02T03:04:05Z."
-        if _LOST_PLUS.search(text):
-            message += " In a URL, write + as %2B."
-        raise ma.ValidationError(message)
+            return read_timestamp(value)
+        except TimestampInvalid as error:
+            message = str(error)
+            raise ma.ValidationError(f"{message[0].upper()}{message[1:]}") from None
 
 
 class QueryInteger(fields.Integer):

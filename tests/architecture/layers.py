@@ -30,7 +30,7 @@ LAYERS: tuple[tuple[str, frozenset[str]], ...] = (
     ("processes", frozenset({"app.running", "app.web_server"})),
     ("jobs", frozenset({"app.jobs"})),
     ("services", frozenset({"app.http", "app.db", "app.postgresql", "app.security", "app.egress"})),
-    ("files", frozenset({"app.formats"})),
+    ("files and filters", frozenset({"app.formats", "app.cql"})),
     ("geometry", frozenset({"app.geometry"})),
     ("values", frozenset({"app.values"})),
     (

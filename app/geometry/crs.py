@@ -1,0 +1,103 @@
+"""Coordinate systems besides longitude and latitude in which programs draw maps.
+
+``CRS84`` is WGS 84 with the longitude first, as everything is stored. ``EPSG:4326`` is the same
+with the latitude first, as the authority has it. ``EPSG:3857`` is Web Mercator, in meters, which
+ends at some 85 degrees: what is nearer to a pole is shown there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple, TypeAlias
+
+import numpy as np
+import orjson
+from numpy.typing import NDArray
+
+Positions: TypeAlias = NDArray[np.float64]  # of shape (n, 2)
+
+_METERS: Final = 6378137.0 * np.pi / 180  # a degree of longitude in Web Mercator
+_LATITUDE: Final = 85.0511287798066  # where its world is a square
+_LONGEST: Final = 1e9  # meters; what is farther is no place
+
+
+class Crs(NamedTuple):
+    """A coordinate system. ``decimals`` is how many of them a position has."""
+
+    uri: str
+    from_degrees: Callable[[Positions], Positions]
+    to_degrees: Callable[[Positions], Positions]
+    decimals: int | None = None
+
+
+def _same(positions: Positions) -> Positions:
+    return positions
+
+
+def _swapped(positions: Positions) -> Positions:
+    return positions[:, ::-1]
+
+
+def _from_degrees(positions: Positions) -> Positions:
+    latitudes = np.clip(positions[:, 1], -_LATITUDE, _LATITUDE)
+    north = np.degrees(np.arctanh(np.sin(np.radians(latitudes))))
+    return np.column_stack((positions[:, 0], north)) * _METERS
+
+
+def _to_degrees(positions: Positions) -> Positions:
+    east, north = (np.clip(positions, -_LONGEST, _LONGEST) / _METERS).T
+    return np.column_stack((east, np.degrees(np.arctan(np.sinh(np.radians(north))))))
+
+
+CRS84: Final = Crs("http://www.opengis.net/def/crs/OGC/1.3/CRS84", _same, _same)
+EPSG_4326: Final = Crs("http://www.opengis.net/def/crs/EPSG/0/4326", _swapped, _swapped)
+EPSG_3857: Final = Crs(
+    "http://www.opengis.net/def/crs/EPSG/0/3857", _from_degrees, _to_degrees, decimals=4
+)
+SYSTEMS: Final = (CRS84, EPSG_3857, EPSG_4326)
+_DEGREE_DECIMALS: Final = 9  # of what was sent in meters: a tenth of a millimeter
+
+
+def from_degrees(text: str, crs: Crs) -> str:
+    """The GeoJSON text of a stored geometry in another system; heights stay as they are."""
+    return (
+        text if crs is CRS84 else _transformed(orjson.loads(text), crs.from_degrees, crs.decimals)
+    )
+
+
+def to_degrees(geometry: Any, crs: Crs) -> Any:
+    """A parsed geometry in longitude and latitude. What is no geometry is returned as it is, for
+    ``read_boundary`` or ``read_point`` to say what is wrong with it."""
+    if crs is CRS84 or not isinstance(geometry, dict):
+        return geometry
+    decimals = None if crs.decimals is None else _DEGREE_DECIMALS
+    try:
+        return orjson.loads(_transformed(geometry, crs.to_degrees, decimals))
+    except (KeyError, IndexError, TypeError, ValueError):
+        return geometry
+
+
+def _transformed(
+    geometry: dict[str, Any], transform: Callable[[Positions], Positions], decimals: int | None
+) -> str:
+    """The JSON text of a geometry whose positions are transformed."""
+    positions: list[list[float]] = []
+    _collect(geometry["coordinates"], positions)
+    if not {type(number) for position in positions for number in position} <= {int, float}:
+        raise TypeError("an ordinate is no number, which numpy might take for one")
+    moved = transform(np.array([position[:2] for position in positions], dtype=float))
+    if decimals is not None:
+        moved = np.round(moved, decimals)
+    for position, place in zip(positions, moved.tolist(), strict=True):
+        position[:2] = place
+    return orjson.dumps(geometry).decode()
+
+
+def _collect(coordinates: Any, into: list[list[float]]) -> None:
+    """The positions at the ends of nested arrays, at most four deep."""
+    level = [coordinates]
+    for _ in range(4):
+        if not isinstance(level[0][0], list):
+            break
+        level = [inner for outer in level for inner in outer]
+    into.extend(level)
