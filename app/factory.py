@@ -18,13 +18,14 @@ from app.credentials.routes import bp as credentials_bp
 from app.credentials.routes import me_bp
 from app.events.routes import bp as events_bp
 from app.exports.routes import bp as exports_bp
-from app.http import compression, cors, logging, middleware, proxies
+from app.http import compression, cors, logging, middleware, proxies, query_key
 from app.imports.routes import bp as imports_bp
 from app.members.routes import bp as members_bp
 from app.members.views import bp as invitations_bp
 from app.monitoring import health, metrics
 from app.oauth.routes import bp as oauth_bp
 from app.oauth.views import bp as oauth_pages_bp
+from app.ogc.routes import bp as ogc_bp
 from app.openapi import document
 from app.people.views import bp as people_bp
 from app.profile.views import bp as profile_bp
@@ -52,6 +53,11 @@ MIDDLEWARE = (
     Part(
         lambda app, settings: proxies.init_app(app, settings.trusted_proxies),
         "takes the client's address, scheme and host from trusted proxies",
+        "-",
+    ),
+    Part(
+        lambda app, _: query_key.init_app(app),
+        "takes an API key out of the address, below /ogc",
         "-",
     ),
     Part(
@@ -122,7 +128,7 @@ def create_app(settings: Settings | None = None) -> Flask:
         api.register_blueprint(blueprint)
     for other in (
         billing_bp, chat_bp, form_validation.bp, health.bp, invitations_bp, metrics.bp,
-        oauth_bp, oauth_pages_bp, people_bp, profile_bp, reference_bp, root_files.bp,
+        oauth_bp, oauth_pages_bp, ogc_bp, people_bp, profile_bp, reference_bp, root_files.bp,
         row_changes_bp,
     ):  # fmt: skip
         app.register_blueprint(other)

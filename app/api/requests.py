@@ -1,4 +1,4 @@
-"""Before every request of /v1 and /api: the size and the type of its body, who asks, how often."""
+"""Before requests of /v1, /api and /ogc: the size and type of the body, who asks, how often."""
 
 from __future__ import annotations
 
@@ -8,12 +8,17 @@ from typing import Any, Final
 from flask import Flask, current_app, g, request
 
 from app.auth.guard import identify
+from app.auth.map_clients import sent_credential
 from app.http.errors import ApiError, BadRequest, PayloadTooLarge, UnsupportedMediaType
 from app.http.middleware import REQUEST_ID
+from app.http.urls import is_ogc
 from app.limits import limiter
 from app.policy.files import FORM_BYTES
 
 _JSON_ROUTES: Final = ("/v1/", "/api/")
+_FEATURE_TYPES: Final = (  # of bodies below /ogc
+    "application/geo+json", "application/json", "application/merge-patch+json",
+)  # fmt: skip
 
 
 def init_app(app: Flask) -> None:
@@ -40,14 +45,16 @@ def _receive() -> None:
     """Find out what is wrong with the body and who is asking, and refuse nobody yet: a refused
     request counts too, and shows its limit."""
     path = request.path
-    if not path.startswith(_JSON_ROUTES):
+    if not (path.startswith(_JSON_ROUTES) or is_ogc(path)):
         return
     try:
         _bound_body(request.environ)
     except ApiError as refusal:
         g.refused_body = refusal
     if path.startswith("/v1/"):
-        identify()
+        identify(request.headers.get("Authorization"))
+    elif is_ogc(path):
+        identify(sent_credential())
 
 
 def _refuse_body() -> None:
@@ -104,10 +111,11 @@ def takes_file() -> bool:
 
 def _require_media_type() -> None:
     charset = request.mimetype_params.get("charset", "utf-8").lower()
+    known = _FEATURE_TYPES if is_ogc(request.path) else ("application/json",)
     if takes_file():
         if request.mimetype != "multipart/form-data":
             raise UnsupportedMediaType("Send a form (multipart/form-data) with the file in `file`.")
-    elif request.mimetype != "application/json" or charset not in ("utf-8", "utf8"):
+    elif request.mimetype not in known or charset not in ("utf-8", "utf8"):
         raise UnsupportedMediaType
     if request.headers.get("Content-Encoding", "identity").lower() != "identity":
         raise UnsupportedMediaType("Send the body uncompressed, without a Content-Encoding.")

@@ -12,6 +12,7 @@ from app.assets.listing import asset_query as asset_query  # these for other pac
 from app.assets.listing import list_assets as list_assets
 from app.assets.record import COLUMNS, asset_data, asset_record, row_record
 from app.assets.scanning import scan_assets as scan_assets
+from app.assets.selection import SOURCE as SOURCE
 from app.assets.summaries import summarize_assets as summarize_assets
 from app.auth.principal import Principal
 from app.auth.tenant import columns_of, find_locked

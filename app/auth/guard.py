@@ -16,16 +16,25 @@ OR = " or "
 PROFILE = access_tokens.PROFILE  # any credential; an OAuth token needs this scope
 
 
-def identify() -> None:
+def identify(credential: str | None) -> None:
     """Find out who is asking, and refuse nobody: the outcome is kept for ``require``.
 
     Runs before a route is entered, so that limits, logs and unknown routes know the account too.
+
+    Args:
+        credential: as the header Authorization has it; None if none was sent.
     """
+    g.has_credential = credential is not None
     try:
-        g.principal = authenticate(request.headers.get("Authorization"), request.remote_addr or "")
+        g.principal = authenticate(credential, request.remote_addr or "")
     except Unauthorized as refusal:
         g.principal = None
         g.refusal = refusal
+
+
+def has_credential() -> bool:
+    """Whether this request came with a credential, valid or not."""
+    return bool(g.get("has_credential"))
 
 
 def current_principal() -> Principal | None:

@@ -16,7 +16,7 @@ bp = Blueprint("chat", __name__)
 @bp.post("/api/chat")
 def chat() -> Response:
     """Answer a question about the projects of the account."""
-    identify()
+    identify(request.headers.get("Authorization"))
     principal = (
         require(ANY_CREDENTIAL) if "Authorization" in request.headers else signed_in_principal()
     )

@@ -39,6 +39,7 @@ from sqlalchemy import table as named_table
 from sqlalchemy.dialects.postgresql import ARRAY
 
 from app.geometry import Bounds
+from app.values.strict_json import dumps
 from app.values.text import searchable
 
 DrivingIndex = Literal["text", "box", "ids", "key", "time", "owner"]
@@ -110,12 +111,19 @@ def candidates(
     return table.c.row.in_(find(table, owner))
 
 
-def is_among_ids(column: ColumnElement[Any], dialect: str) -> ColumnElement[bool]:
-    """Whether a column has one of the values of the parameter ``ids``."""
+def is_among_ids(
+    column: ColumnElement[Any], dialect: str, parameter: str = "ids"
+) -> ColumnElement[bool]:
+    """Whether a column has one of the values of the parameter, for which ``id_values`` is."""
     if dialect == "postgresql":
-        return column == any_(bindparam("ids", type_=ARRAY(String)))
-    values = func.json_each(bindparam("ids", type_=String)).table_valued("value")
+        return column == any_(bindparam(parameter, type_=ARRAY(String)))
+    values = func.json_each(bindparam(parameter, type_=String)).table_valued("value")
     return column.in_(select(values.c.value))
+
+
+def id_values(ids: Sequence[str], dialect: str) -> Any:
+    """The value of the parameter of ``is_among_ids``."""
+    return list(ids) if dialect == "postgresql" else dumps(list(ids)).decode()
 
 
 def named_by_text(table: Table, dialect: str, owner: str) -> Select[Any]:

@@ -14,15 +14,17 @@ from flask import Flask, Response, request
 from werkzeug.exceptions import MethodNotAllowed
 
 _PATHS: Final = (
-    "/v1/", "/api/", "/oauth/token", "/oauth/revoke", "/.well-known/oauth-authorization-server",
+    "/v1/", "/api/", "/ogc", "/oauth/token", "/oauth/revoke",
+    "/.well-known/oauth-authorization-server",
 )  # fmt: skip
 _METHODS: Final = ("DELETE", "GET", "HEAD", "PATCH", "POST", "PUT")
 _ACCEPTED: Final = (
-    "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, X-Request-Id"
+    "Authorization, Content-Crs, Content-Type, Idempotency-Key, If-Match, If-None-Match, "
+    "X-Api-Key, X-Request-Id"
 )
 _EXPOSED: Final = (
     "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, ETag, Link, "
-    "Location, X-Request-Id, Idempotency-Replayed"
+    "Location, X-Request-Id, Idempotency-Replayed, Content-Crs"
 )
 _REMEMBERED: Final = "7200"  # seconds for which a browser asks no more; the most that Chrome takes
 

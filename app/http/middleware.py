@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from flask import Flask
 
+from app.http.urls import is_ogc
 from app.values.ids import new_id
 
 REQUEST_ID: Final = "canopy.request_id"
@@ -34,6 +35,8 @@ SECURITY_HEADERS: Final = [
     ("Permissions-Policy", "camera=(), geolocation=(), microphone=(), payment=(), usb=()"),
     ("Content-Security-Policy", _POLICY),
 ]
+# Where an address may have a key in it.
+_NO_REFERRER: Final = ("Referrer-Policy", "no-referrer")
 _ON_HTTPS: Final = [
     *SECURITY_HEADERS,
     ("Strict-Transport-Security", "max-age=31536000; includeSubDomains"),
@@ -52,6 +55,8 @@ class RequestMiddleware:
         request_id = sent if _KEPT_ID.fullmatch(sent) else new_id("request")
         environ[REQUEST_ID] = request_id
         added = _ON_HTTPS if environ["wsgi.url_scheme"] == "https" else SECURITY_HEADERS
+        if is_ogc(environ.get("PATH_INFO", "")):
+            added = [_NO_REFERRER if name == _NO_REFERRER[0] else (name, v) for name, v in added]
 
         def start(status: str, headers: list[tuple[str, str]], *exc_info: Any) -> Any:
             security = (

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from flask import current_app, request
+
+OGC: Final = "/ogc"  # OGC API Features, for programs that draw maps
 
 
 def absolute_url(path: str) -> str:
@@ -11,3 +15,8 @@ def absolute_url(path: str) -> str:
     settings = current_app.config["SETTINGS"]
     base: str = settings.public_url if settings.public_url_is_set else request.host_url.rstrip("/")
     return f"{base}{path}"
+
+
+def is_ogc(path: str) -> bool:
+    """Whether a path belongs to OGC API Features."""
+    return path == OGC or path.startswith(f"{OGC}/")

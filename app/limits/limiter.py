@@ -1,7 +1,7 @@
 """Which limit holds for the current request, and Flask-Limiter that holds it.
 
-One limit for each request: the plan's two windows for a valid credential on /v1, a window of the
-client's address without one, or the tier of a route of the web application.
+One limit for each request: the plan's two windows for a valid credential on /v1 or /ogc, a window
+of the client's address without one, or the tier of a route of the web application.
 """
 
 from __future__ import annotations
@@ -14,12 +14,14 @@ from flask import Flask, Response, current_app, g, request
 from limits import RateLimitItem, RateLimitItemPerMinute
 from limits.strategies import STRATEGIES, FixedWindowRateLimiter
 
-from app.auth.guard import current_principal
+from app.auth.guard import current_principal, has_credential
 from app.http.errors import RateLimited
+from app.http.urls import is_ogc
 from app.limits.library import SingleLimiter
 from app.limits.plan_file import plan_of
 from app.limits.storage import SCHEME, WindowKey, WindowStorage
 from app.limits.windows import LimitResult
+from app.policy.ogc import REQUESTS_FACTOR
 from app.policy.tiers import (
     DEFAULT_TIER,
     IPV6_NETWORK_BITS,
@@ -75,6 +77,20 @@ class PlanRateLimit(RateLimit):
             f"The plan {self.plan} allows {window.limit:,} requests a {window.name}, counted over "
             f"all credentials of the account. Try again in {seconds(result.retry_after())}."
         )
+
+
+class OgcRateLimit(PlanRateLimit):
+    """Likewise for OGC API Features, with a window of the minute of its own."""
+
+    __slots__ = ()
+
+    def __init__(self, account_id: str, plan: str, per_minute: int | None, per_day: int | None):
+        per_minute = None if per_minute is None else per_minute * REQUESTS_FACTOR
+        super().__init__(account_id, plan, per_minute, per_day)
+
+    def hit(self, storage: WindowStorage) -> LimitResult | None:
+        window = f"ogc:{self.account_id}"
+        return storage.hit_account(self.account_id, self.per_minute, self.per_day, window)
 
 
 class ClientRateLimit(RateLimit):
@@ -176,7 +192,7 @@ def _show(response: Response) -> Response:
 def _is_hidden(limit: RateLimit) -> bool:
     """Whether the headers are left out: the path is unknown and the credential not valid. A guess
     counts there too, and gets the same response as any unknown path."""
-    is_unknown = request.routing_exception is not None and request.path.startswith("/v1/")
+    is_unknown = request.routing_exception is not None and not request.path.startswith("/api/")
     return is_unknown and isinstance(limit, ClientRateLimit)
 
 
@@ -184,16 +200,16 @@ def _current_limit() -> RateLimit | None:
     """The limit of this request, or None."""
     path = request.path
     is_disabled: bool = current_app.config["SETTINGS"].rate_limit_disabled
-    if path.startswith("/v1/"):
+    if path.startswith("/v1/") or is_ogc(path):
         principal = current_principal()
         if principal is not None:
             plan = plan_of(principal.plan)
             limits = (
                 (None, None) if is_disabled else (plan.requests_per_minute, plan.requests_per_day)
             )
-            return PlanRateLimit(principal.account_id, principal.plan, *limits)
-        is_guess = "Authorization" in request.headers
-        if is_disabled or (request.routing_exception is not None and not is_guess):
+            kind = OgcRateLimit if is_ogc(path) else PlanRateLimit
+            return kind(principal.account_id, principal.plan, *limits)
+        if is_disabled or (request.routing_exception is not None and not has_credential()):
             return None
         start = "Without a valid credential, the API allows"
         return ClientRateLimit(f"address:{client()}", WITHOUT_CREDENTIAL, start)

@@ -107,12 +107,17 @@ class WindowStorage(Storage):
         return LimitResult(bool(answer[0]), moment, found)
 
     def hit_account(
-        self, account_id: str, per_minute: int | None, per_day: int | None
+        self, account_id: str, per_minute: int | None, per_day: int | None, window: str = ""
     ) -> LimitResult | None:
-        """One request of an account, counted as used when it may pass."""
+        """One request of an account, counted as used when it may pass.
+
+        Args:
+            window: that of the minute; empty: the account's.
+        """
+        window = window or account_id
         request_counts.flush_local_counts()
         was_down, day = valkey().is_down, request_counts.today()
-        answer = self._hit_account(account_id, per_minute, per_day, day)
+        answer = self._hit_account(account_id, per_minute, per_day, day, window)
         if answer is None:
             if was_down:  # else Valkey may have counted it before it failed
                 request_counts.count_locally(account_id)
@@ -120,16 +125,16 @@ class WindowStorage(Storage):
         allowed, used, left, today = answer
         moment, windows = clock.now().timestamp(), []
         if per_minute is not None:
-            windows.append(_window(moment, WindowKey(account_id, per_minute), used, left))
+            windows.append(_window(moment, WindowKey(window, per_minute), used, left))
         if per_day is not None:
             windows.append(Window("day", per_day, today, request_counts.ends_at(day)))
         return LimitResult(bool(allowed), moment, tuple(windows))
 
     def _hit_account(
-        self, account_id: str, per_minute: int | None, per_day: int | None, day: str
+        self, account_id: str, per_minute: int | None, per_day: int | None, day: str, window: str
     ) -> list[int] | None:
         keys, beginning = (
-            (_window_key(account_id), request_counts.day_key(day), request_counts.CHANGED),
+            (_window_key(window), request_counts.day_key(day), request_counts.CHANGED),
             "",
         )
         for _ in range(2):

@@ -12,10 +12,15 @@ from sqlalchemy.orm import InstrumentedAttribute
 
 from app.db.column_types import Base
 from app.db.queries import engine
-from app.db.search_index import DrivingIndex, box_values, driving_index, text_values
+from app.db.search_index import (
+    DrivingIndex,
+    box_values,
+    driving_index,
+    id_values,
+    text_values,
+)
 from app.geometry import Bounds
 from app.policy.fields import Field
-from app.values.strict_json import dumps
 
 
 class ListQuery(NamedTuple):
@@ -76,7 +81,10 @@ class SearchedTable:
 
     def key(self, dialect: str) -> InstrumentedAttribute[Any]:
         """What a page's rows are looked up by: the cheapest of the unique columns."""
-        name = "row" if dialect == "sqlite" else "id"
+        return self.attribute("row" if dialect == "sqlite" else "id")
+
+    def attribute(self, name: str) -> InstrumentedAttribute[Any]:
+        """An attribute of the model."""
         return cast("InstrumentedAttribute[Any]", getattr(self.model, name))
 
 
@@ -123,7 +131,7 @@ def parameters(
     if query.bbox:
         values |= box_values(query.bbox, owner_id, dialect)
     if query.ids:
-        values["ids"] = list(query.ids) if dialect == "postgresql" else dumps(query.ids).decode()
+        values["ids"] = id_values(query.ids, dialect)
     if query.updated_since:
         values["updated_since"] = query.updated_since
     return values

@@ -35,6 +35,7 @@ from app.projects.reading import read_project as read_project
 from app.projects.record import not_found, project_data, row_record
 from app.projects.record import project_record as project_record
 from app.projects.scanning import scan_projects as scan_projects
+from app.projects.selection import SOURCE as SOURCE
 from app.projects.summaries import summarize_project as summarize_project
 from app.projects.summaries import summarize_projects as summarize_projects
 from app.usage.service import ProjectContribution, count_project

@@ -7,6 +7,7 @@ from typing import Final
 from flask import Response, g, request
 
 from app.http.errors import ApiError
+from app.http.urls import is_ogc
 from app.limits.limiter import seconds
 from app.site.pages import page
 
@@ -17,6 +18,7 @@ _API_PATHS: Final = (
 )  # fmt: skip
 _TITLES: Final = {
     400: "This request is invalid",
+    401: "Sign in first",
     403: "You are not allowed to do this",
     404: "Page not found",
     405: "This cannot be done here",
@@ -29,6 +31,7 @@ _DEFAULT_TITLE: Final = "Something went wrong"
 # For people, in place of the message of the API.
 _MESSAGES: Final = {
     400: "Your browser sent something that cannot be read. Go back and try again.",
+    401: "Only people and programs with access can see this.",
     403: "Your role does not allow it, or you are signed in as someone else.",
     404: "The address may be mistyped, or the page no longer exists.",
     405: "This page does not accept what was sent. Go back and try again.",
@@ -64,5 +67,7 @@ def _message(error: ApiError) -> str:
 
 
 def _wants_page() -> bool:
+    if is_ogc(request.path) and "f" in request.args:
+        return request.args["f"] == "html"
     accepted = request.accept_mimetypes
     return accepted.best_match(["application/json", "text/html"]) == "text/html"

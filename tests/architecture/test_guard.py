@@ -1,4 +1,4 @@
-"""Every operation of /v1 says which permission it needs, or is listed as public."""
+"""Every operation of /v1 and /ogc says which permission it needs, or is listed as public."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ PUBLIC = {"reference.openapi": "the description of the API is for everybody"}
 
 
 def undeclared(app: Flask) -> Iterator[str]:
-    """Endpoints of /v1 whose view names no permission of the policy."""
+    """Endpoints of /v1 and /ogc whose view names no permission of the policy."""
     for rule in app.url_map.iter_rules():
-        if rule.rule.startswith("/v1") and rule.endpoint not in PUBLIC:
+        if rule.rule.startswith(("/v1", "/ogc")) and rule.endpoint not in PUBLIC:
             needs = getattr(app.view_functions[rule.endpoint], "permission", None)
             known = {ANY_CREDENTIAL, PROFILE, *PERMISSIONS}
             if needs is None or not known.issuperset(needs.split(OR)):
@@ -51,8 +51,8 @@ def test_a_permission_that_the_policy_does_not_have_is_seen() -> None:
 
 
 # Where programs post, with a token or a signature. No cookie opens anything there but the chat,
-# which looks at the origin itself.
-OF_PROGRAMS = ("/v1/", "/api/", "/oauth/token", "/oauth/revoke", "/oauth/introspect")
+# which looks at the origin itself, and what can be read below /ogc.
+OF_PROGRAMS = ("/v1/", "/api/", "/ogc/", "/oauth/token", "/oauth/revoke", "/oauth/introspect")
 
 
 def unprotected(app: Flask) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import base64
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -33,6 +34,7 @@ DIFFERENT_EACH_TIME = {"id", "request_id", "timestamp", "created_at", "updated_a
 _CURL = argparse.ArgumentParser(exit_on_error=False)
 _CURL.add_argument("url")
 _CURL.add_argument("-H", dest="headers", action="append", default=[])
+_CURL.add_argument("-u", dest="user")
 _CURL.add_argument("-X", dest="method")
 _CURL.add_argument("-d", dest="data")
 _CURL.add_argument("-F", dest="form", action="append", default=[])
@@ -60,6 +62,10 @@ def send(demo: Client, words: list[str]) -> TestResponse:
     assert f"{address.scheme}://{address.netloc}" == ADDRESS
     headers = dict(header.split(": ", 1) for header in sent.headers)
     assert headers.pop("Authorization", "Bearer $KEY") == "Bearer $KEY"
+    if sent.user is not None:
+        assert sent.user == "any:$KEY"
+        pair = base64.b64encode(f"any:{demo.token}".encode()).decode()
+        headers["Authorization"] = f"Basic {pair}"
     method = sent.method or ("POST" if sent.data or sent.form else "GET")
     path = f"{address.path}?{address.query}" if address.query else address.path
     if sent.form:

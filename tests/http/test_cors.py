@@ -25,10 +25,10 @@ CORS = {
 }
 EXPOSED = {
     *("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "Retry-After"),
-    *("ETag", "Link", "Location", "X-Request-Id", "Idempotency-Replayed"),
+    *("ETag", "Link", "Location", "X-Request-Id", "Idempotency-Replayed", "Content-Crs"),
 }
 ACCEPTED = {
-    *("Authorization", "Content-Type", "Idempotency-Key"),
+    *("Authorization", "Content-Type", "Content-Crs", "Idempotency-Key", "X-Api-Key"),
     *("If-Match", "If-None-Match", "X-Request-Id"),
 }
 
@@ -151,6 +151,11 @@ def test_pages_are_not_opened(named: Client, path: str) -> None:
     ("path", "methods"),
     [
         ("/v1/projects", {"GET", "HEAD", "POST"}),
+        ("/ogc", {"GET", "HEAD"}),
+        (
+            "/ogc/collections/projects/items/x",
+            {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"},
+        ),
         ("/v1/projects/unknown", {"GET", "HEAD", "PUT", "PATCH", "DELETE"}),
         ("/v1/projects/unknown/archive", {"POST"}),
         ("/v1/auth/verify", {"GET", "HEAD"}),

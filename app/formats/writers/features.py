@@ -83,6 +83,15 @@ class FeatureType:
         is the name of a field. No two keys get the same name."""
         return PREFIX + key if _PREFIXES.sub("", key) in self._taken else key
 
+    def metadata_key(self, property_name: str) -> str | None:
+        """The key of the metadata that a property is for: the inverse of ``property_name``. None if
+        it is for none, as it has the name of a field."""
+        key = property_name.removeprefix(PREFIX)
+        for candidate in (property_name, key):
+            if self.property_name(candidate) == property_name:
+                return candidate
+        return None
+
 
 PROJECTS: Final = FeatureType("projects", PROJECT)
 ASSETS: Final = FeatureType("assets", ASSET)

@@ -1,0 +1,13 @@
+"""OGC API Features at ``/ogc``, for QGIS, GDAL and other programs that draw maps.
+
+Parts 1 (core, GeoJSON, HTML, OpenAPI), 2 (coordinate systems), 3 (filters), 4 (create, replace,
+update, delete) and 5 (schemas). A request goes through these modules:
+
+* ``routes`` and ``views``: the addresses, what each needs, and the operations;
+* ``operations``: the credential and its permission, the form of the response;
+* ``parameters``: which features a query means;
+* ``items`` and ``features``: reads them, and writes them as GeoJSON;
+* ``editing`` and ``bodies``: changes them through the services of projects and assets;
+* ``documents``, ``properties`` and ``api_document``: what the service says of itself;
+* ``pages``: the same for people, with a map.
+"""

@@ -1,0 +1,159 @@
+"""The OpenAPI 3.0 document of ``/ogc``, with a path for each collection.
+
+GDAL looks paths up as they are, and QGIS takes the size of its pages from the component ``limit``.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from app.auth.principal import Principal
+from app.http.urls import OGC, absolute_url
+from app.ogc.api_components import SECURITY, STRING, components
+from app.ogc.collections import COLLECTIONS, Collection
+from app.ogc.properties import SCHEMA, parameter_schema
+from app.openapi.geojson import GEOJSON
+from app.values.version import VERSION
+
+_OBJECT: Final = {"type": "object"}
+_FEATURE: Final = {"$ref": "#/components/schemas/Feature"}
+_PATCH: Final = "application/merge-patch+json"
+_REFUSED: Final = ("400", "401", "403", "404", "429", "500", "503")
+_REFUSED_CHANGE: Final = (*_REFUSED, "409", "412", "413", "415", "422")
+
+
+def api_document(principal: Principal, instance_name: str, contact: dict[str, str]) -> Any:
+    """The description of what the principal can read."""
+    paths: dict[str, Any] = {
+        "/": _reading("landing", "The landing page", "application/json"),
+        "/conformance": _reading("conformance", "What is conformed to", "application/json"),
+        "/api": _reading("api", "This document", "application/vnd.oai.openapi+json;version=3.0"),
+        "/collections": _reading("collections", "The collections", "application/json"),
+    }
+    for collection in COLLECTIONS:
+        if principal.may(collection.read):
+            paths |= _collection_paths(collection)
+    return {
+        "openapi": "3.0.3",
+        "info": {
+            "title": f"{instance_name}: OGC API Features",
+            "version": VERSION,
+            "description": "Forest projects and their assets, for programs that draw maps.",
+            "contact": contact,
+        },
+        "servers": [{"url": absolute_url(OGC), "description": "This instance"}],
+        "tags": [{"name": "service"}, *({"name": each.id} for each in COLLECTIONS)],
+        "paths": paths,
+        "security": [{name: []} for name in SECURITY],
+        "components": components(),
+    }
+
+
+def _collection_paths(collection: Collection) -> dict[str, Any]:
+    base, name = f"/collections/{collection.id}", collection.id
+    items = ["f", "limit", "cursor", "bbox", "bbox-crs", "datetime", "crs"]
+    items += ["filter", "filter-lang", "filter-crs"]
+    own = [_own_parameter(collection, each) for each in collection.parameters]
+    title, word = collection.title.lower(), collection.word
+    feature_id = {
+        "name": "featureId",
+        "in": "path",
+        "required": True,
+        "description": f"The id of the {word}.",
+        "schema": STRING,
+    }
+    return {
+        base: _reading(name, f"The collection of {title}", "application/json", tag=name),
+        f"{base}/schema": _reading(f"{name}Schema", "What features have", SCHEMA, tag=name),
+        f"{base}/queryables": _reading(
+            f"{name}Queryables", "What features can be filtered by", SCHEMA, tag=name
+        ),
+        f"{base}/items": {
+            "get": _read(f"{name}Items", f"A page of {title}", GEOJSON, name, items, own),
+            "post": _change(f"create_{word}", f"Create a feature: a new {word}", name, "201"),
+        },
+        f"{base}/items/{{featureId}}": {
+            "parameters": [feature_id],
+            "get": _read(f"{name}Item", f"One {word}", GEOJSON, name, ["f", "crs"]),
+            "put": _change(f"replace_{word}", "Replace all properties", name, "200"),
+            "patch": _change(f"update_{word}", "Change some properties", name, "200"),
+            "delete": _deletion(collection),
+        },
+    }
+
+
+def _reading(operation: str, summary: str, media_type: str, *, tag: str = "service") -> Any:
+    return {"get": _read(operation, summary, media_type, tag, ["f"])}
+
+
+def _read(
+    operation: str,
+    summary: str,
+    media_type: str,
+    tag: str,
+    parameters: list[str],
+    others: list[dict[str, Any]] | None = None,
+) -> dict[str, Any]:
+    schema = {"$ref": "#/components/schemas/FeatureCollection"} if others is not None else _OBJECT
+    schema = _FEATURE if operation.endswith("Item") else schema
+    contents = {media_type: {"schema": schema}, "text/html": {"schema": STRING}}
+    references = [{"$ref": f"#/components/parameters/{name}"} for name in parameters]
+    return {
+        "operationId": operation,
+        "summary": summary,
+        "tags": [tag],
+        "parameters": [*references, *(others or [])],
+        "responses": {"200": {"description": summary, "content": contents}} | _refusals(_REFUSED),
+    }
+
+
+def _change(operation: str, summary: str, tag: str, status: str) -> dict[str, Any]:
+    media_type = _PATCH if operation.startswith("update") else GEOJSON
+    headers = ["Content-Crs", *(["If-Match"] if status == "200" else [])]
+    success: dict[str, Any] = {
+        "description": "The feature as it is now",
+        "content": {GEOJSON: {"schema": _FEATURE}},
+    }
+    if status == "201":
+        success["headers"] = {"Location": {"description": "Its URL", "schema": STRING}}
+    return {
+        "operationId": operation,
+        "summary": summary,
+        "tags": [tag],
+        "parameters": [{"$ref": f"#/components/parameters/{name}"} for name in headers],
+        "requestBody": {
+            "required": True,
+            "content": {media_type: {"schema": _OBJECT}},
+        },
+        "responses": {status: success} | _refusals(_REFUSED_CHANGE),
+    }
+
+
+def _deletion(collection: Collection) -> dict[str, Any]:
+    summary = "Delete it"
+    if collection.word == "project":
+        summary = "Delete it with its assets; its status must be archived"
+    return {
+        "operationId": f"delete_{collection.word}",
+        "summary": summary,
+        "tags": [collection.id],
+        "parameters": [{"$ref": "#/components/parameters/If-Match"}],
+        "responses": {"204": {"description": "Deleted"}} | _refusals(_REFUSED_CHANGE),
+    }
+
+
+def _own_parameter(collection: Collection, name: str) -> dict[str, Any]:
+    """The parameter of a property."""
+    field = next(field for field in collection.type.property_fields if field.name == name)
+    schema = {key: value for key, value in parameter_schema(field).items() if key != "description"}
+    return {
+        "name": name,
+        "in": "query",
+        "required": False,
+        "description": f"Only features with exactly this {name}.",
+        "schema": schema,
+    }
+
+
+def _refusals(statuses: tuple[str, ...]) -> dict[str, Any]:
+    return {status: {"$ref": f"#/components/responses/{status}"} for status in sorted(statuses)}

@@ -1,0 +1,207 @@
+"""The bodies of changes: GeoJSON Features with flat properties, as the fields of ``/v1``.
+
+A property with the name of a field is that field; all others are keys of the metadata. In a new
+feature, and in one that replaces another, null is the same as nothing: programs that draw maps send
+null for each column that is empty.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cache
+from typing import Any, ClassVar, Final
+
+import marshmallow as ma
+from flask import request
+
+from app.api.parsing import PARSER
+from app.api.resource_fields import create_fields, input_field, update_fields
+from app.formats.writers.features import METADATA
+from app.geometry import CRS84, Crs, to_degrees
+from app.http.errors import BadRequest, Detail, ValidationFailed
+from app.ogc.collections import Collection
+from app.ogc.features import as_stored
+from app.ogc.parameters import system
+from app.policy.fields import Field
+from app.values.fields import InputSchema, ReadOnlyHere
+from app.values.strict_json import loads
+
+_MEMBERS: Final = frozenset({"type", "id", "geometry", "properties", "links", "bbox", "crs"})
+_PATCH: Final = "metadata_patch"
+_NEW_STATUS: Final = "A new project is active. Leave `status` out, and change it afterwards."
+
+
+class FeatureBody(InputSchema):
+    """The fields of a resource, loaded from a Feature."""
+
+    collection: ClassVar[Collection]
+    is_patch: ClassVar[bool] = False
+    is_new: ClassVar[bool] = False
+
+    def load(self, data: Any, **options: Any) -> Any:
+        values: dict[str, Any] = super().load(self._values(data), **options)
+        return values
+
+    def _values(self, data: Mapping[str, Any]) -> dict[str, Any]:
+        """The fields that a Feature has, by their names."""
+        problems = _member_problems(data, self.is_patch)
+        properties = data.get("properties")
+        if properties is not None and not isinstance(properties, dict):
+            problems["properties"] = ["Must be a JSON object."]
+        if problems:
+            raise ma.ValidationError(problems)
+        values = self._fields(properties or {})
+        if "geometry" in data:
+            geometry = as_stored(to_degrees(data["geometry"], content_crs()))
+            values[self.collection.type.geometry.name] = geometry
+        return values
+
+    def _fields(self, properties: Mapping[str, Any]) -> dict[str, Any]:
+        own = {field.name for field in self.collection.type.property_fields}
+        keys, values, unknown = dict[str, Any](), dict[str, Any](), list[str]()
+        for name, value in properties.items():
+            if value is None and not self.is_patch:
+                continue
+            if name in own:
+                values[name] = value
+            elif (key := self.collection.type.metadata_key(name)) is not None:
+                keys[key] = value
+            else:
+                unknown.append(name)
+        if unknown:
+            message = "Is no property. Send the keys of metadata as properties of their own."
+            raise ma.ValidationError({"properties": {name: [message] for name in unknown}})
+        if self.is_new and values.get("status") == "active":
+            del values["status"]
+        if keys:
+            values[_PATCH if self.is_patch else METADATA] = keys
+        elif not self.is_patch and not self.is_new:
+            values[METADATA] = None
+        return self._emptied() | values if not (self.is_patch or self.is_new) else values
+
+    def _emptied(self) -> dict[str, Any]:
+        """The fields that a feature loses if what replaces it does not have them."""
+        fields = self.collection.type.property_fields
+        return {f.name: None for f in fields if f.nullable and f.writable == "always"}
+
+
+def read_new(collection: Collection) -> dict[str, Any]:
+    """The fields of a new feature, by their columns; an asset's ``project_id`` among them.
+
+    Raises:
+        BadRequest: the body cannot be read.
+        ValidationFailed: it is no Feature, or a property is wrong.
+    """
+    return _read(collection, _schema(collection, "new"))
+
+
+def read_replacement(collection: Collection) -> dict[str, Any]:
+    """All fields that a change can set, by their columns. The errors are those of ``read_new``."""
+    return _read(collection, _schema(collection, "replacement"))
+
+
+def read_patch(collection: Collection) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The fields to change, by their columns, and what to merge into the metadata (RFC 7396).
+    The errors are those of ``read_new``."""
+    values = _read(collection, _schema(collection, "patch"))
+    return values, values.pop(_PATCH, {})
+
+
+def merged_metadata(collection: Collection, text: str | None, patch: Mapping[str, Any]) -> Any:
+    """The text of the metadata after a patch; None if nothing is left.
+
+    Raises:
+        ValidationFailed: it would be larger than it may.
+    """
+    merged = _merged(loads(text.encode()) if text else {}, patch)
+    field = next(field for field in collection.type.fields if field.name == METADATA)
+    try:
+        return input_field(field).deserialize(merged) if merged else None
+    except ma.ValidationError as error:
+        details = [Detail("properties", str(message)) for message in error.messages]
+        raise ValidationFailed(details=details) from None
+
+
+def content_crs() -> Crs:
+    """The coordinate system of the geometries in the body. Raises BadRequest."""
+    header = request.headers.get("Content-Crs")
+    if header is None:
+        return CRS84
+    try:
+        return system(header.strip().removeprefix("<").removesuffix(">"))
+    except ma.ValidationError as error:
+        message = str(error.messages[0])
+        detail = Detail("Content-Crs", message)
+        raise BadRequest("The header Content-Crs is not valid.", details=[detail]) from None
+
+
+def _read(collection: Collection, schema: type[FeatureBody]) -> dict[str, Any]:
+    content_crs()
+    try:
+        values: dict[str, Any] = PARSER.parse(schema(), request, location="json")
+    except ValidationFailed as error:
+        details = [_renamed(collection, detail) for detail in error.details]
+        raise ValidationFailed(details=details) from None
+    return values
+
+
+def _renamed(collection: Collection, detail: Detail) -> Detail:
+    """What is wrong with a field, by its place in the Feature."""
+    name, dot, rest = detail.field.partition(".")
+    if name == collection.type.geometry.name or name in _MEMBERS | {"body"}:
+        name = "geometry" if name == collection.type.geometry.name else name
+        return Detail(f"{name}{dot}{rest}", detail.message)
+    if name in (METADATA, _PATCH):
+        return Detail("properties", detail.message)
+    return Detail(f"properties.{detail.field}", detail.message)
+
+
+def _member_problems(data: Mapping[str, Any], is_patch: bool) -> dict[str, list[str]]:
+    """What is wrong with the members of a Feature."""
+    problems = {name: ["A Feature has no such member."] for name in data if name not in _MEMBERS}
+    if data.get("type", "Feature" if is_patch else None) != "Feature":
+        problems["type"] = ["Must be a GeoJSON Feature."]
+    if not is_patch and "geometry" not in data:
+        problems["geometry"] = ["Required; null for none."]
+    return problems
+
+
+def _merged(target: Any, patch: Any) -> Any:
+    """JSON Merge Patch (RFC 7396)."""
+    if not isinstance(patch, Mapping):
+        return patch
+    merged = dict(target) if isinstance(target, Mapping) else {}
+    for name, value in patch.items():
+        if value is None:
+            merged.pop(name, None)
+        else:
+            merged[name] = _merged(merged.get(name), value)
+    return merged
+
+
+@cache
+def _schema(collection: Collection, purpose: str) -> type[FeatureBody]:
+    table = collection.type.fields
+    made: Any
+    if purpose == "new":
+        made = FeatureBody.from_dict({**create_fields(table), **_only_new(table)}, name="New")
+    else:
+        fields = update_fields(table)
+        if purpose == "replacement":
+            fields |= {f.name: input_field(f, required=True) for f in table if f.required}
+        else:
+            fields[_PATCH] = ma.fields.Dict()
+        if "project_id" in fields:
+            fields["project_id"] = ma.fields.String()  # which an asset keeps
+        made = FeatureBody.from_dict(fields, name=purpose.title())
+    made.collection, made.is_new = collection, purpose == "new"
+    made.is_patch = purpose == "patch"
+    return made  # type: ignore[no-any-return]
+
+
+def _only_new(table: Iterable[Field]) -> dict[str, Any]:
+    """Fields that differ in a new feature: it names its project, and cannot set every status."""
+    names = {field.name: field for field in table}
+    if "project_id" in names:
+        return {"project_id": ma.fields.String(required=True)}
+    return {"status": ReadOnlyHere(_NEW_STATUS)}

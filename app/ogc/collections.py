@@ -1,0 +1,91 @@
+"""The collections: what each is made of, and what it needs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final
+
+from app.assets.service import SOURCE as ASSET_SOURCE
+from app.cql.nodes import Kind
+from app.formats.writers.features import ASSETS, PROJECTS, FeatureType
+from app.http.urls import OGC
+from app.listing.conditions import filterable
+from app.listing.intersecting import Source
+from app.projects.service import SOURCE as PROJECT_SOURCE
+
+
+@dataclass(frozen=True, eq=False)
+class Collection:
+    """A collection of features.
+
+    Args:
+        geometry: the GeoJSON type of all its geometries.
+        word: what a feature is called in messages.
+        example: of a filter, for the description.
+    """
+
+    title: str
+    description: str
+    type: FeatureType
+    source: Source
+    geometry: str
+    word: str
+    example: str
+
+    @property
+    def id(self) -> str:
+        return self.type.name
+
+    @property
+    def path(self) -> str:
+        return f"{OGC}/collections/{self.id}"
+
+    @property
+    def read(self) -> str:
+        """The permission to read features."""
+        return f"{self.id}:read"
+
+    @property
+    def write(self) -> str:
+        """The permission to change them."""
+        return f"{self.id}:write"
+
+    @cached_property
+    def queryables(self) -> dict[str, Kind]:
+        """The properties that can be filtered by."""
+        return filterable(self.type.fields)
+
+    @cached_property
+    def parameters(self) -> dict[str, Kind]:
+        """Likewise with a parameter of their own: all but the geometry."""
+        return {name: kind for name, kind in self.queryables.items() if kind != "geometry"}
+
+
+COLLECTIONS: Final = (
+    Collection(
+        "Projects",
+        "Forest areas with their boundaries. Archived ones are included.",
+        PROJECTS,
+        PROJECT_SOURCE,
+        "MultiPolygon",
+        "project",
+        "status = 'active' AND area_hectares > 100",
+    ),
+    Collection(
+        "Assets",
+        "Equipment, stations and points of interest in all projects.",
+        ASSETS,
+        ASSET_SOURCE,
+        "Point",
+        "asset",
+        "type = 'equipment' AND status <> 'retired'",
+    ),
+)
+
+
+def links(*rows: tuple[str, str, str, str]) -> list[dict[str, Any]]:
+    """Links of a document, from their relations, media types, titles and URLs."""
+    return [
+        {"rel": rel, "type": kind, "title": title, "href": href} for rel, kind, title, href in rows
+    ]

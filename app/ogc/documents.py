@@ -1,0 +1,121 @@
+"""What the service says of itself: the landing page, conformance, its collections."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from app.auth.principal import Principal
+from app.geometry import CRS84, SYSTEMS
+from app.http.urls import OGC, absolute_url
+from app.listing.extent import read_extent
+from app.ogc.collections import COLLECTIONS, Collection, links
+from app.ogc.properties import SCHEMA
+from app.ogc.responses import HTML, JSON
+from app.openapi.geojson import GEOJSON
+
+OPENAPI: Final = "application/vnd.oai.openapi+json;version=3.0"
+_REL: Final = "http://www.opengis.net/def/rel/ogc/1.0"
+_SPEC: Final = "http://www.opengis.net/spec"
+CLASSES: Final = (
+    f"{_SPEC}/ogcapi-common-1/1.0/conf/core",
+    f"{_SPEC}/ogcapi-common-2/1.0/conf/collections",
+    f"{_SPEC}/ogcapi-features-1/1.0/conf/core",
+    f"{_SPEC}/ogcapi-features-1/1.0/conf/oas30",
+    f"{_SPEC}/ogcapi-features-1/1.0/conf/html",
+    f"{_SPEC}/ogcapi-features-1/1.0/conf/geojson",
+    f"{_SPEC}/ogcapi-features-2/1.0/conf/crs",
+    f"{_SPEC}/ogcapi-features-3/1.0/conf/queryables",
+    f"{_SPEC}/ogcapi-features-3/1.0/conf/queryables-query-parameters",
+    f"{_SPEC}/ogcapi-features-3/1.0/conf/filter",
+    f"{_SPEC}/ogcapi-features-3/1.0/conf/features-filter",
+    f"{_SPEC}/ogcapi-features-4/1.0/conf/create-replace-delete",
+    f"{_SPEC}/ogcapi-features-4/1.0/conf/update",
+    f"{_SPEC}/ogcapi-features-4/1.0/conf/optimistic-locking-etags",
+    f"{_SPEC}/ogcapi-features-4/1.0/conf/features",
+    f"{_SPEC}/ogcapi-features-5/1.0/conf/schemas",
+    f"{_SPEC}/ogcapi-features-5/1.0/conf/core-roles-features",
+    f"{_SPEC}/ogcapi-features-5/1.0/conf/returnables-and-receivables",
+    f"{_SPEC}/cql2/1.0/conf/cql2-text",
+    f"{_SPEC}/cql2/1.0/conf/cql2-json",
+    f"{_SPEC}/cql2/1.0/conf/basic-cql2",
+    f"{_SPEC}/cql2/1.0/conf/advanced-comparison-operators",
+    f"{_SPEC}/cql2/1.0/conf/basic-spatial-functions",
+    f"{_SPEC}/cql2/1.0/conf/basic-spatial-functions-plus",
+)
+
+
+def landing(account_name: str, instance_name: str) -> dict[str, Any]:
+    """The landing page."""
+    base = absolute_url(OGC)
+    return {
+        "title": f"{account_name} · {instance_name}",
+        "description": "Forest projects and their assets as OGC API Features.",
+        "links": links(
+            ("self", JSON, "This document", base),
+            ("alternate", HTML, "This document as a page", f"{base}?f=html"),
+            ("service-desc", OPENAPI, "The API", f"{base}/api"),
+            ("service-doc", HTML, "The API, for people", f"{base}/api?f=html"),
+            ("conformance", JSON, "What this service conforms to", f"{base}/conformance"),
+            (f"{_REL}/conformance", JSON, "What this service conforms to", f"{base}/conformance"),
+            ("data", JSON, "The collections", f"{base}/collections"),
+            (f"{_REL}/data", JSON, "The collections", f"{base}/collections"),
+        ),
+    }
+
+
+def conformance() -> dict[str, Any]:
+    """The conformance classes."""
+    return {"conformsTo": list(CLASSES)}
+
+
+def collections(principal: Principal) -> dict[str, Any]:
+    """The collections that the principal may read."""
+    base = absolute_url(f"{OGC}/collections")
+    return {
+        "links": links(
+            ("self", JSON, "This document", base),
+            ("alternate", HTML, "This document as a page", f"{base}?f=html"),
+        ),
+        "crs": [crs.uri for crs in SYSTEMS],
+        "collections": [
+            collection(principal, each) for each in COLLECTIONS if principal.may(each.read)
+        ],
+    }
+
+
+def collection(principal: Principal, described: Collection) -> dict[str, Any]:
+    """One collection."""
+    base = absolute_url(described.path)
+    found: dict[str, Any] = {
+        "id": described.id,
+        "title": described.title,
+        "description": described.description,
+        "itemType": "feature",
+        "crs": [crs.uri for crs in SYSTEMS],
+        "storageCrs": CRS84.uri,
+        "links": links(
+            ("self", JSON, described.title, base),
+            ("alternate", HTML, f"{described.title} as a page", f"{base}?f=html"),
+            ("items", GEOJSON, "The features", f"{base}/items"),
+            ("items", HTML, "The features as a page", f"{base}/items?f=html"),
+            ("describedby", SCHEMA, "The schema", f"{base}/schema"),
+            (f"{_REL}/schema", SCHEMA, "The schema", f"{base}/schema"),
+            (f"{_REL}/queryables", SCHEMA, "What can be filtered by", f"{base}/queryables"),
+        ),
+    }
+    if extent := _extent(principal.account_id, described):
+        found["extent"] = extent
+    return found
+
+
+def _extent(account_id: str, described: Collection) -> dict[str, Any]:
+    bounds, times = read_extent(described.source.table, account_id)
+    extent: dict[str, Any] = {}
+    if bounds is not None:
+        extent["spatial"] = {"bbox": [list(bounds)], "crs": CRS84.uri}
+    if times is not None:
+        extent["temporal"] = {
+            "interval": [list(times)],
+            "trs": "http://www.opengis.net/def/uom/ISO-8601/0/Gregorian",
+        }
+    return extent

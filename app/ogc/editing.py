@@ -1,0 +1,118 @@
+"""Changes of features, through the services of projects and assets, with their events."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from app.assets import service as assets
+from app.auth.principal import Principal
+from app.auth.tenant import find_locked
+from app.geometry import CRS84, Boundary, is_same_boundary
+from app.http.errors import Detail, NotFound, ValidationFailed
+from app.http.etags import IfMatch
+from app.models import Asset
+from app.ogc.bodies import content_crs, merged_metadata
+from app.ogc.collections import Collection
+from app.ogc.features import shown_geometry
+from app.ogc.items import project_of, read_record
+from app.projects import service as projects
+
+Values = dict[str, Any]
+
+
+def create(principal: Principal, collection: Collection, values: Values) -> Values:
+    """Add a feature. Returns its record.
+
+    Raises:
+        ValidationFailed: an asset's project does not exist.
+        Conflict: another project has the same slug or external id.
+        Forbidden: the account would store more bytes than it may.
+    """
+    if collection.word == "project":
+        return projects.create_project(principal, **values)
+    project_id = values.pop("project_id")
+    try:
+        return assets.create_asset(principal, project_id, **values)
+    except NotFound as error:
+        detail = Detail("properties.project_id", error.message)
+        raise ValidationFailed(details=[detail]) from None
+
+
+def change(
+    principal: Principal,
+    collection: Collection,
+    feature_id: str,
+    values: Values,
+    patch: Values,
+    if_match: IfMatch,
+) -> None:
+    """Change a feature.
+
+    Args:
+        values: of fields, by their columns.
+        patch: what to merge into the metadata.
+
+    Raises:
+        NotFound: there is no such feature.
+        PreconditionFailed: ``if_match`` does not hold.
+        ValidationFailed: a field would change that never does, or the metadata would be too large.
+        Conflict: another project has this external id.
+        Forbidden: the account would store more bytes than it may.
+    """
+    if collection.word == "project":
+        project = projects.lock_project(principal.account_id, feature_id)
+        _keep_same_boundary(values, project.geometry)
+        _merge(collection, project, values, patch)
+        projects.update_project(principal, feature_id, values, if_match)
+        return
+    project_id = project_of(principal.account_id, collection, feature_id)
+    _check_project(values, project_id)
+    asset = find_locked(principal.account_id, Asset, feature_id)
+    if asset is not None:  # else it was deleted a moment ago, as the service finds out too
+        _merge(collection, asset, values, patch)
+    assets.update_asset(principal, project_id, feature_id, values, if_match)
+
+
+def delete(
+    principal: Principal, collection: Collection, feature_id: str, if_match: IfMatch
+) -> None:
+    """Delete an asset, or an archived project with its assets.
+
+    Raises:
+        NotFound: there is no such feature.
+        PreconditionFailed: ``if_match`` does not hold.
+        Conflict: the project is not archived.
+    """
+    if collection.word == "project":
+        projects.delete_project(principal, feature_id, if_match)
+    else:
+        project_id = project_of(principal.account_id, collection, feature_id)
+        assets.delete_asset(principal, project_id, feature_id, if_match)
+
+
+def check(account_id: str, collection: Collection, feature_id: str) -> None:
+    """Raises NotFound if there is no such feature."""
+    read_record(account_id, collection, feature_id)
+
+
+def _keep_same_boundary(values: Values, stored: str | None) -> None:
+    """Leave a boundary out that is the stored one. It was read as a MultiPolygon, and may have been
+    in another coordinate system meanwhile, so that its text can differ."""
+    boundary: Boundary | None = values.get("geometry")
+    if boundary is None or stored is None:
+        return
+    is_same = shown_geometry(boundary.text) == shown_geometry(stored)
+    if is_same or (content_crs() is not CRS84 and is_same_boundary(boundary.text, stored)):
+        del values["geometry"]
+
+
+def _merge(collection: Collection, row: Any, values: Values, patch: Values) -> None:
+    if patch:
+        values["metadata_json"] = merged_metadata(collection, row.metadata_json, patch)
+
+
+def _check_project(values: Values, project_id: str) -> None:
+    """An asset stays in its project."""
+    if values.pop("project_id", project_id) != project_id:
+        message = f"The project of an asset never changes. Leave it out, or send {project_id!r}."
+        raise ValidationFailed(details=[Detail("properties.project_id", message)])

@@ -1,0 +1,68 @@
+"""What all operations share: the credential, its permission, and the transaction of a change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Final
+
+from flask import Response, g, request
+
+from app.auth.guard import ANY_CREDENTIAL, has_credential, require
+from app.auth.map_clients import CHALLENGE
+from app.auth.principal import Principal
+from app.auth.sessions import SignedIn, principal_of, record_session_use
+from app.http.errors import Forbidden, Unauthorized
+from app.site.signed_in import current_person
+
+View = Callable[..., Response]
+
+_READS: Final = ("GET", "HEAD")
+_HOW: Final = (
+    "Authentication is required. Send an API key as the password of HTTP Basic authentication "
+    "with any user name, in the header X-Api-Key, as the parameter key, or as a bearer token."
+)
+
+
+def needing(permission: str) -> Callable[[View], View]:
+    """Decorate a view that needs a permission, or ``app.auth.guard.ANY_CREDENTIAL``. It gets the
+    principal as its first argument."""
+
+    def decorate(view: View) -> View:
+        @wraps(view)
+        def run(*args: object, **ids: str) -> Response:
+            return view(_principal(permission), *args, **ids)
+
+        run.permission = permission  # type: ignore[attr-defined]  # for the tests and the documents
+        return run
+
+    return decorate
+
+
+def _principal(permission: str) -> Principal:
+    """Who sent this request, with this permission. A browser's session is good for reading.
+
+    Raises:
+        Unauthorized: nobody is identified. Programs then ask for a user name and a password.
+        Forbidden: the permission is lacking.
+    """
+    if not has_credential() and request.method in _READS:
+        person = current_person()
+        if person is not None and person.account_id is not None:
+            return _principal_of_person(person, permission)
+    try:
+        return require(permission)
+    except Unauthorized as refusal:
+        error = refusal if has_credential() else Unauthorized(_HOW)
+        others = error.headers["WWW-Authenticate"]
+        error.headers["WWW-Authenticate"] = f"{CHALLENGE}, {others}"
+        raise error from None
+
+
+def _principal_of_person(person: SignedIn, permission: str) -> Principal:
+    """The principal of a person who is signed in. Another site cannot read what they get."""
+    g.principal = principal = principal_of(person)
+    record_session_use(person)
+    if permission != ANY_CREDENTIAL and not principal.may(permission):
+        raise Forbidden(f"Your role in this account lacks the permission {permission}.")
+    return principal

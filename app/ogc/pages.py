@@ -1,0 +1,123 @@
+"""The resources as pages for people, in the frame of all other pages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from flask import Response
+
+from app.auth.principal import Principal
+from app.db.replica import read_from_replica
+from app.http.urls import OGC, absolute_url
+from app.ogc.collections import COLLECTIONS, Collection
+from app.ogc.items import selected
+from app.ogc.parameters import Query
+from app.ogc.responses import next_url, other_format
+from app.policy.ogc import HTML_BYTES, HTML_LIMIT
+from app.site.pages import page
+from app.site.svg_map import Outline, draw
+from app.values.records import row_reader
+
+_COLUMNS: Final = ("type", "status", "area_hectares", "updated_at")  # after the name, if there
+
+
+def landing_page(principal: Principal, document: Mapping[str, Any]) -> Response:
+    """The landing page, with how to connect."""
+    shown = [each for each in COLLECTIONS if principal.may(each.read)]
+    url = absolute_url(OGC)
+    return _page("ogc_landing.html", document["title"], document=document, url=url, shown=shown)
+
+
+def collections_page(document: Mapping[str, Any]) -> Response:
+    """The collections, or one of them."""
+    shown = document.get("collections", [document])
+    title = document.get("title", "Collections")
+    return _page("ogc_collections.html", title, shown=shown)
+
+
+def table_page(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> Response:
+    """A document that is a table."""
+    return _page("ogc_table.html", title, head=head, rows=rows)
+
+
+def properties_page(document: Mapping[str, Any], about: str) -> Response:
+    """A schema, or what can be filtered by."""
+    rows = [
+        (name, _type(described), described.get("description", ""))
+        for name, described in document["properties"].items()
+    ]
+    return table_page(f"{document['title']}: {about}", ("Property", "Type", ""), rows)
+
+
+def operations_page(document: Mapping[str, Any]) -> Response:
+    """The operations of the API."""
+    rows = [
+        (method.upper(), f"{OGC}{path}", operation["summary"])
+        for path, methods in document["paths"].items()
+        for method, operation in methods.items()
+        if method != "parameters"
+    ]
+    return table_page("API", ("Method", "Path", "What it is"), rows)
+
+
+def features_page(principal: Principal, collection: Collection, query: Query) -> Response:
+    """A page of features, with a map. The errors are those of ``app.ogc.items.features_page``."""
+
+    def read() -> Response:
+        limit = min(query.limit or HTML_LIMIT, HTML_LIMIT)
+        found = selected(principal, collection, query, limit=limit, most_bytes=HTML_BYTES)
+        rows = list(_records(collection, found.rows))
+        cursor = found.next()
+        fields = {field.name for field in collection.type.property_fields}
+        return _page(
+            "ogc_items.html",
+            collection.title,
+            collection=collection,
+            columns=[name for name in _COLUMNS if name in fields],
+            records=[record for record, _ in rows],
+            matched=found.matched,
+            next=None if cursor is None else next_url(cursor),
+            map=draw(_outlines(collection, rows)),
+        )
+
+    return read_from_replica(read)
+
+
+def feature_page(collection: Collection, made: Mapping[str, Any], geometry: str | None) -> Response:
+    """A feature, with a map."""
+    title = str(made["properties"]["name"])
+    outlines = [] if geometry is None else [Outline(title, "", geometry)]
+    return _page(
+        "ogc_item.html",
+        title,
+        collection=collection,
+        properties=made["properties"],
+        map=draw(outlines),
+    )
+
+
+def _page(template: str, title: str, **values: Any) -> Response:
+    response = page(template, title=title, json_url=other_format("json"), **values)
+    response.vary.add("Accept")
+    return response
+
+
+def _records(collection: Collection, rows: Any) -> Iterator[tuple[dict[str, Any], str | None]]:
+    """The properties of features, and the texts of their geometries."""
+    read = row_reader(collection.type.property_fields)
+    for *values, _, geometry in rows:
+        yield read(*values), geometry
+
+
+def _outlines(
+    collection: Collection, rows: list[tuple[dict[str, Any], str | None]]
+) -> Iterator[Outline]:
+    for record, geometry in rows:
+        if geometry is not None:
+            url = f"{collection.path}/items/{record['id']}?f=html"
+            yield Outline(record["name"], url, geometry)
+
+
+def _type(described: Mapping[str, Any]) -> str:
+    return str(described.get("format") or described.get("type") or "any")

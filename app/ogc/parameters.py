@@ -1,0 +1,190 @@
+"""The query of the features of a collection, and what its parameters mean."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from typing import Any, Final, NamedTuple
+
+import marshmallow as ma
+from flask import request
+from marshmallow import fields, validate
+
+from app.api.parsing import PARSER
+from app.cql.json import parse_json
+from app.cql.nodes import Comparison, FilterInvalid, Kind, Node, Operator, both
+from app.cql.text import parse_text
+from app.geometry import CRS84, SYSTEMS, Crs, QueryShape, ShapeInvalid, read_box
+from app.http.errors import BadRequest, Detail
+from app.ogc.collections import Collection
+from app.policy.bounds import DESCRIPTION_LENGTH
+from app.policy.ogc import FILTER_LENGTH, LIMIT_MAX
+from app.values.fields import QuerySchema, Text
+from app.values.timestamps import TimestampInvalid, read_timestamp
+
+FORMATS: Final = ("json", "html")
+LANGUAGES: Final = {"cql2-text": parse_text, "cql2-json": parse_json}
+_SYSTEMS: Final = {crs.uri: crs for crs in SYSTEMS}
+_NUMBER: Final = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_MOMENT: Final = "updated_at"  # what `datetime` is about
+
+
+class Query(NamedTuple):
+    """Which features, how many, and in which coordinate system.
+
+    ``limit`` is None if the query does not say.
+    """
+
+    condition: Node | None
+    box: QueryShape | None
+    after: str | None
+    limit: int | None
+    crs: Crs
+
+
+class _Limit(fields.Field[int]):
+    """How many features at most. More than there may be are that many."""
+
+    def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> int:
+        if not re.fullmatch(r"0*[1-9][0-9]{0,17}", value):
+            raise ma.ValidationError(f"Must be a whole number from 1 to {LIMIT_MAX:,}.")
+        return min(int(value), LIMIT_MAX)
+
+
+class _System(fields.Field[Crs]):
+    """A coordinate system, by its URI."""
+
+    def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> Crs:
+        return system(value)
+
+
+class FormatSchema(QuerySchema):
+    """The parameter that all resources have."""
+
+    f = fields.String(validate=validate.OneOf(FORMATS))
+
+
+class FeatureSchema(FormatSchema):
+    """Of a single feature."""
+
+    crs = _System(load_default=CRS84)
+
+
+class ItemsSchema(FeatureSchema):
+    """Of the features of a collection, but for those of its properties."""
+
+    limit = _Limit(load_default=None)
+    cursor = fields.String(load_default=None, validate=validate.Length(max=100))
+    bbox = fields.String(load_default=None, validate=validate.Length(max=300))
+    bbox_crs = _System(data_key="bbox-crs", load_default=CRS84)
+    datetime = fields.String(load_default=None, validate=validate.Length(max=100))
+    filter = fields.String(load_default=None, validate=validate.Length(max=FILTER_LENGTH))
+    filter_lang = fields.String(
+        data_key="filter-lang", load_default="cql2-text", validate=validate.OneOf(list(LANGUAGES))
+    )
+    filter_crs = _System(data_key="filter-crs", load_default=CRS84)
+
+
+def system(uri: str) -> Crs:
+    """The coordinate system of a URI. Raises ValidationError for one that is not offered."""
+    crs = _SYSTEMS.get(uri)
+    if crs is None:
+        raise ma.ValidationError(f"Must be one of: {', '.join(_SYSTEMS)}.")
+    return crs
+
+
+def read_query(schema: type[QuerySchema]) -> dict[str, Any]:
+    """The parameters of this request. Raises BadRequest."""
+    values: dict[str, Any] = PARSER.parse(schema(), request, location="query")
+    return values
+
+
+def read_items_query(collection: Collection) -> Query:
+    """The query of this request for the features of a collection.
+
+    Raises:
+        BadRequest: a parameter is unknown or wrong.
+    """
+    values = read_query(_items_schema(collection))
+    with _naming("bbox"):
+        box = None if values["bbox"] is None else _box(values["bbox"], values["bbox_crs"])
+    with _naming("datetime"):
+        interval = None if values["datetime"] is None else _interval(values["datetime"])
+    equal = [
+        _equal(name, kind, values[name])
+        for name, kind in collection.parameters.items()
+        if name in values
+    ]
+    with _naming("filter"):
+        parse = LANGUAGES[values["filter_lang"]]
+        text = values["filter"]
+        filtered = (
+            None if text is None else parse(text, collection.queryables, values["filter_crs"])
+        )
+    condition = both(interval, *equal, filtered)
+    return Query(condition, box, values["cursor"], values["limit"], values["crs"])
+
+
+@cache
+def _items_schema(collection: Collection) -> type[QuerySchema]:
+    texts: Mapping[str, Any] = {
+        name: Text(longest=DESCRIPTION_LENGTH) for name in collection.parameters
+    }
+    made: Any = ItemsSchema.from_dict(dict(texts), name=f"{collection.id}Items")
+    return made  # type: ignore[no-any-return]
+
+
+class _naming:
+    """Turns what is wrong with a parameter into a BadRequest that names it."""
+
+    def __init__(self, parameter: str) -> None:
+        self._parameter = parameter
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        if isinstance(error, FilterInvalid | ShapeInvalid | TimestampInvalid):
+            raise refused(self._parameter, str(error)) from None
+
+
+def refused(parameter: str, message: str) -> BadRequest:
+    """The error for a wrong parameter."""
+    detail = Detail(parameter, f"{message[:1].upper()}{message[1:]}")
+    return BadRequest("The query parameters are not valid.", details=[detail])
+
+
+def _box(text: str, crs: Crs) -> QueryShape:
+    words = text.split(",")
+    for word in words:
+        if not _NUMBER.fullmatch(word.strip()):
+            raise ShapeInvalid(f"A bbox is four numbers with commas; {word[:40]!r} is no number.")
+    return read_box([float(word) for word in words], crs)
+
+
+def _interval(text: str) -> Node | None:
+    """The filter of a moment, or of a closed or half-open interval (RFC 3339)."""
+    start, slash, end = text.partition("/")
+    if not slash:
+        return Comparison(_MOMENT, "=", read_timestamp(text))
+    sides: list[Node] = []
+    for word, operator in ((start, ">="), (end, "<=")):
+        if word not in ("", ".."):
+            sign: Operator = operator  # type: ignore[assignment]
+            sides.append(Comparison(_MOMENT, sign, read_timestamp(word)))
+    if not sides:
+        raise TimestampInvalid("must have a start or an end, such as 2026-01-02T03:04:05Z/..")
+    return both(*sides)
+
+
+def _equal(name: str, kind: Kind, text: str) -> Node:
+    """The filter of a parameter that is named like a property."""
+    if kind == "text":
+        return Comparison(name, "=", text)
+    with _naming(name):
+        if kind == "time":
+            return Comparison(name, "=", read_timestamp(text))
+        if not _NUMBER.fullmatch(text):
+            raise FilterInvalid("Must be a number.")
+    return Comparison(name, "=", float(text))

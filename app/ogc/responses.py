@@ -1,0 +1,98 @@
+"""The forms of responses: documents, features, pages of them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from contextlib import ExitStack
+from functools import partial
+from tempfile import SpooledTemporaryFile
+from typing import IO, Any, Final
+from urllib.parse import urlencode
+
+from flask import Response, current_app, request
+
+from app.geometry import Crs
+from app.http.errors import ServiceUnavailable
+from app.http.urls import absolute_url
+from app.openapi.geojson import GEOJSON
+from app.values.strict_json import dumps
+
+JSON: Final = "application/json"
+HTML: Final = "text/html"
+_IN_MEMORY: Final = 8 * 1024 * 1024
+_BLOCK: Final = 256 * 1024
+
+
+def wants_html() -> bool:
+    """Whether this request is for a page: it says so, or a browser sent it."""
+    if "f" in request.args:
+        return request.args["f"] == "html"
+    return request.accept_mimetypes.best_match((JSON, GEOJSON, HTML)) == HTML
+
+
+def document(value: Any, media_type: str = JSON) -> Response:
+    """A document of the service."""
+    return _private(Response(dumps(value), content_type=media_type))
+
+
+def feature_response(value: Any, tag: str, crs: Crs, status: int = 200) -> Response:
+    """A feature with its entity tag, or 304 if the client has it."""
+    response = _private(Response(dumps(value), status=status, content_type=GEOJSON))
+    response.headers["Content-Crs"] = f"<{crs.uri}>"
+    response.headers["ETag"] = tag
+    return response if request.method != "GET" else response.make_conditional(request)  # type: ignore[return-value]
+
+
+def features_response(blocks: Iterable[bytes], crs: Crs, *, is_large: bool) -> Response:
+    """A page of features. A large one goes through a file, so that it needs no memory.
+
+    Raises:
+        ServiceUnavailable: there is no room for the file.
+    """
+    if is_large:
+        file, size = _written(blocks)
+        response = _private(Response(iter(partial(file.read, _BLOCK), b""), content_type=GEOJSON))
+        response.content_length = size
+        response.call_on_close(file.close)
+    else:
+        response = _private(Response(list(blocks), content_type=GEOJSON))
+    response.headers["Content-Crs"] = f"<{crs.uri}>"
+    return response
+
+
+def next_url(cursor: str) -> str:
+    """The URL of the page after this one, with all its parameters; the key is not among them."""
+    others = {name: value for name, value in request.args.items() if name != "cursor"}
+    return absolute_url(f"{request.path}?{urlencode(others | {'cursor': cursor})}")
+
+
+def other_format(name: str) -> str:
+    """The URL of this resource in another format."""
+    query = urlencode({**request.args, "f": name})
+    return absolute_url(f"{request.path}?{query}")
+
+
+def _private(response: Response) -> Response:
+    response.headers["Cache-Control"] = "private, no-cache"
+    response.vary.add("Accept")
+    return response
+
+
+def _written(blocks: Iterable[bytes]) -> tuple[IO[bytes], int]:
+    """A file with these blocks, from its start, and how many bytes it has."""
+    folder = current_app.instance_path  # not /tmp, which is memory on many machines
+    place = folder if os.path.isdir(folder) else None
+    try:
+        with ExitStack() as stack:
+            file = stack.enter_context(SpooledTemporaryFile(_IN_MEMORY, dir=place))
+            for block in blocks:
+                file.write(block)
+            size = file.tell()
+            file.seek(0)
+            stack.pop_all()
+            return file, size
+    except OSError:  # also of closing the file, which tries once more to write
+        raise ServiceUnavailable(
+            "The server has no room for a page of this size. Ask for fewer features with limit."
+        ) from None

@@ -1,0 +1,111 @@
+"""/ogc."""
+
+from __future__ import annotations
+
+from flask import Blueprint, Response
+
+from app.auth.guard import ANY_CREDENTIAL
+from app.auth.principal import Principal
+from app.http.urls import OGC, absolute_url
+from app.ogc import documents, pages, properties, views
+from app.ogc.api_document import api_document
+from app.ogc.collections import COLLECTIONS, Collection
+from app.ogc.operations import View, needing
+from app.ogc.parameters import FormatSchema, read_query
+from app.ogc.responses import document, wants_html
+from app.site.pages import instance
+
+bp = Blueprint("ogc", __name__, url_prefix=OGC, template_folder="templates")
+
+
+@bp.get("")
+@needing(ANY_CREDENTIAL)
+def landing(principal: Principal) -> Response:
+    """The landing page."""
+    read_query(FormatSchema)
+    found = documents.landing(principal.account_name, instance().name)
+    return pages.landing_page(principal, found) if wants_html() else document(found)
+
+
+@bp.get("/conformance")
+@needing(ANY_CREDENTIAL)
+def conformance(_: Principal) -> Response:
+    """The conformance classes."""
+    read_query(FormatSchema)
+    found = documents.conformance()
+    if wants_html():
+        rows = [(name,) for name in found["conformsTo"]]
+        return pages.table_page("Conformance", ("Class",), rows)
+    return document(found)
+
+
+@bp.get("/api")
+@needing(ANY_CREDENTIAL)
+def api(principal: Principal) -> Response:
+    """The OpenAPI document."""
+    read_query(FormatSchema)
+    shown = instance()
+    contact = {"name": "Whoever runs this instance", "url": absolute_url("/docs")}
+    contact |= {"email": shown.support_email} if shown.support_email else {}
+    found = api_document(principal, shown.name, contact)
+    return pages.operations_page(found) if wants_html() else document(found, documents.OPENAPI)
+
+
+@bp.get("/collections")
+@needing(ANY_CREDENTIAL)
+def collections(principal: Principal) -> Response:
+    """The collections."""
+    read_query(FormatSchema)
+    found = documents.collections(principal)
+    return pages.collections_page(found) if wants_html() else document(found)
+
+
+def describe_collection(principal: Principal, collection: Collection) -> Response:
+    """A collection."""
+    read_query(FormatSchema)
+    found = documents.collection(principal, collection)
+    return pages.collections_page(found) if wants_html() else document(found)
+
+
+def schema(principal: Principal, collection: Collection) -> Response:
+    """What the features of a collection have."""
+    read_query(FormatSchema)
+    found = properties.schema(principal.account_id, collection)
+    if wants_html():
+        return pages.properties_page(found, "schema")
+    return document(found, properties.SCHEMA)
+
+
+def queryables(_: Principal, collection: Collection) -> Response:
+    """What a collection can be filtered by."""
+    read_query(FormatSchema)
+    found = properties.queryables(collection)
+    if wants_html():
+        return pages.properties_page(found, "queryables")
+    return document(found, properties.SCHEMA)
+
+
+def _add(collection: Collection, path: str, methods: str, needs: str, view: View) -> None:
+    """Add an operation on a collection."""
+    run = needing(needs)(view)
+
+    def endpoint(**ids: str) -> Response:
+        return run(collection=collection, **ids)
+
+    endpoint.permission = needs  # type: ignore[attr-defined]
+    endpoint.__doc__ = view.__doc__
+    rule, name = f"/collections/{collection.id}{path}", f"{collection.id}_{view.__name__}"
+    bp.add_url_rule(rule, name, endpoint, methods=methods.split())
+
+
+for each in COLLECTIONS:
+    _add(each, "", "GET", each.read, describe_collection)
+    _add(each, "/schema", "GET", each.read, schema)
+    _add(each, "/queryables", "GET", each.read, queryables)
+    _add(each, "/items", "GET", each.read, views.read_features)
+    _add(each, "/items", "POST", each.write, views.create_feature)
+    _add(each, "/items", "OPTIONS", each.read, views.methods_of_collection)
+    _add(each, "/items/<feature_id>", "GET", each.read, views.read_feature)
+    _add(each, "/items/<feature_id>", "PUT PATCH", each.write, views.change_feature)
+    _add(each, "/items/<feature_id>", "DELETE", each.write, views.delete_feature)
+    _add(each, "/items/<feature_id>", "OPTIONS", each.read, views.methods_of_feature)

@@ -1,0 +1,93 @@
+"""The operations on the features of a collection."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import Response, request
+
+from app.api import envelope
+from app.api.parsing import refuse_body, refuse_parameters
+from app.auth.principal import Principal
+from app.db.transactions import transaction
+from app.geometry import CRS84
+from app.http.etags import IfMatch
+from app.http.urls import absolute_url
+from app.ogc import bodies, editing, items, pages
+from app.ogc.collections import Collection
+from app.ogc.features import feature
+from app.ogc.parameters import FeatureSchema, read_items_query, read_query
+from app.ogc.responses import wants_html
+from app.values.strict_json import dumps
+
+
+def read_features(principal: Principal, collection: Collection) -> Response:
+    """A page of features."""
+    query = read_items_query(collection)
+    read = pages.features_page if wants_html() else items.features_page
+    return read(principal, collection, query)
+
+
+def read_feature(principal: Principal, collection: Collection, feature_id: str) -> Response:
+    """A feature."""
+    record = items.read_record(principal.account_id, collection, feature_id)
+    crs = read_query(FeatureSchema)["crs"]
+    if not wants_html():
+        return items.one_feature(collection, record, crs)
+    made = feature(collection, record, CRS84)
+    geometry = made["geometry"]
+    return pages.feature_page(collection, made, geometry and dumps(geometry).decode())
+
+
+def create_feature(principal: Principal, collection: Collection) -> Response:
+    """Create a feature."""
+    refuse_parameters(request)
+    values = bodies.read_new(collection)
+    with transaction():
+        record = editing.create(principal, collection, values)
+    response = items.one_feature(collection, record, bodies.content_crs(), 201)
+    response.headers["Location"] = absolute_url(f"{collection.path}/items/{record['id']}")
+    return response
+
+
+def change_feature(principal: Principal, collection: Collection, feature_id: str) -> Response:
+    """Replace a feature with PUT, or change some of its properties with PATCH."""
+    editing.check(principal.account_id, collection, feature_id)
+    refuse_parameters(request)
+    if_match = IfMatch(request.headers.get("If-Match"))
+    patch: dict[str, Any] = {}
+    if request.method == "PATCH":
+        values, patch = bodies.read_patch(collection)
+    else:
+        values = bodies.read_replacement(collection)
+    with transaction():
+        editing.change(principal, collection, feature_id, values, patch, if_match)
+    record = items.read_record(principal.account_id, collection, feature_id)
+    return items.one_feature(collection, record, bodies.content_crs())
+
+
+def delete_feature(principal: Principal, collection: Collection, feature_id: str) -> Response:
+    """Delete a feature."""
+    editing.check(principal.account_id, collection, feature_id)
+    refuse_parameters(request)
+    refuse_body(request)
+    with transaction():
+        if_match = IfMatch(request.headers.get("If-Match"))
+        editing.delete(principal, collection, feature_id, if_match)
+    return envelope.nothing()
+
+
+def methods_of_collection(principal: Principal, collection: Collection) -> Response:
+    """The methods that the credential may use: QGIS sees so whether it can add features."""
+    return _allowed("GET, HEAD, OPTIONS", "POST", principal.may(collection.write))
+
+
+def methods_of_feature(principal: Principal, collection: Collection, **_: str) -> Response:
+    """Likewise for a feature, which need not exist."""
+    return _allowed("GET, HEAD, OPTIONS", "PUT, PATCH, DELETE", principal.may(collection.write))
+
+
+def _allowed(reading: str, writing: str, may_write: bool) -> Response:
+    response = envelope.nothing()
+    response.headers["Allow"] = f"{reading}, {writing}" if may_write else reading
+    return response

@@ -1,0 +1,59 @@
+"""Keys are taken out of the address, wherever a copy of it is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from app.http.query_key import KEY, QueryKeyMiddleware
+
+
+def passed(path: str, query: str) -> dict[str, Any]:
+    """What the application gets of a request."""
+    seen: dict[str, Any] = {}
+
+    def application(environ: dict[str, Any], _: Any) -> list[bytes]:
+        seen.update(environ)
+        return []
+
+    address = f"{path}?{query}"
+    environ = {
+        "PATH_INFO": path, "QUERY_STRING": query, "RAW_URI": address, "REQUEST_URI": address,
+    }  # fmt: skip
+    QueryKeyMiddleware(application)(environ, None)
+    return seen
+
+
+@pytest.mark.parametrize(
+    ("query", "rest", "key"),
+    [
+        ("key=abc", "", "abc"),
+        ("a=1&key=abc&b=%20", "a=1&b=%20", "abc"),
+        ("%6b%65%79=abc", "", "abc"),
+        ("key=a%2Bb+c", "", "a+b c"),
+        ("key=", "", ""),
+        ("key", "", ""),
+        ("key=a&key=b", "", ""),
+        (
+            "bbox=1&crs=http://www.opengis.net/def&key=x",
+            "bbox=1&crs=http://www.opengis.net/def",
+            "x",
+        ),
+    ],
+)
+def test_a_key_is_moved(query: str, rest: str, key: str) -> None:
+    seen = passed("/ogc/collections", query)
+    assert (seen["QUERY_STRING"], seen[KEY]) == (rest, key)
+    expected = f"/ogc/collections?{rest}" if rest else "/ogc/collections"
+    assert seen["RAW_URI"] == seen["REQUEST_URI"] == expected
+
+
+@pytest.mark.parametrize(
+    ("path", "query"),
+    [("/v1/projects", "key=abc"), ("/ogcx", "key=abc"), ("/ogc", "keys=a"), ("/ogc", "KEY=a")],
+)
+def test_anything_else_is_left_alone(path: str, query: str) -> None:
+    seen = passed(path, query)
+    assert seen["QUERY_STRING"] == query
+    assert KEY not in seen

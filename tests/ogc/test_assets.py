@@ -1,0 +1,22 @@
+"""Filters of assets, whose places are points."""
+
+from __future__ import annotations
+
+from tests.make import Client, make_asset, make_project, point
+from tests.ogc.reading import names
+
+
+def test_assets_are_filtered_by_place_and_property(client: Client) -> None:
+    project = make_project(client)["id"]
+    make_asset(client, project, name="in", location=point(10.5, 50.5), type="post")
+    make_asset(client, project, name="edge", location=point(11, 51))
+    make_asset(client, project, name="out", location=point(12, 50.5))
+    make_asset(client, project, name="nowhere")
+    assert names(client, "assets", bbox="10,50,11,51") == ["edge", "in"]
+    assert names(client, "assets", bbox="10,50,11,51", type="post") == ["in"]
+    triangle = "S_INTERSECTS(geometry, POLYGON((10 50, 12 50, 10 52, 10 50)))"
+    assert names(client, "assets", filter=triangle) == ["edge", "in"]
+    triangle = "NOT S_INTERSECTS(geometry, POLYGON((10 50, 11 50, 10 51, 10 50)))"
+    assert names(client, "assets", filter=triangle) == ["edge", "out"]
+    assert names(client, "assets", project_id=project) == ["edge", "in", "nowhere", "out"]
+    assert names(client, "assets", project_id="proj_x") == []

@@ -1,0 +1,177 @@
+"""What the service says of itself, as QGIS and GDAL read it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from openapi_spec_validator import OpenAPIV30SpecValidator
+
+from tests.make import Client, make_asset, make_key, make_project, multi_square, point, square
+from tests.ogc.reading import CRS84, EPSG_3857, EPSG_4326, link, local
+
+pytestmark = pytest.mark.one_database
+
+LANDING = ("service-desc", "conformance", "data", "self")
+SPEC = "http://www.opengis.net/spec"
+
+
+def get(client: Client, path: str) -> Any:
+    response = client.get(path)
+    assert response.status_code == 200, response.get_data(as_text=True)
+    return response.json
+
+
+@pytest.mark.parametrize("rel", LANDING)
+def test_the_landing_page_links_with_whole_urls(client: Client, rel: str) -> None:
+    href = link(get(client, "/ogc"), rel)
+    assert href is not None
+    assert client.get(local(href)).status_code == 200
+
+
+def test_the_path_may_end_with_a_slash(client: Client) -> None:
+    assert get(client, "/ogc/") == get(client, "/ogc")
+
+
+def test_the_api_is_valid_openapi(client: Client) -> None:
+    document = get(client, "/ogc/api")
+    assert document["openapi"] == "3.0.3"
+    OpenAPIV30SpecValidator(document).validate()
+
+
+def test_the_api_has_the_type_that_clients_look_for(client: Client) -> None:
+    response = client.get("/ogc/api")
+    assert response.content_type == "application/vnd.oai.openapi+json;version=3.0"
+
+
+def test_the_api_has_the_size_of_pages_where_qgis_looks(client: Client) -> None:
+    limit = get(client, "/ogc/api")["components"]["parameters"]["limit"]
+    assert (limit["schema"]["maximum"], limit["schema"]["default"]) == (10_000, 1_000)
+
+
+@pytest.mark.parametrize("collection", ["projects", "assets"])
+def test_the_api_has_a_path_for_each_collection(client: Client, collection: str) -> None:
+    document = get(client, "/ogc/api")
+    own = document["paths"][f"/collections/{collection}/items"]["get"]["parameters"]
+    assert {"status", "name", "updated_at"} <= {each.get("name") for each in own}
+    assert {"put", "patch", "delete", "get"} <= set(
+        document["paths"][f"/collections/{collection}/items/{{featureId}}"]
+    )
+
+
+def test_cql_text_of_drafts_is_not_offered(client: Client) -> None:
+    language = get(client, "/ogc/api")["components"]["parameters"]["filter-lang"]
+    assert language["schema"]["enum"] == ["cql2-text", "cql2-json"]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "ogcapi-features-1/1.0/conf/core",
+        "ogcapi-features-1/1.0/conf/geojson",
+        "ogcapi-features-1/1.0/conf/oas30",
+        "ogcapi-features-1/1.0/conf/html",
+        "ogcapi-features-2/1.0/conf/crs",
+        "ogcapi-features-3/1.0/conf/filter",
+        "ogcapi-features-3/1.0/conf/features-filter",
+        "ogcapi-features-4/1.0/conf/create-replace-delete",
+        "ogcapi-features-4/1.0/conf/update",
+        "ogcapi-features-5/1.0/conf/schemas",
+        "cql2/1.0/conf/cql2-text",
+        "cql2/1.0/conf/basic-cql2",
+    ],
+)
+def test_conformance_names_what_clients_ask_for(client: Client, name: str) -> None:
+    assert f"{SPEC}/{name}" in get(client, "/ogc/conformance")["conformsTo"]
+
+
+def test_collections_offer_crs84_first(client: Client) -> None:
+    for each in get(client, "/ogc/collections")["collections"]:
+        assert each["crs"] == [CRS84, EPSG_3857, EPSG_4326]
+        assert each["storageCrs"] == CRS84
+
+
+def test_a_collection_links_its_features_schema_and_queryables(client: Client) -> None:
+    found = get(client, "/ogc/collections/projects")
+    rel = "http://www.opengis.net/def/rel/ogc/1.0"
+    for name in ("items", "describedby", f"{rel}/schema", f"{rel}/queryables"):
+        href = link(found, name)
+        assert href is not None
+        assert client.get(local(href)).status_code == 200
+
+
+def test_a_collection_has_the_box_and_the_times_of_its_features(client: Client) -> None:
+    project = make_project(client, geometry=square(10, 50, 1))
+    last = make_project(client, geometry=square(20, 51, 1))
+    extent = get(client, "/ogc/collections/projects")["extent"]
+    assert extent["spatial"]["bbox"] == [[10, 50, 21, 52]]
+    assert extent["temporal"]["interval"] == [[project["updated_at"], last["updated_at"]]]
+
+
+def test_the_box_of_features_across_the_antimeridian_is_the_whole_circle(client: Client) -> None:
+    make_project(client, geometry=multi_square((179, -17), (-180, -17), size=1))
+    extent = get(client, "/ogc/collections/projects")["extent"]
+    assert extent["spatial"]["bbox"] == [[-180, -17, 180, -16]]
+
+
+def test_an_empty_collection_has_no_extent(client: Client) -> None:
+    assert "extent" not in get(client, "/ogc/collections/projects")
+
+
+def test_a_key_sees_the_collections_that_it_may_read(client: Client) -> None:
+    key = make_key(client, permissions=["assets:read"])
+    assert [each["id"] for each in get(key, "/ogc/collections")["collections"]] == ["assets"]
+    assert "/collections/projects/items" not in get(key, "/ogc/api")["paths"]
+    assert key.get("/ogc/collections/projects").status_code == 403
+
+
+def test_the_schema_has_fields_and_keys_of_metadata_with_single_types(client: Client) -> None:
+    make_project(client, metadata={"forest": "Umpqua", "stand": 7, "height": 1, "x": True})
+    make_project(client, metadata={"height": 1.5, "x": "y", "name": "other", "none": None})
+    described = get(client, "/ogc/collections/projects/schema")["properties"]
+    assert described["id"]["x-ogc-role"] == "id"
+    assert described["updated_at"] == {
+        "type": "string", "format": "date-time", "readOnly": True, "x-ogc-propertySeq": 9,
+    }  # fmt: skip
+    assert described["area_hectares"]["type"] == "number"
+    assert described["geometry"] == {
+        "x-ogc-role": "primary-geometry", "format": "geometry-multipolygon",
+    }  # fmt: skip
+    kinds = {name: each.get("type") for name, each in described.items() if name not in "geometry"}
+    assert [kinds[name] for name in ("forest", "stand", "height", "x", "metadata_name")] == [
+        "string", "integer", "number", None, "string",
+    ]  # fmt: skip
+    assert "none" not in kinds
+    places = [each["x-ogc-propertySeq"] for name, each in described.items() if name != "geometry"]
+    assert places == list(range(1, len(places) + 1))
+
+
+def test_the_schema_is_of_the_account_alone(client: Client, stranger: Client) -> None:
+    make_project(stranger, metadata={"secret": 1})
+    described = get(client, "/ogc/collections/projects/schema")["properties"]
+    assert "secret" not in described
+
+
+def test_queryables_are_the_fields_and_the_geometry(client: Client) -> None:
+    make_project(client, metadata={"forest": "Umpqua"})
+    found = get(client, "/ogc/collections/projects/queryables")
+    assert set(found["properties"]) == {
+        "id", "name", "slug", "external_id", "description", "area_hectares", "status", "created_at",
+        "updated_at", "geometry",
+    }  # fmt: skip
+    assert found["additionalProperties"] is False
+
+
+def test_assets_are_points(client: Client) -> None:
+    make_asset(client, make_project(client)["id"], location=point())
+    found = get(client, "/ogc/collections/assets/schema")
+    assert found["properties"]["geometry"]["format"] == "geometry-point"
+
+
+@pytest.mark.parametrize("path", ["/ogc", "/ogc/conformance", "/ogc/collections/projects/schema"])
+def test_an_unknown_parameter_is_rejected(client: Client, path: str) -> None:
+    assert client.get(f"{path}?token=x").status_code == 400
+
+
+def test_an_unknown_collection_is_not_there(client: Client) -> None:
+    assert client.get("/ogc/collections/bees/items").status_code == 404

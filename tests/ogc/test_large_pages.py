@@ -1,0 +1,135 @@
+"""Pages of large boundaries: through a file, in turn, and never larger than a page may be."""
+
+from __future__ import annotations
+
+import errno
+import json
+import threading
+from tempfile import SpooledTemporaryFile
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from app.api import expensive
+from app.listing import selecting
+from app.ogc import items, responses
+from bench.instance import polygon
+from tests.make import Client, make_account, make_asset, make_project
+from tests.ogc.reading import found
+from tests.ogc.reading import items as page_of
+
+pytestmark = pytest.mark.one_database
+
+
+@pytest.fixture(scope="module")
+def account(app: Flask) -> Client:
+    """One with projects of many positions, which no test changes."""
+    made = make_account(app)
+    for number in range(12):
+        make_project(made, name=f"Forest {number}", geometry=polygon(1_000, west=number / 10))
+    return made
+
+
+class _Seen(SpooledTemporaryFile):  # type: ignore[type-arg]
+    """The file of a large page, which can be looked at after the request."""
+
+    made: list[_Seen] = []  # noqa: RUF012 - emptied for each test
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.made.append(self)
+
+
+@pytest.fixture
+def files(account: Client, monkeypatch: pytest.MonkeyPatch) -> list[_Seen]:
+    """The files that pages go out from, which are large from 100 kB on."""
+    monkeypatch.setattr(selecting, "EXPENSIVE_PAGE_BYTES", 100_000)
+    monkeypatch.setattr(responses, "_IN_MEMORY", 50_000)
+    monkeypatch.setattr(responses, "SpooledTemporaryFile", _Seen)
+    monkeypatch.setattr(items, "_BLOCK", 40_000)
+    monkeypatch.setattr(_Seen, "made", [])
+    return _Seen.made
+
+
+def test_a_large_page_is_that_of_its_features(account: Client, files: list[_Seen]) -> None:
+    response = page_of(account)
+    assert len(files) == 1
+    assert files[0].closed
+    assert int(response.headers["Content-Length"]) == len(response.get_data())
+    features = found(response)
+    assert [each["properties"]["name"] for each in features] == [f"Forest {n}" for n in range(12)]
+    one = account.get(f"/ogc/collections/projects/items/{features[7]['id']}").json
+    assert one["geometry"] == features[7]["geometry"]
+
+
+def test_a_small_page_of_a_large_account_needs_no_file(account: Client, files: list[_Seen]) -> None:
+    assert len(found(page_of(account, limit=1))) == 1
+    assert files == []
+
+
+def test_no_more_of_a_large_page_is_read_than_is_sent(
+    account: Client, files: list[_Seen], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(responses, "_BLOCK", 10_000)
+    headers = {"Authorization": f"Bearer {account.token}"}
+    path = "/ogc/collections/projects/items"
+    response = account.app.test_client().get(path, headers=headers)
+    next(iter(response.response))
+    (file,) = files
+    assert file.tell() < 50_000
+    response.close()  # the client is gone
+    assert file.closed
+
+
+@pytest.mark.provokes(503)
+def test_a_page_for_which_there_is_no_room(
+    account: Client, files: list[_Seen], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_: Any) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(SpooledTemporaryFile, "rollover", full)
+    response = page_of(account)
+    assert response.status_code == 503
+    assert "with limit" in response.json["error"]["message"]
+    assert files[0].closed
+    assert page_of(account, limit=1).status_code == 200
+
+
+@pytest.mark.provokes(503)
+def test_a_large_page_waits_for_its_turn(
+    account: Client, files: list[_Seen], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(expensive, "EXPENSIVE_WAIT_SECONDS", 0.01)
+    turn = threading.Lock()
+    monkeypatch.setattr(expensive, "_turn", turn)
+    with turn:
+        assert page_of(account).status_code == 503
+        assert page_of(account, limit=1).status_code == 200
+    assert page_of(account).status_code == 200
+    assert not turn.locked()
+
+
+def test_the_metadata_of_assets_counts_too(
+    client: Client, files: list[_Seen], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = make_project(client)["id"]
+    for _ in range(4):
+        make_asset(client, project, metadata={"text": "x" * 10_000})
+    monkeypatch.setattr(items, "LIST_BYTES", 25_000)
+    monkeypatch.setattr(selecting, "EXPENSIVE_PAGE_BYTES", 15_000)
+    assert len(found(page_of(client, "assets"))) == 2
+    assert len(files) == 1
+
+
+def test_descriptions_count_on_pages_of_many(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for _ in range(3):
+        make_project(client, description="x" * 5_000)
+    monkeypatch.setattr(items, "LIST_BYTES", 12_000)
+    monkeypatch.setattr(selecting, "_FEW", 2)
+    assert len(found(page_of(client, limit=3))) == 2
+    body = page_of(client, limit=3).get_data(as_text=True)
+    assert json.loads(body)["numberMatched"] == 3

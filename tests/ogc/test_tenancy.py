@@ -1,0 +1,62 @@
+"""What belongs to another account is not there, whoever asks and however."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.make import Client, make_asset, make_project, point, square
+from tests.ogc.reading import names
+
+BODY = {"type": "Feature", "geometry": None, "properties": {"name": "X", "type": "post"}}
+
+
+def normalized(response: Any) -> tuple[int, str]:
+    request_id = response.headers["X-Request-Id"]
+    return response.status_code, response.get_data(as_text=True).replace(request_id, "")
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD", "PUT", "PATCH", "DELETE"])
+@pytest.mark.parametrize("collection", ["projects", "assets"])
+def test_an_id_of_another_account_is_the_same_404_as_one_that_nobody_has(
+    client: Client, stranger: Client, method: str, collection: str
+) -> None:
+    project = make_project(stranger, geometry=square())
+    asset = make_asset(stranger, project["id"], location=point())
+    ids = {"projects": project["id"], "assets": asset["id"]}
+    body = BODY if method in ("PUT", "PATCH") else None
+    answers = set()
+    unknown = f"{ids[collection][:-4]}0000"
+    for feature_id in (ids[collection], unknown, "x", "%00", "a.b", ids["projects"][::-1]):
+        path = f"/ogc/collections/{collection}/items/{feature_id}"
+        answers.add(normalized(client.send(method, path, json=body)))
+    assert len(answers) == 1
+    assert next(iter(answers))[0] == 404
+    assert stranger.get(f"/ogc/collections/projects/items/{project['id']}").status_code == 200
+
+
+def test_no_filter_reaches_another_account(client: Client, stranger: Client) -> None:
+    own = make_project(client, name="Own", geometry=square(10, 50))
+    other = make_project(stranger, name="Other", geometry=square(10, 50), external_id="E")
+    make_asset(stranger, other["id"], location=point(10, 50))
+    for parameters in (
+        {},
+        {"bbox": "9,49,12,52"},
+        {"bbox": "10.01,50.01,10.02,50.02"},
+        {"id": other["id"]},
+        {"external_id": "E"},
+        {"filter": "TRUE OR name = 'Other'"},
+        {"filter": "NOT (name = 'Own' AND FALSE)"},
+        {"filter": "S_INTERSECTS(geometry, POINT(10.05 50.05)) OR TRUE"},
+        {"filter": f"id IN ('{other['id']}', '{own['id']}')"},
+        {"filter": "name LIKE '%'", "cursor": f"2000-01-01T00:00:00.000Z~{other['id']}"},
+    ):
+        assert set(names(client, **parameters)) <= {"Own"}, parameters
+        if "external_id" not in parameters:
+            assert names(client, "assets", **parameters) == []
+
+
+def test_extents_are_of_the_account_alone(client: Client, stranger: Client) -> None:
+    make_project(stranger, geometry=square(10, 50))
+    assert "extent" not in client.get("/ogc/collections/projects").json
