@@ -1,0 +1,116 @@
+"""A running service with a layer of projects, and what programs that read it must find."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from app.assets.service import create_asset
+from app.auth.principal import Principal
+from app.db.extensions import db
+from app.factory import create_app
+from app.geometry import read_boundary, read_point
+from app.policy.permissions import expand
+from app.projects.service import create_project
+from config import load_settings
+from tests.api.server import Server, gunicorn
+from tests.make import Client, make_key, multi_square, point, square
+
+SIDE: Final = 0.01  # degrees from one square to the next
+ROW: Final = 50  # squares in a row
+BOX: Final = (10.0, 50.0, 10.199, 50.099)  # has 20 of them beside each other, in 10 rows
+
+
+class Layer(NamedTuple):
+    """A service, and what its layer of projects has."""
+
+    server: Server
+    reader: Client  # a key that can only read
+    folder: Path
+    count: int
+    hectares: float
+    in_box: int
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server.port}/ogc"
+
+    @property
+    def key(self) -> str:
+        return str(self.server.client.token)
+
+    def requests(self) -> list[str]:
+        """The requests so far: method, route and status."""
+        found = (json.loads(line) for line in self.log().splitlines() if line.startswith("{"))
+        return [
+            f"{line['method']} {line['route']} {line['status']}"
+            for line in found
+            if "route" in line
+        ]
+
+    def log(self) -> str:
+        """All that the service has written."""
+        return (self.folder / "gunicorn.log").read_text()
+
+
+@contextmanager
+def layer(folder: Path, count: int, **settings: str) -> Iterator[Layer]:
+    """A service with so many projects, and an asset in each tenth of them."""
+    with gunicorn(folder, LOG_FORMAT="json", **settings) as server:
+        records = _fill(folder, server.client, count, settings)
+        reader = make_key(server.client, permissions=("projects:read", "assets:read"))
+        hectares = sum(record["area_hectares"] or 0 for record in records)
+        in_box = sum(map(_is_in_box, range(count)))
+        yield Layer(server, reader, folder, count, hectares, in_box)
+
+
+def _fill(
+    folder: Path, client: Client, count: int, settings: Mapping[str, str]
+) -> list[dict[str, Any]]:
+    app = create_app(load_settings({"INSTANCE_PATH": str(folder)} | dict(settings)))
+    principal = Principal(
+        "api_key", str(client.credential_id), client.account_id, "", "enterprise", ("admin",),
+        expand(["admin"]), client.owner_id, "owner@example.org",
+    )  # fmt: skip
+    with app.app_context():
+        records = [_create(principal, number) for number in range(count)]
+        db.session.commit()
+        db.session.remove()
+    return records
+
+
+def _create(principal: Principal, number: int) -> dict[str, Any]:
+    geometry = _geometry(number)
+    record = create_project(
+        principal,
+        name=f"Stand {number:05}",
+        geometry=None if geometry is None else read_boundary(geometry),
+        metadata_json=json.dumps({"forest": "Umpqua", "stand": number, "height": 1.5}),
+    )
+    if number % 10 == 0:
+        west, south = _corner(number)
+        location = read_point(point(west + SIDE / 2, south + SIDE / 2))
+        name = f"Post {number}"
+        create_asset(principal, record["id"], name=name, type="post", location=location)
+    return record
+
+
+def _corner(number: int) -> tuple[float, float]:
+    return round(10 + number % ROW * SIDE, 6), round(50 + number // ROW * SIDE, 6)
+
+
+def _geometry(number: int) -> dict[str, Any] | None:
+    """Squares beside each other, as Polygon and MultiPolygon; every 25th project has none."""
+    if number % 25 == 7:
+        return None
+    west, south = _corner(number)
+    size = SIDE * 0.9
+    return multi_square((west, south), size=size) if number % 3 else square(west, south, size)
+
+
+def _is_in_box(number: int) -> bool:
+    west, south = _corner(number)
+    return _geometry(number) is not None and west <= BOX[2] and south <= BOX[3]
