@@ -21,12 +21,13 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from app.running import embedded
 from bench import compare, load, report
-from bench.compare import ITEM, PAGE, PROCESSES, PROJECTS, Measured, Subject
+from bench.compare import ITEM, PAGE, PROCESSES, Measured, Subject
 from bench.effort import QUICK, Effort
+from bench.http import headers
 from bench.instance import boundary, make_instance
 from bench.pygeoapi import data, environment
 from bench.servers import Server, serve
@@ -36,6 +37,8 @@ from tests.postgres import PostgresServer
 
 FULL: Final = Effort(rounds=5, seconds=3.0)
 CONFIG: Final = ROOT / "bench" / "pygeoapi" / "config.yml"
+PROJECTS: Final = 1_000
+FEATURES: Final = "a page of 1,000 features"  # of both as OGC API Features
 
 
 def measure(python: Path, own_url: str, other_url: str, effort: Effort) -> str:
@@ -53,14 +56,17 @@ def measure(python: Path, own_url: str, other_url: str, effort: Effort) -> str:
         made = make_instance(folder / "instance", database_url=own_url, projects=PROJECTS)
         ids = made.project_ids
         theirs = _pygeoapi(stack, python, folder, other_url, ids)
+        ours = compare.canopy(partial(compare.start, stack), made, valkey)
+        path = "/ogc/collections/projects/items?limit=1000"
+        ours.cases[FEATURES] = compare.repeated(load.build("GET", path, headers(made.key)))
         subjects = [
-            compare.canopy(partial(compare.start, stack), made, valkey),
+            ours,
             Subject(theirs, _cases("districts", ids)),
             Subject(theirs, _cases("held", ids)),
         ]
         for each in subjects:
             _check(each)
-        found = {case: compare.in_turn(subjects, case, effort) for case in (ITEM, PAGE)}
+        found = {case: compare.in_turn(subjects, case, effort) for case in (ITEM, PAGE, FEATURES)}
     return table(found, _version(python))
 
 
@@ -91,6 +97,7 @@ def _cases(collection: str, ids: Sequence[str]) -> dict[str, compare.Requests]:
     return {
         ITEM: compare.repeated(*(load.build("GET", f"{path}/{each}?f=json", {}) for each in ids)),
         PAGE: compare.repeated(load.build("GET", f"{path}?limit=100&f=json", {})),
+        FEATURES: compare.repeated(load.build("GET", f"{path}?limit=1000&f=json", {})),
     }
 
 
@@ -100,16 +107,22 @@ def _check(subject: Subject) -> None:
     Raises:
         SystemExit: it does not.
     """
-    boundaries = [boundary(number) for number in range(PROJECTS)]
+    boundaries = {str(boundary(number)["coordinates"]) for number in range(PROJECTS)}
     with connect(subject.server.port) as connection:
-        for case, number in ((ITEM, 1), (PAGE, 100)):
+        for case, number in ((ITEM, 1), (PAGE, 100), (FEATURES, 1_000)):
             request = next(iter(subject.cases[case]()))
             answer = json.loads(fetch(connection, request)[1])
             found = answer.get("data", answer.get("features", answer))
             found = found if isinstance(found, list) else [found]
-            known = sum(each["geometry"] in boundaries for each in found)
+            known = sum(_rings(each["geometry"]) in boundaries for each in found)
             if not len(found) == known == number:
                 raise SystemExit(f"{request!r} found {known} boundaries, not {number}.")
+
+
+def _rings(geometry: dict[str, Any]) -> str:
+    """The rings of a geometry. OGC API Features has a Polygon as a MultiPolygon."""
+    coordinates = geometry["coordinates"]
+    return str(coordinates[0] if geometry["type"] == "MultiPolygon" else coordinates)
 
 
 def table(cases: dict[str, list[Measured]], version: str) -> str:
