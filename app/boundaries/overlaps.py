@@ -21,7 +21,7 @@ from app.auth.principal import Principal
 from app.auth.tenant import columns_among, columns_of
 from app.db.queries import CompiledQuery, engine
 from app.db.search_index import box_values, candidates, fence, is_among_ids, overlaps_box
-from app.geometry import Boundary, Bounds, Shape, common_area, shape_of, stored_shape
+from app.geometry import Boundary, Bounds
 from app.models import Project
 from app.policy.bounds import (
     EXPENSIVE_BODY_BYTES,
@@ -30,6 +30,7 @@ from app.policy.bounds import (
     OVERLAPS_SHOWN,
     OVERLAY_SECONDS,
 )
+from app.shapes import Shape, common_area, shape_of, stored_shape
 from app.values.strict_json import dumps
 
 _TABLE: Final = cast("Table", Project.__table__)

@@ -23,7 +23,6 @@ from app.cql.nodes import (
     Or,
     Value,
 )
-from app.geometry import Crs, QueryShape, ShapeInvalid, read_box, read_shape
 from app.policy.ogc import (
     FILTER_DEPTH,
     FILTER_PARTS,
@@ -31,6 +30,7 @@ from app.policy.ogc import (
     FILTER_SHAPES,
     PATTERN_LENGTH,
 )
+from app.shapes import Crs, QueryShape, ShapeInvalid, read_box, read_shape
 from app.values.text import unstorable
 from app.values.timestamps import TimestampInvalid, read_timestamp
 

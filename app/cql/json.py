@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from app.cql.building import Builder, Operand, Property
 from app.cql.nodes import FilterInvalid, Kind, Node
-from app.geometry import Crs
 from app.policy.ogc import FILTER_LENGTH
+from app.shapes import Crs
 from app.values.strict_json import JsonInvalid, dumps, loads
 
 # How many arguments an operator has; None: at least two.

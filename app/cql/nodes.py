@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, TypeAlias
 
-from app.geometry import QueryShape
+from app.shapes import QueryShape
 
 Kind = Literal["text", "number", "time", "geometry"]  # of a property
 Operator = Literal["=", "<>", "<", ">", "<=", ">="]

@@ -8,8 +8,8 @@ from typing import Any, Final, NamedTuple, NoReturn
 
 from app.cql.building import Builder, Operand, Property
 from app.cql.nodes import FilterInvalid, Kind, Node
-from app.geometry import Crs
 from app.policy.ogc import FILTER_LENGTH
+from app.shapes import Crs
 
 _TOKEN: Final = re.compile(
     r"""\s*(?:

@@ -10,9 +10,10 @@ from sqlalchemy import bindparam
 from app.api.expensive import expensive_work
 from app.auth.tenant import columns_of
 from app.db.queries import CompiledQuery
-from app.geometry import UNKNOWN, Boundary, Difference, difference, shape_of, stored_shape
+from app.geometry import Boundary
 from app.models import Project
 from app.policy.bounds import EXPENSIVE_BODY_BYTES, OVERLAY_LOCKED_SECONDS
+from app.shapes import UNKNOWN, Difference, difference, shape_of, stored_shape
 
 _GEOMETRY = CompiledQuery(
     columns_of(Project, Project.geometry).where(Project.id == bindparam("project_id"))

@@ -10,10 +10,10 @@ from sqlalchemy import Table, bindparam, delete, func, update
 from app.auth.tenant import columns_of
 from app.db.extensions import db
 from app.db.transactions import insert_row
-from app.geometry import Difference
 from app.history.author import Author
 from app.history.matching import Kept, checksum
 from app.models import BoundaryEntry, BoundaryShape, Project
+from app.shapes import Difference
 from app.values.ids import new_id
 
 _ENTRIES: Final = cast("Table", BoundaryEntry.__table__)

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from app.geometry import UNKNOWN, Difference
 from app.history import entries
 from app.history.author import Author as Author  # these for other packages
 from app.history.author import Source as Source
@@ -26,6 +25,7 @@ from app.history.reading import list_entries as list_entries
 from app.history.reading import read_entry as read_entry
 from app.history.reading import read_former as read_former
 from app.models import Project
+from app.shapes import UNKNOWN, Difference
 
 _BY_SQL: Final = Author(source="database")
 _NOBODY: Final = Author()

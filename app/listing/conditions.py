@@ -31,9 +31,10 @@ from app.cql.nodes import (
 )
 from app.db.column_types import Timestamp
 from app.db.search_index import id_values, is_among_ids
-from app.geometry import Bounds, QueryShape
+from app.geometry import Bounds
 from app.listing.query import SearchedTable
 from app.policy.fields import Field
+from app.shapes import QueryShape
 
 GEOMETRY: Final = (
     "geometry"  # what the boundary of a project and the location of an asset is called

@@ -18,11 +18,11 @@ from app.api.expensive import expensive_work
 from app.auth.tenant import columns_among
 from app.db.queries import CompiledQuery
 from app.db.search_index import box_values, candidates, fence, id_values, is_among_ids
-from app.geometry import QueryShape
 from app.listing.conditions import Parameters, is_within, touches
 from app.listing.query import SearchedTable
 from app.policy.bounds import EXPENSIVE_PAGE_BYTES
 from app.policy.ogc import SHAPE_BYTES, SHAPE_ROWS
+from app.shapes import QueryShape
 
 _AT_ONCE: Final = 100  # boundaries, or fewer when they are large
 _AT_ONCE_BYTES: Final = 4 * 1024 * 1024

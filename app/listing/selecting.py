@@ -23,10 +23,10 @@ from app.cql.nodes import Comparison, In, Intersects, Node, both, conjuncts, sha
 from app.db.column_types import api_column
 from app.db.queries import CompiledQuery, engine
 from app.db.search_index import among, box_values, candidates, fence, page_of
-from app.geometry import QueryShape
 from app.listing.conditions import GEOMETRY, Conditions, Parameters
 from app.listing.intersecting import RowsApart, Source, TooMuchToCompare
 from app.policy.bounds import EXPENSIVE_PAGE_BYTES
+from app.shapes import QueryShape
 
 Row = tuple[Any, ...]
 

@@ -7,7 +7,7 @@ from typing import Any
 from app.assets import service as assets
 from app.auth.principal import Principal
 from app.auth.tenant import find_locked
-from app.geometry import CRS84, Boundary, is_same_boundary
+from app.geometry import Boundary, is_same_boundary
 from app.http.errors import Detail, NotFound, ValidationFailed
 from app.http.etags import IfMatch
 from app.models import Asset
@@ -16,6 +16,7 @@ from app.ogc.collections import Collection
 from app.ogc.features import shown_geometry
 from app.ogc.items import project_of, read_record
 from app.projects import service as projects
+from app.shapes import CRS84
 
 Values = dict[str, Any]
 

@@ -11,7 +11,6 @@ from app.assets.service import read_asset
 from app.auth.principal import Principal
 from app.cql.nodes import Comparison
 from app.db.replica import read_from_replica
-from app.geometry import CRS84, Crs
 from app.http.errors import NotFound
 from app.http.etags import GEOJSON as TAG_ENDING
 from app.http.etags import entity_tag, with_coding
@@ -26,6 +25,7 @@ from app.openapi.geojson import GEOJSON
 from app.policy.bounds import LIST_BYTES
 from app.policy.ogc import LIMIT_DEFAULT, TRANSFORMED_BYTES
 from app.projects.service import read_project
+from app.shapes import CRS84, Crs
 from app.values import clock
 from app.values.ids import is_id
 from app.values.strict_json import dumps

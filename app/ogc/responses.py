@@ -12,10 +12,10 @@ from urllib.parse import urlencode
 
 from flask import Response, current_app, request
 
-from app.geometry import Crs
 from app.http.errors import ServiceUnavailable
 from app.http.urls import absolute_url
 from app.openapi.geojson import GEOJSON
+from app.shapes import Crs
 from app.values.strict_json import dumps
 
 JSON: Final = "application/json"

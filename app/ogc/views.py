@@ -10,7 +10,6 @@ from app.api import envelope
 from app.api.parsing import refuse_body, refuse_parameters
 from app.auth.principal import Principal
 from app.db.transactions import transaction
-from app.geometry import CRS84
 from app.http.etags import IfMatch
 from app.http.urls import absolute_url
 from app.ogc import bodies, editing, items, pages
@@ -18,6 +17,7 @@ from app.ogc.collections import Collection
 from app.ogc.features import feature
 from app.ogc.parameters import FeatureSchema, read_items_query, read_query
 from app.ogc.responses import wants_html
+from app.shapes import CRS84
 from app.values.strict_json import dumps
 
 

@@ -31,6 +31,7 @@ LAYERS: tuple[tuple[str, frozenset[str]], ...] = (
     ("jobs", frozenset({"app.jobs"})),
     ("services", frozenset({"app.http", "app.db", "app.postgresql", "app.security", "app.egress"})),
     ("files and filters", frozenset({"app.formats", "app.cql"})),
+    ("shapes", frozenset({"app.shapes"})),
     ("geometry", frozenset({"app.geometry"})),
     ("values", frozenset({"app.values"})),
     (

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from app.cql.json import parse_json
 from app.cql.nodes import FilterInvalid, Node
 from app.cql.text import parse_text
-from app.geometry import CRS84
+from app.shapes import CRS84
 from tests.cql.test_text import PROPERTIES
 
 NAME = {"property": "name"}

@@ -25,7 +25,7 @@ from app.cql.nodes import (
     shapes_in,
 )
 from app.cql.text import parse_text
-from app.geometry import CRS84
+from app.shapes import CRS84
 
 PROPERTIES: dict[str, Kind] = {
     "name": "text", "status": "text", "area": "number", "at": "time", "geometry": "geometry",

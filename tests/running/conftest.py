@@ -33,7 +33,7 @@ REAL_FOLDERS = (
         "app/postgresql",
         "app/running",
     ),
-    *("app/security", "app/values", "app/web_server"),
+    *("app/security", "app/shapes", "app/values", "app/web_server"),
 )
 STOOD_IN = {
     "application.py": "app/factory.py",

@@ -13,7 +13,7 @@ import shapely
 from shapely.errors import GEOSException
 
 from app.geometry.bounds import Bounds
-from app.geometry.crs import Crs
+from app.shapes.crs import Crs
 
 _TURN: Final = 360.0  # the same place has longitudes a turn apart
 _KINDS: Final = re.compile(

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from app.geometry import CRS84, EPSG_3857, EPSG_4326, Crs, ShapeInvalid, read_box, read_shape
+from app.shapes import CRS84, EPSG_3857, EPSG_4326, Crs, ShapeInvalid, read_box, read_shape
 from tests.make import multi_square, square
 
 

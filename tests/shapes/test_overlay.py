@@ -9,20 +9,11 @@ import numpy as np
 import pytest
 import shapely
 
-from app.geometry import (
-    UNKNOWN,
-    Difference,
-    GeometryInvalid,
-    Shape,
-    common_area,
-    difference,
-    read_boundary,
-    shape_of,
-    stored_shape,
-)
-from app.geometry import overlay as module
-from app.geometry.overlay_cost import overlay_seconds
+from app.geometry import GeometryInvalid, read_boundary
 from app.policy.bounds import OVERLAY_SECONDS
+from app.shapes import UNKNOWN, Difference, Shape, common_area, difference, shape_of, stored_shape
+from app.shapes import overlay as module
+from app.shapes.overlay_cost import overlay_seconds
 from tests.geometry.expensive_shapes import SHAPES, Geometry, comb, frames, tiny_squares
 from tests.geometry.shapes import box, multipolygon, polygon
 from tests.make import multi_square, square

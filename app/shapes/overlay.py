@@ -14,10 +14,10 @@ import shapely
 from numpy.typing import NDArray
 
 from app.geometry.area import boundary_area
-from app.geometry.overlay_cost import overlay_seconds
 from app.geometry.polygons import build_polygons, polygon_rings
 from app.geometry.rings import Floats, Rings, stored_rings
 from app.policy.bounds import OVERLAY_SECONDS
+from app.shapes.overlay_cost import overlay_seconds
 
 _COMPARED: Final = 2_000_000  # pairs of edges, which are compared in 60 ms however they lie
 _LARGE: Final = 500  # positions of two boundaries; fewer are overlaid whole
