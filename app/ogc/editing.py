@@ -30,7 +30,7 @@ def create(principal: Principal, collection: Collection, values: Values) -> Valu
         Forbidden: the account would store more bytes than it may.
     """
     if collection.word == "project":
-        return projects.create_project(principal, **values)
+        return projects.create_project(principal, source="ogc", **values)
     project_id = values.pop("project_id")
     try:
         return assets.create_asset(principal, project_id, **values)
@@ -64,7 +64,7 @@ def change(
         project = projects.lock_project(principal.account_id, feature_id)
         _keep_same_boundary(values, project.geometry)
         _merge(collection, project, values, patch)
-        projects.update_project(principal, feature_id, values, if_match)
+        projects.update_project(principal, feature_id, values, if_match, source="ogc")
         return
     project_id = project_of(principal.account_id, collection, feature_id)
     _check_project(values, project_id)

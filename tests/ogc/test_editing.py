@@ -176,6 +176,14 @@ def test_a_new_boundary_arrives_with_its_event(client: Client) -> None:
     assert event["data"]["changes"]["geometry"] == {"changed": True}
 
 
+def test_the_history_of_a_boundary_names_the_map_program(client: Client) -> None:
+    body = feature(multi_square((10, 50)), name="By map")
+    project_id = client.post(PROJECTS, body, headers=GEOJSON).json["id"]
+    patch(client, f"{PROJECTS}/{project_id}", feature(multi_square((11, 50))))
+    history = client.get(f"/v1/projects/{project_id}/boundaries").json["data"]
+    assert [entry["source"] for entry in history] == ["ogc", "ogc"]
+
+
 def test_a_patch_changes_what_it_has(client: Client) -> None:
     project = make_project(
         client, description="Old", geometry=square(10, 50), metadata={"a": {"x": 1, "y": 2}, "b": 1}
