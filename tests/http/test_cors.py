@@ -26,6 +26,7 @@ CORS = {
 EXPOSED = {
     *("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "Retry-After"),
     *("ETag", "Link", "Location", "X-Request-Id", "Idempotency-Replayed", "Content-Crs"),
+    "Content-Disposition",
 }
 ACCEPTED = {
     *("Authorization", "Content-Type", "Content-Crs", "Idempotency-Key", "X-Api-Key"),

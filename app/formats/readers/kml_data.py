@@ -68,7 +68,7 @@ class PlacemarkData:
 
     def properties(self, placemark: Element) -> dict[str, Any]:
         """The values of a placemark by their column. Its own elements come before ExtendedData of
-        the same name, and that before the attribute ``id``."""
+        the same name. Its attribute ``id`` is left out: programs number placemarks with it."""
         found: dict[str, Any] = {name: placemark.text_of(name) for name in _TEXTS}
         for time in placemark.named(*_TIMES):
             for name, column in _TIMES[time.name].items():
@@ -79,8 +79,6 @@ class PlacemarkData:
                 found.setdefault(one.get("name") or "", one.text_of("value"))
             for values in data.named("SchemaData"):
                 self._add_simple_data(values, found)
-        if identifier := placemark.get("id"):
-            found.setdefault("id", identifier)
         found.pop("", None)
         return found
 

@@ -160,7 +160,9 @@ def test_a_schema_that_is_elsewhere_gives_no_types(tmp_path: Path) -> None:
     assert properties(tmp_path, content) == {"a": "1"}
 
 
-def test_of_columns_of_one_name_the_element_counts_and_the_id_comes_last(tmp_path: Path) -> None:
+def test_of_columns_of_one_name_the_element_counts_and_the_number_of_a_placemark_is_none(
+    tmp_path: Path,
+) -> None:
     def data(name: str) -> str:
         return f'<Data name="{name}"><value>data</value></Data>'
 
@@ -169,7 +171,7 @@ def test_of_columns_of_one_name_the_element_counts_and_the_id_comes_last(tmp_pat
         "</Placemark>"
     )
     assert properties(tmp_path, content) == {"name": "A", "id": "data"}
-    assert properties(tmp_path, '<Placemark id="p1"/>') == {"id": "p1"}
+    assert properties(tmp_path, '<Placemark id="p1"/>') == {}
 
 
 def test_network_links_are_not_followed(tmp_path: Path) -> None:
