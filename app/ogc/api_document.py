@@ -15,6 +15,7 @@ from app.ogc.properties import SCHEMA, parameter_schema
 from app.openapi.geojson import GEOJSON
 from app.values.version import VERSION
 
+_JSON: Final = "application/json"
 _OBJECT: Final = {"type": "object"}
 _FEATURE: Final = {"$ref": "#/components/schemas/Feature"}
 _PATCH: Final = "application/merge-patch+json"
@@ -25,10 +26,12 @@ _REFUSED_CHANGE: Final = (*_REFUSED, "409", "412", "413", "415", "422")
 def api_document(principal: Principal, instance_name: str, contact: dict[str, str]) -> Any:
     """The description of what the principal can read."""
     paths: dict[str, Any] = {
-        "/": _reading("landing", "The landing page", "application/json"),
-        "/conformance": _reading("conformance", "What is conformed to", "application/json"),
+        "/": _reading("landing", "The landing page", _JSON),
+        "/conformance": _public(
+            _reading("conformance", "The classes conformed to", "application/json")
+        ),
         "/api": _reading("api", "This document", "application/vnd.oai.openapi+json;version=3.0"),
-        "/collections": _reading("collections", "The collections", "application/json"),
+        "/collections": _reading("collections", "The collections", _JSON),
     }
     for collection in COLLECTIONS:
         if principal.may(collection.read):
@@ -63,10 +66,10 @@ def _collection_paths(collection: Collection) -> dict[str, Any]:
         "schema": STRING,
     }
     return {
-        base: _reading(name, f"The collection of {title}", "application/json", tag=name),
+        base: _reading(name, f"The collection of {title}", _JSON, tag=name),
         f"{base}/schema": _reading(f"{name}Schema", "What features have", SCHEMA, tag=name),
-        f"{base}/queryables": _reading(
-            f"{name}Queryables", "What features can be filtered by", SCHEMA, tag=name
+        f"{base}/queryables": _public(
+            _reading(f"{name}Queryables", "What features can be filtered by", SCHEMA, tag=name)
         ),
         f"{base}/items": {
             "get": _read(f"{name}Items", f"A page of {title}", GEOJSON, name, items, own),
@@ -84,6 +87,11 @@ def _collection_paths(collection: Collection) -> dict[str, Any]:
 
 def _reading(operation: str, summary: str, media_type: str, *, tag: str = "service") -> Any:
     return {"get": _read(operation, summary, media_type, tag, ["f"])}
+
+
+def _public(path: Any) -> Any:
+    """A path that needs no credential."""
+    return {"get": path["get"] | {"security": []}}
 
 
 def _read(

@@ -28,9 +28,8 @@ def landing(principal: Principal) -> Response:
 
 
 @bp.get("/conformance")
-@needing(ANY_CREDENTIAL)
-def conformance(_: Principal) -> Response:
-    """The conformance classes."""
+def conformance() -> Response:
+    """The conformance classes, for anyone: QGIS asks for them without the key of the URL."""
     read_query(FormatSchema)
     found = documents.conformance()
     if wants_html():
@@ -76,8 +75,8 @@ def schema(principal: Principal, collection: Collection) -> Response:
     return document(found, properties.SCHEMA)
 
 
-def queryables(_: Principal, collection: Collection) -> Response:
-    """What a collection can be filtered by."""
+def queryables(collection: Collection) -> Response:
+    """What a collection can be filtered by, for anyone, as QGIS asks without the key here too."""
     read_query(FormatSchema)
     found = properties.queryables(collection)
     if wants_html():
@@ -85,14 +84,15 @@ def queryables(_: Principal, collection: Collection) -> Response:
     return document(found, properties.SCHEMA)
 
 
-def _add(collection: Collection, path: str, methods: str, needs: str, view: View) -> None:
-    """Add an operation on a collection."""
-    run = needing(needs)(view)
+def _add(collection: Collection, path: str, methods: str, needs: str | None, view: View) -> None:
+    """Add an operation on a collection. ``needs`` is a permission; None: no credential."""
+    run = view if needs is None else needing(needs)(view)
 
     def endpoint(**ids: str) -> Response:
         return run(collection=collection, **ids)
 
-    endpoint.permission = needs  # type: ignore[attr-defined]
+    if needs is not None:
+        endpoint.permission = needs  # type: ignore[attr-defined]
     endpoint.__doc__ = view.__doc__
     rule, name = f"/collections/{collection.id}{path}", f"{collection.id}_{view.__name__}"
     bp.add_url_rule(rule, name, endpoint, methods=methods.split())
@@ -101,7 +101,7 @@ def _add(collection: Collection, path: str, methods: str, needs: str, view: View
 for each in COLLECTIONS:
     _add(each, "", "GET", each.read, describe_collection)
     _add(each, "/schema", "GET", each.read, schema)
-    _add(each, "/queryables", "GET", each.read, queryables)
+    _add(each, "/queryables", "GET", None, queryables)
     _add(each, "/items", "GET", each.read, views.read_features)
     _add(each, "/items", "POST", each.write, views.create_feature)
     _add(each, "/items", "OPTIONS", each.read, views.methods_of_collection)

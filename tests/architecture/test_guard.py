@@ -13,7 +13,12 @@ from app.site.pages import PageBlueprint
 
 pytestmark = pytest.mark.one_database
 
-PUBLIC = {"reference.openapi": "the description of the API is for everybody"}
+PUBLIC = {
+    "reference.openapi": "the description of the API is for everybody",
+    "ogc.conformance": "QGIS asks without the key of the URL, and the answer has nothing private",
+    "ogc.projects_queryables": "likewise",
+    "ogc.assets_queryables": "likewise",
+}
 
 
 def undeclared(app: Flask) -> Iterator[str]:

@@ -1,15 +1,20 @@
 """The requests with which QGIS edits from version 3.32 on, one after the other.
 
-Debian 12 has an older QGIS, which only reads. These are the requests of its provider
-(``src/providers/wfs/oapif``): it asks what it may do, creates, patches and deletes.
+Debian 12 has an older QGIS, which only reads; ``installed`` edits with a newer one. These are the
+requests of its provider (``src/providers/wfs/oapif``): it asks what it may do, creates, patches and
+deletes.
 """
 
 from __future__ import annotations
+
+from typing import Final
 
 import requests
 
 from tests.clients.service import Layer
 from tests.make import multi_square
+
+EDITED: Final = ["project.deleted", "project.updated", "project.updated", "project.created"]
 
 
 def check_editing(layer: Layer) -> str:
@@ -34,11 +39,15 @@ def check_editing(layer: Layer) -> str:
     assert _patch(session, path, {"geometry": shape}).json()["geometry"] == shape
     assert _patch(session, path, {"properties": {"status": "archived"}}).status_code == 200
     assert session.delete(path, timeout=20).status_code == 204
-    bearer = {"Authorization": f"Bearer {layer.key}"}
-    url = f"{layer.url.removesuffix('/ogc')}/v1/events?per_page=4"
-    types = [each["type"] for each in requests.get(url, headers=bearer, timeout=20).json()["data"]]
-    assert types == ["project.deleted", "project.updated", "project.updated", "project.created"]
+    assert newest_events(layer, 4) == EDITED
     return "the requests of an editing QGIS: a feature created, its boundary changed, deleted"
+
+
+def newest_events(layer: Layer, count: int) -> list[str]:
+    """The types of so many events, the newest first."""
+    url = f"{layer.url.removesuffix('/ogc')}/v1/events?per_page={count}"
+    bearer = {"Authorization": f"Bearer {layer.key}"}
+    return [each["type"] for each in requests.get(url, headers=bearer, timeout=20).json()["data"]]
 
 
 def _allowed(session: requests.Session, url: str) -> set[str]:

@@ -1,4 +1,7 @@
-"""Programs of the machine: Debian's GDAL (gdal-bin) and QGIS (python3-qgis, qgis-providers)."""
+"""Programs of the machine: Debian's GDAL (gdal-bin) and QGIS (python3-qgis, qgis-providers).
+
+``QGIS_PYTHON`` names another Python that has QGIS, such as a script that runs it in a chroot.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +12,11 @@ import subprocess
 from pathlib import Path
 from typing import Any, Final
 
+from tests.clients.editing import EDITED, newest_events
 from tests.clients.service import BOX, Layer
 
 SECONDS: Final = 300
-PYTHON: Final = "/usr/bin/python3"  # which has QGIS
+PYTHON: Final = os.environ.get("QGIS_PYTHON", "/usr/bin/python3")
 _QGIS: Final = Path(__file__).with_name("qgis_program.py")
 _FIELDS: Final = {
     "id": "String", "name": "String", "slug": "String", "external_id": "String",
@@ -58,18 +62,21 @@ def check_ogr(layer: Layer) -> str:
 
 
 def check_qgis(layer: Layer) -> str:
-    """QGIS reads the layer with the key as a password, and in the address."""
+    """QGIS reads the layer with the key as a password, and in the address; with the first it edits
+    it."""
     password = _qgis(layer, layer.url, "any", layer.key)
     address = _qgis(layer, f"{layer.url}?key={layer.reader.token}", "-", "-")
+    edited = password.pop("edited", None)
     assert password == address
     assert abs(password.pop("hectares") - layer.hectares) < 1e-3
+    assert password["crs"] in ("EPSG:4326", "OGC:CRS84")  # that of newer versions
     named = len([number for number in range(layer.count) if number < 10])
     assert password == {
         "valid": True,
         "count": layer.count,
         "reported": layer.count,
         "geometry": "MultiPolygon",
-        "crs": "EPSG:4326",
+        "crs": password["crs"],
         "fields": _FIELDS,
         "in_box": layer.in_box,
         "named": int(layer.count > 42),
@@ -77,21 +84,29 @@ def check_qgis(layer: Layer) -> str:
     }
     assert layer.key not in layer.log()
     assert str(layer.reader.token) not in layer.log()
-    return (
-        f"QGIS: {layer.count:,} features, by box and by attribute; the key is in no line of the log"
-    )
+    said = f"QGIS: {layer.count:,} features, by box and by attribute; no key is in the log"
+    if edited is None:
+        return f"{said}; this version cannot edit"
+    assert edited == [True] * 4
+    assert newest_events(layer, 4) == EDITED
+    return f"{said}; a project created, its boundary changed, archived and deleted, with 4 events"
 
 
 def _qgis(layer: Layer, url: str, user: str, password: str) -> dict[str, Any]:
-    command = [PYTHON, str(_QGIS), url, "projects", user, password, *map(str, BOX)]
+    command = [PYTHON, "-", url, "projects", user, password, *map(str, BOX)]
     environ = {"QT_QPA_PLATFORM": "offscreen", "HOME": str(layer.folder)}
-    found: dict[str, Any] = json.loads(_run(command, environ))
+    found: dict[str, Any] = json.loads(_run(command, environ, _QGIS.read_text()))
     return found
 
 
-def _run(command: list[str], environ: dict[str, str]) -> str:
+def _run(command: list[str], environ: dict[str, str], program: str = "") -> str:
     done = subprocess.run(
-        command, env=os.environ | environ, capture_output=True, text=True, timeout=SECONDS
+        command,
+        env=os.environ | environ,
+        input=program,
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
     )
     assert done.returncode == 0, done.stderr[-2000:]
     return done.stdout

@@ -1,24 +1,49 @@
-"""Reads a layer in QGIS, without a window. Run by Debian's Python, which has QGIS:
+"""Reads and edits a layer in QGIS, without a window. Run by a Python that has QGIS:
 
-python3 tests/clients/qgis_program.py URL COLLECTION USER PASSWORD WEST SOUTH EAST NORTH
+python3 - URL COLLECTION USER PASSWORD WEST SOUTH EAST NORTH < tests/clients/qgis_program.py
 
-Writes what QGIS found of the layer, as JSON. With ``-`` for USER no user name is sent.
+Writes what QGIS found of the layer, as JSON. With ``-`` for USER no user name is sent, and nothing
+is edited. QGIS can edit such layers from version 3.32 on.
 """
 
 import json
 import sys
 
 from qgis.core import (
+    Qgis,
     QgsApplication,
+    QgsFeature,
     QgsFeatureRequest,
+    QgsGeometry,
     QgsRectangle,
     QgsVectorLayer,
     QgsWkbTypes,
 )
 
+SHAPE = "MultiPolygon (((1 1, 1.01 1, 1.01 1.01, 1 1)))"
+MOVED = "MultiPolygon (((2 1, 2.01 1, 2.01 1.01, 2 1)))"
+
+
+def edit(layer):
+    """Add a feature, change its boundary and its status, and delete it. What each step returned."""
+    new = QgsFeature(layer.fields())
+    new.setGeometry(QgsGeometry.fromWkt(SHAPE))
+    new["name"] = "By QGIS"
+    done = [layer.startEditing() and layer.addFeature(new) and layer.commitChanges()]
+    (made,) = [each for each in layer.getFeatures() if each["name"] == "By QGIS"]
+    layer.startEditing()
+    layer.changeGeometry(made.id(), QgsGeometry.fromWkt(MOVED))
+    done.append(layer.commitChanges())
+    layer.startEditing()
+    layer.changeAttributeValue(made.id(), layer.fields().indexOf("status"), "archived")
+    done.append(layer.commitChanges())
+    layer.startEditing()
+    layer.deleteFeature(made.id())
+    return [*done, layer.commitChanges()]
+
 
 def main(url, collection, user, password, *box):
-    """Read the layer: all of it, a box, by an attribute, and with a filter on the server."""
+    """Read the layer: all of it, a box, by an attribute, with a filter on the server. Edit it."""
     application = QgsApplication([], False)
     application.initQgis()
     source = f"url='{url}' typename='{collection}' pagingEnabled='true'"
@@ -43,6 +68,9 @@ def main(url, collection, user, password, *box):
         found["named"] = len(list(layer.getFeatures(request)))
         layer.setSubsetString("\"status\" = 'active' AND \"name\" LIKE 'Stand 0000%'")
         found["subset"] = len(list(layer.getFeatures()))
+        layer.setSubsetString("")
+        if user != "-" and Qgis.QGIS_VERSION_INT >= 33200:
+            found["edited"] = edit(layer)
     sys.stdout.write(json.dumps(found))
     del layer
     application.exitQgis()

@@ -62,7 +62,7 @@ def test_service_tokens_work_from_their_addresses_only(client: Client) -> None:
 def test_without_a_valid_key_the_response_asks_for_one(
     client: Client, headers: dict[str, str]
 ) -> None:
-    for path in ("/ogc", ITEMS, "/ogc/api", "/ogc/conformance", "/ogc/collections"):
+    for path in ("/ogc", ITEMS, "/ogc/api", "/ogc/collections", "/ogc/collections/projects/schema"):
         response = client.app.test_client().get(path, headers=headers)
         assert response.status_code == 401
         challenge = response.headers["WWW-Authenticate"]
@@ -70,6 +70,13 @@ def test_without_a_valid_key_the_response_asks_for_one(
         assert 'Bearer realm="canopy"' in challenge
         assert response.json is not None
         assert response.json["error"]["code"] == "UNAUTHORIZED"
+
+
+@pytest.mark.one_database
+@pytest.mark.parametrize("path", ["conformance", "collections/projects/queryables"])
+def test_anyone_can_read_what_qgis_asks_for_without_the_key(client: Client, path: str) -> None:
+    for f in ("json", "html"):
+        assert client.app.test_client().get(f"/ogc/{path}?f={f}").status_code == 200
 
 
 @pytest.mark.one_database
