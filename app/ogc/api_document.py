@@ -27,9 +27,7 @@ def api_document(principal: Principal, instance_name: str, contact: dict[str, st
     """The description of what the principal can read."""
     paths: dict[str, Any] = {
         "/": _reading("landing", "The landing page", _JSON),
-        "/conformance": _public(
-            _reading("conformance", "The classes conformed to", "application/json")
-        ),
+        "/conformance": _public(_reading("conformance", "What it conforms to", _JSON)),
         "/api": _reading("api", "This document", "application/vnd.oai.openapi+json;version=3.0"),
         "/collections": _reading("collections", "The collections", _JSON),
     }
