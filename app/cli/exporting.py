@@ -33,7 +33,9 @@ from app.projects.service import check_project, list_projects, project_query
 from app.values.files import new_private_file
 
 _SHOWN: Final = 10  # problems in a message
-_FORMATS: Final = {f".{extension}": name for name, (_, extension) in FORMATS_OUT.items()} | {
+_FORMATS: Final = {
+    f".{extension.rpartition('.')[2]}": name for name, (_, extension) in FORMATS_OUT.items()
+} | {
     ".geojson": "geojson",  # and not eudr, which has the same
     ".json": "geojson",
 }

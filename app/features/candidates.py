@@ -31,14 +31,15 @@ class Choices:
     """How the features of a layer are read.
 
     ``default_name`` is the name of features where no column holds names, with a number behind it.
-    ``ignored`` are columns that become nothing. ``close_lines``: closed lines and tracks become
-    boundaries.
+    ``ignored`` are columns that become nothing. ``is_export``: the file was exported from here.
+    ``close_lines``: closed lines and tracks become boundaries.
     """
 
     kind: str
     mapping: ColumnMapping
     default_name: str = ""
     ignored: Collection[str] = ()
+    is_export: bool = False
     close_lines: bool = False
 
 
@@ -115,7 +116,7 @@ def _name(feature: SourceFeature, choices: Choices) -> str:
 def _own_id(feature: SourceFeature, choices: Choices) -> str | None:
     kind = choices.kind.removesuffix("s")
     found = feature.properties.get("id")
-    return found if choices.ignored and isinstance(found, str) and is_id(kind, found) else None
+    return found if choices.is_export and isinstance(found, str) and is_id(kind, found) else None
 
 
 def _geometry(feature: SourceFeature, choices: Choices) -> Boundary | Point | None:
@@ -171,7 +172,7 @@ def _metadata(properties: Mapping[str, Any], choices: Choices) -> dict[str, Any]
         for name, value in properties.items()
         if name not in used and (mapping.metadata is None or name in mapping.metadata)
     }
-    return _before_export(found) if choices.ignored else found
+    return _before_export(found) if choices.is_export else found
 
 
 def _before_export(found: dict[str, Any]) -> dict[str, Any]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -20,6 +21,13 @@ NAME_WORDS: Final = (
 
 _FIELDS: Final = {"projects": PROJECT, "assets": ASSET}
 _DBF_NAME: Final = 10  # characters of a column's name in a shapefile
+_WKT: Final = re.compile(r"(MULTI)?(POINT|POLYGON) ?Z? ?\(")
+# What GDAL's driver LIBKML makes of any KML file; ``id2`` is a second ``id``.
+_ALWAYS_OF_KML: Final = frozenset({"tessellate", "extrude", "visibility"})
+_OF_KML: Final = _ALWAYS_OF_KML | {
+    *("timestamp", "begin", "end", "altitudemode", "altitudemo", "draworder", "icon", "snippet"),
+    "id2",
+}
 _OF_EXPORT: Final = {"created_at", "updated_at"}  # columns that the files of an export have
 
 
@@ -125,15 +133,26 @@ def guess_name_column(scan: LayerScan) -> str | None:
     return min(likely, key=unlikeliness, default=None)
 
 
-def ignored_columns(columns: Iterable[str], kind: str) -> frozenset[str]:
-    """The columns of a file that was exported from here which say what nobody can set, such as
-    the area; none of another file."""
-    names = {column.casefold(): column for column in columns}
-    if not names.keys() >= _OF_EXPORT:
-        return frozenset()
+def is_export(scan: LayerScan) -> bool:
+    """Whether the file was exported from here, by its columns."""
+    return {column.casefold() for column in scan.columns} >= _OF_EXPORT
+
+
+def ignored_columns(scan: LayerScan, kind: str) -> frozenset[str]:
+    """The columns that become nothing: those that GDAL adds to what it reads from KML, and of a
+    file that was exported from here those which say what nobody can set, such as the area, or have
+    the geometry once more, as GDAL keeps it."""
+    names = {column.casefold(): column for column in scan.columns}
+    of_kml = _OF_KML if names.keys() >= _ALWAYS_OF_KML else frozenset()
+    found = of_kml | (_of_export(scan, kind) if is_export(scan) else frozenset())
+    return frozenset(column for name, column in names.items() if name in found)
+
+
+def _of_export(scan: LayerScan, kind: str) -> frozenset[str]:
     fixed = [field.name for field in _FIELDS[kind] if field.writable != "always"]
     found = {short for name in fixed for short in (name, name[:_DBF_NAME])}
-    return frozenset(column for name, column in names.items() if name in found)
+    found |= {name.casefold() for name, use in scan.columns.items() if _WKT.match(str(use.first))}
+    return frozenset(found)
 
 
 def _usual_column(field: Field, columns: Sequence[str]) -> str | None:

@@ -47,12 +47,13 @@ def _cut_off(name: str, known: Collection[str]) -> str | None:
 
 def _text(value: Any) -> str:
     """A value as a file of texts has it: 6, 6.0 and "6" are the same, and so are true and 1, and a
-    value that is missing and one that is empty."""
+    value that is missing and one that is empty. GDAL writes 15 digits of a number."""
     value = value.strip() if isinstance(value, str) else value
     if isinstance(value, bool) or value in ("true", "false"):
         return "1.0" if value in (True, "true") else "0.0"
     if isinstance(value, int | float) or (isinstance(value, str) and _NUMBER.fullmatch(value)):
-        return repr(float(value))
+        number = float(value)
+        return repr(number) if number.is_integer() else f"{number:.15g}"
     if isinstance(value, str):
         return value
     return "" if value is None else dumps(value).decode()

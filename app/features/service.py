@@ -14,6 +14,7 @@ from app.features.mapping import ColumnMapping as ColumnMapping
 from app.features.mapping import LayerScan as LayerScan
 from app.features.mapping import guess_mapping as guess_mapping
 from app.features.mapping import ignored_columns as ignored_columns
+from app.features.mapping import is_export as is_export
 from app.features.mapping import mapped_fields as mapped_fields
 from app.features.project_targets import ProjectTargets as ProjectTargets
 from app.features.reader_process import Batch as Batch

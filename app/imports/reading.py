@@ -26,6 +26,7 @@ from app.features.service import (
     Unusable,
     guess_mapping,
     ignored_columns,
+    is_export,
     problem_of,
 )
 from app.formats.features import FileInvalid, Layer
@@ -131,7 +132,8 @@ def _plan(
     with in_transaction():
         found = locked(leased)
         found.mapping, found.match = mapping.as_json(), match
-    choices = Choices(kind, mapping, layer.name, ignored_columns(layer.columns, kind), close_lines)
+    ignored = ignored_columns(scan, kind)
+    choices = Choices(kind, mapping, layer.name, ignored, is_export(scan), close_lines)
     matcher = targets.matcher(leased.account_id, match, repeated)  # type: ignore[arg-type]
     return Plan(layer, crs, choices, match, matcher)  # type: ignore[arg-type]
 

@@ -23,7 +23,7 @@ FORMATS_OUT: Final[dict[str, tuple[str, str]]] = {
     "csv": ("text/csv; charset=utf-8", "csv"),
     "kml": ("application/vnd.google-earth.kml+xml", "kml"),
     "gpkg": ("application/geopackage+sqlite3", "gpkg"),
-    "shp": ("application/zip", "zip"),
+    "shp": ("application/zip", "shp.zip"),  # GDAL opens it without /vsizip/
     "gpx": ("application/gpx+xml", "gpx"),
     "eudr": ("application/geo+json", "geojson"),
 }

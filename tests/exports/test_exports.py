@@ -85,7 +85,7 @@ def test_the_name_of_the_file(client: Client) -> None:
         ("projects?format=geojson", f"{slug}-projects-{today}.geojson"),
         ("projects", f"{slug}-projects-{today}.geojson"),
         ("projects?format=eudr", f"{slug}-projects-eudr-{today}.geojson"),
-        ("assets?format=shp", f"{slug}-assets-{today}.zip"),
+        ("assets?format=shp", f"{slug}-assets-{today}.shp.zip"),
     ):
         headers = client.get(f"/v1/exports/{query}").headers
         assert headers["Content-Disposition"] == f'attachment; filename="{name}"'

@@ -62,7 +62,7 @@ def test_lines_are_closed_on_request_only() -> None:
 def test_a_feature_that_was_exported_knows_its_project() -> None:
     project_id = "proj_01k9zq3mgse2j7tbyw5c4r8nhd"
     properties = {"name": "A", "id": project_id, "soil": "loam"}
-    exported = replace(BY_NAME, ignored={"id"})
+    exported = replace(BY_NAME, ignored={"id"}, is_export=True)
     made = prepare(SourceFeature(1, None, properties), exported)
     assert isinstance(made, Candidate)
     assert (made.own_id, made.values) == (project_id, {"metadata_json": '{"soil":"loam"}'})
@@ -81,7 +81,7 @@ def test_a_feature_that_was_exported_knows_its_project() -> None:
 def test_metadata_are_as_before_the_export(
     columns: dict[str, Any], metadata: dict[str, Any]
 ) -> None:
-    exported = replace(BY_NAME, ignored={"id"})
+    exported = replace(BY_NAME, ignored={"id"}, is_export=True)
     made = prepare(SourceFeature(1, None, {"name": "A", **columns}), exported)
     assert isinstance(made, Candidate)
     assert json.loads(made.values["metadata_json"]) == metadata

@@ -12,6 +12,7 @@ from app.features.mapping import (
     guess_mapping,
     guess_name_column,
     ignored_columns,
+    is_export,
     mapped_fields,
 )
 
@@ -92,9 +93,27 @@ def test_a_mapping_is_kept_as_json() -> None:
 
 @pytest.mark.parametrize("columns", [EXPORTED, SHORTENED, tuple(map(str.upper, EXPORTED))])
 def test_what_nobody_can_set_is_left_out_of_an_exported_file(columns: tuple[str, ...]) -> None:
-    ignored = {name.casefold()[:10] for name in ignored_columns(columns, "projects")}
+    scan = scanned(dict.fromkeys(columns))
+    ignored = {name.casefold()[:10] for name in ignored_columns(scan, "projects")}
+    assert is_export(scan)
     assert ignored == {"id", "slug", "area_hecta", "status", "created_at", "updated_at"}
 
 
 def test_another_file_may_have_columns_of_these_names() -> None:
-    assert ignored_columns(("id", "status", "slug", "name"), "projects") == frozenset()
+    columns = dict.fromkeys(("id", "status", "slug", "name"))
+    assert ignored_columns(scanned(columns | {"wkt": "POINT (1 2)"}), "projects") == frozenset()
+
+
+def test_the_columns_that_gdal_adds_to_kml_are_left_out() -> None:
+    added = {"tessellate": -1, "extrude": 0, "visibility": -1, "altitudeMode": None, "icon": None}
+    scan = scanned({"name": "A", "begin": None, "soil": "clay", **added})
+    assert ignored_columns(scan, "projects") == {"begin", *added}
+    assert ignored_columns(scanned({"name": "A", "begin": "2026"}), "projects") == frozenset()
+
+
+def test_the_geometry_that_gdal_keeps_as_a_column_is_left_out_of_an_exported_file() -> None:
+    shape = "MULTIPOLYGON (((0 0,1 0,1 1,0 0)))"
+    columns = dict.fromkeys(EXPORTED) | {"geometry": shape, "WKT": "POLYGON((0 0,1 0,1 1,0 0))"}
+    ignored = ignored_columns(scanned(columns | {"name": "Point (of interest)"}), "projects")
+    assert {"geometry", "WKT"} <= ignored
+    assert "name" not in ignored

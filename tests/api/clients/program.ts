@@ -8,7 +8,7 @@ type Schemas = components["schemas"];
 
 const baseUrl = process.env["ADDRESS"]!;
 const headers = { Authorization: `Bearer ${process.env["KEY"]}` };
-const client = createClient<paths>({ baseUrl, headers });
+const client = createClient<paths, "application/json">({ baseUrl, headers });
 const said: Record<string, unknown> = {};
 
 // Positions of two numbers, and one of three.
@@ -81,7 +81,7 @@ said["refused"] = [refused.response.status, error.error.code, error.error.detail
 const nowhere = { project_id: "proj_01arz3ndektsv4rrffq69g5fav" };
 const absent = await client.GET("/v1/projects/{project_id}", { params: { path: nowhere } });
 said["not_there"] = [absent.response.status, absent.error?.error.code];
-const nobody = await createClient<paths>({ baseUrl }).GET("/v1/auth/verify");
+const nobody = await createClient<paths, "application/json">({ baseUrl }).GET("/v1/auth/verify");
 const invalid = nobody.error && "valid" in nobody.error ? nobody.error.valid : undefined;
 said["without_key"] = [nobody.response.status, invalid];
 

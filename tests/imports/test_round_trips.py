@@ -1,0 +1,109 @@
+"""What was exported, and written again by GDAL, changes nothing when it is imported."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import pyogrio
+import pytest
+
+from app.policy.files import FORMATS_OUT
+from tests.formats.readers.gdal import DISTRICTS, zipped
+from tests.imports.making import features_of, read, upload, work
+from tests.make import Client, make_project
+
+pytestmark = [
+    pytest.mark.one_database,
+    pytest.mark.filterwarnings("ignore:Normalized/laundered field name"),  # of shapefiles
+    pytest.mark.filterwarnings("ignore:Value 'MULTIPOLYGON"),  # a text of a shapefile, cut off
+]
+
+EXPORTED: Final = ("geojson", "geojsonl", "csv", "kml", "gpkg", "shp")
+# What GDAL writes each format with, and how.
+WRITTEN: Final[dict[str, tuple[str, dict[str, Any]]]] = {
+    "geojson": ("GeoJSON", {}),
+    "geojsonl": ("GeoJSONSeq", {"layer_options": {"COORDINATE_PRECISION": "9"}}),  # 7 by default
+    "csv": ("CSV", {"layer_options": {"GEOMETRY": "AS_WKT"}}),
+    "kml": ("KML", {}),
+    "gpkg": ("GPKG", {}),
+    "shp": ("ESRI Shapefile", {"encoding": "UTF-8"}),
+}
+SEVERAL: Final = [
+    pytest.param(before, after, marks=() if before == after else pytest.mark.slow)
+    for before in EXPORTED
+    for after in WRITTEN
+]
+
+
+@pytest.fixture
+def districts(client: Client) -> int:
+    """Some districts with metadata of each type. Gives their number."""
+    for number, each in enumerate(DISTRICTS[:8]):
+        make_project(
+            client,
+            name=each["properties"]["district"],
+            geometry=each["geometry"],
+            description="A text, “quoted”; über Wälder",
+            metadata={"region": number, "share": number / 7, "old": number % 2 == 0, "code": "007"},
+        )
+    make_project(client, name="Without a boundary", geometry=None, external_id="W-1")
+    return 9
+
+
+def exported(client: Client, name: str, folder: Path) -> Path:
+    response = client.get(f"/v1/exports/projects?format={name}")
+    assert response.status_code == 200, response.get_data(as_text=True)
+    path = folder / f"exported.{FORMATS_OUT[name][1]}"
+    path.write_bytes(response.get_data())
+    return path
+
+
+def written_again(source: Path, name: str, folder: Path) -> Path:
+    """A copy of the layer by GDAL."""
+    options = {"GEOM_POSSIBLE_NAMES": "geometry"} if source.suffix == ".csv" else {}
+    opened = f"/vsizip/{source}" if source.suffix == ".zip" else source
+    meta, _, shapes, values = pyogrio.raw.read(opened, datetime_as_string=True, **options)
+    driver, how = WRITTEN[name]
+    target = folder / "again"
+    target.mkdir()
+    pyogrio.raw.write(
+        target / f"districts.{name}",
+        shapes,
+        [np.asarray(each) for each in values],
+        list(meta["fields"]),
+        driver=driver,
+        crs="EPSG:4326",
+        geometry_type="MultiPolygon" if name in ("gpkg", "shp") else "Unknown",
+        promote_to_multi=name in ("gpkg", "shp"),
+        **how,
+    )
+    return zipped(target) if name == "shp" else target / f"districts.{name}"
+
+
+def counts(client: Client, path: Path) -> dict[str, int]:
+    """What importing a file would do, by verdict."""
+    response = upload(client, path.read_bytes(), path.name)
+    assert response.status_code == 202, response.json
+    work(client)
+    record = read(client, response.json["data"]["id"])
+    assert record["status"] == "ready", record["message"]
+    different = [each for each in features_of(client, record) if each["verdict"] != "same"]
+    assert different == []
+    return {word: number for word, number in record["counts"].items() if number}
+
+
+@pytest.mark.parametrize("name", EXPORTED)
+def test_an_export_changes_nothing(
+    client: Client, districts: int, name: str, tmp_path: Path
+) -> None:
+    assert counts(client, exported(client, name, tmp_path)) == {"same": districts}
+
+
+@pytest.mark.parametrize(("before", "after"), SEVERAL)
+def test_an_export_that_gdal_has_written_again_changes_nothing(
+    client: Client, districts: int, before: str, after: str, tmp_path: Path
+) -> None:
+    copy = written_again(exported(client, before, tmp_path), after, tmp_path)
+    assert counts(client, copy) == {"same": districts}
