@@ -13,8 +13,22 @@ from app.cli.plans import larger_plan
 from app.policy.imports import VERDICTS
 
 _PROBLEMS_SHOWN: Final = 3
+_REJECTED_SHOWN: Final = 20
 _ROWS_SHOWN: Final = 200  # of a table
 _PROPERTY: Final = "properties."
+
+
+CHOOSE_CRS: Final = (
+    "The file does not say which coordinate system it uses. If its coordinates are longitude and "
+    "latitude, add --crs EPSG:4326; otherwise add --crs with the code of their system, such as "
+    "--crs EPSG:25832."
+)
+
+
+def lacks_crs(record: dict[str, Any]) -> bool:
+    """Whether an import that was read cannot be applied until somebody names the system of its
+    coordinates."""
+    return record["status"] == "ready" and record["message"] is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +86,8 @@ class Outcomes:
 
     def warnings(self) -> Iterator[str]:
         """What was left out, or was probably not meant, in a sentence or two each."""
+        if lacks_crs(self.record):
+            yield CHOOSE_CRS
         yield from self.record["notes"]
         if number := sum(row.is_namesake for row in self.of("new")):
             yield _namesakes(number, dry_run=self.dry_run)
@@ -173,13 +189,15 @@ def _show_rejected(rows: Sequence[Any]) -> None:
     if not rows:
         return
     click.echo("Rejected (features are counted from 1; parts, rings and positions from 0):")
-    for row in rows:
+    for row in rows[:_REJECTED_SHOWN]:
         click.echo(f"feature {row.number}  {row.name or '(no name)'}")
         for problem in row.problems[:_PROBLEMS_SHOWN]:
             click.echo(f"  {_place(problem)}{problem['message']}")
         left = len(row.problems) - _PROBLEMS_SHOWN
         if left > 0:
             click.echo(f"  … and {left} more; --json lists all.")
+    if len(rows) > _REJECTED_SHOWN:
+        click.echo(f"… and {len(rows) - _REJECTED_SHOWN:,} more features; --json lists all.")
     click.echo()
 
 

@@ -17,7 +17,7 @@ from app.account.service import read_account
 from app.auth.operator import acting_for, first_owner
 from app.auth.principal import Principal
 from app.cli.context import in_database
-from app.cli.import_output import Outcomes, plan_warning
+from app.cli.import_output import CHOOSE_CRS, Outcomes, lacks_crs, plan_warning
 from app.cli.output import CommandError, account_option, examples, json_option, show_json
 from app.db.transactions import transaction
 from app.imports import service
@@ -180,6 +180,8 @@ def _run(
         record = service.read_import(owner, import_id)
         if record["status"] == "failed":
             raise CommandError(record["message"])
+        if not dry_run and lacks_crs(record):
+            raise CommandError(CHOOSE_CRS)
         if not dry_run:
             _apply(owner, import_id, choices, record, quiet=quiet)
         record = service.read_import(owner, import_id)

@@ -8,6 +8,7 @@ import pytest
 
 from tests.cli.conftest import Run
 from tests.cli.features import features_file, imported, projects
+from tests.formats.readers.gdal import write, zipped
 from tests.make import Client, square
 from tests.make.features import DISTRICTS
 
@@ -99,3 +100,23 @@ def test_a_missing_file_or_account(run: Run, client: Client, tmp_path: Path) -> 
     nobody = run("import", str(DISTRICTS), "--account", "nobody")
     assert nobody.exit_code == 1
     assert "nobody" in nobody.stderr
+
+
+def test_a_file_without_a_coordinate_system_is_imported_when_one_is_named(
+    run: Run, client: Client, tmp_path: Path
+) -> None:
+    folder = tmp_path / "utm"
+    folder.mkdir()
+    write(folder / "stands.shp", "ESRI Shapefile", crs="EPSG:32610", geometry_type="MultiPolygon")
+    path = zipped(folder, ".prj")
+    words = ("import", str(path), "--account", client.account_id)
+    planned = run(*words, "--dry-run")
+    assert planned.exit_code == 1
+    assert "Warning: The file does not say which coordinate system it uses." in planned.stderr
+    assert planned.stdout.count("\nfeature ") == 20
+    assert "… and 4 more features; --json lists all." in planned.stdout
+    refused = run(*words)
+    assert (refused.exit_code, projects(client)) == (1, {})
+    assert "add --crs" in refused.stderr
+    assert run(*words, "--crs", "EPSG:32610").exit_code == 0
+    assert len(projects(client)) == 24
