@@ -25,7 +25,10 @@ from tests.architecture.documents import documents
 from tests.docs.pages import blocks, commands
 from tests.make import Client
 
-PAGES = ("README.md", "docs/api-conventions.md", "docs/tour.md")
+PAGES = (
+    *("README.md", "docs/api-conventions.md", "docs/tour.md", "docs/imports.md", "docs/exports.md"),
+    *("docs/ogc-api-features.md", "docs/gis-programs.md"),
+)
 REFUSED = {"color=green": 400}  # part of an address, and the status that its page tells of
 ADDRESS = "http://127.0.0.1:8000"
 LEFT_OUT = "…"
