@@ -17,6 +17,7 @@ from app.ogc.features import shown_geometry
 from app.ogc.items import project_of, read_record
 from app.projects import service as projects
 from app.shapes import CRS84
+from app.values.strict_json import dumps
 
 Values = dict[str, Any]
 
@@ -102,7 +103,7 @@ def _keep_same_boundary(values: Values, stored: str | None) -> None:
     boundary: Boundary | None = values.get("geometry")
     if boundary is None or stored is None:
         return
-    is_same = shown_geometry(boundary.text) == shown_geometry(stored)
+    is_same = dumps(shown_geometry(boundary.text)) == dumps(shown_geometry(stored))
     if is_same or (content_crs() is not CRS84 and is_same_boundary(boundary.text, stored)):
         del values["geometry"]
 

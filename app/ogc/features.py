@@ -18,20 +18,17 @@ from app.values.strict_json import Fragment, dumps
 
 _POLYGON: Final = '{"type":"Polygon","coordinates":'
 _COORDINATES: Final = slice(len(_POLYGON), -1)
-_MULTI: Final = '{"type":"MultiPolygon","coordinates":'
+_MULTI: Final = '{"type":"MultiPolygon"'
 _POINT: Final = '{"type":"Point"'
-_BEFORE: Final = f"{_MULTI}["
-_AFTER: Final = "]}"
-_NOWHERE: Final = ("null", "", "")
 _METADATA: Final = "stored_metadata"  # the last two columns of a row
 _GEOMETRY: Final = "stored_geometry"
 
 
-def feature_texts(
+def features(
     collection: Collection, rows: Iterable[tuple[Any, ...]], crs: Crs
-) -> Iterator[tuple[str, str, str]]:
-    """Each row of the collection's source as the text of a Feature, in three parts: what is before
-    its coordinates, these, and what is after them. To join them here would copy them once more."""
+) -> Iterator[tuple[dict[str, Any], int]]:
+    """Each row of the collection's source as a Feature, which ``dumps`` writes, and how many bytes
+    its geometry has."""
     read = row_reader(collection.type.property_fields, _METADATA, _GEOMETRY)
     keys = collection.type.metadata_properties
     for row in rows:
@@ -39,11 +36,14 @@ def feature_texts(
         metadata, geometry = properties.pop(_METADATA), properties.pop(_GEOMETRY)
         if metadata is not None:
             properties |= keys(metadata)
-        before, coordinates, after = _NOWHERE if geometry is None else _parts(geometry, crs)
         yield (
-            f'{{"type":"Feature","id":"{properties["id"]}","geometry":{before}',
-            coordinates,
-            f'{after},"properties":{dumps(properties).decode()}}}',
+            {
+                "type": "Feature",
+                "id": properties["id"],
+                "geometry": None if geometry is None else shown_geometry(geometry, crs),
+                "properties": properties,
+            },
+            len(geometry or ""),
         )
 
 
@@ -51,27 +51,22 @@ def feature(collection: Collection, record: dict[str, Any], crs: Crs) -> dict[st
     """The Feature of a record of ``/v1``, which ``dumps`` writes."""
     made = collection.type.feature(record).as_geojson()
     if made["geometry"] is not None:
-        made["geometry"] = Fragment(shown_geometry(dumps(made["geometry"]).decode(), crs))
+        made["geometry"] = shown_geometry(dumps(made["geometry"]).decode(), crs)
     return made
 
 
-def shown_geometry(text: str, crs: Crs = CRS84) -> str:
-    """The text of a stored geometry as it is shown: a MultiPolygon or a Point."""
-    return "".join(_parts(text, crs))
-
-
-def _parts(text: str, crs: Crs) -> tuple[str, str, str]:
-    """Likewise in three parts, the second of which has the coordinates."""
+def shown_geometry(text: str, crs: Crs = CRS84) -> Any:
+    """A stored geometry as it is shown, a MultiPolygon or a Point, which ``dumps`` writes."""
     if crs is not CRS84:
         text = from_degrees(text, crs)
     if text.startswith(_POLYGON):
-        return _BEFORE, text[_COORDINATES], _AFTER
+        return {"type": "MultiPolygon", "coordinates": [Fragment(text[_COORDINATES])]}
     if not text.startswith((_MULTI, _POINT)):  # it was written with SQL, with other spaces
         geometry = orjson.loads(text)
         ordered = {"type": geometry["type"], "coordinates": geometry["coordinates"]}
         if geometry["type"] == "Polygon":
-            return _parts(dumps(ordered).decode(), CRS84)
-    return "", text, ""
+            return shown_geometry(dumps(ordered).decode())
+    return Fragment(text)
 
 
 def as_stored(geometry: Any) -> Any:

@@ -18,7 +18,7 @@ from app.http.urls import absolute_url
 from app.listing.intersecting import TooMuchToCompare
 from app.listing.selecting import CursorInvalid, SelectedPage, Selection, select_page
 from app.ogc.collections import Collection, links
-from app.ogc.features import feature, feature_texts
+from app.ogc.features import feature, features
 from app.ogc.parameters import Query, refused
 from app.ogc.responses import HTML, feature_response, features_response, next_url, other_format
 from app.openapi.geojson import GEOJSON
@@ -30,7 +30,7 @@ from app.values import clock
 from app.values.ids import is_id
 from app.values.strict_json import dumps
 
-_BLOCK: Final = 256 * 1024  # characters that are written at once
+_BLOCK: Final = 256 * 1024  # bytes of geometries that are written at once
 
 
 def features_page(principal: Principal, collection: Collection, query: Query) -> Response:
@@ -108,18 +108,17 @@ def _collection_blocks(
     page: SelectedPage, collection: Collection, crs: Crs, cursors: list[str]
 ) -> Iterator[bytes]:
     """A FeatureCollection in blocks. The cursor of the next page is added to ``cursors``."""
-    returned, size, parts = 0, 0, ['{"type":"FeatureCollection","features":[']
-    for text in feature_texts(collection, page.rows, crs):
-        if returned:
-            parts.append(",")
-        parts += text
-        returned += 1
-        size += len(text[1]) + len(text[2])
+    before, returned, size, some = b'{"type":"FeatureCollection","features":[', 0, 0, []
+    for made, geometry_bytes in features(collection, page.rows, crs):
+        some.append(made)
+        size += geometry_bytes
         if size > _BLOCK:
-            yield "".join(parts).encode()
-            size, parts = 0, []
-    parts.append("],")
-    yield "".join(parts).encode() + _ending(page, collection, returned, cursors)
+            yield before + dumps(some)[1:-1]
+            before, returned, size, some = b",", returned + len(some), 0, []
+    if some:
+        yield before + dumps(some)[1:-1]
+    end = _ending(page, collection, returned + len(some), cursors)
+    yield (b"" if some or returned else before) + b"]," + end
 
 
 def _ending(page: SelectedPage, collection: Collection, returned: int, cursors: list[str]) -> bytes:
