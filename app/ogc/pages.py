@@ -19,7 +19,9 @@ from app.site.pages import page
 from app.site.svg_map import Outline, draw
 from app.values.records import row_reader
 
-_COLUMNS: Final = ("type", "status", "area_hectares", "updated_at")  # after the name, if there
+_COLUMNS: Final = {  # after the name, if there, and their headings
+    "type": "Type", "status": "Status", "area_hectares": "Hectares", "updated_at": "Last change",
+}  # fmt: skip
 
 
 def landing_page(principal: Principal, document: Mapping[str, Any]) -> Response:
@@ -74,7 +76,7 @@ def features_page(principal: Principal, collection: Collection, query: Query) ->
             "ogc_items.html",
             collection.title,
             collection=collection,
-            columns=[name for name in _COLUMNS if name in fields],
+            columns={name: text for name, text in _COLUMNS.items() if name in fields},
             records=[record for record, _ in rows],
             matched=found.matched,
             next=None if cursor is None else next_url(cursor),
