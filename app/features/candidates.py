@@ -66,7 +66,8 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """A feature that cannot be imported, with all its problems."""
+    """A feature that cannot be imported, with all its problems. ``name`` is cut off where it is
+    too long, and lacks what cannot be stored."""
 
     number: int
     name: str
@@ -85,7 +86,7 @@ def prepare(feature: SourceFeature, choices: Choices) -> Candidate | Rejected:
     except GeometryInvalid as error:
         problems += error.problems
     if problems:
-        return Rejected(feature.number, name, tuple(problems))
+        return Rejected(feature.number, _listed(name), tuple(problems))
     return Candidate(
         feature.number,
         name,
@@ -111,6 +112,12 @@ def _name(feature: SourceFeature, choices: Choices) -> str:
     if choices.mapping.name is None and choices.default_name:
         return f"{choices.default_name[: NAME_LENGTH - 10]} {feature.number}"
     return feature_name(feature.properties, choices.mapping.name)
+
+
+def _listed(name: str) -> str:
+    """A name that may be no good, for the list of features."""
+    text = "".join(character for character in name[:NAME_LENGTH] if character.isprintable())
+    return f"{text}…" if len(name) > NAME_LENGTH else text
 
 
 def _own_id(feature: SourceFeature, choices: Choices) -> str | None:

@@ -144,7 +144,7 @@ def _serve(path: Path, connection: Connection, theirs: Connection, is_bounded: b
     if is_bounded:
         _bound_resources()
     reader: Reader | None = None
-    with suppress(EOFError, BrokenPipeError):
+    with suppress(EOFError, ConnectionError):  # the other one has died
         while True:
             name, *arguments = connection.recv()
             try:

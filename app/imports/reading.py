@@ -35,7 +35,7 @@ from app.imports.leases import Leased, end_step, locked
 from app.imports.progress import NO_PROGRESS, Progress, Transaction
 from app.imports.remembered import remembered_mapping
 from app.models import Import
-from app.policy.files import FEATURES
+from app.policy.files import FEATURES, NAMES_LENGTH
 from app.values.text import unstorable
 
 # Which layer of a GPX file an import takes when it is not told.
@@ -144,7 +144,6 @@ def _store(leased: Leased, batch: Batch, matcher: Matcher, in_transaction: Trans
         found = locked(leased)
         insert_features(rows)
         found.progress_done += len(rows)
-        found.tries = 1
 
 
 def _row(leased: Leased, item: Candidate | Rejected, matcher: Matcher) -> dict[str, Any]:
@@ -161,8 +160,7 @@ def _row(leased: Leased, item: Candidate | Rejected, matcher: Matcher) -> dict[s
 def _layer(found: Import, opened: Opened) -> Layer:
     """The layer that is imported."""
     names = [layer.name for layer in opened.layers]
-    if any(map(unstorable, [*names, *(name for each in opened.layers for name in each.columns)])):
-        raise FileInvalid("The name of a layer or column has characters that cannot be stored.")
+    _check_names([*names, *(name for each in opened.layers for name in each.columns)])
     if not names:
         raise FileInvalid("The file has no features.")
     if found.layer is not None:
@@ -171,6 +169,17 @@ def _layer(found: Import, opened: Opened) -> Layer:
         raise FileInvalid(f"The file has no layer {found.layer!r}. It has: {_listed(names)}.")
     usual = [name for name in _FIRST[found.kind] if opened.format == "gpx" and name in names]
     return opened.layers[names.index(usual[0])] if usual else opened.layers[0]
+
+
+def _check_names(names: Sequence[str]) -> None:
+    """Whether the names of layers and columns can be stored and shown."""
+    if any(map(unstorable, names)):
+        raise FileInvalid("The name of a layer or column has characters that cannot be stored.")
+    if sum(map(len, names)) > NAMES_LENGTH:
+        raise FileInvalid(
+            f"The names of the layers and columns have more than {NAMES_LENGTH:,} characters "
+            "together. Shorten them, or leave out some layers or columns."
+        )
 
 
 def _layer_record(layer: Layer) -> dict[str, Any]:

@@ -33,6 +33,7 @@ POSITIONS: Final = 5_000_000  # in all features of a layer
 LAYERS: Final = 100
 COLUMNS: Final = 500
 COLUMN_NAME_LENGTH: Final = 1000  # survey forms name columns by whole questions
+NAMES_LENGTH: Final = 100_000  # of all layers and columns together, which an import shows
 VALUE_BYTES: Final = 1024 * 1024  # of one value of a column
 GEOMETRY_BYTES: Final = 32 * 1024 * 1024  # of one geometry, as the file has it
 FEATURE_TOKENS: Final = 3_000_000  # of a GeoJSON feature: keys, values, brackets; 300 MB of memory

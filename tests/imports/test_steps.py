@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
+from app.imports import leases, reading
 from app.imports import steps as jobs_steps
+from app.policy.imports import BATCH_FEATURES
 from tests.imports.making import act, features_of, projects, read, ready, upload, work
 from tests.make import Client, event_types, make_asset, make_project, square
 from tests.make.features import DISTRICTS, collection, feature
@@ -178,6 +180,39 @@ def test_a_step_that_fails_leaves_the_others_alone(
     work(client)
     assert read(client, first)["status"] == "reading"
     assert read(client, second)["status"] == "ready"
+
+
+def test_a_name_that_cannot_be_stored_is_listed_without_that(client: Client) -> None:
+    names = ["a\0b", "x" * 100_000]
+    record = ready(client, *(feature(square(), name=name) for name in names))
+    assert (record["status"], counts(record)) == ("ready", (0, 0, 0, 2))
+    assert [one["name"] for one in features_of(client, record)] == ["ab", "x" * 200 + "…"]
+
+
+def test_names_of_columns_that_are_long_together_are_refused(client: Client) -> None:
+    record = ready(client, feature(square(), **{f"{n:03}" + "x" * 300: n for n in range(400)}))
+    assert record["status"] == "failed"
+    assert "more than 100,000 characters together" in record["message"]
+
+
+def test_a_step_that_fails_again_and_again_ends(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    content = collection(*(feature(square(n), name=f"P{n}") for n in range(BATCH_FEATURES + 1)))
+    import_id = upload(client, content).json["data"]["id"]
+    feature_row = reading.feature_row
+
+    def fail_late(account_id: str, own_id: str, item: Any, decision: Any) -> Any:
+        if item.number > BATCH_FEATURES:
+            raise ZeroDivisionError
+        return feature_row(account_id, own_id, item, decision)
+
+    monkeypatch.setattr(reading, "feature_row", fail_late)
+    monkeypatch.setattr(leases, "LEASE_SECONDS", 0)
+    work(client)
+    record = read(client, import_id)
+    assert record["status"] == "failed"
+    assert record["message"] == "The import ended unexpectedly several times."
 
 
 def test_points_become_assets(client: Client) -> None:
