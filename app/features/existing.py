@@ -17,6 +17,7 @@ from app.db.search_index import box_values, candidates, overlaps_box
 from app.geometry import SAME_WITHIN, Boundary, Bounds, is_same_boundary
 from app.models import Project
 from app.policy.fields import PROJECT
+from app.policy.imports import SAME_BOX
 from app.values.records import columns
 from app.values.text import fold
 
@@ -39,6 +40,12 @@ _HAS_SLUG = CompiledQuery(columns_of(Project, Project.id).where(Project.slug == 
 _BY_SLUG = CompiledQuery(_FOUND.where(Project.slug == bindparam("slug")))
 _BY_NAME = CompiledQuery(
     _FOUND.where(Project.name_key == bindparam("name_key")).order_by(Project.id).limit(2)
+)
+_HAS_BOX: Final = tuple(
+    _TABLE.c[side].between(bindparam(f"least_{side}"), bindparam(f"most_{side}")) for side in _SIDES
+)
+_BY_NAME_AND_BOX = CompiledQuery(
+    _FOUND.where(Project.name_key == bindparam("name_key"), *_HAS_BOX).limit(SAME_BOX)
 )
 _BY_EXTERNAL_ID = CompiledQuery(_FOUND.where(Project.external_id == bindparam("external_id")))
 
@@ -68,8 +75,12 @@ def with_external_id(account_id: str, external_id: str) -> Any:
     return _BY_EXTERNAL_ID.first(account_id=account_id, external_id=external_id)
 
 
-def with_boundary(account_id: str, boundary: Boundary) -> list[Any]:
-    """The projects with this boundary but for rounding, found by the box around it."""
+def with_boundary(account_id: str, boundary: Boundary, name: str) -> list[Any]:
+    """The projects with this boundary but for rounding, found by the box around it.
+
+    Where very many have this box, only those that have the name too: else a file of features with
+    one box would take hours.
+    """
     dialect = engine().dialect.name
     west, south, east, north = boundary.bounds
     longitude, latitude = (west + east) / 2, (south + north) / 2
@@ -84,15 +95,14 @@ def with_boundary(account_id: str, boundary: Boundary) -> list[Any]:
     for side, value in zip(_SIDES, boundary.bounds, strict=True):
         values |= {f"least_{side}": value - SAME_WITHIN, f"most_{side}": value + SAME_WITHIN}
     found = _by_box(dialect).all(**values)
+    if len(found) == SAME_BOX:
+        found = _BY_NAME_AND_BOX.all(**values, name_key=fold(name))
     return [each for each in found if is_same_boundary(each.geometry, boundary.text)]
 
 
 @cache
 def _by_box(dialect: str) -> CompiledQuery:
-    """Projects whose box agrees with another one within ``SAME_WITHIN``."""
-    sides = [
-        _TABLE.c[side].between(bindparam(f"least_{side}"), bindparam(f"most_{side}"))
-        for side in _SIDES
-    ]
+    """Projects whose box agrees with another one within ``SAME_WITHIN``, ``SAME_BOX`` of them."""
     near = candidates(_TABLE, dialect, "box", "account_id", _SIDES)
-    return CompiledQuery(_FOUND.where(near, overlaps_box(_TABLE, _SIDES), *sides))
+    found = _FOUND.where(near, overlaps_box(_TABLE, _SIDES), *_HAS_BOX)
+    return CompiledQuery(found.limit(SAME_BOX))

@@ -151,7 +151,7 @@ class ProjectMatcher:
             if slug:
                 return existing.with_slug(self.account_id, slug)
             return next(iter(existing.named(self.account_id, item.name)), None)
-        for found in existing.with_boundary(self.account_id, item.boundary):
+        for found in existing.with_boundary(self.account_id, item.boundary, item.name):
             is_other = item.external_id and found.external_id not in (None, item.external_id)
             if found.id not in self.created and not is_other and _is_feature(found, item):
                 return found

@@ -30,3 +30,4 @@ MOST_TRIES: Final = 3  # of a step whose worker dies
 EVERY_SECONDS: Final = 5  # in which a worker looks for imports that nobody works on
 RUN_SECONDS: Final = 600.0  # of a worker's job; the next one goes on
 PROBLEMS: Final = 20  # that are kept of a feature
+SAME_BOX: Final = 50  # projects with the box of a feature, to which its boundary is compared

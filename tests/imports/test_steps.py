@@ -8,7 +8,7 @@ import pytest
 
 from app.imports import leases, reading
 from app.imports import steps as jobs_steps
-from app.policy.imports import BATCH_FEATURES
+from app.policy.imports import BATCH_FEATURES, SAME_BOX
 from tests.imports.making import act, features_of, projects, read, ready, upload, work
 from tests.make import Client, event_types, make_asset, make_project, square
 from tests.make.features import DISTRICTS, collection, feature
@@ -154,6 +154,19 @@ def test_the_same_file_again_changes_nothing(client: Client) -> None:
         record = read(client, made["id"])
         assert counts(record) == expected
         act(client, record, "apply")
+
+
+def test_very_many_projects_in_one_box_are_told_apart_by_name(client: Client) -> None:
+    """Each boundary has the same box, and another notch."""
+    ring = [[0, 0], [1, 0], [1, 1], [0.5, 0.9], [0, 1], [0, 0]]
+    features = []
+    for number in range(SAME_BOX + 20):
+        notched = [*ring[:3], [0.5, 0.9 - number / 1000], *ring[4:]]
+        polygon = {"type": "Polygon", "coordinates": [notched]}
+        features.append(feature(polygon, name=f"Stand {number}"))
+    for expected in ((len(features), 0, 0, 0), (0, 0, len(features), 0)):
+        record = act(client, ready(client, *features), "apply")
+        assert counts(record) == expected
 
 
 def test_two_imports_of_one_file_make_each_project_once(client: Client) -> None:
