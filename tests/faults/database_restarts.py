@@ -43,7 +43,7 @@ def restarts(
     try:
         wait_for_responses(traffic.callers, lambda made: made.status < 300)
         for _ in range(number):
-            outages.append(_restart(service, away))
+            outages.append(restart(service, away))
             time.sleep(pause)
     finally:
         traffic.end()
@@ -56,7 +56,8 @@ def restarts(
     return report
 
 
-def _restart(service: Service, away: float) -> Outage:
+def restart(service: Service, away: float) -> Outage:
+    """Kill it, and start it again after so many seconds."""
     assert service.postgres is not None
     url = service.postgres.url
     stopped_at = time.time()

@@ -12,6 +12,8 @@ from tests.faults.bad_jobs import MEMORY_MB, WORKER, bad_jobs
 from tests.faults.clock_moves import clock_moves, moving_clock
 from tests.faults.delivering import service
 from tests.faults.disk_full import disk_full, on_small_disk
+from tests.faults.hostile_files.trial import FILES, hostile_files
+from tests.faults.import_kills import import_kills
 from tests.faults.locked import locked
 from tests.faults.trial_report import CannotCause
 from tests.faults.web_kills import web_kills
@@ -60,3 +62,19 @@ def test_bad_jobs_harm_no_others(folder: Path) -> None:
     settings = {"JOB_MEMORY_MB": str(MEMORY_MB)}
     with service("sqlite", folder, settings=settings, worker_module=WORKER) as running:
         assert bad_jobs(running, seconds=8).wrong == []
+
+
+@pytest.mark.parametrize("database", DATABASES)
+@pytest.mark.timeout(600)
+def test_an_import_goes_on_whatever_is_killed(database: str, folder: Path) -> None:
+    with service(database, folder, settings={"WEB_WORKERS": "2"}) as running:
+        assert import_kills(running, 500, kills=["database", "valkey"]).wrong == []
+
+
+@pytest.mark.parametrize("database", DATABASES)
+@pytest.mark.timeout(600)
+def test_hostile_files_do_no_harm(database: str, folder: Path) -> None:
+    small = [file for file in FILES if not file.is_large]
+    settings = {"WEB_WORKERS": "2"}
+    with service(database, folder, settings=settings, worker_module="worker") as running:
+        assert hostile_files(running, small, before=1).wrong == []

@@ -15,6 +15,8 @@ from tests.faults.clock_moves import clock_moves, moving_clock
 from tests.faults.database_restarts import restarts
 from tests.faults.delivering import service
 from tests.faults.disk_full import disk_full, on_small_disk
+from tests.faults.hostile_files.trial import hostile_files
+from tests.faults.import_kills import import_kills
 from tests.faults.kills import ending, kills
 from tests.faults.locked import locked
 from tests.faults.minute import minute
@@ -47,6 +49,12 @@ TRIALS = (
     ),
     Trial("kills", "the worker is killed (SIGKILL) at four points of a delivery", kills),
     Trial("ending", "the worker is asked to stop (SIGTERM) with requests in flight", ending),
+    Trial(
+        "imports",
+        "a worker, Valkey and PostgreSQL are killed (SIGKILL) during imports",
+        import_kills,
+        options=_TWO_PROCESSES,
+    ),
     Trial("flushes", "Valkey is flushed every two seconds", flushes, DATABASES[:1]),
     Trial("absent", "Valkey is killed, and restarted empty", absent),
     Trial("restarts", "PostgreSQL is stopped (immediate) and started", restarts, DATABASES[1:]),
@@ -79,6 +87,12 @@ TRIALS = (
         "receivers that drip, flood, hang, redirect, close, or lead to internal addresses",
         hostile.receivers,
         options={"names": hostile.NAMES},
+    ),
+    Trial(
+        "hostile-files",
+        "files that were made to do harm are imported",
+        hostile_files,
+        options=_TWO_PROCESSES | {"worker_module": "worker"},
     ),
     Trial("minute", "a receiver fails once, and nothing is done until the retry", minute),
     Trial("backlog", "a receiver hangs, with many deliveries pending", backlog.backlog),

@@ -1,0 +1,1 @@
+"""Files that were made to do harm, sent to a running service."""
