@@ -51,7 +51,7 @@ TRIALS = (
     Trial("ending", "the worker is asked to stop (SIGTERM) with requests in flight", ending),
     Trial(
         "imports",
-        "a worker, Valkey and PostgreSQL are killed (SIGKILL) during imports",
+        "a worker, Valkey and PostgreSQL are killed during imports",
         import_kills,
         options=_TWO_PROCESSES,
     ),

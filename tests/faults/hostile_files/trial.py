@@ -15,7 +15,7 @@ from tests.faults.hostile_files.binaries import BINARIES
 from tests.faults.hostile_files.kinds import MEGABYTE, SECRET, Bait, HostileFile, Makers
 from tests.faults.hostile_files.texts import TEXTS
 from tests.faults.hostile_files.watching import Memory, Others, shown
-from tests.faults.importing import Answer, Importer, Record
+from tests.faults.importing import POLL, Answer, Importer, Record
 from tests.faults.reconciliation import percentile
 from tests.faults.trial_report import TrialReport
 from tests.make import make_account
@@ -30,6 +30,7 @@ _BEFORE: Final = 10.0  # seconds in which others are alone
 _TITLE: Final = (
     f"  {'file':38}     size  answer   ended   worker     web  what the import says, or the upload"
 )
+_TIDY: Final = 5.0  # seconds
 _UNHELPFUL: Final = "ended unexpectedly"
 
 
@@ -110,8 +111,10 @@ def _size(answer: Answer) -> int:
 
 
 def _left(service: Service) -> list[str]:
-    """What a step has left in the instance folder."""
-    left = list((service.folder / "imports").glob("*/*"))
+    """What a step has left in the instance folder; it may still be about to delete its file."""
+    end = time.monotonic() + _TIDY
+    while (left := list((service.folder / "imports").glob("*/*"))) and time.monotonic() < end:
+        time.sleep(POLL)
     return [f"left in the instance folder: {left}"] if left else []
 
 
