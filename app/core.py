@@ -10,6 +10,7 @@ from flask import Flask
 
 from app.db import engines, migrations, replica
 from app.deliveries.jobs import JOBS as DELIVERY_JOBS
+from app.history.jobs import JOBS as HISTORY_JOBS
 from app.http.application import SynchronousFlask
 from app.imports.jobs import JOBS as IMPORT_JOBS
 from app.jobs import registry, valkey
@@ -27,8 +28,8 @@ from app.webhooks.jobs import JOBS as WEBHOOK_JOBS
 from config import Settings, load_settings
 
 JOBS = (
-    *DELIVERY_JOBS, *IMPORT_JOBS, *MAIL_JOBS, *MAINTENANCE_JOBS, *OAUTH_JOBS, *USAGE_JOBS,
-    *WEBHOOK_JOBS,
+    *DELIVERY_JOBS, *HISTORY_JOBS, *IMPORT_JOBS, *MAIL_JOBS, *MAINTENANCE_JOBS, *OAUTH_JOBS,
+    *USAGE_JOBS, *WEBHOOK_JOBS,
 )  # fmt: skip
 
 

@@ -20,6 +20,7 @@ from app.events.routes import bp as events_bp
 from app.exports.routes import bp as exports_bp
 from app.http import compression, cors, logging, middleware, proxies, query_key
 from app.imports.routes import bp as imports_bp
+from app.maps.routes import bp as maps_bp
 from app.members.routes import bp as members_bp
 from app.members.views import bp as invitations_bp
 from app.monitoring import health, metrics
@@ -122,8 +123,8 @@ def create_app(settings: Settings | None = None) -> Flask:
 
     api = document.init_app(app)
     for blueprint in (
-        projects_bp, boundaries_bp, assets_bp, imports_bp, exports_bp, account_bp, members_bp,
-        webhooks_bp, webhook_logs_bp, events_bp, credentials_bp, me_bp,
+        projects_bp, maps_bp, boundaries_bp, assets_bp, imports_bp, exports_bp, account_bp,
+        members_bp, webhooks_bp, webhook_logs_bp, events_bp, credentials_bp, me_bp,
     ):  # fmt: skip
         api.register_blueprint(blueprint)
     for other in (

@@ -92,6 +92,20 @@ def nothing() -> Response:
     return response
 
 
+def tagged_before(tag: str, media_type: str, make: Callable[[], bytes]) -> Response:
+    """An answer without an envelope whose tag is known before it is made: 304 without making it
+    when the client has it already.
+
+    Args:
+        tag: a weak one, as what is read after it may be newer.
+    """
+    if _is_known(tag):
+        response = Response(status=304, content_type=media_type)
+    else:
+        response = Response(make(), content_type=media_type)
+    return _with_tag(response, tag)
+
+
 def bare(value: Mapping[str, Any]) -> Response:
     """An answer without an envelope."""
     return Response(dumps(value), content_type=JSON)
@@ -215,10 +229,14 @@ def _tagged(
     else:  # goes out as it is, rather than as part of a copy
         response = Response(parts, status=status, content_type=media_type)
         response.content_length = size
-    response.headers["ETag"] = tag
-    response.headers["Cache-Control"] = "private, no-cache"
     if "features" in g:
         response.headers["Vary"] = "Accept"
+    return _with_tag(response, tag)
+
+
+def _with_tag(response: Response, tag: str) -> Response:
+    response.headers["ETag"] = tag
+    response.headers["Cache-Control"] = "private, no-cache"
     return response
 
 
@@ -227,7 +245,8 @@ def _is_known(tag: str) -> bool:
     if header is None:
         return False
     tags = parse_tags(header, "If-None-Match")
-    return tags is None or tag in {known.removeprefix("W/") for known in tags}
+    opaque = tag.removeprefix("W/")
+    return tags is None or opaque in {known.removeprefix("W/") for known in tags}
 
 
 def _pages(number: int, last: int) -> dict[str, int]:

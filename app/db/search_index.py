@@ -79,7 +79,7 @@ def contains_text(table: Table, dialect: str) -> ColumnElement[bool]:
     return found
 
 
-def overlaps_box(table: Table, sides: Sequence[str]) -> ColumnElement[bool]:
+def overlaps_box(table: Table | Subquery, sides: Sequence[str]) -> ColumnElement[bool]:
     """Rows whose box touches the box of the query.
 
     Args:
@@ -114,14 +114,16 @@ def candidates(
 def is_among_ids(
     column: ColumnElement[Any], dialect: str, parameter: str = "ids"
 ) -> ColumnElement[bool]:
-    """Whether a column has one of the values of the parameter, for which ``id_values`` is."""
+    """Whether a column has one of the values of the parameter, for which ``id_values`` is: ids, or
+    numbers of rows."""
     if dialect == "postgresql":
-        return column == any_(bindparam(parameter, type_=ARRAY(String)))
+        kind = String if isinstance(column.type, String) else BigInteger
+        return column == any_(bindparam(parameter, type_=ARRAY(kind)))
     values = func.json_each(bindparam(parameter, type_=String)).table_valued("value")
     return column.in_(select(values.c.value))
 
 
-def id_values(ids: Sequence[str], dialect: str) -> Any:
+def id_values(ids: Sequence[str] | Sequence[int], dialect: str) -> Any:
     """The value of the parameter of ``is_among_ids``."""
     return list(ids) if dialect == "postgresql" else dumps(list(ids)).decode()
 
@@ -131,6 +133,13 @@ def named_by_text(table: Table, dialect: str, owner: str) -> Select[Any]:
     if dialect == "postgresql":
         return select(table.c.row).where(_named_by_gin(table, owner))
     return _named_by_fts(table, owner)
+
+
+def named_by_box(table: Table, dialect: str, owner: str, sides: Sequence[str]) -> Any:
+    """The row numbers that the box index returns; add a limit."""
+    if dialect == "postgresql":
+        return select(fence([table.c.row], _named_by_gist(table, owner, sides)))
+    return select(_named_by_rtree(table, owner).subquery())
 
 
 def fence(

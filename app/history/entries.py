@@ -1,23 +1,22 @@
-"""The rows of entries: inserting one, closing the present one, dropping the shapes made of it."""
+"""The rows of entries: inserting one, and closing the present one."""
 
 from __future__ import annotations
 
 from datetime import datetime
 from typing import Any, Final, cast
 
-from sqlalchemy import Table, bindparam, delete, func, update
+from sqlalchemy import Table, bindparam, func, update
 
 from app.auth.tenant import columns_of
 from app.db.extensions import db
 from app.db.transactions import insert_row
 from app.history.author import Author
 from app.history.matching import Kept, checksum
-from app.models import BoundaryEntry, BoundaryShape, Project
+from app.models import BoundaryEntry, Project
 from app.shapes import Difference
 from app.values.ids import new_id
 
 _ENTRIES: Final = cast("Table", BoundaryEntry.__table__)
-_SHAPES: Final = cast("Table", BoundaryShape.__table__)
 _OWN: Final = (
     _ENTRIES.c.account_id == bindparam("account"),
     _ENTRIES.c.project_id == bindparam("project"),
@@ -38,9 +37,6 @@ _FORGET: Final = (
     .where(*_OWN, _ENTRIES.c.id == bindparam("entry"))
     .values(geometry=None, stored_bytes=0)
 )
-_DROP_SHAPES: Final = delete(_SHAPES).where(
-    _SHAPES.c.account_id == bindparam("account"), _SHAPES.c.project_row == bindparam("row")
-)
 _FIND: Final = columns_of(BoundaryEntry, BoundaryEntry.area_m2, BoundaryEntry.checksum).where(
     _ENTRIES.c.project_id == bindparam("project_id")
 )
@@ -57,13 +53,13 @@ def insert(
     boundary: Kept,
     author: Author,
     change: Difference,
-    **closed: Any,
+    **others: Any,
 ) -> None:
     """Insert an entry.
 
     Args:
         key: the ids of the account and the project.
-        closed: columns of an entry that is not the present one.
+        others: further columns.
     """
     account_id, project_id = key
     row = {
@@ -80,7 +76,7 @@ def insert(
         "checksum": checksum(boundary.text),
         "stored_bytes": 0,
     }
-    insert_row(BoundaryEntry, row | closed)
+    insert_row(BoundaryEntry, row | others)
 
 
 def close_present(project: Project, text: str | None) -> Any:
@@ -94,12 +90,6 @@ def close_present(project: Project, text: str | None) -> Any:
 def forget_text(project: Project, entry_id: str) -> None:
     """Take the text from an entry."""
     db.session.connection().execute(_FORGET, _of(project) | {"entry": entry_id})
-
-
-def drop_shapes(project: Project) -> None:
-    """Delete the shapes of the boundary that the project had."""
-    values = {"account": project.account_id, "row": project.row}
-    db.session.connection().execute(_DROP_SHAPES, values)
 
 
 def find_present(project: Project) -> Any:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from app.history import entries
+from app.history import entries, shapes
 from app.history.author import Author as Author  # these for other packages
 from app.history.author import Source as Source
 from app.history.author import author_of as author_of
@@ -46,7 +46,9 @@ def enter_first(project: Mapping[str, Any], author: Author) -> None:
         boundary = Kept(project["geometry"], project["area_m2"])
         key = (project["account_id"], project["id"])
         change = Difference(boundary.area_m2, 0)
-        entries.insert(key, project["created_at"], boundary, author, change)
+        moment = project["created_at"]
+        done = {"simplified_at": moment} if shapes.insert_now(key, boundary) else {}
+        entries.insert(key, moment, boundary, author, change, **done)
 
 
 def enter_change(
@@ -117,12 +119,13 @@ def _enter_present(
     Args:
         change: how it differs from the former one; None: to be found out.
     """
-    entries.drop_shapes(project)
+    shapes.drop_shapes(project)
     boundary = kept(project)
     if boundary is None:
         return
     if change is None and former is not None:
         change = compare_now(former.text, boundary.text, ahead)
     change = change or Difference(boundary.area_m2, 0)
-    key = (project.account_id, project.id)
-    entries.insert(key, project.updated_at, boundary, author, change)
+    key, moment = (project.account_id, project.id), project.updated_at
+    done = {"simplified_at": moment} if shapes.insert_now(key, boundary) else {}
+    entries.insert(key, moment, boundary, author, change, **done)

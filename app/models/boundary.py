@@ -23,7 +23,8 @@ class BoundaryEntry(Base):
     replaced, with its length ``stored_bytes``. ``checksum`` is the CRC-32 of its text, so that a
     row is noticed that was changed past the service; None where it was not known. Who set it is
     None where nobody knows. ``added_m2`` and ``removed_m2`` are None where that was too expensive
-    to find out. ``simplified_at`` is None until a job has made the shapes.
+    to find out. ``simplified_at`` is None until the shapes are made: with the change, or, if they
+    take longer, by a job.
     """
 
     __tablename__ = "boundaries"
@@ -77,7 +78,8 @@ class BoundaryShape(Base):
     """A project's present boundary, simplified for maps up to the zoom ``level``.
 
     ``area_m2`` is that of the boundary; where the project has another one by now, the shape is
-    out of date. ``geometry`` is a GeoJSON Polygon or MultiPolygon, perhaps not a valid one.
+    out of date. ``geometry`` is a GeoJSON Polygon or MultiPolygon, perhaps not a valid one, or a
+    Point.
     """
 
     __tablename__ = "boundary_shapes"

@@ -40,7 +40,10 @@ class Project(Base):
         CheckConstraint("status IN ('active', 'archived', 'draft')", name="status"),
         Index(None, "account_id", "created_at", "id"),
         Index(None, "account_id", "name_key", "id"),
-        Index(None, "account_id", "area_m2", "id"),
+        Index(  # of maps too, which read nothing else to find the largest in a box
+            "ix_projects_account_id_area_m2_id",
+            *("account_id", "area_m2", "id", "status", "west", "south", "east", "north"),
+        ),
         Index(None, "account_id", "updated_at", "id"),
         Index(None, "account_id", "external_id", unique=True),
         Index(None, "account_id", "status", "created_at", "id"),

@@ -47,7 +47,8 @@ HEADERS: Final[dict[str, dict[str, Any]]] = {
         "schema": _STRING,
     },
     "ETag": {
-        "description": "Strong entity tag of `data`, for `If-Match` and `If-None-Match`.",
+        "description": "Strong entity tag of `data`, for `If-Match` and `If-None-Match`; of a map "
+        "a weak one, for `If-None-Match`.",
         "schema": _STRING,
     },
     "Location": {"description": "URL of the created resource.", "schema": _STRING},

@@ -11,7 +11,7 @@ import marshmallow as ma
 from app.auth.guard import ANY_CREDENTIAL, OR, PROFILE
 from app.openapi.components import EVERYWHERE, OAUTH, REFUSALS, SECURITY, header_refs
 from app.openapi.geojson import FORMAT, GEOJSON
-from app.openapi.schemas import example_of, is_enveloped
+from app.openapi.schemas import content_type_of, example_of, is_tagged
 from app.policy.permissions import PERMISSIONS, SCOPES
 
 REPEATABLE: Final = ("POST", "PUT", "PATCH")  # with an Idempotency-Key
@@ -42,7 +42,7 @@ class Contract(NamedTuple):
 
     @property
     def tagged(self) -> bool:
-        return self.method == "GET" and is_enveloped(self.gives[1])
+        return self.method == "GET" and is_tagged(self.gives[1])
 
 
 def describe(blueprint: Any, run: Callable[..., Any], contract: Contract) -> None:
@@ -60,7 +60,9 @@ def describe(blueprint: Any, run: Callable[..., Any], contract: Contract) -> Non
     )(run)
     named = header_refs(*_success_headers(contract))
     example = None if schema is None else example_of(schema)
-    noted = blueprint.response(status, schema, headers=named, example=example)(documented)._apidoc
+    noted = blueprint.response(
+        status, schema, content_type=content_type_of(schema), headers=named, example=example
+    )(documented)._apidoc
     noted.get("arguments", {}).pop("responses", None)  # a wrong query is 400 here, not 422
     run._apidoc = noted | {"contract": contract}  # type: ignore[attr-defined]
 
@@ -167,7 +169,7 @@ def _success_headers(contract: Contract) -> list[str]:
     status, schema = contract.gives
     names = [*EVERYWHERE]
     names += ["Idempotency-Replayed"] if contract.repeatable else []
-    names += ["ETag", "Cache-Control"] if is_enveloped(schema) else []
+    names += ["ETag", "Cache-Control"] if is_tagged(schema) else []
     names += ["Location"] if status in (201, 202) else []
     names += ["Cache-Control", "Content-Disposition"] if contract.files else []
     names += ["Link"] if getattr(schema, "paged", False) else []

@@ -68,6 +68,13 @@ def example_of(schema: type[ma.Schema]) -> Any:
     return getattr(schema, "example", None)
 
 
-def is_enveloped(schema: type[ma.Schema] | None) -> bool:
-    """Whether an answer has ``data``, and with it an entity tag; one answer has no envelope."""
-    return schema is not None and "data" in schema._declared_fields
+def content_type_of(schema: type[ma.Schema] | None) -> str | None:
+    """The type of a body that is not plain JSON, or None."""
+    return getattr(schema, "content_type", None)
+
+
+def is_tagged(schema: type[ma.Schema] | None) -> bool:
+    """Whether an answer has an entity tag: those with ``data``, and those of another type."""
+    if schema is None:
+        return False
+    return "data" in schema._declared_fields or content_type_of(schema) is not None

@@ -84,7 +84,6 @@ def _operation(document: dict[str, Any], method: str, path: str, item: dict[str,
         _response(document, status, response)
         for status, response in sorted(found["responses"].items())
     ]
-    pages = any(each["name"] == "per_page" for each in parameters)
     return Operation(
         id=found["operationId"],
         method="PUT or PATCH" if both else method.upper(),
@@ -98,7 +97,7 @@ def _operation(document: dict[str, Any], method: str, path: str, item: dict[str,
         curl=curl(
             "PATCH" if both else method.upper(),
             path,
-            query="?per_page=5" if pages else "",
+            query=_query(parameters),
             body=None if form else content.get("example"),
             form=form and form["example"],
         ),
@@ -107,13 +106,28 @@ def _operation(document: dict[str, Any], method: str, path: str, item: dict[str,
     )
 
 
+def _query(parameters: list[dict[str, Any]]) -> str:
+    """What an example of a request has in its query: what is required, and of a list a few
+    records."""
+    examples = {"per_page": 5} | {
+        each["name"]: each["schema"]["examples"][0]
+        for each in parameters
+        if each["in"] == "query" and each.get("required")
+    }
+    named = [each["name"] for each in parameters if each["in"] == "query"]
+    query = "&".join(f"{name}={examples[name]}" for name in named if name in examples)
+    return f"?{query}" if query else ""
+
+
 def _is_shown(parameter: dict[str, Any]) -> bool:
     return bool(parameter["in"] != "header")
 
 
 def _response(document: dict[str, Any], status: str, response: dict[str, Any]) -> ResponseEntry:
     resolved = resolve(document, response)
-    content = resolved.get("content", {}).get("application/json", {})
+    contents = resolved.get("content", {})
+    only = next(iter(contents.values())) if len(contents) == 1 else {}
+    content = contents.get("application/json", only)
     schema = resolve(document, content.get("schema", {}))
     members = schema.get("properties", {})
     fields = fields_of(document, members.get("data", schema))

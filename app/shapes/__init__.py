@@ -3,7 +3,8 @@ writing them in other coordinate systems. No I/O.
 
 ``common_area`` and ``difference`` measure what two boundaries have in common and how they differ;
 ``overlay_cost`` says before how long that can take. ``read_box`` and ``read_shape`` read the shape
-of a query, which says what intersects it. ``crs`` has the coordinate systems of maps.
+of a query, which says what intersects it. ``crs`` has the coordinate systems of maps, and
+``map_shapes`` makes shapes of fewer positions for them.
 """
 
 from __future__ import annotations
@@ -19,6 +20,14 @@ from app.shapes.overlay import (
     stored_shape,
 )
 from app.shapes.query_shapes import QueryShape, ShapeInvalid, read_box, read_shape
+from app.shapes.simplify import (
+    is_shown_whole,
+    level_of,
+    map_shape,
+    map_shapes,
+    pixels,
+    point_shape,
+)
 
 __all__ = [
     "CRS84",
@@ -34,6 +43,12 @@ __all__ = [
     "common_area",
     "difference",
     "from_degrees",
+    "is_shown_whole",
+    "level_of",
+    "map_shape",
+    "map_shapes",
+    "pixels",
+    "point_shape",
     "read_box",
     "read_shape",
     "shape_of",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple, cast
 
 from flask import current_app
@@ -29,6 +30,7 @@ _COUNTERS = CompiledQuery(
         AccountUsage.area_m2,
         AccountUsage.members,
         AccountUsage.stored_bytes,
+        AccountUsage.map_version,
     )
 )
 
@@ -122,6 +124,12 @@ def count_member(account_id: str, change: int) -> None:
     """Add 1 or -1 to the counter of members, in the current transaction, after emitting the event.
     Invited people count."""
     _add(account_id, {"members": change})
+
+
+def count_new_shapes(account_ids: Iterable[str]) -> None:
+    """Note in the current transaction that maps of these accounts show something new."""
+    for account_id in sorted(set(account_ids)):  # in an order, so that no two wait for each other
+        _write(_ADD, account_id, dict.fromkeys(_COUNTED, 0))
 
 
 def lock_counters(account_id: str) -> None:

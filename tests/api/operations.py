@@ -55,6 +55,8 @@ BEFORE = {
     "DELETE /v1/projects/<project_id>": "/archive",
     "POST /v1/projects/<project_id>/restore": "/archive",
 }
+# What must be in the query of an operation.
+QUERIES = {"GET /v1/projects/map": "?zoom=8"}
 KINDS = {"member_id": "user"}  # of ids that are not called after their kind
 NOBODYS = "01arz3ndektsv4rrffq69g5fav"  # well formed, and nothing has it
 # What no identifier looks like.
@@ -87,13 +89,19 @@ class Operation(NamedTuple):
         return f"{self.method} {self.rule}"
 
     def path(self, ids: Ids) -> str:
-        """The path with these ids. Raises LookupError, which says how to add what is missing."""
+        """The path with these ids, and with what must be in the query. Raises LookupError, which
+        says how to add what is missing."""
         path = self.rule
         for argument in self.arguments:
             if argument not in ids:
                 raise LookupError(f"tests/api/operations.py: add {argument!r} to FILLERS")
             path = path.replace(f"<{argument}>", ids[argument])
-        return path
+        return path + QUERIES.get(self.name, "")
+
+    def path_with(self, ids: Ids, parameter: str) -> str:
+        """Likewise with one more parameter, which may be half of one."""
+        path = self.path(ids)
+        return f"{path}{'&' if '?' in path else '?'}{parameter}"
 
 
 # In place of an operation where one of each thing is wanted.

@@ -159,7 +159,7 @@ def test_a_parameter_that_it_does_not_have_is_refused(
     with every_cell() as cell:
         for operation in operations():
             with cell(operation.name):
-                response = client.send(operation.method, operation.path(things) + "?unknown=1")
+                response = client.send(operation.method, operation.path_with(things, "unknown=1"))
                 assert response.status_code == 400
                 error = response.json["error"]
                 assert error["code"] == "VALIDATION_ERROR"

@@ -61,6 +61,7 @@ LATE_IMPORTS = {
     ("app.factory", "create_app"): "openai takes half a second, and few instances have a chat",
     ("app.cli.context", "_runtime"): "help needs no application",
     ("app.imports.jobs", "run_imports"): "most commands need no geometry",
+    ("app.history.jobs", "simplify_boundaries"): "likewise",
     ("app.cli.group", "invoke"): "help needs none of the libraries whose errors these are",
 }
 

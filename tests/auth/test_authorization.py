@@ -33,6 +33,7 @@ NEEDS = {
     "GET /v1/projects/<project_id>/boundaries/<boundary_id>": "projects:read",
     "POST /v1/projects/<project_id>/boundaries/<boundary_id>/restore": "projects:write",
     "GET /v1/projects/<project_id>/overlaps": "projects:read",
+    "GET /v1/projects/map": "projects:read",
     "POST /v1/geometry/validate": "projects:read",
     "GET /v1/projects/<project_id>/assets": "assets:read",
     "POST /v1/projects/<project_id>/assets": "assets:write",

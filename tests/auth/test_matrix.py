@@ -54,6 +54,7 @@ TABLE: Final[tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...]] = (
         GET /v1/projects/<project_id>/boundaries
         GET /v1/projects/<project_id>/boundaries/<boundary_id>
         GET /v1/projects/<project_id>/overlaps
+        GET /v1/projects/map
         POST /v1/geometry/validate
         GET /v1/assets
         GET /v1/projects/<project_id>/assets

@@ -31,6 +31,7 @@ def test_a_function_that_is_no_job_is_not_run(valkey_url: str, function: str) ->
 RUN = {
     "app.deliveries.jobs.deliver",
     "app.deliveries.jobs.shorten_delivery_waits",
+    "app.history.jobs.simplify_boundaries",
     "app.imports.jobs.run_imports",
     "app.mail.jobs.send_mails",
     "app.mail.jobs.shorten_mail_waits",

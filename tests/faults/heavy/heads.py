@@ -71,9 +71,12 @@ def _addresses(client: Client) -> Iterator[tuple[str, str]]:
     for operation in operations():
         if operation.method != "GET":
             continue
-        path = operation.path(fill(client, operation))
+        ids = fill(client, operation)
         for parameter in described(operation).get("parameters", []):
             if parameter.get("in") == "query":
-                yield f"{operation.name} {parameter['name']}", f"{path}?{parameter['name']}="
-        yield f"{operation.name} id", f"{path}a"
+                yield (
+                    f"{operation.name} {parameter['name']}",
+                    operation.path_with(ids, f"{parameter['name']}="),
+                )
+        yield f"{operation.name} id", f"{operation.path(ids)}a"
     yield from ((f"GET {path}", path) for path in _PAGES)

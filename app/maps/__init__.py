@@ -1,0 +1,1 @@
+"""A map of all projects: the largest in a box, with shapes for one zoom."""

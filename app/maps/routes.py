@@ -1,0 +1,39 @@
+"""/v1/projects/map."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from flask import Response
+
+from app.api import envelope
+from app.api.blueprint import ApiBlueprint
+from app.auth.principal import Principal
+from app.maps import service
+from app.maps.largest import Wanted
+from app.maps.schemas import MapQuerySchema, MapSchema
+
+bp = ApiBlueprint("map", __name__, url_prefix="/v1", description="Projects as they are drawn.")
+
+
+@bp.operation(
+    "GET",
+    "/projects/map",
+    needs="projects:read",
+    query=MapQuerySchema,
+    gives=(200, MapSchema),
+    from_replica=True,
+)
+def map_projects(principal: Principal, values: dict[str, Any]) -> Response:
+    """Get projects for a map.
+
+    A FeatureCollection of the largest projects in `bbox`, the largest first. Boundaries are
+    simplified to half a pixel of `zoom`; what is smaller than 2 pixels is a point. Archived
+    projects are included; `status=active` leaves them out.
+    """
+    zoom = values.pop("zoom")
+    wanted = Wanted(values.get("bbox"), values.get("status"))
+    tag = service.map_tag(principal.account_id, wanted, zoom)
+    make = partial(service.draw_map, principal.account_id, wanted, zoom)
+    return envelope.tagged_before(tag, MapSchema.content_type, make)

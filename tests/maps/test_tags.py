@@ -1,0 +1,82 @@
+"""The entity tag of a map: the same while nothing changed, and another one after each change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from app.history.jobs import simplify_boundaries
+from app.maps import service
+from tests.make import Client, make_project, square
+from tests.maps.test_map import PATH, long_boundary, sql
+
+
+def tag_of(client: Client, query: str = "zoom=8") -> str:
+    return client.get(f"{PATH}?{query}").headers["ETag"]
+
+
+def test_an_unchanged_map_is_not_read_again(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_project(client, geometry=square())
+    tag = tag_of(client)
+    assert tag.startswith('W/"')
+    monkeypatch.delattr(service, "find_largest")
+    response = client.get(f"{PATH}?zoom=8", headers={"If-None-Match": tag})
+    assert (response.status_code, response.get_data()) == (304, b"")
+    assert response.headers["ETag"] == tag
+
+
+def test_a_tag_is_that_of_a_query_and_an_account(client: Client, stranger: Client) -> None:
+    queries = ("zoom=8", "zoom=9", "zoom=8&bbox=1,2,3,4", "zoom=8&status=active")
+    tags = [tag_of(client, query) for query in queries]
+    assert len({*tags, tag_of(stranger)}) == 5
+
+
+def test_a_compressed_map_has_the_same_tag(client: Client) -> None:
+    make_project(client, geometry=square())
+    zipped = client.get(f"{PATH}?zoom=8", headers={"Accept-Encoding": "gzip"})
+    assert zipped.headers["ETag"] == tag_of(client)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda client, path: client.put(path, json={"name": "Another"}),
+        lambda client, path: client.put(path, json={"geometry": square(size=0.3)}),
+        lambda client, path: client.post(f"{path}/archive"),
+        lambda client, path: make_project(client),
+    ],
+)
+def test_a_change_gives_another_tag(client: Client, change: Callable[[Client, str], None]) -> None:
+    project = make_project(client, geometry=square())
+    before = tag_of(client)
+    change(client, f"/v1/projects/{project['id']}")
+    assert tag_of(client) != before
+
+
+def test_a_deletion_gives_another_tag(client: Client) -> None:
+    project = make_project(client, geometry=square())
+    client.post(f"/v1/projects/{project['id']}/archive")
+    before = tag_of(client)
+    client.delete(f"/v1/projects/{project['id']}")
+    assert tag_of(client) != before
+
+
+def test_new_shapes_give_another_tag(client: Client) -> None:
+    make_project(client, geometry=long_boundary())
+    before = tag_of(client)
+    with client.app.app_context():
+        assert simplify_boundaries() >= 1
+    assert tag_of(client) != before
+
+
+def test_a_restored_backup_gives_another_tag(client: Client) -> None:
+    """It counts again from where it was."""
+    project = make_project(client, geometry=square())
+    before = tag_of(client)
+    client.put(f"/v1/projects/{project['id']}", json={"name": "Another"})
+    statement = "UPDATE account_usage SET map_version = map_version - 1 WHERE account_id = :id"
+    sql(client, statement, id=client.account_id)
+    assert tag_of(client) != before
