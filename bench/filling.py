@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import random
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -60,6 +60,7 @@ _BOUNDARY_COLUMNS = ("west", "south", "east", "north", "area_m2", "geometry")
 _BEGIN = datetime(2024, 1, 1, tzinfo=UTC)
 
 Row = dict[str, Any]  # by columns of the table, the same in every row
+Draw = Callable[[random.Random], Row]
 
 
 @dataclass(frozen=True)
@@ -105,13 +106,19 @@ def make_accounts(
     return app, environ, principals, key
 
 
-def fill(folder: Path, database_url: str, *, accounts: int, size: int) -> Filled:
+def fill(
+    folder: Path, database_url: str, *, accounts: int, size: int, draw: Draw | None = None
+) -> Filled:
     """Make and fill an instance: so many projects in each account, and a tenth as many assets in
-    the first project of all. The rows of the accounts lie mixed, as they would have come."""
+    the first project of all. The rows of the accounts lie mixed, as they would have come.
+
+    Args:
+        draw: gives the columns of a boundary; None: rectangles.
+    """
     app, environ, principals, key = make_accounts(folder, database_url, accounts)
     began = datetime.now(UTC)
     totals: dict[str, dict[str, int]] = {each.account_id: {} for each in principals}
-    rows = _rows(list(totals), size, totals)
+    rows = _rows(list(totals), size, totals, draw or _boundary)
     first = next(rows)
     with app.app_context():
         put = _Copy(database_url) if database_url else _Insert(Path(str(db.engine.url.database)))
@@ -125,14 +132,17 @@ def fill(folder: Path, database_url: str, *, accounts: int, size: int) -> Filled
     return Filled(app, environ, principals, key, first["id"], size, seconds)
 
 
-def _rows(accounts: list[str], size: int, totals: dict[str, dict[str, int]]) -> Iterator[Row]:
+def _rows(
+    accounts: list[str], size: int, totals: dict[str, dict[str, int]], draw: Draw
+) -> Iterator[Row]:
     """Rows of projects; what is counted is added to ``totals``."""
     rng = random.Random(size)
     every = max(size // RARE_COUNT, 1)
     for number in range(size):
         for index, account_id in enumerate(accounts):
             moment = _BEGIN + timedelta(seconds=number * len(accounts) + index)
-            row = _row(rng, account_id, number, moment, rare=number % every == every // 2)
+            is_rare = number % every == every // 2
+            row = _row(rng, account_id, number, moment, draw, rare=is_rare)
             counted = totals[account_id]
             status, area = row["status"], row["area_m2"]
             counted[f"projects_{status}"] = counted.get(f"projects_{status}", 0) + 1
@@ -142,7 +152,9 @@ def _rows(accounts: list[str], size: int, totals: dict[str, dict[str, int]]) -> 
             yield row
 
 
-def _row(rng: random.Random, account_id: str, number: int, moment: datetime, *, rare: bool) -> Row:
+def _row(
+    rng: random.Random, account_id: str, number: int, moment: datetime, draw: Draw, *, rare: bool
+) -> Row:
     words = rng.choices(_WORDS, k=rng.randint(2, 3))
     name = " ".join(word.capitalize() for word in words) + f" {number}"
     words = rng.choices(_WORDS, k=rng.randint(5, 40))
@@ -150,7 +162,7 @@ def _row(rng: random.Random, account_id: str, number: int, moment: datetime, *, 
     words += [RARE] if rare else []
     description = " ".join(words).capitalize() + "."
     status = rng.choices(PROJECT_STATUSES, (90, 8, 2))[0]
-    boundary = _boundary(rng) if rng.random() > 0.02 else dict.fromkeys(_BOUNDARY_COLUMNS)
+    boundary = draw(rng) if rng.random() > 0.02 else dict.fromkeys(_BOUNDARY_COLUMNS)
     time = format_time(moment)
     row = {
         "id": new_id("project"),

@@ -22,6 +22,7 @@ COMMANDS = {
     "bench.growth --sizes 200 --alone --seconds 0.01": "over HTTP: usage",
     "bench.retention --events 2000 --seconds 1": "must stay, 0 are gone; 0 expired rows are left",
     "bench.exports --quick": "| geojson with gzip, 2,000 |",
+    "bench.map --quick": "| everything, zoom 8 |",
     "bench.reading --quick": "| `Session.scalars`, an object |",
 }
 ELSEWHERE = {"bench.areas", "bench.beside_pygeoapi"}

@@ -1,0 +1,270 @@
+"""What a map of the projects costs: how long its answer takes, and what it adds to a change.
+
+python -m bench.map              SQLite
+python -m bench.map --postgres   PostgreSQL, a server of its own
+python -m bench.map --write      both, written into docs/benchmarks.md
+python -m bench.map --quick      only sees that it works
+
+One account has 100,000 projects with 61 positions each, another instance has one with a million
+rectangles. A client asks again and again, and takes what it gets uncompressed.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import random
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from http.client import HTTPConnection
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from sqlalchemy import delete, insert, select, text, update
+
+from app.db.snapshots import connect, database_url
+from app.db.transactions import transaction
+from app.geometry import read_boundary
+from app.history import service as history
+from app.history.waiting import Waiting
+from app.models import BoundaryEntry, BoundaryShape, Project
+from app.policy.bounds import GEOMETRY_POSITIONS
+from app.projects.service import create_project
+from app.shapes import map_shapes
+from app.values import clock
+from bench import report
+from bench.effort import QUICK, Effort
+from bench.filling import BATCH, EAST, NORTH, SOUTH, WEST, Filled, Row, fill
+from bench.instance import polygon
+from bench.servers import own_worker_class, serve, use_last_core
+from tests.postgres import PostgresServer
+
+FULL: Final = Effort(rounds=15, seconds=0.0)  # it counts requests, not seconds
+PROJECTS: Final = 100_000
+MANY: Final = 1_000_000
+POSITIONS: Final = 61
+MOST_MILLISECONDS: Final = 150
+_CREATES: Final = 400
+_BY_JOB: Final = 3_000  # boundaries
+_HEAD: Final = (
+    "| What | Features | Size | Median | Slowest | Target | |\n|---|---:|---:|---:|---:|---|---|"
+)
+_EVERYWHERE: Final = f"{WEST - 1},{SOUTH - 1},{EAST + 1},{NORTH + 1}"
+_A_TENTH: Final = "0,0,68,60"
+_A_TWENTIETH: Final = "0,0,34,60"
+_ENTRIES: Final = text(
+    "INSERT INTO boundaries (project_id, id, account_id, created_at, area_m2, stored_bytes)"
+    " SELECT id, 'bnd_' || substr(id, 6), account_id, created_at, area_m2, 0"
+    " FROM projects WHERE geometry IS NOT NULL"
+)
+
+
+class Answered(NamedTuple):
+    """Milliseconds of each request, and what came."""
+
+    times: list[float]
+    status: int
+    body: bytes
+    tag: str
+
+
+def irregular(rng: random.Random) -> Row:
+    """The columns of an irregular boundary of some thousand hectares."""
+    west, south = rng.uniform(WEST, EAST), rng.uniform(SOUTH, NORTH)
+    size = 0.03 * rng.lognormvariate(0, 0.6)
+    turns = [2 * math.pi * number / (POSITIONS - 1) for number in range(POSITIONS - 1)]
+    phases = [rng.uniform(0, 2 * math.pi) for _ in range(4)]
+    ring = [
+        [
+            round(west + size * _reach(turn, phases) * math.cos(turn), 6),
+            round(south + size * _reach(turn, phases) * math.sin(turn), 6),
+        ]
+        for turn in turns
+    ]
+    longitudes, latitudes = zip(*ring, strict=True)
+    text = json.dumps({"type": "Polygon", "coordinates": [[*ring, ring[0]]]}, separators=(",", ":"))
+    return {
+        "west": min(longitudes),
+        "south": min(latitudes),
+        "east": max(longitudes),
+        "north": max(latitudes),
+        "area_m2": round(math.pi * (size * 111_320) ** 2 * math.cos(math.radians(south))),
+        "geometry": text,
+    }
+
+
+def _reach(turn: float, phases: list[float]) -> float:
+    return 1 + sum(
+        0.3 / (number + 1) * math.sin((2 + 3 * number) * turn + phase)
+        for number, phase in enumerate(phases)
+    )
+
+
+def ask(port: int, key: str, query: str, rounds: int, headers: Mapping[str, str]) -> Answered:
+    """Ask for a map again and again, after once without counting."""
+    connection = HTTPConnection("127.0.0.1", port, timeout=600)
+    times = []
+    for _ in range(rounds + 1):
+        began = time.perf_counter()
+        sent = {"Authorization": f"Bearer {key}", **headers}
+        connection.request("GET", f"/v1/projects/map?{query}", headers=sent)
+        response = connection.getresponse()
+        body = response.read()
+        times.append((time.perf_counter() - began) * 1000)
+    if response.status not in (200, 304):
+        raise SystemExit(f"{query}: {response.status} {body[:500]!r}")
+    return Answered(times[1:], response.status, body, response.headers["ETag"])
+
+
+def maps(filled: Filled, cases: Mapping[str, str], effort: Effort) -> list[str]:
+    """A line for each query, and one for a map that the client has already."""
+    lines, tag = [], ""
+    with serve("wsgi:app", filled.environ, worker_class=own_worker_class()) as server:
+        for what, query in cases.items():
+            answered = ask(server.port, filled.key, query, effort.rounds, {})
+            lines.append(_line(what, answered))
+            tag = answered.tag
+        known = ask(server.port, filled.key, query, effort.rounds, {"If-None-Match": tag})
+        assert known.status == 304
+        lines.append(_line("the same, unchanged (304)", known))
+    return lines
+
+
+def _line(what: str, answered: Answered) -> str:
+    median, slowest = statistics.median(answered.times), max(answered.times)
+    features = "0"
+    if answered.body:
+        found = json.loads(answered.body)
+        shapes = sum(each["geometry"]["type"] != "Point" for each in found["features"])
+        features = f"{found['numberReturned']:,} of {found['numberMatched']:,}, {shapes:,} shapes"
+    mark = "met" if median <= MOST_MILLISECONDS else "**missed**"
+    return (
+        f"| {what} | {features} | {len(answered.body) / 1e6:,.2f} MB | {median:,.0f} ms | "
+        f"{slowest:,.0f} ms | ≤ {MOST_MILLISECONDS} ms | {mark} |"
+    )
+
+
+def simplify_all(filled: Filled, effort: Effort) -> tuple[int, float]:
+    """Simplify some boundaries as the job does, without its pauses, and all others in bulk. Returns
+    how many the job did, and how many seconds it took."""
+    url = database_url(filled.app.config["SETTINGS"])
+    with connect(url) as connection:  # without a time limit
+        connection.execute(_ENTRIES)
+    began, done, waiting = time.perf_counter(), 0, Waiting()
+    with filled.app.app_context():
+        while done < effort.number(_BY_JOB) and (batch := waiting.read()):
+            with transaction():
+                done += waiting.write(batch)
+    seconds = time.perf_counter() - began
+    with connect(url) as connection:
+        connection.execute(delete(BoundaryShape))
+        read = select(Project.account_id, Project.row, Project.area_m2, Project.geometry)
+        rows = connection.execute(read.where(Project.geometry.is_not(None))).all()
+        for start in range(0, len(rows), BATCH):
+            shapes = [
+                {"account_id": account, "project_row": row, "level": level, "area_m2": area}
+                | {"geometry": shape}
+                for account, row, area, boundary in rows[start : start + BATCH]
+                for level, shape in map_shapes(boundary).items()
+            ]
+            connection.execute(insert(BoundaryShape), shapes)
+        connection.execute(update(BoundaryEntry).values(simplified_at=clock.now()))
+    return done, seconds
+
+
+def create_times(filled: Filled, effort: Effort) -> tuple[float, float]:
+    """Milliseconds of processor time for a new project in its transaction: as it is, and without
+    shapes. In turn, as the machine is not always as fast."""
+    found: dict[bool, list[float]] = {True: [], False: []}
+    insert_now = history.shapes.insert_now
+    rng = random.Random(1)
+    try:
+        with filled.app.app_context():
+            for number in range(2 * effort.number(_CREATES)):
+                with_shapes = number % 2 == 0
+                history.shapes.insert_now = insert_now if with_shapes else lambda *_: False  # type: ignore[assignment]
+                found[with_shapes].append(_create(filled, rng, number))
+    finally:
+        history.shapes.insert_now = insert_now  # type: ignore[assignment]
+    return statistics.median(found[True]), statistics.median(found[False])
+
+
+def _create(filled: Filled, rng: random.Random, number: int) -> float:
+    geometry = read_boundary(json.loads(irregular(rng)["geometry"]))
+    began = time.process_time()
+    with transaction():
+        create_project(filled.principals[0], name=f"Measured {number}", geometry=geometry)
+    return (time.process_time() - began) * 1000
+
+
+def _median(run: Callable[[], Any], rounds: int) -> float:
+    """Milliseconds of processor time."""
+    times = []
+    for _ in range(rounds):
+        began = time.process_time()
+        run()
+        times.append((time.process_time() - began) * 1000)
+    return statistics.median(times)
+
+
+def run(folder: Path, url: str, url_of_many: str, effort: Effort) -> str:
+    """The tables of one database."""
+    filled = fill(folder, url, accounts=1, size=effort.number(PROJECTS), draw=irregular)
+    waiting = {"everything, zoom 8, none simplified yet": "zoom=8"}
+    lines = [_HEAD, *maps(filled, waiting, effort)[:1]]
+    done, seconds = simplify_all(filled, effort)
+    cases = {
+        "everything, zoom 2": "zoom=2",
+        "everything, zoom 8": "zoom=8",
+        "a box around most, zoom 8": f"zoom=8&bbox={_EVERYWHERE}",
+        "a tenth of them, zoom 8": f"zoom=8&bbox={_A_TENTH}",
+        "a tenth of them, zoom 11": f"zoom=11&bbox={_A_TENTH}",
+        "a twentieth, zoom 16, boundaries as they are": f"zoom=16&bbox={_A_TWENTIETH}",
+    }
+    lines += maps(filled, cases, effort)
+    created, without = create_times(filled, effort)
+    many = fill(folder / "many", url_of_many, accounts=1, size=effort.number(MANY))
+    most = {
+        f"everything of {many.size:,}, zoom 2": "zoom=2",
+        f"a box around most of {many.size:,}, zoom 2": f"zoom=2&bbox={_EVERYWHERE}",
+    }
+    lines += maps(many, most, effort)
+    lines += [
+        "",
+        f"A new project with {POSITIONS} positions takes {created:.2f} ms of processor time in its "
+        f"transaction, {without:.2f} ms without shapes. The job simplifies "
+        f"{done / max(seconds, 1e-9):,.0f} boundaries a second, pauses left out, and one of "
+        f"{GEOMETRY_POSITIONS:,} positions in {_largest():,.0f} ms.",
+    ]
+    return "\n".join(lines)
+
+
+def _largest() -> float:
+    text = json.dumps(polygon(GEOMETRY_POSITIONS))
+    return _median(lambda: map_shapes(text), 3)
+
+
+def main() -> None:
+    chosen = report.chosen(__doc__)
+    effort = QUICK if chosen.quick else FULL
+    sections = {}
+    with tempfile.TemporaryDirectory(prefix="canopy-bench-") as name:
+        os.chmod(name, 0o755)
+        use_last_core()
+        if not chosen.postgres:
+            sections["SQLite"] = run(Path(name) / "sqlite", "", "", effort)
+        if chosen.postgres or chosen.write:
+            with PostgresServer(Path(name) / "pg") as server:
+                urls = server.create_database(), server.create_database()
+                sections["PostgreSQL"] = run(Path(name) / "postgresql", *urls, effort)
+    for title, tables in sections.items():
+        print(f"{title}, on {report.machine()}\n\n{tables}\n")
+    if chosen.write:
+        report.write("map", sections)
+
+
+if __name__ == "__main__":
+    main()
