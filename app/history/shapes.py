@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, Final
-from typing import cast as cast_type
+from typing import Any, Final, cast
 
-from sqlalchemy import BigInteger, Integer, Table, Text, bindparam, cast, delete, select, union_all
+from sqlalchemy import BigInteger, Integer, Table, Text, bindparam, delete, select, union_all
+from sqlalchemy import cast as sql_cast
 
 from app.db.engines import insert_into
 from app.db.extensions import db
@@ -15,7 +15,7 @@ from app.models import BoundaryShape, Project
 from app.policy.bounds import MAP_SHORT_BYTES
 from app.shapes import map_shapes
 
-_SHAPES: Final = cast_type("Table", BoundaryShape.__table__)
+_SHAPES: Final = cast("Table", BoundaryShape.__table__)
 _REPLACED: Final = ("account_id", "area_m2", "geometry")
 _DROP: Final = delete(_SHAPES).where(
     _SHAPES.c.account_id == bindparam("account"), _SHAPES.c.project_row == bindparam("row")
@@ -46,19 +46,15 @@ def insert_shapes(key: tuple[str, str], area_m2: int, shapes: dict[int, str]) ->
 
 
 @cache
-def _insert(number: int, dialect: str) -> Any:
-    """One statement for so many shapes, which takes less time than one for each.
-
-    Args:
-        dialect: that of the engine, for the cache.
-    """
+def _insert(number: int, dialect: str) -> Any:  # noqa: ARG001 - the key of the cache
+    """One statement for so many shapes, which takes less time than one for each."""
     rows = [
         select(
             Project.row,
-            cast(bindparam(f"level_{each}"), Integer),
+            sql_cast(bindparam(f"level_{each}"), Integer),
             Project.account_id,
-            cast(bindparam("area"), BigInteger),
-            cast(bindparam(f"text_{each}"), Text),
+            sql_cast(bindparam("area"), BigInteger),
+            sql_cast(bindparam(f"text_{each}"), Text),
         ).where(Project.account_id == bindparam("account"), Project.id == bindparam("project"))
         for each in range(number)
     ]
