@@ -7,13 +7,14 @@ what stands around its coordinates.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import cache
 from typing import Any, Final
 
 import orjson
 
 from app.ogc.collections import Collection
 from app.shapes import CRS84, Crs, from_degrees
-from app.values.records import row_reader
+from app.values.records import RowReader, row_reader
 from app.values.strict_json import Fragment, dumps
 
 _POLYGON: Final = '{"type":"Polygon","coordinates":'
@@ -29,7 +30,7 @@ def features(
 ) -> Iterator[tuple[dict[str, Any], int]]:
     """Each row of the collection's source as a Feature, which ``dumps`` writes, and how many bytes
     its geometry has."""
-    read = row_reader(collection.type.property_fields, _METADATA, _GEOMETRY)
+    read = _reader(collection)
     keys = collection.type.metadata_properties
     for row in rows:
         properties = read(*row)
@@ -45,6 +46,11 @@ def features(
             },
             len(geometry or ""),
         )
+
+
+@cache
+def _reader(collection: Collection) -> RowReader:
+    return row_reader(collection.type.property_fields, _METADATA, _GEOMETRY)
 
 
 def feature(collection: Collection, record: dict[str, Any], crs: Crs) -> dict[str, Any]:

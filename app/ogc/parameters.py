@@ -96,8 +96,13 @@ def system(uri: str) -> Crs:
 
 def read_query(schema: type[QuerySchema]) -> dict[str, Any]:
     """The parameters of this request. Raises BadRequest."""
-    values: dict[str, Any] = PARSER.parse(schema(), request, location="query")
+    values: dict[str, Any] = PARSER.parse(_made(schema), request, location="query")
     return values
+
+
+@cache
+def _made(schema: type[QuerySchema]) -> QuerySchema:
+    return schema()
 
 
 def read_items_query(collection: Collection) -> Query:
