@@ -10,7 +10,7 @@ import click
 
 from app.cli.output import format_cell, show_table
 from app.cli.plans import larger_plan
-from app.policy.imports import VERDICTS
+from app.policy.imports import IMPORT_DAYS, PROBLEMS, VERDICTS
 
 _PROBLEMS_SHOWN: Final = 3
 _REJECTED_SHOWN: Final = 20
@@ -119,7 +119,7 @@ class Outcomes:
             for row in changed
         ]
         self._table("Would change:", "Changed:", names, rows)
-        _show_rejected(self.of("rejected"))
+        _show_rejected(self._to_explain())
         verb = "Would import" if self.dry_run else "Imported"
         counts = ", ".join(f"{self.record['counts'][name]:,} {name}" for name in VERDICTS)
         number = f"{len(new) + len(changed):,} of {len(self.rows):,} features"
@@ -128,6 +128,23 @@ class Outcomes:
             cover = "would cover" if self.dry_run else "cover"
             click.echo(f"New projects {cover} {format_cell(_total(new))} ha.")
         self._show_mapping()
+        if not self.dry_run and new + changed:
+            path = f"/v1/imports/{self.record['id']}/undo"
+            click.echo(f"To undo this within {IMPORT_DAYS} days: POST {path}")
+
+    def _to_explain(self) -> list[Any]:
+        """The rejected features, but for those that a coordinate system would help."""
+        rows = self.of("rejected")
+        if not lacks_crs(self.record):
+            return rows
+        outside = [row for row in rows if row.problems[0]["code"] == "out_of_range"]
+        if outside:
+            x, y = outside[0].problems[0]["coordinates"]
+            click.echo(
+                f"{len(outside):,} features are not in longitude and latitude; the first begins at "
+                f"{x:,.2f}, {y:,.2f}.\n"
+            )
+        return [row for row in rows if row not in outside]
 
     def _show_mapping(self) -> None:
         mapping, crs = self.record["mapping"], self.record["crs"]
@@ -194,7 +211,9 @@ def _show_rejected(rows: Sequence[Any]) -> None:
         for problem in row.problems[:_PROBLEMS_SHOWN]:
             click.echo(f"  {_place(problem)}{problem['message']}")
         left = len(row.problems) - _PROBLEMS_SHOWN
-        if left > 0:
+        if len(row.problems) == PROBLEMS:
+            click.echo(f"  … and at least {left} more; --json lists {PROBLEMS}.")
+        elif left > 0:
             click.echo(f"  … and {left} more; --json lists all.")
     if len(rows) > _REJECTED_SHOWN:
         click.echo(f"… and {len(rows) - _REJECTED_SHOWN:,} more features; --json lists all.")

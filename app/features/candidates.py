@@ -32,7 +32,8 @@ class Choices:
 
     ``default_name`` is the name of features where no column holds names, with a number behind it.
     ``ignored`` are columns that become nothing. ``is_export``: the file was exported from here.
-    ``close_lines``: closed lines and tracks become boundaries.
+    ``close_lines``: closed lines and tracks become boundaries. ``project_id`` is that of the
+    project that assets are imported into.
     """
 
     kind: str
@@ -41,6 +42,7 @@ class Choices:
     ignored: Collection[str] = ()
     is_export: bool = False
     close_lines: bool = False
+    project_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +82,7 @@ def prepare(feature: SourceFeature, choices: Choices) -> Candidate | Rejected:
     name = _name(feature, choices)
     problems = [*feature.problems, *_name_problems(name, choices.mapping.name)]
     values = _values(feature.properties, choices, problems)
+    problems += _project_problems(feature, choices)
     geometry: Boundary | Point | None = None
     try:
         geometry = _geometry(feature, choices)
@@ -95,6 +98,18 @@ def prepare(feature: SourceFeature, choices: Choices) -> Candidate | Rejected:
         location=geometry if isinstance(geometry, Point) else None,
         own_id=_own_id(feature, choices),
     )
+
+
+def _project_problems(feature: SourceFeature, choices: Choices) -> list[Problem]:
+    """An asset that was exported is imported into its own project alone, where it changes."""
+    found = feature.properties.get("project_id")
+    if not (choices.is_export and choices.project_id) or found in (None, "", choices.project_id):
+        return []
+    message = (
+        f"This asset belongs to the project {found}. Import it into that one or, to have another "
+        "like it here, leave out the column project_id."
+    )
+    return [problem_of("conflict", message, "properties.project_id")]
 
 
 def problem_of(code: str, message: str, where: str) -> Problem:
@@ -136,7 +151,7 @@ def _geometry(feature: SourceFeature, choices: Choices) -> Boundary | Point | No
         if not choices.close_lines:
             message = (
                 "The feature is a line, and a boundary is an area. To close its lines to areas, "
-                "import with close_lines."
+                "set close_lines, or add --close-lines to the command."
             )
             raise GeometryInvalid([problem_of("wrong_type", message, "geometry.type")])
         geometry = _closed(geometry)

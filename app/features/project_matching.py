@@ -62,7 +62,8 @@ class ProjectMatcher:
         """The columns of a project that its feature changes. What the feature does not have stays:
         attributes, and a boundary."""
         changes: dict[str, Any] = {}
-        if self.match == "external_id" and not _is_name(target.name, item.name):
+        has_id = self.match == "external_id" or item.own_id == target.id
+        if has_id and not _is_name(target.name, item.name):
             changes["name"] = item.name
         if item.boundary is not None and not _has_boundary(target, item.boundary):
             changes["geometry"] = item.boundary

@@ -34,6 +34,7 @@ from app.values.text import fold
 _POLL_SECONDS: Final = 2.0
 _FORK: Final = multiprocessing.get_context("fork")
 _TOO_LARGE: Final = "Reading this file takes too much memory. Split it into several files."
+_BROKEN: Final = "An error in the service kept it from reading this file. Its log says more."
 _TOO_SLOW: Final = "Reading this file takes too long. Simplify it, or split it into several files."
 
 Batch = list[Candidate | Rejected]
@@ -134,7 +135,9 @@ class ReaderProcess:
 
 def _cause(exit_code: int | None) -> str:
     """Why the process ended before it had answered."""
-    return _TOO_SLOW if exit_code == -signal.SIGXCPU else _TOO_LARGE
+    if exit_code == -signal.SIGXCPU:
+        return _TOO_SLOW
+    return _BROKEN if exit_code == 1 else _TOO_LARGE  # an exception; a signal
 
 
 def _serve(path: Path, connection: Connection, theirs: Connection, is_bounded: bool) -> None:

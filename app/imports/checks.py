@@ -7,6 +7,7 @@ from typing import Any
 
 from app.auth.guard import require_permission
 from app.auth.principal import Principal
+from app.features.service import mapped_fields
 from app.http.errors import Conflict, Detail, NotFound, ValidationFailed
 from app.imports.listing import count_unfinished
 from app.policy.imports import UNFINISHED_IMPORTS
@@ -49,6 +50,12 @@ def _check_project(principal: Principal, kind: str, project_id: str | None) -> N
 
 
 def check_choices(kind: str, choices: Mapping[str, Any]) -> None:
+    """Raises ValidationFailed for what imports of this kind do not have."""
+    known = mapped_fields(kind)
+    for name in choices.get("mapping") or ():
+        if name not in (*known, "metadata"):
+            message = f"{kind.capitalize()} have no {name}. Their fields are: {', '.join(known)}."
+            raise ValidationFailed(details=[Detail("mapping", message)])
     if kind == "assets" and choices.get("match") == "external_id":
         message = "Assets have no external id. Match them by name, or not at all."
         raise ValidationFailed(details=[Detail("match", message)])

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, cast
 
 from app.features.service import (
     Batch,
@@ -30,6 +30,7 @@ from app.features.service import (
     problem_of,
 )
 from app.formats.features import FileInvalid, Layer
+from app.formats.readers.kml import ALL_FOLDERS
 from app.imports.feature_rows import count_features, delete_features, feature_row, insert_features
 from app.imports.leases import Leased, end_step, locked
 from app.imports.progress import NO_PROGRESS, Progress, Transaction
@@ -38,8 +39,13 @@ from app.models import Import
 from app.policy.files import FEATURES, NAMES_LENGTH
 from app.values.text import unstorable
 
-# Which layer of a GPX file an import takes when it is not told.
-_FIRST: Final = {"projects": ("tracks", "routes"), "assets": ("waypoints",)}
+# Which layer of a file an import takes when it is not told; of other files the first one.
+_USUAL: Final = {
+    ("gpx", "projects"): ("tracks", "routes"),
+    ("gpx", "assets"): ("waypoints",),
+    ("kml", "projects"): (ALL_FOLDERS,),
+    ("kml", "assets"): (ALL_FOLDERS,),
+}
 _SHOWN: Final = 20  # names in a message
 
 
@@ -110,11 +116,12 @@ def _plan(
     opened = process.open()
     with in_transaction():
         found = locked(leased)
+        is_chosen = found.layer is not None
         layer = _layer(found, opened)
         found.format, found.layer, found.crs = opened.format, layer.name, layer.crs
         found.layers = [_layer_record(each) for each in opened.layers]
         found.progress_total = layer.features
-        found.notes = []
+        found.notes = [] if is_chosen else _other_layers(layer, opened.layers)
         kind, crs, given = found.kind, found.given_crs, found.mapping
         match, close_lines = found.match, found.close_lines
     if most is not None and layer.features > most:
@@ -125,17 +132,16 @@ def _plan(
     if not scan.features:
         raise FileInvalid("The file has no features.")
     mapping = _mapping(scan, kind, given)
-    if match == "external_id" and not mapping.has_external_id:
-        raise FileInvalid("No column holds external ids. Say which one does, or match by name.")
-    match = match or ("external_id" if kind == "projects" and mapping.has_external_id else "none")
+    from_here = is_export(scan)
+    match = _chosen_match(match, kind, mapping, from_here)
     repeated = process.repeated_names(layer, crs, mapping.name) if match == "name" else set()
     with in_transaction():
         found = locked(leased)
         found.mapping, found.match = mapping.as_json(), match
     ignored = ignored_columns(scan, kind)
-    choices = Choices(kind, mapping, layer.name, ignored, is_export(scan), close_lines)
-    matcher = targets.matcher(leased.account_id, match, repeated)  # type: ignore[arg-type]
-    return Plan(layer, crs, choices, match, matcher)  # type: ignore[arg-type]
+    choices = Choices(kind, mapping, layer.name, ignored, from_here, close_lines, found.project_id)
+    matcher = targets.matcher(leased.account_id, match, repeated)
+    return Plan(layer, crs, choices, match, matcher)
 
 
 def _store(leased: Leased, batch: Batch, matcher: Matcher, in_transaction: Transaction) -> None:
@@ -167,8 +173,34 @@ def _layer(found: Import, opened: Opened) -> Layer:
         if found.layer in names:
             return opened.layers[names.index(found.layer)]
         raise FileInvalid(f"The file has no layer {found.layer!r}. It has: {_listed(names)}.")
-    usual = [name for name in _FIRST[found.kind] if opened.format == "gpx" and name in names]
+    usual = [name for name in _USUAL.get((opened.format, found.kind), ()) if name in names]
     return opened.layers[names.index(usual[0])] if usual else opened.layers[0]
+
+
+def _other_layers(layer: Layer, layers: Sequence[Layer]) -> list[str]:
+    """A note about the layers that are not imported."""
+    others = [f"{each.name} ({each.features:,})" for each in layers if each is not layer]
+    if not others or layer.name == ALL_FOLDERS:
+        return []
+    return [f"Only the layer {layer.name} was read. The file also has: {_listed(others)}."]
+
+
+def _chosen_match(given: str | None, kind: str, mapping: ColumnMapping, from_here: bool) -> Match:
+    """How features find what they change. Those of an export have the ids of what they were.
+
+    Raises:
+        FileInvalid: by external id, and no feature has one.
+    """
+    has_ids = mapping.has_external_id or from_here
+    if given == "external_id" and not has_ids:
+        raise FileInvalid(
+            "No column holds external ids. Say in the mapping which one does, or match by name."
+        )
+    if given is not None:
+        return cast("Match", given)
+    if kind == "projects":
+        return "external_id" if has_ids else "none"
+    return "name" if from_here else "none"
 
 
 def _check_names(names: Sequence[str]) -> None:

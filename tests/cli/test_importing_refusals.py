@@ -113,10 +113,26 @@ def test_a_file_without_a_coordinate_system_is_imported_when_one_is_named(
     planned = run(*words, "--dry-run")
     assert planned.exit_code == 1
     assert "Warning: The file does not say which coordinate system it uses." in planned.stderr
-    assert planned.stdout.count("\nfeature ") == 20
-    assert "… and 4 more features; --json lists all." in planned.stdout
+    assert "24 features are not in longitude and latitude" in planned.stdout
+    assert "feature 1 " not in planned.stdout
     refused = run(*words)
     assert (refused.exit_code, projects(client)) == (1, {})
     assert "add --crs" in refused.stderr
     assert run(*words, "--crs", "EPSG:32610").exit_code == 0
     assert len(projects(client)) == 24
+
+
+def test_few_of_many_rejected_features_are_listed(run: Run, client: Client, tmp_path: Path) -> None:
+    path = features_file(tmp_path, *(({"name": f"Bow {n}"}, BOW_TIE) for n in range(24)))
+    result = run("import", str(path), "--account", client.account_id)
+    assert result.stdout.count("\nfeature ") == 20
+    assert "… and 4 more features; --json lists all." in result.stdout
+
+
+def test_a_field_of_the_other_kind_is_named(run: Run, client: Client, tmp_path: Path) -> None:
+    path = features_file(tmp_path, ({"name": "Post"}, {"type": "Point", "coordinates": [1, 2]}))
+    project = client.post("/v1/projects", {"name": "A"}).json["data"]["id"]
+    words = ("import", str(path), "--account", client.account_id, "--project", project)
+    result = run(*words, "--external-id", "name")
+    assert result.exit_code != 0
+    assert "Assets have no external_id. Their fields are: name, " in result.stderr

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any, Final
 
@@ -10,9 +11,9 @@ import pyogrio
 import pytest
 
 from app.policy.files import FORMATS_OUT
-from tests.formats.readers.gdal import DISTRICTS, zipped
-from tests.imports.making import features_of, read, upload, work
-from tests.make import Client, make_project
+from tests.formats.readers.gdal import DISTRICTS, write, zipped
+from tests.imports.making import act, features_of, read, upload, work
+from tests.make import Client, make_asset, make_project, point
 
 pytestmark = [
     pytest.mark.one_database,
@@ -107,3 +108,48 @@ def test_an_export_that_gdal_has_written_again_changes_nothing(
 ) -> None:
     copy = written_again(exported(client, before, tmp_path), after, tmp_path)
     assert counts(client, copy) == {"same": districts}
+
+
+def test_what_was_edited_in_an_export_is_all_that_changes(
+    client: Client, districts: int, tmp_path: Path
+) -> None:
+    path = exported(client, "geojson", tmp_path)
+    collection = json.loads(path.read_text())
+    edited = collection["features"][1]["properties"]
+    edited |= {"name": "Renamed", "description": "Edited."}
+    path.write_text(json.dumps(collection))
+    for form in ({}, {"match": "name"}):
+        response = upload(client, path.read_bytes(), path.name, **form)
+        work(client)
+        record = read(client, response.json["data"]["id"])
+        assert (record["counts"]["changed"], record["counts"]["same"]) == (1, districts - 1)
+        (changed,) = features_of(client, record, verdict="changed")
+        assert changed["changes"] == ["name", "description"]
+    act(client, record, "apply")
+    project = client.get(f"/v1/projects/{edited['id']}").json["data"]
+    assert (project["name"], project["description"]) == ("Renamed", "Edited.")
+
+
+def test_exported_assets_are_imported_into_their_own_project(
+    client: Client, tmp_path: Path
+) -> None:
+    one, other = make_project(client, name="One"), make_project(client, name="Other")
+    for project in (one, other):
+        make_asset(client, project["id"], name="Post", location=point(1.5))
+    content = client.get("/v1/exports/assets?format=geojson").get_data()
+    response = upload(client, content, "a.geojson", kind="assets", project_id=one["id"])
+    work(client)
+    record = read(client, response.json["data"]["id"])
+    assert (record["counts"]["same"], record["counts"]["rejected"]) == (1, 1)
+    (rejected,) = features_of(client, record, verdict="rejected")
+    assert f"belongs to the project {other['id']}" in rejected["problems"][0]["message"]
+
+
+def test_the_layers_that_are_not_read_are_named(client: Client, tmp_path: Path) -> None:
+    path = write(tmp_path / "several.gpkg", "GPKG", layer="north")
+    write(path, "GPKG", layer="south", append=True)
+    response = upload(client, path.read_bytes(), path.name)
+    work(client)
+    record = read(client, response.json["data"]["id"])
+    assert record["layer"] == "north"
+    assert "Only the layer north was read. The file also has: south (24)." in record["notes"]

@@ -20,7 +20,7 @@ from app.formats.readers.kml_geometry import PlacemarkShape
 from app.formats.readers.xml_elements import Element, Wanted, read_elements
 from app.policy.files import LAYERS
 
-_ALL: Final = "All folders"
+ALL_FOLDERS: Final = "All folders"
 _FOLDER: Final = "folder"  # the column of that layer that has the names of the folders
 _UNNAMED: Final = "Placemarks"
 _NAME_LENGTH: Final = 100
@@ -213,7 +213,7 @@ def _path(folder: Element) -> list[str]:
 def _names(folders: list[_Folder]) -> list[str]:
     """A name for each layer: that of its folder, with those around it where another has the same
     one."""
-    paths = [_path(one.element) or [_UNNAMED] if one.element else [_ALL] for one in folders]
+    paths = [_path(one.element) or [_UNNAMED] if one.element else [ALL_FOLDERS] for one in folders]
     own = Counter(path[-1] for path in paths)
     names: list[str] = []
     for path in paths:
