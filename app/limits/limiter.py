@@ -15,6 +15,7 @@ from limits import RateLimitItem, RateLimitItemPerMinute
 from limits.strategies import STRATEGIES, FixedWindowRateLimiter
 
 from app.auth.guard import current_principal, has_credential
+from app.auth.principal import Principal
 from app.http.errors import RateLimited
 from app.http.urls import is_ogc
 from app.limits.library import SingleLimiter
@@ -196,6 +197,15 @@ def _is_hidden(limit: RateLimit) -> bool:
     return is_unknown and isinstance(limit, ClientRateLimit)
 
 
+def limit_of_account(principal: Principal) -> PlanRateLimit:
+    """What a request of an account is held against, at the path of this one."""
+    is_disabled: bool = current_app.config["SETTINGS"].rate_limit_disabled
+    plan = plan_of(principal.plan)
+    limits = (None, None) if is_disabled else (plan.requests_per_minute, plan.requests_per_day)
+    kind = OgcRateLimit if is_ogc(request.path) else PlanRateLimit
+    return kind(principal.account_id, principal.plan, *limits)
+
+
 def _current_limit() -> RateLimit | None:
     """The limit of this request, or None."""
     path = request.path
@@ -203,12 +213,7 @@ def _current_limit() -> RateLimit | None:
     if path.startswith("/v1/") or is_ogc(path):
         principal = current_principal()
         if principal is not None:
-            plan = plan_of(principal.plan)
-            limits = (
-                (None, None) if is_disabled else (plan.requests_per_minute, plan.requests_per_day)
-            )
-            kind = OgcRateLimit if is_ogc(path) else PlanRateLimit
-            return kind(principal.account_id, principal.plan, *limits)
+            return limit_of_account(principal)
         if is_disabled or (request.routing_exception is not None and not has_credential()):
             return None
         start = "Without a valid credential, the API allows"

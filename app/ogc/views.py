@@ -7,6 +7,7 @@ from typing import Any
 from flask import Response, request
 
 from app.api import envelope
+from app.api.expensive import answer_in_turn
 from app.api.parsing import refuse_body, refuse_parameters
 from app.auth.principal import Principal
 from app.db.transactions import transaction
@@ -17,13 +18,14 @@ from app.ogc.collections import Collection
 from app.ogc.features import feature
 from app.ogc.parameters import FeatureSchema, read_items_query, read_query
 from app.ogc.responses import wants_html
-from app.shapes import CRS84
+from app.shapes import CRS84, Crs
 from app.values.strict_json import dumps
 
 
 def read_features(principal: Principal, collection: Collection) -> Response:
     """A page of features."""
     query = read_items_query(collection)
+    _take_turn(query.crs)
     read = pages.features_page if wants_html() else items.features_page
     return read(principal, collection, query)
 
@@ -32,6 +34,7 @@ def read_feature(principal: Principal, collection: Collection, feature_id: str) 
     """A feature."""
     record = items.read_record(principal.account_id, collection, feature_id)
     crs = read_query(FeatureSchema)["crs"]
+    _take_turn(crs)
     if not wants_html():
         return items.one_feature(collection, record, crs)
     made = feature(collection, record, CRS84)
@@ -75,6 +78,12 @@ def delete_feature(principal: Principal, collection: Collection, feature_id: str
         if_match = IfMatch(request.headers.get("If-Match"))
         editing.delete(principal, collection, feature_id, if_match)
     return envelope.nothing()
+
+
+def _take_turn(crs: Crs) -> None:
+    """Drawing and transforming a large boundary take half a second. Raises ServiceUnavailable."""
+    if wants_html() or crs is not CRS84:
+        answer_in_turn()
 
 
 def methods_of_collection(principal: Principal, collection: Collection) -> Response:

@@ -10,13 +10,14 @@ from pathlib import Path
 import pytest
 
 from app.http.errors import ApiError, PayloadTooLarge, RateLimited, ServiceUnavailable
+from app.policy.files import FORM_BYTES
 from tests.architecture.sources import ROOT
 from tests.deploy.files import DEFAULTS, assignments, text, tool
 
 NGINX, CADDY = text("deploy/nginx.conf"), text("deploy/Caddyfile")
 KINDS = {kind.code: kind for kind in (PayloadTooLarge, RateLimited, ServiceUnavailable)}
 MEGABYTE = 1024 * 1024
-LIMIT = int(DEFAULTS["MAX_BODY_BYTES"])
+LIMIT = MEGABYTE * (1 + (int(DEFAULTS["MAX_IMPORT_BYTES"]) + FORM_BYTES) // MEGABYTE)
 
 
 def refusals(page: str) -> list[tuple[int, str]]:
@@ -44,11 +45,20 @@ def test_a_refusal_of_a_proxy_has_the_envelope(status: int, body: str) -> None:
 
 
 @pytest.mark.parametrize("body", [body for status, body in REFUSALS if status == 413])
-def test_the_limit_that_is_told_is_that_of_the_service(body: str) -> None:
+def test_the_limit_that_is_told_is_that_of_the_proxy(body: str) -> None:
     assert json.loads(body)["error"]["message"] == f"The body is larger than {LIMIT:,} bytes."
 
 
-def test_the_limits_on_bodies_are_that_of_the_service() -> None:
+@pytest.mark.parametrize("page", [NGINX, text("deploy/hosts/nginx.conf")])
+def test_nginx_logs_no_query(page: str) -> None:
+    """It can hold a key."""
+    (form,) = re.findall(r"log_format canopy ([^;]*);", page)
+    assert not re.search(r"\$(request\b|request_uri|args|query_string)", form)
+    assert '"$request_method $uri"' in form
+    assert "access_log /var/log/nginx/access.log canopy;" in page
+
+
+def test_the_limits_on_bodies_leave_room_for_a_file() -> None:
     assert f"client_max_body_size {LIMIT // MEGABYTE}m;" in NGINX
     assert f"max_size {LIMIT // MEGABYTE}MiB" in CADDY
 

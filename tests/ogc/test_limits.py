@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 from flask import Flask
 
+from app.account.operator import find_account
 from app.limits import request_counts
 from tests.limits.conftest import limited as limited
 from tests.limits.conftest import plans_file as plans_file
 from tests.limits.plans import shown
-from tests.make import Client, make_account
+from tests.make import Client, make_account, sign_up
 
 pytestmark = pytest.mark.one_database
 
@@ -55,3 +56,13 @@ def test_a_plan_without_limits_has_none_here(limited: Flask) -> None:
     client = make_account(limited, plan="boundless")
     response: Any = client.get("/ogc")
     assert "X-RateLimit-Limit" not in response.headers
+
+
+def test_a_session_counts_for_its_account_too(app: Flask) -> None:
+    browser = sign_up(app, "gis-limits@example.org", account="Maps")
+    for number in range(3):
+        assert browser.client.get("/ogc", environ_overrides={"REMOTE_ADDR": f"192.0.2.{number}"})
+    with app.app_context():
+        account_id = find_account("maps").id
+        counted = request_counts.requests_on(account_id, [request_counts.today()])
+    assert counted == 3
