@@ -6,8 +6,9 @@ A feature is the asset that was exported as it, or the one of its name and locat
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container
+from collections.abc import Collection, Container, Iterator
 from dataclasses import dataclass, field
+from itertools import product
 from typing import Any, Final
 
 import orjson
@@ -28,25 +29,32 @@ from app.values.clock import parse_time
 from app.values.text import fold
 
 _DEFAULT_TYPE: Final = "point_of_interest"
-_FOUND: Final = columns_of(
-    Asset,
-    Asset.id,
-    Asset.name,
-    Asset.type,
-    Asset.status,
-    Asset.location,
-    Asset.longitude,
-    Asset.latitude,
-    Asset.metadata_json,
-    Asset.updated_at,
-).where(Asset.project_id == bindparam("project_id"))
-_ALL: Final = CompiledQuery(_FOUND.order_by(Asset.id))
-_ONE: Final = CompiledQuery(_FOUND.where(Asset.id == bindparam("asset_id")))
+_PLACE: Final = (Asset.id, Asset.name, Asset.longitude, Asset.latitude)
+_IN_PROJECT: Final = Asset.project_id == bindparam("project_id")
+_ALL: Final = CompiledQuery(columns_of(Asset, *_PLACE).where(_IN_PROJECT).order_by(Asset.id))
+_ONE: Final = CompiledQuery(
+    columns_of(
+        Asset,
+        *_PLACE,
+        Asset.type,
+        Asset.status,
+        Asset.location,
+        Asset.metadata_json,
+        Asset.updated_at,
+    ).where(_IN_PROJECT, Asset.id == bindparam("asset_id"))
+)
+
+# A name, and the cell of a grid of ``SAME_WITHIN`` around a location, or no location.
+_Cell = tuple[str, int | None, int | None]
 
 
 @dataclass(slots=True)
 class AssetMatcher:
-    """Decides about the features of one layer. The assets of the project are read once."""
+    """Decides about the features of one layer.
+
+    The names and locations of the project's assets are read once, the rest of an asset when a
+    feature is compared to it.
+    """
 
     account_id: str
     project_id: str
@@ -55,13 +63,16 @@ class AssetMatcher:
     created: Container[str] = ()
     _by_name: dict[str, list[Any]] = field(default_factory=dict)
     _by_id: dict[str, Any] = field(default_factory=dict)
+    _by_cell: dict[_Cell, Any] = field(default_factory=dict)  # the first one of each
     _seen: set[tuple[str, str]] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         for row in _ALL.all(account_id=self.account_id, project_id=self.project_id):
             if row.id not in self.created:
-                self._by_name.setdefault(fold(row.name), []).append(row)
+                name = fold(row.name)
+                self._by_name.setdefault(name, []).append(row)
                 self._by_id[row.id] = row
+                self._by_cell.setdefault(_cell(name, row), row)
 
     def decide(self, item: Candidate) -> Decision:
         """What becomes of a feature. Raises Unusable."""
@@ -83,18 +94,27 @@ class AssetMatcher:
         return name
 
     def _target(self, item: Candidate) -> Any:
-        named = self._by_name.get(fold(item.name), [])
+        """The asset that a feature changes, or that is this very feature; None for a new one."""
+        asset_id = self._target_id(item)
+        return None if asset_id is None else _find(self.account_id, self.project_id, asset_id)
+
+    def _target_id(self, item: Candidate) -> str | None:
+        name = fold(item.name)
         exported = self._by_id.get(item.own_id or "")
-        if exported is not None and (self.match != "none" or exported in named):
-            return exported
-        for found in named:
-            if _is_at(found, item.location):
-                return found
+        if exported is not None and (self.match != "none" or fold(exported.name) == name):
+            return item.own_id
+        near = (self._by_cell.get(cell) for cell in _cells(name, item.location))
+        there = [found for found in near if found is not None and _is_at(found, item.location)]
+        if there:
+            first: str = min(found.id for found in there)
+            return first
+        named = self._by_name.get(name, [])
         if self.match != "name" or not named:
             return None
-        if len(named) > 1 or fold(item.name) in self.repeated_names:
+        if len(named) > 1 or name in self.repeated_names:
             raise Unusable("Several assets or features have this name.", "name")
-        return named[0]
+        asset_id: str = named[0].id
+        return asset_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,9 +176,7 @@ class AssetTargets:
         update_asset(principal, self.project_id, row.target_id, before)
 
     def _find(self, principal: Principal, asset_id: str) -> Any:
-        return _ONE.first(
-            account_id=principal.account_id, project_id=self.project_id, asset_id=asset_id
-        )
+        return _find(principal.account_id, self.project_id, asset_id)
 
 
 def asset_changes(target: Any, item: Candidate) -> dict[str, Any]:
@@ -175,6 +193,27 @@ def asset_changes(target: Any, item: Candidate) -> dict[str, Any]:
         elif value != getattr(target, column):
             changes[column] = value
     return changes
+
+
+def _find(account_id: str, project_id: str, asset_id: str) -> Any:
+    """An asset with all that a feature is compared to, or None."""
+    return _ONE.first(account_id=account_id, project_id=project_id, asset_id=asset_id)
+
+
+def _cell(name: str, place: Any) -> _Cell:
+    if place is None or place.longitude is None:
+        return name, None, None
+    return name, round(place.longitude / SAME_WITHIN), round(place.latitude / SAME_WITHIN)
+
+
+def _cells(name: str, location: Point | None) -> Iterator[_Cell]:
+    """The cells of the assets of a name that may be at a location: its own and the eight around."""
+    _, column, row = cell = _cell(name, location)
+    if column is None or row is None:
+        yield cell
+        return
+    for right, up in product((-1, 0, 1), repeat=2):
+        yield name, column + right, row + up
 
 
 def _is_at(asset: Any, location: Point | None) -> bool:
