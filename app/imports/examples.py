@@ -11,7 +11,7 @@ MAPPING: Final[dict[str, Any]] = {
 }
 UPLOAD: Final[dict[str, Any]] = {"file": "districts.zip", "match": "external_id"}
 CHANGE: Final[dict[str, Any]] = {"mapping": MAPPING, "match": "external_id"}
-IMPORT: Final[dict[str, Any]] = {
+SUMMARY: Final[dict[str, Any]] = {
     "id": "imp_01k9zr2c8w4h6t0y3v7m5n1bqd",
     "kind": "projects",
     "project_id": None,
@@ -20,17 +20,7 @@ IMPORT: Final[dict[str, Any]] = {
     "crs": "EPSG:32610",
     "status": "ready",
     "message": None,
-    "layers": [
-        {
-            "name": "districts",
-            "features": 24,
-            "columns": ["ID", "DISTRICT", "FOREST", "REGION"],
-            "crs": "EPSG:32610",
-            "accuracy": 0,
-        }
-    ],
     "layer": "districts",
-    "mapping": {**MAPPING, "description": None},
     "match": "external_id",
     "close_lines": False,
     "counts": {"new": 2, "changed": 1, "same": 20, "rejected": 1, "undone": 0, "kept": 0},
@@ -40,6 +30,18 @@ IMPORT: Final[dict[str, Any]] = {
     "created_at": "2026-01-02T03:04:05.678Z",
     "updated_at": "2026-01-02T03:04:06.512Z",
     "created_by": {"id": "user_01k9zq1n6g5x8c2v4b7m0d3fht", "email": "ada@example.org"},
+}
+IMPORT: Final[dict[str, Any]] = SUMMARY | {
+    "layers": [
+        {
+            "name": "districts",
+            "features": 24,
+            "columns": ["ID", "DISTRICT", "FOREST", "REGION"],
+            "crs": "EPSG:32610",
+            "accuracy": 0,
+        }
+    ],
+    "mapping": {**MAPPING, "description": None},
 }
 FEATURE: Final[dict[str, Any]] = {
     "number": 7,

@@ -13,16 +13,22 @@ from app.db.queries import CompiledQuery
 from app.imports.record import (
     COLUMNS,
     FEATURE_COLUMNS,
+    SUMMARY_COLUMNS,
     feature_record,
     import_record,
+    import_summary,
     not_found,
 )
 from app.models import Import, ImportFeature
 from app.policy.imports import KINDS, WORKING
 from app.values.ids import is_id
 
-_SHOWN: Final = columns_of(Import, *(getattr(Import, name) for name in COLUMNS))
-_ONE: Final = CompiledQuery(_SHOWN.where(Import.id == bindparam("import_id")))
+_LISTED: Final = columns_of(Import, *(getattr(Import, name) for name in SUMMARY_COLUMNS))
+_ONE: Final = CompiledQuery(
+    columns_of(Import, *(getattr(Import, name) for name in COLUMNS)).where(
+        Import.id == bindparam("import_id")
+    )
+)
 _ALL: Final = CompiledQuery(
     columns_of(
         ImportFeature,
@@ -72,7 +78,7 @@ def list_imports(
     filters = len(kinds) == 1, status is not None
     total = int(_count(*filters).scalar(**values))
     rows = _page(*filters).all(**values, size=per_page, skipped=(page - 1) * per_page)
-    return [import_record(row) for row in rows], total
+    return [import_summary(row) for row in rows], total
 
 
 def list_features(
@@ -113,7 +119,7 @@ def _count(of_kind: bool, of_status: bool) -> CompiledQuery:
 
 @cache
 def _page(of_kind: bool, of_status: bool) -> CompiledQuery:
-    rows = _filtered(_SHOWN, of_kind, of_status)
+    rows = _filtered(_LISTED, of_kind, of_status)
     rows = rows.order_by(Import.created_at.desc(), Import.id.desc())
     return CompiledQuery(rows.limit(bindparam("size")).offset(bindparam("skipped")))
 

@@ -9,11 +9,12 @@ from app.models import Import
 from app.policy.imports import VERDICTS
 from app.values.clock import format_value
 
-COLUMNS: Final = (
-    "id", "kind", "project_id", "filename", "format", "crs", "given_crs", "status", "layers",
-    "layer", "mapping", "match", "close_lines", "counts", "notes", "progress_done",
-    "progress_total", "message", "created_at", "updated_at", "user_id", "user_email",
+SUMMARY_COLUMNS: Final = (
+    "id", "kind", "project_id", "filename", "format", "crs", "given_crs", "status", "layer",
+    "match", "close_lines", "counts", "notes", "progress_done", "progress_total", "message",
+    "created_at", "updated_at", "user_id", "user_email",
 )  # fmt: skip
+COLUMNS: Final = (*SUMMARY_COLUMNS, "layers", "mapping")
 FEATURE_COLUMNS: Final = (
     "number", "name", "verdict", "target_id", "area_m2", "previous_area_m2", "changes",
     "problems", "state",
@@ -23,6 +24,12 @@ _NO_HECTARES: Final = {"before": 0.0, "after": 0.0}
 
 def import_record(row: Import | Any) -> dict[str, Any]:
     """The record of an import, from the model or from a row of ``COLUMNS``."""
+    return import_summary(row) | {"layers": row.layers, "mapping": row.mapping}
+
+
+def import_summary(row: Import | Any) -> dict[str, Any]:
+    """The record of an import in a list, from a row of ``SUMMARY_COLUMNS``: without the names of
+    all layers and columns, which may be long."""
     counts = dict(row.counts)
     hectares = counts.pop("hectares", _NO_HECTARES)
     return {
@@ -34,9 +41,7 @@ def import_record(row: Import | Any) -> dict[str, Any]:
         "crs": row.crs or row.given_crs,
         "status": row.status,
         "message": row.message,
-        "layers": row.layers,
         "layer": row.layer,
-        "mapping": row.mapping,
         "match": row.match,
         "close_lines": row.close_lines,
         "counts": {name: counts.get(name, 0) for name in (*VERDICTS, "undone", "kept")},

@@ -55,10 +55,10 @@ class ImportPersonSchema(OutputSchema):
     email = fields.String(required=True)
 
 
-class ImportSchema(OutputSchema):
-    """An import of a file."""
+class ImportSummarySchema(OutputSchema):
+    """An import of a file, in a list."""
 
-    example: ClassVar = examples.IMPORT
+    example: ClassVar = examples.SUMMARY
 
     id = fields.String(required=True)
     kind = Choice("ImportKind", KINDS, required=True)
@@ -76,9 +76,7 @@ class ImportSchema(OutputSchema):
         allow_none=True,
         metadata={"description": "Why the import failed, or what to confirm before applying it."},
     )
-    layers = fields.List(fields.Nested(ImportLayerSchema), required=True)
     layer = fields.String(required=True, allow_none=True)
-    mapping = fields.Dict(required=True, allow_none=True, metadata=examples.MAPPING_SHAPE)
     match = fields.String(required=True, allow_none=True)
     close_lines = fields.Boolean(required=True)
     counts = fields.Nested(ImportCountsSchema, required=True)
@@ -90,6 +88,15 @@ class ImportSchema(OutputSchema):
     created_at = fields.DateTime(required=True)
     updated_at = fields.DateTime(required=True)
     created_by = fields.Nested(ImportPersonSchema, required=True)
+
+
+class ImportSchema(ImportSummarySchema):
+    """An import of a file."""
+
+    example: ClassVar = examples.IMPORT
+
+    layers = fields.List(fields.Nested(ImportLayerSchema), required=True)
+    mapping = fields.Dict(required=True, allow_none=True, metadata=examples.MAPPING_SHAPE)
 
 
 class ImportProblemSchema(OutputSchema):

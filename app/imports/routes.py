@@ -15,7 +15,7 @@ from app.auth.principal import Principal
 from app.db.transactions import transaction
 from app.imports import service, uploads
 from app.imports.record import import_record
-from app.imports.response_schemas import ImportFeatureSchema, ImportSchema
+from app.imports.response_schemas import ImportFeatureSchema, ImportSchema, ImportSummarySchema
 from app.imports.schemas import (
     ImportCreateSchema,
     ImportFeatureQuerySchema,
@@ -34,6 +34,7 @@ bp = ApiBlueprint(
 _ONE: Final = "/<import_id>"
 _NEEDS: Final = f"projects:write{OR}assets:write"
 _IMPORT: Final = single_of(ImportSchema)
+_PAGE: Final = page_of(ImportSummarySchema)
 
 
 def _on_one(method: str, action: str = "", **contract: Any) -> Callable[[View], View]:
@@ -49,8 +50,7 @@ def _on_one(method: str, action: str = "", **contract: Any) -> Callable[[View], 
 
 
 def _store_file(principal: Principal, values: dict[str, Any]) -> dict[str, str]:
-    """Store the file that ``values`` has, and take it out of them: in pieces, each in a transaction
-    of its own. Returns its name and id."""
+    """Take the file out of ``values``, and store it piece by piece. Returns its name and id."""
     file, upload_id = values.pop("file"), new_id("upload")
     service.check_new_import(principal, **values)
     for number, piece in enumerate(uploads.pieces(file.stream)):
@@ -65,7 +65,7 @@ def _accepted(found: Import) -> Response:
     return envelope.single(import_record(found), status=202, location=location)
 
 
-@bp.operation("GET", "", needs=_NEEDS, query=ImportQuerySchema, gives=(200, page_of(ImportSchema)))
+@bp.operation("GET", "", needs=_NEEDS, query=ImportQuerySchema, gives=(200, _PAGE))
 def list_imports(principal: Principal, values: dict[str, Any]) -> Response:
     """List imports, the newest first."""
     records, total = service.list_imports(principal, **values)

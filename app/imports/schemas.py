@@ -11,7 +11,7 @@ from werkzeug.datastructures import FileStorage
 from app.api.fields import PageQuerySchema, RecordId
 from app.features.service import mapped_fields
 from app.imports import examples
-from app.policy.files import FORMATS_IN
+from app.policy.files import COLUMNS, FORMATS_IN, NAMES_LENGTH
 from app.policy.imports import FILENAME_LENGTH, KINDS, MATCHES, STATUSES, VERDICTS
 from app.values.fields import Choice, InputSchema, StrictBoolean, Text
 from app.values.strict_json import JsonInvalid, loads
@@ -56,6 +56,7 @@ class ColumnMappingField(fields.Field[Any]):
             raise ma.ValidationError("Must be a JSON object.")
         for name, column in value.items():
             _check_columns(name, column)
+        _check_size(value)
         return value
 
 
@@ -68,6 +69,18 @@ def _check_columns(name: str, column: Any) -> None:
             raise ma.ValidationError("'metadata' must be a list of names of columns, or null.")
     elif not (column is None or _is_column(column)):
         raise ma.ValidationError(f"{name!r} must be the name of a column, or null.")
+
+
+def _check_size(mapping: dict[str, Any]) -> None:
+    """A file has no more columns, nor longer names, and an import shows its mapping."""
+    metadata = mapping.get("metadata") or []
+    if len(metadata) > COLUMNS:
+        raise ma.ValidationError(f"'metadata' must have at most {COLUMNS} names of columns.")
+    names = [name for name in (*mapping.values(), *metadata) if isinstance(name, str)]
+    if sum(map(len, names)) > NAMES_LENGTH:
+        raise ma.ValidationError(
+            f"The names of columns must have at most {NAMES_LENGTH:,} characters together."
+        )
 
 
 def _is_column(value: Any) -> bool:

@@ -1,0 +1,47 @@
+"""What a request about imports may say."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from app.policy.files import COLUMNS, NAMES_LENGTH
+from tests.imports.making import ready
+from tests.make import Client, square
+from tests.make.features import feature
+
+
+@pytest.fixture
+def record(client: Client) -> dict[str, Any]:
+    return ready(client, feature(square(), name="Alpine"))
+
+
+def refusal(client: Client, record: dict[str, Any], mapping: dict[str, Any]) -> dict[str, str]:
+    response = client.put(f"/v1/imports/{record['id']}", json={"mapping": mapping})
+    assert response.status_code == 422
+    (detail,) = response.json["error"]["details"]
+    found: dict[str, str] = detail
+    return found
+
+
+def test_a_mapping_has_no_more_columns_than_a_file(client: Client, record: dict[str, Any]) -> None:
+    names = [f"c{number}" for number in range(COLUMNS + 1)]
+    assert refusal(client, record, {"metadata": names}) == {
+        "field": "mapping",
+        "message": f"'metadata' must have at most {COLUMNS} names of columns.",
+    }
+    accepted = client.put(f"/v1/imports/{record['id']}", json={"mapping": {"metadata": names[1:]}})
+    assert accepted.status_code == 200
+
+
+def test_the_names_of_a_mapping_are_bounded_together(
+    client: Client, record: dict[str, Any]
+) -> None:
+    names = ["x" * 1000] * (NAMES_LENGTH // 1000)
+    assert refusal(client, record, {"metadata": names, "name": "y"}) == {
+        "field": "mapping",
+        "message": "The names of columns must have at most 100,000 characters together.",
+    }
+    accepted = client.put(f"/v1/imports/{record['id']}", json={"mapping": {"metadata": names}})
+    assert accepted.status_code == 200
