@@ -8,6 +8,7 @@ one import, and none goes on with one that was canceled.
 from __future__ import annotations
 
 from datetime import timedelta
+from secrets import token_hex
 from typing import Final, NamedTuple
 
 from sqlalchemy import or_, select
@@ -18,7 +19,6 @@ from app.jobs.wake_signals import WakeSignal
 from app.models import Import
 from app.policy.imports import LEASE_SECONDS, MOST_TRIES, RUN_SECONDS, WORKING
 from app.values import clock
-from app.values.ids import new_id
 
 NEW_WORK: Final = WakeSignal("imports", IMPORTS, job_timeout=int(RUN_SECONDS) + 60)
 
@@ -59,7 +59,7 @@ def lease_next() -> Leased | None:
 
 def lease(found: Import) -> Leased:
     """Lease an import that is locked by this transaction, or new."""
-    found.lease = new_id("upload")
+    found.lease = token_hex(16)
     found.leased_until = clock.now() + timedelta(seconds=LEASE_SECONDS)
     found.tries += 1
     return Leased(found.account_id, found.id, found.lease, found.status)
