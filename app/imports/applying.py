@@ -183,8 +183,6 @@ def _rejected(message: str, field: str) -> dict[str, Any]:
 
 
 def _finish(found: Import) -> None:
-    if found.upload_id is not None:
-        delete_upload(found.account_id, found.upload_id)
-        found.upload_id = None
+    delete_upload(found)
     found.counts = count_features(found.account_id, found.id)
     end_step(found, "applied")

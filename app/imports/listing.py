@@ -5,11 +5,12 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, Final
 
-from sqlalchemy import bindparam, func, or_
+from sqlalchemy import and_, bindparam, func, or_
 
 from app.auth.principal import Principal
 from app.auth.tenant import columns_of
 from app.db.queries import CompiledQuery
+from app.http.errors import Conflict
 from app.imports.record import (
     COLUMNS,
     FEATURE_COLUMNS,
@@ -20,7 +21,7 @@ from app.imports.record import (
     not_found,
 )
 from app.models import Import, ImportFeature
-from app.policy.imports import KINDS, WORKING
+from app.policy.imports import KINDS, UNFINISHED_IMPORTS, WORKING
 from app.values.ids import is_id
 
 _LISTED: Final = columns_of(Import, *(getattr(Import, name) for name in SUMMARY_COLUMNS))
@@ -41,7 +42,12 @@ _ALL: Final = CompiledQuery(
 _UNFINISHED: Final = CompiledQuery(
     columns_of(Import)
     .add_columns(func.count().label("number"))
-    .where(or_(*(Import.status == status for status in (*WORKING, "ready"))))
+    .where(
+        or_(
+            *(Import.status == status for status in (*WORKING, "ready")),
+            and_(Import.status == "failed", Import.upload_id.is_not(None)),
+        )
+    )
 )
 
 
@@ -107,8 +113,18 @@ def all_features(account_id: str, import_id: str) -> list[Any]:
 
 
 def count_unfinished(account_id: str) -> int:
-    """How many imports of the account are at work or ready."""
+    """How many imports of the account are at work or ready, or failed and still have a file."""
     return int(_UNFINISHED.scalar(account_id=account_id))
+
+
+def check_unfinished(account_id: str, *, new: int = 1) -> None:
+    """Raises Conflict when the account cannot have so many more imports that are not finished."""
+    unfinished = count_unfinished(account_id)
+    if unfinished + new > UNFINISHED_IMPORTS:
+        raise Conflict(
+            f"The account has {unfinished} imports that are not finished; one that failed counts "
+            "while it has its file. Apply or cancel one of them first."
+        )
 
 
 @cache

@@ -12,9 +12,10 @@ from app.db.extensions import db
 from app.http.errors import Conflict, Detail
 from app.imports.checks import check_choices, required_permission
 from app.imports.checks import check_new_import as check_new_import
-from app.imports.feature_rows import count_states
+from app.imports.feature_rows import count_states, delete_features
 from app.imports.leases import NEW_WORK
 from app.imports.listing import check_import as check_import
+from app.imports.listing import check_unfinished
 from app.imports.listing import count_unfinished as count_unfinished
 from app.imports.listing import list_features as list_features  # these for other packages
 from app.imports.listing import list_imports as list_imports
@@ -78,18 +79,27 @@ def create_import(
 
 
 def change_import(principal: Principal, import_id: str, choices: Mapping[str, Any]) -> Import:
-    """Read the file again with other choices. Raises Conflict unless it is ready or has failed."""
+    """Read the file again with other choices. Raises Conflict unless the import is ready or has
+    failed, has its file, and has written nothing."""
     found = lock_import(principal, import_id)
     check_choices(found.kind, choices)
-    if found.status not in ("ready", "failed") or found.upload_id is None:
-        raise Conflict(f"Only an import that is ready can be changed. This one is {found.status}.")
+    if found.status not in ("ready", "failed"):
+        raise Conflict(
+            "Only an import that is ready or has failed can be changed. This one is "
+            f"{found.status}."
+        )
+    _check_nothing_written(found)
+    if found.upload_id is None:
+        raise Conflict("The file of this import was deleted. Import it again.")
     if not choices:
         return found
+    check_unfinished(found.account_id, new=0)  # it is one of them
     if "layer" in choices and "mapping" not in choices:
         choices = {**choices, "mapping": None}
     for column, value in _columns(choices).items():
         setattr(found, column, value)
     _start(found, "reading")
+    found.counts, found.notes, found.progress_total = {}, [], 0
     return found
 
 
@@ -114,9 +124,9 @@ def cancel_import(principal: Principal, import_id: str) -> Import:
         raise Conflict(
             f"Only an import that is not applied can be canceled. This one is {found.status}."
         )
-    if found.upload_id is not None:
-        delete_upload(found.account_id, found.upload_id)
-        found.upload_id = None
+    _check_nothing_written(found)
+    delete_upload(found)
+    delete_features(found.account_id, found.id)
     found.status, found.message, found.lease = "canceled", None, None
     found.updated_at = clock.now()
     return found
@@ -125,11 +135,13 @@ def cancel_import(principal: Principal, import_id: str) -> Import:
 def undo_import(principal: Principal, import_id: str) -> Import:
     """Have an import taken back. Raises Conflict unless it is applied, as far as it came."""
     found = lock_import(principal, import_id)
-    states = count_states(found.account_id, found.id)
-    if found.status not in ("applied", "failed") or not states.get("applied"):
+    if found.status not in ("applied", "failed"):
         raise Conflict(f"Only an applied import can be undone. This one is {found.status}.")
+    states = count_states(found.account_id, found.id)
+    if not any(states.values()):
+        raise Conflict("This import wrote nothing, so there is nothing to undo.")
     _start(found, "undoing")
-    found.progress_total = states["applied"]
+    found.progress_total = states.get("applied", 0)
     return found
 
 
@@ -146,6 +158,12 @@ def lock_import(principal: Principal, import_id: str) -> Import:
         raise not_found()
     require_permission(principal, required_permission(found.kind))
     return found
+
+
+def _check_nothing_written(found: Import) -> None:
+    """What an import needs to be undone must not be lost."""
+    if any(count_states(found.account_id, found.id).values()):
+        raise Conflict("This import has written some features before it failed. Undo it first.")
 
 
 def _start(found: Import, status: str) -> None:

@@ -8,7 +8,7 @@ from typing import Any, Final
 from sqlalchemy import bindparam, select
 
 from app.auth.principal import Principal
-from app.auth.tenant import columns_of
+from app.auth.tenant import columns_of, find_locked
 from app.db.queries import CompiledQuery
 from app.features.service import AssetTargets, ProjectTargets, Targets
 from app.imports.applying import apply_features
@@ -16,7 +16,7 @@ from app.imports.leases import Leased, LeaseLost
 from app.imports.progress import Transaction
 from app.imports.reading import read_file
 from app.imports.undoing import undo_features
-from app.imports.uploads import local_copy
+from app.imports.uploads import delete_upload, local_copy
 from app.models import Account, Import
 from app.policy.permissions import expand
 
@@ -60,12 +60,24 @@ def _run(leased: Leased, found: Any, in_transaction: Transaction) -> None:
     if leased.status == "reading":
         with local_copy(leased.account_id, found.upload_id, found.filename) as path:
             read_file(leased, path, targets, in_transaction)
+        with in_transaction():
+            _delete_unreadable(leased)
         return
     principal = _principal(leased, found)
     if leased.status == "applying":
         apply_features(leased, principal, targets, found.match, in_transaction)
     else:
         undo_features(leased, principal, targets, in_transaction)
+
+
+def _delete_unreadable(leased: Leased) -> None:
+    """Delete the file that could not be opened: no other choices can read it. Where a layer was
+    chosen, that may be what failed."""
+    found = find_locked(leased.account_id, Import, leased.import_id)
+    if found is None or found.status != "failed":
+        return
+    if found.format is None and found.layer is None:
+        delete_upload(found)
 
 
 def _principal(leased: Leased, found: Any) -> Principal:

@@ -17,6 +17,7 @@ from app.http.errors import ApiError
 from app.imports.feature_rows import count_states, update_feature
 from app.imports.leases import Leased, end_step, locked
 from app.imports.progress import NO_PROGRESS, Progress, Transaction
+from app.imports.uploads import delete_upload
 from app.jobs import shutdown
 from app.models import ImportFeature
 from app.policy.imports import BATCH_FEATURES
@@ -60,6 +61,7 @@ def undo_features(
             return
     with in_transaction():
         found = locked(leased)
+        delete_upload(found)  # of one that failed while it was applied
         found.counts = found.counts | count_states(**ids)
         end_step(found, "undone")
 

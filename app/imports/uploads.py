@@ -19,7 +19,7 @@ from app.auth.tenant import columns_of
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
 from app.db.transactions import insert_row
-from app.models import ImportFile
+from app.models import Import, ImportFile
 from app.policy.imports import CHUNK_BYTES
 from app.values import clock
 
@@ -72,13 +72,16 @@ def local_copy(account_id: str, upload_id: str, filename: str) -> Iterator[Path]
         yield path
 
 
-def delete_upload(account_id: str, upload_id: str) -> None:
-    """Delete a file, in the current transaction."""
+def delete_upload(found: Import) -> None:
+    """Delete the file of an import, if it still has one, in the current transaction."""
+    if found.upload_id is None:
+        return
     db.session.execute(
         delete(ImportFile).where(
-            ImportFile.account_id == account_id, ImportFile.upload_id == upload_id
+            ImportFile.account_id == found.account_id, ImportFile.upload_id == found.upload_id
         )
     )
+    found.upload_id = None
 
 
 def _delete_old(folder: Path) -> None:

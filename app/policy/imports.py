@@ -17,7 +17,7 @@ VERDICTS: Final = ("new", "changed", "same", "rejected")
 
 MATCHES: Final = ("external_id", "name", "none")
 
-UNFINISHED_IMPORTS: Final = 10  # of an account: those that are read, ready or at work
+UNFINISHED_IMPORTS: Final = 10  # of an account: at work or ready, or failed with a file
 IMPORT_DAYS: Final = 30
 UPLOAD_HOURS: Final = 1  # for which a file without an import is kept
 FILENAME_LENGTH: Final = 200

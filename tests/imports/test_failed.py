@@ -1,0 +1,171 @@
+"""What can be done with an import that has failed, and what is left of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from sqlalchemy import func, select, update
+
+from app.db.extensions import db
+from app.db.transactions import transaction
+from app.http.errors import Conflict
+from app.imports import applying, leases
+from app.imports.listing import check_unfinished, count_unfinished
+from app.models import Import, ImportFeature, ImportFile
+from app.policy.imports import BATCH_FEATURES, UNFINISHED_IMPORTS
+from tests.imports.making import act, features_of, projects, read, ready, upload, work
+from tests.make import Client, make_import, square
+from tests.make.features import collection, feature
+
+
+def stored(client: Client, model: Any) -> int:
+    """How many rows of the account a table has."""
+    found = select(func.count()).select_from(model).where(model.account_id == client.account_id)
+    with client.app.app_context():
+        return int(db.session.scalar(found) or 0)
+
+
+def fail_all(client: Client) -> None:
+    """Make all imports of the account fail."""
+    own = update(Import).where(Import.account_id == client.account_id)
+    with client.app.app_context(), transaction():
+        db.session.execute(own.values(status="failed"))
+
+
+def failed(client: Client, content: bytes, **form: Any) -> dict[str, Any]:
+    import_id = upload(client, content, **form).json["data"]["id"]
+    work(client)
+    record = read(client, import_id)
+    assert record["status"] == "failed"
+    return record
+
+
+def refusal(client: Client, record: dict[str, Any], action: str = "") -> str:
+    path = f"/v1/imports/{record['id']}"
+    if action:
+        response = client.post(f"{path}/{action}")
+    else:
+        response = client.put(path, json={"match": "none"})
+    assert response.status_code == 409, response.json
+    message: str = response.json["error"]["message"]
+    return message
+
+
+@pytest.fixture
+def half_applied(client: Client, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """An import that failed after its first transaction."""
+    features = [feature(square(n), name=f"P{n}") for n in range(BATCH_FEATURES + 1)]
+    record = ready(client, *features)
+    update_feature = applying.update_feature
+
+    def fail_late(**values: Any) -> None:
+        if values["number"] > BATCH_FEATURES:
+            raise ZeroDivisionError
+        update_feature(**values)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(applying, "update_feature", fail_late)
+        patch.setattr(leases, "LEASE_SECONDS", 0)
+        record = act(client, record, "apply")
+    assert record["status"] == "failed"
+    assert client.get("/v1/projects?per_page=1").json["meta"]["total"] == BATCH_FEATURES
+    return record
+
+
+def test_what_was_written_before_a_failure_can_be_undone(
+    client: Client, half_applied: dict[str, Any]
+) -> None:
+    written = "This import has written some features before it failed. Undo it first."
+    assert refusal(client, half_applied) == written
+    assert refusal(client, half_applied, "cancel") == written
+    done = act(client, half_applied, "undo")
+    assert (done["status"], done["counts"]["undone"]) == ("undone", BATCH_FEATURES)
+    assert projects(client) == {}
+    assert stored(client, ImportFile) == 0
+
+
+def test_an_undo_that_failed_at_its_end_is_undone_again(client: Client) -> None:
+    record = act(client, ready(client, feature(square(), name="Alpine")), "apply")
+    record = act(client, record, "undo")
+    fail_all(client)
+    assert act(client, record, "undo")["status"] == "undone"
+
+
+@pytest.mark.parametrize("content", [b"", b"{}", b"PK\x03\x04"])
+def test_a_file_that_cannot_be_opened_is_deleted(client: Client, content: bytes) -> None:
+    record = failed(client, content)
+    assert stored(client, ImportFile) == 0
+    assert refusal(client, record) == "The file of this import was deleted. Import it again."
+
+
+def test_a_file_without_the_chosen_layer_is_kept(client: Client) -> None:
+    record = failed(client, collection(feature(square(), name="Alpine")), layer="Other")
+    layer = record["message"].rpartition(": ")[2].rstrip(".")
+    client.put(f"/v1/imports/{record['id']}", json={"layer": layer})
+    work(client)
+    assert read(client, record["id"])["status"] == "ready"
+
+
+def test_an_import_that_failed_counts_while_it_has_its_file(client: Client) -> None:
+    content = collection(feature(square(), name="Alpine"))
+    record = failed(client, content, mapping={"name": "NAMN"})
+    failed(client, b"no file")
+    with client.app.app_context():
+        assert count_unfinished(client.account_id) == 1
+    act(client, record, "cancel")
+    with client.app.app_context():
+        assert count_unfinished(client.account_id) == 0
+
+
+def test_ten_imports_that_failed_are_the_most(client: Client) -> None:
+    ids = [make_import(client) for _ in range(UNFINISHED_IMPORTS)]
+    fail_all(client)
+    refused = upload(client, collection(feature(square(), name="Alpine")))
+    assert refused.status_code == 409
+    with client.app.app_context(), pytest.raises(Conflict, match="one that failed counts"):
+        check_unfinished(client.account_id)
+    assert client.put(f"/v1/imports/{ids[0]}", json={"match": "none"}).status_code == 200
+
+
+def test_an_import_beyond_the_most_is_not_read_again(client: Client) -> None:
+    ids = [make_import(client, "canceled") for _ in range(UNFINISHED_IMPORTS + 1)]
+    fail_all(client)
+    assert refusal(client, {"id": ids[0]}).startswith("The account has 11 imports that are not")
+    client.post(f"/v1/imports/{ids[1]}/cancel")
+    assert client.put(f"/v1/imports/{ids[0]}", json={"match": "none"}).status_code == 200
+
+
+def test_canceling_deletes_the_file_and_the_features(client: Client) -> None:
+    record = ready(client, feature(square(), name="Alpine"))
+    assert (stored(client, ImportFile), stored(client, ImportFeature)) == (1, 1)
+    act(client, record, "cancel")
+    assert (stored(client, ImportFile), stored(client, ImportFeature)) == (0, 0)
+    assert features_of(client, record) == []
+
+
+def test_a_file_that_is_read_again_counts_anew(client: Client) -> None:
+    record = ready(client, feature(square(), name="Alpine"))
+    assert record["counts"]["new"] == 1
+    url = f"/v1/imports/{record['id']}"
+    changed = client.put(url, json={"mapping": {"name": "NAMN"}}).json["data"]
+    assert (changed["counts"]["new"], changed["hectares"]["after"]) == (0, 0.0)
+    assert changed["progress"] == {"done": 0, "total": 0}
+    work(client)
+    again = read(client, record["id"])
+    assert (again["status"], again["counts"]["new"]) == ("failed", 0)
+
+
+def test_a_change_names_the_states_that_allow_it(client: Client) -> None:
+    record = ready(client, feature(square(), name="Alpine"))
+    act(client, record, "cancel")
+    message = "Only an import that is ready or has failed can be changed. This one is canceled."
+    assert refusal(client, record) == message
+
+
+def test_an_import_that_wrote_nothing_has_nothing_to_undo(client: Client) -> None:
+    act(client, ready(client, feature(square(), name="Alpine")), "apply")
+    record = act(client, ready(client, feature(square(), name="Alpine")), "apply")
+    assert (record["status"], record["counts"]["same"]) == ("applied", 1)
+    message = "This import wrote nothing, so there is nothing to undo."
+    assert refusal(client, record, "undo") == message
