@@ -84,10 +84,7 @@ def change_import(principal: Principal, import_id: str, choices: Mapping[str, An
     found = lock_import(principal, import_id)
     check_choices(found.kind, choices)
     if found.status not in ("ready", "failed"):
-        raise Conflict(
-            "Only an import that is ready or has failed can be changed. This one is "
-            f"{found.status}."
-        )
+        raise Conflict(f"Only a ready or failed import can be changed. This one is {found.status}.")
     _check_nothing_written(found)
     if found.upload_id is None:
         raise Conflict("The file of this import was deleted. Import it again.")
@@ -111,7 +108,7 @@ def apply_import(principal: Principal, import_id: str) -> Import:
     if found.crs is None and found.given_crs is None:
         message = found.message or "The coordinate system of the file is unknown. Set crs."
         raise Conflict(message, details=[Detail("crs", message)])
-    _start(found, "applying")
+    _start(found, "applying", principal)
     counts = found.counts
     found.progress_total = counts.get("new", 0) + counts.get("changed", 0)
     return found
@@ -140,7 +137,7 @@ def undo_import(principal: Principal, import_id: str) -> Import:
     states = count_states(found.account_id, found.id)
     if not any(states.values()):
         raise Conflict("This import wrote nothing, so there is nothing to undo.")
-    _start(found, "undoing")
+    _start(found, "undoing", principal)
     found.progress_total = states.get("applied", 0)
     return found
 
@@ -166,7 +163,10 @@ def _check_nothing_written(found: Import) -> None:
         raise Conflict("This import has written some features before it failed. Undo it first.")
 
 
-def _start(found: Import, status: str) -> None:
+def _start(found: Import, status: str, principal: Principal | None = None) -> None:
+    """Begin a step; ``principal``: in whose name it writes."""
+    if principal is not None:
+        found.acted_by, found.acted_by_email = principal.user_id, principal.user_email
     found.status, found.message = status, None
     found.lease = found.leased_until = None
     found.tries = found.progress_done = 0

@@ -32,6 +32,8 @@ _IMPORT: Final = CompiledQuery(
         Import.match,
         Import.user_id,
         Import.user_email,
+        Import.acted_by,
+        Import.acted_by_email,
     ).where(Import.id == bindparam("import_id"))
 )
 _ACCOUNT: Final = CompiledQuery(
@@ -81,7 +83,8 @@ def _delete_unreadable(leased: Leased) -> None:
 
 
 def _principal(leased: Leased, found: Any) -> Principal:
-    """Who started the import, and was allowed to."""
+    """Who had the import applied or undone, and was allowed to; where a version that did not store
+    that began the step, who started the import."""
     account = _ACCOUNT.first(account_id=leased.account_id)
     granted = ("assets:write", "projects:write")
     return Principal(
@@ -92,6 +95,6 @@ def _principal(leased: Leased, found: Any) -> Principal:
         plan=account.plan,
         granted=granted,
         permissions=expand(granted),
-        user_id=found.user_id,
-        user_email=found.user_email,
+        user_id=found.acted_by or found.user_id,
+        user_email=found.acted_by_email or found.user_email,
     )

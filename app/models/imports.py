@@ -50,6 +50,8 @@ class Import(Base):
     source: Mapped[str] = mapped_column(String(10))  # where it was started: api, cli, dashboard
     user_id: Mapped[str] = mapped_column(Key)  # who started it
     user_email: Mapped[str] = mapped_column(String(254))
+    acted_by: Mapped[str | None] = mapped_column(Key)  # who had it applied, or undone after that
+    acted_by_email: Mapped[str | None] = mapped_column(String(254))
     filename: Mapped[str] = mapped_column(String(200))
     upload_id: Mapped[str | None] = mapped_column(Key)  # null when the file is deleted
     format: Mapped[str | None] = mapped_column(String(10))

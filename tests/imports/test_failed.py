@@ -159,7 +159,7 @@ def test_a_file_that_is_read_again_counts_anew(client: Client) -> None:
 def test_a_change_names_the_states_that_allow_it(client: Client) -> None:
     record = ready(client, feature(square(), name="Alpine"))
     act(client, record, "cancel")
-    message = "Only an import that is ready or has failed can be changed. This one is canceled."
+    message = "Only a ready or failed import can be changed. This one is canceled."
     assert refusal(client, record) == message
 
 
