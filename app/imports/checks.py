@@ -8,9 +8,8 @@ from typing import Any
 from app.auth.guard import require_permission
 from app.auth.principal import Principal
 from app.features.service import mapped_fields
-from app.http.errors import Conflict, Detail, NotFound, ValidationFailed
-from app.imports.listing import count_unfinished
-from app.policy.imports import UNFINISHED_IMPORTS
+from app.http.errors import Detail, NotFound, ValidationFailed
+from app.imports.listing import check_unfinished
 from app.projects.service import check_project
 
 
@@ -26,11 +25,7 @@ def check_new_import(
     require_permission(principal, required_permission(kind))
     _check_project(principal, kind, project_id)
     check_choices(kind, choices)
-    if count_unfinished(principal.account_id) >= UNFINISHED_IMPORTS:
-        raise Conflict(
-            f"The account has {UNFINISHED_IMPORTS} imports that are not finished. "
-            "Apply or cancel one of them first."
-        )
+    check_unfinished(principal.account_id)
 
 
 def _check_project(principal: Principal, kind: str, project_id: str | None) -> None:
