@@ -18,9 +18,19 @@ _EUDR_ONLY = ("producer_name", "producer_country", "holes")
 _ONLY = "Only for `format=eudr`: "
 
 
+class _FormatOf(validate.OneOf):
+    """One of the formats of a kind; an error tells of those that only the other kind has."""
+
+    def _format_error(self, value: Any) -> str:
+        for kind, formats in FORMATS.items():
+            if value in formats:
+                return f"{value} is for {kind}."
+        return super()._format_error(value)
+
+
 def _format(kind: str) -> fields.String:
     return fields.String(
-        validate=validate.OneOf(FORMATS[kind]),
+        validate=_FormatOf(FORMATS[kind]),
         load_default="geojson",
         metadata={"description": "Format of the file."},
     )

@@ -26,8 +26,8 @@ from app.policy.files import CRS_LENGTH
 set_network_enabled(False)  # no grid is downloaded, whatever PROJ_NETWORK says
 
 _WGS84: Final = CRS.from_epsg(4326)
-_DECIMALS: Final = 10  # of a degree: a hundredth of a millimetre
-_EXACT: Final = 1.0  # metres; a transformation that is no worse needs no note
+_DECIMALS: Final = 10  # of a degree: a hundredth of a millimeter
+_EXACT: Final = 1.0  # meters; a transformation that is no worse needs no note
 _NAME_LENGTH: Final = 100
 _CONFIDENCE: Final = 70  # of 100: the definition is the same, its name may differ
 
@@ -61,7 +61,7 @@ class Projection:
     """A coordinate reference system, and how its coordinates become degrees on WGS 84.
 
     ``name`` is its code, such as "EPSG:25832", or the name that its definition has. ``accuracy`` is
-    that of the transformation, in metres; 0 where positions stay what they are, None where nobody
+    that of the transformation, in meters; 0 where positions stay what they are, None where nobody
     knows. ``note`` is a sentence for whoever imports, where the result is only approximate.
 
     It may be shared between threads: pyproj has a transformer for each.
@@ -251,7 +251,7 @@ def _projection(name: str, crs: CRS) -> Projection:
     if not group.transformers:
         note = (
             f"No transformation from {name} to WGS 84 is known: coordinates are taken as if both "
-            "had the same datum, and can be off by a metre or by hundreds, depending on the datum."
+            "had the same datum, and can be off by a meter or by hundreds, depending on the datum."
         )
         return Projection(name, None, False, note, _transformer(crs, allow_ballpark=True))
     best = group.transformers[0].accuracy
@@ -267,14 +267,11 @@ def _note(name: str, group: TransformerGroup, accuracy: float | None) -> str:
     shifts = [step for step in steps if " to " in step] or steps
     known = f"accurate to about {accuracy:g} m" if accuracy is not None else "of unknown accuracy"
     note = f"{name} is transformed to WGS 84 by “{' + '.join(shifts)}”, {known}."
-    better = [
-        grid.short_name
+    if any(
+        operation.grids and (accuracy is None or 0 <= operation.accuracy < accuracy)
         for operation in group.unavailable_operations
-        for grid in operation.grids
-        if accuracy is None or 0 <= operation.accuracy < accuracy
-    ]
-    if better:
-        note += f" It would be more accurate with the grid {better[0]}, which is not installed."
+    ):
+        note += " A local grid would be more accurate; none is installed."
     return note
 
 

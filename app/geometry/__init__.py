@@ -13,7 +13,7 @@ A boundary is read in ``boundary``, in this order; each step needs the ones befo
 * ``edges``: no edge spans half the globe;
 * ``polygons``: shapely's polygons of the rings, and ``shapely.is_valid`` in ``boundary``. When it
   says no, ``faults`` says why, and ``locate`` where;
-* ``area`` and ``bounds``: square metres on the ellipsoid, and the box around it.
+* ``area`` and ``bounds``: square meters on the ellipsoid, and the box around it.
 """
 
 from app.geometry.area import geodesic_area, multipart_area

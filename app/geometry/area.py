@@ -2,7 +2,7 @@
 
 Edges are geodesics, the shortest lines on the ellipsoid. The method is that of C. F. F. Karney,
 "Algorithms for geodesics", Journal of Geodesy 87 (2013), 43-55, as PROJ implements it; it is exact
-to well under a square metre for the areas of countries.
+to well under a square meter for the areas of countries.
 """
 
 from __future__ import annotations

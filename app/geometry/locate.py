@@ -10,7 +10,7 @@ import shapely
 from app.geometry.rings import Booleans, Floats, Integers, Rings
 
 _NEAR = 1e-11
-"""Degrees, about a micrometre: GEOS computes crossings more precisely and prints 15 digits."""
+"""Degrees, about a micrometer: GEOS computes crossings more precisely and prints 15 digits."""
 
 
 class FaultLocation(NamedTuple):

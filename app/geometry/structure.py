@@ -150,7 +150,7 @@ def _range_error(lon: float, lat: float, height: float = 0) -> str:
     ]
     message = ", ".join(error for error in errors if error)
     if message and swapped:
-        return f"is out of range: {message}. GeoJSON has the longitude first: the two look swapped."
+        return f"is out of range: {message}. The longitude comes first: the two look swapped."
     return f"is out of range: {message}. Send degrees in WGS84." if message else ""
 
 

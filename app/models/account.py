@@ -26,7 +26,7 @@ class Account(Base):
 class AccountUsage(Base):
     """Usage counters of an account, updated in the transaction of each change.
 
-    A separate row, so that counting does not lock the account. Areas are whole square metres,
+    A separate row, so that counting does not lock the account. Areas are whole square meters,
     because integers add up exactly.
     """
 

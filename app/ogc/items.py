@@ -62,7 +62,7 @@ def selected(
     try:
         return select_page(collection.source, principal.account_id, wanted)
     except CursorInvalid:
-        message = "This is no cursor. Follow the link to the next page, or leave it out."
+        message = "This cursor is invalid. Follow the link to the next page, or leave it out."
         raise refused("cursor", message) from None
     except TooMuchToCompare:
         message = (

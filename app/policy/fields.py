@@ -25,7 +25,7 @@ Kind = Literal[
     "text",
     "choice",  # one of a few words
     "keyword",  # one word of an open vocabulary
-    "hectares",  # stored as whole square metres
+    "hectares",  # stored as whole square meters
     "time",
     "boundary",  # a GeoJSON Polygon or MultiPolygon
     "point",  # a GeoJSON Point

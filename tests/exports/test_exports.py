@@ -154,6 +154,11 @@ def test_what_is_refused(client: Client, query: str, field: str) -> None:
 
 
 @one_database
+def test_a_format_for_assets(client: Client) -> None:
+    assert "gpx is for assets." in client.get("/v1/exports/projects?format=gpx").text
+
+
+@one_database
 def test_a_file_for_the_eudr(client: Client) -> None:
     make_project(client, name="Plain", geometry=square(1))
     make_project(client, geometry=square(2), metadata={"ProducerName": "Green Woods"})

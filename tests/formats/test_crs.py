@@ -157,7 +157,7 @@ def test_geometries_that_cannot_be_transformed(geometry: dict[str, Any], code: s
     [
         ("EPSG:25832", 1, None),
         ("EPSG:32610", 0, None),
-        ("EPSG:31467", 3, "by “DHDN to WGS 84 (2)”, accurate to about 3 m. It would be more "),
+        ("EPSG:31467", 3, "by “DHDN to WGS 84 (2)”, accurate to about 3 m. A local grid "),
         ("EPSG:4267", 20, "accurate to about 20 m"),
         (f'GEOGCS["x",{CLARKE.format("")},{GREENWICH}]', None, "No transformation from x to WGS"),
         (

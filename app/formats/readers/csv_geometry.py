@@ -34,6 +34,7 @@ _X_AND_Y: Final = (
     *(("xcoord", "ycoord"), ("easting", "northing"), ("rechtswert", "hochwert")),
     *(("ostwert", "nordwert"), ("utm_e", "utm_n"), ("utm_x", "utm_y")),
 )
+_SEXAGESIMAL: Final = re.compile("[0-9] *[°º'′]")  # degrees or minutes
 _LOOKED_AT: Final = 300  # characters at the beginning of a text
 
 
@@ -85,7 +86,7 @@ class PointColumns(GeometryColumns):
         if not are_degrees:
             self.assumption = (
                 f"{shown(names[x])} and {shown(names[y])} were taken for longitude and latitude in "
-                "degrees."
+                "degrees. If they are meters, set crs."
             )
 
     def read(self, row: Row) -> ReadGeometry | None:
@@ -99,7 +100,8 @@ class PointColumns(GeometryColumns):
                 raise GeometryInvalid([unreadable(message, "wrong_position")])
             number = read_number(text.replace(",", ".") if text.count(",") == 1 else text)
             if number is None:
-                message = f"{shown(name)} is not a number: {shown(text)}."
+                advice = " Write decimal degrees." if _SEXAGESIMAL.search(text) else ""
+                message = f"{shown(name)} is not a number: {shown(text)}.{advice}"
                 raise GeometryInvalid([unreadable(message, "not_a_number")])
             position.append(number)
         return ReadGeometry({"type": "Point", "coordinates": position}, None, 1, is_flat=True)

@@ -127,4 +127,5 @@ def _fault(reason: str) -> Problem:
         message = "A ring is not closed. Repeat its first position as the last."
         return unreadable(message, "not_closed")
     detail = shown(reason.partition(": ")[2].strip() or reason)
-    return unreadable(f"The geometry cannot be read: {detail}.")
+    advice = " Write numbers in WKT with a point." if "encountered ','" in reason else ""
+    return unreadable(f"The geometry cannot be read: {detail}.{advice}")

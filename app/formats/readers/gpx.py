@@ -40,7 +40,7 @@ _TEXTS: Final = dict.fromkeys(_COLUMNS, VALUE_BYTES)
 _WITHOUT_POINTS: Final = Wanted(_DATA, _ROOT, frozenset(_LAYERS), _TEXTS)
 _WITH_POINTS: Final = Wanted(_DATA | _POINTS, _ROOT, frozenset(_LAYERS), _TEXTS)
 
-_POINTS_NOTE: Final = "Of the points of routes and tracks only longitude and latitude were read."
+_POINTS_NOTE: Final = "Heights and times of track points were ignored."
 _SHORT_NOTE: Final = "Segments of tracks with a single point were left out."
 
 

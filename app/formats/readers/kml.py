@@ -27,8 +27,8 @@ _NAME_LENGTH: Final = 100
 
 _HEIGHTS: Final = "Heights were left out."
 _LINKS: Final = (
-    "The file refers to another one (NetworkLink), which was not read. To import what that has, "
-    "save it in Google Earth as a file of its own."
+    "The file refers to another one (NetworkLink), which was not read. To import its contents, "
+    "save it as a separate file."
 )
 _Key: TypeAlias = tuple[str, int]  # of a folder: the file that it is in, and its number there
 

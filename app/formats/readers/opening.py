@@ -21,7 +21,7 @@ from app.formats.readers.geopackage import GeoPackageReader
 from app.formats.readers.gpx import GpxReader
 from app.formats.readers.kml import KmlReader, KmzReader
 from app.formats.readers.shapefile import ShapefileReader
-from app.formats.readers.signatures import CONVERT, MEMBERS, ROOTS, SIGNATURES
+from app.formats.readers.signatures import CONVERT, MEMBERS, PART, ROOTS, SIGNATURES
 from app.formats.readers.xml_elements import root_name
 from app.policy.files import FORMATS_IN
 
@@ -78,7 +78,9 @@ def recognize(path: Path) -> str:
 
 
 def _refuse(what: str, advice: str) -> NoReturn:
-    raise FileInvalid(f"The file is {what} and cannot be imported. {advice}")
+    is_part = what.endswith(PART)
+    refusal = ", and cannot be imported by itself" if is_part else " and cannot be imported"
+    raise FileInvalid(f"The file is {what}{refusal}. {advice}")
 
 
 def _unknown() -> FileInvalid:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
+PART: Final = "one part of a shapefile"
 CONVERT: Final = "Convert it to GeoPackage or GeoJSON, for example with QGIS."
 SAVE_AS_CSV: Final = "Save the sheet as CSV."
 UNPACK: Final = "Unpack it, and send the file that is in it."
@@ -23,15 +24,15 @@ class Signature(NamedTuple):
 SIGNATURES: Final = tuple(
     Signature(re.compile(start, re.DOTALL), what, advice)
     for start, what, advice in (
-        (rb"\0\0\x27\x0a", "a .shp or .shx file, one part of a shapefile", _ZIP),
+        (rb"\0\0\x27\x0a", f"a .shp or .shx file, {PART}", _ZIP),
         (
             rb"[\x03\x83\x8b\xf5].[\x01-\x0c][\x01-\x1f]",
-            "a .dbf file, one part of a shapefile",
+            f"a .dbf file, {PART}",
             _ZIP,
         ),
         (
             rb"(PROJCS|GEOGCS|COMPD_CS|PROJCRS|GEOGCRS)\[",
-            "a .prj file, one part of a shapefile",
+            f"a .prj file, {PART}",
             _ZIP,
         ),
         (rb"fgb\x03", "a FlatGeobuf file", CONVERT),

@@ -32,12 +32,13 @@ from app.values.strict_json import Fragment, dumps
 _DECIMALS: Final = 6
 _FEWEST: Final = 4  # positions of a ring
 _NAME, _COUNTRY, _PLACE, _AREA = "ProducerName", "ProducerCountry", "ProductionPlace", "Area"
-_SQUARE_METRES: Final = 10_000  # of a hectare
+_SQUARE_METERS: Final = 10_000  # of a hectare
 _TOO_LARGE: Final = (
     f"The file would be larger than the {EUDR_BYTES // 10**6} MB that the Information System takes."
     " Export fewer projects at a time: filter them by status, search, bbox or ids."
 )
 _INVALID: Final = "The Information System would not take these plots as they are. See details."
+_NO_PLOTS: Final = "None of the projects has a boundary."
 _HOLES: Final = (
     "Part {part} has holes, which the Information System takes for part of the plot. Split the part"
     " around them, or add holes=ignore to leave the holes out."
@@ -66,15 +67,17 @@ def write_eudr(source: Source, folder: Path, options: EudrOptions = NO_OPTIONS) 
         folder: where it is written.
 
     Raises:
-        CannotWrite: it would be too large, or the system would not take some of the plots.
+        CannotWrite: it would be too large, none of the records has a geometry, or the system
+            would not take some of the plots.
         OSError: there is no room for it.
     """
     problems: list[tuple[str, str]] = []
     with new_file(folder) as file:
         file.write(b'{"type":"FeatureCollection","features":[\n')
-        between = b""
+        between, is_without_plots = b"", False
         for feature in source.features():
             rings = _exteriors(feature)
+            is_without_plots = not (rings or between)
             found = _problems(feature, rings, options)
             problems += list(found)[: EUDR_PROBLEMS - len(problems)]
             for plot in [] if problems else _plots(feature, rings, options):
@@ -84,6 +87,8 @@ def write_eudr(source: Source, folder: Path, options: EudrOptions = NO_OPTIONS) 
                 raise CannotWrite(_TOO_LARGE)
         if problems:
             raise CannotWrite(_INVALID, problems)
+        if is_without_plots:
+            raise CannotWrite(_NO_PLOTS)
         file.write(b"\n]}\n")
     return file
 
@@ -132,7 +137,7 @@ def _plots(feature: Feature, exteriors: list[_Exterior], options: EudrOptions) -
     }
     known = {name: value for name, value in properties.items() if value is not None}
     for ring, rounded, _ in exteriors:
-        hectares = round(geodesic_area([ring]) / _SQUARE_METRES, 4)
+        hectares = round(geodesic_area([ring]) / _SQUARE_METERS, 4)
         area = own.get(_AREA, hectares) if len(exteriors) == 1 else hectares
         yield dumps(
             {

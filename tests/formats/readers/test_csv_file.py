@@ -136,6 +136,17 @@ def test_rows_with_other_numbers_of_fields(tmp_path: Path) -> None:
     ("text", "code", "message"),
     [
         ("lat,lon\n43.5,east\n", "not_a_number", 'Row 2: "lon" is not a number: "east".'),
+        (
+            "lat,lon\n43.5,12°34'E\n",
+            "not_a_number",
+            'Row 2: "lon" is not a number: "12°34\'E". Write decimal degrees.',
+        ),
+        (
+            "a;wkt\n0;POINT (1 2)\n1;POINT (43,5 9,1)\n",
+            "unreadable",
+            "Row 3: The geometry cannot be read: \"Expected number but encountered ','\". Write "
+            "numbers in WKT with a point.",
+        ),
         ("lat,lon\n43.5,nan\n", "not_a_number", "Row 2: "),
         ("lat,lon\n43.5,\n", "wrong_position", 'Row 2: "lon" is empty'),
         ("a,wkt\n1,POINT (1 x)\n", "unreadable", "Row 2: The geometry cannot be read"),

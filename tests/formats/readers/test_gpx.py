@@ -87,7 +87,7 @@ def test_a_track_of_osmand(tmp_path: Path) -> None:
     assert feature.geometry == {"type": "LineString", "coordinates": [[0, 0], [-1, 1], [-2, 2]]}
     assert feature.properties == {"name": "2024-05-01", "number": 3}
     (note,) = reader.notes
-    assert "only longitude and latitude" in note
+    assert note == "Heights and times of track points were ignored."
 
 
 def test_a_track_of_several_segments(tmp_path: Path) -> None:

@@ -140,7 +140,10 @@ VRT = (
     ("content", "message"),
     [
         ("", "The file is empty."),
-        (b"\0\0\x27\x0a" + bytes(100), "a .shp or .shx file"),
+        (
+            b"\0\0\x27\x0a" + bytes(100),
+            "shapefile, and cannot be imported by itself.",
+        ),
         (b"\x03\x7a\x05\x1f" + bytes(60), "a .dbf file"),
         ('PROJCS["ETRS89 / UTM zone 32N",GEOGCS["ETRS89"]]', "a .prj file"),
         (b"fgb\x03fgb\x00", "FlatGeobuf"),

@@ -79,7 +79,11 @@ def test_projects_without_a_geometry_are_left_out(tmp_path: Path) -> None:
         ]
         == "Forest 2"
     )
-    assert _plots(tmp_path, project()) == []
+
+
+def test_projects_none_of_which_has_a_boundary_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(CannotWrite, match=r"^None of the projects has a boundary\.$"):
+        _text(tmp_path, project(), project(2))
 
 
 def test_properties_come_from_the_metadata(tmp_path: Path) -> None:
