@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from app.geometry import Problem
-
-Advance = Callable[[int], None]
-"""Called with the number of features that were read since."""
 
 
 class FileInvalid(ValueError):
@@ -27,7 +24,7 @@ class Layer:
 
     ``crs`` names the coordinate reference system as people write it, such as "EPSG:25832", or the
     name that the file gives it; None: the file does not say. ``accuracy`` is that of the
-    transformation to WGS 84, in metres, where it is known; 0 where nothing is transformed.
+    transformation to WGS 84, in meters, where it is known; 0 where nothing is transformed.
     """
 
     name: str

@@ -1,9 +1,11 @@
 """Imports: features of a file become projects or assets.
 
-An import goes through these steps, each a job of the worker that goes on after a crash:
+One job of the worker (``jobs``) runs the step that an import waits for (``steps``), and goes on
+with it after a crash (``leases``). Each step is a status of the import:
 
 * ``reading``: the file is read, and ``app.features`` decides what becomes of each feature. That is
-  stored, and shown: nothing else is written yet.
-* ``applying``: the stored features are written, some in a transaction (``applying``).
-* ``undoing``: what was written is taken back, but for what somebody changed since (``undoing``).
+  stored (``feature_rows``) and shown; nothing else is written yet. Module ``reading``.
+* ``applying``: the stored features are written, some in each transaction. Module ``applying``.
+* ``undoing``: what was written is taken back, except what somebody changed since. Module
+  ``undoing``.
 """

@@ -23,7 +23,7 @@ _LATEST: Final = CompiledQuery(
 
 
 def remembered_mapping(account_id: str, kind: str, columns: Sequence[str]) -> dict[str, Any] | None:
-    """The mapping of the last import of a layer with these columns, or None."""
+    """The mapping of the last applied import of a layer with these columns, or None."""
     for row in _LATEST.all(account_id=account_id, kind=kind):
         for layer in row.layers:
             if layer["name"] == row.layer and set(layer["columns"]) == set(columns):

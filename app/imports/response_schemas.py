@@ -74,7 +74,7 @@ class ImportSummarySchema(OutputSchema):
     message = fields.String(
         required=True,
         allow_none=True,
-        metadata={"description": "Why the import failed, or what to confirm before applying it."},
+        metadata={"description": "Why the import failed, or what to set before it can be applied."},
     )
     layer = fields.String(required=True, allow_none=True)
     match = fields.String(required=True, allow_none=True)
@@ -82,7 +82,9 @@ class ImportSummarySchema(OutputSchema):
     counts = fields.Nested(ImportCountsSchema, required=True)
     hectares = fields.Nested(ImportHectaresSchema, required=True)
     notes = fields.List(
-        fields.String(), required=True, metadata={"description": "What was left out."}
+        fields.String(),
+        required=True,
+        metadata={"description": "What was left out, and what to know about the coordinates."},
     )
     progress = fields.Nested(ImportProgressSchema, required=True)
     created_at = fields.DateTime(required=True)

@@ -1,4 +1,4 @@
-"""The bodies, queries and responses of the routes of imports."""
+"""The bodies and queries of the routes of imports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What all operations share: the credential, its permission, and the transaction of a change."""
+"""What all operations share: the credential and its permission."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from app.shapes.overlay_cost import overlay_seconds
 _COMPARED: Final = 2_000_000  # pairs of edges, which are compared in 60 ms however they lie
 _LARGE: Final = 500  # positions of two boundaries; fewer are overlaid whole
 _MARGIN: Final = 1e-6  # degrees around what has changed
-_FAILED: Final = 3  # times the estimate, after which an overlay was tried again and again
+_FAILED: Final = 3  # times the allowed seconds: an overlay that took longer was tried repeatedly
 # Odd numbers without a pattern, by which the bits of numbers are mixed.
 _MIXERS: Final = (np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F))
 

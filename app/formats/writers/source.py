@@ -27,6 +27,7 @@ class Source:
     """Records that are read again with every call. Others may change them between two calls.
 
     Args:
+        type: what they are, and so which properties their features have.
         records: reads them all; few are in memory at a time.
         metadata: reads the JSON text of the metadata of those that have any.
     """
