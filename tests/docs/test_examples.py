@@ -41,7 +41,7 @@ _CURL.add_argument("-u", dest="user")
 _CURL.add_argument("-X", dest="method")
 _CURL.add_argument("-d", dest="data")
 _CURL.add_argument("-F", dest="form", action="append", default=[])
-_CURL.add_argument("-i", "-s", "-O", "-J", action="store_true")
+_CURL.add_argument("-i", "-s", "-O", "-J", "--fail-with-body", action="store_true")
 
 
 @pytest.fixture
