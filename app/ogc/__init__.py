@@ -5,9 +5,11 @@ update, delete) and 5 (schemas). A request goes through these modules:
 
 * ``routes`` and ``views``: the addresses, what each needs, and the operations;
 * ``operations``: the credential and its permission, the form of the response;
+* ``collections``: what there is to read, projects and assets;
 * ``parameters``: which features a query means;
-* ``items`` and ``features``: reads them, and writes them as GeoJSON;
+* ``items``, ``features`` and ``responses``: reads them, and writes them as GeoJSON;
 * ``editing`` and ``bodies``: changes them through the services of projects and assets;
-* ``documents``, ``properties`` and ``api_document``: what the service says of itself;
+* ``documents``, ``properties``, ``api_document`` and ``api_components``: what the service says of
+  itself;
 * ``pages``: the same for people, with a map.
 """

@@ -65,9 +65,9 @@ def _collection_paths(collection: Collection) -> dict[str, Any]:
     }
     return {
         base: _reading(name, f"The collection of {title}", _JSON, tag=name),
-        f"{base}/schema": _reading(f"{name}Schema", "What features have", SCHEMA, tag=name),
+        f"{base}/schema": _reading(f"{name}Schema", "Properties of features", SCHEMA, tag=name),
         f"{base}/queryables": _public(
-            _reading(f"{name}Queryables", "What features can be filtered by", SCHEMA, tag=name)
+            _reading(f"{name}Queryables", "Filterable properties", SCHEMA, tag=name)
         ),
         f"{base}/items": {
             "get": _read(f"{name}Items", f"A page of {title}", GEOJSON, name, items, own),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from flask import Response
+from flask import Response, request
 
 from app.auth.principal import Principal
 from app.db.replica import read_from_replica
@@ -22,13 +22,15 @@ from app.values.records import row_reader
 _COLUMNS: Final = {  # after the name, if there, and their headings
     "type": "Type", "status": "Status", "area_hectares": "Hectares", "updated_at": "Last change",
 }  # fmt: skip
+_NO_FILTERS: Final = frozenset({"f", "limit", "crs"})
 
 
 def landing_page(principal: Principal, document: Mapping[str, Any]) -> Response:
     """The landing page, with how to connect."""
     shown = [each for each in COLLECTIONS if principal.may(each.read)]
     url = absolute_url(OGC)
-    return _page("ogc_landing.html", document["title"], document=document, url=url, shown=shown)
+    title = principal.account_name
+    return _page("ogc_landing.html", title, document=document, url=url, shown=shown)
 
 
 def collections_page(document: Mapping[str, Any]) -> Response:
@@ -49,7 +51,7 @@ def properties_page(document: Mapping[str, Any], about: str) -> Response:
         (name, _type(described), described.get("description", ""))
         for name, described in document["properties"].items()
     ]
-    return table_page(f"{document['title']}: {about}", ("Property", "Type", ""), rows)
+    return table_page(f"{document['title']}: {about}", ("Property", "Type", "Description"), rows)
 
 
 def operations_page(document: Mapping[str, Any]) -> Response:
@@ -60,7 +62,7 @@ def operations_page(document: Mapping[str, Any]) -> Response:
         for method, operation in methods.items()
         if method != "parameters"
     ]
-    return table_page("API", ("Method", "Path", "What it is"), rows)
+    return table_page("API", ("Method", "Path", "Description"), rows)
 
 
 def features_page(principal: Principal, collection: Collection, query: Query) -> Response:
@@ -77,8 +79,10 @@ def features_page(principal: Principal, collection: Collection, query: Query) ->
             collection.title,
             collection=collection,
             columns={name: text for name, text in _COLUMNS.items() if name in fields},
+            kinds=_kinds(collection),
             records=[record for record, _ in rows],
             matched=found.matched,
+            is_filtered=bool(request.args.keys() - _NO_FILTERS),
             next=None if cursor is None else next_url(cursor),
             map=draw(_outlines(collection, rows)),
         )
@@ -95,6 +99,7 @@ def feature_page(collection: Collection, made: Mapping[str, Any], geometry: str 
         title,
         collection=collection,
         properties=made["properties"],
+        kinds=_kinds(collection),
         map=draw(outlines),
     )
 
@@ -119,6 +124,11 @@ def _outlines(
         if geometry is not None:
             url = f"{collection.path}/items/{record['id']}?f=html"
             yield Outline(record["name"], url, geometry)
+
+
+def _kinds(collection: Collection) -> dict[str, str]:
+    """The kinds of the properties that are fields."""
+    return {field.name: field.kind for field in collection.type.property_fields}
 
 
 def _type(described: Mapping[str, Any]) -> str:

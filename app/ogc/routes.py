@@ -71,7 +71,7 @@ def schema(principal: Principal, collection: Collection) -> Response:
     read_query(FormatSchema)
     found = properties.schema(principal.account_id, collection)
     if wants_html():
-        return pages.properties_page(found, "schema")
+        return pages.properties_page(found, "properties")
     return document(found, properties.SCHEMA)
 
 
@@ -80,7 +80,7 @@ def queryables(collection: Collection) -> Response:
     read_query(FormatSchema)
     found = properties.queryables(collection)
     if wants_html():
-        return pages.properties_page(found, "queryables")
+        return pages.properties_page(found, "filterable properties")
     return document(found, properties.SCHEMA)
 
 

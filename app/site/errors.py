@@ -10,6 +10,7 @@ from app.http.errors import ApiError
 from app.http.urls import is_ogc
 from app.limits.limiter import seconds
 from app.site.pages import page
+from app.site.signed_in import login_path
 
 # Only programs request these.
 _API_PATHS: Final = (
@@ -18,7 +19,7 @@ _API_PATHS: Final = (
 )  # fmt: skip
 _TITLES: Final = {
     400: "This request is invalid",
-    401: "Sign in first",
+    401: "Sign in to see this page",
     403: "You are not allowed to do this",
     404: "Page not found",
     405: "This cannot be done here",
@@ -54,6 +55,7 @@ def error_page(error: ApiError, request_id: str) -> Response | None:
         message=_message(error),
         details=error.details,
         request_id=request_id,
+        login=login_path() if error.status == 401 else None,
         wait=error.headers.get("Retry-After") if error.status == 503 else None,
     )
 

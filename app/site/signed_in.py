@@ -48,6 +48,12 @@ def may_be_signed_in() -> bool:
     return bool(read_cookie(_SESSION))
 
 
+def login_path() -> str:
+    """The page to sign in, which leads back to the requested one."""
+    target = request.full_path.rstrip("?") if request.method == "GET" else "/"
+    return f"/login?next={quote(target, safe='')}"
+
+
 def signed_in(view: View) -> View:
     """Decorate a view that gets the signed-in person as its first argument. Others are redirected
     to the sign-in page."""
@@ -56,8 +62,7 @@ def signed_in(view: View) -> View:
     def run(**arguments: Any) -> Any:
         person = current_person()
         if person is None:
-            target = request.full_path.rstrip("?") if request.method == "GET" else "/"
-            return redirect_to(f"/login?next={quote(target, safe='')}")
+            return redirect_to(login_path())
         record_session_use(person)
         return view(person, **arguments)
 

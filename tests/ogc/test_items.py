@@ -157,7 +157,7 @@ def test_a_limit_that_is_no_number_is_rejected(client: Client, limit: str) -> No
         ({"f": "xml"}, "f: Must be one of: json, html."),
         ({"crs": "EPSG:4326"}, "crs: Must be one of: http://www.opengis.net/def/crs/OGC"),
         ({"cursor": "x"}, "cursor: This cursor is invalid."),
-        ({"cursor": "2026-13-45T00:00:00Z~proj_01k9zq3mgse2j7tbyw5c4r8nh"}, "cursor: This cursor is invalid"),
+        ({"cursor": "2026-13-45T00:00:00Z~proj_01k9zq3mgse2j7tbyw5c4r8nh"}, "cursor: This cursor"),
         ({"sortby": "name"}, "sortby: Unknown parameter."),
         ({"filter-lang": "cql-text"}, "filter-lang: Must be one of: cql2-text, cql2-json."),
     ],

@@ -100,16 +100,41 @@ def test_errors_are_pages_for_browsers(client: Client) -> None:
     assert "Page not found" in get("/ogc/collections/projects/items/x").get_data(as_text=True)
     response = get("/ogc/collections/projects/items?limit=x")
     assert response.status_code == 400
-    assert "Must be a whole number" in response.get_data(as_text=True)
+    assert "<code>limit</code>: Must be a whole number" in response.get_data(as_text=True)
     response = client.get("/ogc/collections/projects/items?limit=x&f=json", headers=BROWSER)
     assert "json" in response.content_type
-    response = client.nobody().get("/ogc", headers=BROWSER)
+    response = client.nobody().get("/ogc/collections/projects/items?limit=5", headers=BROWSER)
     assert response.status_code == 401
     assert response.headers["WWW-Authenticate"].startswith("Basic")
-    assert "Sign in first" in response.get_data(as_text=True)
+    html = response.get_data(as_text=True)
+    assert "<h1>Sign in to see this page</h1>" in html
+    assert 'href="/login?next=%2Fogc%2Fcollections%2Fprojects%2Fitems%3Flimit%3D5"' in html
 
 
 def test_an_account_without_features_has_a_page_without_a_map(client: Client) -> None:
     html = page(client, "/ogc/collections/projects/items")
     assert "0 projects" in html
+    assert "This account has no projects yet." in html
     assert "<svg" not in html
+    html = page(client, "/ogc/collections/projects/items?f=html&limit=5&status=archived")
+    assert "No projects match. Remove the filters, or" in html
+
+
+def test_a_page_says_its_title_once(client: Client) -> None:
+    html = page(client, "/ogc/collections/projects")
+    assert html.count("Projects</h") == 1
+    account, instance = client.get("/ogc").json["title"].split(" · ")
+    assert f"<title>{account} · {instance}</title>" in page(client, "/ogc")
+
+
+def test_values_are_shown_for_people(client: Client) -> None:
+    metadata = {"planted": 12345.678, "checked": "2026-01-01T00:00:00Z"}
+    project = make_project(client, geometry=square(10, 50), metadata=metadata)
+    html = page(client, f"/ogc/collections/projects/items/{project['id']}")
+    hectares = f"{project['area_hectares']:,.2f}"
+    assert "," in hectares
+    assert f'<th scope="row">area_hectares</th><td>{hectares}</td>' in html
+    changed = f"{project['updated_at'][:10]}, {project['updated_at'][11:16]} UTC"
+    assert f'<th scope="row">updated_at</th><td>{changed}</td>' in html
+    assert '<th scope="row">planted</th><td>12345.678</td>' in html
+    assert '<th scope="row">checked</th><td>2026-01-01T00:00:00Z</td>' in html
