@@ -109,7 +109,7 @@ def test_an_existing_file_is_replaced_only_on_confirmation(
         (("--output", "x.csv", "--status", "gone"), "--status: Must be one of: active"),
         (("--output", "x.csv", "--type", "hut"), "--type: Projects have no such filter."),
         (("--output", "x.csv", "--holes", "ignore"), "--holes: Only for format=eudr."),
-        (("--output", "x.gpx"), "--format: Must be one of: geojson"),
+        (("--output", "x.gpx"), "--format: gpx is for assets."),
         (("--output", "x.csv", "--project", "proj_1"), "--project: Must be the id of a project"),
         (("--assets", "--output", "x.csv", "--producer-name", "Jo"), "Assets have no such filter."),
     ],
