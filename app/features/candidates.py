@@ -243,7 +243,7 @@ def _stored_metadata(field: Field, value: dict[str, Any], problems: list[Problem
 def _name_problems(name: str, column: str | None) -> Iterator[Problem]:
     where = f"properties.{column}" if column else "properties"
     if not name:
-        message = f"The column {column!r} has no name." if column else "No column holds a name."
+        message = f"The column {column!r} is empty." if column else "No column holds a name."
         yield problem_of("no_name", message, where)
     elif len(name) > NAME_LENGTH:
         message = f"The name is longer than {NAME_LENGTH} characters."

@@ -14,7 +14,7 @@ from app.maps import service
 from app.maps.largest import Wanted
 from app.maps.schemas import MapQuerySchema, MapSchema
 
-bp = ApiBlueprint("map", __name__, url_prefix="/v1", description="Projects as they are drawn.")
+bp = ApiBlueprint("maps", __name__, url_prefix="/v1", description="Projects as they are drawn.")
 
 
 @bp.operation(
