@@ -59,10 +59,11 @@ def test_a_plan_without_limits_has_none_here(limited: Flask) -> None:
 
 
 def test_a_session_counts_for_its_account_too(app: Flask) -> None:
-    browser = sign_up(app, "gis-limits@example.org", account="Maps")
+    browser = sign_up(app, "gis-limits@example.org", account="Session of maps")
     for number in range(3):
-        assert browser.client.get("/ogc", environ_overrides={"REMOTE_ADDR": f"192.0.2.{number}"})
+        address = {"REMOTE_ADDR": f"192.0.2.{number}"}
+        assert browser.client.get("/ogc", environ_overrides=address).status_code == 200
     with app.app_context():
-        account_id = find_account("maps").id
+        account_id = find_account("session-of-maps").id
         counted = request_counts.requests_on(account_id, [request_counts.today()])
     assert counted == 3
