@@ -100,10 +100,10 @@ def find_overlaps(principal: Principal, values: Mapping[str, Any]) -> Overlaps |
         values: of ``GeometryCheckSchema``. What the check took of the time is left out.
     """
     boundary: Boundary | None = values["boundary"]
-    if boundary is None or not values["overlaps"]:
+    if boundary is None or not values.get("overlaps"):
         return None
     bounds, area_m2 = boundary.bounds, boundary.area_m2
-    target = _Target(principal.account_id, values["project_id"], area_m2, bounds)
+    target = _Target(principal.account_id, values.get("project_id"), area_m2, bounds)
     found = _candidates(target)
     seconds = max(OVERLAPS_SECONDS - values["seconds"], _LEAST_SECONDS)
     with _turn(found, len(boundary.text)):

@@ -97,7 +97,6 @@ class GeometryCheckSchema(InputSchema):
     )
 
     overlaps = StrictBoolean(
-        load_default=False,
         metadata={
             "description": "Whether to compare a valid geometry with the account's projects, as "
             "`GET /v1/projects/{project_id}/overlaps` does."
@@ -105,7 +104,6 @@ class GeometryCheckSchema(InputSchema):
     )
     project_id = RecordId(
         "project",
-        load_default=None,
         allow_none=True,
         metadata={"description": "The project whose new boundary it is: left out of `overlaps`."},
     )

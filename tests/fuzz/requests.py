@@ -128,7 +128,8 @@ def _send(client: Client, operation: Operation, case: Any, ids: dict[str, str]) 
         headers["Content-Type"] = "application/json"
     elif not isinstance(case.body, NotSet) and case.body is not None:
         options["json"] = case.body
-    return client.send(operation.method, operation.path(ids), headers=headers, **options)
+    path = operation.path(ids).partition("?")[0]  # what must be in the query is made up, too
+    return client.send(operation.method, path, headers=headers, **options)
 
 
 def _is_sendable(text: str) -> bool:

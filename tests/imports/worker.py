@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -64,7 +64,8 @@ def reader(pid: int) -> int:
 def kill_all(pid: int) -> None:
     """Kill a worker with all its processes, as a power cut does."""
     for each in [pid, *_descendants(pid)]:
-        os.kill(each, signal.SIGKILL)
+        with suppress(ProcessLookupError):  # it ended by itself
+            os.kill(each, signal.SIGKILL)
 
 
 def wait_until(
