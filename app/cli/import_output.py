@@ -137,14 +137,14 @@ class Outcomes:
         rows = self.of("rejected")
         if not lacks_crs(self.record):
             return rows
-        outside = [row for row in rows if row.problems[0]["code"] == "out_of_range"]
+        outside = [row for row in rows if _is_outside(row)]
         if outside:
             x, y = outside[0].problems[0]["coordinates"]
             click.echo(
                 f"{len(outside):,} features are not in longitude and latitude; the first begins at "
                 f"{x:,.2f}, {y:,.2f}.\n"
             )
-        return [row for row in rows if row not in outside]
+        return [row for row in rows if not _is_outside(row)]
 
     def _show_mapping(self) -> None:
         mapping, crs = self.record["mapping"], self.record["crs"]
@@ -187,6 +187,10 @@ def plan_warning(account: str, plan: str, hectares: dict[str, Any]) -> str | Non
         f"{account} has {format_cell(hectares['current'])} ha now, more than the "
         f"{hectares['limit']:,} ha of its plan, {plan}. Nothing is blocked.{change}"
     )
+
+
+def _is_outside(row: Any) -> bool:
+    return bool(row.problems[0]["code"] == "out_of_range")
 
 
 def _features_have(number: int) -> str:

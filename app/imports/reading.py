@@ -45,6 +45,8 @@ _USUAL: Final = {
     ("gpx", "assets"): ("waypoints",),
     ("kml", "projects"): (ALL_FOLDERS,),
     ("kml", "assets"): (ALL_FOLDERS,),
+    ("kmz", "projects"): (ALL_FOLDERS,),
+    ("kmz", "assets"): (ALL_FOLDERS,),
 }
 _SHOWN: Final = 20  # names in a message
 
@@ -116,12 +118,11 @@ def _plan(
     opened = process.open()
     with in_transaction():
         found = locked(leased)
-        is_chosen = found.layer is not None
         layer = _layer(found, opened)
         found.format, found.layer, found.crs = opened.format, layer.name, layer.crs
         found.layers = [_layer_record(each) for each in opened.layers]
         found.progress_total = layer.features
-        found.notes = [] if is_chosen else _other_layers(layer, opened.layers)
+        found.notes = _other_layers(layer, opened.layers)
         kind, crs, given = found.kind, found.given_crs, found.mapping
         match, close_lines = found.match, found.close_lines
     if most is not None and layer.features > most:
@@ -179,7 +180,7 @@ def _layer(found: Import, opened: Opened) -> Layer:
 
 def _other_layers(layer: Layer, layers: Sequence[Layer]) -> list[str]:
     """A note about the layers that are not imported."""
-    others = [f"{each.name} ({each.features:,})" for each in layers if each is not layer]
+    others = [f"{each.name} ({each.features:,})" for each in layers if each != layer]
     if not others or layer.name == ALL_FOLDERS:
         return []
     return [f"Only the layer {layer.name} was read. The file also has: {_listed(others)}."]

@@ -6,7 +6,7 @@ is its own box. The boundaries of the others are read and compared.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
@@ -20,6 +20,7 @@ from app.db.queries import CompiledQuery
 from app.db.search_index import box_values, candidates, fence, id_values, is_among_ids
 from app.listing.conditions import Parameters, is_within, touches
 from app.listing.query import SearchedTable
+from app.listing.scanning import id_groups
 from app.policy.bounds import EXPENSIVE_PAGE_BYTES
 from app.policy.ogc import SHAPE_BYTES, SHAPE_ROWS
 from app.shapes import QueryShape
@@ -100,7 +101,7 @@ class RowsApart:
         texts = fence(read, is_among_ids(columns.id, self._dialect))
         query = CompiledQuery(columns_among(texts, "id", boundary.key))
         apart = list[str]()
-        for ids in _groups(rows):
+        for ids in id_groups(((row[0], row[1]) for row in rows), _AT_ONCE, _AT_ONCE_BYTES):
             wanted = id_values(ids, self._dialect)
             found = query.tuples(account_id=self._account_id, ids=wanted)
             tests = shape.intersects([text for _, text in found])
@@ -140,16 +141,3 @@ class RowsApart:
         if min(self._rows_left, self._bytes_left) < 0:
             raise TooMuchToCompare
         return rows
-
-
-def _groups(rows: Sequence[Any]) -> Iterator[list[str]]:
-    """Ids of so many boundaries that they fit into memory together."""
-    ids, total = list[str](), 0
-    for row_id, size, *_ in rows:
-        if ids and (len(ids) == _AT_ONCE or total + size > _AT_ONCE_BYTES):
-            yield ids
-            ids, total = [], 0
-        ids.append(row_id)
-        total += size
-    if ids:
-        yield ids

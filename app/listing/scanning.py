@@ -9,7 +9,7 @@ meanwhile; one that is new may be missing.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from typing import Any, Final, Generic, TypeVar
 
@@ -82,15 +82,20 @@ class Scan(Generic[T]):
         rows = keys.tuples(**self._values, **after, size=EXPORT_KEYS, skipped=0)
         if rows:
             self._after = rows[-1][:2]
-            self._found.extend(_groups((row[1], row[2]) for row in rows if row[3]))
+            found = ((row[1], row[2]) for row in rows if row[3])
+            self._found.extend(id_groups(found, EXPORT_ROWS, EXPORT_ROWS_BYTES))
         return bool(rows)
 
 
-def _groups(found: Iterator[tuple[str, int]]) -> Iterator[list[str]]:
-    """Ids whose rows fit into memory together."""
+def id_groups(found: Iterable[tuple[str, int]], most: int, most_bytes: int) -> Iterator[list[str]]:
+    """Ids whose rows fit into memory together.
+
+    Args:
+        found: each id, with the bytes of its row.
+    """
     ids, total = list[str](), 0
     for row_id, size in found:
-        if ids and (len(ids) == EXPORT_ROWS or total + size > EXPORT_ROWS_BYTES):
+        if ids and (len(ids) == most or total + size > most_bytes):
             yield ids
             ids, total = [], 0
         ids.append(row_id)

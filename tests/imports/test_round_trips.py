@@ -153,3 +153,19 @@ def test_the_layers_that_are_not_read_are_named(client: Client, tmp_path: Path) 
     record = read(client, response.json["data"]["id"])
     assert record["layer"] == "north"
     assert "Only the layer north was read. The file also has: south (24)." in record["notes"]
+
+
+def test_all_folders_of_kml_are_read_also_in_a_kmz_file(client: Client, tmp_path: Path) -> None:
+    place = "<Placemark><name>{}</name><Point><coordinates>1,2</coordinates></Point></Placemark>"
+    folders = "".join(f"<Folder><name>{n}</name>{place.format(n)}</Folder>" for n in "AB")
+    folder = tmp_path / "doc"
+    folder.mkdir()
+    path = folder / "doc.kml"
+    path.write_text(
+        f'<kml xmlns="http://www.opengis.net/kml/2.2"><Document>{folders}</Document></kml>'
+    )
+    for one in (path, zipped(folder)):
+        response = upload(client, one.read_bytes(), one.name)
+        work(client)
+        record = read(client, response.json["data"]["id"])
+        assert (record["layer"], record["progress"]["total"]) == ("All folders", 2)
