@@ -23,7 +23,7 @@ from app.api.requests import request_id
 from app.formats.writers.features import Feature
 from app.http import etags
 from app.http.errors import ServiceUnavailable
-from app.http.etags import entity_tag, parse_tags, with_coding
+from app.http.etags import entity_tag, is_known, with_coding
 from app.http.urls import absolute_url
 from app.openapi.geojson import GEOJSON
 from app.values import clock
@@ -90,20 +90,6 @@ def nothing() -> Response:
     response = Response(status=204)
     del response.headers["Content-Type"]
     return response
-
-
-def tagged_before(tag: str, media_type: str, make: Callable[[], bytes]) -> Response:
-    """An answer without an envelope whose tag is known before it is made: 304 without making it
-    when the client has it already.
-
-    Args:
-        tag: a weak one, as what is read after it may be newer.
-    """
-    if _is_known(tag):
-        response = Response(status=304, content_type=media_type)
-    else:
-        response = Response(make(), content_type=media_type)
-    return _with_tag(response, tag)
 
 
 def bare(value: Mapping[str, Any]) -> Response:
@@ -220,7 +206,7 @@ def _tagged(
     parts: Iterable[bytes], size: int, tag: str, status: int, media_type: str = JSON
 ) -> Response:
     """The answer of these bytes, or 304 when the client has it already."""
-    if request.method in ("GET", "HEAD") and _is_known(tag):
+    if request.method in ("GET", "HEAD") and is_known(tag):
         # These two are not sent: they say what it stands for (``app.http.compression``).
         response = Response(status=304, content_type=media_type)
         response.content_length = size
@@ -238,15 +224,6 @@ def _with_tag(response: Response, tag: str) -> Response:
     response.headers["ETag"] = tag
     response.headers["Cache-Control"] = "private, no-cache"
     return response
-
-
-def _is_known(tag: str) -> bool:
-    header = request.headers.get("If-None-Match")
-    if header is None:
-        return False
-    tags = parse_tags(header, "If-None-Match")
-    opaque = tag.removeprefix("W/")
-    return tags is None or opaque in {known.removeprefix("W/") for known in tags}
 
 
 def _pages(number: int, last: int) -> dict[str, int]:

@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
+from flask import request
+
 from app.http.errors import BadRequest, Detail, PreconditionFailed
 
 GEOJSON: Final = "geojson"  # at the end of the tag of a GeoJSON Feature
@@ -44,6 +46,17 @@ def parse_tags(header: str, name: str) -> frozenset[str] | None:
         message = 'Must be "*" or entity tags in double quotes, as the ETag header gave them.'
         raise BadRequest(f"The header {name} is not valid.", details=[Detail(name, message)])
     return tags
+
+
+def is_known(tag: str) -> bool:
+    """Whether the client has what this tag stands for, as the If-None-Match of this request says.
+    Raises BadRequest if that is malformed."""
+    header = request.headers.get("If-None-Match")
+    if header is None:
+        return False
+    tags = parse_tags(header, "If-None-Match")
+    opaque = tag.removeprefix("W/")
+    return tags is None or opaque in {known.removeprefix("W/") for known in tags}
 
 
 def with_coding(tag: str, coding: str) -> str:

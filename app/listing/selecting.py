@@ -110,7 +110,7 @@ class _Reader:
             if is_large
             else query.tuples(**values)
         )
-        return SelectedPage(self._until(limit, found), matched, is_large, self._next)
+        return SelectedPage(self._until(limit, found), matched, is_large, lambda: self._next)
 
     def _until(self, limit: int, rows: Iterable[Row]) -> Iterator[Row]:
         """So many rows."""
@@ -122,6 +122,7 @@ class _Reader:
             last = row
             yield row
 
+    @cached_property
     def _next(self) -> str | None:
         if self._last is None:
             return None

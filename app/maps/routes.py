@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 from flask import Response
 
-from app.api import envelope
 from app.api.blueprint import ApiBlueprint
 from app.auth.principal import Principal
+from app.http.kept_responses import kept_response
 from app.maps import service
 from app.maps.largest import Wanted
 from app.maps.schemas import MapQuerySchema, MapSchema
@@ -35,5 +34,9 @@ def map_projects(principal: Principal, values: dict[str, Any]) -> Response:
     zoom = values.pop("zoom")
     wanted = Wanted(values.get("bbox"), values.get("status"))
     tag = service.map_tag(principal.account_id, wanted, zoom)
-    make = partial(service.draw_map, principal.account_id, wanted, zoom)
-    return envelope.tagged_before(tag, MapSchema.content_type, make)
+
+    def make() -> Response:
+        drawn = service.draw_map(principal.account_id, wanted, zoom)
+        return Response(drawn, content_type=MapSchema.content_type)
+
+    return kept_response(tag, MapSchema.content_type, make)

@@ -2,30 +2,22 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
-from app.auth.tenant import columns_of
-from app.db.queries import CompiledQuery
 from app.geometry import Bounds
 from app.http.etags import entity_tag
 from app.maps.largest import Wanted, find_largest
 from app.maps.reading import read_shapes
-from app.models import Project
 from app.policy.bounds import MAP_LEAST_PIXELS
+from app.projects.service import version_of_projects
 from app.shapes import level_of, pixels, point_shape
-from app.usage.service import counters
 from app.values.strict_json import Fragment, dumps
-from app.values.version import VERSION
 
 
 def map_tag(account_id: str, wanted: Wanted, zoom: int) -> str:
-    """The weak entity tag of a map, without reading it: of the query, and of what grows with each
-    change of a project. The time of the last change is in it because a restored backup counts
-    again from where it was."""
-    newest = _newest().first(account_id=account_id)
-    seen = (VERSION, account_id, counters(account_id).map_version, newest and newest.updated_at)
-    return f"W/{entity_tag([repr((seen, wanted, zoom)).encode()])}"
+    """The weak entity tag of a map, without reading it."""
+    seen = (version_of_projects(account_id), wanted, zoom)
+    return f"W/{entity_tag([repr(seen).encode()])}"
 
 
 def draw_map(account_id: str, wanted: Wanted, zoom: int) -> bytes:
@@ -64,10 +56,3 @@ def _feature(row: Any, shape: str | None, zoom: int) -> dict[str, Any]:
             "area_hectares": row.area_m2 / 10_000,
         },
     }
-
-
-@cache
-def _newest() -> CompiledQuery:
-    """When a project of the account was last changed."""
-    own = columns_of(Project, Project.updated_at)
-    return CompiledQuery(own.order_by(Project.updated_at.desc(), Project.id.desc()).limit(1))

@@ -103,13 +103,16 @@ def _read(
     schema = {"$ref": "#/components/schemas/FeatureCollection"} if others is not None else _OBJECT
     schema = _FEATURE if operation.endswith("Item") else schema
     contents = {media_type: {"schema": schema}, "text/html": {"schema": STRING}}
+    success: dict[str, Any] = {"200": {"description": summary, "content": contents}}
+    if schema is not _OBJECT:
+        success["304"] = {"description": "If-None-Match has the tag of this response"}
     references = [{"$ref": f"#/components/parameters/{name}"} for name in parameters]
     return {
         "operationId": operation,
         "summary": summary,
         "tags": [tag],
         "parameters": [*references, *(others or [])],
-        "responses": {"200": {"description": summary, "content": contents}} | _refusals(_REFUSED),
+        "responses": success | _refusals(_REFUSED),
     }
 
 

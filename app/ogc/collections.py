@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
@@ -13,6 +14,7 @@ from app.http.urls import OGC
 from app.listing.conditions import filterable
 from app.listing.intersecting import Source
 from app.projects.service import SOURCE as PROJECT_SOURCE
+from app.projects.service import version_of_projects
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,6 +25,7 @@ class Collection:
         geometry: the GeoJSON type of all its geometries.
         word: what a feature is called in messages.
         example: of a filter, for the description.
+        version: what differs after each change in an account; None: nothing tells.
     """
 
     title: str
@@ -32,6 +35,7 @@ class Collection:
     geometry: str
     word: str
     example: str
+    version: Callable[[str], object] | None = None
 
     @property
     def id(self) -> str:
@@ -71,6 +75,7 @@ COLLECTIONS: Final = (
         "MultiPolygon",
         "project",
         "status = 'active' AND area_hectares > 100",
+        version_of_projects,
     ),
     Collection(
         "Assets",

@@ -21,8 +21,6 @@ _POLYGON: Final = '{"type":"Polygon","coordinates":'
 _COORDINATES: Final = slice(len(_POLYGON), -1)
 _MULTI: Final = '{"type":"MultiPolygon"'
 _POINT: Final = '{"type":"Point"'
-_METADATA: Final = "stored_metadata"  # the last two columns of a row
-_GEOMETRY: Final = "stored_geometry"
 
 
 def features(
@@ -32,9 +30,8 @@ def features(
     its geometry has."""
     read = _reader(collection)
     keys = collection.type.metadata_properties
-    for row in rows:
-        properties = read(*row)
-        metadata, geometry = properties.pop(_METADATA), properties.pop(_GEOMETRY)
+    for *values, metadata, geometry in rows:
+        properties = read(*values)
         if metadata is not None:
             properties |= keys(metadata)
         yield (
@@ -50,7 +47,7 @@ def features(
 
 @cache
 def _reader(collection: Collection) -> RowReader:
-    return row_reader(collection.type.property_fields, _METADATA, _GEOMETRY)
+    return row_reader(collection.type.property_fields)
 
 
 def feature(collection: Collection, record: dict[str, Any], crs: Crs) -> dict[str, Any]:

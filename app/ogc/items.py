@@ -1,16 +1,14 @@
-"""Reading features: a page of a collection, or one of them."""
+"""Reading features: the rows of a page, or one of them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any
 
 from flask import Response
 
 from app.assets.service import read_asset
 from app.auth.principal import Principal
 from app.cql.nodes import Comparison
-from app.db.replica import read_from_replica
 from app.http.errors import NotFound
 from app.http.etags import GEOJSON as TAG_ENDING
 from app.http.etags import entity_tag, with_coding
@@ -18,46 +16,25 @@ from app.http.urls import absolute_url
 from app.listing.intersecting import TooMuchToCompare
 from app.listing.selecting import CursorInvalid, SelectedPage, Selection, select_page
 from app.ogc.collections import Collection, links
-from app.ogc.features import feature, features
+from app.ogc.features import feature
 from app.ogc.parameters import Query, refused
-from app.ogc.responses import HTML, feature_response, features_response, next_url, other_format
+from app.ogc.responses import HTML, feature_response
 from app.openapi.geojson import GEOJSON
-from app.policy.bounds import LIST_BYTES
-from app.policy.ogc import LIMIT_DEFAULT, TRANSFORMED_BYTES
 from app.projects.service import read_project
-from app.shapes import CRS84, Crs
-from app.values import clock
+from app.shapes import Crs
 from app.values.ids import is_id
 from app.values.strict_json import dumps
-
-_BLOCK: Final = 256 * 1024  # bytes of geometries that are written at once
-
-
-def features_page(principal: Principal, collection: Collection, query: Query) -> Response:
-    """A page of features, as a FeatureCollection.
-
-    Raises:
-        BadRequest: the cursor is none, or the filter needs too much to be compared.
-        ServiceUnavailable: the page is large, and too many others are before it.
-    """
-
-    def read() -> Response:
-        limit = query.limit or LIMIT_DEFAULT
-        most = LIST_BYTES if query.crs is CRS84 else TRANSFORMED_BYTES
-        page = selected(principal, collection, query, limit=limit, most_bytes=most)
-        blocks = _collection_blocks(page, collection, query.crs, cursors := list[str]())
-        response = features_response(blocks, query.crs, is_large=page.is_large)
-        for cursor in cursors:
-            response.headers["Link"] = f'<{next_url(cursor)}>; rel="next"; type="{GEOJSON}"'
-        return response
-
-    return read_from_replica(read)
 
 
 def selected(
     principal: Principal, collection: Collection, query: Query, *, limit: int, most_bytes: int
 ) -> SelectedPage:
-    """The rows of a page. The errors are those of ``features_page``."""
+    """The rows of a page.
+
+    Raises:
+        BadRequest: the cursor is none, or the filter needs too much to be compared.
+        ServiceUnavailable: the page is large, and too many others are before it.
+    """
     wanted = Selection(query.condition, query.box, query.after, limit, most_bytes)
     try:
         return select_page(collection.source, principal.account_id, wanted)
@@ -102,39 +79,3 @@ def one_feature(
     )
     tag = with_coding(entity_tag([dumps(record)]), TAG_ENDING)
     return feature_response(made, tag, crs, status)
-
-
-def _collection_blocks(
-    page: SelectedPage, collection: Collection, crs: Crs, cursors: list[str]
-) -> Iterator[bytes]:
-    """A FeatureCollection in blocks. The cursor of the next page is added to ``cursors``."""
-    before, returned, size, some = b'{"type":"FeatureCollection","features":[', 0, 0, []
-    for made, geometry_bytes in features(collection, page.rows, crs):
-        some.append(made)
-        size += geometry_bytes
-        if size > _BLOCK:
-            yield before + dumps(some)[1:-1]
-            before, returned, size, some = b",", returned + len(some), 0, []
-    if some:
-        yield before + dumps(some)[1:-1]
-    end = _ending(page, collection, returned + len(some), cursors)
-    yield (b"" if some or returned else before) + b"]," + end
-
-
-def _ending(page: SelectedPage, collection: Collection, returned: int, cursors: list[str]) -> bytes:
-    """The members after the features."""
-    found = [
-        ("self", GEOJSON, "This page", other_format("json")),
-        ("alternate", HTML, "This page for people", other_format("html")),
-        ("collection", "application/json", collection.title, absolute_url(collection.path)),
-    ]
-    if (cursor := page.next()) is not None:
-        cursors.append(cursor)
-        found.append(("next", GEOJSON, "The next page", next_url(cursor)))
-    members = {
-        "numberMatched": page.matched,
-        "numberReturned": returned,
-        "timeStamp": clock.format_time(clock.now()),
-        "links": links(*found),
-    }
-    return dumps(members)[1:]

@@ -66,7 +66,7 @@ def operations_page(document: Mapping[str, Any]) -> Response:
 
 
 def features_page(principal: Principal, collection: Collection, query: Query) -> Response:
-    """A page of features, with a map. The errors are those of ``app.ogc.items.features_page``."""
+    """A page of features, with a map. The errors are those of ``app.ogc.items.selected``."""
 
     def read() -> Response:
         limit = min(query.limit or HTML_LIMIT, HTML_LIMIT)

@@ -13,7 +13,7 @@ from app.auth.principal import Principal
 from app.db.transactions import transaction
 from app.http.etags import IfMatch
 from app.http.urls import absolute_url
-from app.ogc import bodies, editing, items, pages
+from app.ogc import bodies, editing, feature_collections, items, pages
 from app.ogc.collections import Collection
 from app.ogc.features import feature
 from app.ogc.parameters import FeatureSchema, read_items_query, read_query
@@ -26,7 +26,7 @@ def read_features(principal: Principal, collection: Collection) -> Response:
     """A page of features."""
     query = read_items_query(collection)
     _take_turn(query.crs)
-    read = pages.features_page if wants_html() else items.features_page
+    read = pages.features_page if wants_html() else feature_collections.features_page
     return read(principal, collection, query)
 
 

@@ -72,6 +72,11 @@ PROJECT_SORTS: Final = ("name", "created_at", "updated_at", "area_hectares")
 ASSET_SORTS: Final = ("created_at", "updated_at")
 LIST_IDS: Final = 100  # that one request for a list may name
 LIST_BYTES: Final = 64 * 1024 * 1024  # of one page
+
+# Maps and pages of features that each web process keeps to send again: of all, and of one.
+KEPT_BYTES: Final = 16 * 1024 * 1024
+KEPT_RESPONSE_BYTES: Final = 4 * 1024 * 1024
+
 ACCOUNT_TYPES: Final = ("individual", "organization")
 
 # Open vocabularies of assets: any word of this form; these are the documented ones.

@@ -15,11 +15,18 @@ from app.db.queries import CompiledQuery
 from app.history.service import Comparison, compare_ahead
 from app.models import Asset, Project
 from app.projects.record import COLUMNS, not_found, row_record
+from app.usage.service import counters
 from app.values.ids import is_id
+from app.values.version import VERSION
 
 _ONE = CompiledQuery(columns_of(Project, *COLUMNS).where(Project.id == bindparam("project_id")))
 _EXISTS = CompiledQuery(
     columns_of(Project, Project.id).where(Project.id == bindparam("project_id"))
+)
+_NEWEST = CompiledQuery(
+    columns_of(Project, Project.updated_at)
+    .order_by(Project.updated_at.desc(), Project.id.desc())
+    .limit(1)
 )
 _ASSET_BYTES = (
     columns_of(Asset)
@@ -44,6 +51,17 @@ def read_project(account_id: str, project_id: str) -> dict[str, Any]:
     if not rows:
         raise not_found()
     return row_record(*rows[0])
+
+
+def version_of_projects(account_id: str) -> object:
+    """What differs after each change of an account's projects, or of their simplified boundaries.
+
+    Besides the counter of changes it has the time of the last one, because a restored backup counts
+    again from where it was.
+    """
+    newest = _NEWEST.first(account_id=account_id)
+    changes = counters(account_id).map_version
+    return VERSION, account_id, changes, newest and newest.updated_at
 
 
 def compare_boundaries(

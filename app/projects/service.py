@@ -32,6 +32,7 @@ from app.projects.listing import project_query as project_query
 from app.projects.reading import bytes_of_assets
 from app.projects.reading import check_project as check_project
 from app.projects.reading import read_project as read_project
+from app.projects.reading import version_of_projects as version_of_projects
 from app.projects.record import not_found, project_data, row_record
 from app.projects.record import project_record as project_record
 from app.projects.scanning import scan_projects as scan_projects

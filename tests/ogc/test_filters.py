@@ -88,14 +88,14 @@ def test_where_too_much_is_at_the_edge_boxes_are_compared(
     forests: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(intersecting, "SHAPE_BYTES", 10)
-    assert names(forests, bbox="10.5,50.5,10.9,50.9") == ["Ell"]
+    assert names(forests, bbox="10.5,50.5,10.9,50.9", limit=9) == ["Ell"]
     filtered = "S_INTERSECTS(geometry, BBOX(10.5,50.5,10.9,50.9))"
     both = f"{filtered} AND S_INTERSECTS(geometry, BBOX(20.3,50.3,20.7,50.7))"
     monkeypatch.setattr(intersecting, "SHAPE_BYTES", 200)  # of one of them
     assert names(forests, filter=filtered) == []
     assert "Too many features are near" in error(items(forests, filter=both), 400)
     monkeypatch.setattr(intersecting, "SHAPE_BYTES", 10)
-    assert "Too many features are near" in error(items(forests, filter=filtered), 400)
+    assert "Too many features are near" in error(items(forests, filter=filtered, limit=9), 400)
 
 
 FILTERS = {

@@ -261,11 +261,11 @@ def test_a_page_of_large_boundaries_is_cut_and_goes_on(
         '{"type":"Polygon","coordinates":[[[10,50],[10.1,50],[10.1,50.1],[10,50.1],[10,50]]]}'
     )
     monkeypatch.setattr(selecting, "EXPENSIVE_PAGE_BYTES", 10)
-    monkeypatch.setattr("app.ogc.items.LIST_BYTES", 2 * size + 20)
+    monkeypatch.setattr("app.ogc.feature_collections.LIST_BYTES", 2 * size + 20)
     pages = every_page(client, "/ogc/collections/projects/items?limit=4")
     assert len(pages) >= 3
     assert [name for page in pages for name in page] == made
-    monkeypatch.setattr("app.ogc.items.LIST_BYTES", 1)
+    monkeypatch.setattr("app.ogc.feature_collections.LIST_BYTES", 1)
     pages = every_page(client, "/ogc/collections/projects/items?limit=4&status=active")
     assert pages == [[name] for name in made]
 

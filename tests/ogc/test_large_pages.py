@@ -13,7 +13,7 @@ from flask import Flask
 
 from app.api import expensive
 from app.listing import selecting
-from app.ogc import items, responses
+from app.ogc import feature_collections, responses
 from bench.instance import polygon
 from tests.make import Client, make_account, make_asset, make_project
 from tests.ogc.reading import found
@@ -47,7 +47,7 @@ def files(account: Client, monkeypatch: pytest.MonkeyPatch) -> list[_Seen]:
     monkeypatch.setattr(selecting, "EXPENSIVE_PAGE_BYTES", 100_000)
     monkeypatch.setattr(responses, "_IN_MEMORY", 50_000)
     monkeypatch.setattr(responses, "SpooledTemporaryFile", _Seen)
-    monkeypatch.setattr(items, "_BLOCK", 40_000)
+    monkeypatch.setattr(feature_collections, "_BLOCK", 40_000)
     monkeypatch.setattr(_Seen, "made", [])
     return _Seen.made
 
@@ -117,7 +117,7 @@ def test_the_metadata_of_assets_counts_too(
     project = make_project(client)["id"]
     for _ in range(4):
         make_asset(client, project, metadata={"text": "x" * 10_000})
-    monkeypatch.setattr(items, "LIST_BYTES", 25_000)
+    monkeypatch.setattr(feature_collections, "LIST_BYTES", 25_000)
     monkeypatch.setattr(selecting, "EXPENSIVE_PAGE_BYTES", 15_000)
     assert len(found(page_of(client, "assets"))) == 2
     assert len(files) == 1
@@ -128,7 +128,7 @@ def test_descriptions_count_on_pages_of_many(
 ) -> None:
     for _ in range(3):
         make_project(client, description="x" * 5_000)
-    monkeypatch.setattr(items, "LIST_BYTES", 12_000)
+    monkeypatch.setattr(feature_collections, "LIST_BYTES", 12_000)
     monkeypatch.setattr(selecting, "_FEW", 2)
     assert len(found(page_of(client, limit=3))) == 2
     body = page_of(client, limit=3).get_data(as_text=True)

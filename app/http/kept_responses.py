@@ -1,0 +1,74 @@
+"""Responses that are sent again as they are, for as long as nothing has changed."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Final, NamedTuple
+
+from flask import Response
+
+from app.http.etags import is_known
+from app.policy.bounds import KEPT_BYTES, KEPT_RESPONSE_BYTES
+
+
+class KeptResponse(NamedTuple):
+    """What a response has before anything is added that is of one request."""
+
+    body: tuple[bytes, ...]
+    headers: tuple[tuple[str, str], ...]
+
+    @property
+    def size(self) -> int:
+        """Bytes of the body."""
+        return sum(map(len, self.body))
+
+
+class ResponseCache:
+    """Responses by their entity tags, in the memory of this process: of all accounts together those
+    that were asked for last."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[str, KeptResponse] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, tag: str) -> KeptResponse | None:
+        with self._lock:
+            if tag in self._kept:
+                self._kept.move_to_end(tag)
+            return self._kept.get(tag)
+
+    def keep(self, tag: str, response: KeptResponse) -> None:
+        """Keep a response that is not large, in place of those that were not asked for longest."""
+        if response.size > KEPT_RESPONSE_BYTES:
+            return
+        with self._lock:
+            self._kept.setdefault(tag, response)
+            while sum(each.size for each in self._kept.values()) > KEPT_BYTES:
+                self._kept.popitem(last=False)
+
+
+_CACHE: Final = ResponseCache()
+
+
+def kept_response(tag: str, media_type: str, make: Callable[[], Response]) -> Response:
+    """The response with an entity tag that is known before it is made: 304 if the client has it,
+    the one that was made before, or a new one.
+
+    Args:
+        tag: a weak one, as what is read after it may be newer. It differs where anything differs
+            that ``make`` depends on, the account too.
+    """
+    if is_known(tag):
+        response = Response(status=304, content_type=media_type)
+    elif (kept := _CACHE.get(tag)) is not None:
+        response = Response(kept.body, headers=kept.headers)
+    else:
+        response = make()
+        if response.is_sequence:  # not one that goes out from a file
+            body = tuple(response.iter_encoded())
+            _CACHE.keep(tag, KeptResponse(body, tuple(response.headers)))
+    response.headers["ETag"] = tag
+    response.headers["Cache-Control"] = "private, no-cache"
+    return response

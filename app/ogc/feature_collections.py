@@ -1,0 +1,93 @@
+"""Pages of features as GeoJSON FeatureCollections."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any, Final
+
+from flask import Response, request
+
+from app.auth.principal import Principal
+from app.db.replica import read_from_replica
+from app.http.etags import entity_tag
+from app.http.kept_responses import kept_response
+from app.http.urls import absolute_url
+from app.listing.selecting import SelectedPage
+from app.ogc.collections import Collection, links
+from app.ogc.features import features
+from app.ogc.items import selected
+from app.ogc.parameters import Query
+from app.ogc.responses import HTML, features_response, next_url, other_format
+from app.openapi.geojson import GEOJSON
+from app.policy.bounds import LIST_BYTES
+from app.policy.ogc import LIMIT_DEFAULT, TRANSFORMED_BYTES
+from app.shapes import CRS84, Crs
+from app.values import clock
+from app.values.strict_json import dumps
+
+_BLOCK: Final = 256 * 1024  # bytes of geometries that are written at once
+
+
+def features_page(principal: Principal, collection: Collection, query: Query) -> Response:
+    """A page of features, or 304 if the client has it. While nothing in the collection has changed
+    a page is not read again.
+
+    Raises:
+        BadRequest: the cursor is none, or the filter needs too much to be compared.
+        ServiceUnavailable: the page is large, and too many others are before it.
+    """
+    return read_from_replica(partial(_features_page, principal, collection, query))
+
+
+def _features_page(principal: Principal, collection: Collection, query: Query) -> Response:
+    make = partial(_read_page, principal, collection, query)
+    if collection.version is None:
+        return make()
+    seen = collection.version(principal.account_id), absolute_url(request.full_path)
+    response = kept_response(f"W/{entity_tag([repr(seen).encode()])}", GEOJSON, make)
+    response.vary.add("Accept")
+    return response
+
+
+def _read_page(principal: Principal, collection: Collection, query: Query) -> Response:
+    limit = query.limit or LIMIT_DEFAULT
+    most = LIST_BYTES if query.crs is CRS84 else TRANSFORMED_BYTES
+    found = selected(principal, collection, query, limit=limit, most_bytes=most)
+    blocks = _blocks(found, collection, query.crs)
+    response = features_response(blocks, query.crs, is_large=found.is_large)
+    if (cursor := found.next()) is not None:
+        response.headers["Link"] = f'<{next_url(cursor)}>; rel="next"; type="{GEOJSON}"'
+    return response
+
+
+def _blocks(found: SelectedPage, collection: Collection, crs: Crs) -> Iterator[bytes]:
+    """A FeatureCollection in blocks, so that few of its features are in memory at once."""
+    before, returned, size, some = b'{"type":"FeatureCollection","features":[', 0, 0, []
+    for feature, geometry_bytes in features(collection, found.rows, crs):
+        some.append(feature)
+        size += geometry_bytes
+        if size > _BLOCK:
+            yield before + dumps(some)[1:-1]
+            before, returned, size, some = b",", returned + len(some), 0, []
+    if some or not returned:
+        yield before + dumps(some)[1:-1]
+    others = _other_members(found, collection, returned + len(some))
+    yield b"]," + dumps(others)[1:]
+
+
+def _other_members(found: SelectedPage, collection: Collection, returned: int) -> dict[str, Any]:
+    """The members of a FeatureCollection that follow its features, once all rows were read."""
+    related = [
+        ("self", GEOJSON, "This page", other_format("json")),
+        ("alternate", HTML, "This page for people", other_format("html")),
+        ("collection", "application/json", collection.title, absolute_url(collection.path)),
+    ]
+    if (cursor := found.next()) is not None:
+        related.append(("next", GEOJSON, "The next page", next_url(cursor)))
+    return {
+        "numberMatched": found.matched,
+        "numberReturned": returned,
+        "timeStamp": clock.format_time(clock.now()),
+        "links": links(*related),
+    }

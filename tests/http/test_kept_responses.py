@@ -1,0 +1,32 @@
+"""What is kept of responses, and for how long."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.http import kept_responses
+from app.http.kept_responses import KeptResponse, ResponseCache
+from app.policy.bounds import KEPT_BYTES, KEPT_RESPONSE_BYTES
+
+RESPONSE = KeptResponse((b"x" * 30, b"y" * 10), ())
+
+
+def test_those_not_asked_for_longest_make_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kept_responses, "KEPT_BYTES", 100)
+    cache = ResponseCache()
+    for tag in ("a", "b"):
+        cache.keep(tag, RESPONSE)
+    assert cache.get("a") is RESPONSE
+    cache.keep("c", RESPONSE)
+    assert [cache.get(tag) for tag in "abc"] == [RESPONSE, None, RESPONSE]
+
+
+def test_a_large_one_is_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kept_responses, "KEPT_RESPONSE_BYTES", 39)
+    cache = ResponseCache()
+    cache.keep("a", RESPONSE)
+    assert cache.get("a") is None
+
+
+def test_one_is_a_part_of_what_is_kept() -> None:
+    assert KEPT_RESPONSE_BYTES <= KEPT_BYTES / 2
