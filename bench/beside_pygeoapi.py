@@ -65,7 +65,8 @@ def measure(python: Path, own_url: str, other_url: str, effort: Effort) -> str:
         pages = [
             load.build("GET", f"{path}{1000:0{width}}", headers(made.key)) for width in _WIDTHS
         ]
-        ours.cases |= {FEATURES: compare.repeated(pages[0]), NEW_FEATURES: compare.repeated(*pages)}
+        ours.cases[FEATURES] = compare.repeated(pages[0])
+        ours.cases[NEW_FEATURES] = compare.repeated(*pages)
         subjects = [
             ours,
             Subject(theirs, _cases("districts", ids)),

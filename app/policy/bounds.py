@@ -75,7 +75,7 @@ LIST_BYTES: Final = 64 * 1024 * 1024  # of one page
 
 # Maps and pages of features that each web process keeps to send again: of all, and of one.
 KEPT_BYTES: Final = 16 * 1024 * 1024
-KEPT_RESPONSE_BYTES: Final = 4 * 1024 * 1024
+KEPT_RESPONSE_BYTES: Final = 8 * 1024 * 1024
 
 ACCOUNT_TYPES: Final = ("individual", "organization")
 

@@ -28,6 +28,16 @@ def test_an_unchanged_map_is_not_read_again(
     assert response.headers["ETag"] == tag
 
 
+def test_an_unchanged_map_is_sent_again(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_project(client, geometry=square())
+    first = client.get(f"{PATH}?zoom=8")
+    monkeypatch.delattr(service, "find_largest")
+    again = client.get(f"{PATH}?zoom=8")
+    assert again.get_data() == first.get_data()
+    for name in ("ETag", "Content-Type", "Content-Length", "Cache-Control"):
+        assert again.headers[name] == first.headers[name]
+
+
 def test_a_tag_is_that_of_a_query_and_an_account(client: Client, stranger: Client) -> None:
     queries = ("zoom=8", "zoom=9", "zoom=8&bbox=1,2,3,4", "zoom=8&status=active")
     tags = [tag_of(client, query) for query in queries]
