@@ -12,6 +12,8 @@ from flask import Response
 from app.http.etags import is_known
 from app.policy.bounds import KEPT_BYTES, KEPT_RESPONSE_BYTES
 
+_OVERHEAD: Final = 2_048  # bytes of memory for a response besides its body, about
+
 
 class KeptResponse(NamedTuple):
     """What a response has before anything is added that is of one request."""
@@ -21,8 +23,8 @@ class KeptResponse(NamedTuple):
 
     @property
     def size(self) -> int:
-        """Bytes of the body."""
-        return sum(map(len, self.body))
+        """Bytes of memory."""
+        return _OVERHEAD + sum(map(len, self.body))
 
 
 class ResponseCache:
@@ -31,6 +33,7 @@ class ResponseCache:
 
     def __init__(self) -> None:
         self._kept: OrderedDict[str, KeptResponse] = OrderedDict()
+        self._size = 0
         self._lock = threading.Lock()
 
     def get(self, tag: str) -> KeptResponse | None:
@@ -44,9 +47,13 @@ class ResponseCache:
         if response.size > KEPT_RESPONSE_BYTES:
             return
         with self._lock:
-            self._kept.setdefault(tag, response)
-            while sum(each.size for each in self._kept.values()) > KEPT_BYTES:
-                self._kept.popitem(last=False)
+            if tag in self._kept:  # another thread made it, too
+                return
+            self._kept[tag] = response
+            self._size += response.size
+            while self._size > KEPT_BYTES:
+                _, oldest = self._kept.popitem(last=False)
+                self._size -= oldest.size
 
 
 _CACHE: Final = ResponseCache()
