@@ -29,6 +29,7 @@ ENTRIES: Final = (
     Entry("oauth-app", "oauth_apps", "Register applications that act for people (OAuth 2.0)."),
     Entry("webhook", "webhooks", "List and test webhooks, or receive events on this machine."),
     Entry("import", "importing", "Import projects from a file."),
+    Entry("undo-import", "undoing", "Undo an import."),
     Entry("export", "exporting", "Export projects or assets to a file."),
     Entry("demo", "demo", "Create an account with example data."),
     Entry("migrate", "migrate", "Bring the tables of the database up to date."),

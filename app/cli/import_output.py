@@ -55,6 +55,7 @@ class Outcomes:
             "format": self.record["format"],
             "layer": self.record["layer"],
             "crs": self.record["crs"],
+            "bbox": self.record["bbox"],
             "name_property": mapping.get("name"),
             "external_id_property": mapping.get("external_id"),
             "match": self.record["match"],
@@ -101,7 +102,7 @@ class Outcomes:
                 f"attributes. The project is left unchanged. To update it, import with {options}."
             )
 
-    def show(self, account_name: str) -> None:
+    def show(self, account_name: str, account_slug: str) -> None:
         """Print tables of what is new, changed and rejected, and a sentence about all of it."""
         new, changed = self.of("new"), self.of("changed")
         rows: list[tuple[Any, ...]]
@@ -129,8 +130,8 @@ class Outcomes:
             click.echo(f"New projects {cover} {format_cell(_total(new))} ha.")
         self._show_mapping()
         if not self.dry_run and new + changed:
-            path = f"/v1/imports/{self.record['id']}/undo"
-            click.echo(f"To undo this within {IMPORT_DAYS} days: POST {path}")
+            command = f"bin/canopy undo-import {self.record['id']} --account {account_slug}"
+            click.echo(f"To undo this within {IMPORT_DAYS} days: {command}")
 
     def _to_explain(self) -> list[Any]:
         """The rejected features, but for those that a coordinate system would help."""
@@ -159,6 +160,12 @@ class Outcomes:
             )
         if crs not in (None, "EPSG:4326"):
             click.echo(f"Coordinates were transformed from {crs}.")
+        if box := self.record["bbox"]:
+            west, south, east, north = box
+            click.echo(
+                f"The features lie between {west:.4f}, {south:.4f} and {east:.4f}, {north:.4f} "
+                "(longitude, latitude)."
+            )
 
     def _table(
         self, planned: str, done: str, names: Sequence[str], rows: Sequence[Sequence[Any]]

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import shutil
-import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,12 +18,12 @@ from app.auth.principal import Principal
 from app.cli.context import in_database
 from app.cli.import_output import CHOOSE_CRS, Outcomes, lacks_crs, plan_warning
 from app.cli.output import CommandError, account_option, examples, json_option, show_json
+from app.cli.progress_bar import ProgressBar
 from app.db.transactions import transaction
 from app.imports import service
 from app.imports.applying import apply_features
 from app.imports.leases import Leased, end_step, lease
 from app.imports.listing import all_features
-from app.imports.progress import Progress
 from app.imports.reading import read_file
 from app.imports.steps import targets_of
 from app.policy.files import FORMATS_IN
@@ -136,7 +135,7 @@ def import_(
     if as_json:
         show_json(outcomes.document(found.id, warnings))
     else:
-        outcomes.show(found.name)
+        outcomes.show(found.name, found.slug)
         for warning in warnings:
             click.echo(f"\nWarning: {warning}", err=True)
     if outcomes.of("rejected"):
@@ -196,7 +195,7 @@ def _run(
 
 def _read(leased: Leased, path: Path, choices: dict[str, Any], *, quiet: bool) -> None:
     targets = targets_of(choices["kind"], choices["project_id"])
-    with _Bar("Reading  ", quiet=quiet) as bar:
+    with ProgressBar("Reading  ", quiet=quiet) as bar:
         read_file(leased, path, targets, transaction, most=None, progress=bar)
 
 
@@ -211,7 +210,7 @@ def _apply(
     targets = targets_of(choices["kind"], choices["project_id"])
     with transaction():
         leased = lease(service.apply_import(owner, import_id))
-    with _Bar("Importing", quiet=quiet) as bar:
+    with ProgressBar("Importing", quiet=quiet) as bar:
         bar.start(record["counts"]["new"] + record["counts"]["changed"])
         apply_features(leased, owner, targets, record["match"], transaction, bar)
 
@@ -234,31 +233,6 @@ def _plan_warning(account_id: str, outcomes: Outcomes) -> Iterator[str]:
     hectares = statistics(account_id, account["plan"])["hectares"]
     if warning := plan_warning(account["slug"], account["plan"], hectares):
         yield warning
-
-
-class _Bar(Progress):
-    """A bar on a terminal, and nothing elsewhere."""
-
-    def __init__(self, label: str, *, quiet: bool) -> None:
-        self._label = label
-        self._stack = ExitStack()
-        self._is_shown = not quiet and sys.stderr.isatty()
-        self._bar: Any = None
-
-    def start(self, total: int) -> None:
-        if self._is_shown:
-            bar: Any = click.progressbar(length=total, label=self._label, file=sys.stderr)
-            self._bar = self._stack.enter_context(bar)
-
-    def advance(self, features: int) -> None:
-        if self._bar is not None:
-            self._bar.update(features)
-
-    def __enter__(self) -> _Bar:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._stack.close()
 
 
 commands = [import_]

@@ -12,7 +12,15 @@ from marshmallow import ValidationError
 from app.api.resource_fields import input_field
 from app.features.mapping import ColumnMapping
 from app.formats.features import SourceFeature
-from app.geometry import Boundary, GeometryInvalid, Point, Problem, read_boundary, read_point
+from app.geometry import (
+    Boundary,
+    Bounds,
+    GeometryInvalid,
+    Point,
+    Problem,
+    read_boundary,
+    read_point,
+)
 from app.policy.bounds import NAME_LENGTH, VOCABULARY_PATTERN
 from app.policy.fields import ASSET, PROJECT, Field
 from app.values.ids import is_id
@@ -59,6 +67,14 @@ class Candidate:
     boundary: Boundary | None = None
     location: Point | None = None
     own_id: str | None = None
+
+    @property
+    def bounds(self) -> Bounds | None:
+        """The box around its boundary or location; None if it has neither."""
+        if self.location is not None:
+            longitude, latitude = self.location.longitude, self.location.latitude
+            return Bounds(longitude, latitude, longitude, latitude)
+        return None if self.boundary is None else self.boundary.bounds
 
     @property
     def external_id(self) -> str | None:

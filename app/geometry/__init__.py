@@ -1,8 +1,8 @@
 """Boundaries and locations as GeoJSON: validity, area and bounds. No I/O.
 
 ``read_boundary`` and ``read_point`` check a parsed value and raise ``GeometryInvalid`` with every
-``Problem``; ``read_bbox`` reads the box of a query, and ``overlaps`` compares two boxes.
-``is_same_boundary`` says whether two boundaries are the same.
+``Problem``; ``read_bbox`` reads the box of a query, ``overlaps`` compares two boxes, and ``around``
+is the box around some. ``is_same_boundary`` says whether two boundaries are the same.
 
 A boundary is read in ``boundary``, in this order; each step needs the ones before:
 
@@ -18,7 +18,7 @@ A boundary is read in ``boundary``, in this order; each step needs the ones befo
 
 from app.geometry.area import geodesic_area, multipart_area
 from app.geometry.boundary import Boundary, read_boundary
-from app.geometry.bounds import Bounds, overlaps, read_bbox
+from app.geometry.bounds import Bounds, around, overlaps, read_bbox, within_circle
 from app.geometry.point import Point, read_point
 from app.geometry.problems import MAX_PROBLEMS, PROBLEM_CODES, GeometryInvalid, Problem
 from app.geometry.sameness import SAME_WITHIN, is_same_boundary
@@ -32,6 +32,7 @@ __all__ = [
     "GeometryInvalid",
     "Point",
     "Problem",
+    "around",
     "geodesic_area",
     "is_same_boundary",
     "multipart_area",
@@ -39,4 +40,5 @@ __all__ = [
     "read_bbox",
     "read_boundary",
     "read_point",
+    "within_circle",
 ]

@@ -39,6 +39,20 @@ def overlaps(a: Bounds, b: Bounds) -> bool:
     )
 
 
+def around(*boxes: Bounds | None) -> Bounds | None:
+    """The box around others, as they are unwrapped; None if there are none."""
+    given = [box for box in boxes if box is not None]
+    if not given:
+        return None
+    wests, souths, easts, norths = zip(*given, strict=True)
+    return Bounds(min(wests), min(souths), max(easts), max(norths))
+
+
+def within_circle(box: Bounds) -> Bounds:
+    """A box that is not unwrapped: one across the antimeridian becomes the whole circle."""
+    return box._replace(west=-180.0, east=180.0) if box.east > 180 else box
+
+
 def read_bbox(text: str) -> Bounds:
     """Read "minLon,minLat,maxLon,maxLat" in degrees.
 

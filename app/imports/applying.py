@@ -184,5 +184,5 @@ def _rejected(message: str, field: str) -> dict[str, Any]:
 
 def _finish(found: Import) -> None:
     delete_upload(found)
-    found.counts = count_features(found.account_id, found.id)
+    found.counts = found.counts | count_features(found.account_id, found.id)
     end_step(found, "applied")

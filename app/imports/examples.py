@@ -25,6 +25,7 @@ SUMMARY: Final[dict[str, Any]] = {
     "close_lines": False,
     "counts": {"new": 2, "changed": 1, "same": 20, "rejected": 1, "undone": 0, "kept": 0},
     "hectares": {"before": 35692.7657, "after": 98120.1254},
+    "bbox": [-124.2038, 42.8106, -121.9662, 44.3011],
     "notes": [],
     "progress": {"done": 24, "total": 24},
     "created_at": "2026-01-02T03:04:05.678Z",

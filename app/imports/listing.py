@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from typing import Any, Final
 
@@ -88,22 +89,20 @@ def list_imports(
 
 
 def list_features(
-    principal: Principal, import_id: str, *, page: int, per_page: int, verdict: str | None = None
+    principal: Principal, import_id: str, *, page: int, per_page: int, **wanted: str
 ) -> tuple[list[dict[str, Any]], int]:
     """The features of one page, in the order of the file, and how many there are on all pages.
 
-    Raises NotFound.
+    Args:
+        wanted: ``verdict`` and ``state``; those that are absent are any.
+
+    Raises:
+        NotFound: there is no such import.
     """
     kind = read_import(principal, import_id)["kind"]
-    values = {
-        "account_id": principal.account_id,
-        "import_id": import_id,
-        "verdict": verdict,
-    }
-    total = int(_count_features(verdict is not None).scalar(**values))
-    rows = _features(verdict is not None).all(
-        **values, size=per_page, skipped=(page - 1) * per_page
-    )
+    values = {"account_id": principal.account_id, "import_id": import_id, **wanted}
+    total = int(_count_features(*wanted).scalar(**values))
+    rows = _features(*wanted).all(**values, size=per_page, skipped=(page - 1) * per_page)
     return [feature_record(kind, row) for row in rows], total
 
 
@@ -147,18 +146,18 @@ def _filtered(rows: Any, of_kind: bool, of_status: bool) -> Any:
 
 
 @cache
-def _count_features(of_verdict: bool) -> CompiledQuery:
+def _count_features(*wanted: str) -> CompiledQuery:
     found = columns_of(ImportFeature).add_columns(func.count().label("number"))
-    return CompiledQuery(_of_import(found, of_verdict))
+    return CompiledQuery(_of_import(found, wanted))
 
 
 @cache
-def _features(of_verdict: bool) -> CompiledQuery:
+def _features(*wanted: str) -> CompiledQuery:
     shown = columns_of(ImportFeature, *(getattr(ImportFeature, n) for n in FEATURE_COLUMNS))
-    rows = _of_import(shown, of_verdict).order_by(ImportFeature.number)
+    rows = _of_import(shown, wanted).order_by(ImportFeature.number)
     return CompiledQuery(rows.limit(bindparam("size")).offset(bindparam("skipped")))
 
 
-def _of_import(rows: Any, of_verdict: bool) -> Any:
-    rows = rows.where(ImportFeature.import_id == bindparam("import_id"))
-    return rows.where(ImportFeature.verdict == bindparam("verdict")) if of_verdict else rows
+def _of_import(rows: Any, wanted: Sequence[str]) -> Any:
+    names = ("import_id", *wanted)
+    return rows.where(*(getattr(ImportFeature, name) == bindparam(name) for name in names))

@@ -31,6 +31,7 @@ from app.features.service import (
 )
 from app.formats.features import FileInvalid, Layer
 from app.formats.readers.kml import ALL_FOLDERS
+from app.geometry import Bounds, around, within_circle
 from app.imports.feature_rows import count_features, delete_features, feature_row, insert_features
 from app.imports.leases import Leased, end_step, locked
 from app.imports.progress import NO_PROGRESS, Progress, Transaction
@@ -92,8 +93,10 @@ def read_file(
         with ReaderProcess(path, renew, is_bounded=most is not None) as process:
             plan = _plan(leased, process, targets, in_transaction, most)
             progress.start(plan.layer.features)
+            box: Bounds | None = None
             for batch in process.features(plan.layer, plan.crs, plan.choices):
                 _store(leased, batch, plan.matcher, in_transaction)
+                box = around(box, *(item.bounds for item in batch if isinstance(item, Candidate)))
                 progress.advance(len(batch))
             notes = process.notes()
     except FileInvalid as error:
@@ -103,7 +106,8 @@ def read_file(
     with in_transaction():
         found = locked(leased)
         found.notes = [*found.notes, *notes]
-        found.counts = count_features(leased.account_id, leased.import_id)
+        counts = count_features(leased.account_id, leased.import_id)
+        found.counts = counts | {"bbox": box and list(within_circle(box))}
         end_step(found, "ready", _question(found))
 
 

@@ -46,6 +46,7 @@ def import_summary(row: Import | Any) -> dict[str, Any]:
         "close_lines": row.close_lines,
         "counts": {name: counts.get(name, 0) for name in (*VERDICTS, "undone", "kept")},
         "hectares": hectares,
+        "bbox": counts.get("bbox"),
         "notes": row.notes,
         "progress": {"done": row.progress_done, "total": row.progress_total},
         "created_at": format_value(row.created_at),

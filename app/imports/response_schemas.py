@@ -81,6 +81,17 @@ class ImportSummarySchema(OutputSchema):
     close_lines = fields.Boolean(required=True)
     counts = fields.Nested(ImportCountsSchema, required=True)
     hectares = fields.Nested(ImportHectaresSchema, required=True)
+    bbox = fields.List(
+        fields.Float(),
+        required=True,
+        allow_none=True,
+        metadata={
+            "description": (
+                "West, south, east and north of what was read, in degrees. If that is not where "
+                "the forests are, the coordinate system is another one."
+            )
+        },
+    )
     notes = fields.List(
         fields.String(),
         required=True,

@@ -12,7 +12,7 @@ from app.api.fields import PageQuerySchema, RecordId
 from app.features.service import mapped_fields
 from app.imports import examples
 from app.policy.files import COLUMNS, FORMATS_IN, NAMES_LENGTH
-from app.policy.imports import FILENAME_LENGTH, KINDS, MATCHES, STATUSES, VERDICTS
+from app.policy.imports import FILENAME_LENGTH, KINDS, MATCHES, STATES, STATUSES, VERDICTS
 from app.values.fields import Choice, InputSchema, StrictBoolean, Text
 from app.values.strict_json import JsonInvalid, loads
 from app.values.text import unstorable
@@ -156,4 +156,7 @@ class ImportFeatureQuerySchema(PageQuerySchema):
 
     verdict = Choice(
         "ImportVerdict", VERDICTS, metadata={"description": "Only features with this verdict."}
+    )
+    state = Choice(
+        "ImportFeatureState", STATES, metadata={"description": "Only features in this state."}
     )

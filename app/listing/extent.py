@@ -10,7 +10,7 @@ from sqlalchemy import func
 from app.auth.tenant import columns_of
 from app.db.column_types import RawTimestamp
 from app.db.queries import CompiledQuery
-from app.geometry import Bounds
+from app.geometry import Bounds, within_circle
 from app.listing.query import SearchedTable
 
 
@@ -24,10 +24,7 @@ class Extent(NamedTuple):
 def read_extent(table: SearchedTable, account_id: str) -> Extent:
     """The extent of an account's rows. Boxes across the antimeridian make it the whole circle."""
     west, south, east, north, first, last = _query(table).tuples(account_id=account_id)[0]
-    bounds = None
-    if west is not None:
-        is_across = east > 180
-        bounds = Bounds(-180.0 if is_across else west, south, 180.0 if is_across else east, north)
+    bounds = None if west is None else within_circle(Bounds(west, south, east, north))
     return Extent(bounds, None if first is None else (first, last))
 
 

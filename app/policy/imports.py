@@ -15,6 +15,8 @@ STATUSES: Final = (
 # What becomes of a feature, and its name in ``counts``.
 VERDICTS: Final = ("new", "changed", "same", "rejected")
 
+STATES: Final = ("applied", "undone", "kept")  # of what was written of a feature
+
 MATCHES: Final = ("external_id", "name", "none")
 
 UNFINISHED_IMPORTS: Final = 10  # of an account: at work or ready, or failed with a file

@@ -1,9 +1,11 @@
-"""Imports as a list."""
+"""Imports and their features as lists."""
 
 from __future__ import annotations
 
-from tests.imports.making import read, ready
-from tests.make import Client, square
+import pytest
+
+from tests.imports.making import act, features_of, projects, read, ready
+from tests.make import Client, make_project, multi_square, point, square
 from tests.make.features import feature
 
 
@@ -15,3 +17,46 @@ def test_a_list_leaves_out_the_names_of_layers_and_columns(client: Client) -> No
     assert listed == {
         name: value for name, value in record.items() if name not in ("layers", "mapping")
     }
+
+
+def test_features_are_listed_by_state(client: Client) -> None:
+    make_project(client, name="Fir", geometry=square(3, 3))
+    made = {"Oak": square(1, 1), "Yew": square(2, 2), "Fir": square(3, 3)}
+    record = ready(client, *(feature(shape, name=name) for name, shape in made.items()))
+    assert features_of(client, record, state="applied") == []
+    act(client, record, "apply")
+    applied = features_of(client, record, state="applied")
+    assert [one["name"] for one in applied] == ["Oak", "Yew"]
+    client.put(f"/v1/projects/{projects(client)['Yew']['id']}", json={"description": "Seen"})
+    act(client, record, "undo")
+    assert [one["name"] for one in features_of(client, record, state="undone")] == ["Oak"]
+    assert [one["name"] for one in features_of(client, record, state="kept")] == ["Yew"]
+    assert features_of(client, record, state="kept", verdict="same") == []
+    assert len(features_of(client, record, verdict="new")) == 2
+
+
+@pytest.mark.parametrize(
+    ("shapes", "box"),
+    [
+        ([square(10, 50, 0.5), square(11, 49, 1)], [10.0, 49.0, 12.0, 50.5]),
+        ([square(10, 50, 0.5), None], [10.0, 50.0, 10.5, 50.5]),
+        ([multi_square((179.5, -17), (-180, -17), size=0.5)], [-180.0, -17.0, 180.0, -16.5]),
+        ([square(10, 50, 0.5), square(300, 50, 0.5)], [10.0, 50.0, 10.5, 50.5]),  # rejected
+        ([None], None),
+    ],
+)
+def test_an_import_says_where_its_features_lie(
+    client: Client, shapes: list[object], box: list[float] | None
+) -> None:
+    features = [feature(shape, name=f"Wood {n}") for n, shape in enumerate(shapes)]
+    record = ready(client, *features)
+    assert record["bbox"] == box
+    assert act(client, record, "apply")["bbox"] == box
+    assert act(client, record, "undo")["bbox"] == box
+
+
+def test_assets_lie_where_their_locations_are(client: Client) -> None:
+    project = make_project(client)["id"]
+    stations = [feature(point(*place), name=f"S{place}") for place in ((10, 50), (11, 49))]
+    record = ready(client, *stations, kind="assets", project_id=project)
+    assert record["bbox"] == [10.0, 49.0, 11.0, 50.0]

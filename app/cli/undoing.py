@@ -1,0 +1,97 @@
+"""``bin/canopy undo-import``: take an import back."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import click
+
+from app.account.operator import find_account
+from app.auth.operator import acting_for, first_owner
+from app.auth.principal import Principal
+from app.cli.context import in_database
+from app.cli.output import (
+    CommandError,
+    account_option,
+    examples,
+    json_option,
+    show_json,
+    show_table,
+)
+from app.cli.progress_bar import ProgressBar
+from app.db.transactions import transaction
+from app.imports import service
+from app.imports.leases import end_step, lease
+from app.imports.listing import all_features
+from app.imports.steps import targets_of
+from app.imports.undoing import undo_features
+
+_KEPT_SHOWN: Final = 200  # rows of a table
+_HELP: Final = """\
+Undo an import.
+
+What the import created is deleted, and what it changed is as it was before. Projects and assets
+that somebody has changed since are kept and listed. The command import prints the ID, and
+GET /v1/imports lists those of the last 30 days.
+"""
+
+
+@click.command("undo-import")
+@click.argument("import_id", metavar="ID")
+@account_option
+@json_option
+@examples("undo-import imp_01k9zr2c8w4h6t0y3v7m5n1bqd --account green-woods", text=_HELP)
+@in_database
+def undo_import(import_id: str, account: str, as_json: bool) -> None:
+    found = find_account(account)
+    owner = acting_for(found, first_owner(found.id))
+    record = _undo(owner, import_id, quiet=as_json)
+    rows = all_features(owner.account_id, import_id)
+    kept = [row for row in rows if row.state == "kept"]
+    if as_json:
+        shown = [_shown(row) for row in kept]
+        show_json({"import_id": import_id, "undone": record["counts"]["undone"], "kept": shown})
+        return
+    if kept:
+        click.echo("Kept:")
+        names = ("feature", "name", "id", "why")
+        show_table(names, [tuple(_shown(row).values()) for row in kept[:_KEPT_SHOWN]])
+        if len(kept) > _KEPT_SHOWN:
+            click.echo(f"… and {len(kept) - _KEPT_SHOWN:,} more; --json lists all.")
+        click.echo()
+    undone = record["counts"]["undone"]
+    features = "1 feature" if undone == 1 else f"{undone:,} features"
+    click.echo(
+        f"Undid the import of {record['filename']} in {found.name}: {features} undone, "
+        f"{len(kept):,} kept."
+    )
+
+
+def _undo(owner: Principal, import_id: str, *, quiet: bool) -> dict[str, Any]:
+    """Take the import back. Returns its record."""
+    with transaction():
+        found = service.undo_import(owner, import_id)
+        leased, total = lease(found), found.progress_total
+        targets = targets_of(found.kind, found.project_id)
+    try:
+        with ProgressBar("Undoing  ", quiet=quiet) as bar:
+            bar.start(total)
+            undo_features(leased, owner, targets, transaction, bar)
+    except KeyboardInterrupt:
+        done = service.read_import(owner, import_id)["progress"]["done"]
+        message = f"Interrupted after {done} features. Run the command again for the rest."
+        raise CommandError(message) from None
+    finally:
+        with transaction():
+            found = service.lock_import(owner, import_id)
+            if found.status == "undoing":
+                end_step(found, "failed", "The undoing was interrupted.")
+    return service.read_import(owner, import_id)
+
+
+def _shown(row: Any) -> dict[str, Any]:
+    reason = row.problems[0]["message"]
+    return {"feature": row.number, "name": row.name, "id": row.target_id, "reason": reason}
+
+
+commands = [undo_import]

@@ -1,0 +1,95 @@
+"""``bin/canopy undo-import``: what an import created or changed is as it was before."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from app.cli import undoing
+from tests.cli.conftest import Run
+from tests.cli.features import features_file, imported, projects
+from tests.make import Client, make_project, square
+from tests.make.features import DISTRICTS
+
+
+def test_an_import_is_undone(run: Run, client: Client) -> None:
+    make_project(client, name="Mine")
+    before = projects(client)
+    import_id = imported(run, client, DISTRICTS)["import_id"]
+    assert len(projects(client)) == 5
+    result = run("undo-import", import_id, "--account", client.account_id)
+    assert result.exit_code == 0, result.stderr
+    assert "4 features undone, 0 kept." in result.stdout
+    assert projects(client) == before
+
+
+def test_what_was_changed_since_is_kept_and_listed(
+    run: Run, client: Client, tmp_path: Path
+) -> None:
+    path = features_file(tmp_path, ({"name": "Oak"}, square(1, 1)), ({"name": "Yew"}, square(2, 2)))
+    import_id = imported(run, client, path)["import_id"]
+    oak = projects(client)["Oak"]
+    client.put(f"/v1/projects/{oak['id']}", json={"description": "Seen"})
+    result = run("undo-import", import_id, "--account", client.account_id, "--json")
+    assert result.exit_code == 0, result.stderr
+    found = json.loads(result.stdout)
+    assert (found["import_id"], found["undone"]) == (import_id, 1)
+    (kept,) = found["kept"]
+    assert (kept["name"], kept["id"]) == ("Oak", oak["id"])
+    assert "changed" in kept["reason"]
+    assert list(projects(client)) == ["Oak"]
+
+
+def test_the_command_that_the_import_prints(run: Run, client: Client, tmp_path: Path) -> None:
+    path = features_file(tmp_path, ({"name": "Oak"}, square(1, 1)))
+    shown = run("import", str(path), "--account", client.account_id).stdout
+    (line,) = [line for line in shown.splitlines() if line.startswith("To undo this")]
+    words = line.split("bin/canopy ")[1].split()
+    result = run(*words)
+    assert result.exit_code == 0, result.stderr
+    assert "1 features undone" not in result.stdout
+    assert "1 feature undone, 0 kept." in result.stdout
+    assert projects(client) == {}
+
+
+def test_an_interrupted_undoing_goes_on_with_the_same_command(
+    run: Run, client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = features_file(tmp_path, ({"name": "Oak"}, square(1, 1)))
+    import_id = imported(run, client, path)["import_id"]
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(undoing, "undo_features", interrupted)
+        result = run("undo-import", import_id, "--account", client.account_id)
+    assert result.exit_code == 1
+    assert "Run the command again" in result.stderr
+    assert list(projects(client)) == ["Oak"]
+    assert run("undo-import", import_id, "--account", client.account_id).exit_code == 0
+    assert projects(client) == {}
+
+
+def test_an_import_is_undone_once(run: Run, client: Client, tmp_path: Path) -> None:
+    path = features_file(tmp_path, ({"name": "Oak"}, square(1, 1)))
+    import_id = imported(run, client, path)["import_id"]
+    words = ("undo-import", import_id, "--account", client.account_id)
+    assert run(*words).exit_code == 0
+    result = run(*words)
+    assert result.exit_code == 1
+    assert "This one is undone." in result.stderr
+
+
+def test_another_account_has_no_such_import(
+    run: Run, client: Client, stranger: Client, tmp_path: Path
+) -> None:
+    path = features_file(tmp_path, ({"name": "Oak"}, square(1, 1)))
+    import_id = imported(run, client, path)["import_id"]
+    for account, wanted in ((stranger.account_id, import_id), (client.account_id, "imp_1")):
+        result = run("undo-import", wanted, "--account", account)
+        assert result.exit_code == 1
+        assert "This import does not exist." in result.stderr
+    assert list(projects(client)) == ["Oak"]
