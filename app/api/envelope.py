@@ -6,33 +6,25 @@ for GeoJSON.
 
 from __future__ import annotations
 
-import logging
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack
-from functools import partial
 from itertools import chain, islice
-from tempfile import SpooledTemporaryFile
 from typing import IO, Any, Final
 from urllib.parse import urlencode
 
-from flask import Response, current_app, g, request
+from flask import Response, g, request
 
 from app.api.media_types import JSON, wanted_features
 from app.api.requests import request_id
 from app.formats.writers.features import Feature
 from app.http import etags
-from app.http.errors import ServiceUnavailable
+from app.http.body_files import blocks_of, body_file
 from app.http.etags import entity_tag, is_known, with_coding
 from app.http.urls import absolute_url
 from app.openapi.geojson import GEOJSON
 from app.values import clock
 from app.values.strict_json import dumps
 
-log = logging.getLogger(__name__)
-
 _LARGE: Final = 1024 * 1024
-_IN_MEMORY: Final = 8 * _LARGE  # of a list; the rest of a longer one waits in a file
 _BLOCK: Final = 256 * 1024
 _END: Final = b"]"  # of an array
 
@@ -147,27 +139,16 @@ def _listed(items: Iterable[Any], head: bytes, ending: _Ending, media_type: str)
 
 def _from_file(head: bytes, array: Iterable[bytes], ending: _Ending, media_type: str) -> Response:
     """A list that may be larger than the memory, as one of large boundaries may."""
-    folder = current_app.instance_path  # not /tmp, which is memory on many machines
-    place = folder if os.path.isdir(folder) else None
-    try:
-        with ExitStack() as stack:
-            file = stack.enter_context(SpooledTemporaryFile(_IN_MEMORY, dir=place))
-            file.write(head)
-            tag = entity_tag(chain(_written(array, file), _written_end(ending, file)))
-            size = file.tell()
-            file.seek(0)
-            if size < _LARGE:
-                return _tagged([file.read()], size, tag, 200, media_type)
-            blocks = iter(partial(file.read, _BLOCK), b"")
-            response = _tagged(blocks, size, tag, 200, media_type)
-            response.call_on_close(stack.pop_all().close)
-            return response
-    except OSError as error:  # also of closing the file, which tries once more to write
-        log.error("no disk space for a page of a list: %s", error)
-        message = (
-            "The server has no room for a page of this size. Ask for fewer records with per_page."
-        )
-        raise ServiceUnavailable(message) from None
+    with body_file("Ask for fewer records with per_page.") as (file, stack):
+        file.write(head)
+        tag = entity_tag(chain(_written(array, file), _written_end(ending, file)))
+        size = file.tell()
+        file.seek(0)
+        if size < _LARGE:
+            return _tagged([file.read()], size, tag, 200, media_type)
+        response = _tagged(blocks_of(file), size, tag, 200, media_type)
+        response.call_on_close(stack.pop_all().close)
+        return response
 
 
 def _array(records: Iterable[Any]) -> Iterator[bytes]:

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
-from contextlib import ExitStack
-from functools import partial
-from tempfile import SpooledTemporaryFile
-from typing import IO, Any, Final
+from typing import Any, Final
 from urllib.parse import urlencode
 
-from flask import Response, current_app, request
+from flask import Response, request
 
-from app.http.errors import ServiceUnavailable
+from app.http.body_files import blocks_of, body_file
 from app.http.urls import absolute_url
 from app.openapi.geojson import GEOJSON
 from app.shapes import Crs
@@ -20,8 +16,6 @@ from app.values.strict_json import dumps
 
 JSON: Final = "application/json"
 HTML: Final = "text/html"
-_IN_MEMORY: Final = 8 * 1024 * 1024
-_BLOCK: Final = 256 * 1024
 
 
 def wants_html() -> bool:
@@ -50,15 +44,9 @@ def features_response(blocks: Iterable[bytes], crs: Crs, *, is_large: bool) -> R
     Raises:
         ServiceUnavailable: there is no room for the file.
     """
-    if is_large:
-        file, size = _written(blocks)
-        response = _private(Response(iter(partial(file.read, _BLOCK), b""), content_type=GEOJSON))
-        response.content_length = size
-        response.call_on_close(file.close)
-    else:
-        response = _private(Response(list(blocks), content_type=GEOJSON))
+    response = _from_file(blocks) if is_large else Response(list(blocks), content_type=GEOJSON)
     response.headers["Content-Crs"] = f"<{crs.uri}>"
-    return response
+    return _private(response)
 
 
 def next_url(cursor: str) -> str:
@@ -79,20 +67,13 @@ def _private(response: Response) -> Response:
     return response
 
 
-def _written(blocks: Iterable[bytes]) -> tuple[IO[bytes], int]:
-    """A file with these blocks, from its start, and how many bytes it has."""
-    folder = current_app.instance_path  # not /tmp, which is memory on many machines
-    place = folder if os.path.isdir(folder) else None
-    try:
-        with ExitStack() as stack:
-            file = stack.enter_context(SpooledTemporaryFile(_IN_MEMORY, dir=place))
-            for block in blocks:
-                file.write(block)
-            size = file.tell()
-            file.seek(0)
-            stack.pop_all()
-            return file, size
-    except OSError:  # also of closing the file, which tries once more to write
-        raise ServiceUnavailable(
-            "The server has no room for a page of this size. Ask for fewer features with limit."
-        ) from None
+def _from_file(blocks: Iterable[bytes]) -> Response:
+    with body_file("Ask for fewer features with limit.") as (file, stack):
+        for block in blocks:
+            file.write(block)  # writelines() would hold all of them in memory
+        size = file.tell()
+        file.seek(0)
+        response = Response(blocks_of(file), content_type=GEOJSON)
+        response.content_length = size
+        response.call_on_close(stack.pop_all().close)
+        return response

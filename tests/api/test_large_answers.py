@@ -13,7 +13,9 @@ from sqlalchemy import text
 
 from app.api import envelope
 from app.db import queries
+from app.http import body_files
 from bench.instance import polygon
+from tests.body_files import SeenFile, watch_files
 from tests.contract import decoded
 from tests.make import Client, make_account, make_project
 
@@ -33,28 +35,17 @@ def account(app: Flask) -> Client:
 @pytest.fixture
 def large(account: Client, monkeypatch: pytest.MonkeyPatch) -> Client:
     """An account whose first page does not fit into what is kept in memory."""
-    monkeypatch.setattr(envelope, "_IN_MEMORY", 300_000)
+    monkeypatch.setattr(body_files, "_IN_MEMORY", 300_000)
     monkeypatch.setattr(envelope, "_LARGE", 200_000)
     return account
 
 
-class _Seen(SpooledTemporaryFile):  # type: ignore[type-arg]
-    """The file of a large page, which can be looked at after the request."""
-
-    made: list[_Seen] = []  # noqa: RUF012 - emptied for each test
-
-    def __init__(self, *arguments: Any, **options: Any) -> None:
-        super().__init__(*arguments, **options)
-        self.made.append(self)
-
-
 @pytest.fixture
-def files(large: Client, monkeypatch: pytest.MonkeyPatch) -> list[_Seen]:
+def files(large: Client, monkeypatch: pytest.MonkeyPatch) -> list[SeenFile]:
     """The files that large pages go out from, in small pieces."""
     monkeypatch.setattr(envelope, "_BLOCK", 20_000)
-    monkeypatch.setattr(envelope, "SpooledTemporaryFile", _Seen)
-    monkeypatch.setattr(_Seen, "made", [])
-    return _Seen.made
+    monkeypatch.setattr(body_files, "_BLOCK", 20_000)
+    return watch_files(monkeypatch)
 
 
 def _page(client: Client, **options: Any) -> Any:
@@ -78,7 +69,7 @@ def test_a_large_page_has_the_tag_that_it_has_in_memory(
     large: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _, from_file, body = _page(large)
-    monkeypatch.setattr(envelope, "_IN_MEMORY", 8 * MEGABYTE)
+    monkeypatch.setattr(body_files, "_IN_MEMORY", 8 * MEGABYTE)
     monkeypatch.setattr(envelope, "_LARGE", MEGABYTE)
     _, from_memory, same = _page(large)
     assert (from_file["ETag"], body) == (from_memory["ETag"], same)
@@ -87,7 +78,7 @@ def test_a_large_page_has_the_tag_that_it_has_in_memory(
 
 @pytest.mark.one_database
 def test_only_a_page_of_several_blocks_goes_through_a_file(
-    large: Client, files: list[_Seen], monkeypatch: pytest.MonkeyPatch
+    large: Client, files: list[SeenFile], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One block or many, and a last one that is empty: the answer is the same."""
     _, headers, body = _page(large)
@@ -122,7 +113,7 @@ def test_a_kept_answer_takes_less_room_than_it_has(app: Flask, client: Client) -
 @pytest.mark.one_database
 @each_coding
 def test_a_large_page_is_compressed_piece_by_piece(
-    large: Client, files: list[_Seen], coding: str
+    large: Client, files: list[SeenFile], coding: str
 ) -> None:
     _, plain, expected = _page(large)
     _, compressed, body = _page(large, headers={"Accept-Encoding": coding})
@@ -135,7 +126,7 @@ def test_a_large_page_is_compressed_piece_by_piece(
 
 @each_coding
 def test_no_more_of_a_large_page_is_read_than_is_sent(
-    large: Client, files: list[_Seen], coding: str
+    large: Client, files: list[SeenFile], coding: str
 ) -> None:
     headers = {"Authorization": f"Bearer {large.token}", "Accept-Encoding": coding}
     response = large.app.test_client().get("/v1/projects", headers=headers)
@@ -148,7 +139,7 @@ def test_no_more_of_a_large_page_is_read_than_is_sent(
 
 
 @pytest.mark.one_database
-def test_a_large_page_that_is_known_is_not_sent(large: Client, files: list[_Seen]) -> None:
+def test_a_large_page_that_is_known_is_not_sent(large: Client, files: list[SeenFile]) -> None:
     headers = {"Accept-Encoding": "gzip"}
     tag = _page(large, headers=headers)[1]["ETag"]
     status, known, body = _page(large, headers=headers | {"If-None-Match": tag})

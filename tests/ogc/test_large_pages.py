@@ -12,9 +12,11 @@ import pytest
 from flask import Flask
 
 from app.api import expensive
+from app.http import body_files
 from app.listing import selecting
-from app.ogc import feature_collections, responses
+from app.ogc import feature_collections
 from bench.instance import polygon
+from tests.body_files import SeenFile, watch_files
 from tests.make import Client, make_account, make_asset, make_project
 from tests.ogc.reading import found
 from tests.ogc.reading import items as page_of
@@ -31,28 +33,16 @@ def account(app: Flask) -> Client:
     return made
 
 
-class _Seen(SpooledTemporaryFile):  # type: ignore[type-arg]
-    """The file of a large page, which can be looked at after the request."""
-
-    made: list[_Seen] = []  # noqa: RUF012 - emptied for each test
-
-    def __init__(self, *arguments: Any, **options: Any) -> None:
-        super().__init__(*arguments, **options)
-        self.made.append(self)
-
-
 @pytest.fixture
-def files(account: Client, monkeypatch: pytest.MonkeyPatch) -> list[_Seen]:
+def files(account: Client, monkeypatch: pytest.MonkeyPatch) -> list[SeenFile]:
     """The files that pages go out from, which are large from 100 kB on."""
     monkeypatch.setattr(selecting, "EXPENSIVE_PAGE_BYTES", 100_000)
-    monkeypatch.setattr(responses, "_IN_MEMORY", 50_000)
-    monkeypatch.setattr(responses, "SpooledTemporaryFile", _Seen)
+    monkeypatch.setattr(body_files, "_IN_MEMORY", 50_000)
     monkeypatch.setattr(feature_collections, "_BLOCK", 40_000)
-    monkeypatch.setattr(_Seen, "made", [])
-    return _Seen.made
+    return watch_files(monkeypatch)
 
 
-def test_a_large_page_is_that_of_its_features(account: Client, files: list[_Seen]) -> None:
+def test_a_large_page_is_that_of_its_features(account: Client, files: list[SeenFile]) -> None:
     response = page_of(account)
     assert len(files) == 1
     assert files[0].closed
@@ -63,15 +53,17 @@ def test_a_large_page_is_that_of_its_features(account: Client, files: list[_Seen
     assert one["geometry"] == features[7]["geometry"]
 
 
-def test_a_small_page_of_a_large_account_needs_no_file(account: Client, files: list[_Seen]) -> None:
+def test_a_small_page_of_a_large_account_needs_no_file(
+    account: Client, files: list[SeenFile]
+) -> None:
     assert len(found(page_of(account, limit=1))) == 1
     assert files == []
 
 
 def test_no_more_of_a_large_page_is_read_than_is_sent(
-    account: Client, files: list[_Seen], monkeypatch: pytest.MonkeyPatch
+    account: Client, files: list[SeenFile], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(responses, "_BLOCK", 10_000)
+    monkeypatch.setattr(body_files, "_BLOCK", 10_000)
     headers = {"Authorization": f"Bearer {account.token}"}
     path = "/ogc/collections/projects/items"
     response = account.app.test_client().get(path, headers=headers)
@@ -84,7 +76,7 @@ def test_no_more_of_a_large_page_is_read_than_is_sent(
 
 @pytest.mark.provokes(503)
 def test_a_page_for_which_there_is_no_room(
-    account: Client, files: list[_Seen], monkeypatch: pytest.MonkeyPatch
+    account: Client, files: list[SeenFile], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(_: Any) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
@@ -99,7 +91,7 @@ def test_a_page_for_which_there_is_no_room(
 
 @pytest.mark.provokes(503)
 def test_a_large_page_waits_for_its_turn(
-    account: Client, files: list[_Seen], monkeypatch: pytest.MonkeyPatch
+    account: Client, files: list[SeenFile], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(expensive, "EXPENSIVE_WAIT_SECONDS", 0.01)
     turn = threading.Lock()
@@ -112,7 +104,7 @@ def test_a_large_page_waits_for_its_turn(
 
 
 def test_the_metadata_of_assets_counts_too(
-    client: Client, files: list[_Seen], monkeypatch: pytest.MonkeyPatch
+    client: Client, files: list[SeenFile], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     project = make_project(client)["id"]
     for _ in range(4):

@@ -1,0 +1,47 @@
+"""Files for the bodies of responses that may be larger than the memory."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from tempfile import SpooledTemporaryFile
+from typing import IO, Final
+
+from flask import current_app
+
+from app.http.errors import ServiceUnavailable
+
+log = logging.getLogger(__name__)
+
+_IN_MEMORY: Final = 8 * 1024 * 1024
+_BLOCK: Final = 256 * 1024
+
+
+@contextmanager
+def body_file(advice: str) -> Iterator[tuple[IO[bytes], ExitStack]]:
+    """A file for a body, and the stack that closes it at the end of the block. What calls
+    ``pop_all`` of that closes it itself. A small file is in memory.
+
+    Args:
+        advice: how the client gets a smaller response, for the message.
+
+    Raises:
+        ServiceUnavailable: there is no room on the disk.
+    """
+    folder = current_app.instance_path  # not /tmp, which is memory on many machines
+    place = folder if os.path.isdir(folder) else None
+    try:
+        with ExitStack() as stack:
+            yield stack.enter_context(SpooledTemporaryFile(_IN_MEMORY, dir=place)), stack
+    except OSError as error:  # also of closing the file, which tries once more to write
+        log.error("no disk space for a page of a list: %s", error)
+        message = f"The server has no room for a page of this size. {advice}"
+        raise ServiceUnavailable(message) from None
+
+
+def blocks_of(file: IO[bytes]) -> Iterator[bytes]:
+    """What a file has from its place on."""
+    return iter(partial(file.read, _BLOCK), b"")
