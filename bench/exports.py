@@ -12,10 +12,8 @@ as fast as it can.
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from http.client import HTTPConnection, HTTPResponse
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -26,12 +24,11 @@ from app.db.extensions import db
 from app.db.snapshots import connect, database_url
 from app.exports.service import FORMATS
 from app.models import Asset, Project
-from bench import report
-from bench.effort import QUICK, Effort
+from bench.databases import measure_on_chosen
+from bench.effort import Effort
 from bench.filling import Filled, fill
 from bench.instance import polygon
-from bench.servers import Server, own_worker_class, serve, use_last_core
-from tests.postgres import PostgresServer
+from bench.servers import Server, own_worker_class, serve
 
 FULL: Final = Effort(rounds=1, seconds=0)
 PROJECTS: Final = 100_000
@@ -104,9 +101,9 @@ def _get(server: Server, key: str, query: str, headers: Mapping[str, str]) -> HT
     return response
 
 
-def run(folder: Path, url: str, effort: Effort) -> str:
+def run(folder: Path, new_database: Callable[[], str], effort: Effort) -> str:
     """The table of one database."""
-    filled = prepare(folder, url, effort)
+    filled = prepare(folder, new_database(), effort)
     key, size = filled.key, filled.size
     lines = [_HEAD]
     with serve("wsgi:app", filled.environ, worker_class=own_worker_class()) as server:
@@ -147,22 +144,7 @@ def _row(what: str, records: int, cost: Cost) -> str:
 
 
 def main() -> None:
-    chosen = report.chosen(__doc__)
-    effort = QUICK if chosen.quick else FULL
-    sections = {}
-    with tempfile.TemporaryDirectory(prefix="canopy-bench-") as name:
-        os.chmod(name, 0o755)
-        use_last_core()
-        if not chosen.postgres:
-            sections["SQLite"] = run(Path(name) / "sqlite", "", effort)
-        if chosen.postgres or chosen.write:
-            with PostgresServer(Path(name) / "pg") as server:
-                folder = Path(name) / "postgresql"
-                sections["PostgreSQL"] = run(folder, server.create_database(), effort)
-    for title, table in sections.items():
-        print(f"{title}, on {report.machine()}\n\n{table}\n")
-    if chosen.write:
-        report.write("exports", sections)
+    measure_on_chosen(run, "exports", __doc__, FULL)
 
 
 if __name__ == "__main__":

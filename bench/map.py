@@ -14,10 +14,8 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import random
 import statistics
-import tempfile
 import time
 from collections.abc import Callable, Mapping
 from http.client import HTTPConnection
@@ -36,12 +34,11 @@ from app.policy.bounds import GEOMETRY_POSITIONS
 from app.projects.service import create_project
 from app.shapes import map_shapes
 from app.values import clock
-from bench import report
-from bench.effort import QUICK, Effort
+from bench.databases import measure_on_chosen
+from bench.effort import Effort
 from bench.filling import BATCH, EAST, NORTH, SOUTH, WEST, Filled, Row, fill
 from bench.instance import polygon
-from bench.servers import own_worker_class, serve, use_last_core
-from tests.postgres import PostgresServer
+from bench.servers import own_worker_class, serve
 
 FULL: Final = Effort(rounds=15, seconds=0.0)  # it counts requests, not seconds
 PROJECTS: Final = 100_000
@@ -231,9 +228,9 @@ def _median(run: Callable[[], Any], rounds: int) -> float:
     return statistics.median(times)
 
 
-def run(folder: Path, url: str, url_of_many: str, effort: Effort) -> str:
+def run(folder: Path, new_database: Callable[[], str], effort: Effort) -> str:
     """The tables of one database."""
-    filled = fill(folder, url, accounts=1, size=effort.number(PROJECTS), draw=irregular)
+    filled = fill(folder, new_database(), accounts=1, size=effort.number(PROJECTS), draw=irregular)
     waiting = {"everything, zoom 8, none simplified yet": "zoom=8"}
     lines = [_HEAD, *maps(filled, waiting, effort)[:1]]
     done, seconds = simplify_all(filled, effort)
@@ -247,7 +244,7 @@ def run(folder: Path, url: str, url_of_many: str, effort: Effort) -> str:
     }
     lines += maps(filled, cases, effort)
     created, without = create_times(filled, effort)
-    many = fill(folder / "many", url_of_many, accounts=1, size=effort.number(MANY))
+    many = fill(folder / "many", new_database(), accounts=1, size=effort.number(MANY))
     most = {
         f"everything of {many.size:,}, zoom 2": "zoom=2",
         f"a box around most of {many.size:,}, zoom 2": f"zoom=2&bbox={_EVERYWHERE}",
@@ -269,22 +266,7 @@ def _largest() -> float:
 
 
 def main() -> None:
-    chosen = report.chosen(__doc__)
-    effort = QUICK if chosen.quick else FULL
-    sections = {}
-    with tempfile.TemporaryDirectory(prefix="canopy-bench-") as name:
-        os.chmod(name, 0o755)
-        use_last_core()
-        if not chosen.postgres:
-            sections["SQLite"] = run(Path(name) / "sqlite", "", "", effort)
-        if chosen.postgres or chosen.write:
-            with PostgresServer(Path(name) / "pg") as server:
-                urls = server.create_database(), server.create_database()
-                sections["PostgreSQL"] = run(Path(name) / "postgresql", *urls, effort)
-    for title, tables in sections.items():
-        print(f"{title}, on {report.machine()}\n\n{tables}\n")
-    if chosen.write:
-        report.write("map", sections)
+    measure_on_chosen(run, "map", __doc__, FULL)
 
 
 if __name__ == "__main__":
