@@ -98,6 +98,8 @@ _BOUNDS: Final = {
     "ASSET_SORTS": "values of `sort` for assets",
     "LIST_IDS": "`ids` in one request for a list",
     "LIST_BYTES": "bytes of one page of a list",
+    "KEPT_BYTES": "bytes of maps and pages of features that each web process keeps to send again",
+    "KEPT_RESPONSE_BYTES": "likewise of one of them, at most",
     "ACCOUNT_TYPES": "values of an account's `type`",
     "VOCABULARY_PATTERN": "pattern of an asset's `type` and `status`",
     "ASSET_TYPES": "documented values of an asset's `type`; other values are accepted too",
