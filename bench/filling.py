@@ -132,6 +132,14 @@ def fill(
     return Filled(app, environ, principals, key, first["id"], size, seconds)
 
 
+def vacuum(database_url: str) -> None:
+    """Do at once what PostgreSQL does by itself soon after many rows were written: until then it
+    looks at the row for each entry of an index. Nothing on SQLite."""
+    if database_url:
+        with psycopg.connect(database_url, autocommit=True) as connection:
+            connection.execute("VACUUM ANALYZE")
+
+
 def _rows(
     accounts: list[str], size: int, totals: dict[str, dict[str, int]], draw: Draw
 ) -> Iterator[Row]:

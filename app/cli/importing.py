@@ -17,17 +17,19 @@ from app.auth.operator import acting_for, first_owner
 from app.auth.principal import Principal
 from app.cli.context import in_database
 from app.cli.import_output import CHOOSE_CRS, Outcomes, lacks_crs, plan_warning
+from app.cli.import_steps import own_step
 from app.cli.output import CommandError, account_option, examples, json_option, show_json
 from app.cli.progress_bar import ProgressBar
 from app.db.transactions import transaction
 from app.imports import service
 from app.imports.applying import apply_features
-from app.imports.leases import Leased, end_step, lease
+from app.imports.feature_rows import count_states
+from app.imports.leases import Leased, lease
 from app.imports.listing import all_features
 from app.imports.reading import read_file
 from app.imports.steps import targets_of
 from app.policy.files import FORMATS_IN
-from app.policy.imports import FILENAME_LENGTH
+from app.policy.imports import FILENAME_LENGTH, WORKING
 from app.usage.service import statistics
 
 _MATCHES: Final = ("external_id", "name", "none")
@@ -175,7 +177,7 @@ def _run(
         made = service.create_import(owner, upload_id=None, **choices)
         import_id, leased = made.id, lease(made)
     try:
-        _read(leased, path, choices, quiet=quiet)
+        _read(owner, leased, path, choices, quiet=quiet)
         record = service.read_import(owner, import_id)
         if record["status"] == "failed":
             raise CommandError(record["message"])
@@ -185,17 +187,15 @@ def _run(
             _apply(owner, import_id, choices, record, quiet=quiet)
         record = service.read_import(owner, import_id)
         return Outcomes(record, all_features(owner.account_id, import_id), dry_run)
-    except KeyboardInterrupt:
-        done = service.read_import(owner, import_id)["progress"]["done"]
-        message = f"Interrupted after {done} features. Run the command again for the rest."
-        raise CommandError(message) from None
     finally:
         _close(owner, import_id)
 
 
-def _read(leased: Leased, path: Path, choices: dict[str, Any], *, quiet: bool) -> None:
+def _read(
+    owner: Principal, leased: Leased, path: Path, choices: dict[str, Any], *, quiet: bool
+) -> None:
     targets = targets_of(choices["kind"], choices["project_id"])
-    with ProgressBar("Reading  ", quiet=quiet) as bar:
+    with own_step(owner, leased), ProgressBar("Reading  ", quiet=quiet) as bar:
         read_file(leased, path, targets, transaction, most=None, progress=bar)
 
 
@@ -210,18 +210,17 @@ def _apply(
     targets = targets_of(choices["kind"], choices["project_id"])
     with transaction():
         leased = lease(service.apply_import(owner, import_id))
-    with ProgressBar("Importing", quiet=quiet) as bar:
+    with own_step(owner, leased), ProgressBar("Importing", quiet=quiet) as bar:
         bar.start(record["counts"]["new"] + record["counts"]["changed"])
         apply_features(leased, owner, targets, record["match"], transaction, bar)
 
 
 def _close(owner: Principal, import_id: str) -> None:
-    """Delete an import that wrote nothing; no worker goes on with one that was interrupted."""
+    """Delete an import that wrote nothing, and that no worker goes on with."""
     with transaction():
         found = service.lock_import(owner, import_id)
-        if found.status == "applying":
-            end_step(found, "failed", "The import was interrupted.")
-        elif found.status != "applied":
+        is_written = any(count_states(found.account_id, found.id).values())
+        if found.status not in (*WORKING, "applied") and not is_written:
             service.delete_import(found)
 
 

@@ -10,18 +10,12 @@ from app.account.operator import find_account
 from app.auth.operator import acting_for, first_owner
 from app.auth.principal import Principal
 from app.cli.context import in_database
-from app.cli.output import (
-    CommandError,
-    account_option,
-    examples,
-    json_option,
-    show_json,
-    show_table,
-)
+from app.cli.import_steps import own_step
+from app.cli.output import account_option, examples, json_option, show_json, show_table
 from app.cli.progress_bar import ProgressBar
 from app.db.transactions import transaction
 from app.imports import service
-from app.imports.leases import end_step, lease
+from app.imports.leases import lease
 from app.imports.listing import all_features
 from app.imports.steps import targets_of
 from app.imports.undoing import undo_features
@@ -46,20 +40,18 @@ def undo_import(import_id: str, account: str, as_json: bool) -> None:
     found = find_account(account)
     owner = acting_for(found, first_owner(found.id))
     record = _undo(owner, import_id, quiet=as_json)
-    rows = all_features(owner.account_id, import_id)
-    kept = [row for row in rows if row.state == "kept"]
+    kept = [_shown(row) for row in all_features(owner.account_id, import_id, state="kept")]
+    undone = record["counts"]["undone"]
     if as_json:
-        shown = [_shown(row) for row in kept]
-        show_json({"import_id": import_id, "undone": record["counts"]["undone"], "kept": shown})
+        show_json({"import_id": import_id, "undone": undone, "kept": kept})
         return
     if kept:
         click.echo("Kept:")
-        names = ("feature", "name", "id", "why")
-        show_table(names, [tuple(_shown(row).values()) for row in kept[:_KEPT_SHOWN]])
+        rows = [tuple(each.values()) for each in kept[:_KEPT_SHOWN]]
+        show_table(("feature", "name", "id", "reason"), rows)
         if len(kept) > _KEPT_SHOWN:
             click.echo(f"… and {len(kept) - _KEPT_SHOWN:,} more; --json lists all.")
         click.echo()
-    undone = record["counts"]["undone"]
     features = "1 feature" if undone == 1 else f"{undone:,} features"
     click.echo(
         f"Undid the import of {record['filename']} in {found.name}: {features} undone, "
@@ -73,19 +65,9 @@ def _undo(owner: Principal, import_id: str, *, quiet: bool) -> dict[str, Any]:
         found = service.undo_import(owner, import_id)
         leased, total = lease(found), found.progress_total
         targets = targets_of(found.kind, found.project_id)
-    try:
-        with ProgressBar("Undoing  ", quiet=quiet) as bar:
-            bar.start(total)
-            undo_features(leased, owner, targets, transaction, bar)
-    except KeyboardInterrupt:
-        done = service.read_import(owner, import_id)["progress"]["done"]
-        message = f"Interrupted after {done} features. Run the command again for the rest."
-        raise CommandError(message) from None
-    finally:
-        with transaction():
-            found = service.lock_import(owner, import_id)
-            if found.status == "undoing":
-                end_step(found, "failed", "The undoing was interrupted.")
+    with own_step(owner, leased), ProgressBar("Undoing  ", quiet=quiet) as bar:
+        bar.start(total)
+        undo_features(leased, owner, targets, transaction, bar)
     return service.read_import(owner, import_id)
 
 

@@ -10,6 +10,7 @@ from sqlalchemy import URL, Connection, Table, func, select
 from app.db.column_types import byte_length
 from app.db.snapshots import exclusive_writer
 from app.models import AccountUsage, Asset, BoundaryEntry, Membership, Project
+from app.usage.service import milliseconds, next_version
 
 NAMES: Final = (
     "projects_active", "projects_archived", "projects_draft", "area_m2", "members", "stored_bytes",
@@ -43,11 +44,14 @@ def correct(url: URL) -> list[Difference]:
     with exclusive_writer(url, [_USAGE.name]) as connection:
         found = list(differences(connection))
         for account_id, stored, actual in found:
+            now = milliseconds()
             if stored is None:
-                statement: Any = _USAGE.insert().values(account_id=account_id, **actual)
+                made = _USAGE.insert().values(account_id=account_id, map_version=now, **actual)
+                connection.execute(made)
             else:
-                statement = _USAGE.update().where(_USAGE.c.account_id == account_id).values(actual)
-            connection.execute(statement)
+                own = _USAGE.update().where(_USAGE.c.account_id == account_id)
+                changed = own.values(actual | {"map_version": next_version()})
+                connection.execute(changed, {"now": now})
     return found
 
 

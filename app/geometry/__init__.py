@@ -18,7 +18,7 @@ A boundary is read in ``boundary``, in this order; each step needs the ones befo
 
 from app.geometry.area import geodesic_area, multipart_area
 from app.geometry.boundary import Boundary, read_boundary
-from app.geometry.bounds import Bounds, around, overlaps, read_bbox, within_circle
+from app.geometry.bounds import Bounds, around, overlaps, read_bbox, wrapped
 from app.geometry.point import Point, read_point
 from app.geometry.problems import MAX_PROBLEMS, PROBLEM_CODES, GeometryInvalid, Problem
 from app.geometry.sameness import SAME_WITHIN, is_same_boundary
@@ -40,5 +40,5 @@ __all__ = [
     "read_bbox",
     "read_boundary",
     "read_point",
-    "within_circle",
+    "wrapped",
 ]

@@ -48,8 +48,8 @@ def around(*boxes: Bounds | None) -> Bounds | None:
     return Bounds(min(wests), min(souths), max(easts), max(norths))
 
 
-def within_circle(box: Bounds) -> Bounds:
-    """A box that is not unwrapped: one across the antimeridian becomes the whole circle."""
+def wrapped(box: Bounds) -> Bounds:
+    """A box with longitudes within ±180: one across the antimeridian becomes the whole circle."""
     return box._replace(west=-180.0, east=180.0) if box.east > 180 else box
 
 

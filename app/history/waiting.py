@@ -12,7 +12,7 @@ from app.db.queries import connect
 from app.history import shapes
 from app.models import BoundaryEntry, Project
 from app.shapes import map_shapes
-from app.usage.service import count_new_shapes
+from app.usage.service import note_new_shapes
 from app.values import clock
 
 _BATCH_ROWS: Final = 30  # each of them can have megabytes
@@ -80,7 +80,7 @@ class Waiting:
         written = [each for each in batch if each.key[1] in locked and _mark(each)]
         for each in written:
             shapes.insert_shapes(each.key, each.area_m2, each.shapes)
-        count_new_shapes(each.key[0] for each in written)
+        note_new_shapes(each.key[0] for each in written)
         return len(written)
 
 

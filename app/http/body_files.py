@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
 from collections.abc import Iterator
@@ -18,12 +19,13 @@ log = logging.getLogger(__name__)
 
 _IN_MEMORY: Final = 8 * 1024 * 1024
 _BLOCK: Final = 256 * 1024
+_NO_ROOM: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 @contextmanager
 def body_file(advice: str) -> Iterator[tuple[IO[bytes], ExitStack]]:
-    """A file for a body, and the stack that closes it at the end of the block. What calls
-    ``pop_all`` of that closes it itself. A small file is in memory.
+    """A file for a body, in memory while it is small, and the stack that closes it at the end of
+    the block. A caller of ``stack.pop_all()`` must close the file itself.
 
     Args:
         advice: how the client gets a smaller response, for the message.
@@ -37,7 +39,9 @@ def body_file(advice: str) -> Iterator[tuple[IO[bytes], ExitStack]]:
         with ExitStack() as stack:
             yield stack.enter_context(SpooledTemporaryFile(_IN_MEMORY, dir=place)), stack
     except OSError as error:  # also of closing the file, which tries once more to write
-        log.error("no disk space for a page of a list: %s", error)
+        if error.errno not in _NO_ROOM:
+            raise
+        log.error("no disk space for the body of a response: %s", error)
         message = f"The server has no room for a page of this size. {advice}"
         raise ServiceUnavailable(message) from None
 

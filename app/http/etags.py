@@ -1,4 +1,4 @@
-"""Strong entity tags (RFC 9110, section 8.8.3) and the preconditions that use them."""
+"""Entity tags (RFC 9110, section 8.8.3) and the preconditions that use them."""
 
 from __future__ import annotations
 

@@ -28,8 +28,8 @@ class KeptResponse(NamedTuple):
 
 
 class ResponseCache:
-    """Responses by their entity tags, in the memory of this process: of all accounts together those
-    that were asked for last."""
+    """Responses by their entity tags, in the memory of this process: the most recently requested
+    ones, across all accounts."""
 
     def __init__(self) -> None:
         self._kept: OrderedDict[str, KeptResponse] = OrderedDict()

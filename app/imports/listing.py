@@ -31,15 +31,7 @@ _ONE: Final = CompiledQuery(
         Import.id == bindparam("import_id")
     )
 )
-_ALL: Final = CompiledQuery(
-    columns_of(
-        ImportFeature,
-        *(getattr(ImportFeature, name) for name in FEATURE_COLUMNS),
-        ImportFeature.is_namesake,
-    )
-    .where(ImportFeature.import_id == bindparam("import_id"))
-    .order_by(ImportFeature.number)
-)
+_SHOWN: Final = tuple(getattr(ImportFeature, name) for name in FEATURE_COLUMNS)
 _UNFINISHED: Final = CompiledQuery(
     columns_of(Import)
     .add_columns(func.count().label("number"))
@@ -94,7 +86,7 @@ def list_features(
     """The features of one page, in the order of the file, and how many there are on all pages.
 
     Args:
-        wanted: ``verdict`` and ``state``; those that are absent are any.
+        wanted: ``verdict`` and ``state``; one that is left out matches everything.
 
     Raises:
         NotFound: there is no such import.
@@ -106,9 +98,13 @@ def list_features(
     return [feature_record(kind, row) for row in rows], total
 
 
-def all_features(account_id: str, import_id: str) -> list[Any]:
-    """The rows of all features of an import, in the order of the file, without geometries."""
-    return _ALL.all(account_id=account_id, import_id=import_id)
+def all_features(account_id: str, import_id: str, **wanted: str) -> list[Any]:
+    """The rows of all features of an import, in the order of the file, without geometries.
+
+    Args:
+        wanted: as in ``list_features``.
+    """
+    return _all_features(*wanted).all(account_id=account_id, import_id=import_id, **wanted)
 
 
 def count_unfinished(account_id: str) -> int:
@@ -152,9 +148,14 @@ def _count_features(*wanted: str) -> CompiledQuery:
 
 
 @cache
+def _all_features(*wanted: str) -> CompiledQuery:
+    rows = columns_of(ImportFeature, *_SHOWN, ImportFeature.is_namesake)
+    return CompiledQuery(_of_import(rows, wanted).order_by(ImportFeature.number))
+
+
+@cache
 def _features(*wanted: str) -> CompiledQuery:
-    shown = columns_of(ImportFeature, *(getattr(ImportFeature, n) for n in FEATURE_COLUMNS))
-    rows = _of_import(shown, wanted).order_by(ImportFeature.number)
+    rows = _of_import(columns_of(ImportFeature, *_SHOWN), wanted).order_by(ImportFeature.number)
     return CompiledQuery(rows.limit(bindparam("size")).offset(bindparam("skipped")))
 
 

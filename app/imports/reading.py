@@ -31,7 +31,7 @@ from app.features.service import (
 )
 from app.formats.features import FileInvalid, Layer
 from app.formats.readers.kml import ALL_FOLDERS
-from app.geometry import Bounds, around, within_circle
+from app.geometry import Bounds, around, wrapped
 from app.imports.feature_rows import count_features, delete_features, feature_row, insert_features
 from app.imports.leases import Leased, end_step, locked
 from app.imports.progress import NO_PROGRESS, Progress, Transaction
@@ -95,8 +95,7 @@ def read_file(
             progress.start(plan.layer.features)
             box: Bounds | None = None
             for batch in process.features(plan.layer, plan.crs, plan.choices):
-                _store(leased, batch, plan.matcher, in_transaction)
-                box = around(box, *(item.bounds for item in batch if isinstance(item, Candidate)))
+                box = around(box, *_store(leased, batch, plan.matcher, in_transaction))
                 progress.advance(len(batch))
             notes = process.notes()
     except FileInvalid as error:
@@ -107,7 +106,7 @@ def read_file(
         found = locked(leased)
         found.notes = [*found.notes, *notes]
         counts = count_features(leased.account_id, leased.import_id)
-        found.counts = counts | {"bbox": box and list(within_circle(box))}
+        found.counts = counts | {"bbox": box and list(wrapped(box))}
         end_step(found, "ready", _question(found))
 
 
@@ -149,12 +148,20 @@ def _plan(
     return Plan(layer, crs, choices, match, matcher)
 
 
-def _store(leased: Leased, batch: Batch, matcher: Matcher, in_transaction: Transaction) -> None:
+def _store(
+    leased: Leased, batch: Batch, matcher: Matcher, in_transaction: Transaction
+) -> list[Bounds | None]:
+    """Store features. Returns where those lie that are not rejected."""
     rows = [_row(leased, item, matcher) for item in batch]
     with in_transaction():
         found = locked(leased)
         insert_features(rows)
         found.progress_done += len(rows)
+    return [
+        item.bounds
+        for item, row in zip(batch, rows, strict=True)
+        if isinstance(item, Candidate) and row["verdict"] != "rejected"
+    ]
 
 
 def _row(leased: Leased, item: Candidate | Rejected, matcher: Matcher) -> dict[str, Any]:

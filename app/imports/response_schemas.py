@@ -9,7 +9,7 @@ from marshmallow import fields
 from app.api.schemas import OutputSchema
 from app.imports import examples
 from app.policy.files import FORMATS_IN
-from app.policy.imports import KINDS, STATUSES, VERDICTS
+from app.policy.imports import KINDS, STATES, STATUSES, VERDICTS
 from app.values.fields import Choice
 
 
@@ -87,8 +87,8 @@ class ImportSummarySchema(OutputSchema):
         allow_none=True,
         metadata={
             "description": (
-                "West, south, east and north of what was read, in degrees. If that is not where "
-                "the forests are, the coordinate system is another one."
+                "West, south, east and north of the features that are not rejected, in degrees. "
+                "If that is not where the forests are, the coordinate system is another one."
             )
         },
     )
@@ -137,7 +137,7 @@ class ImportFeatureSchema(OutputSchema):
     state = fields.String(
         required=True,
         allow_none=True,
-        metadata={"description": "`applied`, `undone` or `kept`; null: nothing was written."},
+        metadata={"description": f"One of {', '.join(STATES)}; null: nothing was written."},
     )
     project_id = fields.String(
         allow_none=True, metadata={"description": "The project that it is or becomes."}

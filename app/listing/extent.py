@@ -10,7 +10,7 @@ from sqlalchemy import func
 from app.auth.tenant import columns_of
 from app.db.column_types import RawTimestamp
 from app.db.queries import CompiledQuery
-from app.geometry import Bounds, within_circle
+from app.geometry import Bounds, wrapped
 from app.listing.query import SearchedTable
 
 
@@ -24,7 +24,7 @@ class Extent(NamedTuple):
 def read_extent(table: SearchedTable, account_id: str) -> Extent:
     """The extent of an account's rows. Boxes across the antimeridian make it the whole circle."""
     west, south, east, north, first, last = _query(table).tuples(account_id=account_id)[0]
-    bounds = None if west is None else within_circle(Bounds(west, south, east, north))
+    bounds = None if west is None else wrapped(Bounds(west, south, east, north))
     return Extent(bounds, None if first is None else (first, last))
 
 

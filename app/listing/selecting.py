@@ -110,7 +110,7 @@ class _Reader:
             if is_large
             else query.tuples(**values)
         )
-        return SelectedPage(self._until(limit, found), matched, is_large, lambda: self._next)
+        return SelectedPage(self._until(limit, found), matched, is_large, self._next)
 
     def _until(self, limit: int, rows: Iterable[Row]) -> Iterator[Row]:
         """So many rows."""
@@ -122,10 +122,13 @@ class _Reader:
             last = row
             yield row
 
-    @cached_property
     def _next(self) -> str | None:
-        if self._last is None:
-            return None
+        return None if self._last is None else self._cursor
+
+    @cached_property
+    def _cursor(self) -> str:
+        """The place after the last row, once all were read."""
+        assert self._last is not None
         row_id = self._last[self._source.id_place]
         rows = _moment(self._source).tuples(account_id=self._account_id, row_id=row_id)
         if not rows:  # it was deleted a moment ago

@@ -30,8 +30,9 @@ class Import(Base):
     """One file that is imported into an account.
 
     ``crs`` is the coordinate system that the file names, or ``given_crs`` where it names none.
-    ``mapping`` is null until it is guessed. ``lease`` belongs to the worker that does what
-    ``status`` says, until ``leased_until``.
+    ``mapping`` is null until it is guessed. ``counts`` also has the hectares and the bbox of what
+    was read. ``lease`` belongs to the worker that does what ``status`` says, until
+    ``leased_until``.
     """
 
     __tablename__ = "imports"

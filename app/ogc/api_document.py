@@ -70,12 +70,20 @@ def _collection_paths(collection: Collection) -> dict[str, Any]:
             _reading(f"{name}Queryables", "Filterable properties", SCHEMA, tag=name)
         ),
         f"{base}/items": {
-            "get": _read(f"{name}Items", f"A page of {title}", GEOJSON, name, items, own),
+            "get": _read(
+                f"{name}Items",
+                f"A page of {title}",
+                GEOJSON,
+                name,
+                items,
+                own,
+                has_tag=collection.version is not None,
+            ),
             "post": _change(f"create_{word}", f"Create a feature: a new {word}", name, "201"),
         },
         f"{base}/items/{{featureId}}": {
             "parameters": [feature_id],
-            "get": _read(f"{name}Item", f"One {word}", GEOJSON, name, ["f", "crs"]),
+            "get": _read(f"{name}Item", f"One {word}", GEOJSON, name, ["f", "crs"], has_tag=True),
             "put": _change(f"replace_{word}", "Replace all properties", name, "200"),
             "patch": _change(f"update_{word}", "Change some properties", name, "200"),
             "delete": _deletion(collection),
@@ -99,12 +107,14 @@ def _read(
     tag: str,
     parameters: list[str],
     others: list[dict[str, Any]] | None = None,
+    *,
+    has_tag: bool = False,
 ) -> dict[str, Any]:
     schema = {"$ref": "#/components/schemas/FeatureCollection"} if others is not None else _OBJECT
     schema = _FEATURE if operation.endswith("Item") else schema
     contents = {media_type: {"schema": schema}, "text/html": {"schema": STRING}}
     success: dict[str, Any] = {"200": {"description": summary, "content": contents}}
-    if schema is not _OBJECT:
+    if has_tag:
         success["304"] = {"description": "If-None-Match has the tag of this response"}
     references = [{"$ref": f"#/components/parameters/{name}"} for name in parameters]
     return {

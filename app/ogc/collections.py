@@ -25,7 +25,7 @@ class Collection:
         geometry: the GeoJSON type of all its geometries.
         word: what a feature is called in messages.
         example: of a filter, for the description.
-        version: what differs after each change in an account; None: nothing tells.
+        version: what differs after each change in an account; None if changes are not tracked.
     """
 
     title: str

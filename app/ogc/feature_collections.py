@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from flask import Response, request
 
+from app.api.expensive import answer_in_turn
 from app.auth.principal import Principal
 from app.db.replica import read_from_replica
 from app.http.etags import entity_tag
@@ -34,7 +35,7 @@ def features_page(principal: Principal, collection: Collection, query: Query) ->
     a page is not read again.
 
     Raises:
-        BadRequest: the cursor is none, or the filter needs too much to be compared.
+        BadRequest: the cursor is not valid, or the filter needs too much to be compared.
         ServiceUnavailable: the page is large, and too many others are before it.
     """
     return read_from_replica(partial(_features_page, principal, collection, query))
@@ -51,6 +52,8 @@ def _features_page(principal: Principal, collection: Collection, query: Query) -
 
 
 def _read_page(principal: Principal, collection: Collection, query: Query) -> Response:
+    if query.crs is not CRS84:
+        answer_in_turn()  # transforming large boundaries takes half a second
     limit = query.limit or LIMIT_DEFAULT
     most = LIST_BYTES if query.crs is CRS84 else TRANSFORMED_BYTES
     found = selected(principal, collection, query, limit=limit, most_bytes=most)

@@ -32,7 +32,7 @@ def selected(
     """The rows of a page.
 
     Raises:
-        BadRequest: the cursor is none, or the filter needs too much to be compared.
+        BadRequest: the cursor is not valid, or the filter needs too much to be compared.
         ServiceUnavailable: the page is large, and too many others are before it.
     """
     wanted = Selection(query.condition, query.box, query.after, limit, most_bytes)

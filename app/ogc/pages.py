@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from flask import Response, request
 
+from app.api.expensive import answer_in_turn
 from app.auth.principal import Principal
 from app.db.replica import read_from_replica
 from app.http.urls import OGC, absolute_url
@@ -67,6 +68,8 @@ def operations_page(document: Mapping[str, Any]) -> Response:
 
 def features_page(principal: Principal, collection: Collection, query: Query) -> Response:
     """A page of features, with a map. The errors are those of ``app.ogc.items.selected``."""
+
+    answer_in_turn()  # drawing large boundaries takes half a second
 
     def read() -> Response:
         limit = min(query.limit or HTML_LIMIT, HTML_LIMIT)

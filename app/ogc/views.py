@@ -25,7 +25,6 @@ from app.values.strict_json import dumps
 def read_features(principal: Principal, collection: Collection) -> Response:
     """A page of features."""
     query = read_items_query(collection)
-    _take_turn(query.crs)
     read = pages.features_page if wants_html() else feature_collections.features_page
     return read(principal, collection, query)
 

@@ -23,11 +23,6 @@ _ONE = CompiledQuery(columns_of(Project, *COLUMNS).where(Project.id == bindparam
 _EXISTS = CompiledQuery(
     columns_of(Project, Project.id).where(Project.id == bindparam("project_id"))
 )
-_NEWEST = CompiledQuery(
-    columns_of(Project, Project.updated_at)
-    .order_by(Project.updated_at.desc(), Project.id.desc())
-    .limit(1)
-)
 _ASSET_BYTES = (
     columns_of(Asset)
     .add_columns(func.coalesce(func.sum(byte_length(Asset.metadata_json)), 0))
@@ -55,13 +50,8 @@ def read_project(account_id: str, project_id: str) -> dict[str, Any]:
 
 def version_of_projects(account_id: str) -> object:
     """What differs after each change of an account's projects, or of their simplified boundaries.
-
-    Besides the counter of changes it has the time of the last one, because a restored backup counts
-    again from where it was.
-    """
-    newest = _NEWEST.first(account_id=account_id)
-    changes = counters(account_id).map_version
-    return VERSION, account_id, changes, newest and newest.updated_at
+    Changes with SQL count once they are reported."""
+    return VERSION, account_id, counters(account_id).map_version
 
 
 def compare_boundaries(

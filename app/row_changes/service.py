@@ -89,14 +89,14 @@ def _complete_row(rows: TableAdapter, change: Change) -> bool:
     changes = {} if is_new else _changes(before, record, boundary_changed)
     if not (is_new or changes or corrected):
         if change.may_count(rows.counted):  # likewise
-            recount(account_id)
+            _recount(account_id, change)
         return False
     row.updated_at = clock.now()
     flag_modified(row, "created_at")  # in the form that SQLite's texts of moments have
     db.session.flush()
     rows.keep_history(row, change.old_record, boundary_changed=boundary_changed)
     _publish(rows, rows.record(row), actor, changes, is_new=is_new)
-    recount(account_id)
+    _recount(account_id, change)
     return True
 
 
@@ -115,12 +115,21 @@ def _publish_deletion(rows: TableAdapter, change: Change) -> bool:
     state |= reported_fields(rows.fields, change.old_record)
     state["id"] = row_id
     if not state.keys() >= set(EVENTS[f"{rows.name}.deleted"].fields):
+        recount(actor.account_id)  # an event would lack fields; counts and pages need none
         return False
     if rows.name == "asset" and not _has_project(state["project_id"]):
         return False  # it was deleted with its project, whose event stands for both
     emit(f"{rows.name}.deleted", state, actor)
     recount(actor.account_id)
     return True
+
+
+def _recount(account_id: str, change: Change) -> None:
+    """Recount the account of a row, and the one from which it was moved."""
+    former = change.old_record.get("account_id")
+    moved_from = {former} if isinstance(former, str) and is_id("account", former) else set()
+    for each in sorted({account_id} | moved_from):
+        recount(each)
 
 
 def _has_project(project_id: str) -> bool:

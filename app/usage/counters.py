@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple, cast
 
 from flask import current_app
-from sqlalchemy import Table, bindparam, func, select, update
+from sqlalchemy import BigInteger, ColumnElement, Table, bindparam, case, func, select, update
 
 from app.auth.tenant import columns_of
 from app.db.column_types import byte_length
@@ -34,10 +34,24 @@ _COUNTERS = CompiledQuery(
     )
 )
 
+_USAGE = cast("Table", AccountUsage.__table__)
+
+
+def next_version() -> ColumnElement[int]:
+    """The version of an account's projects after a change of one of them. Its parameter ``now`` is
+    for ``milliseconds``: so a restored backup has no version again that was there after it."""
+    version, now = _USAGE.c.map_version, bindparam("now", type_=BigInteger)
+    return case((version >= now, version + 1), else_=now)
+
+
+def milliseconds() -> int:
+    """Of the Unix time."""
+    return int(clock.now().timestamp() * 1000)
+
+
 _COUNTED = (
     "projects_active", "projects_archived", "projects_draft", "area_m2", "members", "stored_bytes",
 )  # fmt: skip
-_USAGE = cast("Table", AccountUsage.__table__)
 _LEVELS = (
     _USAGE.c.area_m2, _USAGE.c.members, _USAGE.c.stored_bytes, _USAGE.c.hectares_level,
     _USAGE.c.members_level,
@@ -48,13 +62,13 @@ _ACCOUNT = [
 ]
 # Returns everything needed to see which thresholds were crossed, so that one statement is enough.
 _CHANGE = (
-    update(_USAGE)
-    .where(_USAGE.c.account_id == bindparam("account"))
-    .values(map_version=_USAGE.c.map_version + 1)
-    .returning(*_LEVELS, *_ACCOUNT)
+    update(_USAGE).where(_USAGE.c.account_id == bindparam("account")).returning(*_LEVELS, *_ACCOUNT)
 )
 _ADD = _CHANGE.values({name: _USAGE.c[name] + bindparam(f"new_{name}") for name in _COUNTED})
-_SET = _CHANGE.values({name: bindparam(f"new_{name}") for name in _COUNTED})
+_ADD_PROJECT = _ADD.values(map_version=next_version())
+_SET = _CHANGE.values(
+    {name: bindparam(f"new_{name}") for name in _COUNTED} | {"map_version": next_version()}
+)
 _PROJECTS = (
     columns_of(Project, Project.status)
     .add_columns(
@@ -110,7 +124,7 @@ def count_project(
             changes["stored_bytes"] += sign * project.stored_bytes
             if project.status != "archived":
                 changes["area_m2"] += sign * (project.area_m2 or 0)
-    _add(account_id, changes)
+    _add(account_id, changes, _ADD_PROJECT)
 
 
 def count_bytes(account_id: str, change: int) -> None:
@@ -126,10 +140,10 @@ def count_member(account_id: str, change: int) -> None:
     _add(account_id, {"members": change})
 
 
-def count_new_shapes(account_ids: Iterable[str]) -> None:
+def note_new_shapes(account_ids: Iterable[str]) -> None:
     """Note in the current transaction that maps of these accounts show something new."""
     for account_id in sorted(set(account_ids)):  # in an order, so that no two wait for each other
-        _write(_ADD, account_id, dict.fromkeys(_COUNTED, 0))
+        _write(_ADD_PROJECT, account_id, dict.fromkeys(_COUNTED, 0))
 
 
 def lock_counters(account_id: str) -> None:
@@ -191,8 +205,8 @@ def summary(row: Any) -> dict[str, Any]:
     }
 
 
-def _add(account_id: str, changes: dict[str, int]) -> None:
-    row = _write(_ADD, account_id, {name: changes.get(name, 0) for name in _COUNTED})
+def _add(account_id: str, changes: dict[str, int], statement: Any = _ADD) -> None:
+    row = _write(statement, account_id, {name: changes.get(name, 0) for name in _COUNTED})
     limit = byte_limit()
     added = changes.get("stored_bytes", 0)
     if added > 0 and row is not None and limit is not None and row.stored_bytes > limit:
@@ -200,7 +214,8 @@ def _add(account_id: str, changes: dict[str, int]) -> None:
 
 
 def _write(statement: Any, account_id: str, counts: dict[str, int]) -> Any:
-    values = {f"new_{name}": number for name, number in counts.items()} | {"account": account_id}
+    values: dict[str, Any] = {f"new_{name}": number for name, number in counts.items()}
+    values |= {"account": account_id, "now": milliseconds()}
     row = db.session.connection().execute(statement, values).one_or_none()
     if row is not None:
         update_counter_levels(account_id, row)

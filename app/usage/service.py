@@ -6,10 +6,12 @@ from app.usage.counters import ProjectContribution as ProjectContribution  # all
 from app.usage.counters import check_thresholds as check_thresholds
 from app.usage.counters import count_bytes as count_bytes
 from app.usage.counters import count_member as count_member
-from app.usage.counters import count_new_shapes as count_new_shapes
 from app.usage.counters import count_project as count_project
 from app.usage.counters import counters as counters
 from app.usage.counters import lock_counters as lock_counters
+from app.usage.counters import milliseconds as milliseconds
+from app.usage.counters import next_version as next_version
+from app.usage.counters import note_new_shapes as note_new_shapes
 from app.usage.counters import project_total as project_total
 from app.usage.counters import recount as recount
 from app.usage.counters import summary as summary

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from app.cli import undoing
+from app.db.transactions import transaction
+from app.imports.leases import Leased, lease, locked
 from tests.cli.conftest import Run
 from tests.cli.features import features_file, imported, projects
 from tests.make import Client, make_project, square
@@ -49,7 +52,6 @@ def test_the_command_that_the_import_prints(run: Run, client: Client, tmp_path: 
     words = line.split("bin/canopy ")[1].split()
     result = run(*words)
     assert result.exit_code == 0, result.stderr
-    assert "1 features undone" not in result.stdout
     assert "1 feature undone, 0 kept." in result.stdout
     assert projects(client) == {}
 
@@ -71,6 +73,28 @@ def test_an_interrupted_undoing_goes_on_with_the_same_command(
     assert list(projects(client)) == ["Oak"]
     assert run("undo-import", import_id, "--account", client.account_id).exit_code == 0
     assert projects(client) == {}
+
+
+def test_a_worker_that_took_the_import_over_goes_on(
+    run: Run, client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As one does when the command stood still for longer than its lease."""
+    path = features_file(tmp_path, ({"name": "Oak"}, square(1, 1)))
+    import_id = imported(run, client, path)["import_id"]
+    undo_features = undoing.undo_features
+
+    def taken_over(leased: Leased, *others: Any) -> None:
+        with transaction():
+            taken = lease(locked(leased))
+        undo_features(leased, *others)
+        raise AssertionError(taken)
+
+    monkeypatch.setattr(undoing, "undo_features", taken_over)
+    result = run("undo-import", import_id, "--account", client.account_id)
+    assert result.exit_code == 1
+    assert f"A worker goes on with this import: GET /v1/imports/{import_id}" in result.stderr
+    record = client.get(f"/v1/imports/{import_id}").json["data"]
+    assert record["status"] == "undoing"
 
 
 def test_an_import_is_undone_once(run: Run, client: Client, tmp_path: Path) -> None:

@@ -60,3 +60,12 @@ def test_assets_lie_where_their_locations_are(client: Client) -> None:
     stations = [feature(point(*place), name=f"S{place}") for place in ((10, 50), (11, 49))]
     record = ready(client, *stations, kind="assets", project_id=project)
     assert record["bbox"] == [10.0, 49.0, 11.0, 50.0]
+
+
+def test_rejected_features_lie_nowhere(client: Client) -> None:
+    make_project(client, name="Oak", external_id="1")
+    twice = [feature(square(10, 50), name="A", external_id="1")]
+    twice += [feature(square(90, 10), name="B", external_id="1")]
+    record = ready(client, *twice)
+    assert record["counts"]["rejected"] == 1
+    assert record["bbox"] == [10.0, 50.0, 10.1, 50.1]

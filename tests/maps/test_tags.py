@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 
 import pytest
 
+from app.db.extensions import db
 from app.history.jobs import simplify_boundaries
 from app.maps import service
-from tests.make import Client, make_project, square
-from tests.maps.test_map import PATH, long_boundary, sql
+from app.models import AccountUsage
+from tests.make import Client, make_asset, make_project, square
+from tests.maps.test_map import PATH, long_boundary
 
 
 def tag_of(client: Client, query: str = "zoom=8") -> str:
     return client.get(f"{PATH}?{query}").headers["ETag"]
+
+
+def version(client: Client) -> int:
+    with client.app.app_context():
+        return db.session.get_one(AccountUsage, client.account_id).map_version
 
 
 def test_an_unchanged_map_is_not_read_again(
@@ -82,11 +90,23 @@ def test_new_shapes_give_another_tag(client: Client) -> None:
     assert tag_of(client) != before
 
 
-def test_a_restored_backup_gives_another_tag(client: Client) -> None:
-    """It counts again from where it was."""
+def test_no_tag_comes_again_after_a_backup_was_restored(client: Client) -> None:
+    project = make_project(client, geometry=square())
+    backup = version(client)
+    client.put(f"/v1/projects/{project['id']}", json={"name": "Lost"})
+    lost = tag_of(client)
+    with client.app.app_context():
+        db.session.get_one(AccountUsage, client.account_id).map_version = backup
+        db.session.commit()
+    time.sleep(0.005)
+    client.put(f"/v1/projects/{project['id']}", json={"name": "Another"})
+    assert tag_of(client) != lost
+
+
+def test_members_and_metadata_of_assets_leave_maps_as_they_are(client: Client) -> None:
     project = make_project(client, geometry=square())
     before = tag_of(client)
-    client.put(f"/v1/projects/{project['id']}", json={"name": "Another"})
-    statement = "UPDATE account_usage SET map_version = map_version - 1 WHERE account_id = :id"
-    sql(client, statement, id=client.account_id)
-    assert tag_of(client) != before
+    asset = make_asset(client, project["id"], metadata={"serial": "WX-1"})
+    path = f"/v1/projects/{project['id']}/assets/{asset['id']}"
+    assert client.put(path, json={"metadata": {"serial": "WX-12345"}}).status_code == 200
+    assert tag_of(client) == before

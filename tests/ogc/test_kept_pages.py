@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
+from urllib.parse import urlencode
 
 import pytest
+from flask import Flask
 
+from app.api import expensive
+from app.doctor.counters import correct
 from app.ogc import feature_collections
+from tests.imports.making import act, ready
+from tests.maintenance.contents import url_of
 from tests.make import Client, make_asset, make_project, point, square
+from tests.make.features import feature
 from tests.ogc.reading import EPSG_3857, found, items, names
+from tests.row_changes.reports import change
 
 PATH = "/ogc/collections/projects/items"
 
@@ -87,6 +96,62 @@ def test_created_and_deleted_projects_are_seen_at_once(client: Client) -> None:
     client.post(f"/v1/projects/{project['id']}/archive")
     assert client.delete(f"/v1/projects/{project['id']}").status_code == 204
     assert names(client) == []
+
+
+def test_an_import_and_its_undoing_are_seen(client: Client) -> None:
+    project = make_project(client, name="Oak", geometry=square(1, 1), external_id="1")
+    assert names(client) == ["Oak"]
+    changed = feature(square(1, 1), name="Great Oak", external_id="1")
+    record = ready(client, changed, feature(square(2, 2), name="Yew", external_id="2"))
+    act(client, record, "apply")
+    assert names(client) == ["Great Oak", "Yew"]
+    act(client, record, "undo")
+    (shown,) = found(items(client))
+    assert (shown["id"], shown["properties"]["name"]) == (project["id"], "Oak")
+
+
+def test_a_restored_boundary_is_seen(client: Client) -> None:
+    project = make_project(client, geometry=square(10, 50, 0.1))
+    path = f"/v1/projects/{project['id']}"
+    first = found(items(client))[0]["geometry"]
+    client.put(path, json={"geometry": square(10, 50, 0.2)})
+    assert found(items(client))[0]["geometry"] != first
+    former = client.get(f"{path}/boundaries").json["data"][-1]
+    assert client.post(f"{path}/boundaries/{former['id']}/restore").status_code == 200
+    assert found(items(client))[0]["geometry"] == first
+
+
+def test_corrected_counters_have_pages_read_again(
+    client: Client, stranger: Client, app: Flask
+) -> None:
+    project = make_project(client, name="Oak")
+    assert (names(client), names(stranger)) == (["Oak"], [])
+    change(client, "projects", project["id"], account_id=stranger.account_id)
+    correct(url_of(app))
+    assert (names(client), names(stranger)) == ([], ["Oak"])
+
+
+def test_a_page_that_is_kept_waits_for_no_turn(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_project(client, geometry=square())
+    tag = items(client, crs=EPSG_3857).headers["ETag"]
+    turn = threading.Lock()
+    monkeypatch.setattr(expensive, "_turn", turn)
+    with turn:
+        assert items(client, crs=EPSG_3857).status_code == 200
+        known = client.get(
+            f"{PATH}?{urlencode({'crs': EPSG_3857})}", headers={"If-None-Match": tag}
+        )
+    assert known.status_code == 304
+
+
+def test_head_is_answered_without_a_body(client: Client) -> None:
+    make_project(client, geometry=square())
+    for _ in range(2):
+        response = client.send("HEAD", PATH)
+        assert (response.status_code, response.get_data()) == (200, b"")
+    assert len(found(client.get(PATH))) == 1
 
 
 def test_a_page_is_that_of_one_account(client: Client, stranger: Client) -> None:

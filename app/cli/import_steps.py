@@ -1,0 +1,37 @@
+"""Steps of an import that a command does itself, instead of a worker."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from app.auth.principal import Principal
+from app.cli.output import CommandError
+from app.db.transactions import transaction
+from app.imports import service
+from app.imports.leases import Leased, LeaseLost, end_step
+
+
+@contextmanager
+def own_step(owner: Principal, leased: Leased) -> Iterator[None]:
+    """The block does the step that an import is at. If it does not end, the import has failed, so
+    that the command can be run again; unless a worker has taken the import over, as it does when
+    this process stood still for long.
+
+    Raises:
+        CommandError: the command was interrupted, or a worker goes on.
+    """
+    try:
+        yield
+    except KeyboardInterrupt:
+        done = service.read_import(owner, leased.import_id)["progress"]["done"]
+        message = f"Interrupted after {done} features. Run the command again for the rest."
+        raise CommandError(message) from None
+    except LeaseLost:
+        message = f"A worker goes on with this import: GET /v1/imports/{leased.import_id}"
+        raise CommandError(message) from None
+    finally:
+        with transaction():
+            found = service.lock_import(owner, leased.import_id)
+            if (found.lease, found.status) == (leased.lease, leased.status):
+                end_step(found, "failed", "The import was interrupted.")
