@@ -12,6 +12,7 @@ import pyogrio
 import pytest
 
 from app.api import envelope
+from app.http import body_files
 from app.policy.fields import ASSET, PROJECT
 from bench.instance import polygon
 from tests.cells import every_cell
@@ -229,7 +230,8 @@ def test_of_some_fields(client: Client, ids: dict[str, str]) -> None:
 @pytest.fixture
 def _small_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is kept in memory is less than a page of large boundaries."""
-    for name, value in (("_IN_MEMORY", 300_000), ("_LARGE", 200_000), ("_BLOCK", 20_000)):
+    monkeypatch.setattr(body_files, "_IN_MEMORY", 300_000)
+    for name, value in (("_LARGE", 200_000), ("_BLOCK", 20_000)):
         monkeypatch.setattr(envelope, name, value)
 
 
