@@ -63,7 +63,7 @@ def find_largest(account_id: str, wanted: Wanted) -> Largest:
         values["status"] = wanted.status
     has_status = bool(wanted.status)
     if wanted.box is None or wanted.box == _WORLD:
-        rows = _in_order(dialect, has_status, has_box=False).all(**values)
+        rows = _in_order(dialect, has_status, has_box=False).all(**values | {"size": MAP_FEATURES})
         return Largest(rows, _total(account_id, wanted.status, values))
     values |= box_values(wanted.box, account_id, dialect)
     near = _count_near(dialect).scalar(**values | {"most": MAP_NEAR + 1})
@@ -111,32 +111,37 @@ def _by_box(dialect: str, has_status: bool) -> CompiledQuery:
 @cache
 def _in_order(dialect: str, has_status: bool, has_box: bool) -> CompiledQuery:
     """The rows of the projects that the index of areas has last."""
-    keys = _scan(dialect, has_status, has_box).limit(bindparam("most"))
-    table = _TABLE.table
+    table, key = _TABLE.table, _TABLE.key(dialect)
+    if has_box:
+        keys, columns = _searched(dialect, has_status)
+        keys = _largest_first(keys, columns).limit(bindparam("most"))
+    else:
+        shown = dict.fromkeys((Project.account_id, key, Project.area_m2, Project.id))
+        first = columns_of(Project, *shown).where(Project.area_m2.is_not(None))
+        first = _largest_first(_status(first, Project, has_status), table.c)
+        keys = columns_among(page_of(first).subquery("first"), key.key)
     read = [table.c.account_id, *map(api_column, _SHOWN)]
-    found = fence(read, among(_TABLE.key(dialect).expression, keys, dialect))
+    found = fence(read, among(key.expression, keys, dialect))
     return CompiledQuery(_largest_first(columns_among(found, *_NAMES), found.c))
 
 
 @cache
 def _count_in_order(dialect: str, has_status: bool) -> CompiledQuery:
     """How many projects lie in the box, of the MAP_SEARCHED largest."""
-    found = _scan(dialect, has_status, has_box=True).subquery()
-    return CompiledQuery(select(func.count().label("total")).select_from(found))
+    keys, _ = _searched(dialect, has_status)
+    return CompiledQuery(select(func.count().label("total")).select_from(keys.subquery()))
 
 
-def _scan(dialect: str, has_status: bool, has_box: bool) -> Select[Any]:
-    """The keys of the largest projects, from the index of areas alone; those of the
-    MAP_SEARCHED largest that are wanted."""
+def _searched(dialect: str, has_status: bool) -> tuple[Select[Any], Any]:
+    """The keys of the MAP_SEARCHED largest projects that lie in the box, from the index of areas
+    alone, and the columns by which they can be sorted."""
     sides = [_TABLE.attribute(name) for name in _TABLE.sides]
     key = _TABLE.key(dialect)
     shown = dict.fromkeys((Project.account_id, key, Project.area_m2, Project.id, Project.status))
     first = columns_of(Project, *shown, *sides).where(Project.area_m2.is_not(None))
-    first = _largest_first(first, _TABLE.table.c)
-    found = page_of(first).subquery("first")
+    found = page_of(_largest_first(first, _TABLE.table.c)).subquery("first")
     keys = _status(columns_among(found, key.key), found.c, has_status)
-    keys = keys.where(overlaps_box(found, _TABLE.sides)) if has_box else keys
-    return _largest_first(keys, found.c)
+    return keys.where(overlaps_box(found, _TABLE.sides)), found.c
 
 
 def _status(rows: Select[Any], columns: Any, has_status: bool) -> Select[Any]:
