@@ -7,7 +7,8 @@ update, delete) and 5 (schemas). A request goes through these modules:
 * ``operations``: the credential and its permission, the form of the response;
 * ``collections``: what there is to read, projects and assets;
 * ``parameters``: which features a query means;
-* ``items``, ``features`` and ``responses``: reads them, and writes them as GeoJSON;
+* ``items`` and ``features``: reads them, and writes each as GeoJSON;
+* ``feature_collections`` and ``responses``: pages of them, which are kept to be sent again;
 * ``editing`` and ``bodies``: changes them through the services of projects and assets;
 * ``documents``, ``properties``, ``api_document`` and ``api_components``: what the service says of
   itself;
