@@ -21,6 +21,7 @@ from config import ROOT, load_settings
 from tests.deploy.debian import Program
 from tests.postgres import PostgresServer
 from tests.postgresql.pgbouncer import ROLE, Pgbouncer, pgbouncer
+from tests.running.instances import wait_for
 
 # Connections to PostgreSQL, and those that the application may open to pgbouncer for writing and
 # as many for reading.
@@ -57,11 +58,14 @@ class Behind:
         """Run a statement on PostgreSQL itself, and let pgbouncer connect anew."""
         with psycopg.connect(self.pgbouncer.direct_url, autocommit=True) as connection:
             connection.execute(statement)
-            connection.execute(
-                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = %s AND "
-                "datname = current_database() AND state = 'idle'",
-                (ROLE,),
+            changed = connection.execute("SELECT clock_timestamp()").fetchone()
+            assert changed is not None
+            ended = (
+                "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE usename = %s "
+                "AND datname = current_database() AND backend_start < %s"
             )
+            parameters = (ROLE, *changed)
+            wait_for(lambda: connection.execute(ended, parameters).fetchone() == (0,))
         time.sleep(0.2)
         self.close()
 
