@@ -198,10 +198,6 @@ def _tagged(
         response.content_length = size
     if "features" in g:
         response.headers["Vary"] = "Accept"
-    return _with_tag(response, tag)
-
-
-def _with_tag(response: Response, tag: str) -> Response:
     response.headers["ETag"] = tag
     response.headers["Cache-Control"] = "private, no-cache"
     return response

@@ -10,7 +10,8 @@ from sqlalchemy import URL, Connection, Table, func, select
 from app.db.column_types import byte_length
 from app.db.snapshots import exclusive_writer
 from app.models import AccountUsage, Asset, BoundaryEntry, Membership, Project
-from app.usage.service import milliseconds, next_version
+from app.usage.service import next_version
+from app.values import clock
 
 NAMES: Final = (
     "projects_active", "projects_archived", "projects_draft", "area_m2", "members", "stored_bytes",
@@ -44,7 +45,7 @@ def correct(url: URL) -> list[Difference]:
     with exclusive_writer(url, [_USAGE.name]) as connection:
         found = list(differences(connection))
         for account_id, stored, actual in found:
-            now = milliseconds()
+            now = clock.unix_milliseconds(clock.now())
             if stored is None:
                 made = _USAGE.insert().values(account_id=account_id, map_version=now, **actual)
                 connection.execute(made)

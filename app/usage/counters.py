@@ -39,14 +39,9 @@ _USAGE = cast("Table", AccountUsage.__table__)
 
 def next_version() -> ColumnElement[int]:
     """The version of an account's projects after a change of one of them. Its parameter ``now`` is
-    for ``milliseconds``: so a restored backup has no version again that was there after it."""
+    the time in Unix milliseconds: so no version comes again after a backup was restored."""
     version, now = _USAGE.c.map_version, bindparam("now", type_=BigInteger)
     return case((version >= now, version + 1), else_=now)
-
-
-def milliseconds() -> int:
-    """Of the Unix time."""
-    return int(clock.now().timestamp() * 1000)
 
 
 _COUNTED = (
@@ -215,7 +210,7 @@ def _add(account_id: str, changes: dict[str, int], statement: Any = _ADD) -> Non
 
 def _write(statement: Any, account_id: str, counts: dict[str, int]) -> Any:
     values: dict[str, Any] = {f"new_{name}": number for name, number in counts.items()}
-    values |= {"account": account_id, "now": milliseconds()}
+    values |= {"account": account_id, "now": clock.unix_milliseconds(clock.now())}
     row = db.session.connection().execute(statement, values).one_or_none()
     if row is not None:
         update_counter_levels(account_id, row)

@@ -9,7 +9,6 @@ from app.usage.counters import count_member as count_member
 from app.usage.counters import count_project as count_project
 from app.usage.counters import counters as counters
 from app.usage.counters import lock_counters as lock_counters
-from app.usage.counters import milliseconds as milliseconds
 from app.usage.counters import next_version as next_version
 from app.usage.counters import note_new_shapes as note_new_shapes
 from app.usage.counters import project_total as project_total

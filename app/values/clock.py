@@ -66,6 +66,11 @@ def format_time(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat(timespec="milliseconds")[:23] + "Z"
 
 
+def unix_milliseconds(moment: datetime) -> int:
+    """Milliseconds from 1970-01-01T00:00:00Z to a moment."""
+    return int(moment.timestamp() * 1000)
+
+
 def parse_time(text: str) -> datetime:
     """The inverse of ``format_time``. Raises ValueError for text that is no time."""
     return datetime.fromisoformat(text)

@@ -9,6 +9,8 @@ from typing import Final
 
 from ulid import ULID
 
+from app.values.clock import unix_milliseconds
+
 PREFIXES: Final = {
     "account": "acct_",
     "user": "user_",
@@ -53,8 +55,7 @@ def new_id(kind: str) -> str:
 def first_id(kind: str, time: datetime) -> str:
     """A lower bound of the identifiers of this kind that any process makes at ``time`` or later, by
     the clock of its own machine."""
-    milliseconds = int(time.timestamp() * 1000)
-    return PREFIXES[kind] + str(ULID.from_int(milliseconds << 80)).lower()
+    return PREFIXES[kind] + str(ULID.from_int(unix_milliseconds(time) << 80)).lower()
 
 
 def is_id(kind: str, text: str) -> bool:
