@@ -238,7 +238,7 @@ def open_routes() -> str:
     rows = []
     for rule in _rules():
         view = _application().view_functions[rule.endpoint]
-        is_static = rule.endpoint.endswith("static")
+        is_static = rule.endpoint == "static_files.static_file"
         if not (hasattr(view, "permission") or is_static or _is_page(rule)):
             rows.append([_address(rule), _summary(view)])
     return table(["Route", "What it does"], rows)

@@ -32,7 +32,7 @@ SECURITY_HEADERS: Final = [
     ("X-Content-Type-Options", "nosniff"),
     ("Referrer-Policy", "strict-origin-when-cross-origin"),
     ("Cross-Origin-Opener-Policy", "same-origin"),
-    ("Permissions-Policy", "camera=(), geolocation=(), microphone=(), payment=(), usb=()"),
+    ("Permissions-Policy", "camera=(), geolocation=(self), microphone=(), payment=(), usb=()"),
     ("Content-Security-Policy", _POLICY),
 ]
 # Where an address may have a key in it.

@@ -24,7 +24,8 @@ from app.db.search_index import (
     page_of,
 )  # fmt: skip
 from app.geometry import Bounds
-from app.listing.statements import sorted_by
+from app.listing.query import Filters, ListQuery, filters_of, parameters
+from app.listing.statements import count_statement, keys_found, page_statement, sorted_by
 from app.models import Project
 from app.policy.bounds import MAP_FEATURES, MAP_NEAR, MAP_SEARCHED
 from app.projects.service import SOURCE
@@ -40,10 +41,11 @@ _NAMES: Final = tuple(column.key for column in _SHOWN)
 
 
 class Wanted(NamedTuple):
-    """Which projects a map is of. None: everywhere, and of any status."""
+    """Which projects a map is of. None: everywhere, of any status, with any text."""
 
     box: Bounds | None = None
     status: str | None = None
+    search: str | None = None
 
 
 class Largest(NamedTuple):
@@ -56,6 +58,8 @@ class Largest(NamedTuple):
 
 def find_largest(account_id: str, wanted: Wanted) -> Largest:
     """The MAP_FEATURES largest of the projects that are wanted and have a boundary."""
+    if wanted.search:
+        return _find_by_text(account_id, wanted)
     dialect = engine().dialect.name
     values: dict[str, Any] = {"account_id": account_id, "most": MAP_FEATURES}
     values |= {"size": MAP_SEARCHED, "skipped": 0}
@@ -72,6 +76,26 @@ def find_largest(account_id: str, wanted: Wanted) -> Largest:
         return Largest(rows, int(_count_in_order(dialect, has_status).scalar(**values)))
     rows = _by_box(dialect, has_status).all(**values)
     return Largest(rows, rows[0].matched if rows else 0)
+
+
+def _find_by_text(account_id: str, wanted: Wanted) -> Largest:
+    """Likewise of the projects that a list finds with this text."""
+    equal = {"status": wanted.status} if wanted.status else {}
+    query = ListQuery(search=wanted.search, bbox=wanted.box, equal=equal)
+    filters = filters_of(_TABLE, query)
+    values = parameters(_TABLE, account_id, account_id, query, filters.dialect)
+    rows = _by_text(filters).all(**values, size=MAP_FEATURES, skipped=0)
+    drawn = [row for row in rows if row.area_m2 is not None]
+    if len(rows) < MAP_FEATURES:
+        return Largest(drawn, len(drawn))
+    return Largest(drawn, int(count_statement(_TABLE, filters).scalar(**values)))
+
+
+@cache
+def _by_text(filters: Filters) -> CompiledQuery:
+    """What the index of texts names, sorted by area."""
+    keys, order = keys_found(_TABLE, filters), ("area_m2", True)
+    return page_statement(_TABLE, keys, _SHOWN, filters.dialect, order, backwards=False)
 
 
 def _total(account_id: str, status: str | None, values: dict[str, Any]) -> int:

@@ -32,7 +32,7 @@ def map_projects(principal: Principal, values: dict[str, Any]) -> Response:
     projects are included; `status=active` leaves them out.
     """
     zoom = values.pop("zoom")
-    wanted = Wanted(values.get("bbox"), values.get("status"))
+    wanted = Wanted(values.get("bbox"), values.get("status"), values.get("search"))
     tag = service.map_tag(principal.account_id, wanted, zoom)
 
     def make() -> Response:

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Final
 
 from marshmallow import fields, validate
 
-from app.api.fields import BoundingBox
+from app.api.fields import BoundingBox, SearchText
 from app.openapi.geojson import GEOJSON
 from app.openapi.schemas import OutputSchema
 from app.policy.bounds import MAP_FEATURES, MAP_ZOOM, PROJECT_STATUSES
@@ -52,6 +52,7 @@ class MapQuerySchema(QuerySchema):
         validate=validate.OneOf(PROJECT_STATUSES),
         metadata={"description": "Only projects with exactly this `status`."},
     )
+    search = SearchText("the name or the description")
 
 
 class MapPropertiesSchema(OutputSchema):

@@ -14,6 +14,7 @@ from app.openapi.document import description
 from app.reference.curl import ADDRESS
 from app.reference.document import Group, groups
 from app.reference.guide import guide
+from app.site.pages import theme
 from app.site.signed_in import may_be_signed_in
 from app.values.strict_json import dumps
 
@@ -38,19 +39,24 @@ def moved_openapi() -> Any:
 @bp.get("/docs")
 def page() -> Response:
     """The reference page, rendered from the document; it loads nothing from other hosts."""
-    html = _reference(may_be_signed_in()).replace(ADDRESS, escape(absolute_url("")))
+    html = _reference(may_be_signed_in(), theme()).replace(ADDRESS, escape(absolute_url("")))
     response = _cached(Response(html, content_type="text/html; charset=utf-8"))
     response.vary.add("Cookie")
     return response
 
 
-def _reference(is_signed_in: bool) -> str:
+def _reference(is_signed_in: bool, theme: str | None) -> str:
     """The rendered page, with ``ADDRESS`` for that of the instance. Like the document, it does not
-    change while the application runs."""
-    pages: dict[bool, str] = current_app.extensions.setdefault(_PAGES, {})
-    if is_signed_in not in pages:
-        pages[is_signed_in] = _render(is_signed_in)
-    return pages[is_signed_in]
+    change while the application runs.
+
+    Args:
+        theme: with which it is rendered, as it is in the context of all templates.
+    """
+    pages: dict[tuple[bool, str | None], str] = current_app.extensions.setdefault(_PAGES, {})
+    key = (is_signed_in, theme)
+    if key not in pages:
+        pages[key] = _render(is_signed_in)
+    return pages[key]
 
 
 def _render(is_signed_in: bool) -> str:
@@ -61,7 +67,13 @@ def _render(is_signed_in: bool) -> str:
     def text(sentence: str) -> Markup:
         return _linked(sentence, anchors)
 
-    values = {"api": document, "groups": found, "text": text, "is_signed_in": is_signed_in}
+    values = {
+        "api": document,
+        "groups": found,
+        "text": text,
+        "is_signed_in": is_signed_in,
+        "section": "/docs",
+    }
     return render_template("reference.html", **values, **guide())
 
 

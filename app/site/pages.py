@@ -8,9 +8,11 @@ from urllib.parse import urlsplit
 
 from flask import Blueprint, Flask, Response, current_app, flash, g, redirect, request
 from flask import render_template as render
+from markupsafe import Markup
 
+from app.auth.memberships import memberships_of
 from app.http.middleware import FORM_ACTION
-from app.site import protection
+from app.site import protection, static_files
 from app.values.clock import describe_duration, format_optional_time
 from config import Settings
 
@@ -18,18 +20,16 @@ _EXTENSION: Final = "canopy_instance"
 _LONGEST_PATH: Final = 8_000  # characters; OAuth authorization requests are long
 
 
-bp = Blueprint(  # the templates and files that all pages share
-    "site",
-    __name__,
-    template_folder="templates",
-    static_folder="static",
-    static_url_path="/static/site",
-)
+_THEME: Final = "canopy_theme"  # a cookie that js/page.js writes
+_THEMES: Final = ("light", "dark")  # else as the system has it
+
+bp = Blueprint("site", __name__, template_folder="templates")  # the templates that all pages share
 
 
 def init_app(app: Flask, settings: Settings) -> None:
     """Register templates, static files, template filters and CSRF protection."""
     app.register_blueprint(bp)
+    static_files.init_app(app)
     protection.init_app(app, settings)
     app.extensions[_EXTENSION] = Instance.of(settings)
     app.context_processor(
@@ -37,9 +37,15 @@ def init_app(app: Flask, settings: Settings) -> None:
             "person": g.get("person"),
             "csrf_field": protection.csrf_field,
             "instance": instance(),
+            "own_accounts": _own_accounts,
+            "section": g.get("section"),
+            "theme": theme(),
+            "has_third_party": static_files.has_third_party,
         }
     )
     app.add_template_filter(_format_moment, "moment")
+    app.add_template_filter(_time_element, "time")
+    app.add_template_filter(_format_hectares, "hectares")
     app.add_template_filter(describe_duration, "span")
     app.add_template_filter(lambda role: "an" if role[0] in "aeo" else "a", "article")
 
@@ -73,11 +79,22 @@ def instance() -> Instance:
 
 
 class PageBlueprint(Blueprint):
-    """A blueprint of pages, protected against cross-site request forgery."""
+    """A blueprint of pages, protected against cross-site request forgery.
 
-    def __init__(self, name: str, import_name: str) -> None:
+    Args:
+        section: the path of the link in the navigation that leads to these pages.
+    """
+
+    def __init__(self, name: str, import_name: str, *, section: str | None = None) -> None:
         super().__init__(name, import_name, template_folder="templates")
         self.before_request(protection.protect)
+        self.before_request(lambda: setattr(g, "section", section))
+
+
+def theme() -> str | None:
+    """``light`` or ``dark`` as this browser has chosen; None: as its system has it."""
+    chosen = request.cookies.get(_THEME)
+    return chosen if chosen in _THEMES else None
 
 
 def page(template: str, status: int = 200, **values: Any) -> Response:
@@ -115,6 +132,23 @@ def local_path(target: str | None) -> str:
         return "/"
     is_external = "\\" in target or target.startswith("//") or not target.startswith("/")
     return "/" if is_external else target
+
+
+def _own_accounts() -> list[Any]:
+    """The accounts of the signed-in person, for the menu."""
+    person = g.get("person")
+    return memberships_of(person.user_id) if person else []
+
+
+def _time_element(value: datetime | str) -> Markup:
+    """A timestamp that js/times.js shows in the reader's zone; in UTC without scripts."""
+    text = format_optional_time(value)
+    return Markup('<time datetime="{}">{}</time>').format(text, _format_moment(value))
+
+
+def _format_hectares(area: float) -> str:
+    """An area for people: ``4,098.41 ha``; a small one to the square meter."""
+    return f"{area:,.4f} ha" if area < 1 else f"{area:,.2f} ha"
 
 
 def _format_moment(value: datetime | str) -> str:

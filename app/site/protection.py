@@ -3,7 +3,8 @@ headers Origin and Sec-Fetch-Site."""
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Callable
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 from flask import Flask, Request, current_app, request, session
@@ -18,6 +19,8 @@ from app.policy.people import FORM_BYTES
 from app.security.timed_signer import TimedSigner
 from app.site.cookies import cookie_name
 from config import Settings
+
+View = Callable[..., Any]
 
 _csrf = CSRFProtect()
 _COOKIE: Final = "canopy_forms"
@@ -63,7 +66,7 @@ def protect() -> None:
         BadRequest: it is chunked. Browsers do not send forms so, and werkzeug would truncate it.
         Forbidden: it comes from another site, or the form has expired.
     """
-    request.max_content_length = FORM_BYTES
+    request.max_content_length = request.max_form_memory_size = _most_bytes()
     if request.method == "POST":
         if "HTTP_TRANSFER_ENCODING" in request.environ:
             raise BadRequest("Send the form with a Content-Length, not in chunks.")
@@ -77,6 +80,27 @@ def protect() -> None:
                 "This form was open for too long, you have signed in or out since, or your browser "
                 "blocks cookies. Go back, reload the page and send the form again."
             ) from None
+
+
+def takes_up_to(setting: str) -> Callable[[View], View]:
+    """Decorate a view whose form may have as many bytes as a setting says, and its other fields.
+
+    Args:
+        setting: the name of a field of ``config.Settings``.
+    """
+
+    def decorate(view: View) -> View:
+        view.largest_form = setting  # type: ignore[attr-defined]
+        return view
+
+    return decorate
+
+
+def _most_bytes() -> int:
+    view = current_app.view_functions.get(request.endpoint or "")
+    setting = getattr(view, "largest_form", None)
+    more = 0 if setting is None else getattr(current_app.config["SETTINGS"], setting)
+    return FORM_BYTES + int(more)
 
 
 def check_origin() -> None:

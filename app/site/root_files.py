@@ -14,7 +14,7 @@ from app.values import clock
 
 bp = Blueprint("root_files", __name__)
 
-_ICON: Final = (Path(__file__).parent / "static" / "favicon.ico").read_bytes()
+_ICON: Final = (Path(__file__).parent / "static" / "images" / "favicon.ico").read_bytes()
 _CONTACT_LIFE: Final = timedelta(days=180)  # RFC 9116 recommends less than a year
 # Search engines get what strangers may see.
 _ROBOTS: Final = """\

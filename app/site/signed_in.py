@@ -21,8 +21,9 @@ from app.auth.sessions import (
     record_session_use,
     start_session,
 )
-from app.http.errors import Unauthorized
+from app.http.errors import Forbidden, Unauthorized
 from app.policy.people import KNOWN_BROWSER_LIFE, SESSION_LIFE
+from app.policy.permissions import ROLES, expand, role_permissions
 from app.security.timed_signer import TimedSigner
 from app.site.cookies import read_cookie, set_cookie
 from app.site.pages import redirect_to
@@ -62,12 +63,51 @@ def signed_in(view: View) -> View:
     def run(**arguments: Any) -> Any:
         person = current_person()
         if person is None:
+            if is_from_script():
+                raise Unauthorized("You are signed out. Sign in again to continue.")
             return redirect_to(login_path())
         record_session_use(person)
         return view(person, **arguments)
 
     run.requires_sign_in = True  # type: ignore[attr-defined]  # for the generated documentation
     return run
+
+
+def of_account(permission: str) -> Callable[[View], View]:
+    """Decorate a view of the account that the signed-in person works in. It gets them as the
+    principal of the API's services, as its first argument.
+
+    Args:
+        permission: what their role must include.
+    """
+
+    def decorate(view: View) -> View:
+        @wraps(view)
+        def run(person: SignedIn, **arguments: Any) -> Any:
+            if person.account_id is None:
+                return redirect_to("/accounts", "Create an account, or ask for an invitation.")
+            g.principal = principal = principal_of(person)
+            if not principal.may(permission):
+                raise Forbidden(_needed_role(person, permission))
+            return view(principal, **arguments)
+
+        return signed_in(run)
+
+    return decorate
+
+
+def _needed_role(person: SignedIn, permission: str) -> str:
+    """What is said to somebody whose role does not include a permission."""
+    able = [role for role in ROLES if permission in expand(role_permissions(role))]
+    return (
+        f"Your role in {person.account_name} is {person.role}. This needs the role "
+        f"{' or '.join(able)}. Ask an owner or admin of the account."
+    )
+
+
+def is_from_script() -> bool:
+    """Whether a script of a page sent the request, which cannot use a whole page."""
+    return "HX-Request" in request.headers or "X-Requested-With" in request.headers
 
 
 def with_person(view: View) -> View:

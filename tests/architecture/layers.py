@@ -44,6 +44,9 @@ NAMES = tuple(name for name, _ in LAYERS)
 # Inside a package of pages and operations, from top to bottom; what matches none is the last one.
 MODULES = (("routes", "views", "jobs"), ("schemas", "forms"), ())
 
+# Pages validate with the schemas of the API, so that both take the same.
+PAGES = "app.dashboard"
+
 # (importer, imported): why the service of the package is not the way.
 EXCEPTIONS = {
     ("app.doctor.checks.mail", "app.mail.transport"): "tries the mail server",
@@ -100,6 +103,8 @@ def upward_imports(known: Sources) -> Iterator[str]:
         for node, target in imports(source, known):
             if layer(target) < layer(module):
                 reason = f"{NAMES[layer(module)]} imports {NAMES[layer(target)]}"
+            elif package(module) == PAGES != package(target):
+                continue
             elif is_resource(module) and height(target) < height(module) and is_resource(target):
                 reason = "its routes or schemas"
             else:
@@ -114,7 +119,9 @@ def around_the_service(known: Sources) -> Iterator[str]:
             continue
         for node, target in imports(source, known):
             own = not is_resource(target) or package(target) == package(module)
-            through_service = target.endswith(".service")
+            through_service = target.endswith(".service") or (
+                package(module) == PAGES and target.endswith(".schemas")
+            )
             if not (own or through_service or (module, target) in EXCEPTIONS):
                 yield f"{module}:{node.lineno} imports {target}, which is no service"
 

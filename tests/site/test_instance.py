@@ -60,11 +60,11 @@ def test_a_signed_in_page_has_them_too(named: Flask) -> None:
 def test_the_reference_says_sign_in_to_strangers(app: Flask) -> None:
     page = Browser(app).get("/docs")
     assert "/login" in page.links
-    assert "/accounts" not in page.links
+    assert "/profile" not in page.links
     assert "Cookie" in page.response.headers["Vary"]
     browser = sign_up(app, f"reference-{id(app)}@example.org")
     page = browser.get("/docs")
-    assert "/accounts" in page.links
+    assert "/profile" in page.links
     assert "/login" not in page.links
 
 

@@ -47,7 +47,7 @@ QUERIES: Final = {
     "parameters": "a&a=",
     "brackets": "[(",
 }
-_PAGES: Final = ("/login?next=", "/oauth/authorize?state=", "/?a=", "/docs?a=", "/static/site/")
+_PAGES: Final = ("/login?next=", "/oauth/authorize?state=", "/?a=", "/docs?a=", "/static/any/")
 
 
 def heads(client: Client) -> Iterator[Request]:

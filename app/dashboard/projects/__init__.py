@@ -1,0 +1,1 @@
+"""Pages of projects: the map and the list, and each project."""

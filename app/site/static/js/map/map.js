@@ -1,0 +1,89 @@
+// A map as all pages have it: land or tiles, scale, coordinates, the reader's position.
+
+import { landLayer } from "./land.js";
+
+const { L } = window;
+
+/** Make the map of an element with data-land and, perhaps, data-tiles and data-attribution. */
+export function createMap(element) {
+  const map = L.map(element, {
+    center: [20, 0],
+    zoom: 2,
+    minZoom: 1,
+    maxZoom: 20,
+    worldCopyJump: true,
+    maxBoundsViscosity: 1,
+    maxBounds: [[-90, -Infinity], [90, Infinity]],
+  });
+  map.attributionControl.setPrefix('<a href="https://leafletjs.com">Leaflet</a>');
+  const { land, tiles, attribution } = element.dataset;
+  if (tiles) L.tileLayer(tiles, { attribution: escapeHtml(attribution), maxZoom: 20 }).addTo(map);
+  else landLayer(land).addTo(map);
+  L.control.scale({ imperial: false }).addTo(map);
+  coordinates().addTo(map);
+  return map;
+}
+
+/** A button on a map: its name is what it does. */
+export function mapButton(map, { icon, label, position = "topleft", run }) {
+  const control = L.control({ position });
+  control.onAdd = () => {
+    const bar = L.DomUtil.create("div", "leaflet-bar leaflet-control map-button");
+    const button = L.DomUtil.create("button", "", bar);
+    button.type = "button";
+    button.title = label;
+    button.setAttribute("aria-label", label);
+    button.append(iconElement(icon));
+    L.DomEvent.disableClickPropagation(bar);
+    button.addEventListener("click", () => run(button));
+    return bar;
+  };
+  return control.addTo(map);
+}
+
+/** A button that shows where the reader is. */
+export function positionButton(map, onProblem) {
+  let marker = null;
+  map.on("locationfound", ({ latlng, accuracy }) => {
+    marker?.remove();
+    marker = L.circle(latlng, { radius: accuracy, className: "my-position" }).addTo(map);
+  });
+  map.on("locationerror", () => onProblem("Your position is not available. Allow it in your browser’s settings."));
+  mapButton(map, {
+    icon: "locate-fixed",
+    label: "Show my position",
+    run: () => map.locate({ setView: true, maxZoom: 15, enableHighAccuracy: true }),
+  });
+}
+
+export function iconElement(name) {
+  const space = "http://www.w3.org/2000/svg";
+  const svg = document.createElementNS(space, "svg");
+  svg.setAttribute("class", "icon");
+  svg.setAttribute("aria-hidden", "true");
+  const use = document.createElementNS(space, "use");
+  use.setAttribute("href", `${new URL("../../third_party/icons.svg", import.meta.url).pathname}#${name}`);
+  svg.append(use);
+  return svg;
+}
+
+function coordinates() {
+  const control = L.control({ position: "bottomleft" });
+  control.onAdd = (map) => {
+    const box = L.DomUtil.create("div", "map-coordinates");
+    box.setAttribute("aria-hidden", "true");
+    map.on("mousemove", ({ latlng }) => {
+      const place = latlng.wrap();
+      box.textContent = `${place.lat.toFixed(5)}, ${place.lng.toFixed(5)}`;
+    });
+    map.on("mouseout", () => (box.textContent = ""));
+    return box;
+  };
+  return control;
+}
+
+function escapeHtml(text) {
+  const box = document.createElement("span");
+  box.textContent = text ?? "";
+  return box.innerHTML;
+}

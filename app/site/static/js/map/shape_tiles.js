@@ -1,0 +1,84 @@
+// A Leaflet layer that draws shapes on canvas tiles, each in a task of its own, so that dragging a
+// map with thousands of them stays smooth.
+
+const { L, GeoJSONVT } = window;
+const EXTENT = 4096;
+// Zoom levels beyond the last one with a tile of its own are cut out of that one.
+const OPTIONS = { maxZoom: 22, extent: EXTENT, buffer: 64, tolerance: 1, indexMaxPoints: 20000 };
+
+const waiting = [];
+let isRunning = false;
+
+function schedule(task) {
+  waiting.push(task);
+  if (isRunning) return;
+  isRunning = true;
+  setTimeout(runNext);
+}
+
+function runNext() {
+  const task = waiting.shift();
+  if (!task) {
+    isRunning = false;
+    return;
+  }
+  task();
+  setTimeout(runNext);
+}
+
+export const ShapeTiles = L.GridLayer.extend({
+  options: { updateWhenIdle: false, keepBuffer: 2, fadeAnimation: false },
+
+  /** draw(context, features, {scale, coords, size}): features as geojson-vt cuts them. */
+  initialize(draw, options) {
+    L.GridLayer.prototype.initialize.call(this, options);
+    this._draw = draw;
+    this._index = null;
+  },
+
+  /** Draw other shapes from now on: a GeoJSON FeatureCollection. */
+  setData(collection) {
+    this._index = new GeoJSONVT(collection, OPTIONS);
+    this.repaint();
+  },
+
+  /** Draw all tiles anew, in place. */
+  repaint() {
+    for (const { el, coords } of Object.values(this._tiles ?? {})) {
+      schedule(() => this._paint(el, this._wrapCoords(coords)));
+    }
+  },
+
+  createTile(coords, done) {
+    const canvas = document.createElement("canvas");
+    schedule(() => {
+      this._paint(canvas, coords);
+      done(null, canvas);
+    });
+    return canvas;
+  },
+
+  _paint(canvas, coords) {
+    const size = this.getTileSize();
+    const ratio = Math.min(window.devicePixelRatio || 1, 2);
+    canvas.width = size.x * ratio;
+    canvas.height = size.y * ratio;
+    const context = canvas.getContext("2d");
+    context.scale(ratio, ratio);
+    const tile = this._index?.getTile(coords.z, coords.x, coords.y);
+    this._draw(context, tile?.features ?? [], { scale: size.x / EXTENT, coords, size: size.x });
+  },
+});
+
+/** The outline of a feature of a tile, as a path. */
+export function outline(feature, scale) {
+  const path = new Path2D();
+  for (const ring of feature.geometry) {
+    ring.forEach(([x, y], place) => {
+      if (place === 0) path.moveTo(x * scale, y * scale);
+      else path.lineTo(x * scale, y * scale);
+    });
+    if (feature.type === 3) path.closePath();
+  }
+  return path;
+}

@@ -1,0 +1,44 @@
+// What every page does: times in the reader's zone, the appearance, copying.
+
+import { localizeTimes } from "./times.js";
+import { toast } from "./toasts.js";
+
+const YEAR = 365 * 24 * 3600;
+
+function chooseTheme(choice) {
+  const root = document.documentElement;
+  if (choice) root.dataset.theme = choice;
+  else delete root.dataset.theme;
+  document.cookie = `canopy_theme=${choice}; path=/; max-age=${choice ? YEAR : 0}; samesite=lax`;
+  showTheme();
+  document.dispatchEvent(new CustomEvent("themechange"));
+}
+
+function showTheme() {
+  const chosen = document.documentElement.dataset.theme ?? "";
+  for (const button of document.querySelectorAll("[data-theme-choice]")) {
+    button.setAttribute("aria-pressed", String(button.dataset.themeChoice === chosen));
+  }
+}
+
+async function copy(button) {
+  const source = document.getElementById(button.dataset.copy);
+  try {
+    await navigator.clipboard.writeText(source.value ?? source.textContent);
+    toast("Copied.");
+  } catch {
+    toast("Your browser does not allow copying here. Select the text and copy it.", true);
+  }
+}
+
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("[data-theme-choice], [data-copy]");
+  if (!button) return;
+  if (button.dataset.copy) copy(button);
+  else chooseTheme(button.dataset.themeChoice);
+});
+
+for (const group of document.querySelectorAll(".appearance, [data-copy]")) group.hidden = false;
+showTheme();
+localizeTimes(document);
+document.addEventListener("htmx:after:swap", () => localizeTimes(document));
