@@ -16,11 +16,12 @@ A boundary is read in ``boundary``, in this order; each step needs the ones befo
 * ``area`` and ``bounds``: square meters on the ellipsoid, and the box around it.
 """
 
-from app.geometry.area import geodesic_area, multipart_area
+from app.geometry.area import boundary_perimeter, geodesic_area, multipart_area
 from app.geometry.boundary import Boundary, read_boundary
 from app.geometry.bounds import Bounds, around, overlaps, read_bbox, wrapped
 from app.geometry.point import Point, read_point
 from app.geometry.problems import MAX_PROBLEMS, PROBLEM_CODES, GeometryInvalid, Problem
+from app.geometry.rings import stored_rings
 from app.geometry.sameness import SAME_WITHIN, is_same_boundary
 
 __all__ = [
@@ -33,6 +34,7 @@ __all__ = [
     "Point",
     "Problem",
     "around",
+    "boundary_perimeter",
     "geodesic_area",
     "is_same_boundary",
     "multipart_area",
@@ -40,5 +42,6 @@ __all__ = [
     "read_bbox",
     "read_boundary",
     "read_point",
+    "stored_rings",
     "wrapped",
 ]

@@ -59,3 +59,9 @@ def covers_over_half_earth(lon: Floats, lat: Floats) -> bool:
     heights = np.sin(np.radians(lat))
     sum_of_trapezoids = np.sum(np.diff(np.radians(lon)) * (heights[:-1] + heights[1:]) / 2)
     return bool(abs(sum_of_trapezoids) > 2 * np.pi * (1 + 1e-9))
+
+
+def boundary_perimeter(rings: Rings) -> float:
+    """Return the length of all rings of a boundary in m, those of holes included."""
+    spans = map(rings.span, range(len(rings.starts) - 1))
+    return fsum(_WGS84.line_length(rings.lon[span], rings.lat[span]) for span in spans)

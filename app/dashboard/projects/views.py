@@ -3,24 +3,37 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, Final
 
+import marshmallow as ma
 from flask import Response, current_app, request
 
 from app.auth.principal import Principal
+from app.dashboard.formats import format_names
 from app.dashboard.projects.counts import count_by_status
 from app.dashboard.projects.filters import PER_PAGE, SORTS, read_filters, status_choices
-from app.exports.service import FORMATS
+from app.db.transactions import transaction
+from app.exports.responses import file_response
+from app.exports.schemas import ProjectExportQuerySchema
+from app.exports.service import export_of
+from app.http.errors import BadRequest, Conflict, NotFound
 from app.http.kept_responses import kept_response
 from app.maps.service import Wanted, draw_map, map_tag
-from app.policy.files import FORMATS_OUT
-from app.projects.service import list_projects, project_query
-from app.site.pages import PageBlueprint, page
+from app.projects.service import (
+    archive_project,
+    list_projects,
+    project_query,
+    restore_project,
+)
+from app.site.pages import PageBlueprint, page, redirect_to
 from app.site.signed_in import is_from_script, of_account
 
 bp = PageBlueprint("project_pages", __name__, section="/projects")
 
 _GEOJSON: Final = "application/geo+json"
+_EXPORTED: Final = ("search", "status", "bbox")
 
 
 @bp.get("/projects")
@@ -36,7 +49,7 @@ def projects(principal: Principal) -> Response:
         "projects": list(records),
         "total": total,
         "pages": math.ceil(total / PER_PAGE),
-        "formats": {name: FORMATS_OUT[name] for name in FORMATS["projects"]},
+        "formats": format_names("projects"),
     }
     if is_from_script():
         return page("projects/results.html", **values)
@@ -63,3 +76,58 @@ def projects_map(principal: Principal) -> Response:
         return Response(draw_map(principal.account_id, wanted, zoom), content_type=_GEOJSON)
 
     return kept_response(tag, _GEOJSON, make)
+
+
+@bp.route("/projects/export", methods=["GET", "POST"])
+@of_account("projects:read")
+def export(principal: Principal) -> Response:
+    """A file with the selected projects, or with all that the filters of the address leave."""
+    sent = request.values
+    values = {"format": sent.get("format", "geojson")}
+    if ids := sent.getlist("ids"):
+        values["ids"] = ",".join(ids)
+    else:
+        filters = read_filters(request.args)
+        values |= {name: filters.chosen[name] for name in _EXPORTED if name in filters.chosen}
+        if filters.status is None:
+            values.pop("status", None)
+    return file_response(export_of("projects", principal.account_id, _load(values)))
+
+
+@bp.post("/projects/archive")
+@of_account("projects:write")
+def archive(principal: Principal) -> Response:
+    """Archive the selected projects; those that are archived already are left alone."""
+    return _change_selected(principal, archive_project, "archived", "Archived")
+
+
+@bp.post("/projects/restore")
+@of_account("projects:write")
+def restore(principal: Principal) -> Response:
+    """Restore the selected projects."""
+    return _change_selected(principal, restore_project, "restored", "Restored")
+
+
+def _change_selected(
+    principal: Principal, change: Callable[[Principal, str], object], done: str, title: str
+) -> Response:
+    ids = request.form.getlist("ids")[:PER_PAGE]
+    if not ids:
+        return redirect_to("/projects", f"Select the projects that are to be {done} first.")
+    changed = 0
+    with transaction():
+        for project_id in ids:
+            with suppress(Conflict, NotFound):
+                change(principal, project_id)
+                changed += 1
+    noun = "project" if changed == 1 else "projects"
+    return redirect_to("/projects", f"{title} {changed} {noun}.")
+
+
+def _load(values: dict[str, str]) -> dict[str, Any]:
+    """The filters of an export. Raises BadRequest."""
+    try:
+        loaded: dict[str, Any] = ProjectExportQuerySchema().load(values)
+    except ma.ValidationError as error:
+        raise BadRequest(f"This cannot be exported: {error}") from None
+    return loaded

@@ -1,0 +1,95 @@
+// The page of one project: its boundary and assets on a map, and former boundaries compared.
+
+import { createMap, mapButton, positionButton } from "./map/map.js";
+import { differenceLayer } from "./map/difference.js";
+import { toast } from "./toasts.js";
+
+const { L } = window;
+const element = document.getElementById("map");
+const project = document.querySelector("[data-project]").dataset.project;
+
+async function load(path) {
+  const response = await fetch(`/projects/${project}/${path}`, { headers: { "X-Requested-With": "fetch" } });
+  if (!response.ok) throw new Error((await response.json()).error.message);
+  return response.json();
+}
+
+async function start() {
+  const map = createMap(element);
+  positionButton(map, (message) => toast(message, true));
+  const shown = L.featureGroup().addTo(map);
+  const assets = addAssets(map);
+  const fit = (group) => {
+    const bounds = group.getBounds();
+    if (bounds.isValid()) map.fitBounds(bounds, { padding: [24, 24], maxZoom: 17, animate: false });
+  };
+  mapButton(map, { icon: "trees", label: "Show the whole project", run: () => fit(L.featureGroup([shown, assets])) });
+  try {
+    const boundary = await load("boundary");
+    if (boundary) L.geoJSON(boundary, { className: "boundary", smoothFactor: 1 }).addTo(shown);
+  } catch (error) {
+    toast(`The boundary could not be loaded: ${error.message}`, true);
+  }
+  fit(L.featureGroup([shown, assets]));
+  for (const button of document.querySelectorAll("[data-show-boundary]")) {
+    button.hidden = false;
+    button.addEventListener("click", () => compare(map, shown, button));
+  }
+}
+
+function addAssets(map) {
+  const group = L.featureGroup().addTo(map);
+  for (const { id, name, url, place } of JSON.parse(document.getElementById("asset-places").textContent)) {
+    const link = document.createElement("a");
+    link.href = url;
+    link.dir = "auto";
+    link.textContent = name;
+    const dot = L.circleMarker([place[1], place[0]], { radius: 7, className: "asset-dot" }).bindPopup(link);
+    dot.addTo(group);
+    document.querySelector(`[data-asset="${id}"]`)?.addEventListener("pointerenter", () => dot.bringToFront());
+  }
+  return group;
+}
+
+let drawn = null;
+
+async function compare(map, shown, button) {
+  const note = document.getElementById("difference-note");
+  const { showBoundary, before } = button.dataset;
+  button.disabled = true;
+  try {
+    const [after, former] = await Promise.all([
+      load(`boundaries/${showBoundary}`),
+      before ? load(`boundaries/${before}`) : null,
+    ]);
+    if (!after || (before && !former)) throw new Error("The shape of this boundary was not kept.");
+    drawn?.remove();
+    shown.remove();
+    drawn = differenceLayer(before ? former : null, after).addTo(map);
+    const bounds = L.geoJSON([after, former].filter(Boolean)).getBounds();
+    map.fitBounds(bounds, { padding: [24, 24], animate: false });
+    const close = document.createElement("button");
+    close.type = "button";
+    close.className = "small plain";
+    close.textContent = "Back to the present boundary";
+    close.addEventListener("click", () => {
+      drawn.remove();
+      drawn = null;
+      shown.addTo(map);
+      note.hidden = true;
+    });
+    const row = button.closest("li");
+    const words = document.createElement("span");
+    const measured = [...row.querySelectorAll(".added, .removed")].map((each) => each.textContent).join(", ");
+    words.textContent = `${row.querySelector("time").textContent}: ${measured || row.querySelector("strong").textContent}`;
+    note.replaceChildren(words, close);
+    note.hidden = false;
+    element.scrollIntoView({ block: "nearest", behavior: "smooth" });
+  } catch (error) {
+    toast(error.message, true);
+  } finally {
+    button.disabled = false;
+  }
+}
+
+if (element && window.L) start();
