@@ -6,8 +6,9 @@ from __future__ import annotations
 import subprocess
 import sys
 
+from bin._npm import NotInstalled
 from tests.browser.chromium import NoBrowser, find
-from tests.node import NotInstalled, install
+from tests.node import install
 
 
 def main() -> int:
