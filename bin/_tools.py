@@ -1,0 +1,98 @@
+"""What the scripts of set-up share: the places, the lock, and running other programs.
+
+Standard library only: it is used before anything is installed.
+"""
+
+import contextlib
+import fcntl
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+VENV = ROOT / ".venv"
+PYTHON = VENV / "bin" / "python"
+LOCK = VENV / "setup.lock"
+
+RUNTIME = "requirements.txt"
+DEVELOPMENT = "requirements-dev.txt"
+
+# Variables of the caller that would change which Python or which packages are used.
+DROPPED = re.compile(
+    "PYTHON(PATH|HOME|SAFEPATH|PLATLIBDIR|EXECUTABLE|USERBASE|INSPECT|OPTIMIZE)"
+    "|VIRTUAL_ENV|__PYVENV_LAUNCHER__"
+    "|(PIP|UV)_(TARGET|PREFIX|ROOT|USER|PYTHON|DRY_RUN|SYSTEM_PYTHON|BREAK_SYSTEM_PACKAGES)"
+)
+
+
+def say(sentence: str) -> None:
+    print(sentence, file=sys.stderr, flush=True)
+
+
+@contextlib.contextmanager
+def alone() -> Iterator[int]:
+    """Hold the lock of the environment; the descriptor is passed on to what is run under it."""
+    descriptor = os.open(LOCK, os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            say(f"Another command is setting up {VENV}; waiting for it …")
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def working(name: str) -> str | None:
+    """A program on PATH, when it runs; a version manager's stand-in may not."""
+    program = shutil.which(name)
+    if program is None:
+        return None
+    try:
+        trial = subprocess.run([program, "--version"], capture_output=True, env=environment())
+    except OSError:
+        return None
+    return program if trial.returncode == 0 else None
+
+
+def install_command(uv: str | None, python: Path) -> list[str]:
+    """The beginning of a command that installs Python packages, with this uv or with pip."""
+    if uv:
+        command = [uv, "pip", "install", "--python", str(python)]
+    else:
+        options = ["--disable-pip-version-check", "--no-input", "--no-warn-script-location"]
+        command = [str(python), "-m", "pip", "install", *options]
+    return [*command, *([] if sys.stderr.isatty() else ["--quiet"]), "--require-hashes"]
+
+
+def environment() -> dict[str, str]:
+    """The caller's, without what would mislead; uv trusts the certificates that the system does."""
+    kept = {name: text for name, text in os.environ.items() if not DROPPED.fullmatch(name)}
+    return {"UV_SYSTEM_CERTS": "true", "UV_NATIVE_TLS": "true"} | kept
+
+
+def run(
+    *command: object,
+    cwd: Path | None = None,
+    lock_file: int | None = None,
+    variables: Mapping[str, str] | None = None,
+) -> int:
+    """Run a command, with more variables if told, and return its exit code.
+
+    What set-up prints goes to stderr: the output of bin/canopy may be read by a program. The lock
+    file goes with it: when this process is killed, a pip that still runs keeps the lock.
+    """
+    setting_up = lock_file is not None
+    completed = subprocess.run(
+        [str(part) for part in command],
+        cwd=cwd,
+        env=environment() | dict(variables or {}),
+        stdout=sys.stderr if setting_up else None,
+        pass_fds=[lock_file] if lock_file is not None else [],
+    )
+    return completed.returncode

@@ -1,0 +1,77 @@
+"""A copy of the commands in ``bin`` and of what they read, to run them in."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.architecture.sources import ROOT
+
+# Stands in for uv: writes down what it was asked, and takes as long as it is told.
+UV = """\
+#!/bin/sh
+[ "$1" = --version ] && exit 0
+echo "$@" >>"$ASKED"
+sleep "${TAKES:-0}"
+exit "${FAILS:-0}"
+"""
+
+SHOW = """\
+import os, sys
+print(sys.argv[1:], os.getcwd(), sys.prefix, sep="\\n")
+"""
+
+
+class Checkout:
+    """A copy of what set-up touches, in a folder with a space, and a PATH of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.root = folder / "a clone"
+        self.tools = folder / "tools"
+        self.asked = folder / "asked"
+        self.venv = self.root / ".venv"
+        shutil.copytree(ROOT / "bin", self.root / "bin")
+        for name in ("requirements.txt", "requirements-dev.txt"):
+            (self.root / name).write_text("# nothing\n")
+        (self.root / "app").mkdir()
+        (self.root / "app" / "__init__.py").touch()
+        for name in ("cli.py", "serve.py"):
+            (self.root / "app" / name).write_text(SHOW)
+        self.tools.mkdir()
+        for name in ("sh", "dirname", "readlink", "sleep"):
+            (self.tools / name).symlink_to(str(shutil.which(name)))
+        (self.tools / "python3").symlink_to(os.path.realpath(sys.executable))
+        self.put_tool("uv", UV)
+
+    def put_tool(self, name: str, text: str) -> None:
+        path = self.tools / name
+        path.unlink(missing_ok=True)
+        path.write_text(text)
+        path.chmod(0o755)
+
+    def put_browser_code_sources(self) -> None:
+        """What bin/_third_party.py reads."""
+        shutil.copytree(ROOT / "app/site/third_party", self.root / "app/site/third_party")
+
+    def start(self, *command: str, cwd: Path | None = None, **environment: str) -> subprocess.Popen:
+        return subprocess.Popen(
+            [str(self.root / "bin" / command[0]), *command[1:]],
+            cwd=cwd,
+            env={"PATH": str(self.tools), "ASKED": str(self.asked), **environment},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+
+    def run(self, *command: str, cwd: Path | None = None, **environment: str) -> tuple[int, str]:
+        """The exit code, and what was written to stdout, then to stderr."""
+        process = self.start(*command, cwd=cwd, **environment)
+        output, errors = process.communicate(timeout=120)
+        return process.returncode, output + errors
+
+    def installs(self) -> list[str]:
+        return self.asked.read_text().splitlines() if self.asked.exists() else []
