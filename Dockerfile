@@ -2,6 +2,14 @@
 # (`python -m app.cli migrate`). docs/operations.md explains how to run it.
 ARG PYTHON=3.13-slim-trixie
 
+# The browser code of the pages. npm comes from PyPI, pinned with hashes, and stays in this stage.
+FROM python:${PYTHON} AS third_party
+WORKDIR /srv/canopy
+COPY requirements-dev.txt ./
+COPY bin/_npm.py bin/_third_party.py bin/_tools.py bin/
+COPY app/site/third_party app/site/third_party
+RUN python bin/_third_party.py
+
 FROM python:${PYTHON} AS build
 WORKDIR /srv/canopy
 # Packages first: their layer is reused if only the code changes.
@@ -14,6 +22,7 @@ COPY config.py config_mail.py config_valkey.py config_values.py gunicorn.conf.py
 COPY migrations migrations
 COPY deploy/healthcheck.py deploy/healthcheck.py
 COPY app app
+COPY --from=third_party /srv/canopy/app/site/static/third_party app/site/static/third_party
 # The container writes no bytecode when it runs, so compile it now.
 RUN python -m compileall -q --invalidation-mode unchecked-hash .
 

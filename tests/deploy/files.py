@@ -57,15 +57,27 @@ def instructions(dockerfile: str) -> list[Instruction]:
     return found
 
 
-def copied(dockerfile: str) -> dict[str, str]:
-    """What is copied from the build context, with where it goes."""
+def copied(dockerfile: str, only: int | None = None) -> dict[str, str]:
+    """What is copied from the build context, into one stage if told, with where it goes."""
     pairs = {}
-    for name, value, _ in instructions(dockerfile):
-        if name == "COPY" and not value.startswith("--from="):
+    for name, value, stage in instructions(dockerfile):
+        if name == "COPY" and not value.startswith("--from=") and only in (None, stage):
             *sources, target = value.split()
-            into_folder = target.endswith("/")
-            pairs |= {source: f"{target}{source}" if into_folder else target for source in sources}
+            for source in sources:
+                into_folder = target.endswith("/")
+                pairs[source] = f"{target}{Path(source).name}" if into_folder else target
     return pairs
+
+
+def copy(dockerfile: str, stage: int, folder: Path) -> None:
+    """Copy to a folder what is copied from the build context into a stage."""
+    for source, target in copied(dockerfile, stage).items():
+        place = folder / target
+        place.parent.mkdir(parents=True, exist_ok=True)
+        if (ROOT / source).is_dir():
+            shutil.copytree(ROOT / source, place, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(ROOT / source, place)
 
 
 def environment(dockerfile: str) -> dict[str, str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import http.server
 import os
-import shutil
 import subprocess
 import sys
 import threading
@@ -19,12 +18,14 @@ from tests.deploy.files import (
     SETTINGS,
     command,
     copied,
+    copy,
     environment,
     instructions,
     missing_programs,
     text,
     tool,
 )
+from tests.node import skip
 
 DOCKERFILE = text("Dockerfile")
 LAST = [
@@ -35,6 +36,14 @@ LAST = [
 def value(name: str) -> str:
     """Of an instruction that stands once in the last stage."""
     (found,) = (each.value for each in LAST if each.name == name)
+    return found
+
+
+def stage(name: str) -> int:
+    """The number of a stage."""
+    (found,) = (
+        each.stage for each in instructions(DOCKERFILE) if each.value.endswith(f"AS {name}")
+    )
     return found
 
 
@@ -63,13 +72,7 @@ def image(tmp_path_factory: pytest.TempPathFactory) -> Path:
     start = folder.with_name("python") / "sitecustomize.py"
     start.parent.mkdir()
     start.write_text(f"import sys\nsys.path[:] = [p for p in sys.path if p != {str(ROOT)!r}]\n")
-    for source, target in copied(DOCKERFILE).items():
-        place = folder / target
-        place.parent.mkdir(parents=True, exist_ok=True)
-        if (ROOT / source).is_dir():
-            shutil.copytree(ROOT / source, place, ignore=shutil.ignore_patterns("__pycache__"))
-        else:
-            shutil.copy(ROOT / source, place)
+    copy(DOCKERFILE, stage("build"), folder)
     return folder
 
 
@@ -93,7 +96,8 @@ def test_what_is_copied_gets_into_the_context() -> None:
 @pytest.mark.parametrize(
     "path",
     [".env", ".git/config", ".venv/bin/python", "instance/secret_key", "tests/conftest.py", "x.py",
-     "deploy/compose.env", "app/__pycache__/x.pyc"],
+     "deploy/compose.env", "app/__pycache__/x.pyc", "bin/_setup.py",
+     "app/site/static/third_party/leaflet.js"],
 )  # fmt: skip
 def test_nothing_else_gets_into_the_context(path: str) -> None:
     assert is_ignored(path)
@@ -119,6 +123,20 @@ def test_packages_are_installed_by_their_hashes_and_leave_no_cache() -> None:
     (installing,) = (each.value for each in instructions(DOCKERFILE) if "pip " in each.value)
     for option in ("--require-hashes", "--only-binary :all:", "--no-cache-dir"):
         assert option in installing
+
+
+@pytest.mark.slow
+def test_the_browser_code_is_made_from_what_is_copied(tmp_path: Path) -> None:
+    number = stage("third_party")
+    (line,) = (i.value for i in instructions(DOCKERFILE) if (i.name, i.stage) == ("RUN", number))
+    copy(DOCKERFILE, number, tmp_path)
+    done = run(tmp_path, line.split(), **os.environ)
+    if "npm's registry cannot be used" in done.stderr:
+        skip(done.stderr)
+    assert done.returncode == 0, done.stderr
+    made = "app/site/static/third_party"
+    assert f"COPY --from=third_party /srv/canopy/{made} {made}" in DOCKERFILE.splitlines()
+    assert (tmp_path / made / "stamp").is_file()
 
 
 @pytest.mark.parametrize("name", ["CMD", "HEALTHCHECK"])
