@@ -16,6 +16,7 @@ from app.chat.routes import bp as chat_bp
 from app.core import create_core
 from app.credentials.routes import bp as credentials_bp
 from app.credentials.routes import me_bp
+from app.dashboard.editing.views import bp as editing_bp
 from app.dashboard.project_page.views import bp as project_page_bp
 from app.dashboard.projects.views import bp as project_pages_bp
 from app.events.routes import bp as events_bp
@@ -130,7 +131,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     ):  # fmt: skip
         api.register_blueprint(blueprint)
     for other in (
-        billing_bp, chat_bp, form_validation.bp, health.bp, invitations_bp, metrics.bp,
+        billing_bp, chat_bp, editing_bp, form_validation.bp, health.bp, invitations_bp, metrics.bp,
         oauth_bp, oauth_pages_bp, ogc_bp, people_bp, profile_bp, project_page_bp, project_pages_bp,
         reference_bp, root_files.bp, row_changes_bp,
     ):  # fmt: skip

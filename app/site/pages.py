@@ -109,6 +109,8 @@ def redirect_to(path: str, message: str = "") -> Response:
     if message:
         flash(message)
     response: Any = redirect(path, 303)
+    if "HX-Request" in request.headers:  # fetch would follow by itself and take the page
+        response = Response(status=200, headers={"HX-Redirect": path})
     response.headers["Cache-Control"] = "no-store"
     return response  # type: ignore[no-any-return]
 
@@ -148,6 +150,8 @@ def _time_element(value: datetime | str) -> Markup:
 
 def _format_hectares(area: float) -> str:
     """An area for people: ``4,098.41 ha``; a small one to the square meter."""
+    if area == 0:
+        return "0 ha"
     return f"{area:,.4f} ha" if area < 1 else f"{area:,.2f} ha"
 
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from app.events.service import latest_events
 from app.geometry import boundary_perimeter, stored_rings
-from app.values.strict_json import Fragment, dumps, loads
+from app.values.strict_json import dumps, loads
 
 # How a boundary came, in words.
 SOURCES: Final[dict[str, str]] = {
@@ -47,16 +47,6 @@ def perimeter_km(geometry: object) -> float | None:
 def text_of(geometry: object) -> str:
     """The GeoJSON text of a record's geometry."""
     return dumps(geometry).decode()
-
-
-def metadata_rows(record: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """The metadata as names and texts; values that are not text are shown as JSON."""
-    value = record["metadata"]
-    parsed = loads(dumps(value)) if isinstance(value, Fragment) else value
-    return [
-        (name, each if isinstance(each, str) else dumps(each).decode())
-        for name, each in (parsed or {}).items()
-    ]
 
 
 def asset_place(asset: Mapping[str, Any]) -> dict[str, Any] | None:

@@ -15,11 +15,11 @@ from app.boundaries.service import (
     restore_boundary,
 )
 from app.dashboard.formats import format_names
+from app.dashboard.metadata import metadata_texts
 from app.dashboard.project_page.details import (
     SOURCES,
     asset_place,
     latest_changes,
-    metadata_rows,
     perimeter_km,
     text_of,
 )
@@ -60,7 +60,7 @@ def project(principal: Principal, project_id: str) -> Response:
         principal=principal,
         project=record,
         perimeter=perimeter_km(record["geometry"]),
-        metadata=metadata_rows(record),
+        metadata=metadata_texts(record["metadata"]),
         changes=latest_changes(account_id, project_id),
         entries=list(zip_longest(entries, [*entries[1:], *before])),
         page_number=number,

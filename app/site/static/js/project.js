@@ -1,6 +1,7 @@
 // The page of one project: its boundary and assets on a map, and former boundaries compared.
 
 import { createMap, mapButton, positionButton } from "./map/map.js";
+import { dropSaved } from "./editor/kept_work.js";
 import { differenceLayer } from "./map/difference.js";
 import { toast } from "./toasts.js";
 
@@ -92,4 +93,5 @@ async function compare(map, shown, button) {
   }
 }
 
+dropSaved();
 if (element && window.L) start();

@@ -6,9 +6,13 @@ import { outline, ShapeTiles } from "./shape_tiles.js";
 const DOT = 2.5; // pixels, the radius of what is too small for a shape
 const MARGIN = 0.25; // of the map's width and height, loaded around what it shows
 
-function drawProjects(context, features, { scale }) {
-  const colors = { active: color("active"), draft: color("draft"), archived: color("archived") };
+function drawProjects(context, features, { scale }, { without, isMuted }) {
+  const muted = color("archived");
+  const colors = isMuted
+    ? { active: muted, draft: muted, archived: muted }
+    : { active: color("active"), draft: color("draft"), archived: muted };
   for (const feature of features) {
+    if (feature.tags.id === without) continue;
     const shade = colors[feature.tags.status];
     context.fillStyle = context.strokeStyle = shade;
     if (feature.type === 1) {
@@ -31,13 +35,16 @@ function drawProjects(context, features, { scale }) {
 }
 
 export class ProjectsLayer {
-  /** address: of the shapes, with the filters; onLoad(collection): whenever they have come. */
-  constructor(map, address, onLoad) {
+  /**
+   * address: of the shapes, with the filters; onLoad(collection, error): whenever they have come;
+   * options: without (the id of a project that is not drawn), isMuted (all in gray).
+   */
+  constructor(map, address, onLoad, options = {}) {
     this.map = map;
     this.address = address;
     this.onLoad = onLoad;
     this.features = [];
-    this.tiles = new ShapeTiles(drawProjects, { zIndex: 2 }).addTo(map);
+    this.tiles = new ShapeTiles((...given) => drawProjects(...given, options), { zIndex: 2 }).addTo(map);
     this.request = null;
     map.on("moveend", () => this.load());
     onThemeChange(() => this.tiles.repaint());

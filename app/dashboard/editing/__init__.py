@@ -1,0 +1,1 @@
+"""The pages on which projects are drawn and edited."""

@@ -1,0 +1,49 @@
+"""What somebody else has changed while a project was being edited."""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+from app.dashboard.editing.draft import Draft
+from app.events.service import latest_events
+
+_NAMES: Final[dict[str, str]] = {
+    "name": "Name",
+    "external_id": "External ID",
+    "description": "Description",
+    "status": "Status",
+}
+_SHOWN: Final = 200  # characters
+
+
+class Difference(NamedTuple):
+    """A field that differs between what is saved and what is being saved."""
+
+    label: str
+    theirs: str
+    mine: str
+
+
+def changed_fields(mine: Draft, theirs: Draft) -> list[Difference]:
+    """The fields in which a form differs from the project as it is."""
+    found = [
+        Difference(label, getattr(theirs, name)[:_SHOWN], getattr(mine, name)[:_SHOWN])
+        for name, label in _NAMES.items()
+        if getattr(mine, name) != getattr(theirs, name)
+    ]
+    if mine.metadata != theirs.metadata:
+        texts = [
+            ", ".join(f"{name}: {value}" for name, value in draft.metadata)[:_SHOWN]
+            for draft in (theirs, mine)
+        ]
+        found.append(Difference("Metadata", *texts))
+    return found
+
+
+def last_change(account_id: str, project_id: str) -> dict[str, Any] | None:
+    """Who has changed a project last, and when; None if that is not known."""
+    for event in latest_events(account_id, project_id, 1):
+        data = event["data"]
+        actor = data.get("updated_by") or data.get("restored_by") or data.get("archived_by") or {}
+        return {"email": actor.get("email") or "Somebody", "at": event["created_at"]}
+    return None

@@ -1,0 +1,128 @@
+"""What the form of a project holds: as it was sent, and what is saved of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import marshmallow as ma
+from werkzeug.datastructures import MultiDict
+
+from app.dashboard.editing.boundary_text import check_boundary
+from app.dashboard.metadata import metadata_texts
+from app.http.etags import entity_tag
+from app.projects.schemas import ProjectCreateSchema, ProjectUpdateSchema
+from app.values.strict_json import JsonInvalid, dumps, loads
+
+_TEXTS: Final = ("name", "external_id", "description")
+_NEW_NAMES: Final = 1  # empty rows for further metadata, besides those that a script adds
+
+
+@dataclass
+class Draft:
+    """A form. ``errors`` has messages by field; ``problems`` are those of the boundary."""
+
+    name: str = ""
+    external_id: str = ""
+    description: str = ""
+    status: str = "active"
+    geometry: str = ""
+    metadata: list[tuple[str, str]] = field(default_factory=list)
+    version: str = ""  # the entity tag of the project as it was when the form was loaded
+    errors: dict[str, list[str]] = field(default_factory=dict)
+    problems: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def metadata_rows(self) -> list[tuple[str, str]]:
+        """The rows of the form: what there is, and empty ones."""
+        return [*self.metadata, *[("", "")] * _NEW_NAMES]
+
+
+def draft_of(record: Mapping[str, Any]) -> Draft:
+    """The form of a project as it is."""
+    geometry = record["geometry"]
+    return Draft(
+        name=record["name"],
+        external_id=record["external_id"] or "",
+        description=record["description"] or "",
+        status=record["status"],
+        geometry="" if geometry is None else dumps(geometry).decode(),
+        metadata=metadata_texts(record["metadata"]),
+        version=version_of(record),
+    )
+
+
+def sent_draft(form: MultiDict[str, str]) -> Draft:
+    """The form as it was sent, without errors yet."""
+    names, values = form.getlist("metadata_name"), form.getlist("metadata_value")
+    pairs = zip(names, values, strict=False)
+    return Draft(
+        name=_text(form, "name"),
+        external_id=_text(form, "external_id"),
+        description=_text(form, "description"),
+        status=form.get("status", "active"),
+        geometry=form.get("geometry", ""),
+        metadata=[(name.strip(), value) for name, value in pairs if name.strip() or value.strip()],
+        version=form.get("version", ""),
+    )
+
+
+def read_draft(draft: Draft, before: Mapping[str, Any] | None) -> dict[str, Any]:
+    """The values to create or update a project with. What is wrong stands in the draft's errors.
+
+    Args:
+        before: the record of the project as it is; None: a new one.
+    """
+    sent: dict[str, Any] = {name: getattr(draft, name) or None for name in _TEXTS}
+    sent["name"] = draft.name
+    sent["metadata"] = _metadata(draft, None if before is None else before["metadata"])
+    schema = ProjectCreateSchema() if before is None else ProjectUpdateSchema()
+    if before is not None and before["status"] != "archived":
+        sent["status"] = draft.status
+    values: dict[str, Any] = {}
+    try:
+        values = schema.load(sent)
+    except ma.ValidationError as error:
+        messages = dict(error.messages_dict)
+        draft.errors |= {name: _flat(found) for name, found in messages.items()}
+    checked = check_boundary(draft.geometry)
+    draft.problems = checked.problems
+    if draft.problems:
+        draft.errors["geometry"] = [problem["message"] for problem in draft.problems]
+    return values | {"geometry": checked.boundary}
+
+
+def version_of(record: Mapping[str, Any]) -> str:
+    """The entity tag of a project, as the API has it."""
+    return entity_tag([dumps(record)])
+
+
+def _text(form: MultiDict[str, str], name: str) -> str:
+    return form.get(name, "").replace("\r\n", "\n").strip()
+
+
+def _metadata(draft: Draft, before: Any) -> dict[str, Any] | None:
+    """The metadata that was sent. A value that was no text is read as JSON again."""
+    known = loads(dumps(before)) if before is not None else {}
+    read: dict[str, Any] = {}
+    for name, text in draft.metadata:
+        if not name:
+            draft.errors["metadata"] = [f"The value {text[:50]!r} needs a name."]
+        elif name in read:
+            draft.errors["metadata"] = [f"The name {name[:50]!r} is there twice."]
+        read[name] = text if isinstance(known.get(name, ""), str) else _json_or_text(text)
+    return read or None
+
+
+def _json_or_text(text: str) -> Any:
+    try:
+        return loads(text.encode())
+    except JsonInvalid:
+        return text
+
+
+def _flat(messages: Any) -> list[str]:
+    if isinstance(messages, dict):
+        return [text for each in messages.values() for text in _flat(each)]
+    return list(messages) if isinstance(messages, list) else [str(messages)]

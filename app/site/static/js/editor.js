@@ -1,0 +1,186 @@
+// The page on which a project is drawn and edited: map, text and form show the same boundary.
+
+import { Boundary } from "./editor/boundary.js";
+import { fieldsOf, fillIn, KeptWork } from "./editor/kept_work.js";
+import { showNeighbors } from "./editor/neighbors.js";
+import { Report } from "./editor/report.js";
+import { toWkt } from "./editor/wkt.js";
+import { differenceLayer } from "./map/difference.js";
+import { ProjectsLayer } from "./map/projects_layer.js";
+import { createMap, mapButton, positionButton } from "./map/map.js";
+import { localizeTimes } from "./times.js";
+import { toast } from "./toasts.js";
+
+const HINTS = {
+  draw: "Click to add corners; double-click, or click the first corner, to finish. Escape cancels.",
+  edit: "Drag a corner to move it, or the dot between two to add one. Right-click a corner to remove it.",
+  drag: "Drag a part to move it.",
+  cut: "Draw the hole: click its corners, double-click to finish. Escape cancels.",
+  remove: "Click the part to remove.",
+};
+const editor = document.querySelector(".editor");
+const { person, project } = editor.dataset;
+const byId = (id) => document.getElementById(id);
+const form = () => byId("editor-form");
+const kept = new KeptWork(person, project);
+
+let map = null;
+let boundary = null;
+let report = null;
+let theirs = null; // the layer of a conflict
+
+function start() {
+  map = createMap(byId("map"));
+  report = new Report(map, project);
+  boundary = new Boundary(map, fromMap, (geometry) => report.check(JSON.stringify(geometry)));
+  new ProjectsLayer(map, "/projects/map?status=active", () => {}, { without: project, isMuted: true }).load();
+  showNeighbors(map, project);
+  mapButton(map, { icon: "trees", label: "Show the whole boundary", run: () => boundary.fit() });
+  positionButton(map, (message) => toast(message, true));
+  map.on("toolchange", showTool);
+  byId("tools").hidden = false;
+  byId("tools").addEventListener("click", useTool);
+  document.addEventListener("keydown", ({ key }) => {
+    if (key === "Escape" && boundary.tool) boundary.use(null);
+  });
+  loadText(true);
+  if (!byId("geometry").value.trim()) showAll();
+}
+
+/** Where the account's other projects are, for a map that has nothing to show yet. */
+async function showAll() {
+  const response = await fetch("/projects/map?zoom=3", { headers: { "X-Requested-With": "fetch" } });
+  if (!response.ok) return;
+  const bounds = window.L.geoJSON(await response.json()).getBounds();
+  if (bounds.isValid()) map.fitBounds(bounds, { padding: [24, 24], maxZoom: 12, animate: false });
+}
+
+function fromMap(geometry) {
+  const text = geometry ? JSON.stringify(geometry) : "";
+  byId("geometry").value = text;
+  report.check(text);
+  showSteps();
+  keep();
+}
+
+/** Show on the map what the text says, if it is a boundary. */
+async function loadText(isFirst = false) {
+  const data = await report.check(byId("geometry").value);
+  if (!data) return;
+  const geometry = drawable(data.geometry);
+  if (isFirst) boundary.begin(geometry);
+  else boundary.set(geometry);
+  boundary.fit();
+}
+
+/** What can be drawn of a geometry: an invalid one too, so that its faults are seen and fixed. */
+function drawable(geometry) {
+  const depth = { Polygon: 2, MultiPolygon: 3 }[geometry?.type];
+  const isRing = (ring) => ring?.length > 3 && ring.every((each) => each?.length > 1 && each.every(Number.isFinite));
+  const rings = depth && Array.isArray(geometry.coordinates) ? geometry.coordinates.flat(depth - 2) : [];
+  return rings.length && rings.every(isRing) ? geometry : null;
+}
+
+function useTool({ target }) {
+  const button = target.closest("button");
+  if (button?.dataset.tool) boundary.use(button.dataset.tool);
+  else if (button?.dataset.step) boundary[button.dataset.step]();
+  showSteps();
+}
+
+function showTool({ tool }) {
+  for (const button of byId("tools").querySelectorAll("[data-tool]")) {
+    button.setAttribute("aria-pressed", String(button.dataset.tool === tool));
+  }
+  byId("tool-hint").hidden = !tool;
+  byId("tool-hint").textContent = HINTS[tool] ?? "";
+  showSteps();
+}
+
+function showSteps() {
+  const isDrawing = boundary.tool === "draw" || boundary.tool === "cut";
+  byId("tools").querySelector("[data-step=undo]").disabled = !boundary.canUndo && !isDrawing;
+  byId("tools").querySelector("[data-step=redo]").disabled = !boundary.canRedo;
+}
+
+function keep() {
+  kept.keep(fieldsOf(form()));
+}
+
+/** Make the form work that is on the page: the first one, or one that came back. */
+function prepareForm() {
+  for (const id of ["add-metadata", "text-tools"]) byId(id).hidden = !map && id === "text-tools";
+  byId("add-metadata").addEventListener("click", () => addRow().querySelector("input").focus());
+  byId("geometry").addEventListener("change", () => map && loadText());
+  byId("text-tools").addEventListener("click", ({ target }) => {
+    const { geometry } = boundary;
+    if (!geometry || !target.dataset.text) return;
+    byId("geometry").value = target.dataset.text === "wkt" ? toWkt(geometry) : JSON.stringify(geometry, null, 1);
+  });
+  form().addEventListener("input", keep);
+  byId("cancel").addEventListener("click", () => kept.drop());
+  byId("take-theirs")?.addEventListener("click", () => kept.drop());
+}
+
+function addRow() {
+  const rows = form().querySelectorAll(".metadata-row");
+  const row = rows[0].cloneNode(true);
+  row.querySelectorAll("input").forEach((input, place) => {
+    input.value = "";
+    input.setAttribute("aria-label", `${place ? "Value" : "Name of value"} ${rows.length + 1}`);
+  });
+  rows[rows.length - 1].after(row);
+  return row;
+}
+
+/** Compare with what somebody else has saved, on the map. */
+async function showConflict() {
+  theirs?.remove();
+  if (!map || !form().querySelector("[data-conflict]")) return;
+  const response = await fetch(`/projects/${project}/boundary`, { headers: { "X-Requested-With": "fetch" } });
+  if (!response.ok) return;
+  const saved = await response.json();
+  if (JSON.stringify(saved) === JSON.stringify(boundary.geometry)) return;
+  theirs = differenceLayer(saved, boundary.geometry).addTo(map);
+  byId("conflict-boundary").hidden = false;
+}
+
+function offerKept() {
+  const found = kept.found;
+  if (!found) return;
+  byId("kept-at").dateTime = found.at;
+  localizeTimes(byId("kept-work"));
+  byId("kept-work").hidden = false;
+  byId("kept-use").addEventListener("click", () => {
+    fillIn(form(), found.fields, addRow);
+    byId("kept-work").hidden = true;
+    if (map) loadText();
+  });
+  byId("kept-drop").addEventListener("click", () => {
+    kept.drop();
+    byId("kept-work").hidden = true;
+  });
+}
+
+document.addEventListener("htmx:before:request", () => kept.submit());
+document.addEventListener("htmx:after:swap", () => {
+  kept.notSaved();
+  prepareForm();
+  if (map) report.check(byId("geometry").value);
+  showConflict();
+  form().querySelector("[role=alert]")?.scrollIntoView({ block: "nearest" });
+});
+document.addEventListener("htmx:response:error", ({ detail }) => {
+  kept.notSaved();
+  const status = detail?.ctx?.response?.status;
+  if (status === 401) toast("You are signed out. Your work is kept in this browser: sign in again, then open this page.", true);
+  else if (status >= 500 || status === 403 || status === 413) toast("This could not be saved. Your work is kept in this browser; try again.", true);
+});
+document.addEventListener("htmx:error", () => {
+  kept.notSaved();
+  toast("No connection. Nothing is lost: your work is kept in this browser. Save again when you are online.", true);
+});
+
+if (byId("map") && window.L?.PM) start();
+prepareForm();
+offerKept();

@@ -1,0 +1,30 @@
+// The projects around, to see and to snap to.
+
+const { L } = window;
+const LEAST_ZOOM = 9; // further out, corners are too close to snap to
+const MOST = 300; // shapes
+
+export function showNeighbors(map, project) {
+  // They are not edited, but drawing snaps to them.
+  const options = { className: "neighbor", pmIgnore: true, snapIgnore: false, interactive: false };
+  const layer = L.geoJSON(null, { ...options, style: options }).addTo(map);
+  let loaded = "";
+  const load = async () => {
+    if (map.getZoom() < LEAST_ZOOM) return;
+    const bbox = map.getBounds().pad(0.1).toBBoxString();
+    if (bbox === loaded) return;
+    loaded = bbox;
+    const response = await fetch(`/projects/map?bbox=${bbox}&zoom=22&status=active`, {
+      headers: { "X-Requested-With": "fetch" },
+    }).catch(() => null);
+    if (!response?.ok || loaded !== bbox) return;
+    const { features } = await response.json();
+    layer.clearLayers();
+    for (const feature of features.slice(0, MOST)) {
+      if (feature.id !== project && feature.geometry.type !== "Point") layer.addData(feature);
+    }
+    layer.eachLayer((each) => each.bringToBack());
+  };
+  map.on("moveend", load);
+  load();
+}

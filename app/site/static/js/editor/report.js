@@ -1,0 +1,121 @@
+// What the server says of the boundary while it is drawn: hectares, faults with their places, overlaps.
+
+const { L } = window;
+const WAIT = 250; // milliseconds after the last change
+const RETRY = 1200;
+const hectares = new Intl.NumberFormat(undefined, { maximumFractionDigits: 2 });
+const small = new Intl.NumberFormat(undefined, { maximumFractionDigits: 4 });
+
+const element = (name, text, className = "") => {
+  const made = document.createElement(name);
+  made.textContent = text;
+  made.className = className;
+  return made;
+};
+
+export const inHectares = (area) => `${(area < 1 ? small : hectares).format(area)} ha`;
+
+export class Report {
+  /** project: the id of the one that is edited, or empty. */
+  constructor(map, project) {
+    this.map = map;
+    this.project = project;
+    this.faults = L.featureGroup().addTo(map);
+    this.timer = null;
+    this.request = null;
+  }
+
+  /** Check a text soon. Resolves with the answer, or with null if another check came first. */
+  check(text) {
+    clearTimeout(this.timer);
+    this.request?.abort();
+    document.getElementById("report").classList.add("is-old");
+    return new Promise((resolve) => {
+      this.timer = setTimeout(() => this._send(text).then(resolve), WAIT);
+    });
+  }
+
+  async _send(text) {
+    this.request = new AbortController();
+    const form = new FormData();
+    form.set("geometry", text);
+    form.set("project_id", this.project);
+    try {
+      const response = await fetch("/projects/check", {
+        method: "POST",
+        body: form,
+        signal: this.request.signal,
+        headers: {
+          "X-Requested-With": "fetch",
+          "X-CSRFToken": document.querySelector("#editor-form [name=csrf_token]").value,
+        },
+      });
+      const answer = await response.json();
+      if (response.ok) {
+        this.show(answer.data, text);
+        return answer.data;
+      }
+      this._say(answer.error.message);
+      if (response.status === 503) this.timer = setTimeout(() => this._send(text), RETRY);
+    } catch (error) {
+      if (error.name !== "AbortError") {
+        this._say("No connection, so the boundary is not checked. Your work is kept in this browser.");
+      }
+    }
+    return null;
+  }
+
+  show(data, text) {
+    const box = document.getElementById("report");
+    box.classList.remove("is-old");
+    this.faults.clearLayers();
+    if (data.problems.length) {
+      const list = element("ul", "", "problems");
+      data.problems.forEach((problem) => list.append(this._fault(problem)));
+      box.replaceChildren(element("p", "This boundary cannot be saved yet:"), list);
+    } else if (data.area_hectares === null) {
+      box.replaceChildren(element("p", text.trim() ? "" : "No boundary yet. Draw it on the map, or paste it below.", "quiet"));
+    } else {
+      box.replaceChildren(element("p", inHectares(data.area_hectares), "area"), ...this._overlaps(data));
+    }
+  }
+
+  _say(message) {
+    const box = document.getElementById("report");
+    box.classList.remove("is-old");
+    box.replaceChildren(element("p", message, "problems"));
+  }
+
+  _fault({ message, coordinates }) {
+    const item = element("li", message);
+    if (!coordinates) return item;
+    const place = [coordinates[1], coordinates[0]];
+    const mark = L.circleMarker(place, { radius: 9, className: "fault", pmIgnore: true, snapIgnore: true });
+    mark.bindTooltip(element("span", message)).addTo(this.faults);
+    const button = element("button", "Show it", "link");
+    button.type = "button";
+    button.addEventListener("click", () => {
+      this.map.setView(place, Math.max(this.map.getZoom(), 15));
+      mark.openTooltip();
+    });
+    item.append(" ", button);
+    return item;
+  }
+
+  _overlaps({ overlaps, complete }) {
+    if (!overlaps.length) {
+      return [element("p", complete ? "Valid, and overlaps with no other project." : "Valid.", "quiet")];
+    }
+    const list = element("ul", "");
+    for (const { project_id: id, name, overlap_hectares: area, share } of overlaps) {
+      const item = element("li", "");
+      const link = element("a", name);
+      link.href = `/projects/${id}`;
+      link.target = "_blank";
+      link.dir = "auto";
+      item.append(link, ` by ${inHectares(area)} (${(share * 100).toFixed(1)} %)`);
+      list.append(item);
+    }
+    return [element("p", "Valid, but overlaps with:", ""), list];
+  }
+}
