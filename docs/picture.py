@@ -1,6 +1,7 @@
 """Draws the picture of the README: the demo's districts with their hectares, and a fault found.
 
-``.venv/bin/python -m docs.picture`` writes ``docs/picture.svg``.
+``.venv/bin/python -m docs.picture`` writes ``app/site/static/images/picture.svg``, which
+the page for strangers shows too.
 """
 
 from __future__ import annotations
@@ -8,14 +9,13 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, Final
 
 from app.geometry import GeometryInvalid, read_boundary
 from config import ROOT
 
 SOURCE: Final = ROOT / "app/demo/districts.geojson"
-TARGET: Final = Path(__file__).with_name("picture.svg")
+TARGET: Final = ROOT / "app/site/static/images/picture.svg"
 _WIDTH, _HEIGHT, _MARGIN = 560, 520, 20  # of the map, in pixels
 _LABELED: Final = 5  # districts, the largest ones
 _BOW_TIE: Final = {

@@ -156,7 +156,7 @@ def _finish_sign_up(token: str) -> Response:
                 break
             person, account = created
             return _sign_in(
-                redirect_to("/", "Welcome. Your account is ready."), person.id, account.id
+                redirect_to("/welcome", "Welcome. Your account is ready."), person.id, account.id
             )
         except IntegrityError:  # the address or the slug has just been taken
             db.session.rollback()

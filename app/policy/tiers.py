@@ -49,6 +49,8 @@ FORMS: Final[dict[str, str]] = {
     "/profile/password": "person",
     "/profile/verify-email": "person",
     "/accounts": "person",
+    "/members/invite": "person",
+    "/welcome/key": "person",
 }
 
 # Requests to /v1 without a valid credential, in a window of their own.

@@ -27,16 +27,10 @@ from app.profile.forms import AccountForm, NameForm, PasswordForm
 from app.security.passwords import hash_password
 from app.site.forms import count_post, form_page
 from app.site.pages import PageBlueprint, instance, redirect_to
-from app.site.signed_in import current_person, sign_in, sign_out, signed_in
+from app.site.signed_in import sign_in, sign_out, signed_in
 from app.values.ids import is_id
 
 bp = PageBlueprint("profile", __name__)
-
-
-@bp.get("/")
-def home() -> Response:
-    """Redirect to the accounts, or to the sign-in page."""
-    return redirect_to("/login" if current_person() is None else "/accounts")
 
 
 @bp.get("/profile")

@@ -1,0 +1,32 @@
+"""The first steps of an account, and which of them are done: as the account's rows say."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from app.auth.principal import Principal
+from app.credentials.service import list_credentials
+from app.dashboard.projects.counts import count_by_status
+from app.members.service import list_members
+
+
+class Steps(NamedTuple):
+    """What has been done."""
+
+    has_projects: bool
+    has_keys: bool
+    has_colleagues: bool
+
+    @property
+    def number_done(self) -> int:
+        return sum(self)
+
+
+def steps_of(principal: Principal) -> Steps:
+    """The steps of the account that somebody works in."""
+    account_id = principal.account_id
+    return Steps(
+        any(count_by_status(account_id).values()),
+        bool(list_credentials(account_id, "api_key")),
+        len(list_members(account_id)) > 1,
+    )

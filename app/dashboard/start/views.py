@@ -1,0 +1,63 @@
+"""``/``, for strangers and others, and the first steps of a new account."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from flask import Response
+
+from app.auth.principal import Principal
+from app.credentials.service import create_credential
+from app.dashboard.projects.counts import count_by_status
+from app.dashboard.start.steps import steps_of
+from app.db.transactions import transaction
+from app.http.urls import absolute_url
+from app.policy.permissions import expand, role_permissions
+from app.site.forms import count_post
+from app.site.pages import PageBlueprint, page, redirect_to
+from app.site.signed_in import current_person, of_account
+
+bp = PageBlueprint("start", __name__)
+
+_KEY_NAME: Final = "First key"
+_KEY_PERMISSIONS: Final = ("projects:write", "assets:write")
+
+
+@bp.get("/")
+def home() -> Response:
+    """What Canopy is, for strangers; others are led to their projects."""
+    person = current_person()
+    if person is None:
+        return page("start/stranger.html")
+    if person.account_id is None:
+        return redirect_to("/accounts")
+    may_write = "projects:write" in expand(role_permissions(person.role))
+    is_new = not any(count_by_status(person.account_id).values())
+    return redirect_to("/welcome" if is_new and may_write else "/projects")
+
+
+@bp.get("/welcome")
+@of_account("projects:read")
+def welcome(principal: Principal) -> Response:
+    """The first steps: a project, a key, a colleague."""
+    return _welcome(principal)
+
+
+@bp.post("/welcome/key")
+@of_account("admin")
+def make_key(principal: Principal) -> Response:
+    """Create an API key, which is shown once, in lines that work."""
+    count_post()
+    with transaction():
+        _, secret = create_credential(
+            principal.account_id,
+            kind="api_key",
+            name=_KEY_NAME,
+            permissions=_KEY_PERMISSIONS,
+            created_by=principal.user_id,
+        )
+    return _welcome(principal, secret=secret, address=absolute_url(""))
+
+
+def _welcome(principal: Principal, **values: Any) -> Response:
+    return page("start/welcome.html", principal=principal, steps=steps_of(principal), **values)
