@@ -86,7 +86,7 @@ def test_fifteen_people_behind_one_address_sign_in_at_once(app: Flask, address: 
     """A training of an organisation, whose network has one address."""
     people = [owner(app) for _ in range(15)]
     pages = [post(app, "/login", address, email=each, password=OWNERS_PASSWORD) for each in people]
-    assert [(page.status, page.path) for page in pages] == [(200, "/accounts")] * 15
+    assert [(page.status, page.path) for page in pages] == [(200, "/welcome")] * 15
 
 
 def test_guesses_at_one_password_are_stopped(app: Flask, address: str) -> None:
@@ -180,7 +180,7 @@ def test_a_form_with_a_token_counts_by_the_token(app: Flask, address: str) -> No
     path = link_in(mails_to(app, email)[-1]).removeprefix(app.config["SETTINGS"].public_url)
     found = [post(app, path, address, password="short").status for _ in range(6)]
     assert found == [422] * 5 + [429]
-    assert post(app, path, Browser.address(), password=PASSWORD).path == "/accounts"
+    assert post(app, path, Browser.address(), password=PASSWORD).path == "/welcome"
 
 
 def test_a_button_with_a_token_is_limited_too(

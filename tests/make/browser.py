@@ -37,7 +37,9 @@ class Page(HTMLParser):
         self.words: list[str] = []
         self.links: list[str] = []
         self._inside: Form | None = None
-        self.feed(response.get_data(as_text=True))
+        self._text = ""  # the name of the field of several lines that is being read
+        if response.mimetype == "text/html":
+            self.feed(response.get_data(as_text=True))
 
     @property
     def text(self) -> str:
@@ -65,12 +67,18 @@ class Page(HTMLParser):
             self._inside.buttons.append(values)
         elif tag == "input" and self._inside is not None and _is_sent(values):
             self._inside.fields[values["name"]] = values.get("value", "")
+        elif tag == "textarea" and self._inside is not None:
+            self._text = values["name"]
 
     def handle_endtag(self, tag: str) -> None:
         if tag == "form":
             self._inside = None
+        elif tag == "textarea":
+            self._text = ""
 
     def handle_data(self, data: str) -> None:
+        if self._text and self._inside is not None:
+            self._inside.fields[self._text] = data
         self.words.append(data)
 
 
@@ -120,7 +128,7 @@ class Browser:
                 data[button["name"]] = press
         return self._open("POST", form.action or self.page.path, follow=follow, data=data)
 
-    def send(self, path: str, headers: dict[str, str] | None = None, **fields: str) -> Page:
+    def send(self, path: str, headers: dict[str, str] | None = None, **fields: Any) -> Page:
         """A post that no form of ours made."""
         return self._open("POST", path, follow=False, data=fields, headers=headers or {})
 
@@ -142,20 +150,22 @@ class Browser:
 def sign_up(
     app: Flask, email: str, *, name: str = "Jo Hazel", account: str = "Hazel Woods"
 ) -> Browser:
-    """The browser of a person who has just signed up."""
+    """The browser of a person who has just signed up, and looks at their accounts."""
     browser = Browser(app)
     browser.get("/register")
     browser.submit(name=name, email=email, password=PASSWORD, account_name=account)
     browser.get(link_in(mails_to(app, email)[-1]))
     page = browser.submit(password=PASSWORD)
-    assert page.path == "/accounts", page.text
+    assert page.path == "/welcome", page.text
+    browser.get("/accounts")
     return browser
 
 
 def sign_in(app: Flask, email: str, password: str = PASSWORD) -> Browser:
-    """The browser of a person who has just signed in."""
+    """Likewise of one who has just signed in."""
     browser = Browser(app)
     browser.get("/login")
     page = browser.submit(email=email, password=password)
-    assert page.path == "/accounts", page.text
+    assert page.path in ("/accounts", "/projects", "/welcome"), page.text
+    browser.get("/accounts")
     return browser

@@ -45,7 +45,7 @@ def test_the_link_is_in_the_folder_as_the_page_says(app: Flask, email: str) -> N
         browser.get("/register")
         browser.submit(**FIELDS, email=email)
         browser.get(link_in(mails_to(made, email)[-1]))
-        assert browser.submit(password=PASSWORD).path == "/accounts"
+        assert browser.submit(password=PASSWORD).path == "/welcome"
 
 
 def test_the_profile_says_so_too(app: Flask, email: str) -> None:

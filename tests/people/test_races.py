@@ -109,7 +109,7 @@ def test_changing_the_password_does_not_invalidate_a_reset_link(app: Flask, emai
     thief.get("/profile")
     thief.submit("/profile/password", password=PASSWORD, new_password="what a thief would take")
     owner.get(link)
-    assert owner.submit(password=NEW).path == "/accounts"
+    assert owner.submit(password=NEW).path == "/welcome"
     assert thief.get("/profile").title == "Sign in"
 
 

@@ -29,7 +29,7 @@ def test_a_forgotten_password_is_reset_by_mail(app: Flask, email: str) -> None:
     link = link_in(mails_to(app, email)[-1])
     browser.get(link)
     page = browser.submit(password=NEW)
-    assert page.path == "/accounts"
+    assert page.path == "/welcome"
     assert "Password changed" in page.text
     assert elsewhere.get("/profile").title == "Sign in"
     assert sign_in(app, email, NEW)
@@ -100,7 +100,7 @@ def test_a_weak_password_is_rejected_and_the_link_stays_valid(app: Flask, email:
     browser.submit(email=email)
     browser.get(link_in(mails_to(app, email)[-1]))
     assert browser.submit(password="password123").status == 422
-    assert browser.submit(password=NEW).path == "/accounts"
+    assert browser.submit(password=NEW).path == "/welcome"
 
 
 def test_no_mail_is_sent_to_an_unknown_address(app: Flask) -> None:

@@ -126,7 +126,7 @@ def test_a_stranger_does_not_lock_out_a_known_browser(app: Flask, email: str) ->
     assert status(attempt(app, email, PASSWORD)) == 429
     attempt(app, email, PASSWORD, own)
     assert own.page is not None
-    assert own.page.path == "/accounts"
+    assert own.page.path == "/welcome"
 
 
 def test_a_known_browser_is_throttled_too(app: Flask, email: str) -> None:

@@ -49,9 +49,9 @@ def test_a_person_signs_up_and_has_an_account(app: Flask) -> None:
     assert "Birch Hill" in text_of(message)
     browser.get(link_in(message))
     page = browser.submit(password=PASSWORD)
-    assert page.path == "/accounts"
+    assert page.path == "/welcome"
     assert "Birch Hill" in page.text
-    assert "owner" in page.text
+    assert "owner" in browser.get("/accounts").text
     assert "confirmed" in browser.get("/profile").text
 
 
@@ -178,7 +178,7 @@ def test_a_link_works_once_and_within_a_day(app: Flask, monkeypatch: pytest.Monk
     monkeypatch.setattr(clock, "now", lambda: moment + SIGN_UP_LIFE - timedelta(minutes=1))
     browser = Browser(app)
     browser.get(link)
-    assert browser.submit(password=PASSWORD).path == "/accounts"
+    assert browser.submit(password=PASSWORD).path == "/welcome"
     assert Browser(app).get(link).title == "This link has expired or was already used"
 
 

@@ -45,11 +45,6 @@ def test_pages_require_sign_in(app: Flask, path: str) -> None:
     assert Browser(app).get(path).title == "Sign in"
 
 
-def test_the_home_page_redirects(app: Flask, browser: Browser) -> None:
-    assert browser.get("/").path == "/accounts"
-    assert Browser(app).get("/").path == "/login"
-
-
 def test_a_name_is_changed(browser: Browser) -> None:
     browser.get("/profile")
     page = browser.submit("/profile/name", name="  Rowan Alder ")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from wtforms import SelectField
+from wtforms.fields.choices import SelectChoice
 
 from app.members.service import INVITED_ROLES
 from app.site.fields import email_field
@@ -17,4 +18,4 @@ _WORDS = {
 
 class InviteForm(PageForm):
     email = email_field(autocomplete="off")
-    role = SelectField("Role", choices=[(name, _WORDS[name]) for name in INVITED_ROLES])
+    role = SelectField("Role", choices=[SelectChoice(name, _WORDS[name]) for name in INVITED_ROLES])

@@ -1,0 +1,1 @@
+"""The pages on which people work on their forests."""

@@ -1,0 +1,40 @@
+"""People of an account, each with a browser in which they are signed in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from app.auth.sessions import start_session
+from app.db.extensions import db
+from tests.make import Browser, Client, make_member
+from tests.make.browser import Page
+
+
+def browser_of(client: Client, role: str = "owner") -> Browser:
+    """The browser of a member with this role; for owners of the one who made the account."""
+    user_id = client.owner_id if role == "owner" else make_member(client, role).id
+    return signed_in_browser(client, user_id)
+
+
+def signed_in_browser(client: Client, user_id: str) -> Browser:
+    """A browser in which somebody is signed in and works in the account."""
+    with client.app.app_context():
+        token = start_session(user_id, client.account_id, address="", browser="")
+        db.session.commit()
+    browser = Browser(client.app)
+    browser.client.set_cookie("canopy_session", token)
+    return browser
+
+
+def post(browser: Browser, path: str, headers: dict[str, str] | None = None, **fields: Any) -> Page:
+    """A post with the token of the browser's forms."""
+    token = browser.get("/profile").form("/logout").fields
+    return browser.send(path, headers, **token, **fields)
+
+
+def json_of(browser: Browser, path: str, **headers: str) -> Any:
+    """What a script of a page reads."""
+    given = {"X-Requested-With": "fetch", "Accept": "*/*"} | headers
+    response = browser.get(path, follow=False, headers=given).response
+    assert response.status_code == 200, response.get_data(as_text=True)
+    return response.get_json(force=True)
