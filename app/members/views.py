@@ -46,7 +46,7 @@ def _join(token: str, found: Any, session_id: str) -> Response:
         return page("members/dead_invitation.html", 404, life=INVITATION_LIFE)
     switch_account(session_id, joined.account_id)
     db.session.commit()
-    return redirect_to("/accounts", f"You have joined {found.account_name}.")
+    return redirect_to("/projects", f"You have joined {found.account_name}.")
 
 
 def _join_new(token: str, found: Any, form: JoinForm) -> Response:
@@ -57,7 +57,7 @@ def _join_new(token: str, found: Any, form: JoinForm) -> Response:
     if joined is None:
         db.session.rollback()
         return page("members/dead_invitation.html", 404, life=INVITATION_LIFE)
-    response = redirect_to("/accounts", f"Welcome. You have joined {found.account_name}.")
+    response = redirect_to("/projects", f"Welcome. You have joined {found.account_name}.")
     sign_in(response, joined.user_id, joined.account_id)
     db.session.commit()
     return response

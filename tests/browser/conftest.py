@@ -16,17 +16,19 @@ from email.message import EmailMessage
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page
 
 from config import ROOT
 from tests.browser.chromium import NoBrowser, chromium
 from tests.conftest import CHEAP_PASSWORDS
 from tests.mail.servers import Inbox, free_port, smtp_server
+from tests.make.browser import PASSWORD
 from tests.make.mails import link_in
 from tests.node import skip
 
 START_SECONDS = 60
 MAIL_SECONDS = 20
+_people = itertools.count(1)
 _addresses = itertools.count(13 << 24 | 1)  # 13.0.0.1
 
 
@@ -128,7 +130,16 @@ class Visitor:
             extra_http_headers={"X-Forwarded-For": self.address},
             **options,  # type: ignore[arg-type]
         )
+        self.faults: list[str] = []
+        self.context.on("console", self._complain)
+        self.context.on("weberror", lambda error: self.faults.append(str(error.error)))
         self.page: Page = self.context.new_page()
+
+    def _complain(self, message: ConsoleMessage) -> None:
+        """Note an error of the console, but for error pages, which are expected."""
+        is_meant = "the server responded with a status of" in message.text
+        if message.type in ("error", "warning") and not is_meant:
+            self.faults.append(f"{message.page and message.page.url}: {message.text}")
 
     def move(self) -> None:
         """Come from another address from now on: those who post often are limited."""
@@ -149,9 +160,19 @@ class Visitor:
         """Press a button of the page by what it says."""
         self.page.get_by_role("button", name=button, exact=True).click()
 
+    def choose(self, menu: str, item: str) -> None:
+        """Open a menu of the navigation, such as ``You``, and choose something in it."""
+        button = self.page.locator(f"nav button[aria-label^='{menu}']")
+        if not button.is_visible():  # on a phone, all menus are open in one
+            self.page.get_by_role("button", name="Menu", exact=True).click()
+        else:
+            button.click()
+        self.page.locator("nav .menu").get_by_text(item, exact=True).click()
+
     def leave(self) -> None:
-        """Look no more."""
+        """Look no more. Nothing must have gone wrong in the browser until then."""
         self.context.close()
+        assert self.faults == []
 
     @property
     def heading(self) -> str:
@@ -160,6 +181,33 @@ class Visitor:
     @property
     def path(self) -> str:
         return self.page.url.removeprefix(self.instance.url)
+
+
+@pytest.fixture
+def forester(chrome: Browser, instance: Instance) -> Iterator[Visitor]:
+    """Somebody who has just signed up, with an account of their own, and scripts turned on."""
+    made = Visitor(chrome, instance, viewport={"width": 1280, "height": 800})
+    sign_up(made, new_address(instance))
+    yield made
+    made.leave()
+
+
+def new_address(instance: Instance) -> str:
+    """An email address that nobody has."""
+    return f"person-{next(_people)}-{id(instance)}@example.org"
+
+
+def sign_up(visitor: Visitor, email: str, account: str = "Hazel Woods") -> None:
+    """Sign a person up, ending on the first steps of their account."""
+    visitor.go("/register")
+    visitor.fill(name="Jo Hazel", email=email, password=PASSWORD, account_name=account)
+    visitor.press("Sign up")
+    assert visitor.heading == "Check your email"
+    visitor.go(visitor.instance.link_to(email))
+    visitor.fill(password=PASSWORD)
+    visitor.press("Create account")
+    assert visitor.path == "/welcome"
+    visitor.move()
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ from urllib.parse import urlencode
 from playwright.sync_api import Browser
 
 from tests.browser.conftest import Instance, Visitor
+from tests.browser.forest_scenes import forests
 from tests.make.browser import PASSWORD
 
 _numbers = itertools.count(1)
@@ -23,6 +24,7 @@ def scenes(chrome: Browser, instance: Instance, **options: Any) -> Iterator[tupl
     visitor = Visitor(chrome, instance, **options)
     try:
         yield from _before_signing_in(visitor, email)
+        yield from forests(visitor)
         yield from _own_pages(visitor, f"Hazel Woods {number}")
         slug = visitor.go("/accounts").locator("main li code").first.inner_text()
         other = Visitor(chrome, instance, **options)
@@ -38,6 +40,8 @@ def scenes(chrome: Browser, instance: Instance, **options: Any) -> Iterator[tupl
 
 
 def _before_signing_in(visitor: Visitor, email: str) -> Iterator[tuple[str, Visitor]]:
+    visitor.go("/")
+    yield "stranger", visitor
     visitor.go("/register")
     yield "sign up", visitor
     visitor.fill(email="nobody", password="password123", account_slug="Hazel Woods")
@@ -56,7 +60,7 @@ def _before_signing_in(visitor: Visitor, email: str) -> Iterator[tuple[str, Visi
     yield "finish sign up with error", visitor
     visitor.fill(password=PASSWORD)
     visitor.press("Create account")
-    yield "accounts after sign up", visitor
+    yield "first steps", visitor
     visitor.go(link)
     yield "dead link of sign up", visitor
     visitor.move()
@@ -101,7 +105,7 @@ def _invitation(
     yield "invitation with errors", other
     other.fill(name="Kim Alder", password=PASSWORD)
     other.press("Join")
-    yield "accounts after joining", other
+    yield "projects of a viewer", other
     other.go(link)
     yield "dead invitation", other
 
@@ -142,7 +146,7 @@ def _errors(visitor: Visitor) -> Iterator[tuple[str, Visitor]]:
 def _back_again(visitor: Visitor, email: str) -> Iterator[tuple[str, Visitor]]:
     visitor.go("/profile")
     visitor.move()
-    visitor.press("Sign out")
+    visitor.choose("You", "Sign out")
     yield "sign in", visitor
     visitor.fill(email=email, password="not that one")
     visitor.press("Sign in")

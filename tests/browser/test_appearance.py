@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page
+from playwright.sync_api import Browser, Page
 
 from tests.browser.conftest import Instance
 from tests.browser.scenes import scenes
@@ -28,16 +28,8 @@ def test_every_page_is_accessible(
     faults: list[str] = []
     seen: dict[str, Page] = {}
 
-    def complain(message: ConsoleMessage) -> None:
-        """Collect console errors, except those for error pages, which are expected."""
-        is_meant = "the server responded with a status of" in message.text
-        if message.type in ("error", "warning") and not is_meant:
-            faults.append(f"after {list(seen)[-1]}: {message.text}")
-
     for name, visitor in scenes(chrome, instance, color_scheme=scheme, viewport=viewport):
         page = visitor.page
-        if page not in seen.values():
-            page.on("console", complain)
         seen[name] = page
         page.wait_for_load_state()  # with its stylesheet
         page.evaluate(axe)

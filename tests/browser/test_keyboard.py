@@ -46,6 +46,12 @@ def press(visitor: Visitor, name: str) -> None:
         visitor.page.keyboard.press("Enter")
 
 
+def open_menu(visitor: Visitor, name: str) -> None:
+    """Focus the button of a menu and open it; the next Tab is inside."""
+    reach(visitor, name)
+    visitor.page.keyboard.press("Enter")
+
+
 @pytest.mark.slow
 def test_every_flow_by_keyboard(visitor: Visitor, instance: Instance) -> None:
     email = f"keys-{next(_numbers)}-{id(instance)}@example.org"
@@ -56,14 +62,16 @@ def test_every_flow_by_keyboard(visitor: Visitor, instance: Instance) -> None:
     visitor.go(instance.link_to(email))
     write(visitor, The_password_you_chose=PASSWORD)
     press(visitor, "Create account")
-    assert visitor.path == "/accounts"
+    assert visitor.path == "/welcome"
+    visitor.go("/accounts")
 
     reach(visitor, "Create another account")
     visitor.page.keyboard.press("Enter")
     write(visitor, Account_name="Second Wood")
     press(visitor, "Create account")
     slug = visitor.page.locator("main li code").first.inner_text()
-    press(visitor, "Jo")
+    open_menu(visitor, "You, Jo")
+    press(visitor, "Profile")
     write(visitor, Your_name="Jo Alder")
     press(visitor, "Save")
     assert visitor.page.get_by_role("status").inner_text() == "Name saved."
@@ -89,7 +97,8 @@ def test_every_flow_by_keyboard(visitor: Visitor, instance: Instance) -> None:
     assert visitor.page.get_by_role("status").inner_text() == "Access revoked."
 
     visitor.move()
+    open_menu(visitor, "You, Jo Alder")
     press(visitor, "Sign out")
     write(visitor, Email=email, Password=PASSWORD)
     press(visitor, "Sign in")
-    assert visitor.path == "/accounts"
+    assert visitor.path == "/welcome"

@@ -8,28 +8,11 @@ import json
 import pytest
 from playwright.sync_api import Browser
 
-from tests.browser.conftest import Instance, Visitor
+from tests.browser.conftest import Instance, Visitor, new_address, sign_up
 from tests.make.browser import PASSWORD
 
 _numbers = itertools.count(1)
 NEW = "lichen on the north side"
-
-
-def new_address(instance: Instance) -> str:
-    return f"person-{next(_numbers)}-{id(instance)}@example.org"
-
-
-def sign_up(visitor: Visitor, email: str, account: str = "Hazel Woods") -> None:
-    """Sign a person up, ending on the page of their accounts."""
-    visitor.go("/register")
-    visitor.fill(name="Jo Hazel", email=email, password=PASSWORD, account_name=account)
-    visitor.press("Sign up")
-    assert visitor.heading == "Check your email"
-    visitor.go(visitor.instance.link_to(email))
-    visitor.fill(password=PASSWORD)
-    visitor.press("Create account")
-    assert visitor.path == "/accounts"
-    visitor.move()
 
 
 def sign_in(visitor: Visitor, email: str, password: str = PASSWORD) -> None:
@@ -49,11 +32,11 @@ def api_key(instance: Instance, account: str) -> str:
 def test_signing_up_out_and_in(visitor: Visitor, instance: Instance) -> None:
     email = new_address(instance)
     sign_up(visitor, email)
-    assert "Hazel Woods" in visitor.page.locator("main").inner_text()
-    visitor.press("Sign out")
+    assert "Hazel Woods" in visitor.go("/accounts").locator("main").inner_text()
+    visitor.choose("You", "Sign out")
     assert visitor.path == "/login"
     sign_in(visitor, email)
-    assert visitor.path == "/accounts"
+    assert visitor.path == "/welcome"
     visitor.go("/profile")
     assert "confirmed" in visitor.page.locator("main").inner_text()
 
@@ -61,14 +44,14 @@ def test_signing_up_out_and_in(visitor: Visitor, instance: Instance) -> None:
 def test_resetting_a_forgotten_password(visitor: Visitor, instance: Instance) -> None:
     email = new_address(instance)
     sign_up(visitor, email)
-    visitor.press("Sign out")
+    visitor.choose("You", "Sign out")
     visitor.page.get_by_role("link", name="Forgot your password?").click()
     visitor.fill(email=email)
     visitor.press("Email me a link")
     visitor.go(instance.link_to(email, 2))
     visitor.fill(password=NEW)
     visitor.press("Set password")
-    assert visitor.path == "/accounts"
+    assert visitor.path == "/welcome"
     assert "changed" in str(instance.mail_to(email, 3)["Subject"]).lower()
 
 
@@ -77,7 +60,7 @@ def test_a_new_person_is_invited_and_joins(
 ) -> None:
     owner, guest = new_address(instance), new_address(instance)
     sign_up(visitor, owner, account=f"Grove {next(_numbers)} of {id(instance)}")
-    slug = visitor.page.locator("main code").first.inner_text()
+    slug = visitor.go("/accounts").locator("main code").first.inner_text()
     response = visitor.context.request.post(
         f"{instance.url}/v1/account/members/invite",
         headers={"Authorization": f"Bearer {api_key(instance, slug)}"},
@@ -88,7 +71,8 @@ def test_a_new_person_is_invited_and_joins(
     other.go(instance.link_to(guest))
     other.fill(name="Guest", password=PASSWORD)
     other.press("Join")
-    assert other.path == "/accounts"
+    assert other.path == "/projects"
+    other.go("/accounts")
     assert "You are a viewer" in other.page.locator("main").inner_text()
     other.leave()
 

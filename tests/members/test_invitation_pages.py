@@ -37,7 +37,7 @@ def test_a_new_person_sets_a_password(app: Flask, client: Client, email: str) ->
     browser = Browser(app)
     assert email in browser.get(invite(client, email)).text
     page = browser.submit(name="Willow Reed", password=PASSWORD)
-    assert page.path == "/accounts"
+    assert page.path == "/projects"
     assert "You are an editor" in page.text
     assert sign_in(app, email)
     assert members(client)[email]["name"] == "Willow Reed"
@@ -54,7 +54,7 @@ def test_invalid_input_is_rejected_and_the_link_stays_valid(
     browser = Browser(app)
     browser.get(invite(client, email))
     assert browser.submit(name=name, password=password).status == 422
-    assert browser.submit(name="Willow", password=PASSWORD).path == "/accounts"
+    assert browser.submit(name="Willow", password=PASSWORD).path == "/projects"
 
 
 def test_a_signed_in_person_joins_with_one_click(app: Flask, client: Client, email: str) -> None:

@@ -119,7 +119,7 @@ def test_an_invitation_leads_a_new_person_in(invited: Flask, email: str) -> None
     assert invite(client, email).status_code == 201
     browser = Browser(invited)
     browser.get(link_in(mails_to(invited, email)[-1]))
-    assert browser.submit(name="Ada", password=PASSWORD).path == "/accounts"
+    assert browser.submit(name="Ada", password=PASSWORD).path == "/projects"
     assert sign_in(invited, email)
 
 
@@ -152,7 +152,7 @@ def test_the_operator_adds_new_people_to_a_closed_instance(closed: Flask, email:
     make_invited(client, email=email)  # as the operator
     browser = Browser(closed)
     browser.get(f"/invitations/{invitation_token(client, email)}")
-    assert browser.submit(name="Ada", password=PASSWORD).path == "/accounts"
+    assert browser.submit(name="Ada", password=PASSWORD).path == "/projects"
     assert make_member(client).client.get("/v1/account").status_code == 200
 
 

@@ -1,0 +1,120 @@
+"""The pages on which people work on their forests, in all their states."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from tests.browser.conftest import Visitor
+from tests.make.geometry import multi_square, square
+
+Scene = tuple[str, Visitor]
+_HOSTILE = ('<b>Bold</b> & "quoted"', "مشروع الغابة القديمة", "Unbroken" * 25)
+_BOW_TIE = "POLYGON((10 50, 10.1 50.1, 10.1 50, 10 50.1, 10 50))"
+
+
+def forests(visitor: Visitor) -> Iterator[Scene]:
+    """Yield each scene's name, and the visitor, who has an account without projects."""
+    visitor.go("/projects")
+    yield "projects, none", visitor
+    visitor.go("/projects/new")
+    settle(visitor)
+    yield "new project", visitor
+    visitor.page.locator(".as-text summary").click()
+    visitor.page.locator("#geometry").fill(_BOW_TIE)
+    visitor.page.locator("#save").click()
+    visitor.page.locator("[aria-invalid]").first.wait_for()
+    settle(visitor)
+    yield "new project with errors", visitor
+    project = _projects(visitor)
+    yield from _lists(visitor)
+    yield from _project(visitor, project)
+    visitor.go("/members")
+    visitor.fill(email="nobody")
+    visitor.press("Send the invitation")
+    yield "members with error", visitor
+    visitor.go("/welcome")
+    visitor.press("Create a key")
+    yield "first steps with a key", visitor
+
+
+def settle(visitor: Visitor) -> None:
+    """Wait until maps have drawn what they load, where there are scripts."""
+    visitor.page.wait_for_load_state("networkidle")
+    visitor.page.wait_for_timeout(300)
+
+
+def create(visitor: Visitor, **fields: str) -> str:
+    """Create a project by the form of its page. Returns the path of its own page."""
+    visitor.go("/projects/new")
+    page = visitor.page
+    page.locator("#name").fill(fields.pop("name"))
+    if "geometry" in fields and not page.locator("#geometry").is_visible():
+        page.locator(".as-text summary").click()
+    if fields.keys() - {"geometry"}:
+        page.locator(".more-fields summary").click()
+    for name, text in fields.items():
+        page.locator(f"#{name}").fill(text)
+    page.locator("#save").click()
+    page.wait_for_url("**/projects/proj_*")
+    return visitor.path
+
+
+def _projects(visitor: Visitor) -> str:
+    """Make several projects. Returns the path of one that has everything."""
+    for number, name in enumerate(_HOSTILE):
+        create(visitor, name=name, geometry=json.dumps(square(10 + number / 2, 50.5)))
+    return create(
+        visitor,
+        name="Hazel dell",
+        external_id="HD-17",
+        description="Beside the river.\nPlanted in 1998.",
+        geometry=json.dumps(multi_square((10.05, 50.55), (10.4, 50.7), size=0.2)),
+    )
+
+
+def _lists(visitor: Visitor) -> Iterator[Scene]:
+    visitor.go("/projects")
+    settle(visitor)
+    yield "projects", visitor
+    visitor.page.locator("input[name=ids]").first.check()
+    yield "projects, one selected", visitor
+    visitor.go("/projects?search=nothing+like+it")
+    settle(visitor)
+    yield "projects, nothing found", visitor
+
+
+def _project(visitor: Visitor, path: str) -> Iterator[Scene]:
+    page = visitor.go(path)
+    settle(visitor)
+    yield "project", visitor
+    visitor.go(f"{path}/edit")
+    settle(visitor)
+    yield "edit project", visitor
+    other = visitor.context.new_page()
+    other.goto(f"{visitor.instance.url}{path}/edit")
+    other.wait_for_load_state("networkidle")
+    other.locator("#description").fill("Changed by somebody else.")
+    other.locator("#geometry").evaluate("(e, text) => (e.value = text)", json.dumps(square()))
+    other.locator("#save").click()
+    other.wait_for_url(f"**{path}")
+    other.close()
+    page.locator("#name").fill("Hazel valley")
+    page.locator("#save").click()
+    page.locator("[data-conflict]").wait_for()
+    settle(visitor)
+    yield "edit project, conflict", visitor
+    visitor.go(path)
+    settle(visitor)
+    yield "project with a history", visitor
+    if page.locator("[data-show-boundary]").first.is_visible():
+        page.locator("[data-show-boundary]").first.click()
+        page.locator("#difference-note button").wait_for()
+        settle(visitor)
+        yield "project with a difference", visitor
+        page.locator("#difference-note button").click()
+    visitor.press("Archive")
+    page.get_by_role("button", name="Delete…").click()
+    yield "project, to be deleted", visitor
+    visitor.press("Keep it")
+    visitor.press("Restore")

@@ -1,0 +1,222 @@
+"""Projects on the map, drawn and edited, in a real browser."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import Visitor
+from tests.browser.forest_scenes import create, settle
+from tests.make.geometry import square
+
+
+def hectares(page: Page) -> float:
+    """The area that is shown while drawing."""
+    area = page.locator("#report .area")
+    expect(area).to_be_visible()
+    return float(re.sub(r"[^\d.]", "", area.inner_text()))
+
+
+def click_map(page: Page, *places: tuple[int, int]) -> None:
+    """Click places of the map, in pixels from its corner."""
+    for x, y in places:
+        page.locator("#map").click(position={"x": x, "y": y})
+        page.wait_for_timeout(320)  # else two clicks are a double-click
+
+
+def geometry_of(page: Page) -> dict[str, object]:
+    found: dict[str, object] = json.loads(page.locator("#geometry").input_value())
+    return found
+
+
+def test_from_sign_up_to_the_first_project_by_drawing(forester: Visitor) -> None:
+    page = forester.page
+    page.get_by_role("link", name="Draw it").click()
+    page.get_by_label("Name", exact=True).fill("First wood")
+    page.get_by_role("button", name="Draw", exact=True).click()
+    click_map(page, (300, 200), (500, 210), (480, 400))
+    assert hectares(page) > 0  # while drawing
+    click_map(page, (310, 390), (300, 200))
+    drawn = hectares(page)
+    assert geometry_of(page)["type"] == "Polygon"
+    forester.press("Create project")
+    page.wait_for_url("**/projects/proj_*")
+    assert forester.heading == "First wood"
+    shown = float(re.sub(r"[^\d.]", "", page.locator(".big").inner_text()))
+    assert shown == pytest.approx(drawn, rel=1e-6)
+    forester.go("/projects")
+    expect(page.locator(".project-list li")).to_have_count(1)
+
+
+def test_holes_parts_undo_and_redo(forester: Visitor) -> None:
+    page = forester.page
+    forester.go("/projects/new")
+    settle(forester)
+    tools = page.locator("#tools")
+    tools.get_by_label("Draw", exact=True).click()
+    click_map(page, (200, 150), (600, 150), (600, 500), (200, 500), (200, 150))
+    whole = hectares(page)
+    tools.get_by_label("Cut a hole").click()
+    click_map(page, (300, 250), (400, 250), (400, 350), (300, 250))
+    expect(page.locator("#report .area")).not_to_have_text(re.compile(f"{whole:,.2f}"))
+    assert len(geometry_of(page)["coordinates"]) == 2  # type: ignore[arg-type]
+    assert hectares(page) < whole
+    tools.get_by_label("Undo").click()
+    assert len(geometry_of(page)["coordinates"]) == 1  # type: ignore[arg-type]
+    tools.get_by_label("Redo").click()
+    assert len(geometry_of(page)["coordinates"]) == 2  # type: ignore[arg-type]
+    tools.get_by_label("Draw", exact=True).click()
+    click_map(page, (650, 200), (720, 200), (720, 300), (650, 200))
+    assert geometry_of(page)["type"] == "MultiPolygon"
+    tools.get_by_label("Remove a part").click()
+    page.locator("#map").click(position={"x": 710, "y": 220})
+    assert geometry_of(page)["type"] == "Polygon"
+
+
+def test_a_fault_is_marked_where_it_is_and_mended(forester: Visitor) -> None:
+    page = forester.page
+    forester.go("/projects/new")
+    page.locator("#name").fill("Crossed")
+    page.locator(".as-text summary").click()
+    text = page.locator("#geometry")
+    text.fill("POLYGON((10 50, 10.1 50.1, 10.1 50, 10 50.1, 10 50))")
+    text.blur()
+    expect(page.locator("#report .problems")).to_contain_text("must not cross or touch itself")
+    expect(page.locator("path.fault")).to_have_count(1)
+    forester.press("Create project")
+    expect(page.locator("#editor-form [role=alert]")).to_be_visible()
+    page.locator("#geometry").fill("POLYGON((10 50, 10.1 50, 10.1 50.1, 10 50.1, 10 50))")
+    page.locator("#geometry").blur()
+    assert hectares(page) > 7_000
+    expect(page.locator("path.fault")).to_have_count(0)
+    forester.press("Create project")
+    page.wait_for_url("**/projects/proj_*")
+
+
+def test_a_conflict_is_shown_with_the_difference(forester: Visitor) -> None:
+    path = create(forester, name="Disputed", geometry=json.dumps(square()))
+    page = forester.go(f"{path}/edit")
+    settle(forester)
+    other = forester.context.new_page()
+    other.goto(f"{forester.instance.url}{path}/edit")
+    other.wait_for_load_state("networkidle")
+    other.locator(".as-text summary").click()
+    other.locator("#geometry").fill(json.dumps(square(size=0.2)))
+    other.locator("#geometry").blur()
+    other.get_by_role("button", name="Save").click()
+    other.wait_for_url(f"**{path}")
+    other.close()
+    page.locator("#name").fill("Mine")
+    forester.press("Save")
+    conflict = page.locator("[data-conflict]")
+    expect(conflict).to_contain_text("has saved this project")
+    expect(conflict).to_contain_text("Disputed")
+    expect(page.locator("#conflict-boundary")).to_be_visible()
+    forester.press("Save")
+    page.wait_for_url(f"**{path}")
+    assert forester.heading == "Mine"
+
+
+def test_the_history_shows_a_difference_and_restores(forester: Visitor) -> None:
+    path = create(forester, name="Moved", geometry=json.dumps(square()))
+    page = forester.go(f"{path}/edit")
+    settle(forester)
+    page.locator(".as-text summary").click()
+    page.locator("#geometry").fill(json.dumps(square(size=0.2)))
+    page.locator("#geometry").blur()
+    forester.press("Save")
+    page.wait_for_url(f"**{path}")
+    before = page.locator(".big").inner_text()
+    page.get_by_role("button", name="Show the difference").click()
+    expect(page.locator("#difference-note")).to_contain_text("+")
+    page.get_by_role("button", name="Restore…").click()
+    page.get_by_role("button", name="Restore", exact=True).click()
+    expect(page.locator("[role=status]").first).to_have_text("Boundary restored.")
+    assert page.locator(".big").inner_text() != before
+
+
+def test_nothing_is_lost_when_the_connection_or_the_session_ends(forester: Visitor) -> None:
+    page = forester.page
+    forester.go("/projects/new")
+    settle(forester)
+    page.locator("#name").fill("Kept")
+    page.locator(".as-text summary").click()
+    page.locator("#geometry").fill(json.dumps(square()))
+    page.locator("#geometry").blur()
+    hectares(page)
+    forester.context.set_offline(True)
+    forester.press("Create project")
+    expect(page.locator(".toast")).to_contain_text("No connection")
+    forester.context.set_offline(False)
+    is_meant = re.compile("ERR_INTERNET_DISCONNECTED|Failed to fetch")
+    forester.faults = [each for each in forester.faults if not is_meant.search(each)]
+    cookies = forester.context.cookies()
+    forester.context.clear_cookies(name="canopy_session")
+    forester.press("Create project")
+    expect(page.locator(".toast").last).to_contain_text("You are signed out")
+    forester.context.add_cookies(cookies)  # type: ignore[arg-type]
+    forester.go("/projects/new")
+    page.get_by_role("button", name="Continue with it").click()
+    assert page.locator("#name").input_value() == "Kept"
+    assert hectares(page) > 7_000
+    forester.press("Create project")
+    page.wait_for_url("**/projects/proj_*")
+    forester.go("/projects/new")
+    expect(page.locator("#kept-work")).to_be_hidden()
+
+
+def test_the_list_follows_the_map_and_the_map_the_list(forester: Visitor) -> None:
+    create(forester, name="West", geometry=json.dumps(square(10, 50)))
+    create(forester, name="East", geometry=json.dumps(square(12, 50)))
+    page = forester.go("/projects")
+    settle(forester)
+    rows = page.locator(".project-list li")
+    expect(rows).to_have_count(2)
+    page.get_by_label("Search by name or description").fill("wes")
+    expect(rows).to_have_count(1)
+    expect(page).to_have_url(re.compile("search=wes"))
+    page.get_by_label("Search by name or description").fill("")
+    expect(rows).to_have_count(2)
+    page.get_by_label("Only what the map shows").check()
+    page.locator("#map").focus()
+    for _ in range(3):
+        page.keyboard.press("+")
+        page.wait_for_timeout(400)
+    for _ in range(8):
+        page.keyboard.press("ArrowLeft")
+        page.wait_for_timeout(300)
+    expect(rows).not_to_have_count(2)
+    shared = page.url
+    assert "bbox=" in shared
+    count = rows.count()
+    other = forester.context.new_page()
+    other.goto(shared)
+    other.wait_for_load_state("networkidle")
+    assert other.locator(".project-list li").count() == count
+    other.close()
+
+
+def test_a_shape_is_hovered_clicked_and_opened(forester: Visitor) -> None:
+    path = create(forester, name="Only one", geometry=json.dumps(square()))
+    page = forester.go("/projects")
+    settle(forester)
+    box = page.locator("#map").bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    expect(page.locator(".leaflet-tooltip")).to_contain_text("Only one")
+    page.mouse.down()
+    page.mouse.up()
+    page.locator(".leaflet-popup a", has_text="Only one").click()
+    page.wait_for_url(f"**{path}")
+
+
+@pytest.mark.slow
+def test_light_and_dark_by_choice(forester: Visitor) -> None:
+    page = forester.go("/projects")
+    forester.choose("You", "Dark")
+    assert page.evaluate("getComputedStyle(document.documentElement).colorScheme") == "dark"
+    forester.go("/docs")
+    assert page.evaluate("document.documentElement.dataset.theme") == "dark"
