@@ -61,7 +61,8 @@ def test_a_signed_in_person_joins_with_one_click(app: Flask, client: Client, ema
     browser = sign_up(app, email, account="Willow Bank")
     browser.get(invite(client, email, "viewer"))
     browser.submit()
-    assert "You are a viewer" in browser.get("/accounts").text
+    page = browser.get("/accounts")
+    assert "You are a viewer" in page.text
     assert "Willow Bank" in page.text
 
 

@@ -49,6 +49,11 @@ export const ShapeTiles = L.GridLayer.extend({
     }
   },
 
+  /** Call a function once everything that waits has been drawn. */
+  whenPainted(run) {
+    schedule(run);
+  },
+
   createTile(coords, done) {
     const canvas = document.createElement("canvas");
     schedule(() => {
