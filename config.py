@@ -1,8 +1,8 @@
 """Every setting of the service: one table, read once from the environment.
 
 ``load_settings`` turns the environment into a frozen ``Settings``. A value that cannot be used
-raises ``SettingsError`` with one sentence that names the setting, so that a start fails at once
-and clearly. ``docs/operations.md`` has the same table; a test compares the two.
+raises ``SettingsError`` with one sentence that names it, so that a start fails at once and clearly.
+``docs/operations.md`` has the same table.
 """
 
 from __future__ import annotations
@@ -32,13 +32,14 @@ from config_values import (
     replica_address,
     secret,
     text,
+    tile_url,
     url,
     whole,
 )
 
 ROOT = Path(__file__).resolve().parent
 
-# In the instance folder, where the environment has no SECRET_KEY.
+# In the instance folder, for want of a SECRET_KEY in the environment.
 SECRET_KEY_FILE = "secret_key"  # noqa: S105 - a name
 FORMER_SECRET_KEY_FILE = "secret_key_former"  # noqa: S105 - a name
 
@@ -157,7 +158,7 @@ class Settings:
     chat_api_key: str | None = _setting("", optional, "API key for the chat server")
     plans_file: Path | None = _setting("", file, "TOML file that changes or adds plans")
     map_tile_url: str | None = _setting(
-        "", url("http", "https"), "address of map tiles, with `{z}/{x}/{y}`"
+        "", tile_url, "address of map tiles, with `{z}/{x}/{y}`; unset: land and borders of our own"
     )
     map_tile_attribution: str = _setting("", text, "attribution of the map tiles")
     web_workers: int = _setting("2", whole(1, 256), "processes of the web server")

@@ -84,6 +84,13 @@ def url(*schemes: str) -> Callable[[str], str | None]:
     return read
 
 
+def tile_url(value: str) -> str | None:
+    found = url("http", "https")(value.replace("{s}", "s")) and value
+    if found and not all(part in found for part in ("{z}", "{x}", "{y}")):
+        raise ValueError("must have {z}, {x} and {y} where the numbers of a tile go")
+    return found or None
+
+
 def networks(value: str) -> tuple[Network, ...]:
     try:
         return tuple(ipaddress.ip_network(part) for part in _parts(value))

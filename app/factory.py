@@ -67,7 +67,7 @@ MIDDLEWARE = (
         "-",
     ),
     Part(
-        lambda app, _: middleware.init_app(app),
+        lambda app, settings: middleware.init_app(app, settings.map_tile_url),
         "gives the request its id and its time of arrival",
         "adds X-Request-Id and the security headers",
     ),

@@ -58,6 +58,8 @@ def test_an_empty_setting_is_an_unset_one(tmp_path: Path, name: str) -> None:
     ("name", "value"),
     [
         ("PORT", "http"),
+        ("MAP_TILE_URL", "https://tiles.example.org/"),
+        ("MAP_TILE_URL", "ftp://tiles.example.org/{z}/{x}/{y}.png"),
         ("PORT", "0"),
         ("PORT", "65536"),
         ("PORT", "+80"),

@@ -10,6 +10,7 @@ import re
 import time
 from collections.abc import Callable, Iterable
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from flask import Flask
 
@@ -22,6 +23,7 @@ STARTED: Final = "canopy.started"  # on the clock of time.perf_counter
 _KEPT_ID: Final = re.compile(r"[A-Za-z0-9_-]{8,64}")
 FORM_ACTION: Final = "canopy.form_action"  # an origin that the forms of a page may lead to
 
+_CSP: Final = "Content-Security-Policy"
 _POLICY: Final = (
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; "
     "connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'self'; "
@@ -33,28 +35,34 @@ SECURITY_HEADERS: Final = [
     ("Referrer-Policy", "strict-origin-when-cross-origin"),
     ("Cross-Origin-Opener-Policy", "same-origin"),
     ("Permissions-Policy", "camera=(), geolocation=(self), microphone=(), payment=(), usb=()"),
-    ("Content-Security-Policy", _POLICY),
+    (_CSP, _POLICY),
 ]
 # Where an address may have a key in it.
 _NO_REFERRER: Final = ("Referrer-Policy", "no-referrer")
-_ON_HTTPS: Final = [
-    *SECURITY_HEADERS,
-    ("Strict-Transport-Security", "max-age=31536000; includeSubDomains"),
-]
+_ON_HTTPS: Final = ("Strict-Transport-Security", "max-age=31536000; includeSubDomains")
 
 
 class RequestMiddleware:
-    """The middleware around the application."""
+    """The middleware around the application.
 
-    def __init__(self, application: Callable[..., Iterable[bytes]]) -> None:
+    Args:
+        tile_url: where maps load their tiles from, if not from this instance.
+    """
+
+    def __init__(
+        self, application: Callable[..., Iterable[bytes]], tile_url: str | None = None
+    ) -> None:
         self._application = application
+        self._headers = SECURITY_HEADERS if tile_url is None else _with_tiles(tile_url)
 
     def __call__(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
         environ[STARTED] = time.perf_counter()
         sent = environ.get("HTTP_X_REQUEST_ID", "")
         request_id = sent if _KEPT_ID.fullmatch(sent) else new_id("request")
         environ[REQUEST_ID] = request_id
-        added = _ON_HTTPS if environ["wsgi.url_scheme"] == "https" else SECURITY_HEADERS
+        added = self._headers
+        if environ["wsgi.url_scheme"] == "https":
+            added = [*added, _ON_HTTPS]
         if is_ogc(environ.get("PATH_INFO", "")):
             added = [_NO_REFERRER if name == _NO_REFERRER[0] else (name, v) for name, v in added]
 
@@ -71,10 +79,25 @@ class RequestMiddleware:
 
 def _with_form_action(origin: str, headers: list[tuple[str, str]]) -> list[tuple[str, str]]:
     """The headers of a page whose forms may lead to another origin besides."""
-    wider = _POLICY.replace("form-action 'self'", f"form-action 'self' {origin}")
-    return [(name, wider if value is _POLICY else value) for name, value in headers]
+    return _wider(headers, "form-action 'self'", origin)
 
 
-def init_app(app: Flask) -> None:
+def _with_tiles(tile_url: str) -> list[tuple[str, str]]:
+    """The headers of an instance whose maps load tiles from elsewhere; ``{s}`` in the host stands
+    for any of several."""
+    parts = urlsplit(tile_url)
+    origin = f"{parts.scheme}://{parts.netloc.replace('{s}', '*')}"
+    return _wider(SECURITY_HEADERS, "img-src 'self' data:", origin)
+
+
+def _wider(headers: list[tuple[str, str]], directive: str, origin: str) -> list[tuple[str, str]]:
+    """The headers with one more origin in a directive of the content security policy."""
+    return [
+        (name, value.replace(directive, f"{directive} {origin}") if name == _CSP else value)
+        for name, value in headers
+    ]
+
+
+def init_app(app: Flask, tile_url: str | None = None) -> None:
     """Wrap the application. Inside ProxyFix, which says whether the client came by https."""
-    app.wsgi_app = RequestMiddleware(app.wsgi_app)  # type: ignore[method-assign]
+    app.wsgi_app = RequestMiddleware(app.wsgi_app, tile_url)  # type: ignore[method-assign]

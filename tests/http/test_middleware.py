@@ -176,3 +176,17 @@ def test_a_form_may_lead_to_one_more_origin_where_a_page_says_so(
     assert f"; form-action 'self' {allowed};" in client.get("/login").headers[CSP]
     monkeypatch.undo()
     assert "; form-action 'self';" in client.get("/login").headers[CSP]
+
+
+@pytest.mark.parametrize(
+    ("tiles", "allowed"),
+    [
+        ("https://tiles.example.org/{z}/{x}/{y}.png?key=1", "https://tiles.example.org"),
+        ("https://{s}.tile.example.org:8443/{z}/{x}/{y}.png", "https://*.tile.example.org:8443"),
+    ],
+)
+def test_maps_may_load_their_tiles(app: Flask, tiles: str, allowed: str) -> None:
+    with second_app(app, map_tile_url=tiles) as made:
+        policy = made.test_client().get("/login").headers[CSP]
+    assert f"; img-src 'self' data: {allowed};" in policy
+    assert "; img-src 'self' data:;" in app.test_client().get("/login").headers[CSP]
