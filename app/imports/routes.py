@@ -13,7 +13,7 @@ from app.api.schemas import page_of, single_of
 from app.auth.guard import OR
 from app.auth.principal import Principal
 from app.db.transactions import transaction
-from app.imports import service, uploads
+from app.imports import service
 from app.imports.record import import_record
 from app.imports.response_schemas import ImportFeatureSchema, ImportSchema, ImportSummarySchema
 from app.imports.schemas import (
@@ -23,7 +23,6 @@ from app.imports.schemas import (
     ImportUpdateSchema,
 )
 from app.models import Import
-from app.values.ids import new_id
 
 bp = ApiBlueprint(
     "imports",
@@ -51,11 +50,9 @@ def _on_one(method: str, action: str = "", **contract: Any) -> Callable[[View], 
 
 def _store_file(principal: Principal, values: dict[str, Any]) -> dict[str, str]:
     """Take the file out of ``values``, and store it piece by piece. Returns its name and id."""
-    file, upload_id = values.pop("file"), new_id("upload")
+    file = values.pop("file")
     service.check_new_import(principal, **values)
-    for number, piece in enumerate(uploads.pieces(file.stream)):
-        with transaction():
-            uploads.add_piece(principal.account_id, upload_id, number, piece)
+    upload_id = service.store_file(principal.account_id, file.stream, transaction)
     return {"filename": file.filename, "upload_id": upload_id}
 
 

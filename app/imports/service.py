@@ -20,8 +20,12 @@ from app.imports.listing import count_unfinished as count_unfinished
 from app.imports.listing import list_features as list_features  # these for other packages
 from app.imports.listing import list_imports as list_imports
 from app.imports.listing import read_import as read_import
+from app.imports.possible import Possible as Possible
+from app.imports.possible import possible as possible
 from app.imports.record import not_found
+from app.imports.shapes import draw_features as draw_features
 from app.imports.uploads import delete_upload
+from app.imports.uploads import store_file as store_file
 from app.jobs.after_commit import notify_after_commit
 from app.models import Import
 from app.values import clock

@@ -19,9 +19,11 @@ from app.auth.tenant import columns_of
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
 from app.db.transactions import insert_row
+from app.imports.progress import Transaction
 from app.models import Import, ImportFile
 from app.policy.imports import CHUNK_BYTES
 from app.values import clock
+from app.values.ids import new_id
 
 _PIECE: Final = CompiledQuery(
     columns_of(ImportFile, ImportFile.data).where(
@@ -39,8 +41,17 @@ def pieces(file: IO[bytes]) -> Iterator[bytes]:
     return iter(partial(file.read, CHUNK_BYTES), b"")
 
 
+def store_file(account_id: str, file: IO[bytes], in_transaction: Transaction) -> str:
+    """Store a file, each piece in a transaction of its own. Returns the id of the upload."""
+    upload_id = new_id("upload")
+    for number, piece in enumerate(pieces(file)):
+        with in_transaction():
+            add_piece(account_id, upload_id, number, piece)
+    return upload_id
+
+
 def add_piece(account_id: str, upload_id: str, number: int, data: bytes) -> None:
-    """Store the next piece of a file, in a transaction of its own: other writers wait for it."""
+    """Store the next piece of a file, in the current transaction: other writers wait for it."""
     row = {
         "upload_id": upload_id,
         "number": number,

@@ -14,6 +14,7 @@ from itsdangerous import URLSafeTimedSerializer
 from markupsafe import Markup
 from werkzeug.exceptions import RequestEntityTooLarge
 
+from app.api.expensive import reading_body
 from app.http.errors import BadRequest, Forbidden, PayloadTooLarge
 from app.policy.people import FORM_BYTES
 from app.security.timed_signer import TimedSigner
@@ -65,14 +66,16 @@ def protect() -> None:
         PayloadTooLarge: it is longer than any form.
         BadRequest: it is chunked. Browsers do not send forms so, and werkzeug would truncate it.
         Forbidden: it comes from another site, or the form has expired.
+        ServiceUnavailable: it is large, and too many others are before it.
     """
-    request.max_content_length = request.max_form_memory_size = _most_bytes()
+    request.max_content_length, request.max_form_memory_size = _most_bytes()
     if request.method == "POST":
         if "HTTP_TRANSFER_ENCODING" in request.environ:
             raise BadRequest("Send the form with a Content-Length, not in chunks.")
         try:
             check_origin()
-            _csrf.protect()
+            with reading_body():
+                _csrf.protect()
         except RequestEntityTooLarge:
             raise PayloadTooLarge from None
         except CSRFError:
@@ -82,25 +85,28 @@ def protect() -> None:
             ) from None
 
 
-def takes_up_to(setting: str) -> Callable[[View], View]:
+def takes_up_to(setting: str, *, as_file: bool = False) -> Callable[[View], View]:
     """Decorate a view whose form may have as many bytes as a setting says, and its other fields.
 
     Args:
         setting: the name of a field of ``config.Settings``.
+        as_file: whether these are the bytes of a file, which is not held in memory.
     """
 
     def decorate(view: View) -> View:
-        view.largest_form = setting  # type: ignore[attr-defined]
+        view.largest_form, view.takes_file = setting, as_file  # type: ignore[attr-defined]
         return view
 
     return decorate
 
 
-def _most_bytes() -> int:
+def _most_bytes() -> tuple[int, int]:
+    """How many bytes the form may have, and how many of them in memory."""
     view = current_app.view_functions.get(request.endpoint or "")
     setting = getattr(view, "largest_form", None)
     more = 0 if setting is None else getattr(current_app.config["SETTINGS"], setting)
-    return FORM_BYTES + int(more)
+    most = FORM_BYTES + int(more)
+    return most, FORM_BYTES if getattr(view, "takes_file", False) else most
 
 
 def check_origin() -> None:

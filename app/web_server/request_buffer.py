@@ -34,7 +34,7 @@ _END: Final = b"\r\n\r\n"
 _LENGTH: Final = re.compile(rb"\r\ncontent-length:[ \t]*([0-9]{1,18})[ \t]*\r\n")
 _CHUNKED: Final = re.compile(rb"\r\ntransfer-encoding:[ \t]*chunked[ \t]*\r\n")
 _HEALTH_CHECK: Final = re.compile(rb"(?:GET|HEAD) /(healthz|readyz)[ ?]")
-_UPLOAD: Final = re.compile(rb"(?:\r\n)?post /v1/imports/?[ ?]")
+_UPLOAD: Final = re.compile(rb"(?:\r\n)?post (?:/v1/imports|/imports/new)/?[ ?]")
 _CONTINUE: Final = re.compile(rb"\r\nexpect:[ \t]*100-continue[ \t]*\r\n")
 # Each size of a chunk comes after a line end: of the head, or of the chunk before.
 _CHUNK: Final = re.compile(rb"\r\n([0-9A-Fa-f]+)(?:[ \t]*;[^\r\n]*)?\r\n")

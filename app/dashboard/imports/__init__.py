@@ -1,0 +1,1 @@
+"""Pages of imports: a file is uploaded, compared with what there is, applied and undone."""

@@ -1,0 +1,37 @@
+"""The projects that assets are imported into."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+from app.projects.service import list_projects, project_query
+
+CHOICES: Final = 100
+_SEARCH_LENGTH: Final = 200
+_PAGE: Final[dict[str, Any]] = {"page": 1, "per_page": CHOICES}
+
+
+def project_names(account_id: str, ids: Iterable[str | None]) -> dict[str, str]:
+    """The names of projects by their ids, without those that are deleted."""
+    wanted = tuple({each for each in ids if each is not None})[:CHOICES]
+    return dict(_found(account_id, ids=wanted)) if wanted else {}
+
+
+def project_choices(
+    account_id: str, search: str, chosen: str | None
+) -> tuple[list[tuple[str, str]], int]:
+    """The ids and names of the first projects that a search finds, with the chosen one, and how
+    many it finds."""
+    search = search.strip()[:_SEARCH_LENGTH]
+    query = project_query(**({"search": search} if search else {}), **_PAGE, sort="name")
+    records, total = list_projects(account_id, query, boundaries=False)
+    choices = [(record["id"], record["name"]) for record in records]
+    if chosen and chosen not in dict(choices):
+        choices = [*project_names(account_id, [chosen]).items(), *choices]
+    return choices, total
+
+
+def _found(account_id: str, **wanted: Any) -> list[tuple[str, str]]:
+    records, _ = list_projects(account_id, project_query(**wanted, **_PAGE), boundaries=False)
+    return [(record["id"], record["name"]) for record in records]

@@ -1,0 +1,68 @@
+"""What can be done with an import."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from sqlalchemy import bindparam, func
+
+from app.auth.principal import Principal
+from app.auth.tenant import columns_of
+from app.db.queries import CompiledQuery
+from app.imports.listing import read_import
+from app.models import Import, ImportFeature
+
+_UPLOAD: Final = CompiledQuery(
+    columns_of(Import, Import.upload_id).where(Import.id == bindparam("import_id"))
+)
+_WRITTEN: Final = CompiledQuery(
+    columns_of(ImportFeature, ImportFeature.verdict, ImportFeature.state)
+    .add_columns(func.count().label("number"))
+    .where(ImportFeature.import_id == bindparam("import_id"), ImportFeature.state.is_not(None))
+    .group_by(ImportFeature.verdict, ImportFeature.state)
+)
+_NAMESAKES: Final = CompiledQuery(
+    columns_of(ImportFeature)
+    .add_columns(func.count().label("number"))
+    .where(
+        ImportFeature.import_id == bindparam("import_id"),
+        ImportFeature.verdict == "new",
+        ImportFeature.is_namesake.is_(True),
+    )
+)
+
+
+class Possible(NamedTuple):
+    """``actions``: those of change, apply, cancel and undo that the import takes now. ``created``
+    and ``changed``: how many features an undo would take back. ``namesakes``: how many would be new
+    although something has their name."""
+
+    actions: frozenset[str]
+    created: int
+    changed: int
+    namesakes: int
+
+
+def possible(principal: Principal, import_id: str) -> Possible:
+    """What can be done with an import. Raises NotFound."""
+    status = read_import(principal, import_id)["status"]
+    ids = {"account_id": principal.account_id, "import_id": import_id}
+    rows = _WRITTEN.all(**ids)
+    has_file = _UPLOAD.scalar(**ids) is not None
+    applied = {row.verdict: row.number for row in rows if row.state == "applied"}
+    actions = frozenset(_actions(status, has_file=has_file, has_written=bool(rows)))
+    namesakes = int(_NAMESAKES.scalar(**ids))
+    return Possible(actions, applied.get("new", 0), applied.get("changed", 0), namesakes)
+
+
+def _actions(status: str, *, has_file: bool, has_written: bool) -> Iterator[str]:
+    if has_written:
+        yield from ["undo"] if status in ("applied", "failed") else []
+        return
+    if status in ("ready", "failed") and has_file:
+        yield "change"
+    if status == "ready":
+        yield "apply"
+    if status in ("reading", "ready", "failed"):
+        yield "cancel"

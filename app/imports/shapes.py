@@ -1,0 +1,164 @@
+"""The features of an import on a map: one page of their list at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from sqlalchemy import bindparam
+
+from app.api.expensive import expensive_work
+from app.auth.principal import Principal
+from app.auth.tenant import columns_of
+from app.db.queries import CompiledQuery
+from app.imports.listing import list_features, read_import
+from app.models import Asset, ImportFeature, Project
+from app.policy.bounds import MAP_LEVELS
+from app.policy.imports import FEATURES_MAP_BYTES, FEATURES_MAP_READ_BYTES
+from app.shapes import is_shown_whole, map_shapes
+from app.values.strict_json import Fragment, dumps
+
+_OWN: Final = CompiledQuery(
+    columns_of(ImportFeature, ImportFeature.geometry).where(
+        ImportFeature.import_id == bindparam("import_id"),
+        ImportFeature.number == bindparam("number"),
+    )
+)
+_BOUNDARY: Final = CompiledQuery(
+    columns_of(Project, Project.geometry).where(Project.id == bindparam("target_id"))
+)
+_LOCATION: Final = CompiledQuery(
+    columns_of(Asset, Asset.location).where(Asset.id == bindparam("target_id"))
+)
+_SHAPES: Final = frozenset({"geometry", "location"})  # in the changes of a feature
+_POINT: Final = '{{"type":"Point","coordinates":[{},{}]}}'
+
+
+class _Drawn(NamedTuple):
+    """A geometry of a feature. ``part`` is its verdict, or ``former`` for what it replaces, or
+    ``fault`` for the place of a problem, which ``message`` tells."""
+
+    record: Mapping[str, Any]
+    part: str
+    text: str
+    message: str | None = None
+
+
+def draw_features(
+    principal: Principal, import_id: str, *, page: int, per_page: int, **wanted: str
+) -> bytes:
+    """A page of the list of features as the text of a GeoJSON FeatureCollection, simplified where
+    they are large. Rejected ones are shown by the places of their faults. ``left_out`` is the
+    number of features for which there is no room.
+
+    Args:
+        wanted: as in ``list_features``.
+
+    Raises:
+        NotFound: there is no such import.
+        ServiceUnavailable: too many others are before this request.
+    """
+    found = read_import(principal, import_id)
+    records, _ = list_features(principal, import_id, page=page, per_page=per_page, **wanted)
+    drawn = list(_read(principal.account_id, found, records))
+    texts = _fitting([each.text for each in drawn])
+    features = [
+        _feature(each, text) for each, text in zip(drawn, texts, strict=True) if text is not None
+    ]
+    shown = {each.record["number"] for each in drawn}
+    left_out = sum(
+        record["number"] not in shown for record in records if record["verdict"] != "rejected"
+    )
+    left_out += sum(text is None for text in texts)
+    return dumps({"type": "FeatureCollection", "features": features, "left_out": left_out})
+
+
+def _read(
+    account_id: str, found: Mapping[str, Any], records: Sequence[Mapping[str, Any]]
+) -> Iterator[_Drawn]:
+    """The geometries of features, until so much was read that the rest has no room."""
+    left = FEATURES_MAP_READ_BYTES
+    for record in records:
+        if record["verdict"] == "rejected":
+            yield from _faults(record)
+            continue
+        if left < 0:
+            return
+        for part, text in _texts(account_id, found, record):
+            left -= len(text)
+            yield _Drawn(record, part, text)
+
+
+def _texts(
+    account_id: str, found: Mapping[str, Any], record: Mapping[str, Any]
+) -> Iterator[tuple[str, str]]:
+    """What a feature has and, below it, what it replaces. What is written is what is there now."""
+    ids = {"account_id": account_id, "import_id": found["id"], "number": record["number"]}
+    own = _OWN.scalar(**ids)
+    now = _existing(account_id, found["kind"], record)
+    is_new = own is not None and (now is None or not _SHAPES.isdisjoint(record["changes"]))
+    if now is not None:
+        yield "former" if is_new else record["verdict"], now
+    if is_new:
+        yield record["verdict"], own
+
+
+def _existing(account_id: str, kind: str, record: Mapping[str, Any]) -> str | None:
+    """The geometry of the project or asset that a feature is, or None."""
+    target_id = record["project_id" if kind == "projects" else "asset_id"]
+    if target_id is None:
+        return None
+    query = _BOUNDARY if kind == "projects" else _LOCATION
+    text: str | None = query.scalar(account_id=account_id, target_id=target_id)
+    return text
+
+
+def _faults(record: Mapping[str, Any]) -> Iterator[_Drawn]:
+    """The places of the problems of a feature that lie on a map."""
+    for problem in record["problems"]:
+        place = problem["coordinates"]
+        if place and abs(place[0]) <= 180 and abs(place[1]) <= 90:
+            yield _Drawn(record, "fault", _POINT.format(*place[:2]), problem["message"])
+
+
+def _fitting(texts: Sequence[str]) -> list[str | None]:
+    """The geometries with as many positions as have room in all; None for those that have none."""
+    if sum(map(len, texts)) <= FEATURES_MAP_BYTES:
+        return list(texts)
+    with expensive_work():
+        return _simplified(texts)
+
+
+def _simplified(texts: Sequence[str]) -> list[str | None]:
+    shapes = [map_shapes(text) for text in texts]
+    for level in MAP_LEVELS:
+        found = [_at(text, of, level) for text, of in zip(texts, shapes, strict=True)]
+        if sum(map(len, found)) <= FEATURES_MAP_BYTES:
+            return list(found)
+    left, fitting = FEATURES_MAP_BYTES, list[str | None]()
+    for text in found:
+        left -= len(text)
+        fitting.append(text if left >= 0 else None)
+    return fitting
+
+
+def _at(text: str, shapes: Mapping[int, str], level: int) -> str:
+    """A geometry at a level; where it is too small for it, at the one before, or as it is."""
+    if is_shown_whole(len(text), level):
+        return text
+    finer = [each for each in MAP_LEVELS if each >= level and each in shapes]
+    return shapes[min(finer)] if finer else text
+
+
+def _feature(drawn: _Drawn, text: str) -> dict[str, Any]:
+    record = drawn.record
+    return {
+        "type": "Feature",
+        "geometry": Fragment(text),
+        "properties": {
+            "number": record["number"],
+            "name": record["name"],
+            "part": drawn.part,
+            "message": drawn.message,
+        },
+    }

@@ -1,0 +1,126 @@
+// The page of an import: its features on a map, which follows the list, and the list the map.
+
+import { createMap, mapButton } from "./map/map.js";
+import { toast } from "./toasts.js";
+
+const { L } = window;
+const STYLE = { weight: 2, fillOpacity: 0.2 };
+let view = null; // of the map that the page has now
+
+/** The map of one comparison, with the features that its list shows. */
+class View {
+  constructor(element) {
+    this.element = element;
+    this.map = createMap(element);
+    this.shapes = L.featureGroup().addTo(this.map);
+    this.layers = new Map(); // by the number of the feature
+    this.address = "";
+    mapButton(this.map, { icon: "layers", label: "Show all features of this list", run: () => this.showAll() });
+  }
+
+  async load() {
+    const address = document.getElementById("features")?.dataset.shapes;
+    if (!address || address === this.address) return;
+    this.address = address;
+    try {
+      const response = await fetch(address, { headers: { "X-Requested-With": "fetch" } });
+      if (!response.ok) throw new Error((await response.json()).error.message);
+      const collection = await response.json();
+      if (address === this.address) this.draw(collection);
+    } catch (error) {
+      this.address = "";
+      this.say(`The map could not be loaded: ${error.message}`);
+    }
+  }
+
+  draw(collection) {
+    this.shapes.clearLayers();
+    this.layers.clear();
+    const drawn = L.geoJSON(collection, {
+      style: ({ properties }) => ({ ...STYLE, className: `shape ${properties.part}` }),
+      pointToLayer: ({ properties }, place) =>
+        L.circleMarker(place, { ...STYLE, radius: properties.part === "fault" ? 7 : 6, className: `shape ${properties.part}` }),
+      onEachFeature: (feature, layer) => this.add(feature.properties, layer),
+    });
+    this.shapes.addLayer(drawn);
+    const left = collection.left_out;
+    this.say(left ? `${left} of these features are too large for the map.` : "");
+    this.showAll();
+  }
+
+  add({ number, name, part, message }, layer) {
+    this.layers.set(number, [...(this.layers.get(number) ?? []), layer]);
+    layer.bindTooltip(text(part === "former" ? `${name}: former boundary` : message ? `${name}: ${message}` : name), { sticky: true });
+    layer.on("click", () => choose(number, true));
+  }
+
+  showAll() {
+    const bounds = this.shapes.getBounds();
+    if (bounds.isValid()) this.map.fitBounds(bounds, { padding: [24, 24], maxZoom: 15, animate: false });
+  }
+
+  show(number) {
+    const layers = this.layers.get(number) ?? [];
+    const bounds = L.featureGroup(layers).getBounds();
+    if (bounds.isValid()) this.map.fitBounds(bounds, { padding: [40, 40], maxZoom: 17 });
+    else this.say("This feature has no place on the map.");
+  }
+
+  mark(number) {
+    for (const [each, layers] of this.layers) {
+      for (const layer of layers) layer.getElement?.()?.classList.toggle("chosen", each === number);
+    }
+    for (const layer of this.layers.get(number) ?? []) layer.bringToFront?.();
+  }
+
+  say(message) {
+    const note = document.getElementById("map-note");
+    note.textContent = message;
+    note.hidden = !message;
+  }
+}
+
+/** Mark a feature in the list and on the map. */
+function choose(number, isFromMap = false) {
+  for (const row of document.querySelectorAll("li[data-number]")) {
+    const isChosen = Number(row.dataset.number) === number;
+    row.classList.toggle("chosen", isChosen);
+    if (isChosen && isFromMap) row.scrollIntoView({ block: "center", behavior: "smooth" });
+  }
+  view?.mark(number);
+}
+
+function text(content) {
+  const box = document.createElement("span");
+  box.dir = "auto";
+  box.textContent = content;
+  return box;
+}
+
+/** Make the map anew where the page has another one, and load what the list shows. */
+function update() {
+  for (const element of document.querySelectorAll(".no-script")) element.hidden = true;
+  const element = document.getElementById("map");
+  if (!element || !window.L) return;
+  if (view?.element !== element) {
+    view?.map.remove();
+    view = new View(element);
+  }
+  view.load();
+}
+
+document.addEventListener("click", (event) => {
+  const link = event.target.closest("a.show-place");
+  const row = event.target.closest("li[data-number]");
+  if (!view || !row || (event.target.closest("a") && !event.target.closest(".show-feature, .show-place"))) return;
+  event.preventDefault();
+  const number = Number(row.dataset.number);
+  view.say("");
+  choose(number);
+  if (link) view.map.setView([link.dataset.latitude, link.dataset.longitude], 17);
+  else view.show(number);
+  if (matchMedia("(max-width: 60rem)").matches) view.element.scrollIntoView({ block: "nearest" });
+});
+document.addEventListener("htmx:after:swap", update);
+document.addEventListener("htmx:response:error", () => toast("The page could not be renewed. Reload it.", true));
+update();
