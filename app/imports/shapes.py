@@ -60,46 +60,45 @@ def draw_features(
     """
     found = read_import(principal, import_id)
     records, _ = list_features(principal, import_id, page=page, per_page=per_page, **wanted)
-    drawn = list(_read(principal.account_id, found, records))
+    drawn, left_out = _read(principal.account_id, found, records)
     texts = _fitting([each.text for each in drawn])
     features = [
         _feature(each, text) for each, text in zip(drawn, texts, strict=True) if text is not None
     ]
-    shown = {each.record["number"] for each in drawn}
-    left_out = sum(
-        record["number"] not in shown for record in records if record["verdict"] != "rejected"
-    )
-    left_out += sum(text is None for text in texts)
+    left_out += texts.count(None)
     return dumps({"type": "FeatureCollection", "features": features, "left_out": left_out})
 
 
 def _read(
     account_id: str, found: Mapping[str, Any], records: Sequence[Mapping[str, Any]]
-) -> Iterator[_Drawn]:
-    """The geometries of features, until so much was read that the rest has no room."""
-    left = FEATURES_MAP_READ_BYTES
-    for record in records:
-        if record["verdict"] == "rejected":
-            yield from _faults(record)
-            continue
+) -> tuple[list[_Drawn], int]:
+    """The geometries of features until so much was read that the rest has no room, and how many
+    features that is."""
+    left, drawn = FEATURES_MAP_READ_BYTES, list[_Drawn]()
+    for place, record in enumerate(records):
         if left < 0:
-            return
+            return drawn, len(records) - place
+        drawn += _faults(record)
         for part, text in _texts(account_id, found, record):
             left -= len(text)
-            yield _Drawn(record, part, text)
+            drawn.append(_Drawn(record, part, text))
+    return drawn, 0
 
 
 def _texts(
     account_id: str, found: Mapping[str, Any], record: Mapping[str, Any]
 ) -> Iterator[tuple[str, str]]:
-    """What a feature has and, below it, what it replaces. What is written is what is there now."""
+    """What a feature has and, below it, what it replaces. What is written is what is there now. A
+    rejected one has nothing."""
     ids = {"account_id": account_id, "import_id": found["id"], "number": record["number"]}
-    own = _OWN.scalar(**ids)
+    row = _OWN.first(**ids)
+    own = None if row is None else row.geometry  # the file is read again at the moment
     now = _existing(account_id, found["kind"], record)
-    is_new = own is not None and (now is None or not _SHAPES.isdisjoint(record["changes"]))
+    if own is not None and now is not None and _SHAPES.isdisjoint(record["changes"]):
+        own = None
     if now is not None:
-        yield "former" if is_new else record["verdict"], now
-    if is_new:
+        yield record["verdict"] if own is None else "former", now
+    if own is not None:
         yield record["verdict"], own
 
 
@@ -109,8 +108,8 @@ def _existing(account_id: str, kind: str, record: Mapping[str, Any]) -> str | No
     if target_id is None:
         return None
     query = _BOUNDARY if kind == "projects" else _LOCATION
-    text: str | None = query.scalar(account_id=account_id, target_id=target_id)
-    return text
+    row = query.first(account_id=account_id, target_id=target_id)
+    return None if row is None else row[0]
 
 
 def _faults(record: Mapping[str, Any]) -> Iterator[_Drawn]:

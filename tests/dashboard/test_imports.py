@@ -220,3 +220,13 @@ def test_new_projects_with_known_names_are_pointed_out(browser: Browser, client:
     make_project(client, name="Ash grove", geometry=square())
     page = ready(browser, feature(square(11), name="Ash grove"))
     assert "One new project has the name of another project" in page.text
+
+
+def test_what_was_undone_is_not_on_the_map(browser: Browser) -> None:
+    page = ready(browser, feature(square(), name="A"))
+    act(browser, "apply")
+    assert [each["part"] for each in shapes(browser, page.path)] == ["new"]
+    act(browser, "undo")
+    drawn = json.loads(browser.client.get(f"{page.path}/shapes").data)
+    assert drawn["features"] == []
+    assert drawn["left_out"] == 0

@@ -110,6 +110,14 @@ def test_a_body_past_the_limit_is_not_waited_for() -> None:
         assert progress_of(chunks + b"x", *cuts)[0] is Progress.BODY_TOO_LARGE
 
 
+@pytest.mark.parametrize("path", [b"/v1/imports", b"/imports/new", b"/imports/new?kind=assets"])
+def test_a_body_with_a_file_may_be_larger(path: bytes) -> None:
+    limits = LIMITS._replace(upload=100)
+    for size, progress in ((100, Progress.COMPLETE), (101, Progress.BODY_TOO_LARGE)):
+        request = b"POST %b HTTP/1.1\r\nContent-Length: %d\r\n\r\n" % (path, size)
+        assert progress_of(request + b"x" * size, limits=limits)[0] is progress
+
+
 @pytest.mark.parametrize("end", [b"", b"\r\n\r\n"])
 def test_a_head_past_the_limit_is_not_waited_for(end: bytes) -> None:
     lines = b"A: b\r\n" * 200

@@ -102,7 +102,7 @@ def change(principal: Principal, import_id: str) -> Response:
             service.change_import(principal, import_id, values)
     except ApiError as error:
         return pages.import_page(principal, import_id, error)
-    return redirect_to(f"/imports/{import_id}", "The file is read again.")
+    return redirect_to(f"/imports/{import_id}")
 
 
 @bp.post(f"{_ONE}/apply")

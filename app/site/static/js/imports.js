@@ -59,10 +59,11 @@ class View {
     if (bounds.isValid()) this.map.fitBounds(bounds, { padding: [24, 24], maxZoom: 15, animate: false });
   }
 
+  /** Zoom to a feature. Without animation: Leaflet loses what is drawn meanwhile. */
   show(number) {
     const layers = this.layers.get(number) ?? [];
     const bounds = L.featureGroup(layers).getBounds();
-    if (bounds.isValid()) this.map.fitBounds(bounds, { padding: [40, 40], maxZoom: 17 });
+    if (bounds.isValid()) this.map.fitBounds(bounds, { padding: [40, 40], maxZoom: 15, animate: false });
     else this.say("This feature has no place on the map.");
   }
 
@@ -117,7 +118,7 @@ document.addEventListener("click", (event) => {
   const number = Number(row.dataset.number);
   view.say("");
   choose(number);
-  if (link) view.map.setView([link.dataset.latitude, link.dataset.longitude], 17);
+  if (link) view.map.setView([link.dataset.latitude, link.dataset.longitude], 15, { animate: false });
   else view.show(number);
   if (matchMedia("(max-width: 60rem)").matches) view.element.scrollIntoView({ block: "nearest" });
 });
