@@ -32,6 +32,10 @@ _FIELDS: Final = {
     "assets": {field.name: field for field in ASSET},
 }
 _LINES: Final = ("LineString", "MultiLineString")
+IS_LINE: Final = (
+    "The feature is a line, and a boundary is an area. To close its lines to areas, set "
+    "close_lines, or add --close-lines to the command."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,11 +169,7 @@ def _geometry(feature: SourceFeature, choices: Choices) -> Boundary | Point | No
         return read_point(geometry)
     if geometry.get("type") in _LINES:
         if not choices.close_lines:
-            message = (
-                "The feature is a line, and a boundary is an area. To close its lines to areas, "
-                "set close_lines, or add --close-lines to the command."
-            )
-            raise GeometryInvalid([problem_of("wrong_type", message, "geometry.type")])
+            raise GeometryInvalid([problem_of("wrong_type", IS_LINE, "geometry.type")])
         geometry = _closed(geometry)
     return read_boundary(geometry)
 

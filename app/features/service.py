@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from app.features.asset_targets import AssetTargets as AssetTargets
+from app.features.candidates import IS_LINE as IS_LINE
 from app.features.candidates import Candidate as Candidate
 from app.features.candidates import Choices as Choices
 from app.features.candidates import Rejected as Rejected

@@ -230,3 +230,30 @@ def test_what_was_undone_is_not_on_the_map(browser: Browser) -> None:
     drawn = json.loads(browser.client.get(f"{page.path}/shapes").data)
     assert drawn["features"] == []
     assert drawn["left_out"] == 0
+
+
+def test_lines_can_be_closed(browser: Browser, client: Client) -> None:
+    line = {"type": "LineString", "coordinates": square()["coordinates"][0]}
+    page = ready(browser, feature(line, name="Walk"))
+    assert "Lines and GPS tracks can be closed to boundaries" in page.text
+    act(browser, "change", column_name="0", close_lines="true")
+    page = browser.get(page.path)
+    assert "Apply: create 1 project" in page.text
+    act(browser, "apply")
+    assert len(client.get("/v1/projects").json["data"]) == 1
+
+
+def test_another_layer_has_other_columns(browser: Browser) -> None:
+    track = "".join(f'<trkpt lat="{44 + y}" lon="{x}"/>' for x, y in ((0, 0), (1, 0), (1, 1)))
+    gpx = (
+        '<gpx version="1.1" creator="x" xmlns="http://www.topografix.com/GPX/1/1">'
+        '<wpt lat="44" lon="1"><name>Spring</name></wpt>'
+        f"<trk><name>Walk</name><trkseg>{track}</trkseg></trk></gpx>"
+    )
+    page = upload(browser, gpx.encode(), "walk.gpx")
+    work(browser)
+    page = browser.get(page.path)
+    assert "Only the layer tracks was read" in page.text
+    assert "Walk" in page.text
+    act(browser, "change", layer="0", close_lines="true")
+    assert "Spring" in browser.get(page.path).text

@@ -145,6 +145,7 @@ def import_page(principal: Principal, import_id: str, error: ApiError | None = N
         features=features,
         total=total,
         pages=math.ceil(total / _FEATURES_PER_PAGE),
+        has_lines=words.has_lines(features),
         reading=choices.reading_of(found),
         typed=request.form,
         project=projects.get(found["project_id"]),

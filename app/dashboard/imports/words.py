@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
+from app.features.service import IS_LINE
 from app.imports.service import Possible
 from app.policy.bounds import GEOMETRY_POSITIONS
 from app.policy.files import FEATURES, FORMATS_IN
@@ -130,6 +131,12 @@ def matches(kind: str) -> list[tuple[str, str, str]]:
         ("none", "Nothing", f"each feature becomes a new {one}, unless the same one is there"),
     ]
     return found if kind == "projects" else found[1:]
+
+
+def has_lines(features: Iterable[Mapping[str, Any]]) -> bool:
+    """Whether some features were rejected because they are lines."""
+    problems = (problem for one in features for problem in one["problems"])
+    return any(each["message"] == IS_LINE for each in problems)
 
 
 def changes(fields: Iterable[str]) -> str:

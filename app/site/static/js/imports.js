@@ -44,7 +44,8 @@ class View {
     });
     this.shapes.addLayer(drawn);
     const left = collection.left_out;
-    this.say(left ? `${left} of these features are too large for the map.` : "");
+    if (!collection.features.length) this.say("None of these features has a place on the map.");
+    else this.say(left ? `${left} of these features are too large for the map.` : "");
     this.showAll();
   }
 
@@ -100,7 +101,6 @@ function text(content) {
 
 /** Make the map anew where the page has another one, and load what the list shows. */
 function update() {
-  for (const element of document.querySelectorAll(".no-script")) element.hidden = true;
   const element = document.getElementById("map");
   if (!element || !window.L) return;
   if (view?.element !== element) {

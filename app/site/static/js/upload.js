@@ -132,6 +132,5 @@ zone.addEventListener("drop", (event) => {
   }
 });
 part("file-hint").hidden = false;
-for (const element of document.querySelectorAll(".no-script")) element.hidden = true;
 showKind();
 if (input.files.length) checkFile();
