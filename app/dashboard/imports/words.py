@@ -13,7 +13,7 @@ from app.policy.files import FEATURES, FORMATS_IN
 # The words for each status, and the class of their tag.
 STATUSES: Final[dict[str, tuple[str, str]]] = {
     "reading": ("Reading the file", "draft"),
-    "ready": ("Ready to apply", "draft"),
+    "ready": ("Ready to review", "draft"),
     "applying": ("Applying", "draft"),
     "applied": ("Applied", "good"),
     "undoing": ("Undoing", "draft"),

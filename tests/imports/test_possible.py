@@ -1,0 +1,51 @@
+"""What can be done with an import, at each of its states."""
+
+from __future__ import annotations
+
+import pytest
+from flask import Flask
+
+from app.imports.service import Possible, possible
+from tests.imports.making import act, ready, upload
+from tests.make import Client, make_account, make_project, operator_of, square
+from tests.make.features import collection, feature
+
+
+@pytest.fixture
+def client(app: Flask) -> Client:
+    return make_account(app)
+
+
+def of(client: Client, import_id: str) -> Possible:
+    with client.app.app_context():
+        return possible(operator_of(client), import_id)
+
+
+def test_an_import_that_is_read_can_only_be_canceled(client: Client) -> None:
+    made = upload(client, collection(feature(square(), name="A"))).json["data"]
+    assert of(client, made["id"]).actions == {"cancel"}
+    act(client, made, "cancel")
+    assert of(client, made["id"]).actions == frozenset()
+
+
+def test_what_was_written_can_be_undone(client: Client) -> None:
+    make_project(client, name="A")
+    make_project(client, name="C", geometry=square(12))
+    found = ready(
+        client,
+        feature(square(), name="A"),
+        feature(square(11), name="B"),
+        feature(square(), name="C"),
+        match="name",
+    )
+    assert of(client, found["id"]).actions == {"change", "apply", "cancel"}
+    act(client, found, "apply")
+    assert of(client, found["id"]) == Possible(frozenset({"undo"}), 1, 2, 0)
+    act(client, found, "undo")
+    assert of(client, found["id"]) == Possible(frozenset(), 0, 0, 0)
+
+
+def test_new_features_with_a_known_name_are_counted(client: Client) -> None:
+    make_project(client, name="A", geometry=square(12))
+    found = ready(client, feature(square(), name="A"), feature(square(11), name="B"))
+    assert of(client, found["id"]).namesakes == 1
