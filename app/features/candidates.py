@@ -11,6 +11,7 @@ from marshmallow import ValidationError
 
 from app.api.resource_fields import input_field
 from app.features.mapping import ColumnMapping
+from app.features.outlines import outline
 from app.formats.features import SourceFeature
 from app.geometry import (
     Boundary,
@@ -89,11 +90,13 @@ class Candidate:
 @dataclass(frozen=True, slots=True)
 class Rejected:
     """A feature that cannot be imported, with all its problems. ``name`` is cut off where it is
-    too long, and lacks what cannot be stored."""
+    too long, and lacks what cannot be stored. ``shape`` is its geometry as a map can draw it, the
+    text of GeoJSON; None: it cannot."""
 
     number: int
     name: str
     problems: tuple[Problem, ...]
+    shape: str | None = None
 
 
 def prepare(feature: SourceFeature, choices: Choices) -> Candidate | Rejected:
@@ -109,7 +112,8 @@ def prepare(feature: SourceFeature, choices: Choices) -> Candidate | Rejected:
     except GeometryInvalid as error:
         problems += error.problems
     if problems:
-        return Rejected(feature.number, _listed(name), tuple(problems))
+        shape = outline(feature.geometry)
+        return Rejected(feature.number, _listed(name), tuple(problems), shape)
     return Candidate(
         feature.number,
         name,

@@ -58,6 +58,7 @@ def feature_row(
     }
     if isinstance(item, Rejected):
         row["problems"] = [asdict(each) for each in item.problems[:PROBLEMS]]
+        row["geometry"] = item.shape
         return row
     assert decision is not None
     row |= {

@@ -171,7 +171,9 @@ def _row(leased: Leased, item: Candidate | Rejected, matcher: Matcher) -> dict[s
             decision = matcher.decide(item)
         except Unusable as error:
             problem = problem_of("conflict", error.message, error.field)
-            item = Rejected(item.number, item.name, (problem,))
+            geometry = item.boundary or item.location
+            shape = geometry.text if geometry else None
+            item = Rejected(item.number, item.name, (problem,), shape)
     return feature_row(leased.account_id, leased.import_id, item, decision)
 
 

@@ -48,7 +48,7 @@ def draw_features(
     principal: Principal, import_id: str, *, page: int, per_page: int, **wanted: str
 ) -> bytes:
     """A page of the list of features as the text of a GeoJSON FeatureCollection, simplified where
-    they are large. Rejected ones are shown by the places of their faults. ``left_out`` is the
+    they are large. Rejected ones have the places of their faults. ``left_out`` is the
     number of features for which there is no room.
 
     Args:
@@ -78,18 +78,17 @@ def _read(
     for place, record in enumerate(records):
         if left < 0:
             return drawn, len(records) - place
-        drawn += _faults(record)
         for part, text in _texts(account_id, found, record):
             left -= len(text)
             drawn.append(_Drawn(record, part, text))
+        drawn += _faults(record)
     return drawn, 0
 
 
 def _texts(
     account_id: str, found: Mapping[str, Any], record: Mapping[str, Any]
 ) -> Iterator[tuple[str, str]]:
-    """What a feature has and, below it, what it replaces. What is written is what is there now. A
-    rejected one has nothing."""
+    """What a feature has and, below it, what it replaces. What is written is what is there now."""
     ids = {"account_id": account_id, "import_id": found["id"], "number": record["number"]}
     row = _OWN.first(**ids)
     own = None if row is None else row.geometry  # the file is read again at the moment

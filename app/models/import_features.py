@@ -17,7 +17,8 @@ class ImportFeature(Base):
     """A feature of an import's layer, and what becomes of it.
 
     ``target_id`` is the project or asset that it becomes or changes. ``values`` and ``geometry``
-    are what is written, ``before`` the columns that it replaced. ``state`` is null until the import
+    are what is written, ``before`` the columns that it replaced; the geometry of a rejected one is
+    for a map alone. ``state`` is null until the import
     is applied: then it is ``applied``, after that ``undone`` or ``kept``. ``written_at`` is the
     ``updated_at`` that the target got, by which a later change of it shows.
     """

@@ -60,7 +60,8 @@ def test_a_file_is_uploaded_compared_applied_and_undone(browser: Browser, client
     assert "Show the place: 50.0" in page.text
     parts = [(each["part"], each["type"]) for each in shapes(browser, page.path)]
     assert parts == [
-        ("former", "Polygon"), ("changed", "Polygon"), ("new", "Polygon"), ("fault", "Point"),
+        ("former", "Polygon"), ("changed", "Polygon"), ("new", "Polygon"),
+        ("rejected", "Polygon"), ("fault", "Point"),
     ]  # fmt: skip
     page = act(browser, "apply")
     assert "Applied" in page.text

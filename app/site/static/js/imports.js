@@ -37,7 +37,7 @@ class View {
     this.shapes.clearLayers();
     this.layers.clear();
     const drawn = L.geoJSON(collection, {
-      style: ({ properties }) => ({ ...STYLE, className: `shape ${properties.part}` }),
+      style: ({ properties, geometry }) => ({ ...STYLE, className: `shape ${properties.part} ${geometry.type}` }),
       pointToLayer: ({ properties }, place) =>
         L.circleMarker(place, { ...STYLE, radius: properties.part === "fault" ? 7 : 6, className: `shape ${properties.part}` }),
       onEachFeature: (feature, layer) => this.add(feature.properties, layer),
