@@ -111,6 +111,7 @@ function update() {
 }
 
 document.addEventListener("click", (event) => {
+  if (event.target.closest('a[href="#reading"]')) document.getElementById("reading").open = true;
   const link = event.target.closest("a.show-place");
   const row = event.target.closest("li[data-number]");
   if (!view || !row || (event.target.closest("a") && !event.target.closest(".show-feature, .show-place"))) return;
