@@ -16,6 +16,8 @@ from app.chat.routes import bp as chat_bp
 from app.core import create_core
 from app.credentials.routes import bp as credentials_bp
 from app.credentials.routes import me_bp
+from app.dashboard.asset_page.views import bp as asset_page_bp
+from app.dashboard.assets.views import bp as asset_list_bp
 from app.dashboard.editing.views import bp as editing_bp
 from app.dashboard.imports.views import bp as import_pages_bp
 from app.dashboard.members.views import bp as member_pages_bp
@@ -137,7 +139,7 @@ def create_app(settings: Settings | None = None) -> Flask:
         billing_bp, chat_bp, editing_bp, form_validation.bp, health.bp, invitations_bp,
         member_pages_bp, metrics.bp,
         oauth_bp, oauth_pages_bp, ogc_bp, people_bp, profile_bp, project_page_bp, project_pages_bp,
-        import_pages_bp, reference_bp, root_files.bp, row_changes_bp, start_bp,
+        import_pages_bp, asset_page_bp, asset_list_bp, reference_bp, root_files.bp, row_changes_bp, start_bp,
     ):  # fmt: skip
         app.register_blueprint(other)
     return app

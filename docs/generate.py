@@ -78,6 +78,9 @@ _BOUNDS: Final = {
     "MAP_WAITING_BYTES": "bytes of boundaries that are simplified while a map is made",
     "MAP_NEAR": "projects in a box that are sorted by area; of more, the largest are looked for",
     "MAP_SEARCHED": "projects among which they are looked for, the largest of the account",
+    "ASSETS_MAP_FEATURES": "assets on the map of the page of assets",
+    "ASSETS_MAP_NEAR": "assets in a box that are found by its index; of more, the latest are "
+    "looked for",
     "BODY_VALUES": "values in a body",
     "BODY_CONTAINERS": "arrays and objects in a body",
     "BODY_STRINGS": "strings and names in a body",
@@ -104,6 +107,7 @@ _BOUNDS: Final = {
     "VOCABULARY_PATTERN": "pattern of an asset's `type` and `status`",
     "ASSET_TYPES": "documented values of an asset's `type`; other values are accepted too",
     "ASSET_STATUSES": "documented values of an asset's `status`; other values are accepted too",
+    "ASSET_WORDS": "other words of both that the pages of assets offer",
     "RESERVED_SLUGS": "slugs that the validation routes reject as reserved",
     "IDEMPOTENCY_KEY_LENGTH": "characters of an `Idempotency-Key`",
     "IDEMPOTENCY_HOURS": "hours that the response to an `Idempotency-Key` is stored",

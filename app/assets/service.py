@@ -10,10 +10,13 @@ from app.api.fixed_fields import check_fixed
 from app.assets.derived import location_columns, search_columns, stored_bytes
 from app.assets.listing import asset_query as asset_query  # these for other packages
 from app.assets.listing import list_assets as list_assets
+from app.assets.places import Places as Places
+from app.assets.places import find_places as find_places
 from app.assets.record import COLUMNS, asset_data, asset_record, row_record
 from app.assets.scanning import scan_assets as scan_assets
 from app.assets.selection import SOURCE as SOURCE
 from app.assets.summaries import summarize_assets as summarize_assets
+from app.assets.words import known_words as known_words
 from app.auth.principal import Principal
 from app.auth.tenant import columns_of, find_locked
 from app.db.extensions import db

@@ -43,6 +43,11 @@ MAP_WAITING_BYTES: Final = 1024 * 1024
 MAP_NEAR: Final = 10_000
 MAP_SEARCHED: Final = 1_000_000
 
+# Of a map of assets, which are points. Where the box has more than ASSETS_MAP_NEAR assets, they are
+# looked for in the order of the list.
+ASSETS_MAP_FEATURES: Final = 4_000
+ASSETS_MAP_NEAR: Final = 10_000
+
 # Of a body. Two boundaries of GEOMETRY_POSITIONS positions with heights have this many numbers.
 BODY_VALUES: Final = 700_000
 BODY_CONTAINERS: Final = 300_000
@@ -83,6 +88,7 @@ ACCOUNT_TYPES: Final = ("individual", "organization")
 VOCABULARY_PATTERN: Final = r"[a-z][a-z0-9_-]{0,49}"
 ASSET_TYPES: Final = ("equipment", "monitoring_station", "point_of_interest")
 ASSET_STATUSES: Final = ("active", "inactive", "maintenance", "retired")
+ASSET_WORDS: Final = 50  # others that the pages offer, of those that the account's assets have
 
 # Slugs that are invalid because the web application has pages of these names.
 RESERVED_SLUGS: Final = frozenset({

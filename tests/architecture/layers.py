@@ -56,6 +56,7 @@ EXCEPTIONS = {
     ("app.row_changes.assets", "app.assets.derived"): "likewise",
     ("app.row_changes.assets", "app.assets.record"): "likewise",
     ("app.dashboard.projects.views", "app.exports.responses"): "sends the same files",
+    ("app.dashboard.assets.views", "app.exports.responses"): "likewise",
     ("app.people.mail_resolvers", "app.mail.resolvers"): "resolvers have the types of that",
     ("app.members.mail_resolvers", "app.mail.resolvers"): "likewise",
 }

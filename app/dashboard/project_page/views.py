@@ -14,12 +14,12 @@ from app.boundaries.service import (
     read_boundary_to_restore,
     restore_boundary,
 )
+from app.dashboard.changes import latest_changes
 from app.dashboard.formats import format_names
 from app.dashboard.metadata import metadata_texts
 from app.dashboard.project_page.details import (
     SOURCES,
     asset_place,
-    latest_changes,
     perimeter_km,
     text_of,
 )

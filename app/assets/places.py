@@ -1,0 +1,74 @@
+"""Where the assets of a list are: for a map, the latest ones in a box.
+
+Where few assets are in a box, its index names them. Where many are, the index that has the list in
+order is read until enough lie in the box.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, Final, NamedTuple
+
+from sqlalchemy import bindparam, func, select
+
+from app.assets.listing import table_of
+from app.db.queries import CompiledQuery
+from app.db.search_index import box_values, named_by_box
+from app.geometry import Bounds
+from app.listing.query import Filters, ListQuery, SearchedTable, filters_of, parameters
+from app.listing.statements import keys_found, keys_in_order, page_statement
+from app.models import Asset
+from app.policy.bounds import ASSETS_MAP_FEATURES, ASSETS_MAP_NEAR
+
+_WORLD: Final = Bounds(-180, -90, 180, 90)
+_SHOWN: Final = (
+    Asset.id, Asset.project_id, Asset.name, Asset.type, Asset.status, Asset.longitude,
+    Asset.latitude,
+)  # fmt: skip
+
+
+class Places(NamedTuple):
+    """``rows``: id, project_id, name, type, status, longitude and latitude of each asset, at most
+    ASSETS_MAP_FEATURES of them. ``is_all`` says whether there are no others."""
+
+    rows: list[Any]
+    is_all: bool
+
+
+def find_places(account_id: str, project_id: str | None, query: ListQuery) -> Places:
+    """The assets with a location that the filters of a query leave, the newest first; those that
+    changed last where it asks for changes alone.
+
+    Args:
+        project_id: None for the assets of all projects of the account.
+    """
+    table, query = table_of(project_id), query._replace(bbox=query.bbox or _WORLD)
+    filters = filters_of(table, query)
+    values = parameters(table, account_id, project_id or account_id, query, filters.dialect)
+    is_named = filters.driving_index != "box" or _are_few(account_id, query.bbox, filters.dialect)
+    size = ASSETS_MAP_FEATURES + 1
+    rows = _rows(table, filters, is_named).all(**values, size=size, skipped=0)
+    return Places(rows[:ASSETS_MAP_FEATURES], len(rows) < size)
+
+
+def _are_few(account_id: str, box: Any, dialect: str) -> bool:
+    """Whether the account has few assets in a box, those of other projects included."""
+    values = box_values(box, account_id, dialect) | {"account_id": account_id}
+    near = _count_near(dialect).scalar(**values, most=ASSETS_MAP_NEAR + 1)
+    return int(near) <= ASSETS_MAP_NEAR
+
+
+@cache
+def _count_near(dialect: str) -> CompiledQuery:
+    """How many assets the index of boxes names, but at most ``most``."""
+    table = table_of(None)
+    named = named_by_box(table.table, dialect, table.owner, table.sides)
+    some = named.limit(bindparam("most")).subquery()
+    return CompiledQuery(select(func.count().label("total")).select_from(some))
+
+
+@cache
+def _rows(table: SearchedTable, filters: Filters, is_named: bool) -> CompiledQuery:
+    keys = keys_found(table, filters) if is_named else keys_in_order(table, filters)
+    sort = "updated_at" if filters.updated_since and not filters.equal else "created_at"
+    return page_statement(table, keys, _SHOWN, filters.dialect, (sort, True), backwards=False)

@@ -1,0 +1,38 @@
+"""The words that the types and statuses of an account's assets have: open vocabularies."""
+
+from __future__ import annotations
+
+from typing import Final, Literal
+
+from sqlalchemy import bindparam
+
+from app.auth.tenant import columns_of
+from app.db.queries import CompiledQuery
+from app.models import Asset
+from app.policy.bounds import ASSET_STATUSES, ASSET_TYPES, ASSET_WORDS
+
+_DOCUMENTED: Final = {"type": ASSET_TYPES, "status": ASSET_STATUSES}
+_NEXT: Final = {
+    column.key: CompiledQuery(
+        columns_of(Asset, column)
+        .where(column > bindparam("before"))
+        .order_by(column)
+        .limit(bindparam("most"))
+    )
+    for column in (Asset.type, Asset.status)
+}
+
+
+def known_words(account_id: str, field: Literal["type", "status"]) -> list[str]:
+    """The documented words of a field, and ASSET_WORDS others that assets have. Each is looked up
+    in an index by itself, however many assets there are."""
+    words = list(_DOCUMENTED[field])
+    others, before = list[str](), ""
+    while len(others) < ASSET_WORDS:
+        found = _NEXT[field].first(account_id=account_id, before=before, most=1)
+        if found is None:
+            break
+        before = found[0]
+        if before not in words:
+            others.append(before)
+    return words + others

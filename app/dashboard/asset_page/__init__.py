@@ -1,0 +1,1 @@
+"""The pages of one asset: the asset, and the form that makes or edits it."""

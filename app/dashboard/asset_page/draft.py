@@ -1,0 +1,153 @@
+"""What the form of an asset holds: as it was sent, and what is saved of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple
+
+import marshmallow as ma
+from werkzeug.datastructures import MultiDict
+
+from app.assets.schemas import AssetCreateSchema, AssetUpdateSchema
+from app.dashboard.asset_page.coordinates import read_degrees, split_both
+from app.dashboard.metadata import Pairs, metadata_texts, read_metadata, sent_metadata
+from app.dashboard.project_choice import Choice
+from app.dashboard.project_page.details import asset_place
+from app.http.etags import entity_tag
+from app.values.strict_json import dumps
+
+_LABELS: Final[dict[str, str]] = {
+    "name": "Name",
+    "type": "Type",
+    "status": "Status",
+    "latitude": "Latitude",
+    "longitude": "Longitude",
+}
+_SHOWN: Final = 200  # characters of a difference
+
+
+@dataclass
+class Draft:
+    """A form. ``errors`` has messages by field; those of ``form`` are about all of it."""
+
+    name: str = ""
+    type: str = ""
+    status: str = "active"
+    latitude: str = ""
+    longitude: str = ""
+    metadata: Pairs = field(default_factory=list)
+    version: str = ""  # the entity tag of the asset as it was when the form was loaded
+    project: Choice = field(default_factory=Choice)
+    errors: dict[str, list[str]] = field(default_factory=dict)
+
+
+class Difference(NamedTuple):
+    """A field that differs between what is saved and what is being saved."""
+
+    label: str
+    theirs: str
+    mine: str
+
+
+def draft_of(record: Mapping[str, Any]) -> Draft:
+    """The form of an asset as it is."""
+    place = asset_place(record)
+    longitude, latitude = map(str, place["place"]) if place else ("", "")
+    return Draft(
+        name=record["name"],
+        type=record["type"],
+        status=record["status"],
+        latitude=latitude,
+        longitude=longitude,
+        metadata=metadata_texts(record["metadata"]),
+        version=version_of(record),
+    )
+
+
+def sent_draft(form: MultiDict[str, str]) -> Draft:
+    """The form as it was sent, without errors yet. An address can hold some of its fields, too."""
+    sent = {name: form.get(name, "").strip() for name in (*_LABELS, "version")}
+    draft = Draft(metadata=sent_metadata(form))
+    for name, text in sent.items():
+        setattr(draft, name, text)
+    both = split_both(draft.latitude) if not draft.longitude else None
+    if both is not None:
+        draft.latitude, draft.longitude = both
+    return draft
+
+
+def read_draft(draft: Draft, before: Mapping[str, Any] | None) -> dict[str, Any]:
+    """The values to create or update an asset with. What is wrong stands in the draft's errors.
+
+    Args:
+        before: the record of the asset as it is; None: a new one.
+    """
+    metadata, problems = read_metadata(draft.metadata, before["metadata"] if before else None)
+    sent: dict[str, Any] = {
+        "name": draft.name,
+        "type": _word(draft.type),
+        "status": _word(draft.status) or "active",
+        "metadata": metadata,
+    }
+    was = draft_of(before) if before else Draft()
+    if (draft.latitude, draft.longitude) != (was.latitude, was.longitude):
+        sent["location"] = _location(draft)
+    schema = AssetUpdateSchema() if before else AssetCreateSchema()
+    values: dict[str, Any] = {}
+    try:
+        values = schema.load(sent)
+    except ma.ValidationError as error:
+        found = dict(error.messages_dict)
+        draft.errors |= {name: _flat(messages) for name, messages in found.items()}
+    if problems:
+        draft.errors["metadata"] = problems
+    return values
+
+
+def differences(mine: Draft, theirs: Draft) -> list[Difference]:
+    """The fields in which a form differs from the asset as it is."""
+    found = [
+        Difference(label, getattr(theirs, name)[:_SHOWN], getattr(mine, name)[:_SHOWN])
+        for name, label in _LABELS.items()
+        if getattr(mine, name) != getattr(theirs, name)
+    ]
+    if mine.metadata != theirs.metadata:
+        texts = [
+            ", ".join(f"{name}: {value}" for name, value in draft.metadata)[:_SHOWN]
+            for draft in (theirs, mine)
+        ]
+        found.append(Difference("Metadata", *texts))
+    return found
+
+
+def version_of(record: Mapping[str, Any]) -> str:
+    """The entity tag of an asset, as the API has it."""
+    return entity_tag([dumps(record)])
+
+
+def _word(text: str) -> str:
+    """A word of an open vocabulary, of how people write it: ``fire_tower`` for "Fire tower"."""
+    return re.sub(r"\s+", "_", text.strip().lower())
+
+
+def _location(draft: Draft) -> dict[str, Any] | None:
+    """The GeoJSON of the coordinates; None for none, and where they are wrong."""
+    if not draft.latitude and not draft.longitude:
+        return None
+    degrees = []
+    for axis, text in (("longitude", draft.longitude), ("latitude", draft.latitude)):
+        try:
+            if not text:
+                raise ValueError("Write both latitude and longitude, or neither.")
+            degrees.append(read_degrees(text, axis))  # type: ignore[arg-type]
+        except ValueError as error:
+            draft.errors[axis] = [str(error)]
+    return {"type": "Point", "coordinates": degrees} if len(degrees) == 2 else None
+
+
+def _flat(messages: Any) -> list[str]:
+    if isinstance(messages, dict):
+        return [text for each in messages.values() for text in _flat(each)]
+    return list(messages) if isinstance(messages, list) else [str(messages)]

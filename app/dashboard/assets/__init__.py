@@ -1,0 +1,1 @@
+"""The page of all assets: the map and the list."""

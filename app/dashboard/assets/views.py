@@ -1,0 +1,131 @@
+"""The map and the list of assets."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Final
+
+import marshmallow as ma
+from flask import Response, current_app, request
+
+from app.assets.service import asset_query, find_places, known_words, list_assets
+from app.auth.principal import Principal
+from app.dashboard.assets.filters import CHANGED, PER_PAGE, SORTS, Filters, read_filters
+from app.dashboard.formats import format_names
+from app.dashboard.project_choice import find_projects, projects_by_id
+from app.dashboard.project_page.details import asset_place
+from app.exports.responses import file_response
+from app.exports.schemas import AssetExportQuerySchema
+from app.exports.service import export_of
+from app.http.errors import BadRequest
+from app.http.etags import entity_tag
+from app.site.pages import PageBlueprint, page
+from app.site.signed_in import is_from_script, of_account
+from app.values.strict_json import dumps
+
+bp = PageBlueprint("asset_list", __name__, section="/assets")
+
+_GEOJSON: Final = "application/geo+json"
+_EXPORTED: Final = ("search", "type", "status", "bbox", "project_id")
+
+
+@bp.get("/assets")
+@of_account("assets:read")
+def assets(principal: Principal) -> Response:
+    """Assets of all projects on a map and in a list."""
+    account_id = principal.account_id
+    filters = read_filters(account_id, request.args)
+    records, total = _found(account_id, filters)
+    values: dict[str, Any] = {
+        "principal": principal,
+        "filters": filters,
+        "assets": [record | {"place": asset_place(record)} for record in records],
+        "projects": projects_by_id(account_id, [record["project_id"] for record in records]),
+        "total": total,
+        "pages": math.ceil(total / PER_PAGE),
+        "formats": format_names("assets"),
+    }
+    if is_from_script():
+        return page("assets/results.html", **values)
+    return page(
+        "assets/assets.html",
+        **values,
+        types=known_words(account_id, "type"),
+        statuses=known_words(account_id, "status"),
+        sorts={name: words for name, (words, _, _) in SORTS.items()},
+        changed=CHANGED,
+        tiles=current_app.config["SETTINGS"],
+    )
+
+
+@bp.get("/assets/map")
+@of_account("assets:read")
+def assets_map(principal: Principal) -> Response:
+    """The assets in a box, as GeoJSON for the map of the page."""
+    filters = read_filters(principal.account_id, request.args)
+    is_clear = not filters.project.problem
+    found = find_places(principal.account_id, filters.project.id, _query(filters))
+    features = [_feature(row) for row in found.rows] if is_clear else []
+    text = dumps(
+        {"type": "FeatureCollection", "features": features, "isAll": found.is_all or not is_clear}
+    )
+    response = Response(text, content_type=_GEOJSON)
+    response.headers["ETag"] = entity_tag([text])
+    response.headers["Cache-Control"] = "private, no-cache"
+    return response.make_conditional(request)  # type: ignore[return-value]
+
+
+@bp.get("/assets/projects")
+@of_account("assets:read")
+def project_options(principal: Principal) -> Response:
+    """The projects that match what is being typed, as the options of a list."""
+    text = request.args.get("project", "").strip()
+    found, _, _ = find_projects(principal.account_id, text)
+    return page("assets/project_options.html", projects=found)
+
+
+@bp.route("/assets/export", methods=["GET", "POST"])
+@of_account("assets:read")
+def export(principal: Principal) -> Response:
+    """A file with the selected assets, or with all that the filters of the address leave."""
+    values: dict[str, Any] = {"format": request.values.get("format", "geojson")}
+    if ids := request.values.getlist("ids"):
+        loaded = _load(values | {"ids": ",".join(ids)})
+    else:
+        filters = read_filters(principal.account_id, request.args)
+        if filters.project.problem:
+            raise BadRequest("This cannot be exported: it is not clear which project is meant.")
+        loaded = _load(
+            values | {name: filters.chosen[name] for name in _EXPORTED if name in filters.chosen}
+        )
+        if since := filters.values.get("updated_since"):
+            loaded["updated_since"] = since
+    return file_response(export_of("assets", principal.account_id, loaded))
+
+
+def _found(account_id: str, filters: Filters) -> tuple[list[dict[str, Any]], int]:
+    """The assets of the page; none while it is not clear of which project."""
+    if filters.project.problem:
+        return [], 0
+    records, total = list_assets(account_id, filters.project.id, _query(filters))
+    return list(records), total
+
+
+def _query(filters: Filters) -> Any:
+    return asset_query(**filters.values)
+
+
+def _feature(row: Any) -> dict[str, Any]:
+    place = {"type": "Point", "coordinates": (row.longitude, row.latitude)}
+    names = ("name", "type", "status", "project_id")
+    properties = {name: getattr(row, name) for name in names}
+    return {"type": "Feature", "id": row.id, "geometry": place, "properties": properties}
+
+
+def _load(values: dict[str, Any]) -> dict[str, Any]:
+    """The filters of an export. Raises BadRequest."""
+    try:
+        loaded: dict[str, Any] = AssetExportQuerySchema().load(values)
+    except ma.ValidationError as error:
+        raise BadRequest(f"This cannot be exported: {error}") from None
+    return loaded
