@@ -25,9 +25,9 @@ SORTS: Final[dict[str, tuple[str, str, str]]] = {
 }
 # When an asset has changed last, in days.
 CHANGED: Final[dict[str, str]] = {
-    "1": "Changed in the last 24 hours",
-    "7": "Changed in the last 7 days",
-    "30": "Changed in the last 30 days",
+    "1": "In the last 24 hours",
+    "7": "In the last 7 days",
+    "30": "In the last 30 days",
 }
 
 

@@ -2,9 +2,11 @@
 
 import { createMap, mapButton, positionButton } from "./map/map.js";
 import { ProjectsLayer } from "./map/projects_layer.js";
+import { followMap, rememberView, restoreView } from "./map/view.js";
+import { showSelection } from "./selection.js";
 import { toast } from "./toasts.js";
 
-const { L, htmx } = window;
+const { L } = window;
 const element = document.getElementById("map");
 const number = new Intl.NumberFormat(undefined);
 const hectares = new Intl.NumberFormat(undefined, { maximumFractionDigits: 2 });
@@ -99,44 +101,6 @@ function showNote(collection, error) {
   note.hidden = false;
 }
 
-/** Let the list show what the map shows, if the reader wants that. */
-function followMap(map) {
-  const field = document.getElementById("bbox");
-  const isWanted = document.getElementById("in-view").checked;
-  const bounds = map.getBounds();
-  const isWorld = bounds.getEast() - bounds.getWest() >= 360;
-  const wanted = isWanted && !isWorld ? bounds.toBBoxString().split(",").map((side) => Number(side).toFixed(4)).join(",") : "";
-  if (wanted === field.value) return;
-  field.value = wanted;
-  htmx.trigger("#filters", "submit");
-}
-
-function rememberView(map) {
-  const { lat, lng } = map.getCenter().wrap();
-  const view = `#map=${map.getZoom()}/${lat.toFixed(4)}/${lng.toFixed(4)}`;
-  history.replaceState(history.state, "", location.pathname + location.search + view);
-}
-
-function restoreView(map) {
-  const found = /^#map=(\d+)\/(-?[\d.]+)\/(-?[\d.]+)$/.exec(location.hash);
-  if (!found) return false;
-  const [zoom, lat, lng] = found.slice(1).map(Number);
-  map.setView([lat, lng], zoom, { animate: false });
-  return true;
-}
-
-/** The bar below the list says how many are selected; without any it is not there. */
-function showSelection() {
-  const count = results().querySelectorAll("input[name=ids]:checked").length;
-  const bar = document.getElementById("selection-bar");
-  if (!bar) return;
-  bar.hidden = count === 0;
-  document.getElementById("selected-count").textContent = `${number.format(count)} selected`;
-}
-
-document.addEventListener("change", ({ target }) => {
-  if (target.name === "ids") showSelection();
-});
 document.addEventListener("htmx:response:error", () => toast("The list could not be loaded. Reload the page and try again.", true));
 showSelection();
 if (element && window.L) start();

@@ -4,7 +4,7 @@
 const { L, GeoJSONVT } = window;
 const EXTENT = 4096;
 // Zoom levels beyond the last one with a tile of its own are cut out of that one.
-const OPTIONS = { maxZoom: 22, extent: EXTENT, buffer: 64, tolerance: 1, indexMaxPoints: 20000 };
+const OPTIONS = { maxZoom: 22, extent: EXTENT, tolerance: 1, indexMaxPoints: 20000 };
 
 const waiting = [];
 let isRunning = false;
@@ -27,9 +27,10 @@ function runNext() {
 }
 
 export const ShapeTiles = L.GridLayer.extend({
-  options: { updateWhenIdle: false, keepBuffer: 2, fadeAnimation: false },
+  options: { buffer: 64, updateWhenIdle: false, keepBuffer: 2, fadeAnimation: false },
 
-  /** draw(context, features, {scale, coords, size}): features as geojson-vt cuts them. */
+  /** draw(context, features, {scale, coords, size}): features as geojson-vt cuts them. The option
+   * buffer, of EXTENT, says how far beyond its edges a tile draws: 128 are 8 pixels. */
   initialize(draw, options) {
     L.GridLayer.prototype.initialize.call(this, options);
     this._draw = draw;
@@ -38,7 +39,7 @@ export const ShapeTiles = L.GridLayer.extend({
 
   /** Draw other shapes from now on: a GeoJSON FeatureCollection. */
   setData(collection) {
-    this._index = new GeoJSONVT(collection, OPTIONS);
+    this._index = new GeoJSONVT(collection, { ...OPTIONS, buffer: this.options.buffer });
     this.repaint();
   },
 

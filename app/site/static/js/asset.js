@@ -1,0 +1,34 @@
+// The page of one asset: where it is, and the boundary of its project.
+
+import { createMap, mapButton, positionButton } from "./map/map.js";
+import { loadBoundary } from "./map/boundary.js";
+import { toast } from "./toasts.js";
+
+const { L } = window;
+const element = document.getElementById("map");
+
+async function start() {
+  const { place, project, name } = JSON.parse(document.getElementById("asset-place").textContent);
+  const here = [place[1], place[0]];
+  const map = createMap(element);
+  map.setView(here, 14, { animate: false });
+  positionButton(map, (message) => toast(message, true));
+  const label = document.createElement("span");
+  label.dir = "auto";
+  label.textContent = name;
+  const dot = L.circleMarker(here, { radius: 8, className: "asset-dot" }).bindTooltip(label).addTo(map);
+  const shown = L.featureGroup([dot]);
+  mapButton(map, {
+    icon: "trees",
+    label: "Show the whole project",
+    run: () => map.fitBounds(shown.getBounds(), { padding: [24, 24], maxZoom: 17, animate: false }),
+  });
+  mapButton(map, { icon: "map-pin", label: "Show the asset", run: () => map.setView(here, 16, { animate: false }) });
+  const boundary = await loadBoundary(project);
+  if (!boundary) return;
+  boundary.addTo(map).addTo(shown);
+  dot.bringToFront();
+  map.fitBounds(shown.getBounds(), { padding: [24, 24], maxZoom: 17, animate: false });
+}
+
+if (element && L) start();

@@ -1,0 +1,132 @@
+// The form of an asset: its place is clicked or dragged on the map, or typed.
+
+import { readDegrees } from "./coordinates.js";
+import { createMap, mapButton, positionButton } from "./map/map.js";
+import { loadBoundary } from "./map/boundary.js";
+import { covers } from "./map/shapes.js";
+import { toast } from "./toasts.js";
+
+const { L } = window;
+const element = document.getElementById("map");
+const form = document.getElementById("asset-form");
+const latitude = document.getElementById("latitude");
+const longitude = document.getElementById("longitude");
+
+function start() {
+  const map = createMap(element);
+  positionButton(map, (message) => toast(message, true));
+  let marker = null;
+  let boundary = null;
+
+  const note = (place) => {
+    const isOutside = place && boundary && !covers(boundary.geometry, place.lng, place.lat);
+    document.getElementById("place-note").textContent = isOutside
+      ? "This place is outside the boundary of the project. You can save it anyway."
+      : "";
+    document.getElementById("clear-place").hidden = !latitude.value && !longitude.value;
+  };
+  const showMarker = (place) => {
+    if (!place) marker?.remove();
+    else if (marker) marker.setLatLng(place).addTo(map);
+    else {
+      const icon = L.divIcon({ className: "place-pin", iconSize: [22, 22] });
+      const options = { draggable: true, autoPan: true, icon, title: "Drag to move", alt: "Place of the asset" };
+      marker = L.marker(place, options).addTo(map);
+      marker.on("drag", ({ target }) => write(target.getLatLng()));
+    }
+    note(place);
+  };
+  const write = (place) => {
+    const { lat, lng } = place.wrap();
+    latitude.value = lat.toFixed(6);
+    longitude.value = lng.toFixed(6);
+    note({ lat, lng });
+  };
+  const choose = (place) => {
+    write(place);
+    showMarker(place.wrap());
+  };
+  const typed = () => {
+    const [lat, lng] = [readDegrees(latitude.value, "latitude"), readDegrees(longitude.value, "longitude")];
+    const place = lat === null || lng === null ? null : L.latLng(lat, lng);
+    showMarker(place);
+    return place;
+  };
+  const goTo = (place) => map.setView(place, Math.max(map.getZoom(), 13), { animate: false });
+  const showProject = async (project) => {
+    boundary?.remove();
+    boundary = project ? await loadBoundary(project) : null;
+    boundary?.addTo(map);
+    const place = typed();
+    if (boundary) map.fitBounds(boundary.getBounds(), { padding: [24, 24], maxZoom: 16, animate: false });
+    if (place && !map.getBounds().contains(place)) goTo(place);
+  };
+
+  map.on("click", ({ latlng }) => choose(latlng));
+  for (const field of [latitude, longitude]) {
+    field.addEventListener("input", typed);
+    field.addEventListener("change", () => {
+      const place = typed();
+      if (place && !map.getBounds().contains(place)) goTo(place);
+    });
+  }
+  mapButton(map, {
+    icon: "trees",
+    label: "Show the whole project",
+    run: () => boundary && map.fitBounds(boundary.getBounds(), { padding: [24, 24], animate: false }),
+  });
+  followChoice(showProject);
+  for (const hidden of form.querySelectorAll("[data-with-map]")) hidden.hidden = false;
+  document.getElementById("clear-place").addEventListener("click", () => {
+    latitude.value = longitude.value = "";
+    showMarker(null);
+    latitude.focus();
+  });
+  showOwnPosition((place) => {
+    choose(place);
+    goTo(place);
+  });
+  showProject(form.dataset.project);
+}
+
+/** Show the boundary of the project that is chosen: its option, or one of several that match. */
+function followChoice(showProject) {
+  form.addEventListener("change", ({ target }) => {
+    if (target.name === "project_id") showProject(target.value);
+    if (target.id !== "project") return;
+    const option = [...document.getElementById("project-options").options].find(({ value }) => value === target.value);
+    showProject(option?.dataset.id);
+  });
+}
+
+function showOwnPosition(choose) {
+  const button = document.getElementById("own-position");
+  button.hidden = !navigator.geolocation;
+  button.addEventListener("click", () =>
+    navigator.geolocation.getCurrentPosition(
+      ({ coords }) => choose(L.latLng(coords.latitude, coords.longitude)),
+      () => toast("Your position is not available. Allow it in your browser’s settings.", true),
+      { enableHighAccuracy: true, timeout: 20_000 },
+    ),
+  );
+}
+
+/** More rows for metadata. */
+function addRows() {
+  const button = document.getElementById("add-metadata");
+  button.hidden = false;
+  button.addEventListener("click", () => {
+    const rows = document.querySelectorAll(".metadata-row");
+    const added = rows[rows.length - 1].cloneNode(true);
+    const fields = added.querySelectorAll("input");
+    for (const field of fields) {
+      field.value = "";
+      field.setAttribute("aria-label", field.getAttribute("aria-label").replace(/\d+$/, rows.length + 1));
+    }
+    button.before(added);
+    fields[0].focus();
+  });
+}
+
+if (form) addRows();
+if (form && element && L) start();

@@ -1,0 +1,72 @@
+// Features on a map, loaded for what the map shows and drawn on tiles.
+
+import { onThemeChange } from "./colors.js";
+import { boxOf, boxOfGeometry } from "./shapes.js";
+import { ShapeTiles } from "./shape_tiles.js";
+
+const MARGIN = 0.25; // of the map's width and height, loaded around what it shows
+
+export class LoadedLayer {
+  /** address: of the GeoJSON, with the filters; onLoad(collection, error): whenever it has come;
+   * draw: as ShapeTiles takes it. */
+  constructor(map, address, onLoad, draw, options = {}) {
+    this.map = map;
+    this.address = address;
+    this.onLoad = onLoad;
+    this.features = [];
+    this.tiles = new ShapeTiles(draw, { zIndex: 2, ...options }).addTo(map);
+    this.request = null;
+    map.on("moveend", () => this.load());
+    onThemeChange(() => this.tiles.repaint());
+  }
+
+  /** Load what the map shows. */
+  async load() {
+    await this._fetch({ zoom: Math.round(this.map.getZoom()), ...this._box() });
+  }
+
+  /** Load all, and show them: the map moves, which loads them in their size. */
+  async showAll() {
+    const collection = await this._fetch({ zoom: 3 });
+    const box = collection && boxOf(collection.features);
+    if (box) this.map.fitBounds(box, { padding: [24, 24], maxZoom: 14, animate: false });
+  }
+
+  find(id) {
+    return this.features.find((feature) => feature.id === id) ?? null;
+  }
+
+  async _fetch(query) {
+    this.request?.abort();
+    this.request = new AbortController();
+    const address = new URL(this.address, location.href);
+    for (const [name, value] of Object.entries(query)) address.searchParams.set(name, value);
+    try {
+      const response = await fetch(address, {
+        signal: this.request.signal,
+        headers: { "X-Requested-With": "fetch" },
+      });
+      if (!response.ok) throw new Error((await response.json()).error.message);
+      const collection = await response.json();
+      for (const feature of collection.features) feature.box = boxOfGeometry(feature.geometry);
+      this.features = collection.features;
+      this.tiles.setData(collection);
+      this.onLoad(collection, null);
+      return collection;
+    } catch (error) {
+      if (error.name === "AbortError") return null;
+      this.onLoad(null, error);
+      return null;
+    }
+  }
+
+  _box() {
+    const bounds = this.map.getBounds().pad(MARGIN);
+    const [west, east] = [bounds.getWest(), bounds.getEast()];
+    if (east - west >= 360) return {};
+    const wrap = (degrees) => ((((degrees + 180) % 360) + 360) % 360) - 180;
+    const latitude = (degrees) => Math.max(-90, Math.min(90, degrees));
+    const sides = [wrap(west), latitude(bounds.getSouth()), wrap(east), latitude(bounds.getNorth())];
+    return { bbox: sides.map((side) => side.toFixed(4)).join(",") };
+  }
+}

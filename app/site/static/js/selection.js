@@ -1,0 +1,17 @@
+// The rows that are selected in a list. The bar below the list says how many; without any it is
+// not there.
+
+const number = new Intl.NumberFormat(undefined);
+
+export function showSelection() {
+  const count = document.querySelectorAll("#results input[name=ids]:checked").length;
+  const bar = document.getElementById("selection-bar");
+  if (!bar) return;
+  bar.hidden = count === 0;
+  document.getElementById("selected-count").textContent = `${number.format(count)} selected`;
+}
+
+document.addEventListener("change", ({ target }) => {
+  if (target.name === "ids") showSelection();
+});
+showSelection();
