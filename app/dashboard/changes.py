@@ -47,7 +47,8 @@ def _what(event: Mapping[str, Any]) -> str:
     """What an event says was done; empty where another event says it."""
     kind, data = str(event["type"]), event["data"]
     if kind == "asset.status_changed":
-        return f"changed the status from {data['previous_status']} to {data['status']}"
+        before, after = (data[name].replace("_", " ") for name in ("previous_status", "status"))
+        return f"changed the status from {before} to {after}"
     if kind not in _TOLD_OTHERWISE:
         return _DONE.get(kind, kind)
     names = [name for name in data["changes"] if name != _TOLD_OTHERWISE[kind]]

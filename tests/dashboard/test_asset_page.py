@@ -30,7 +30,12 @@ def project(client: Client) -> dict[str, Any]:
 def asset(client: Client, project: dict[str, Any]) -> dict[str, Any]:
     metadata = {"serial": "WX-1", "height": 12, "sensors": ["wind"]}
     return make_asset(
-        client, project["id"], name="Station", location=point(10.05, 50.05), metadata=metadata
+        client,
+        project["id"],
+        name="Station",
+        status="under_repair",
+        location=point(10.05, 50.05),
+        metadata=metadata,
     )
 
 
@@ -129,6 +134,8 @@ def test_errors_stand_at_their_fields_and_nothing_is_lost(
     fields = page.form("/assets/new").fields
     assert (fields["project"], fields["type"], fields["latitude"]) == ("east", "7 dwarfs", "95")
     assert b'value="lost"' in page.response.data
+    page = browser.submit("/assets/new", type=" ")
+    assert "Say what it is" in page.text
     assert client.get("/v1/assets").json["data"] == []
 
 
@@ -154,7 +161,7 @@ def test_without_projects_there_is_nothing_to_add_to(browser: Browser) -> None:
 def test_the_page_of_an_asset(browser: Browser, asset: dict[str, Any]) -> None:
     page = browser.get(path_of(asset))
     assert page.title == "Station"
-    for words in ("50.05, 10.05", "equipment", "active", "WX-1", '["wind"]', "North Wood"):
+    for words in ("50.05, 10.05", "equipment", "under repair", "WX-1", '["wind"]', "North Wood"):
         assert words in page.text
     assert "created the asset" in page.text
 
@@ -172,7 +179,7 @@ def test_the_status_is_changed_at_once(
     browser.get(path_of(asset))
     page = browser.submit(f"{path_of(asset)}/status", press="maintenance")
     assert "The status is maintenance now." in page.text
-    assert "changed the status from active to maintenance" in page.text
+    assert "changed the status from under repair to maintenance" in page.text
     assert saved(client, asset)["status"] == "maintenance"
     browser.get(path_of(asset))
     assert browser.submit(f"{path_of(asset)}/status", status="Nothing").status == 400
@@ -210,7 +217,8 @@ def test_what_somebody_else_saved_is_not_overwritten(
     assert page.status == 412
     assert "has saved this asset" in page.text
     assert "Name Theirs Mine" in page.text
-    assert "Latitude 50.06 50.05" in page.text
+    assert "Location 50.06, 10.06 50.05, 10.05" in page.text
+    assert "Status" not in page.text.partition("Field")[2].partition("Save to overwrite")[0]
     assert saved(client, asset)["name"] == "Theirs"
     assert page.form(f"{path_of(asset)}/edit").fields["name"] == "Mine"
     browser.submit()

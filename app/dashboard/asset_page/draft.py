@@ -18,13 +18,7 @@ from app.dashboard.project_page.details import asset_place
 from app.http.etags import entity_tag
 from app.values.strict_json import dumps
 
-_LABELS: Final[dict[str, str]] = {
-    "name": "Name",
-    "type": "Type",
-    "status": "Status",
-    "latitude": "Latitude",
-    "longitude": "Longitude",
-}
+_TEXTS: Final = ("name", "type", "status", "latitude", "longitude", "version")
 _SHOWN: Final = 200  # characters of a difference
 
 
@@ -54,7 +48,8 @@ class Difference(NamedTuple):
 def draft_of(record: Mapping[str, Any]) -> Draft:
     """The form of an asset as it is."""
     place = asset_place(record)
-    longitude, latitude = map(str, place["place"]) if place else ("", "")
+    numbers = place["place"] if place else ()
+    longitude, latitude = [str(number).removesuffix(".0") for number in numbers] or ("", "")
     return Draft(
         name=record["name"],
         type=record["type"],
@@ -68,7 +63,7 @@ def draft_of(record: Mapping[str, Any]) -> Draft:
 
 def sent_draft(form: MultiDict[str, str]) -> Draft:
     """The form as it was sent, without errors yet. An address can hold some of its fields, too."""
-    sent = {name: form.get(name, "").strip() for name in (*_LABELS, "version")}
+    sent = {name: form.get(name, "").strip() for name in _TEXTS}
     draft = Draft(metadata=sent_metadata(form))
     for name, text in sent.items():
         setattr(draft, name, text)
@@ -103,23 +98,30 @@ def read_draft(draft: Draft, before: Mapping[str, Any] | None) -> dict[str, Any]
         draft.errors |= {name: _flat(messages) for name, messages in found.items()}
     if problems:
         draft.errors["metadata"] = problems
+    if not draft.type:
+        draft.errors["type"] = ["Say what it is, such as equipment."]
     return values
 
 
 def differences(mine: Draft, theirs: Draft) -> list[Difference]:
     """The fields in which a form differs from the asset as it is."""
-    found = [
-        Difference(label, getattr(theirs, name)[:_SHOWN], getattr(mine, name)[:_SHOWN])
-        for name, label in _LABELS.items()
-        if getattr(mine, name) != getattr(theirs, name)
+    pairs = zip(_compared(theirs).items(), _compared(mine).values(), strict=True)
+    return [
+        Difference(label, their[:_SHOWN], my[:_SHOWN])
+        for (label, their), my in pairs
+        if their != my
     ]
-    if mine.metadata != theirs.metadata:
-        texts = [
-            ", ".join(f"{name}: {value}" for name, value in draft.metadata)[:_SHOWN]
-            for draft in (theirs, mine)
-        ]
-        found.append(Difference("Metadata", *texts))
-    return found
+
+
+def _compared(draft: Draft) -> dict[str, str]:
+    """The fields of a form as people compare them, by their labels."""
+    return {
+        "Name": draft.name,
+        "Type": _word(draft.type).replace("_", " "),
+        "Status": _word(draft.status).replace("_", " "),
+        "Location": ", ".join(filter(None, (draft.latitude, draft.longitude))),
+        "Metadata": ", ".join(f"{name}: {value}" for name, value in draft.metadata),
+    }
 
 
 def version_of(record: Mapping[str, Any]) -> str:

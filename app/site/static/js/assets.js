@@ -14,6 +14,7 @@ const rows = () => [...results().querySelectorAll("tr[data-id]")];
 const words = (text) => text.replaceAll("_", " ");
 
 function start() {
+  document.getElementById("legend").hidden = false;
   const map = createMap(element);
   const layer = new AssetsLayer(map, results().dataset.map, showNote);
   const ring = L.circleMarker([0, 0], { radius: 11, interactive: false, className: "highlighted" });
@@ -67,7 +68,10 @@ function start() {
 
   const inView = document.getElementById("in-view");
   inView.closest("label").hidden = false;
-  inView.addEventListener("change", () => followMap(map));
+  inView.addEventListener("change", (event) => {
+    event.stopPropagation(); // the form would load the list a second time
+    followMap(map);
+  });
   if (restoreView(map)) layer.load();
   else layer.showAll();
 }

@@ -59,7 +59,10 @@ function start() {
 
   const inView = document.getElementById("in-view");
   inView.closest("label").hidden = false;
-  inView.addEventListener("change", () => followMap(map));
+  inView.addEventListener("change", (event) => {
+    event.stopPropagation(); // the form would load the list a second time
+    followMap(map);
+  });
   restoreView(map) ? layer.load() : layer.showAll();
 }
 
