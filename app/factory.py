@@ -16,14 +16,7 @@ from app.chat.routes import bp as chat_bp
 from app.core import create_core
 from app.credentials.routes import bp as credentials_bp
 from app.credentials.routes import me_bp
-from app.dashboard.asset_page.views import bp as asset_page_bp
-from app.dashboard.assets.views import bp as asset_list_bp
-from app.dashboard.editing.views import bp as editing_bp
-from app.dashboard.imports.views import bp as import_pages_bp
-from app.dashboard.members.views import bp as member_pages_bp
-from app.dashboard.project_page.views import bp as project_page_bp
-from app.dashboard.projects.views import bp as project_pages_bp
-from app.dashboard.start.views import bp as start_bp
+from app.dashboard.blueprints import DASHBOARD
 from app.events.routes import bp as events_bp
 from app.exports.routes import bp as exports_bp
 from app.http import compression, cors, logging, middleware, proxies, query_key
@@ -136,10 +129,9 @@ def create_app(settings: Settings | None = None) -> Flask:
     ):  # fmt: skip
         api.register_blueprint(blueprint)
     for other in (
-        billing_bp, chat_bp, editing_bp, form_validation.bp, health.bp, invitations_bp,
-        member_pages_bp, metrics.bp,
-        oauth_bp, oauth_pages_bp, ogc_bp, people_bp, profile_bp, project_page_bp, project_pages_bp,
-        import_pages_bp, asset_page_bp, asset_list_bp, reference_bp, root_files.bp, row_changes_bp, start_bp,
+        billing_bp, chat_bp, form_validation.bp, health.bp, invitations_bp, metrics.bp, oauth_bp,
+        oauth_pages_bp, ogc_bp, people_bp, profile_bp, reference_bp, root_files.bp, row_changes_bp,
+        *DASHBOARD,
     ):  # fmt: skip
         app.register_blueprint(other)
     return app

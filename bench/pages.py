@@ -43,7 +43,7 @@ new PerformanceObserver((list) => {
 """
 _TIMES: Final = """() => ({
   paint: performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? null,
-  map: performance.getEntriesByName("projects-drawn")[0]?.startTime ?? null,
+  map: performance.getEntriesByName("features-drawn")[0]?.startTime ?? null,
   code: performance.getEntriesByType("resource")
     .filter(({ initiatorType, name }) => initiatorType === "script" || name.endsWith(".js"))
     .reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0),

@@ -27,6 +27,7 @@ LONGEST_PACKAGE = 2000
 LARGE_PACKAGES = {
     "app/formats": "a few modules for each format of files, which share little",
     "app/imports": "uploads, leases and three steps of one import, which share its rows",
+    "app/dashboard": "the pages for people, a package for each part",
     "app/cli": "a module for each command of bin/canopy, which share no more than their output",
 }
 

@@ -42,7 +42,7 @@ LAYERS: tuple[tuple[str, frozenset[str]], ...] = (
 NAMES = tuple(name for name, _ in LAYERS)
 
 # Inside a package of pages and operations, from top to bottom; what matches none is the last one.
-MODULES = (("routes", "views", "jobs"), ("schemas", "forms"), ())
+MODULES = (("routes", "views", "jobs", "blueprints"), ("schemas", "forms"), ())
 
 # Pages validate with the schemas of the API, so that both take the same.
 PAGES = "app.dashboard"

@@ -7,28 +7,11 @@ import json
 from typing import Any
 
 from app.imports.jobs import run_imports
-from tests.make import Browser, Client, make_member, new_email, sign_in, sign_up
+from tests.make import Browser
 from tests.make.browser import Page
 from tests.make.features import collection
 
 CSV = b"name,x,y\nSpring,500000,5594000\n"
-HOSTILE = "<script>alert(1)</script> \u202e" + "\u05d0" * 150
-
-
-def browser_of_owner(client: Client) -> Browser:
-    """The browser of the account's owner."""
-    (owner,) = client.get("/v1/account/members").json["data"]
-    return sign_in(client.app, owner["email"], "correct horse battery")
-
-
-def browser_of(client: Client, role: str) -> Browser:
-    """The browser of a new member, who works in the account."""
-    email = new_email(client)
-    browser = sign_up(client.app, email)
-    make_member(client, role, email=email)
-    browser.get("/accounts")
-    browser.submit("/accounts/switch", press=client.account_id)
-    return browser
 
 
 def work(browser: Browser) -> None:

@@ -9,6 +9,8 @@ from app.db.extensions import db
 from tests.make import Browser, Client, make_member
 from tests.make.browser import Page
 
+HOSTILE = "<script>alert(1)</script> \u202e" + "\u05d0" * 150
+
 
 def browser_of(client: Client, role: str = "owner") -> Browser:
     """The browser of a member with this role; for owners of the one who made the account."""

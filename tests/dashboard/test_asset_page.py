@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from tests.dashboard.people import HOSTILE, browser_of, browser_of_owner
+from tests.dashboard.support import HOSTILE, browser_of
 from tests.make import Browser, Client, make_account, make_asset, make_project, point, square
 
 
@@ -18,7 +18,7 @@ def client(app: Flask) -> Client:
 
 @pytest.fixture
 def browser(client: Client) -> Browser:
-    return browser_of_owner(client)
+    return browser_of(client)
 
 
 @pytest.fixture
@@ -251,7 +251,7 @@ def test_viewers_look_and_change_nothing(client: Client, asset: dict[str, Any]) 
 def test_assets_of_other_accounts_and_projects_are_absent(
     app: Flask, client: Client, browser: Browser, asset: dict[str, Any]
 ) -> None:
-    stranger = browser_of_owner(make_account(app))
+    stranger = browser_of(make_account(app))
     other = make_project(client)
     for path in ("", "/edit"):
         assert stranger.get(path_of(asset) + path).status == 404

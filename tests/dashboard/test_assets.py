@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from tests.dashboard.people import HOSTILE, browser_of, browser_of_owner
+from tests.dashboard.support import HOSTILE, browser_of
 from tests.make import Browser, Client, make_account, make_asset, make_project, point
 
 SCRIPT = {"X-Requested-With": "fetch"}
@@ -21,7 +21,7 @@ def client(app: Flask) -> Client:
 
 @pytest.fixture
 def browser(client: Client) -> Browser:
-    return browser_of_owner(client)
+    return browser_of(client)
 
 
 def names(browser: Browser, query: str = "") -> list[str]:
@@ -173,7 +173,7 @@ def test_viewers_look_and_change_nothing(client: Client, forest: dict[str, Any])
 
 
 def test_other_accounts_see_nothing(app: Flask, forest: dict[str, Any]) -> None:
-    stranger = browser_of_owner(make_account(app))
+    stranger = browser_of(make_account(app))
     assert names(stranger) == []
     assert on_map(stranger) == []
     page = stranger.get(f"/assets?project_id={forest['id']}")

@@ -8,17 +8,8 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from tests.dashboard.importing import (
-    CSV,
-    HOSTILE,
-    act,
-    browser_of,
-    browser_of_owner,
-    ready,
-    shapes,
-    upload,
-    work,
-)
+from tests.dashboard.importing import CSV, act, ready, shapes, upload, work
+from tests.dashboard.support import HOSTILE, browser_of
 from tests.make import Browser, Client, make_account, make_import, make_project, square
 from tests.make.features import collection, feature
 
@@ -35,7 +26,7 @@ def client(app: Flask) -> Client:
 
 @pytest.fixture
 def browser(client: Client) -> Browser:
-    return browser_of_owner(client)
+    return browser_of(client)
 
 
 def test_a_file_is_uploaded_compared_applied_and_undone(browser: Browser, client: Client) -> None:

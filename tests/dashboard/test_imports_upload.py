@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from tests.dashboard.importing import CSV, HOSTILE, act, browser_of_owner, ready, shapes, upload
+from tests.dashboard.importing import CSV, act, ready, shapes, upload
+from tests.dashboard.support import HOSTILE, browser_of
 from tests.make import (
     Browser,
     Client,
@@ -32,7 +33,7 @@ def client(app: Flask) -> Client:
 
 @pytest.fixture
 def browser(client: Client) -> Browser:
-    return browser_of_owner(client)
+    return browser_of(client)
 
 
 def test_without_imports_the_list_says_what_can_be_uploaded(browser: Browser) -> None:

@@ -95,7 +95,7 @@ export class Report {
     const button = element("button", "Show it", "link");
     button.type = "button";
     button.addEventListener("click", () => {
-      this.map.setView(place, Math.max(this.map.getZoom(), 15));
+      this.map.setView(place, Math.max(this.map.getZoom(), 15), { animate: false });
       mark.openTooltip();
     });
     item.append(" ", button);

@@ -51,6 +51,7 @@ export class LoadedLayer {
       for (const feature of collection.features) feature.box = boxOfGeometry(feature.geometry);
       this.features = collection.features;
       this.tiles.setData(collection);
+      this.tiles.whenPainted(() => performance.mark("features-drawn")); // for bench/pages.py
       this.onLoad(collection, null);
       return collection;
     } catch (error) {

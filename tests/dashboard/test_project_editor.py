@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 import pytest
 
-from app.dashboard.editing.boundary_text import check_boundary
+from app.dashboard.project_editor.boundary_text import check_boundary
 from tests.dashboard.support import post
 from tests.make import Browser, Client, make_project, multi_square, square
 from tests.make.browser import Page

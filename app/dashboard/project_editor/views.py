@@ -9,16 +9,17 @@ from flask import Response, current_app, request
 from app.api.web_routes import json_response
 from app.auth.principal import Principal
 from app.boundaries.service import find_overlaps
-from app.dashboard.editing.boundary_text import check_boundary
-from app.dashboard.editing.conflicts import changed_fields, last_change
-from app.dashboard.editing.draft import (
+from app.dashboard.changes import last_change
+from app.dashboard.project_editor.boundary_text import check_boundary
+from app.dashboard.project_editor.conflicts import changed_fields
+from app.dashboard.project_editor.draft import (
     Draft,
     draft_of,
     read_draft,
     sent_draft,
     version_of,
 )
-from app.dashboard.editing.example import EXAMPLE
+from app.dashboard.project_editor.example import EXAMPLE
 from app.db.transactions import transaction
 from app.history.service import compare_ahead
 from app.http.errors import ApiError, Conflict, Forbidden, PreconditionFailed
@@ -29,7 +30,7 @@ from app.site.protection import takes_up_to
 from app.site.signed_in import is_from_script, of_account
 from app.values.strict_json import Fragment
 
-bp = PageBlueprint("editing", __name__, section="/projects")
+bp = PageBlueprint("project_editor", __name__, section="/projects")
 
 _ONE: Final = "/projects/<project_id>/edit"
 _FIELDS: Final = {"slug": "name", "external_id": "external_id"}  # of a conflict, in the form
@@ -138,7 +139,7 @@ def _editor(
     status: int = 200,
     **values: Any,
 ) -> Response:
-    template = "editing/form.html" if is_from_script() else "editing/editor.html"
+    template = "project_editor/form.html" if is_from_script() else "project_editor/editor.html"
     return page(
         template,
         status,

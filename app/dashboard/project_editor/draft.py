@@ -9,11 +9,11 @@ from typing import Any, Final
 import marshmallow as ma
 from werkzeug.datastructures import MultiDict
 
-from app.dashboard.editing.boundary_text import check_boundary
-from app.dashboard.metadata import metadata_texts
+from app.dashboard.metadata import Pairs, metadata_texts, read_metadata, sent_metadata
+from app.dashboard.project_editor.boundary_text import check_boundary
 from app.http.etags import entity_tag
 from app.projects.schemas import ProjectCreateSchema, ProjectUpdateSchema
-from app.values.strict_json import JsonInvalid, dumps, loads
+from app.values.strict_json import dumps
 
 _TEXTS: Final = ("name", "external_id", "description")
 _NEW_NAMES: Final = 1  # empty rows for further metadata, besides those that a script adds
@@ -28,13 +28,13 @@ class Draft:
     description: str = ""
     status: str = "active"
     geometry: str = ""
-    metadata: list[tuple[str, str]] = field(default_factory=list)
+    metadata: Pairs = field(default_factory=list)
     version: str = ""  # the entity tag of the project as it was when the form was loaded
     errors: dict[str, list[str]] = field(default_factory=dict)
     problems: list[dict[str, Any]] = field(default_factory=list)
 
     @property
-    def metadata_rows(self) -> list[tuple[str, str]]:
+    def metadata_rows(self) -> Pairs:
         """The rows of the form: what there is, and empty ones."""
         return [*self.metadata, *[("", "")] * _NEW_NAMES]
 
@@ -55,15 +55,13 @@ def draft_of(record: Mapping[str, Any]) -> Draft:
 
 def sent_draft(form: MultiDict[str, str]) -> Draft:
     """The form as it was sent, without errors yet."""
-    names, values = form.getlist("metadata_name"), form.getlist("metadata_value")
-    pairs = zip(names, values, strict=False)
     return Draft(
         name=_text(form, "name"),
         external_id=_text(form, "external_id"),
         description=_text(form, "description"),
         status=form.get("status", "active"),
         geometry=form.get("geometry", ""),
-        metadata=[(name.strip(), value) for name, value in pairs if name.strip() or value.strip()],
+        metadata=sent_metadata(form),
         version=form.get("version", ""),
     )
 
@@ -76,7 +74,9 @@ def read_draft(draft: Draft, before: Mapping[str, Any] | None) -> dict[str, Any]
     """
     sent: dict[str, Any] = {name: getattr(draft, name) or None for name in _TEXTS}
     sent["name"] = draft.name
-    sent["metadata"] = _metadata(draft, None if before is None else before["metadata"])
+    metadata, problems = read_metadata(draft.metadata, before["metadata"] if before else None)
+    sent["metadata"] = metadata
+    draft.errors |= {"metadata": problems} if problems else {}
     schema = ProjectCreateSchema() if before is None else ProjectUpdateSchema()
     if before is not None and before["status"] != "archived":
         sent["status"] = draft.status
@@ -100,26 +100,6 @@ def version_of(record: Mapping[str, Any]) -> str:
 
 def _text(form: MultiDict[str, str], name: str) -> str:
     return form.get(name, "").replace("\r\n", "\n").strip()
-
-
-def _metadata(draft: Draft, before: Any) -> dict[str, Any] | None:
-    """The metadata that was sent. A value that was no text is read as JSON again."""
-    known = loads(dumps(before)) if before is not None else {}
-    read: dict[str, Any] = {}
-    for name, text in draft.metadata:
-        if not name:
-            draft.errors["metadata"] = [f"The value {text[:50]!r} needs a name."]
-        elif name in read:
-            draft.errors["metadata"] = [f"The name {name[:50]!r} is there twice."]
-        read[name] = text if isinstance(known.get(name, ""), str) else _json_or_text(text)
-    return read or None
-
-
-def _json_or_text(text: str) -> Any:
-    try:
-        return loads(text.encode())
-    except JsonInvalid:
-        return text
 
 
 def _flat(messages: Any) -> list[str]:

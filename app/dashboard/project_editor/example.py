@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from app.dashboard.editing.draft import Draft
+from app.dashboard.project_editor.draft import Draft
 
 # A made-up shape beside the Brice Creek Trail in the Umpqua National Forest, Oregon.
 EXAMPLE: Final = Draft(

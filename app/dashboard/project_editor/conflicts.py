@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
-from app.dashboard.editing.draft import Draft
-from app.events.service import latest_events
+from app.dashboard.project_editor.draft import Draft
 
 _NAMES: Final[dict[str, str]] = {
     "name": "Name",
@@ -38,12 +37,3 @@ def changed_fields(mine: Draft, theirs: Draft) -> list[Difference]:
         ]
         found.append(Difference("Metadata", *texts))
     return found
-
-
-def last_change(account_id: str, project_id: str) -> dict[str, Any] | None:
-    """Who has changed a project last, and when; None if that is not known."""
-    for event in latest_events(account_id, project_id, 1):
-        data = event["data"]
-        actor = data.get("updated_by") or data.get("restored_by") or data.get("archived_by") or {}
-        return {"email": actor.get("email") or "Somebody", "at": event["created_at"]}
-    return None

@@ -1,0 +1,27 @@
+"""The blueprints of all parts."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from flask import Blueprint
+
+from app.dashboard.asset_page.views import bp as asset_page
+from app.dashboard.assets.views import bp as assets
+from app.dashboard.imports.views import bp as imports
+from app.dashboard.members.views import bp as members
+from app.dashboard.project_editor.views import bp as project_editor
+from app.dashboard.project_page.views import bp as project_page
+from app.dashboard.projects.views import bp as projects
+from app.dashboard.start.views import bp as start
+
+DASHBOARD: Final[tuple[Blueprint, ...]] = (
+    asset_page,
+    assets,
+    imports,
+    members,
+    project_editor,
+    project_page,
+    projects,
+    start,
+)
