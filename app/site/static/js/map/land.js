@@ -7,8 +7,24 @@ const { topojson } = window;
 // Degrees between the lines of the graticule, by zoom.
 const STEPS = [45, 30, 30, 15, 10, 5, 2, 1, 0.5, 0.25, 0.1, 0.05, 0.05, 0.02, 0.01];
 
+/** Rings that cross the antimeridian go on past 180° instead of back around the world. */
+function unwrapped(ring) {
+  let turns = 0;
+  const positions = ring.map(([longitude, latitude], place) => {
+    const before = place ? ring[place - 1][0] : longitude;
+    if (Math.abs(longitude - before) > 180) turns += longitude < before ? 360 : -360;
+    return [longitude + turns, latitude];
+  });
+  if (!turns) return positions;
+  const [first, last] = [positions[0], positions[positions.length - 1]];
+  return [...positions, [last[0], -90], [first[0], -90], first]; // Antarctica, around the pole
+}
+
 function asFeatures(topology) {
   const land = topojson.feature(topology, topology.objects.land);
+  for (const { geometry } of land.features) {
+    geometry.coordinates = geometry.coordinates.map((rings) => rings.map(unwrapped));
+  }
   const borders = topojson.mesh(topology, topology.objects.countries, (one, other) => one !== other);
   return {
     type: "FeatureCollection",
