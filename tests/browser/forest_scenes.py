@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator
 
 from tests.browser.conftest import Visitor
+from tests.make.features import collection, feature
 from tests.make.geometry import multi_square, square
 
 Scene = tuple[str, Visitor]
 _HOSTILE = ('<b>Bold</b> & "quoted"', "مشروع الغابة القديمة", "Unbroken" * 25)
+_STATUSES = ("active", "inactive", "maintenance", "retired")
 _BOW_TIE = "POLYGON((10 50, 10.1 50.1, 10.1 50, 10 50.1, 10 50))"
 
 
@@ -29,6 +32,8 @@ def forests(visitor: Visitor) -> Iterator[Scene]:
     project = _projects(visitor)
     yield from _lists(visitor)
     yield from _project(visitor, project)
+    yield from _assets(visitor, project)
+    yield from _imports(visitor)
     visitor.go("/members")
     visitor.fill(email="nobody")
     visitor.press("Send the invitation")
@@ -36,6 +41,73 @@ def forests(visitor: Visitor) -> Iterator[Scene]:
     visitor.go("/welcome")
     visitor.press("Create a key")
     yield "first steps with a key", visitor
+
+
+def _assets(visitor: Visitor, project: str) -> Iterator[Scene]:
+    page = visitor.go("/assets")
+    settle(visitor)
+    yield "assets, none", visitor
+    new = f"/assets/new?project_id={project.rpartition('/')[2]}"
+    visitor.go(new)
+    settle(visitor)
+    yield "new asset", visitor
+    visitor.fill(name="", latitude="north", longitude="8")
+    visitor.press("Create")
+    page.locator("[aria-invalid]").first.wait_for()
+    settle(visitor)
+    yield "new asset with errors", visitor
+    for name, status in zip((*_HOSTILE, "Camera"), _STATUSES, strict=True):
+        visitor.go(new)
+        visitor.fill(name=name, type="equipment", latitude="50.6", longitude="10.1")
+        field = page.locator("main [name=status]:visible")
+        if field.count() and field.first.evaluate("e => e.tagName") != "SELECT":
+            field.first.fill(status)
+        visitor.press("Create")
+        page.wait_for_url("**/assets/proj_*/asset_*")
+    settle(visitor)
+    yield "asset", visitor
+    page.get_by_role("button", name="Delete…").click()
+    yield "asset, to be deleted", visitor
+    visitor.go("/assets")
+    settle(visitor)
+    yield "assets", visitor
+
+
+def _imports(visitor: Visitor) -> Iterator[Scene]:
+    page = visitor.go("/imports")
+    yield "imports, none", visitor
+    visitor.go("/imports/new")
+    settle(visitor)
+    yield "new import", visitor
+    visitor.press("Upload")
+    yield "new import without a file", visitor
+    visitor.go("/imports/new")
+    features = [feature(square(10 + n / 5, 51), name=name) for n, name in enumerate(_HOSTILE)]
+    bow_tie = {"type": "Polygon", "coordinates": [square(12, 51)["coordinates"][0][:3] * 2]}
+    file = collection(*features, feature(bow_tie, name="Wrong"))
+    page.set_input_files(
+        "#file", {"name": "forests.geojson", "mimeType": "application/geo+json", "buffer": file}
+    )
+    visitor.press("Upload")
+    page.wait_for_url("**/imports/imp_*")
+    path = visitor.path
+    deadline = time.monotonic() + 30
+    while not page.get_by_text("Rejected (1)").count() and time.monotonic() < deadline:
+        page.wait_for_timeout(500)
+        visitor.go(path)
+    settle(visitor)
+    yield "import, ready", visitor
+    page.get_by_role("button", name="Apply").click()
+    while not page.get_by_role("button", name="Undo import…").count():
+        assert time.monotonic() < deadline + 30
+        page.wait_for_timeout(500)
+        visitor.go(path)
+    settle(visitor)
+    yield "import, applied", visitor
+    page.get_by_role("button", name="Undo import…").click()
+    yield "import, to be undone", visitor
+    visitor.go("/imports")
+    yield "imports", visitor
 
 
 def settle(visitor: Visitor) -> None:

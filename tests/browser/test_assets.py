@@ -9,18 +9,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, expect
+from playwright.sync_api import Browser, expect
 
-from app.site.static_files import has_third_party
 from tests.browser.conftest import Instance, Visitor
 from tests.make import point, square
 from tests.make.browser import PASSWORD
 
 _numbers = itertools.count(1)
-
-pytestmark = pytest.mark.skipif(
-    not has_third_party(), reason="the browser code of the pages is not installed: run bin/check"
-)
 
 
 class Owner(Visitor):
@@ -34,9 +29,6 @@ class Owner(Visitor):
             "--owner-password", PASSWORD, "--plan", "enterprise", "--json",
         )  # fmt: skip
         self.key = json.loads(made)["api_key"]
-        self.faults: list[str] = []
-        self.page.on("console", self._complain)
-        self.page.on("pageerror", lambda error: self.faults.append(str(error)))
         self.go("/login")
         self.fill(email=email, password=PASSWORD)
         self.press("Sign in")
@@ -75,17 +67,12 @@ class Owner(Visitor):
             expect(self.page.locator(hover)).to_be_visible()
         self.page.mouse.click(x, y)
 
-    def _complain(self, message: ConsoleMessage) -> None:
-        if message.type in ("error", "warning"):
-            self.faults.append(message.text)
-
 
 @pytest.fixture
 def owner(chrome: Browser, instance: Instance) -> Iterator[Owner]:
     made = Owner(chrome, instance)
     yield made
     made.leave()
-    assert made.faults == []
 
 
 def test_the_list_and_the_map_follow_the_filters(owner: Owner) -> None:

@@ -1,0 +1,85 @@
+"""Everything on the pages of forests once, by keyboard alone."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import Visitor
+from tests.browser.test_keyboard import press, reach
+from tests.make.geometry import square
+
+pytestmark = pytest.mark.slow
+
+
+def write(visitor: Visitor, label: str, text: str) -> None:
+    """Focus a field by its label, and type into it."""
+    reach(visitor, label)
+    visitor.page.keyboard.press("ControlOrMeta+a")
+    visitor.page.keyboard.insert_text(text)
+
+
+def push(visitor: Visitor, name: str) -> None:
+    """Focus a button and press it, on the same page."""
+    reach(visitor, name)
+    visitor.page.keyboard.press("Enter")
+
+
+def test_a_project_from_its_boundary_to_its_end(forester: Visitor) -> None:
+    page = forester.page
+    forester.go("/projects/new")
+    write(forester, "Name", "Typed wood")
+    push(forester, "As text: GeoJSON or WKT")
+    write(forester, "Boundary as GeoJSON or WKT", json.dumps(square()))
+    page.keyboard.press("Tab")
+    expect(page.locator("#report .area")).to_contain_text("ha")
+    press(forester, "Create project")
+    path = forester.path
+
+    press(forester, "Edit")
+    page.wait_for_load_state("networkidle")
+    push(forester, "As text: GeoJSON or WKT")
+    write(forester, "Boundary as GeoJSON or WKT", json.dumps(square(size=0.2)))
+    page.keyboard.press("Tab")
+    expect(page.locator("#report")).not_to_have_class("report is-old")
+    press(forester, "Save")
+    push(forester, "Show the difference")
+    expect(page.locator("#difference-note")).to_be_visible()
+    push(forester, "Restore…")
+    expect(page.get_by_role("dialog")).to_be_visible()
+    press(forester, "Restore")
+
+    press(forester, "Add asset")
+    write(forester, "Name", "Gate")
+    write(forester, "Type", "gate")
+    write(forester, "Latitude", "50.05")
+    write(forester, "Longitude", "10.05")
+    press(forester, "Create")
+    assert forester.heading == "Gate"
+
+    forester.go(path)
+    press(forester, "Archive")
+    push(forester, "Delete…")
+    press(forester, "Delete for good")
+    assert forester.path.startswith("/projects?status=archived")
+
+
+def test_the_map_is_moved_and_the_list_filtered(forester: Visitor) -> None:
+    page = forester.page
+    forester.go("/projects/new")
+    write(forester, "Name", "Only wood")
+    press(forester, "Create project")
+    forester.go("/projects")
+    write(forester, "Search by name or description", "nothing")
+    expect(page.locator("#results")).to_contain_text("Nothing found")
+    write(forester, "Search by name or description", "only")
+    expect(page.locator(".project-list li")).to_have_count(1)
+    page.locator("#map").focus()
+    before = page.url
+    page.keyboard.press("+")
+    page.wait_for_timeout(500)
+    page.keyboard.press("ArrowRight")
+    page.wait_for_timeout(500)
+    assert page.url != before
