@@ -25,9 +25,9 @@ def main(folder: Path) -> None:
     ):
         for scheme, size in itertools.product(("light", "dark"), sizes):
             options = {"color_scheme": scheme, "viewport": sizes[size]}
-            seen = scenes(chrome, instance, java_script_enabled=False, **options)
-            for place, (name, visitor) in enumerate(seen):
+            for place, (name, visitor) in enumerate(scenes(chrome, instance, **options)):
                 path = folder / f"{place:02} {name} {size} {scheme}.png"
+                visitor.page.evaluate("scrollTo(0, 0)")
                 visitor.page.screenshot(path=path, full_page=name != "reference")
 
 

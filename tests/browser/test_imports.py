@@ -52,7 +52,9 @@ def test_a_file_is_uploaded_looked_at_applied_and_undone(forester: Visitor, tmp_
 
 
 @pytest.mark.filterwarnings("ignore:Normalized/laundered field name")
-@pytest.mark.parametrize("kind", ["shp", "kml", "gpkg"])
+@pytest.mark.parametrize(
+    "kind", ["shp", *(pytest.param(kind, marks=pytest.mark.slow) for kind in ("kml", "gpkg"))]
+)
 def test_files_of_gis_programs_with_a_rejected_feature(
     forester: Visitor, tmp_path: Path, kind: str
 ) -> None:
@@ -83,6 +85,7 @@ def test_files_of_gis_programs_with_a_rejected_feature(
     assert 7_000 < float(area.removesuffix(" ha").replace(",", "")) < 9_000
 
 
+@pytest.mark.slow
 def test_a_file_that_is_too_large_is_not_sent(forester: Visitor, tmp_path: Path) -> None:
     file = tmp_path / "large.geojson"
     with file.open("wb") as opened:
@@ -96,6 +99,7 @@ def test_a_file_that_is_too_large_is_not_sent(forester: Visitor, tmp_path: Path)
     assert posts == []
 
 
+@pytest.mark.slow
 def test_what_the_server_refuses_stands_beside_the_file(forester: Visitor, tmp_path: Path) -> None:
     file = tmp_path / f"{'a' * 200}.kml"
     file.write_text("<kml/>")

@@ -51,6 +51,7 @@ def test_from_sign_up_to_the_first_project_by_drawing(forester: Visitor) -> None
     expect(page.locator(".project-list li")).to_have_count(1)
 
 
+@pytest.mark.slow
 def test_holes_parts_undo_and_redo(forester: Visitor) -> None:
     page = forester.page
     forester.go("/projects/new")
@@ -76,6 +77,7 @@ def test_holes_parts_undo_and_redo(forester: Visitor) -> None:
     assert geometry_of(page)["type"] == "Polygon"
 
 
+@pytest.mark.slow
 def test_a_fault_is_marked_where_it_is_and_mended(forester: Visitor) -> None:
     page = forester.page
     forester.go("/projects/new")
@@ -120,6 +122,7 @@ def test_a_conflict_is_shown_with_the_difference(forester: Visitor) -> None:
     assert forester.heading == "Mine"
 
 
+@pytest.mark.slow
 def test_the_history_shows_a_difference_and_restores(forester: Visitor) -> None:
     path = create(forester, name="Moved", geometry=json.dumps(square()))
     page = forester.go(f"{path}/edit")
@@ -168,6 +171,7 @@ def test_nothing_is_lost_when_the_connection_or_the_session_ends(forester: Visit
     expect(page.locator("#kept-work")).to_be_hidden()
 
 
+@pytest.mark.slow
 def test_the_list_follows_the_map_and_the_map_the_list(forester: Visitor) -> None:
     create(forester, name="West", geometry=json.dumps(square(10, 50)))
     create(forester, name="East", geometry=json.dumps(square(12, 50)))
@@ -199,6 +203,7 @@ def test_the_list_follows_the_map_and_the_map_the_list(forester: Visitor) -> Non
     other.close()
 
 
+@pytest.mark.slow
 def test_a_shape_is_hovered_clicked_and_opened(forester: Visitor) -> None:
     path = create(forester, name="Only one", geometry=json.dumps(square()))
     page = forester.go("/projects")
