@@ -1,36 +1,10 @@
 // Land, borders and a graticule, from the app's own files: the map without any other server.
 
 import { color, onThemeChange } from "./colors.js";
-import { outline, ShapeTiles } from "./shape_tiles.js";
+import { outline, ShapeTiles, TILE_OPTIONS } from "./shape_tiles.js";
 
-const { topojson } = window;
 // Degrees between the lines of the graticule, by zoom.
 const STEPS = [45, 30, 30, 15, 10, 5, 2, 1, 0.5, 0.25, 0.1, 0.05, 0.05, 0.02, 0.01];
-
-/** Rings that cross the antimeridian go on past 180° instead of back around the world. */
-function unwrapped(ring) {
-  let turns = 0;
-  const positions = ring.map(([longitude, latitude], place) => {
-    const before = place ? ring[place - 1][0] : longitude;
-    if (Math.abs(longitude - before) > 180) turns += longitude < before ? 360 : -360;
-    return [longitude + turns, latitude];
-  });
-  if (!turns) return positions;
-  const [first, last] = [positions[0], positions[positions.length - 1]];
-  return [...positions, [last[0], -90], [first[0], -90], first]; // Antarctica, around the pole
-}
-
-function asFeatures(topology) {
-  const land = topojson.feature(topology, topology.objects.land);
-  for (const { geometry } of land.features) {
-    geometry.coordinates = geometry.coordinates.map((rings) => rings.map(unwrapped));
-  }
-  const borders = topojson.mesh(topology, topology.objects.countries, (one, other) => one !== other);
-  return {
-    type: "FeatureCollection",
-    features: [...land.features, { type: "Feature", properties: {}, geometry: borders }],
-  };
-}
 
 function drawLand(context, features, { scale, coords, size }) {
   context.fillStyle = color("sea");
@@ -77,13 +51,31 @@ function stroke(context, x1, y1, x2, y2) {
   context.stroke();
 }
 
+/** Tiles that land_worker.js cuts. */
+class LandTiles {
+  constructor(address, onReady) {
+    this.waiting = new Map();
+    this.worker = new Worker(new URL("land_worker.js", import.meta.url));
+    this.worker.onmessage = ({ data }) => {
+      if (data.isReady) return onReady();
+      this.waiting.get(data.number)(data.features);
+      this.waiting.delete(data.number);
+    };
+    this.worker.postMessage({ load: address, options: { ...TILE_OPTIONS, buffer: 64 } });
+    this.number = 0;
+  }
+
+  features(...tile) {
+    const number = (this.number += 1);
+    this.worker.postMessage({ number, tile });
+    return new Promise((resolve) => this.waiting.set(number, resolve));
+  }
+}
+
 /** The layer; it fills in when its file has come. */
 export function landLayer(address) {
   const layer = new ShapeTiles(drawLand, { attribution: "Land and borders: Natural Earth", zIndex: 1 });
+  layer.setTiles(new LandTiles(new URL(address, location.href).href, () => layer.repaint()));
   onThemeChange(() => layer.repaint());
-  fetch(address)
-    .then((response) => (response.ok ? response.json() : Promise.reject(response.status)))
-    .then((topology) => layer.setData(asFeatures(topology)))
-    .catch(() => {}); // without land, the graticule remains
   return layer;
 }

@@ -4,7 +4,7 @@
 const { L, GeoJSONVT } = window;
 const EXTENT = 4096;
 // Zoom levels beyond the last one with a tile of its own are cut out of that one.
-const OPTIONS = { maxZoom: 22, extent: EXTENT, tolerance: 1, indexMaxPoints: 20000 };
+export const TILE_OPTIONS = { maxZoom: 22, extent: EXTENT, tolerance: 1, indexMaxPoints: 20000 };
 
 const waiting = [];
 let isRunning = false;
@@ -16,13 +16,13 @@ function schedule(task) {
   setTimeout(runNext);
 }
 
-function runNext() {
+async function runNext() {
   const task = waiting.shift();
   if (!task) {
     isRunning = false;
     return;
   }
-  task();
+  await task();
   setTimeout(runNext);
 }
 
@@ -34,12 +34,18 @@ export const ShapeTiles = L.GridLayer.extend({
   initialize(draw, options) {
     L.GridLayer.prototype.initialize.call(this, options);
     this._draw = draw;
-    this._index = null;
+    this._source = null;
+  },
+
+  /** Draw what a source has: features(z, x, y) gives those of a tile, or a promise of them. */
+  setTiles(source) {
+    this._source = source;
   },
 
   /** Draw other shapes from now on: a GeoJSON FeatureCollection. */
   setData(collection) {
-    this._index = new GeoJSONVT(collection, { ...OPTIONS, buffer: this.options.buffer });
+    const index = new GeoJSONVT(collection, { ...TILE_OPTIONS, buffer: this.options.buffer });
+    this.setTiles({ features: (...tile) => index.getTile(...tile)?.features ?? [] });
     this.repaint();
   },
 
@@ -57,22 +63,22 @@ export const ShapeTiles = L.GridLayer.extend({
 
   createTile(coords, done) {
     const canvas = document.createElement("canvas");
-    schedule(() => {
-      this._paint(canvas, coords);
+    schedule(async () => {
+      await this._paint(canvas, coords);
       done(null, canvas);
     });
     return canvas;
   },
 
-  _paint(canvas, coords) {
+  async _paint(canvas, coords) {
+    const features = (await this._source?.features(coords.z, coords.x, coords.y)) ?? [];
     const size = this.getTileSize();
     const ratio = Math.min(window.devicePixelRatio || 1, 2);
     canvas.width = size.x * ratio;
     canvas.height = size.y * ratio;
     const context = canvas.getContext("2d");
     context.scale(ratio, ratio);
-    const tile = this._index?.getTile(coords.z, coords.x, coords.y);
-    this._draw(context, tile?.features ?? [], { scale: size.x / EXTENT, coords, size: size.x });
+    this._draw(context, features, { scale: size.x / EXTENT, coords, size: size.x });
   },
 });
 
