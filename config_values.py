@@ -88,6 +88,8 @@ def tile_url(value: str) -> str | None:
     found = url("http", "https")(value.replace("{s}", "s")) and value
     if found and not all(part in found for part in ("{z}", "{x}", "{y}")):
         raise ValueError("must have {z}, {x} and {y} where the numbers of a tile go")
+    if "{s}" in value.replace("://{s}.", "://", 1):
+        raise ValueError("can have {s} only as the first part of the host")
     return found or None
 
 

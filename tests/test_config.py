@@ -59,6 +59,7 @@ def test_an_empty_setting_is_an_unset_one(tmp_path: Path, name: str) -> None:
     [
         ("PORT", "http"),
         ("MAP_TILE_URL", "https://tiles.example.org/"),
+        ("MAP_TILE_URL", "https://tile-{s}.example.org/{z}/{x}/{y}.png"),
         ("MAP_TILE_URL", "ftp://tiles.example.org/{z}/{x}/{y}.png"),
         ("PORT", "0"),
         ("PORT", "65536"),

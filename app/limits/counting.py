@@ -21,6 +21,7 @@ from app.policy.tiers import (
     CLIENT_POSTS,
     FORM_POSTS,
     OAUTH_REJECTIONS,
+    PAGE_REQUESTS,
 )
 
 
@@ -94,6 +95,11 @@ def count_authorization_request(user_id: str) -> None:
     """
     window = WindowKey(f"authorize:{client()}:{user_id}", AUTHORIZATION_REQUESTS)
     hold(PageRateLimit((window,)))
+
+
+def count_page_request(user_id: str) -> None:
+    """Count a request of a signed-in person to the pages of an account. Raises RateLimited."""
+    hold(PageRateLimit((WindowKey(f"pages:{user_id}", PAGE_REQUESTS),)))
 
 
 def count_rejected_request() -> None:

@@ -53,6 +53,10 @@ FORMS: Final[dict[str, str]] = {
     "/welcome/key": "person",
 }
 
+# Requests of one signed-in person to the pages of an account, with what their scripts load: a map
+# that is dragged without a pause makes about a hundred.
+PAGE_REQUESTS: Final = 600
+
 # Requests to /v1 without a valid credential, in a window of their own.
 WITHOUT_CREDENTIAL: Final = 60
 

@@ -48,6 +48,7 @@ def error_page(error: ApiError, request_id: str) -> Response | None:
     if request.path.startswith(_API_PATHS) or not _wants_page():
         return None
     g.setdefault("person", None)  # not looked up: the database may be what failed
+    g.is_failure = error.status >= 500
     return page(
         "error.html",
         error.status,

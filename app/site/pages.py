@@ -137,9 +137,10 @@ def local_path(target: str | None) -> str:
 
 
 def _own_accounts() -> list[Any]:
-    """The accounts of the signed-in person, for the menu."""
+    """The accounts of the signed-in person, for the menu; none on a page that tells of a failure,
+    as the database may be what failed."""
     person = g.get("person")
-    return memberships_of(person.user_id) if person else []
+    return [] if person is None or g.get("is_failure") else memberships_of(person.user_id)
 
 
 def _time_element(value: datetime | str) -> Markup:

@@ -22,6 +22,7 @@ from app.auth.sessions import (
     start_session,
 )
 from app.http.errors import Forbidden, Unauthorized
+from app.limits.counting import count_page_request
 from app.policy.people import KNOWN_BROWSER_LIFE, SESSION_LIFE
 from app.policy.permissions import ROLES, expand, role_permissions
 from app.security.timed_signer import TimedSigner
@@ -84,6 +85,7 @@ def of_account(permission: str) -> Callable[[View], View]:
     def decorate(view: View) -> View:
         @wraps(view)
         def run(person: SignedIn, **arguments: Any) -> Any:
+            count_page_request(person.user_id)
             if person.account_id is None:
                 return redirect_to("/accounts", "Create an account, or ask for an invitation.")
             g.principal = principal = principal_of(person)

@@ -129,7 +129,7 @@ def create(visitor: Visitor, **fields: str) -> str:
         page.locator(f"#{name}").fill(text)
     page.locator("#save").click()
     page.wait_for_url("**/projects/proj_*")
-    return visitor.path
+    return visitor.path.removesuffix("?saved")
 
 
 def _projects(visitor: Visitor) -> str:

@@ -36,7 +36,7 @@ def test_a_project_from_its_boundary_to_its_end(forester: Visitor) -> None:
     page.keyboard.press("Tab")
     expect(page.locator("#report .area")).to_contain_text("ha")
     press(forester, "Create project")
-    path = forester.path
+    path = forester.path.removesuffix("?saved")
 
     press(forester, "Edit")
     page.wait_for_load_state("networkidle")

@@ -26,6 +26,11 @@ def text_of(geometry: Any) -> str:
     return orjson.dumps(geometry).decode()
 
 
+def id_of(page: Page) -> str:
+    """The id of the project that a page leads to."""
+    return page.response.headers["Location"].rpartition("/")[2].removesuffix("?saved")
+
+
 def read(client: Client, project_id: str) -> Any:
     return client.get(f"/v1/projects/{project_id}").json["data"]
 
@@ -42,7 +47,7 @@ def test_a_new_project(client: Client, owner: Browser) -> None:
         metadata_value=["hazel", "12"],
     )
     assert page.status == 303
-    made = read(client, page.response.headers["Location"].rpartition("/")[2])
+    made = read(client, id_of(page))
     assert made["geometry"] == square()
     assert (made["name"], made["external_id"]) == ("Hazel dell", "H-1")
     assert made["metadata"] == {"species": "hazel", "age": "12"}
@@ -52,7 +57,7 @@ def test_a_new_project(client: Client, owner: Browser) -> None:
 def test_the_example_can_be_saved_as_it_is(client: Client, owner: Browser) -> None:
     form = owner.get("/projects/new?from=example").form("/projects/new")
     page = owner.send("/projects/new", **form.fields)
-    made = read(client, page.response.headers["Location"].rpartition("/")[2])
+    made = read(client, id_of(page))
     assert 400 < made["area_hectares"] < 800
 
 

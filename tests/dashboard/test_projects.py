@@ -8,6 +8,7 @@ import zipfile
 import orjson
 import pytest
 
+from app.http.errors import ServiceUnavailable
 from tests.dashboard.support import browser_of, json_of, post
 from tests.make import Browser, Client, make_account, make_project, square
 
@@ -174,3 +175,27 @@ def test_names_stay_text(client: Client, name: str) -> None:
         assert name in page.text or "edit" in path
         for mark in ("<b>bold", "<script>x", "<img src=x"):
             assert mark not in page.response.get_data(as_text=True)
+
+
+def test_a_failure_is_a_page_even_if_nothing_can_be_read(
+    owner: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise ServiceUnavailable
+
+    monkeypatch.setattr("app.dashboard.projects.views.list_projects", fail)
+    monkeypatch.setattr("app.site.pages.memberships_of", fail)
+    page = owner.get("/projects")
+    assert page.status == 503
+    assert "Temporarily unavailable" in page.text
+
+
+def test_a_script_that_never_stops_is_held_back(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.limits.counting.PAGE_REQUESTS", 3)
+    viewer = browser_of(client, "viewer")
+    path = "/projects/map?zoom=3"
+    headers = {"X-Requested-With": "fetch", "Accept": "*/*"}
+    found = [viewer.get(path, headers=headers).status for _ in range(4)]
+    assert found == [200, 200, 200, 429]

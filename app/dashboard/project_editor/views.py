@@ -58,7 +58,7 @@ def create(principal: Principal) -> Response:
             made = create_project(principal, **values)
     except (Conflict, Forbidden) as error:
         return _rejected(principal, draft, error)
-    return redirect_to(f"/projects/{made['id']}", f"{made['name']} created.")
+    return redirect_to(f"/projects/{made['id']}?saved", f"{made['name']} created.")
 
 
 @bp.get(_ONE)
@@ -90,7 +90,7 @@ def save(principal: Principal, project_id: str) -> Response:
         return _conflict(principal, draft, project_id)
     except (Conflict, Forbidden) as error:
         return _rejected(principal, draft, error, record)
-    return redirect_to(f"/projects/{project_id}", "Project saved.")
+    return redirect_to(f"/projects/{project_id}?saved", "Project saved.")
 
 
 @bp.post("/projects/check")
@@ -128,7 +128,7 @@ def _rejected(
     for detail in error.details:
         draft.errors[_FIELDS.get(detail.field, "form")] = [detail.message]
     draft.errors = draft.errors or {"form": [error.message]}
-    return _editor(principal, draft, record, status=error.status)
+    return _editor(principal, draft, record, status=409 if error.status == 409 else 422)
 
 
 def _editor(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from app.auth.principal import Principal
 from app.credentials.service import list_credentials
@@ -22,11 +22,16 @@ class Steps(NamedTuple):
         return sum(self)
 
 
+def keys_of(account_id: str) -> list[dict[str, Any]]:
+    """The API keys of an account that are not revoked, the newest first."""
+    return [key for key in list_credentials(account_id, "api_key") if not key["revoked_at"]]
+
+
 def steps_of(principal: Principal) -> Steps:
     """The steps of the account that somebody works in."""
     account_id = principal.account_id
     return Steps(
         any(count_by_status(account_id).values()),
-        bool(list_credentials(account_id, "api_key")),
+        bool(keys_of(account_id)),
         len(list_members(account_id)) > 1,
     )

@@ -7,10 +7,11 @@ from typing import Any, Final
 from flask import Response
 
 from app.auth.principal import Principal
-from app.credentials.service import create_credential
+from app.credentials.service import create_credential, revoke_credential
 from app.dashboard.projects.counts import count_by_status
-from app.dashboard.start.steps import steps_of
+from app.dashboard.start.steps import keys_of, steps_of
 from app.db.transactions import transaction
+from app.http.errors import Conflict, NotFound
 from app.http.urls import absolute_url
 from app.policy.permissions import expand, role_permissions
 from app.site.forms import count_post
@@ -20,6 +21,7 @@ from app.site.signed_in import current_person, of_account
 bp = PageBlueprint("start", __name__)
 
 _KEY_NAME: Final = "First key"
+_MOST_KEYS: Final = 20  # that are not revoked
 _KEY_PERMISSIONS: Final = ("projects:write", "assets:write")
 
 
@@ -48,6 +50,8 @@ def welcome(principal: Principal) -> Response:
 def make_key(principal: Principal) -> Response:
     """Create an API key, which is shown once, in lines that work."""
     count_post()
+    if len(keys_of(principal.account_id)) >= _MOST_KEYS:
+        raise Conflict(f"The account has {_MOST_KEYS} API keys. Revoke one that is not used first.")
     with transaction():
         _, secret = create_credential(
             principal.account_id,
@@ -59,5 +63,17 @@ def make_key(principal: Principal) -> Response:
     return _welcome(principal, secret=secret, address=absolute_url(""))
 
 
+@bp.post("/welcome/keys/<key_id>/revoke")
+@of_account("admin")
+def revoke_key(principal: Principal, key_id: str) -> Response:
+    """Revoke an API key at once."""
+    with transaction():
+        if not revoke_credential(principal.account_id, "api_key", key_id):
+            raise NotFound("This key does not exist, or was revoked before.")
+    return redirect_to("/welcome#key", "Key revoked. Whatever uses it has no access anymore.")
+
+
 def _welcome(principal: Principal, **values: Any) -> Response:
-    return page("start/welcome.html", principal=principal, steps=steps_of(principal), **values)
+    keys = keys_of(principal.account_id) if principal.may("admin") else []
+    steps = steps_of(principal)
+    return page("start/welcome.html", principal=principal, steps=steps, keys=keys, **values)

@@ -19,10 +19,10 @@ const HINTS = {
   remove: "Click the part to remove.",
 };
 const editor = document.querySelector(".editor");
-const { person, project } = editor.dataset;
+const { person, account, project } = editor.dataset;
 const byId = (id) => document.getElementById(id);
 const form = () => byId("editor-form");
-const kept = new KeptWork(person, project);
+const kept = new KeptWork(`${person} ${account}`, project);
 
 let map = null;
 let boundary = null;
@@ -43,8 +43,25 @@ function start() {
   document.addEventListener("keydown", ({ key }) => {
     if (key === "Escape" && boundary.tool) boundary.use(null);
   });
-  loadText(true);
-  if (!byId("geometry").value.trim()) showAll();
+  begin();
+}
+
+/** Begin with the saved boundary, whatever the server says of it: it must not get lost. */
+function begin() {
+  const text = byId("geometry").value;
+  if (!text.trim()) {
+    boundary.begin(null);
+    report.check("");
+    showAll();
+    return;
+  }
+  try {
+    boundary.begin(drawable(JSON.parse(text)));
+    boundary.fit();
+    report.check(text);
+  } catch {
+    loadText(); // as WKT, it comes back from the server
+  }
 }
 
 /** Where the account's other projects are, for a map that has nothing to show yet. */
@@ -64,12 +81,14 @@ function fromMap(geometry) {
 }
 
 /** Show on the map what the text says, if it is a boundary. */
-async function loadText(isFirst = false) {
+async function loadText() {
+  for (const button of byId("tools").querySelectorAll("[data-tool]")) button.disabled = true;
   const data = await report.check(byId("geometry").value);
-  if (!data) return;
-  const geometry = drawable(data.geometry);
-  if (isFirst) boundary.begin(geometry);
-  else boundary.set(geometry);
+  if (!data) return; // drawing now would replace a text that is not on the map
+  for (const button of byId("tools").querySelectorAll("[data-tool]")) button.disabled = false;
+  const text = byId("geometry").value;
+  boundary.set(drawable(data.geometry));
+  byId("geometry").value = text;
   boundary.fit();
 }
 
@@ -103,9 +122,18 @@ function showSteps() {
   byId("tools").querySelector("[data-step=redo]").disabled = !boundary.canRedo;
 }
 
+let keeping = null;
+
 function keep() {
-  kept.keep(fieldsOf(form()));
+  clearTimeout(keeping);
+  keeping = setTimeout(() => kept.keep(fieldsOf(form())), 300);
 }
+
+/** What a message says of the work that is not saved. */
+const isKept = () =>
+  kept.keep(fieldsOf(form()))
+    ? "Your work is kept in this browser."
+    : "Your browser cannot keep this much: leave the page open, or copy the boundary’s text.";
 
 /** Make the form work that is on the page: the first one, or one that came back. */
 function prepareForm() {
@@ -118,6 +146,7 @@ function prepareForm() {
     byId("geometry").value = target.dataset.text === "wkt" ? toWkt(geometry) : JSON.stringify(geometry, null, 1);
   });
   form().addEventListener("input", keep);
+  form().addEventListener("submit", () => kept.submit());
   byId("cancel").addEventListener("click", () => kept.drop());
   byId("take-theirs")?.addEventListener("click", () => kept.drop());
 }
@@ -162,7 +191,6 @@ function offerKept() {
   });
 }
 
-document.addEventListener("htmx:before:request", () => kept.submit());
 document.addEventListener("htmx:after:swap", () => {
   kept.notSaved();
   prepareForm();
@@ -173,12 +201,14 @@ document.addEventListener("htmx:after:swap", () => {
 document.addEventListener("htmx:response:error", ({ detail }) => {
   kept.notSaved();
   const status = detail?.ctx?.response?.status;
-  if (status === 401) toast("You are signed out. Your work is kept in this browser: sign in again, then open this page.", true);
-  else if (status >= 500 || status === 403 || status === 413) toast("This could not be saved. Your work is kept in this browser; try again.", true);
+  if (status === 401) toast(`You are signed out. ${isKept()} Sign in again, then open this page.`, true);
+  else if (status === 403) toast(`This page was open for too long, or your role has changed. ${isKept()} Reload the page.`, true);
+  else if (status === 413) toast(`This is too large to be saved. ${isKept()}`, true);
+  else if (status >= 500) toast(`This could not be saved. ${isKept()} Try again in a moment.`, true);
 });
 document.addEventListener("htmx:error", () => {
   kept.notSaved();
-  toast("No connection. Nothing is lost: your work is kept in this browser. Save again when you are online.", true);
+  toast(`No connection. ${isKept()} Save again when you are online.`, true);
 });
 
 if (byId("map") && window.L?.PM) start();

@@ -38,6 +38,13 @@ document.addEventListener("click", (event) => {
   else chooseTheme(button.dataset.themeChoice);
 });
 
+// Whoever signs out may leave the computer to others.
+document.querySelector("form[action='/logout']")?.addEventListener("submit", () => {
+  for (const key of Object.keys(localStorage)) {
+    if (key.startsWith("canopy work ")) localStorage.removeItem(key);
+  }
+});
+
 for (const group of document.querySelectorAll(".appearance, [data-copy]")) group.hidden = false;
 showTheme();
 localizeTimes(document);

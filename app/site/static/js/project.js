@@ -93,5 +93,17 @@ async function compare(map, shown, button) {
   }
 }
 
+const OVERLAP_TRIES = 4;
+let tries = 1;
+
+/** Too many others may be comparing at the moment; some seconds later it is this page's turn. */
+function retryOverlaps() {
+  const part = document.getElementById("overlaps");
+  if (tries++ < OVERLAP_TRIES) setTimeout(() => window.htmx.trigger(part, "retry"), 2000 * tries);
+  else part.textContent = "The overlaps could not be compared. Reload the page to try again.";
+}
+
+document.addEventListener("htmx:response:error", retryOverlaps);
+document.addEventListener("htmx:error", retryOverlaps);
 dropSaved();
 if (element && window.L) start();

@@ -1,10 +1,12 @@
 // Unsaved work, kept in this browser: nothing is lost when the session or the connection ends.
 
 const SUBMITTED = "canopy submitted";
+const PREFIX = "canopy work ";
 
 export class KeptWork {
-  constructor(person, project) {
-    this.key = `canopy work ${person} ${project || "new"}`;
+  /** owner: the person and the account; project: its id, or nothing for a new one. */
+  constructor(owner, project) {
+    this.key = `${PREFIX}${owner} ${project || "new"}`;
   }
 
   /** The work that was kept, or null. */
@@ -16,11 +18,13 @@ export class KeptWork {
     }
   }
 
+  /** Keep the fields of the form. False if the browser has no room for them. */
   keep(fields) {
     try {
       localStorage.setItem(this.key, JSON.stringify({ at: new Date().toISOString(), fields }));
+      return true;
     } catch {
-      // The browser allows no more; the page itself still has everything.
+      return false;
     }
   }
 
@@ -38,8 +42,12 @@ export class KeptWork {
   }
 }
 
-/** Drop what was just saved. For the page that follows. */
+/** Drop what was just saved. For the page that follows, whose address says that it was. */
 export function dropSaved() {
+  const address = new URL(location.href);
+  if (!address.searchParams.has("saved")) return;
+  address.searchParams.delete("saved");
+  history.replaceState(history.state, "", address);
   const key = sessionStorage.getItem(SUBMITTED);
   if (!key) return;
   localStorage.removeItem(key);

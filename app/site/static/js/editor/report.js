@@ -21,22 +21,24 @@ export class Report {
     this.map = map;
     this.project = project;
     this.faults = L.featureGroup().addTo(map);
-    this.timer = null;
     this.request = null;
   }
 
-  /** Check a text soon. Resolves with the answer, or with null if another check came first. */
+  /** Check a text soon. Resolves with the answer; with null if there is none, or another check came
+   * first. */
   check(text) {
-    clearTimeout(this.timer);
     this.request?.abort();
+    const { signal } = (this.request = new AbortController());
     document.getElementById("report").classList.add("is-old");
-    return new Promise((resolve) => {
-      this.timer = setTimeout(() => this._send(text).then(resolve), WAIT);
-    });
+    return this._after(WAIT, text, signal);
   }
 
-  async _send(text) {
-    this.request = new AbortController();
+  async _after(milliseconds, text, signal) {
+    await new Promise((resolve) => setTimeout(resolve, milliseconds));
+    return signal.aborted ? null : this._send(text, signal);
+  }
+
+  async _send(text, signal) {
     const form = new FormData();
     form.set("geometry", text);
     form.set("project_id", this.project);
@@ -44,7 +46,7 @@ export class Report {
       const response = await fetch("/projects/check", {
         method: "POST",
         body: form,
-        signal: this.request.signal,
+        signal,
         headers: {
           "X-Requested-With": "fetch",
           "X-CSRFToken": document.querySelector("#editor-form [name=csrf_token]").value,
@@ -56,7 +58,7 @@ export class Report {
         return answer.data;
       }
       this._say(answer.error.message);
-      if (response.status === 503) this.timer = setTimeout(() => this._send(text), RETRY);
+      if (response.status === 503) return this._after(RETRY, text, signal);
     } catch (error) {
       if (error.name !== "AbortError") {
         this._say("No connection, so the boundary is not checked. Your work is kept in this browser.");
