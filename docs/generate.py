@@ -232,9 +232,15 @@ def pages() -> str:
     for rule in _rules():
         view = _application().view_functions[rule.endpoint]
         if _is_page(rule):
-            who = "signed-in people" if hasattr(view, "requires_sign_in") else "everyone"
-            rows.append([_address(rule), who, _summary(view)])
+            rows.append([_address(rule), _audience(view), _summary(view)])
     return table(["Page", "For", "What it does"], rows)
+
+
+def _audience(view: Any) -> str:
+    """Who may see a page."""
+    if permission := getattr(view, "role_permission", None):
+        return f"members with `{permission}`"
+    return "signed-in people" if hasattr(view, "requires_sign_in") else "everyone"
 
 
 def open_routes() -> str:

@@ -93,7 +93,9 @@ def of_account(permission: str) -> Callable[[View], View]:
                 raise Forbidden(_needed_role(person, permission))
             return view(principal, **arguments)
 
-        return signed_in(run)
+        wrapped = signed_in(run)
+        wrapped.role_permission = permission  # type: ignore[attr-defined]  # likewise
+        return wrapped
 
     return decorate
 

@@ -97,8 +97,10 @@ def save(principal: Principal, project_id: str) -> Response:
 @takes_up_to("max_body_bytes")
 @of_account("projects:read")
 def check(principal: Principal) -> Response:
-    """Check a boundary while it is drawn: area, problems, overlaps, and the geometry that a text
-    holds, valid or not."""
+    """Check a boundary while it is drawn: area, problems and overlaps.
+
+    The answer has the geometry that a text holds, valid or not.
+    """
     boundary, problems, geometry = check_boundary(request.form.get("geometry", ""))
     asked = {"boundary": boundary, "overlaps": True, "seconds": 0.0}
     found = find_overlaps(principal, asked | {"project_id": request.form.get("project_id")})

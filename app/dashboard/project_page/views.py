@@ -85,7 +85,7 @@ def boundary(principal: Principal, project_id: str) -> Response:
 @bp.get("/projects/<project_id>/boundaries/<boundary_id>")
 @of_account("projects:read")
 def former_boundary(principal: Principal, project_id: str, boundary_id: str) -> Response:
-    """A boundary that a project has had, likewise."""
+    """A boundary that a project has had, as a GeoJSON geometry or null."""
     return _geometry(read_entry(principal.account_id, project_id, boundary_id)["geometry"])
 
 

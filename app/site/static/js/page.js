@@ -48,4 +48,14 @@ document.querySelector("form[action='/logout']")?.addEventListener("submit", () 
 for (const group of document.querySelectorAll(".appearance, [data-copy]")) group.hidden = false;
 showTheme();
 localizeTimes(document);
-document.addEventListener("htmx:after:swap", () => localizeTimes(document));
+
+// What had the focus may be replaced. Then it goes to what is wrong, to what took its place, or to
+// the results.
+let focused = null;
+document.addEventListener("htmx:before:request", () => (focused = document.activeElement));
+document.addEventListener("htmx:after:swap", () => {
+  localizeTimes(document);
+  if (!focused || focused.isConnected) return;
+  const same = focused.id ? document.getElementById(focused.id) : null;
+  (document.querySelector("[aria-invalid]") ?? same ?? document.getElementById("results"))?.focus();
+});
