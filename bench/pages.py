@@ -77,7 +77,7 @@ def run(folder: Path, new_database: Callable[[], str], effort: Effort) -> str:
 def _measure(browser: Browser, filled: Filled, effort: Effort) -> list[str]:
     with serve("wsgi:app", filled.environ, worker_class=own_worker_class()) as server:
         address = f"http://127.0.0.1:{server.port}"
-        token = _session(filled)
+        token = session_of(filled)
         opened = [_open(browser, address, token) for _ in range(effort.rounds + 1)][1:]
         tasks = _pan(browser, address, token)
     paint = statistics.median(each.paint for each in opened)
@@ -105,8 +105,8 @@ def _measure(browser: Browser, filled: Filled, effort: Effort) -> list[str]:
     ]
 
 
-def _session(filled: Filled) -> str:
-    """The cookie of the account's owner."""
+def session_of(filled: Filled) -> str:
+    """The session cookie of the account's owner."""
     principal = filled.principals[0]
     with filled.app.app_context():
         token = start_session(principal.user_id, principal.account_id, address="", browser="")

@@ -22,7 +22,7 @@ from playwright.sync_api import Browser, Error, sync_playwright
 from tests.node import NODE, modules
 
 # It speaks to nobody but the pages that it is shown.
-_QUIET: Final = (
+BACKGROUND: Final = (
     "--no-sandbox", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync",
 )  # fmt: skip
@@ -61,7 +61,7 @@ def chromium() -> Iterator[Browser]:
         try:
             browser = playwright.chromium.launch(
                 executable_path=found.program,
-                args=[*_QUIET, *found.options],
+                args=[*BACKGROUND, *found.options],
                 env={"PATH": os.environ["PATH"]} | found.environment,
             )
         except Error as error:

@@ -16,7 +16,7 @@ from email.message import EmailMessage
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request
 
 from config import ROOT
 from tests.browser.chromium import NoBrowser, chromium
@@ -132,8 +132,15 @@ class Visitor:
         )
         self.faults: list[str] = []
         self.context.on("console", self._complain)
+        self.context.on("request", self._check_host)
         self.context.on("weberror", lambda error: self.faults.append(str(error.error)))
         self.page: Page = self.context.new_page()
+
+    def _check_host(self, request: Request) -> None:
+        """Pages ask nobody but the instance, which may be the only one that can be reached."""
+        is_own = request.url.startswith((self.instance.url, "data:", "blob:"))
+        if not (is_own or request.is_navigation_request()):
+            self.faults.append(f"{request.url} was asked")
 
     def _complain(self, message: ConsoleMessage) -> None:
         """Note an error of the console, but for error pages, which are expected."""
