@@ -25,6 +25,9 @@ View = Callable[..., Any]
 
 _csrf = CSRFProtect()
 _COOKIE: Final = "canopy_forms"
+# What werkzeug has of a file in memory at once: 64 KB that it reads, and before those what may be
+# the beginning of the line between two parts. It counts them as if they were of a field.
+_PIECE_BYTES: Final = 64 * 1024 + 1024
 
 
 class PageSessions(SecureCookieSessionInterface):
@@ -106,7 +109,7 @@ def _most_bytes() -> tuple[int, int]:
     setting = getattr(view, "largest_form", None)
     more = 0 if setting is None else getattr(current_app.config["SETTINGS"], setting)
     most = FORM_BYTES + int(more)
-    return most, FORM_BYTES if getattr(view, "takes_file", False) else most
+    return most, FORM_BYTES + _PIECE_BYTES if getattr(view, "takes_file", False) else most
 
 
 def check_origin() -> None:

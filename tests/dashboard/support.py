@@ -11,6 +11,8 @@ from tests.make.browser import Page
 
 HOSTILE = "<script>alert(1)</script> \u202e" + "\u05d0" * 150
 
+MULTIPART = "multipart/form-data; boundary=part"
+
 
 def browser_of(client: Client, role: str = "owner") -> Browser:
     """The browser of a member with this role; for owners of the one who made the account."""
@@ -40,3 +42,13 @@ def json_of(browser: Browser, path: str, **headers: str) -> Any:
     response = browser.get(path, follow=False, headers=given).response
     assert response.status_code == 200, response.get_data(as_text=True)
     return response.get_json(force=True)
+
+
+def several_parts(**parts: bytes | str) -> bytes:
+    """A form as ``MULTIPART``; ``file`` is one that was chosen."""
+    body = b""
+    for name, value in parts.items():
+        chosen = '; filename="a.csv"' if name == "file" else ""
+        body += f'--part\r\nContent-Disposition: form-data; name="{name}"{chosen}\r\n\r\n'.encode()
+        body += (value.encode() if isinstance(value, str) else value) + b"\r\n"
+    return body + b"--part--\r\n"

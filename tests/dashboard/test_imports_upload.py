@@ -10,7 +10,7 @@ import pytest
 from flask import Flask
 
 from tests.dashboard.importing import CSV, act, ready, shapes, upload
-from tests.dashboard.support import HOSTILE, browser_of
+from tests.dashboard.support import HOSTILE, MULTIPART, browser_of, several_parts
 from tests.make import (
     Browser,
     Client,
@@ -119,8 +119,17 @@ def test_a_file_that_is_too_large_is_refused_with_the_limit(app: Flask) -> None:
 def test_a_text_in_the_form_of_a_file_is_small(browser: Browser) -> None:
     form = browser.get("/imports/new").form().fields
     file: Any = (io.BytesIO(b"{}"), "a.geojson")
-    page = browser.send("/imports/new", **form | {"file": file, "layer": "x" * 100_000})
+    page = browser.send("/imports/new", **form | {"file": file, "layer": "x" * 200_000})
     assert page.status == 413
+
+
+def test_a_file_of_many_short_lines_is_taken(browser: Browser) -> None:
+    lines = b"name,x,y\r\n" + b"Oak,10,50\r\n" * 100_000
+    token = browser.get("/imports/new").form().fields["csrf_token"]
+    for start in range(4):  # where the lines end in the pieces that are read
+        body = several_parts(csrf_token=token, kind="projects", file=b" " * start + lines)
+        page = browser.post_bytes("/imports/new", body, MULTIPART)
+        assert page.status == 303, page.text
 
 
 def test_an_upload_needs_the_token_of_the_form(browser: Browser) -> None:

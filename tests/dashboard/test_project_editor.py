@@ -8,7 +8,7 @@ import orjson
 import pytest
 
 from app.dashboard.project_editor.boundary_text import check_boundary
-from tests.dashboard.support import post
+from tests.dashboard.support import MULTIPART, post, several_parts
 from tests.make import Browser, Client, make_project, multi_square, square
 from tests.make.browser import Page
 
@@ -254,3 +254,12 @@ def test_other_texts_have_problems(text: str) -> None:
     checked = check_boundary(text)
     assert checked.boundary is None
     assert checked.problems
+
+
+def test_a_large_boundary_is_taken_as_a_form_of_several_parts(owner: Browser) -> None:
+    token = owner.get("/profile").form("/logout").fields["csrf_token"]
+    lines = text_of(square()).replace("[", "[" + "\r\n" * 50_000)
+    body = several_parts(csrf_token=token, geometry=lines.encode())
+    page = owner.post_bytes("/projects/check", body, MULTIPART)
+    assert page.status == 200
+    assert page.response.get_json()["data"]["problems"] == []

@@ -132,6 +132,10 @@ class Browser:
         """A post that no form of ours made."""
         return self._open("POST", path, follow=False, data=fields, headers=headers or {})
 
+    def post_bytes(self, path: str, body: bytes, content_type: str) -> Page:
+        """A post of a body as it is."""
+        return self._open("POST", path, follow=False, data=body, content_type=content_type)
+
     def _open(self, method: str, path: str, *, follow: bool, **options: Any) -> Page:
         headers = self.headers | options.pop("headers", {})
         path = path.removeprefix(self.app.config["SETTINGS"].public_url)
