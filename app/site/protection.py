@@ -15,7 +15,7 @@ from markupsafe import Markup
 from werkzeug.exceptions import RequestEntityTooLarge
 
 from app.api.expensive import reading_body
-from app.http.errors import BadRequest, Forbidden, PayloadTooLarge
+from app.http.errors import BadRequest, Forbidden, PayloadTooLarge, UnsupportedMediaType
 from app.policy.people import FORM_BYTES
 from app.security.timed_signer import TimedSigner
 from app.site.cookies import cookie_name
@@ -62,21 +62,29 @@ def init_app(app: Flask, settings: Settings) -> None:
     _csrf.init_app(app)
 
 
-def protect() -> None:
+def protect() -> Any:
     """Reject a POST that another site made this browser send.
+
+    The body is parsed for the token. That takes long for a large one, so only people who are signed
+    in may send one: others get the answer that this returns.
 
     Raises:
         PayloadTooLarge: it is longer than any form.
         BadRequest: it is chunked. Browsers do not send forms so, and werkzeug would truncate it.
         Forbidden: it comes from another site, or the form has expired.
+        Unauthorized: it is large, and nobody is signed in in the browser whose script sent it.
+        UnsupportedMediaType: it is large, and not of several parts.
         ServiceUnavailable: it is large, and too many others are before it.
     """
-    request.max_content_length, request.max_form_memory_size = _most_bytes()
+    view = current_app.view_functions.get(request.endpoint or "")
+    request.max_content_length, request.max_form_memory_size = _most_bytes(view)
     if request.method == "POST":
         if "HTTP_TRANSFER_ENCODING" in request.environ:
             raise BadRequest("Send the form with a Content-Length, not in chunks.")
         try:
             check_origin()
+            if (answer := _refuse_large(view)) is not None:
+                return answer
             with reading_body():
                 _csrf.protect()
         except RequestEntityTooLarge:
@@ -86,6 +94,7 @@ def protect() -> None:
                 "This form was open for too long, you have signed in or out since, or your browser "
                 "blocks cookies. Go back, reload the page and send the form again."
             ) from None
+    return None
 
 
 def takes_up_to(setting: str, *, as_file: bool = False) -> Callable[[View], View]:
@@ -103,13 +112,27 @@ def takes_up_to(setting: str, *, as_file: bool = False) -> Callable[[View], View
     return decorate
 
 
-def _most_bytes() -> tuple[int, int]:
+def _most_bytes(view: View | None) -> tuple[int, int]:
     """How many bytes the form may have, and how many of them in memory."""
-    view = current_app.view_functions.get(request.endpoint or "")
     setting = getattr(view, "largest_form", None)
     more = 0 if setting is None else getattr(current_app.config["SETTINGS"], setting)
     most = FORM_BYTES + int(more)
     return most, FORM_BYTES + _PIECE_BYTES if getattr(view, "takes_file", False) else most
+
+
+def _refuse_large(view: View | None) -> Any:
+    """The answer to a form that is large, and that a stranger sent; its body is not read.
+
+    A large one has several parts: werkzeug reads the other kind at once, and takes seconds for a
+    few megabytes of empty fields.
+    """
+    if not hasattr(view, "largest_form") or (request.content_length or 0) <= FORM_BYTES:
+        return None
+    turn_away = getattr(view, "turn_away_strangers", None)  # app.site.signed_in
+    answer = turn_away() if turn_away else None
+    if answer is None and request.mimetype != "multipart/form-data":
+        raise UnsupportedMediaType("Send a form of this size as multipart/form-data.")
+    return answer
 
 
 def check_origin() -> None:

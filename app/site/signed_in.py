@@ -64,14 +64,23 @@ def signed_in(view: View) -> View:
     def run(**arguments: Any) -> Any:
         person = current_person()
         if person is None:
-            if is_from_script():
-                raise Unauthorized("You are signed out. Sign in again to continue.")
-            return redirect_to(login_path())
+            return _turn_away_strangers()
         record_session_use(person)
         return view(person, **arguments)
 
     run.requires_sign_in = True  # type: ignore[attr-defined]  # for the generated documentation
+    run.turn_away_strangers = _turn_away_strangers  # type: ignore[attr-defined]  # for protection
     return run
+
+
+def _turn_away_strangers() -> Response | None:
+    """A redirect to the sign-in page; None for somebody who is signed in. Raises Unauthorized for a
+    script, which cannot use a page."""
+    if current_person() is not None:
+        return None
+    if is_from_script():
+        raise Unauthorized("You are signed out. Sign in again to continue.")
+    return redirect_to(login_path())
 
 
 def of_account(permission: str) -> Callable[[View], View]:

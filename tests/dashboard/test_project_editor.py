@@ -201,7 +201,9 @@ def test_a_large_boundary_fits_into_the_form(client: Client, owner: Browser) -> 
     ring += [[10.4, 50.1], [10.0, 50.1], ring[0]]
     text = text_of({"type": "Polygon", "coordinates": [ring]})
     assert len(text) > 200_000
-    page = post(owner, "/projects/new", name="Large", geometry=text)
+    token = owner.get("/profile").form("/logout").fields["csrf_token"]
+    body = several_parts(csrf_token=token, name="Large", geometry=text)
+    page = owner.post_bytes("/projects/new", body, MULTIPART)
     assert page.status == 303, page.text[:500]
 
 
