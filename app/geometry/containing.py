@@ -4,32 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from app.geometry.rings import Floats, Rings
-
-_TURNS = (-360.0, 0.0, 360.0)  # a boundary across the antimeridian has longitudes beyond it
+from app.geometry.rings import Rings
 
 
 def contains(rings: Rings, longitude: float, latitude: float) -> bool:
-    """Whether a position in degrees is within the parts of a boundary and not in a hole: whether an
-    odd number of edges cross the line from it to the east."""
-    crossed_at = np.concatenate(
-        [
-            _crossings(rings.lon[rings.span(ring)], rings.lat[rings.span(ring)], latitude)
-            for ring in range(len(rings.starts) - 1)
-        ]
-    )
-    counts = (np.count_nonzero(crossed_at > longitude + turn) for turn in _TURNS)
-    return any(count % 2 == 1 for count in counts)
-
-
-def _crossings(lon: Floats, lat: Floats, latitude: float) -> Floats:
-    """The longitudes at which the edges of a ring cross a latitude. An edge goes the short way, so
-    they can be beyond the antimeridian."""
-    steps = np.diff(lon)
-    steps -= 360 * np.round(steps / 360)
-    x1 = lon[0] + np.concatenate([[0.0], np.cumsum(steps)[:-1]])
-    y1, y2 = lat[:-1], lat[1:]
-    crossed = (y1 > latitude) != (y2 > latitude)
-    y1, y2 = y1[crossed], y2[crossed]
-    at: Floats = x1[crossed] + steps[crossed] * (latitude - y1) / (y2 - y1)
-    return at
+    """Whether a position in degrees is within the parts of a valid boundary and not in a hole:
+    whether an odd number of edges cross the line from it to the east."""
+    is_above = rings.lat > latitude
+    is_crossed = is_above[1:] != is_above[:-1]
+    is_crossed[np.array(rings.starts[1:-1], dtype=np.intp) - 1] = False  # from one ring to the next
+    start = np.flatnonzero(is_crossed)
+    x1, y1 = rings.lon[start], rings.lat[start]
+    x2, y2 = rings.lon[start + 1], rings.lat[start + 1]
+    crossed_at = x1 + (x2 - x1) * (latitude - y1) / (y2 - y1)
+    return bool(np.count_nonzero(crossed_at > longitude) % 2)

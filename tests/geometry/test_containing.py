@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 
 import pytest
 
@@ -13,10 +14,7 @@ HOLE = {
     "type": "Polygon",
     "coordinates": [*square(10, 50, 1)["coordinates"], *square(10.4, 50.4, 0.2)["coordinates"]],
 }
-ACROSS = {
-    "type": "Polygon",
-    "coordinates": [[[179, 0], [-179, 0], [-179, 1], [179, 1], [179, 0]]],
-}
+ACROSS = multi_square((179, 0), (-180, 0), size=1)  # both sides of the antimeridian
 
 
 @pytest.mark.parametrize(
@@ -37,3 +35,12 @@ ACROSS = {
 )
 def test_positions(boundary: object, longitude: float, latitude: float, is_within: bool) -> None:
     assert contains(stored_rings(json.dumps(boundary)), longitude, latitude) is is_within
+
+
+def test_a_boundary_of_many_rings_takes_no_time() -> None:
+    corners = [(0.001 * (number % 200), 0.001 * (number // 200)) for number in range(25_000)]
+    rings = stored_rings(json.dumps(multi_square(*corners, size=0.0005)))
+    start = time.perf_counter()
+    assert contains(rings, 0.1002, 0.0602)
+    assert not contains(rings, 0.1007, 0.0602)
+    assert time.perf_counter() - start < 0.1
