@@ -84,6 +84,7 @@ def test_wrong_filters_are_told_and_left_out(browser: Browser, forest: dict[str,
     assert len(names(browser, query)) == 4
     assert browser.page is not None
     assert "status: Must begin with a letter" in browser.page.text
+    assert "changed: Must be one of: 1, 7, 30." in browser.page.text
 
 
 def test_a_project_is_chosen_by_what_is_typed(
@@ -127,7 +128,29 @@ def test_the_map_has_what_the_filters_leave(browser: Browser, forest: dict[str, 
     assert on_map(browser, "?status=maintenance") == ["Pump"]
     assert on_map(browser, f"?project_id={forest['id']}&search=ow") == ["Tower"]
     assert on_map(browser, "?changed=1&type=equipment") == ["Pump", "Saw"]
-    assert on_map(browser, "?project=wood") == []
+
+
+@pytest.mark.parametrize("query", ["?project=wood", "?project=east", "?project_id=proj_x"])
+def test_the_map_is_as_empty_as_the_list(
+    browser: Browser, forest: dict[str, Any], query: str
+) -> None:
+    page = browser.get(f"/assets{query}").response.get_data(as_text=True)
+    address = page.partition('data-map="')[2].partition('"')[0].removeprefix("/assets/map")
+    assert address == query
+    assert on_map(browser, address) == []
+
+
+WRONG = ["bbox=190,0,200,10", "status=Not+a+word", "changed=9"]
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+@pytest.mark.parametrize("path", ["/assets/map", "/assets/export"])
+def test_no_more_is_sent_than_was_asked_for(browser: Browser, path: str, wrong: str) -> None:
+    page = browser.get(f"{path}?{wrong}", headers=SCRIPT | {"Accept": "*/*"})
+    assert page.status == 400
+    message = page.response.get_json(force=True)["error"]["message"]
+    assert f"{wrong.partition('=')[0]}: " in message
+    assert "{" not in message
 
 
 def test_the_map_is_sent_once(browser: Browser, forest: dict[str, Any]) -> None:
@@ -147,7 +170,9 @@ def test_assets_are_exported(browser: Browser, forest: dict[str, Any], client: C
         "Tower",
     ]
     assert browser.get("/assets/export?project=wood").status == 400
-    assert browser.get("/assets/export?format=eudr").status == 400
+    page = browser.get("/assets/export?format=eudr")
+    assert page.status == 400
+    assert "format: eudr is for projects." in page.text
     saw = client.get("/v1/assets?search=Saw").json["data"][0]["id"]
     browser.get("/assets")
     page = browser.submit("/assets/export", ids=saw, format="csv")

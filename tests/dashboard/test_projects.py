@@ -136,7 +136,25 @@ def test_selected_or_filtered_projects_are_exported(
     assert [each["properties"]["name"] for each in features] == ["Beech"]
     page = owner.get(f"/projects/export?format=shp&ids={projects['Birch']}")
     assert zipfile.ZipFile(io.BytesIO(page.response.get_data())).namelist()
-    assert owner.get("/projects/export?format=xls").status == 400
+    page = owner.get("/projects/export?format=xls")
+    assert page.status == 400
+    assert "format: Must be one of" in page.text
+
+
+@pytest.mark.parametrize("wrong", ["bbox=190,0,200,10", "status=burnt", "search=%00"])
+@pytest.mark.parametrize("path", ["/projects/map?zoom=8", "/projects/export?format=geojson"])
+def test_no_more_is_sent_than_was_asked_for(owner: Browser, path: str, wrong: str) -> None:
+    page = owner.get(f"{path}&{wrong}", headers={"Accept": "*/*"})
+    assert page.status == 400
+    message = page.response.get_json(force=True)["error"]["message"]
+    assert f"{wrong.partition('=')[0]}: " in message
+    assert "{" not in message
+
+
+def test_the_map_has_the_status_that_the_list_has(owner: Browser) -> None:
+    page = owner.get("/projects?status=burnt")
+    assert "Elm" not in names(page)
+    assert 'data-map="/projects/map"' in page.response.get_data(as_text=True)
 
 
 def test_a_viewer_sees_and_changes_nothing(viewer: Browser, projects: dict[str, str]) -> None:

@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 import marshmallow as ma
 
 from app.assets.schemas import AccountAssetQuerySchema
+from app.dashboard.problems import problems_by_name
 from app.dashboard.project_choice import Choice, choose_project
 from app.values import clock
 
@@ -46,8 +47,8 @@ class Filters(NamedTuple):
     @property
     def are_default(self) -> bool:
         """Whether nothing is left out."""
-        names = {"search", "type", "status", "bbox", "changed", "project_id"}
-        return not names & self.chosen.keys() and not self.project.problem
+        names = {"search", "type", "status", "bbox", "changed", "project_id", "project"}
+        return not names & self.chosen.keys()
 
     def address(self, path: str = "/assets", **others: Any) -> str:
         """The address of a page with these filters, but for those that are named."""
@@ -66,15 +67,20 @@ def read_filters(account_id: str, arguments: Mapping[str, str]) -> Filters:
     chosen = {name: value for name, value in chosen.items() if value}
     if chosen.get("sort") not in SORTS:
         chosen["sort"] = _DEFAULT["sort"]
-    if chosen.get("changed") not in CHANGED:
-        chosen.pop("changed", None)
+    unknown = []
+    if chosen.get("changed", "1") not in CHANGED:
+        unknown = [f"changed: Must be one of: {', '.join(CHANGED)}."]
+        del chosen["changed"]
     loaded, wrong, problems = _load(_query_of(chosen))
     for name in wrong:
         chosen.pop(name, None)
-    project = choose_project(account_id, arguments.get("project_id", ""), arguments.get("project"))
+    sent = {name: arguments.get(name, "").strip() for name in ("project_id", "project")}
+    project = choose_project(account_id, sent["project_id"], arguments.get("project"))
     if project.id:
         chosen["project_id"] = project.id
-    return Filters(chosen, project, loaded | {"per_page": PER_PAGE}, problems)
+    elif project.problem:
+        chosen |= {name: value for name, value in sent.items() if value}
+    return Filters(chosen, project, loaded | {"per_page": PER_PAGE}, unknown + problems)
 
 
 def _query_of(chosen: Mapping[str, str]) -> dict[str, str]:
@@ -92,7 +98,6 @@ def _load(query: dict[str, str]) -> tuple[dict[str, Any], list[str], list[str]]:
     try:
         return schema.load(query), [], []
     except ma.ValidationError as error:
-        wrong = {name: list(found) for name, found in error.messages_dict.items()}
+        wrong = problems_by_name(error)
         rest = {name: value for name, value in query.items() if name not in wrong}
-        problems = [f"{name}: {each}" for name, found in wrong.items() for each in found]
-        return schema.load(rest), list(wrong), problems
+        return schema.load(rest), list(wrong), [each for found in wrong.values() for each in found]

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from typing import Any, Final
 
-import marshmallow as ma
 from flask import Response, current_app, request
 
 from app.assets.service import asset_query, find_places, known_words, list_assets
 from app.auth.principal import Principal
 from app.dashboard.assets.filters import CHANGED, PER_PAGE, SORTS, Filters, read_filters
 from app.dashboard.formats import format_names
+from app.dashboard.problems import load_filters, refuse
 from app.dashboard.project_choice import find_projects, projects_by_id
 from app.dashboard.project_page.details import asset_place
 from app.exports.responses import file_response
@@ -63,12 +63,10 @@ def assets(principal: Principal) -> Response:
 def assets_map(principal: Principal) -> Response:
     """The assets in a box, as GeoJSON for the map of the page."""
     filters = read_filters(principal.account_id, request.args)
-    is_clear = not filters.project.problem
-    found = find_places(principal.account_id, filters.project.id, _query(filters))
-    features = [_feature(row) for row in found.rows] if is_clear else []
-    text = dumps(
-        {"type": "FeatureCollection", "features": features, "isAll": found.is_all or not is_clear}
-    )
+    refuse(filters.problems)
+    rows, is_all = _places(principal.account_id, filters)
+    features = [_feature(row) for row in rows]
+    text = dumps({"type": "FeatureCollection", "features": features, "isAll": is_all})
     response = Response(text, content_type=_GEOJSON)
     response.headers["ETag"] = entity_tag([text])
     response.headers["Cache-Control"] = "private, no-cache"
@@ -90,13 +88,15 @@ def export(principal: Principal) -> Response:
     """A file with the selected assets, or with all that the filters of the address leave."""
     values: dict[str, Any] = {"format": request.values.get("format", "geojson")}
     if ids := request.values.getlist("ids"):
-        loaded = _load(values | {"ids": ",".join(ids)})
+        loaded = load_filters(AssetExportQuerySchema(), values | {"ids": ",".join(ids)})
     else:
         filters = read_filters(principal.account_id, request.args)
         if filters.project.problem:
             raise BadRequest("This cannot be exported: it is not clear which project is meant.")
-        loaded = _load(
-            values | {name: filters.chosen[name] for name in _EXPORTED if name in filters.chosen}
+        refuse(filters.problems)
+        loaded = load_filters(
+            AssetExportQuerySchema(),
+            values | {name: filters.chosen[name] for name in _EXPORTED if name in filters.chosen},
         )
         if since := filters.values.get("updated_since"):
             loaded["updated_since"] = since
@@ -111,6 +111,14 @@ def _found(account_id: str, filters: Filters) -> tuple[list[dict[str, Any]], int
     return list(records), total
 
 
+def _places(account_id: str, filters: Filters) -> tuple[list[Any], bool]:
+    """The assets on the map, likewise, and whether these are all."""
+    if filters.project.problem:
+        return [], True
+    found = find_places(account_id, filters.project.id, _query(filters))
+    return list(found.rows), found.is_all
+
+
 def _query(filters: Filters) -> Any:
     return asset_query(**filters.values)
 
@@ -120,12 +128,3 @@ def _feature(row: Any) -> dict[str, Any]:
     names = ("name", "type", "status", "project_id")
     properties = {name: getattr(row, name) for name in names}
     return {"type": "Feature", "id": row.id, "geometry": place, "properties": properties}
-
-
-def _load(values: dict[str, Any]) -> dict[str, Any]:
-    """The filters of an export. Raises BadRequest."""
-    try:
-        loaded: dict[str, Any] = AssetExportQuerySchema().load(values)
-    except ma.ValidationError as error:
-        raise BadRequest(f"This cannot be exported: {error}") from None
-    return loaded

@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 
 import marshmallow as ma
 
+from app.dashboard.problems import problems_by_name
 from app.dashboard.projects.counts import count_by_status
 from app.policy.bounds import PROJECT_STATUSES
 from app.projects.schemas import ProjectQuerySchema
@@ -72,10 +73,11 @@ def read_filters(arguments: Mapping[str, str]) -> Filters:
     try:
         loaded = schema.load(values)
     except ma.ValidationError as error:
-        for name, messages in dict(error.messages_dict).items():
-            problems += [f"{name}: {message}" for message in messages]
-            values.pop(name, None)
-            chosen.pop(name, None)
+        for name, found in problems_by_name(error).items():
+            problems += found
+            for each in (values, chosen):
+                each.pop(name, None)
+                each.update({name: _DEFAULT[name]} if name in _DEFAULT else {})
         loaded = schema.load(values)
     loaded["per_page"] = PER_PAGE
     return Filters(chosen, loaded, problems)

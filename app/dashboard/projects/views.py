@@ -7,18 +7,17 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, Final
 
-import marshmallow as ma
 from flask import Response, current_app, request
 
 from app.auth.principal import Principal
 from app.dashboard.formats import format_names
-from app.dashboard.projects.counts import count_by_status
+from app.dashboard.problems import load_filters, refuse
 from app.dashboard.projects.filters import PER_PAGE, SORTS, read_filters, status_choices
 from app.db.transactions import transaction
 from app.exports.responses import file_response
 from app.exports.schemas import ProjectExportQuerySchema
 from app.exports.service import export_of
-from app.http.errors import BadRequest, Conflict, NotFound
+from app.http.errors import Conflict, NotFound
 from app.http.kept_responses import kept_response
 from app.maps.service import Wanted, draw_map, map_tag
 from app.projects.service import (
@@ -58,7 +57,6 @@ def projects(principal: Principal) -> Response:
         **values,
         statuses=status_choices(principal.account_id),
         sorts={name: words for name, (words, _, _) in SORTS.items()},
-        has_any=any(count_by_status(principal.account_id).values()),
         tiles=current_app.config["SETTINGS"],
     )
 
@@ -68,6 +66,7 @@ def projects(principal: Principal) -> Response:
 def projects_map(principal: Principal) -> Response:
     """The shapes of the projects in a box, as GeoJSON for the map of the page."""
     filters = read_filters(request.args)
+    refuse(filters.problems)
     zoom = min(max(request.args.get("zoom", 0, int), 0), 22)
     wanted = Wanted(filters.values.get("bbox"), filters.status, filters.values.get("search"))
     tag = map_tag(principal.account_id, wanted, zoom)
@@ -88,10 +87,12 @@ def export(principal: Principal) -> Response:
         values["ids"] = ",".join(ids)
     else:
         filters = read_filters(request.args)
+        refuse(filters.problems)
         values |= {name: filters.chosen[name] for name in _EXPORTED if name in filters.chosen}
         if filters.status is None:
             values.pop("status", None)
-    return file_response(export_of("projects", principal.account_id, _load(values)))
+    loaded = load_filters(ProjectExportQuerySchema(), values)
+    return file_response(export_of("projects", principal.account_id, loaded))
 
 
 @bp.post("/projects/archive")
@@ -122,12 +123,3 @@ def _change_selected(
                 changed += 1
     noun = "project" if changed == 1 else "projects"
     return redirect_to("/projects", f"{title} {changed} {noun}.")
-
-
-def _load(values: dict[str, str]) -> dict[str, Any]:
-    """The filters of an export. Raises BadRequest."""
-    try:
-        loaded: dict[str, Any] = ProjectExportQuerySchema().load(values)
-    except ma.ValidationError as error:
-        raise BadRequest(f"This cannot be exported: {error}") from None
-    return loaded
