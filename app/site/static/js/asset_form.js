@@ -17,6 +17,7 @@ function start() {
   positionButton(map, (message) => toast(message, true));
   let marker = null;
   let boundary = null;
+  let shown = 0; // how often a project was shown: a boundary that comes after the next is dropped
 
   const note = (place) => {
     const isOutside = place && boundary && !covers(boundary.geometry, place.lng, place.lat);
@@ -54,9 +55,12 @@ function start() {
   };
   const goTo = (place) => map.setView(place, Math.max(map.getZoom(), 13), { animate: false });
   const showProject = async (project) => {
+    const number = (shown += 1);
     boundary?.remove();
-    boundary = project ? await loadBoundary(project) : null;
-    boundary?.addTo(map);
+    boundary = null;
+    const loaded = project ? await loadBoundary(project) : null;
+    if (number !== shown) return;
+    boundary = loaded?.addTo(map) ?? null;
     const place = typed();
     if (boundary) map.fitBounds(boundary.getBounds(), { padding: [24, 24], maxZoom: 16, animate: false });
     if (place && !map.getBounds().contains(place)) goTo(place);
@@ -128,5 +132,16 @@ function addRows() {
   });
 }
 
+/** Send the form once, however often a button is pressed. */
+function sendOnce() {
+  const setSending = (isSending) => {
+    for (const button of form.querySelectorAll(".save-bar button")) button.disabled = isSending;
+  };
+  // What is disabled is not sent, so the button waits until the browser has read the form.
+  form.addEventListener("submit", () => setTimeout(() => setSending(true)));
+  window.addEventListener("pageshow", () => setSending(false));
+}
+
 if (form) addRows();
+if (form) sendOnce();
 if (form && element && L) start();

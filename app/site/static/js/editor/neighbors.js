@@ -1,5 +1,7 @@
 // The projects around, to see and to snap to.
 
+import { boxOfView } from "../map/view.js";
+
 const { L } = window;
 const LEAST_ZOOM = 9; // further out, corners are too close to snap to
 const MOST = 300; // shapes
@@ -11,7 +13,7 @@ export function showNeighbors(map, project) {
   let loaded = "";
   const load = async () => {
     if (map.getZoom() < LEAST_ZOOM) return;
-    const bbox = map.getBounds().pad(0.1).toBBoxString();
+    const bbox = boxOfView(map, 0.1);
     if (bbox === loaded) return;
     loaded = bbox;
     const response = await fetch(`/projects/map?bbox=${bbox}&zoom=22&status=active`, {

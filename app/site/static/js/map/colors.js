@@ -4,6 +4,8 @@ const probe = document.createElement("span");
 probe.hidden = true;
 document.body.append(probe);
 const known = new Map(); // to ask the browser takes a while
+const dark = matchMedia("(prefers-color-scheme: dark)");
+onThemeChange(() => known.clear());
 
 /** A color by its name in css/colors.css, as it is now: light or dark. */
 export function color(name) {
@@ -14,12 +16,13 @@ export function color(name) {
   return known.get(name);
 }
 
-/** Call a function whenever the page turns light or dark. */
+/** Call a function whenever the page turns light or dark, until the function that this returns is
+ * called. */
 export function onThemeChange(run) {
-  const change = () => {
-    known.clear();
-    run();
+  document.addEventListener("themechange", run);
+  dark.addEventListener("change", run);
+  return () => {
+    document.removeEventListener("themechange", run);
+    dark.removeEventListener("change", run);
   };
-  document.addEventListener("themechange", change);
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", change);
 }

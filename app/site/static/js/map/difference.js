@@ -1,7 +1,7 @@
 // Two boundaries drawn over each other: what the new one adds and removes. The canvas cuts one out
 // of the other, so that boundaries of any size need no geometry to be computed.
 
-import { color, onThemeChange } from "./colors.js";
+import { color } from "./colors.js";
 import { outline, ShapeTiles } from "./shape_tiles.js";
 
 function only(size, ratio, kept, cut, shade) {
@@ -42,6 +42,5 @@ export function differenceLayer(before, after) {
   if (before) features.push(feature(before, "before"));
   if (after) features.push(feature(after, "after"));
   layer.setData({ type: "FeatureCollection", features });
-  onThemeChange(() => layer.repaint());
   return layer;
 }

@@ -1,6 +1,6 @@
 // Land, borders and a graticule, from the app's own files: the map without any other server.
 
-import { color, onThemeChange } from "./colors.js";
+import { color } from "./colors.js";
 import { outline, ShapeTiles, TILE_OPTIONS } from "./shape_tiles.js";
 
 // Degrees between the lines of the graticule, by zoom.
@@ -76,6 +76,5 @@ class LandTiles {
 export function landLayer(address) {
   const layer = new ShapeTiles(drawLand, { attribution: "Land and borders: Natural Earth", zIndex: 1 });
   layer.setTiles(new LandTiles(new URL(address, location.href).href, () => layer.repaint()));
-  onThemeChange(() => layer.repaint());
   return layer;
 }

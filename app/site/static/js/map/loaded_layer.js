@@ -1,8 +1,8 @@
 // Features on a map, loaded for what the map shows and drawn on tiles.
 
-import { onThemeChange } from "./colors.js";
 import { boxOf, boxOfGeometry } from "./shapes.js";
 import { ShapeTiles } from "./shape_tiles.js";
+import { boxOfView } from "./view.js";
 
 const MARGIN = 0.25; // of the map's width and height, loaded around what it shows
 
@@ -17,12 +17,12 @@ export class LoadedLayer {
     this.tiles = new ShapeTiles(draw, { zIndex: 2, ...options }).addTo(map);
     this.request = null;
     map.on("moveend", () => this.load());
-    onThemeChange(() => this.tiles.repaint());
   }
 
   /** Load what the map shows. */
   async load() {
-    await this._fetch({ zoom: Math.round(this.map.getZoom()), ...this._box() });
+    const bbox = boxOfView(this.map, MARGIN);
+    await this._fetch({ zoom: Math.round(this.map.getZoom()), ...(bbox && { bbox }) });
   }
 
   /** Load all, and show them: the map moves, which loads them in their size. */
@@ -59,15 +59,5 @@ export class LoadedLayer {
       this.onLoad(null, error);
       return null;
     }
-  }
-
-  _box() {
-    const bounds = this.map.getBounds().pad(MARGIN);
-    const [west, east] = [bounds.getWest(), bounds.getEast()];
-    if (east - west >= 360) return {};
-    const wrap = (degrees) => ((((degrees + 180) % 360) + 360) % 360) - 180;
-    const latitude = (degrees) => Math.max(-90, Math.min(90, degrees));
-    const sides = [wrap(west), latitude(bounds.getSouth()), wrap(east), latitude(bounds.getNorth())];
-    return { bbox: sides.map((side) => side.toFixed(4)).join(",") };
   }
 }

@@ -1,6 +1,8 @@
 // A Leaflet layer that draws shapes on canvas tiles, each in a task of its own, so that dragging a
 // map with thousands of them stays smooth.
 
+import { onThemeChange } from "./colors.js";
+
 const { L, GeoJSONVT } = window;
 const EXTENT = 4096;
 // Zoom levels beyond the last one with a tile of its own are cut out of that one.
@@ -35,6 +37,16 @@ export const ShapeTiles = L.GridLayer.extend({
     L.GridLayer.prototype.initialize.call(this, options);
     this._draw = draw;
     this._source = null;
+  },
+
+  onAdd(map) {
+    L.GridLayer.prototype.onAdd.call(this, map);
+    this._ignoreTheme = onThemeChange(() => this.repaint());
+  },
+
+  onRemove(map) {
+    this._ignoreTheme();
+    L.GridLayer.prototype.onRemove.call(this, map);
   },
 
   /** Draw what a source has: features(z, x, y) gives those of a tile, or a promise of them. */

@@ -1,5 +1,17 @@
 // What part of the world a map shows: kept in the address, and a filter of the list beside it.
 
+/** What the map shows and a margin, in parts of its width and height, as a filter: west, south,
+ * east and north within ±180 and ±90 degrees; empty for the whole world. */
+export function boxOfView(map, margin = 0) {
+  const bounds = map.getBounds().pad(margin);
+  const [west, east] = [bounds.getWest(), bounds.getEast()];
+  if (east - west >= 360) return "";
+  const wrap = (degrees) => ((((degrees + 180) % 360) + 360) % 360) - 180;
+  const latitude = (degrees) => Math.max(-90, Math.min(90, degrees));
+  const sides = [wrap(west), latitude(bounds.getSouth()), wrap(east), latitude(bounds.getNorth())];
+  return sides.map((side) => side.toFixed(4)).join(",");
+}
+
 /** Put the map's place into the address, so that going back comes back to it. */
 export function rememberView(map) {
   const { lat, lng } = map.getCenter().wrap();
@@ -12,6 +24,7 @@ export function restoreView(map) {
   const found = /^#map=(\d+)\/(-?[\d.]+)\/(-?[\d.]+)$/.exec(location.hash);
   if (!found) return false;
   const [zoom, lat, lng] = found.slice(1).map(Number);
+  if (![zoom, lat, lng].every(Number.isFinite)) return false;
   map.setView([lat, lng], zoom, { animate: false });
   return true;
 }
@@ -20,10 +33,7 @@ export function restoreView(map) {
 export function followMap(map) {
   const field = document.getElementById("bbox");
   const isWanted = document.getElementById("in-view").checked;
-  const bounds = map.getBounds();
-  const isWorld = bounds.getEast() - bounds.getWest() >= 360;
-  const sides = bounds.toBBoxString().split(",").map((side) => Number(side).toFixed(4));
-  const wanted = isWanted && !isWorld ? sides.join(",") : "";
+  const wanted = isWanted ? boxOfView(map) : "";
   if (wanted === field.value) return;
   field.value = wanted;
   window.htmx.trigger("#filters", "submit");
