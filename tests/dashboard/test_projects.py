@@ -117,10 +117,15 @@ def test_selected_projects_are_archived_and_restored(
     foreign = make_project(stranger, name="Foreign")["id"]
     ids = [projects["Alder"], projects["Elm"], foreign, "nonsense"]
     assert post(owner, "/projects/archive", ids=ids).status == 303
-    assert "Archived 1 project." in owner.get("/projects").text  # Elm was archived before
+    text = owner.get("/projects").text
+    assert "Archived 1 project. 3 projects could not be" in text  # Elm was archived before
     assert stranger.get(f"/v1/projects/{foreign}").json["data"]["status"] == "active"
-    assert post(owner, "/projects/restore", ids=[projects["Alder"]]).status == 303
+    back = "/projects?status=archived&search=a"
+    page = post(owner, "/projects/restore", ids=[projects["Alder"]], back=back)
+    assert page.response.headers["Location"] == back
     assert "Restored 1 project." in owner.get("/projects").text
+    page = post(owner, "/projects/restore", ids=[projects["Alder"]], back="//evil.example")
+    assert page.response.headers["Location"] == "/projects"
     assert post(owner, "/projects/archive").status == 303
     assert "Select the projects" in owner.get("/projects").text
 
@@ -134,6 +139,7 @@ def test_selected_or_filtered_projects_are_exported(
     page = owner.get("/projects/export?format=geojson&search=be&status=any")
     features = orjson.loads(page.response.get_data())["features"]
     assert [each["properties"]["name"] for each in features] == ["Beech"]
+    assert "/projects/export?format=kml" in owner.get("/projects").links
     page = owner.get(f"/projects/export?format=shp&ids={projects['Birch']}")
     assert zipfile.ZipFile(io.BytesIO(page.response.get_data())).namelist()
     page = owner.get("/projects/export?format=xls")

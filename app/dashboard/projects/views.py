@@ -26,7 +26,7 @@ from app.projects.service import (
     project_query,
     restore_project,
 )
-from app.site.pages import PageBlueprint, page, redirect_to
+from app.site.pages import PageBlueprint, local_path, page, redirect_to
 from app.site.signed_in import is_from_script, of_account
 
 bp = PageBlueprint("project_pages", __name__, section="/projects")
@@ -112,14 +112,22 @@ def restore(principal: Principal) -> Response:
 def _change_selected(
     principal: Principal, change: Callable[[Principal, str], object], done: str, title: str
 ) -> Response:
+    """Change each of the selected projects in a transaction of its own: others wait for it."""
     ids = request.form.getlist("ids")[:PER_PAGE]
+    back = local_path(request.form.get("back"))
+    back = back if back.startswith("/projects") else "/projects"
     if not ids:
-        return redirect_to("/projects", f"Select the projects that are to be {done} first.")
+        return redirect_to(back, f"Select the projects that are to be {done} first.")
     changed = 0
-    with transaction():
-        for project_id in ids:
-            with suppress(Conflict, NotFound):
-                change(principal, project_id)
-                changed += 1
-    noun = "project" if changed == 1 else "projects"
-    return redirect_to("/projects", f"{title} {changed} {noun}.")
+    for project_id in ids:
+        with suppress(Conflict, NotFound), transaction():
+            change(principal, project_id)
+            changed += 1
+    message = f"{title} {_number(changed)}."
+    if left := len(ids) - changed:
+        message += f" {_number(left).capitalize()} could not be: somebody else was quicker."
+    return redirect_to(back, message)
+
+
+def _number(projects: int) -> str:
+    return "1 project" if projects == 1 else f"{projects} projects"
