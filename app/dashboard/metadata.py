@@ -3,49 +3,95 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from werkzeug.datastructures import MultiDict
 
 from app.values.strict_json import Fragment, JsonInvalid, dumps, loads
 
-Pairs = list[tuple[str, str]]
+
+class Row(NamedTuple):
+    """A row of a form: a name, the text of its value, and, as a JSON array, the name and the value
+    that the row was made of; empty for a new one."""
+
+    name: str = ""
+    text: str = ""
+    was: str = ""
+
+    @property
+    def has_lines(self) -> bool:
+        """Whether the text needs a field that keeps line breaks."""
+        return "\n" in self.text or "\r" in self.text
 
 
-def metadata_texts(value: Any) -> Pairs:
+def metadata_texts(value: Any) -> list[tuple[str, str]]:
     """The metadata of a record as names and texts; values that are not text are JSON."""
+    return [(name, _text_of(each)) for name, each in _parsed(value).items()]
+
+
+def metadata_rows(value: Any) -> list[Row]:
+    """The metadata of a record as the rows of a form."""
     return [
-        (name, each if isinstance(each, str) else dumps(each).decode())
+        Row(name, _text_of(each), dumps([name, each]).decode())
         for name, each in _parsed(value).items()
     ]
 
 
-def sent_metadata(form: MultiDict[str, str]) -> Pairs:
+def listed_metadata(rows: Sequence[Row]) -> str:
+    """The rows of a form in one line, to compare them."""
+    return ", ".join(f"{row.name}: {_plain(row.text)}" for row in rows)
+
+
+def sent_metadata(form: MultiDict[str, str]) -> list[Row]:
     """The rows of a form in which something was written."""
-    names, values = form.getlist("metadata_name"), form.getlist("metadata_value")
-    pairs = zip(names, values, strict=False)
-    return [(name.strip(), value) for name, value in pairs if name.strip() or value.strip()]
+    names, texts = form.getlist("metadata_name"), form.getlist("metadata_value")
+    pairs = list(zip(names, texts, strict=False))
+    before = form.getlist("metadata_was") + [""] * len(pairs)
+    rows = [
+        Row(name.strip(), _plain(text), was)
+        for (name, text), was in zip(pairs, before, strict=False)
+    ]
+    return [row for row in rows if row.name or row.text.strip()]
 
 
-def read_metadata(
-    pairs: Sequence[tuple[str, str]], before: Any = None
-) -> tuple[dict[str, Any] | None, list[str]]:
+def read_metadata(rows: Sequence[Row]) -> tuple[dict[str, Any] | None, list[str]]:
     """The metadata of rows, None where there are none, and what is wrong with them.
 
-    A value that was no text is read as JSON again.
-
-    Args:
-        before: the metadata of the record as it is.
+    A text that was not changed is the value that it was made of, also under another name. Where
+    that value was no text, a changed one is read as JSON, if it is that.
     """
-    known, read = _parsed(before), dict[str, Any]()
+    read = dict[str, Any]()
     problems: list[str] = []
-    for name, text in pairs:
+    for row in rows:
+        name, value = _read(row)
         if not name:
-            problems.append(f"The value {text[:50]!r} needs a name.")
+            problems.append(f"The value {row.text[:50]!r} needs a name.")
         elif name in read:
             problems.append(f"The name {name[:50]!r} is there twice.")
-        read[name] = text if isinstance(known.get(name, ""), str) else _json_or_text(text)
+        read[name] = value
     return read or None, problems
+
+
+def _read(row: Row) -> tuple[str, Any]:
+    """The name and the value of a row."""
+    was = _json_or_text(row.was)
+    if not (isinstance(was, list) and len(was) == 2 and isinstance(was[0], str)):
+        return row.name, row.text
+    name, value = was
+    if row.name != name.replace("\r", "").replace("\n", "").strip():  # as a field shows it
+        name = row.name
+    if row.text == _plain(_text_of(value)):
+        return name, value
+    return name, row.text if isinstance(value, str) else _json_or_text(row.text)
+
+
+def _text_of(value: Any) -> str:
+    return value if isinstance(value, str) else dumps(value).decode()
+
+
+def _plain(text: str) -> str:
+    """A text with line breaks as they are counted; a field sends them as two characters."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _parsed(value: Any) -> dict[str, Any]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import re
 from typing import Any
 
 from app.auth.sessions import start_session
@@ -52,3 +54,20 @@ def several_parts(**parts: bytes | str) -> bytes:
         body += f'--part\r\nContent-Disposition: form-data; name="{name}"{chosen}\r\n\r\n'.encode()
         body += (value.encode() if isinstance(value, str) else value) + b"\r\n"
     return body + b"--part--\r\n"
+
+
+def metadata_of(page: Page) -> dict[str, list[str]]:
+    """The fields of the rows of metadata on a page, as a browser sends them."""
+    text = page.response.get_data(as_text=True).replace("\r\n", "\n")
+    rows = text.split('<div class="metadata-row">')[1:]
+    value = r'name="metadata_value" value="([^"]*)"|<textarea[^>]*>\n([^<]*)</textarea>'
+    found = [re.search(value, row) for row in rows]
+    sent = {
+        "metadata_was": [re.search(r'_was" value="([^"]*)"', row).group(1) for row in rows],  # type: ignore[union-attr]
+        "metadata_name": [re.search(r'_name" value="([^"]*)"', row).group(1) for row in rows],  # type: ignore[union-attr]
+        "metadata_value": [each.group(each.lastindex or 1) for each in found if each],
+    }
+    return {
+        name: [re.sub(r"\r?\n|\r", "\r\n", html.unescape(each)) for each in values]
+        for name, values in sent.items()
+    }

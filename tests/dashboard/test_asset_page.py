@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from flask import Flask
 
-from tests.dashboard.support import HOSTILE, browser_of
+from tests.dashboard.support import HOSTILE, browser_of, metadata_of
 from tests.make import Browser, Client, make_account, make_asset, make_project, point, square
 
 
@@ -186,16 +186,39 @@ def test_the_status_is_changed_at_once(
 
 
 def test_an_asset_is_edited(browser: Browser, client: Client, asset: dict[str, Any]) -> None:
-    browser.get(f"{path_of(asset)}/edit")
-    page = browser.submit(
-        name="Station 2", **rows(("serial", "WX-2"), ("height", "13"), ("sensors", '["rain"]'))
-    )
+    sent = metadata_of(browser.get(f"{path_of(asset)}/edit"))
+    sent |= rows(("height", "13"), ("sensors", '["rain"]'), ("serial", "WX-2"))
+    page = browser.submit(name="Station 2", **sent)  # type: ignore[arg-type]
     assert page.title == "Station 2"
     assert "Asset saved." in page.text
     assert "changed name and metadata" in page.text
     record = saved(client, asset)
     assert record["metadata"] == {"serial": "WX-2", "height": 13, "sensors": ["rain"]}
     assert record["location"] == asset["location"]
+
+
+@pytest.mark.parametrize("word", ["a__b", "foo_"])
+def test_what_is_not_touched_stays(
+    browser: Browser, client: Client, project: dict[str, Any], word: str
+) -> None:
+    metadata = {"lines": "one\n\ntwo", "year": 1998, " odd": [1]}
+    made = make_asset(client, project["id"], type=word, status=word, metadata=metadata)
+    sent = metadata_of(browser.get(f"{path_of(made)}/edit"))
+    assert browser.submit(name="Renamed", **sent).title == "Renamed"  # type: ignore[arg-type]
+    record = saved(client, made)
+    assert (record["type"], record["status"], record["metadata"]) == (word, word, metadata)
+
+
+def test_a_word_is_compared_as_it_is_shown(
+    browser: Browser, client: Client, project: dict[str, Any]
+) -> None:
+    made = make_asset(client, project["id"], type="a__b", status="foo_")
+    browser.get(f"{path_of(made)}/edit")
+    client.put(api_path(made), json={"name": "Theirs"})
+    table = browser.submit(name="Mine").text.partition("Field")[2].partition("Save to")[0]
+    assert "Name Theirs Mine" in table
+    assert "Type" not in table
+    assert "Status" not in table
 
 
 def test_a_location_is_taken_away(browser: Browser, client: Client, asset: dict[str, Any]) -> None:

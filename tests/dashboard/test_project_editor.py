@@ -8,10 +8,18 @@ import orjson
 import pytest
 
 from app.dashboard.project_editor.boundary_text import check_boundary
-from tests.dashboard.support import MULTIPART, post, several_parts
+from tests.dashboard.support import MULTIPART, metadata_of, post, several_parts
 from tests.make import Browser, Client, make_project, multi_square, square
 from tests.make.browser import Page
 
+ODD = {
+    "a": 1.5,
+    "lines": "one\ntwo\r\n",
+    "first": '\n<b> & "',
+    " spaced ": None,
+    "years": [1998],
+    "text": "1998",
+}
 HTMX = {"HX-Request": "true", "Accept": "text/html"}
 BOW_TIE = {"type": "Polygon", "coordinates": [[[0, 0], [1, 1], [1, 0], [0, 1], [0, 0]]]}
 
@@ -103,14 +111,16 @@ def test_a_project_is_edited(client: Client, owner: Browser) -> None:
     path = f"/projects/{project['id']}/edit"
     page = owner.get(path)
     assert orjson.loads(page.form(path).fields["geometry"]) == square()
+    rows = metadata_of(page)
     page = fill_in(
         owner,
         path,
+        metadata_was=rows["metadata_was"],
         name="Edited",
         status="draft",
         geometry="POLYGON ((10 50, 10.2 50, 10.2 50.1, 10 50.1, 10 50))",
-        metadata_name=["n", "tags", "s", "new"],
-        metadata_value=["6", '["a","b"]', "7", "8"],
+        metadata_name=["n", "s", "tags", "new"],
+        metadata_value=["6", "7", '["a","b"]', "8"],
     )
     assert page.status == 303, page.text
     now = read(client, project["id"])
@@ -121,10 +131,10 @@ def test_a_project_is_edited(client: Client, owner: Browser) -> None:
 
 def test_saving_what_is_there_changes_nothing(client: Client, owner: Browser) -> None:
     geometry = multi_square((10, 50), (11, 50))
-    project = make_project(client, geometry=geometry, description="x", metadata={"a": 1.5})
+    project = make_project(client, geometry=geometry, description="x", metadata=ODD)
     before = read(client, project["id"])
     path = f"/projects/{project['id']}/edit"
-    assert fill_in(owner, path, metadata_name=["a"], metadata_value=["1.5"]).status == 303
+    assert fill_in(owner, path, **metadata_of(owner.get(path))).status == 303
     assert read(client, project["id"]) == before
 
 

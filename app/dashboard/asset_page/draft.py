@@ -12,7 +12,13 @@ from werkzeug.datastructures import MultiDict
 
 from app.assets.schemas import AssetCreateSchema, AssetUpdateSchema
 from app.dashboard.asset_page.coordinates import read_degrees, split_both
-from app.dashboard.metadata import Pairs, metadata_texts, read_metadata, sent_metadata
+from app.dashboard.metadata import (
+    Row,
+    listed_metadata,
+    metadata_rows,
+    read_metadata,
+    sent_metadata,
+)
 from app.dashboard.project_choice import Choice
 from app.dashboard.project_page.details import asset_place
 from app.http.etags import entity_tag
@@ -31,10 +37,15 @@ class Draft:
     status: str = "active"
     latitude: str = ""
     longitude: str = ""
-    metadata: Pairs = field(default_factory=list)
+    metadata: list[Row] = field(default_factory=list)
     version: str = ""  # the entity tag of the asset as it was when the form was loaded
     project: Choice = field(default_factory=Choice)
     errors: dict[str, list[str]] = field(default_factory=dict)
+
+    @property
+    def metadata_rows(self) -> list[Row]:
+        """The rows of the form: what there is, and an empty one."""
+        return [*self.metadata, Row()]
 
 
 class Difference(NamedTuple):
@@ -56,7 +67,7 @@ def draft_of(record: Mapping[str, Any]) -> Draft:
         status=record["status"],
         latitude=latitude,
         longitude=longitude,
-        metadata=metadata_texts(record["metadata"]),
+        metadata=metadata_rows(record["metadata"]),
         version=version_of(record),
     )
 
@@ -79,14 +90,14 @@ def read_draft(draft: Draft, before: Mapping[str, Any] | None) -> dict[str, Any]
     Args:
         before: the record of the asset as it is; None: a new one.
     """
-    metadata, problems = read_metadata(draft.metadata, before["metadata"] if before else None)
+    metadata, problems = read_metadata(draft.metadata)
+    was = draft_of(before) if before else Draft()
     sent: dict[str, Any] = {
         "name": draft.name,
-        "type": _word(draft.type),
-        "status": _word(draft.status) or "active",
+        "type": _word(draft.type, was.type),
+        "status": _word(draft.status, was.status) or "active",
         "metadata": metadata,
     }
-    was = draft_of(before) if before else Draft()
     if (draft.latitude, draft.longitude) != (was.latitude, was.longitude):
         sent["location"] = _location(draft)
     schema = AssetUpdateSchema() if before else AssetCreateSchema()
@@ -117,10 +128,10 @@ def _compared(draft: Draft) -> dict[str, str]:
     """The fields of a form as people compare them, by their labels."""
     return {
         "Name": draft.name,
-        "Type": _word(draft.type).replace("_", " "),
-        "Status": _word(draft.status).replace("_", " "),
+        "Type": _shown(draft.type).lower(),
+        "Status": _shown(draft.status).lower(),
         "Location": ", ".join(filter(None, (draft.latitude, draft.longitude))),
-        "Metadata": ", ".join(f"{name}: {value}" for name, value in draft.metadata),
+        "Metadata": listed_metadata(draft.metadata),
     }
 
 
@@ -129,9 +140,18 @@ def version_of(record: Mapping[str, Any]) -> str:
     return entity_tag([dumps(record)])
 
 
-def _word(text: str) -> str:
-    """A word of an open vocabulary, of how people write it: ``fire_tower`` for "Fire tower"."""
-    return re.sub(r"\s+", "_", text.strip().lower())
+def _word(text: str, was: str) -> str:
+    """A word of an open vocabulary, of how people write it: ``fire_tower`` for "Fire tower".
+
+    Args:
+        was: the word as it is, which stays where the field shows it still.
+    """
+    return was if _shown(text) == _shown(was) else re.sub(r"\s+", "_", text.strip().lower())
+
+
+def _shown(word: str) -> str:
+    """A word as the field shows it."""
+    return word.replace("_", " ").strip()
 
 
 def _location(draft: Draft) -> dict[str, Any] | None:

@@ -35,6 +35,7 @@ from app.http.etags import IfMatch
 from app.policy.bounds import ASSET_STATUSES
 from app.projects.service import check_project, read_project
 from app.site.pages import PageBlueprint, page, redirect_to
+from app.site.protection import takes_up_to
 from app.site.signed_in import of_account
 from app.usage.service import counters, project_total
 
@@ -54,6 +55,7 @@ def new_asset(principal: Principal) -> Response:
 
 
 @bp.post("/assets/new")
+@takes_up_to("max_body_bytes")
 @of_account("assets:write")
 def create(principal: Principal) -> Response:
     """Create an asset from the form."""
@@ -106,6 +108,7 @@ def edit_asset(principal: Principal, project_id: str, asset_id: str) -> Response
 
 
 @bp.post(f"{_ONE}/edit")
+@takes_up_to("max_body_bytes")
 @of_account("assets:write")
 def save(principal: Principal, project_id: str, asset_id: str) -> Response:
     """Save an asset, unless somebody else has changed it since the form was loaded."""

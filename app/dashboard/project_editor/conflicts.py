@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
+from app.dashboard.metadata import listed_metadata
 from app.dashboard.project_editor.draft import Draft
 
 _NAMES: Final[dict[str, str]] = {
@@ -30,10 +31,7 @@ def changed_fields(mine: Draft, theirs: Draft) -> list[Difference]:
         for name, label in _NAMES.items()
         if getattr(mine, name) != getattr(theirs, name)
     ]
-    if mine.metadata != theirs.metadata:
-        texts = [
-            ", ".join(f"{name}: {value}" for name, value in draft.metadata)[:_SHOWN]
-            for draft in (theirs, mine)
-        ]
-        found.append(Difference("Metadata", *texts))
+    texts = [listed_metadata(draft.metadata) for draft in (theirs, mine)]
+    if texts[0] != texts[1]:
+        found.append(Difference("Metadata", *(text[:_SHOWN] for text in texts)))
     return found

@@ -9,7 +9,7 @@ from typing import Any, Final
 import marshmallow as ma
 from werkzeug.datastructures import MultiDict
 
-from app.dashboard.metadata import Pairs, metadata_texts, read_metadata, sent_metadata
+from app.dashboard.metadata import Row, metadata_rows, read_metadata, sent_metadata
 from app.dashboard.project_editor.boundary_text import check_boundary
 from app.http.etags import entity_tag
 from app.projects.schemas import ProjectCreateSchema, ProjectUpdateSchema
@@ -28,15 +28,15 @@ class Draft:
     description: str = ""
     status: str = "active"
     geometry: str = ""
-    metadata: Pairs = field(default_factory=list)
+    metadata: list[Row] = field(default_factory=list)
     version: str = ""  # the entity tag of the project as it was when the form was loaded
     errors: dict[str, list[str]] = field(default_factory=dict)
     problems: list[dict[str, Any]] = field(default_factory=list)
 
     @property
-    def metadata_rows(self) -> Pairs:
+    def metadata_rows(self) -> list[Row]:
         """The rows of the form: what there is, and empty ones."""
-        return [*self.metadata, *[("", "")] * _NEW_NAMES]
+        return [*self.metadata, *[Row()] * _NEW_NAMES]
 
 
 def draft_of(record: Mapping[str, Any]) -> Draft:
@@ -48,7 +48,7 @@ def draft_of(record: Mapping[str, Any]) -> Draft:
         description=record["description"] or "",
         status=record["status"],
         geometry="" if geometry is None else dumps(geometry).decode(),
-        metadata=metadata_texts(record["metadata"]),
+        metadata=metadata_rows(record["metadata"]),
         version=version_of(record),
     )
 
@@ -74,7 +74,7 @@ def read_draft(draft: Draft, before: Mapping[str, Any] | None) -> dict[str, Any]
     """
     sent: dict[str, Any] = {name: getattr(draft, name) or None for name in _TEXTS}
     sent["name"] = draft.name
-    metadata, problems = read_metadata(draft.metadata, before["metadata"] if before else None)
+    metadata, problems = read_metadata(draft.metadata)
     sent["metadata"] = metadata
     draft.errors |= {"metadata": problems} if problems else {}
     schema = ProjectCreateSchema() if before is None else ProjectUpdateSchema()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from app.dashboard.metadata import Row
 from app.dashboard.project_editor.draft import Draft
 
 # A made-up shape beside the Brice Creek Trail in the Umpqua National Forest, Oregon.
@@ -14,5 +15,5 @@ EXAMPLE: Final = Draft(
         '{"type":"Polygon","coordinates":[[[-122.66,43.64],[-122.632,43.638],[-122.624,43.652],'
         "[-122.637,43.664],[-122.655,43.661],[-122.66,43.64]]]}"
     ),
-    metadata=[("species", "Douglas fir"), ("planted", "1998")],
+    metadata=[Row("species", "Douglas fir"), Row("planted", "1998")],
 )

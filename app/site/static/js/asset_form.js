@@ -122,7 +122,8 @@ function addRows() {
   button.addEventListener("click", () => {
     const rows = document.querySelectorAll(".metadata-row");
     const added = rows[rows.length - 1].cloneNode(true);
-    const fields = added.querySelectorAll("input");
+    added.querySelector("[type=hidden]").value = "";
+    const fields = added.querySelectorAll("input:not([type=hidden])");
     for (const field of fields) {
       field.value = "";
       field.setAttribute("aria-label", field.getAttribute("aria-label").replace(/\d+$/, rows.length + 1));

@@ -138,7 +138,7 @@ const isKept = () =>
 /** Make the form work that is on the page: the first one, or one that came back. */
 function prepareForm() {
   for (const id of ["add-metadata", "text-tools"]) byId(id).hidden = !map && id === "text-tools";
-  byId("add-metadata").addEventListener("click", () => addRow().querySelector("input").focus());
+  byId("add-metadata").addEventListener("click", () => addRow().querySelector("[name=metadata_name]").focus());
   byId("geometry").addEventListener("change", () => map && loadText());
   byId("text-tools").addEventListener("click", ({ target }) => {
     const { geometry } = boundary;
@@ -153,8 +153,9 @@ function prepareForm() {
 
 function addRow() {
   const rows = form().querySelectorAll(".metadata-row");
-  const row = rows[0].cloneNode(true);
-  row.querySelectorAll("input").forEach((input, place) => {
+  const row = rows[rows.length - 1].cloneNode(true); // the last one has no field of several lines
+  row.querySelector("[type=hidden]").value = "";
+  row.querySelectorAll("input:not([type=hidden])").forEach((input, place) => {
     input.value = "";
     input.setAttribute("aria-label", `${place ? "Value" : "Name of value"} ${rows.length + 1}`);
   });
