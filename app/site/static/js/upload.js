@@ -90,16 +90,24 @@ function showKind() {
 }
 
 let waiting = 0;
+let search = new AbortController(); // of the last search: answers to earlier ones come too late
 
 /** Fill the menu of projects with what a search finds. */
 function searchProjects() {
   clearTimeout(waiting);
+  search.abort();
+  const { signal } = (search = new AbortController());
   waiting = setTimeout(async () => {
     const menu = form.elements.project_id;
     const query = new URLSearchParams({ search: form.elements.search.value, project_id: menu.value });
-    const response = await fetch(`/imports/new?${query}`, { headers: { "X-Requested-With": "fetch" } }).catch(() => null);
-    if (response?.ok) menu.innerHTML = await response.text();
-    else toast("The projects could not be searched. Try again.", true);
+    try {
+      const response = await fetch(`/imports/new?${query}`, { headers: { "X-Requested-With": "fetch" }, signal });
+      if (!response.ok) throw new Error(response.statusText);
+      const options = await response.text();
+      if (!signal.aborted) menu.innerHTML = options;
+    } catch {
+      if (!signal.aborted) toast("The projects could not be searched. Try again.", true);
+    }
   }, 250);
 }
 
