@@ -9,7 +9,7 @@ from app.auth.guard import require_permission
 from app.auth.principal import Principal
 from app.auth.tenant import find_locked
 from app.db.extensions import db
-from app.http.errors import Conflict, Detail
+from app.http.errors import Conflict, Detail, PreconditionFailed
 from app.imports.checks import check_choices, required_permission
 from app.imports.checks import check_new_import as check_new_import
 from app.imports.feature_rows import count_states, delete_features
@@ -32,6 +32,9 @@ from app.values import clock
 from app.values.ids import is_id, new_id
 
 _SOURCES: Final = {"session": "dashboard", "operator": "cli"}  # by kind of principal
+_READ_AGAIN: Final = (
+    "Somebody has read the file again with other choices. Look at what it would change now."
+)
 
 
 def create_import(
@@ -104,9 +107,20 @@ def change_import(principal: Principal, import_id: str, choices: Mapping[str, An
     return found
 
 
-def apply_import(principal: Principal, import_id: str) -> Import:
-    """Have an import written. Raises Conflict unless it is ready and knows its coordinates."""
+def apply_import(principal: Principal, import_id: str, *, looked_at: str | None = None) -> Import:
+    """Have an import written.
+
+    Args:
+        looked_at: ``updated_at`` of the import whose changes somebody has looked at.
+
+    Raises:
+        PreconditionFailed: the file was read again since.
+        Conflict: the import is not ready, or does not know its coordinates.
+    """
     found = lock_import(principal, import_id)
+    is_other = looked_at is not None and looked_at != clock.format_value(found.updated_at)
+    if is_other and found.status in ("reading", "ready"):
+        raise PreconditionFailed(_READ_AGAIN)
     if found.status != "ready":
         raise Conflict(f"Only an import that is ready can be applied. This one is {found.status}.")
     if found.crs is None and found.given_crs is None:

@@ -135,6 +135,41 @@ def test_an_import_with_nothing_to_do_says_why(browser: Browser) -> None:
     assert "canceled" in browser.get(page.path).text
 
 
+def test_what_nobody_looked_at_is_not_applied(browser: Browser, client: Client) -> None:
+    """A colleague has the file read again between the look and the click."""
+    page = ready(browser, feature(square(), name="Shown", other="Not shown"))
+    path, shown = page.path, page.form(f"{page.path}/apply").fields
+    colleague = browser_of(client, "editor")
+    colleague.get(path)
+    again = colleague.page.form(f"{path}/change").fields | {"column_name": "1"}  # type: ignore[union-attr]
+    assert colleague.send(f"{path}/change", **again).status == 303
+    for status in ("reading", "ready"):
+        page = browser.send(f"{path}/apply", **shown)
+        assert page.status == 412, status
+        assert "Somebody has read the file again with other choices." in page.text
+        work(browser)
+    assert client.get("/v1/projects").json["data"] == []
+    assert "Not shown" in page.text
+    page = browser.send(f"{path}/apply", **page.form(f"{path}/apply").fields)
+    assert page.status == 303
+    work(browser)
+    assert [one["name"] for one in client.get("/v1/projects").json["data"]] == ["Not shown"]
+
+
+def test_applying_needs_what_was_looked_at(browser: Browser) -> None:
+    page = ready(browser, feature(square(), name="A"))
+    token = page.form(f"{page.path}/apply").fields["csrf_token"]
+    assert browser.send(f"{page.path}/apply", csrf_token=token).status == 412
+
+
+def test_a_form_that_is_too_long_is_no_file(browser: Browser) -> None:
+    page = ready(browser, feature(square(), name="A"))
+    page = act(browser, "change", epsg="x" * 100_000)
+    assert page.status == 413
+    assert "The file is larger" not in page.text
+    assert "This is too large" in page.text
+
+
 def test_a_viewer_sees_no_imports(client: Client) -> None:
     import_id = make_import(client)
     viewer = browser_of(client, "viewer")

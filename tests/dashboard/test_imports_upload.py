@@ -149,3 +149,16 @@ def test_projects_are_searched_for_assets(browser: Browser, client: Client) -> N
     assert "Ash grove" in options.text
     assert "Birch hill" not in options.text
     assert "Upload" not in options.text
+
+
+@pytest.mark.parametrize("query", ["search=a%00b", "project_id=proj_%00", "kind=%00"])
+@pytest.mark.parametrize("headers", [{}, {"X-Requested-With": "fetch"}], ids=["page", "script"])
+def test_text_that_no_database_takes_finds_nothing(
+    browser: Browser, query: str, headers: dict[str, str]
+) -> None:
+    assert browser.get(f"/imports/new?{query}", headers=headers).status == 200
+
+
+def test_assets_of_an_impossible_project_are_refused(browser: Browser) -> None:
+    page = upload(browser, CSV, kind="assets", project_id="proj_\x00", search="\x00")
+    assert page.status == 422

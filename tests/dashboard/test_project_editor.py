@@ -275,3 +275,8 @@ def test_a_large_boundary_is_taken_as_a_form_of_several_parts(owner: Browser) ->
     page = owner.post_bytes("/projects/check", body, MULTIPART)
     assert page.status == 200
     assert page.response.get_json()["data"]["problems"] == []
+
+
+def test_an_id_that_no_database_takes_is_nobodys(owner: Browser) -> None:
+    fields = {"geometry": text_of(square(81, 12)), "project_id": "proj_\x00"}
+    assert post(owner, "/projects/check", **fields).status == 200

@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 
 import marshmallow as ma
 from flask import Response, current_app, request
+from werkzeug.datastructures import MultiDict
 
 from app.auth.principal import Principal
 from app.dashboard.imports import choices, words
@@ -125,8 +126,17 @@ def project_options(principal: Principal) -> Response:
     return page("imports/options.html", projects=found, project_id=chosen, more=more)
 
 
-def import_page(principal: Principal, import_id: str, error: ApiError | None = None) -> Response:
-    """One import; for a script without what is around it."""
+def import_page(
+    principal: Principal,
+    import_id: str,
+    error: ApiError | None = None,
+    typed: MultiDict[str, str] | None = None,
+) -> Response:
+    """One import; for a script without what is around it.
+
+    Args:
+        typed: the form that says how the file is read, if it was sent.
+    """
     found = service.read_import(principal, import_id)
     shown = shown_features()
     features, total = service.list_features(principal, import_id, **shown.wanted)
@@ -147,7 +157,7 @@ def import_page(principal: Principal, import_id: str, error: ApiError | None = N
         pages=math.ceil(total / _FEATURES_PER_PAGE),
         has_lines=words.has_lines(features),
         reading=choices.reading_of(found),
-        typed=request.form,
+        typed=typed or MultiDict(),
         project=projects.get(found["project_id"]),
         formats=FORMATS_IN,
         words=words,

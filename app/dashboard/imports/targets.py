@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from app.projects.service import list_projects, project_query
+from app.values.ids import is_id
+from app.values.text import unnormalizable, unstorable
 
 CHOICES: Final = 100
 _SEARCH_LENGTH: Final = 200
@@ -14,7 +16,7 @@ _PAGE: Final[dict[str, Any]] = {"page": 1, "per_page": CHOICES}
 
 def project_names(account_id: str, ids: Iterable[str | None]) -> dict[str, str]:
     """The names of projects by their ids, without those that are deleted."""
-    wanted = tuple({each for each in ids if each is not None})[:CHOICES]
+    wanted = tuple({each for each in ids if each and is_id("project", each)})[:CHOICES]
     return dict(_found(account_id, ids=wanted)) if wanted else {}
 
 
@@ -24,12 +26,18 @@ def project_choices(
     """The ids and names of the first projects that a search finds, with the chosen one, and how
     many it finds."""
     search = search.strip()[:_SEARCH_LENGTH]
-    query = project_query(**({"search": search} if search else {}), **_PAGE, sort="name")
-    records, total = list_projects(account_id, query, boundaries=False)
-    choices = [(record["id"], record["name"]) for record in records]
+    choices, total = _searched(account_id, search)
     if chosen and chosen not in dict(choices):
         choices = [*project_names(account_id, [chosen]).items(), *choices]
     return choices, total
+
+
+def _searched(account_id: str, search: str) -> tuple[list[tuple[str, str]], int]:
+    if unstorable(search) or unnormalizable(search):  # no name has it
+        return [], 0
+    query = project_query(**({"search": search} if search else {}), **_PAGE, sort="name")
+    records, total = list_projects(account_id, query, boundaries=False)
+    return [(record["id"], record["name"]) for record in records], total
 
 
 def _found(account_id: str, **wanted: Any) -> list[tuple[str, str]]:

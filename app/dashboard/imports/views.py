@@ -10,7 +10,7 @@ from app.api.error_handlers import render
 from app.auth.principal import Principal
 from app.dashboard.imports import choices, pages, words
 from app.db.transactions import transaction
-from app.http.errors import ApiError, PayloadTooLarge
+from app.http.errors import ApiError, PayloadTooLarge, PreconditionFailed
 from app.imports import service
 from app.imports.schemas import ImportUpdateSchema
 from app.site.pages import PageBlueprint, page, redirect_to
@@ -66,7 +66,9 @@ def upload(principal: Principal) -> Response:
 
 @bp.errorhandler(PayloadTooLarge)
 def too_large(error: PayloadTooLarge) -> Response:
-    """Say how large a file may be, in the form."""
+    """Say how large a file may be, in the form that uploads it."""
+    if request.endpoint != f"{bp.name}.{upload.__name__}":
+        return render(error)
     most = current_app.config["SETTINGS"].max_import_bytes
     message = f"The file is larger than {words.size(most)}. Split it into several, or simplify it."
     if is_from_script():
@@ -91,7 +93,6 @@ def shapes(principal: Principal, import_id: str) -> Response:
 
 
 @bp.post(f"{_ONE}/change")
-@takes_up_to("max_body_bytes")
 @of_account(_NEEDS)
 def change(principal: Principal, import_id: str) -> Response:
     """Read the file again, with other choices."""
@@ -101,16 +102,19 @@ def change(principal: Principal, import_id: str) -> Response:
         with transaction():
             service.change_import(principal, import_id, values)
     except ApiError as error:
-        return pages.import_page(principal, import_id, error)
+        return pages.import_page(principal, import_id, error, request.form)
     return redirect_to(f"/imports/{import_id}")
 
 
 @bp.post(f"{_ONE}/apply")
 @of_account(_NEEDS)
 def apply(principal: Principal, import_id: str) -> Response:
-    """Apply an import."""
-    with transaction():
-        service.apply_import(principal, import_id)
+    """Apply an import, unless the file was read again since the page was loaded."""
+    try:
+        with transaction():
+            service.apply_import(principal, import_id, looked_at=request.form.get("looked_at", ""))
+    except PreconditionFailed as error:
+        return pages.import_page(principal, import_id, error)
     return redirect_to(f"/imports/{import_id}")
 
 

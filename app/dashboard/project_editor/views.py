@@ -28,6 +28,7 @@ from app.projects.service import create_project, read_project, update_project
 from app.site.pages import PageBlueprint, page, redirect_to
 from app.site.protection import takes_up_to
 from app.site.signed_in import is_from_script, of_account
+from app.values.ids import is_id
 from app.values.strict_json import Fragment
 
 bp = PageBlueprint("project_editor", __name__, section="/projects")
@@ -102,8 +103,10 @@ def check(principal: Principal) -> Response:
     The answer has the geometry that a text holds, valid or not.
     """
     boundary, problems, geometry = check_boundary(request.form.get("geometry", ""))
-    asked = {"boundary": boundary, "overlaps": True, "seconds": 0.0}
-    found = find_overlaps(principal, asked | {"project_id": request.form.get("project_id")})
+    own = request.form.get("project_id", "")
+    asked: dict[str, Any] = {"boundary": boundary, "overlaps": True, "seconds": 0.0}
+    asked["project_id"] = own if is_id("project", own) else None
+    found = find_overlaps(principal, asked)
     return json_response(
         {
             "area_hectares": None if boundary is None else boundary.area_m2 / 10_000,
