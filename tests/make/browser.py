@@ -23,6 +23,7 @@ class Form:
     """A form of a page: where it leads, and what it would send as it is."""
 
     action: str
+    enctype: str = "application/x-www-form-urlencoded"
     fields: dict[str, str] = field(default_factory=dict)
     buttons: list[dict[str, str]] = field(default_factory=list)
 
@@ -59,7 +60,7 @@ class Page(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         values = {name: value or "" for name, value in attrs}
         if tag == "form":
-            self._inside = Form(values.get("action", ""))
+            self._inside = Form(values.get("action", ""), values.get("enctype", Form.enctype))
             self.forms.append(self._inside)
         elif tag == "a" and "href" in values:
             self.links.append(values["href"])
@@ -126,7 +127,8 @@ class Browser:
         for button in form.buttons:
             if press and button.get("value") == press:
                 data[button["name"]] = press
-        return self._open("POST", form.action or self.page.path, follow=follow, data=data)
+        path, kind = form.action or self.page.path, form.enctype
+        return self._open("POST", path, follow=follow, data=data, content_type=kind)
 
     def send(self, path: str, headers: dict[str, str] | None = None, **fields: Any) -> Page:
         """A post that no form of ours made."""
