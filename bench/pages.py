@@ -79,7 +79,7 @@ def _measure(browser: Browser, filled: Filled, effort: Effort) -> list[str]:
         address = f"http://127.0.0.1:{server.port}"
         token = session_of(filled)
         opened = [_open(browser, address, token) for _ in range(effort.rounds + 1)][1:]
-        tasks = _pan(browser, address, token)
+        tasks = _pan(browser, address, token, min(_ZOOMS, effort.rounds))
     paint = statistics.median(each.paint for each in opened)
     drawn = statistics.median(each.drawn for each in opened)
     code, longest = opened[0].code / 1000, max(tasks, default=0.0)
@@ -138,7 +138,7 @@ def _open(browser: Browser, address: str, token: str) -> Opened:
     return Opened(times["paint"] / 1000, times["map"] / 1000, times["code"])
 
 
-def _pan(browser: Browser, address: str, token: str) -> list[float]:
+def _pan(browser: Browser, address: str, token: str, zooms: int) -> list[float]:
     """Drag the map. Returns the tasks of more than 50 ms, in milliseconds."""
     page = _page(browser, address, token)
     _load(page, address)
@@ -147,7 +147,7 @@ def _pan(browser: Browser, address: str, token: str) -> list[float]:
     assert box is not None
     middle = (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     tasks: list[float] = []
-    for _ in range(_ZOOMS):
+    for _ in range(zooms):
         page.evaluate("window.tasks.length = 0")
         for across, down in ((-300, 0), (0, -200), (300, 0), (0, 200), (-250, -150)):
             page.mouse.move(*middle)

@@ -23,6 +23,8 @@ COMMANDS = {
     "bench.retention --events 2000 --seconds 1": "must stay, 0 are gone; 0 expired rows are left",
     "bench.exports --quick": "| geojson with gzip, 2,000 |",
     "bench.map --quick": "| everything, zoom 8 |",
+    "bench.pages --quick": "| list and shapes shown |",
+    "bench.page_quality --quick": "| desktop |",
     "bench.reading --quick": "| `Session.scalars`, an object |",
 }
 ELSEWHERE = {"bench.areas", "bench.beside_pygeoapi"}
