@@ -16,7 +16,7 @@ from tests.make.geometry import square
 def hectares(page: Page) -> float:
     """The area that is shown while drawing."""
     area = page.locator("#report .area")
-    expect(area).to_be_visible()
+    expect(area).to_be_visible(timeout=15_000)  # the server may be busy
     return float(re.sub(r"[^\d.]", "", area.inner_text()))
 
 

@@ -76,7 +76,7 @@ def change_members(customer: Client) -> None:
     done(customer.post("/v1/account/members/invite", {"email": email, "role": "viewer"}))
     browser = Browser(customer.app)
     browser.get(link_in(mails_to(customer.app, email)[-1]))
-    assert browser.submit(name="Willow Reed", password=PASSWORD).path == "/accounts"
+    assert browser.submit(name="Willow Reed", password=PASSWORD).path == "/projects"
     found = done(customer.get("/v1/account/members"))
     (member,) = (each for each in found if each["email"] == email)
     done(customer.put(f"/v1/account/members/{member['id']}", {"role": "editor"}))

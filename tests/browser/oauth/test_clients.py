@@ -35,7 +35,7 @@ def test_requests_oauthlib_with_a_person_who_signs_up(
     session = OAuth2Session(application.id, redirect_uri=back.uri, scope=SCOPES)
     address, state = session.authorization_url(f"{instance.url}/oauth/authorize")
     visitor.go(address)
-    visitor.page.get_by_role("link", name="Sign up").click()
+    visitor.page.locator("main").get_by_role("link", name="Sign up").click()
     assert visitor.path == "/register"
     sign_up(visitor, new_address(instance), account="Birch Hill")
     visitor.go(address)

@@ -37,6 +37,7 @@ FIELDS: Final = {
     "name": "Jo Hazel",
     "new_password": "lichen over young firs",
     "password": "not the right one",
+    "role": "viewer",
 }
 TEXTS: Final = {
     "text": b"x",
