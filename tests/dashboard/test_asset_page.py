@@ -12,16 +12,6 @@ from tests.make import Browser, Client, make_account, make_asset, make_project, 
 
 
 @pytest.fixture
-def client(app: Flask) -> Client:
-    return make_account(app)
-
-
-@pytest.fixture
-def browser(client: Client) -> Browser:
-    return browser_of(client)
-
-
-@pytest.fixture
 def project(client: Client) -> dict[str, Any]:
     return make_project(client, name="North Wood", geometry=square(10, 50))
 

@@ -14,16 +14,6 @@ from tests.make import Browser, Client, make_account, make_asset, make_project, 
 SCRIPT = {"X-Requested-With": "fetch"}
 
 
-@pytest.fixture
-def client(app: Flask) -> Client:
-    return make_account(app)
-
-
-@pytest.fixture
-def browser(client: Client) -> Browser:
-    return browser_of(client)
-
-
 def names(browser: Browser, query: str = "") -> list[str]:
     """The names of the assets on a page of the list."""
     text = browser.get(f"/assets{query}").response.get_data(as_text=True)

@@ -19,16 +19,6 @@ BOWTIE = {
 }
 
 
-@pytest.fixture
-def client(app: Flask) -> Client:
-    return make_account(app)
-
-
-@pytest.fixture
-def browser(client: Client) -> Browser:
-    return browser_of(client)
-
-
 def test_a_file_is_uploaded_compared_applied_and_undone(browser: Browser, client: Client) -> None:
     make_project(client, name="Old", geometry=square(size=0.2))
     page = upload(

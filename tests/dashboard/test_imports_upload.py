@@ -10,7 +10,7 @@ import pytest
 from flask import Flask
 
 from tests.dashboard.importing import CSV, act, ready, shapes, upload
-from tests.dashboard.support import HOSTILE, MULTIPART, browser_of, several_parts
+from tests.dashboard.support import HOSTILE, MULTIPART, several_parts
 from tests.make import (
     Browser,
     Client,
@@ -24,16 +24,6 @@ from tests.make import (
 from tests.make.features import collection, feature
 
 _numbers = itertools.count(1)
-
-
-@pytest.fixture
-def client(app: Flask) -> Client:
-    return make_account(app)
-
-
-@pytest.fixture
-def browser(client: Client) -> Browser:
-    return browser_of(client)
 
 
 def test_without_imports_the_list_says_what_can_be_uploaded(browser: Browser) -> None:

@@ -7,12 +7,19 @@ import zipfile
 
 import orjson
 import pytest
+from flask import Flask
 
 from app.http.errors import ServiceUnavailable
 from tests.dashboard.support import browser_of, json_of, post
 from tests.make import Browser, Client, make_account, make_project, square
 
 HTMX = {"HX-Request": "true"}
+
+
+@pytest.fixture(scope="module")
+def client(app: Flask) -> Client:
+    """An account for all of these tests."""
+    return make_account(app)
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import marshmallow as ma
 from werkzeug.datastructures import MultiDict
 
 from app.assets.schemas import AssetCreateSchema, AssetUpdateSchema
 from app.dashboard.asset_page.coordinates import read_degrees, split_both
+from app.dashboard.drafts import errors_by_field, version_of
 from app.dashboard.metadata import (
     Row,
     listed_metadata,
@@ -21,11 +22,8 @@ from app.dashboard.metadata import (
 )
 from app.dashboard.project_choice import Choice
 from app.dashboard.project_page.details import asset_place
-from app.http.etags import entity_tag
-from app.values.strict_json import dumps
 
 _TEXTS: Final = ("name", "type", "status", "latitude", "longitude", "version")
-_SHOWN: Final = 200  # characters of a difference
 
 
 @dataclass
@@ -46,14 +44,6 @@ class Draft:
     def metadata_rows(self) -> list[Row]:
         """The rows of the form: what there is, and an empty one."""
         return [*self.metadata, Row()]
-
-
-class Difference(NamedTuple):
-    """A field that differs between what is saved and what is being saved."""
-
-    label: str
-    theirs: str
-    mine: str
 
 
 def draft_of(record: Mapping[str, Any]) -> Draft:
@@ -105,8 +95,7 @@ def read_draft(draft: Draft, before: Mapping[str, Any] | None) -> dict[str, Any]
     try:
         values = schema.load(sent)
     except ma.ValidationError as error:
-        found = dict(error.messages_dict)
-        draft.errors |= {name: _flat(messages) for name, messages in found.items()}
+        draft.errors |= errors_by_field(error)
     if problems:
         draft.errors["metadata"] = problems
     if not draft.type:
@@ -114,17 +103,7 @@ def read_draft(draft: Draft, before: Mapping[str, Any] | None) -> dict[str, Any]
     return values
 
 
-def differences(mine: Draft, theirs: Draft) -> list[Difference]:
-    """The fields in which a form differs from the asset as it is."""
-    pairs = zip(_compared(theirs).items(), _compared(mine).values(), strict=True)
-    return [
-        Difference(label, their[:_SHOWN], my[:_SHOWN])
-        for (label, their), my in pairs
-        if their != my
-    ]
-
-
-def _compared(draft: Draft) -> dict[str, str]:
+def compared(draft: Draft) -> dict[str, str]:
     """The fields of a form as people compare them, by their labels."""
     return {
         "Name": draft.name,
@@ -133,11 +112,6 @@ def _compared(draft: Draft) -> dict[str, str]:
         "Location": ", ".join(filter(None, (draft.latitude, draft.longitude))),
         "Metadata": listed_metadata(draft.metadata),
     }
-
-
-def version_of(record: Mapping[str, Any]) -> str:
-    """The entity tag of an asset, as the API has it."""
-    return entity_tag([dumps(record)])
 
 
 def _word(text: str, was: str) -> str:
@@ -167,9 +141,3 @@ def _location(draft: Draft) -> dict[str, Any] | None:
         except ValueError as error:
             draft.errors[axis] = [str(error)]
     return {"type": "Point", "coordinates": degrees} if len(degrees) == 2 else None
-
-
-def _flat(messages: Any) -> list[str]:
-    if isinstance(messages, dict):
-        return [text for each in messages.values() for text in _flat(each)]
-    return list(messages) if isinstance(messages, list) else [str(messages)]

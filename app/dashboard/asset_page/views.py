@@ -16,16 +16,10 @@ from app.assets.service import (
     update_asset,
 )
 from app.auth.principal import Principal
-from app.dashboard.asset_page.draft import (
-    Draft,
-    differences,
-    draft_of,
-    read_draft,
-    sent_draft,
-    version_of,
-)
+from app.dashboard.asset_page.draft import Draft, compared, draft_of, read_draft, sent_draft
 from app.dashboard.asset_page.surroundings import is_outside
 from app.dashboard.changes import last_change, latest_changes
+from app.dashboard.drafts import differences, version_of
 from app.dashboard.metadata import metadata_texts
 from app.dashboard.project_choice import choose_project
 from app.dashboard.project_page.details import asset_place
@@ -161,7 +155,7 @@ def _path(record: dict[str, Any]) -> str:
 def _conflict(principal: Principal, draft: Draft, project_id: str, asset_id: str) -> Response:
     """The form again, with what somebody else has saved meanwhile. Sent again, it overwrites."""
     theirs = read_asset(principal.account_id, project_id, asset_id)
-    found = differences(draft, draft_of(theirs))
+    found = differences(compared(draft), compared(draft_of(theirs)))
     draft.version = version_of(theirs)
     who = last_change(principal.account_id, asset_id)
     return _form(principal, draft, theirs, status=412, differences=found, who=who)

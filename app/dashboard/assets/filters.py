@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any, Final, NamedTuple
-from urllib.parse import urlencode
 
 import marshmallow as ma
 
 from app.assets.schemas import AccountAssetQuerySchema
+from app.dashboard.addresses import filtered
 from app.dashboard.problems import problems_by_name
 from app.dashboard.project_choice import Choice, choose_project
 from app.values import clock
@@ -52,13 +52,7 @@ class Filters(NamedTuple):
 
     def address(self, path: str = "/assets", **others: Any) -> str:
         """The address of a page with these filters, but for those that are named."""
-        chosen = {**self.chosen, "page": None, **others}
-        query = {
-            name: value
-            for name, value in chosen.items()
-            if value not in (None, "", _DEFAULT.get(name))
-        }
-        return f"{path}?{urlencode(query)}" if query else path
+        return filtered(path, {**self.chosen, "page": None, **others}, _DEFAULT)
 
 
 def read_filters(account_id: str, arguments: Mapping[str, str]) -> Filters:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Final
 
+from app.dashboard.project_choice import projects_by_id
 from app.projects.service import list_projects, project_query
-from app.values.ids import is_id
 from app.values.text import unnormalizable, unstorable
 
 CHOICES: Final = 100
@@ -16,8 +16,8 @@ _PAGE: Final[dict[str, Any]] = {"page": 1, "per_page": CHOICES}
 
 def project_names(account_id: str, ids: Iterable[str | None]) -> dict[str, str]:
     """The names of projects by their ids, without those that are deleted."""
-    wanted = tuple({each for each in ids if each and is_id("project", each)})[:CHOICES]
-    return dict(_found(account_id, ids=wanted)) if wanted else {}
+    found = projects_by_id(account_id, filter(None, ids))
+    return {project_id: record["name"] for project_id, record in found.items()}
 
 
 def project_choices(
@@ -38,8 +38,3 @@ def _searched(account_id: str, search: str) -> tuple[list[tuple[str, str]], int]
     query = project_query(**({"search": search} if search else {}), **_PAGE, sort="name")
     records, total = list_projects(account_id, query, boundaries=False)
     return [(record["id"], record["name"]) for record in records], total
-
-
-def _found(account_id: str, **wanted: Any) -> list[tuple[str, str]]:
-    records, _ = list_projects(account_id, project_query(**wanted, **_PAGE), boundaries=False)
-    return [(record["id"], record["name"]) for record in records]

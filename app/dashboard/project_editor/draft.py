@@ -9,14 +9,19 @@ from typing import Any, Final
 import marshmallow as ma
 from werkzeug.datastructures import MultiDict
 
-from app.dashboard.metadata import Row, metadata_rows, read_metadata, sent_metadata
+from app.dashboard.drafts import errors_by_field, version_of
+from app.dashboard.metadata import (
+    Row,
+    listed_metadata,
+    metadata_rows,
+    read_metadata,
+    sent_metadata,
+)
 from app.dashboard.project_editor.boundary_text import check_boundary
-from app.http.etags import entity_tag
 from app.projects.schemas import ProjectCreateSchema, ProjectUpdateSchema
 from app.values.strict_json import dumps
 
 _TEXTS: Final = ("name", "external_id", "description")
-_NEW_NAMES: Final = 1  # empty rows for further metadata, besides those that a script adds
 
 
 @dataclass
@@ -35,8 +40,8 @@ class Draft:
 
     @property
     def metadata_rows(self) -> list[Row]:
-        """The rows of the form: what there is, and empty ones."""
-        return [*self.metadata, *[Row()] * _NEW_NAMES]
+        """The rows of the form: what there is, and an empty one."""
+        return [*self.metadata, Row()]
 
 
 def draft_of(record: Mapping[str, Any]) -> Draft:
@@ -84,8 +89,7 @@ def read_draft(draft: Draft, before: Mapping[str, Any] | None) -> dict[str, Any]
     try:
         values = schema.load(sent)
     except ma.ValidationError as error:
-        messages = dict(error.messages_dict)
-        draft.errors |= {name: _flat(found) for name, found in messages.items()}
+        draft.errors |= errors_by_field(error)
     checked = check_boundary(draft.geometry)
     draft.problems = checked.problems
     if draft.problems:
@@ -93,16 +97,16 @@ def read_draft(draft: Draft, before: Mapping[str, Any] | None) -> dict[str, Any]
     return values | {"geometry": checked.boundary}
 
 
-def version_of(record: Mapping[str, Any]) -> str:
-    """The entity tag of a project, as the API has it."""
-    return entity_tag([dumps(record)])
+def compared(draft: Draft) -> dict[str, str]:
+    """The fields of a form as people compare them, by their labels; the map compares boundaries."""
+    return {
+        "Name": draft.name,
+        "External ID": draft.external_id,
+        "Description": draft.description,
+        "Status": draft.status,
+        "Metadata": listed_metadata(draft.metadata),
+    }
 
 
 def _text(form: MultiDict[str, str], name: str) -> str:
     return form.get(name, "").replace("\r\n", "\n").strip()
-
-
-def _flat(messages: Any) -> list[str]:
-    if isinstance(messages, dict):
-        return [text for each in messages.values() for text in _flat(each)]
-    return list(messages) if isinstance(messages, list) else [str(messages)]

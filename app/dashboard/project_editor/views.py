@@ -10,14 +10,14 @@ from app.api.web_routes import json_response
 from app.auth.principal import Principal
 from app.boundaries.service import find_overlaps
 from app.dashboard.changes import last_change
+from app.dashboard.drafts import differences, version_of
 from app.dashboard.project_editor.boundary_text import check_boundary
-from app.dashboard.project_editor.conflicts import changed_fields
 from app.dashboard.project_editor.draft import (
     Draft,
+    compared,
     draft_of,
     read_draft,
     sent_draft,
-    version_of,
 )
 from app.dashboard.project_editor.example import EXAMPLE
 from app.db.transactions import transaction
@@ -81,11 +81,11 @@ def save(principal: Principal, project_id: str) -> Response:
     if draft.errors:
         return _editor(principal, draft, record, status=422)
     boundary = values["geometry"]
-    compared = compare_ahead(principal.account_id, project_id, boundary) if boundary else None
+    ahead = compare_ahead(principal.account_id, project_id, boundary) if boundary else None
     try:
         with transaction():
             update_project(
-                principal, project_id, values, IfMatch(draft.version or None), compared=compared
+                principal, project_id, values, IfMatch(draft.version or None), compared=ahead
             )
     except PreconditionFailed:
         return _conflict(principal, draft, project_id)
@@ -121,10 +121,10 @@ def check(principal: Principal) -> Response:
 def _conflict(principal: Principal, draft: Draft, project_id: str) -> Response:
     """The form again, with what somebody else has saved meanwhile. Sent again, it overwrites."""
     theirs = read_project(principal.account_id, project_id)
-    differences = changed_fields(draft, draft_of(theirs))
+    found = differences(compared(draft), compared(draft_of(theirs)))
     draft.version = version_of(theirs)
     who = last_change(principal.account_id, project_id)
-    return _editor(principal, draft, theirs, status=412, differences=differences, who=who)
+    return _editor(principal, draft, theirs, status=412, differences=found, who=who)
 
 
 def _rejected(

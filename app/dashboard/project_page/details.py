@@ -31,7 +31,7 @@ def perimeter_km(geometry: object) -> float | None:
 
 
 def text_of(geometry: object) -> str:
-    """The GeoJSON text of a record's geometry."""
+    """The GeoJSON text of a record's geometry; ``null`` without one."""
     return dumps(geometry).decode()
 
 

@@ -35,7 +35,6 @@ from app.projects.service import (
 )
 from app.site.pages import PageBlueprint, page, redirect_to
 from app.site.signed_in import of_account
-from app.values.strict_json import dumps
 
 bp = PageBlueprint("project_page", __name__, section="/projects")
 
@@ -138,7 +137,7 @@ def delete(principal: Principal, project_id: str) -> Response:
 
 def _geometry(geometry: Any) -> Response:
     """A geometry with an entity tag: boundaries can be large."""
-    text = text_of(geometry) if geometry is not None else dumps(None).decode()
+    text = text_of(geometry)
     response = Response(text, content_type=_JSON)
     response.headers["ETag"] = entity_tag([text.encode()])
     response.headers["Cache-Control"] = "private, no-cache"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
-from urllib.parse import urlencode
 
 import marshmallow as ma
 
+from app.dashboard.addresses import filtered
 from app.dashboard.problems import problems_by_name
 from app.dashboard.projects.counts import count_by_status
 from app.policy.bounds import PROJECT_STATUSES
@@ -48,13 +48,7 @@ class Filters(NamedTuple):
 
     def address(self, path: str = "/projects", **others: Any) -> str:
         """The address of a page with these filters, but for those that are named."""
-        chosen = {**self.chosen, "page": None, **others}
-        query = {
-            name: value
-            for name, value in chosen.items()
-            if value not in (None, "", _DEFAULT.get(name))
-        }
-        return f"{path}?{urlencode(query)}" if query else path
+        return filtered(path, {**self.chosen, "page": None, **others}, _DEFAULT)
 
 
 def read_filters(arguments: Mapping[str, str]) -> Filters:

@@ -20,6 +20,7 @@ from app.exports.service import export_of
 from app.http.errors import Conflict, NotFound
 from app.http.kept_responses import kept_response
 from app.maps.service import Wanted, draw_map, map_tag
+from app.policy.bounds import MAP_ZOOM
 from app.projects.service import (
     archive_project,
     list_projects,
@@ -67,7 +68,7 @@ def projects_map(principal: Principal) -> Response:
     """The shapes of the projects in a box, as GeoJSON for the map of the page."""
     filters = read_filters(request.args)
     refuse(filters.problems)
-    zoom = min(max(request.args.get("zoom", 0, int), 0), 22)
+    zoom = min(max(request.args.get("zoom", 0, int), 0), MAP_ZOOM)
     wanted = Wanted(filters.values.get("bbox"), filters.status, filters.values.get("search"))
     tag = map_tag(principal.account_id, wanted, zoom)
 
