@@ -113,6 +113,7 @@ _BOUNDS: Final = {
     "IDEMPOTENCY_HOURS": "hours that the response to an `Idempotency-Key` is stored",
     "EVENT_DAYS": "days that an event is kept",
     "LAST_USED_SECONDS": "shortest time between two updates of a credential's last use, in seconds",
+    "PAGE_KEYS": "API keys of an account that are in use, from which on its pages make no more",
     "ALLOWLIST_ENTRIES": "IP addresses and networks in the allowlist of a service token",
 }
 

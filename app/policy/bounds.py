@@ -103,3 +103,6 @@ EVENT_DAYS: Final = 30
 # A credential's last use is written at most once in this time.
 LAST_USED_SECONDS: Final = 60
 ALLOWLIST_ENTRIES: Final = 100
+
+# API keys of an account that are not revoked, from which on its pages make no more.
+PAGE_KEYS: Final = 20

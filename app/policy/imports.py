@@ -32,7 +32,7 @@ MOST_TRIES: Final = 3  # of a step whose worker dies
 EVERY_SECONDS: Final = 5  # in which a worker looks for imports that nobody works on
 RUN_SECONDS: Final = 600.0  # of a worker's job; the next one goes on
 # Of the map of a page of features: what is read for it, and what it is simplified to.
-FEATURES_MAP_READ_BYTES: Final = 16 * 1024 * 1024
+FEATURES_MAP_READ_BYTES: Final = 4 * 1024 * 1024
 FEATURES_MAP_BYTES: Final = 2 * 1024 * 1024
 OUTLINE_POSITIONS: Final = 5_000  # of a rejected feature that is shown on a map
 PROBLEMS: Final = 20  # that are kept of a feature

@@ -81,7 +81,7 @@ def test_a_key_is_revoked(client: Client, owner: Browser) -> None:
 
 
 def test_an_account_does_not_collect_keys(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("app.dashboard.start.views._MOST_KEYS", 2)
+    monkeypatch.setattr("app.dashboard.start.views.PAGE_KEYS", 2)
     owner = browser_of(make_account(app))
     found = [post(owner, "/welcome/key").status for _ in range(3)]
     assert found[-1] == 409

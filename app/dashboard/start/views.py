@@ -13,6 +13,7 @@ from app.dashboard.start.steps import keys_of, steps_of
 from app.db.transactions import transaction
 from app.http.errors import Conflict, NotFound
 from app.http.urls import absolute_url
+from app.policy.bounds import PAGE_KEYS
 from app.policy.permissions import expand, role_permissions
 from app.site.forms import count_post
 from app.site.pages import PageBlueprint, page, redirect_to
@@ -21,7 +22,6 @@ from app.site.signed_in import current_person, of_account
 bp = PageBlueprint("start", __name__)
 
 _KEY_NAME: Final = "First key"
-_MOST_KEYS: Final = 20  # that are not revoked
 _KEY_PERMISSIONS: Final = ("projects:write", "assets:write")
 
 
@@ -50,8 +50,8 @@ def welcome(principal: Principal) -> Response:
 def make_key(principal: Principal) -> Response:
     """Create an API key, which is shown once, in lines that work."""
     count_post()
-    if len(keys_of(principal.account_id)) >= _MOST_KEYS:
-        raise Conflict(f"The account has {_MOST_KEYS} API keys. Revoke one that is not used first.")
+    if len(keys_of(principal.account_id)) >= PAGE_KEYS:
+        raise Conflict(f"The account has {PAGE_KEYS} API keys. Revoke one that is not used first.")
     with transaction():
         _, secret = create_credential(
             principal.account_id,
