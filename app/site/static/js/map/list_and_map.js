@@ -1,0 +1,85 @@
+// A map beside a list: each shows what the pointer is on in the other, the map shows what the
+// filters of the list leave, and the list follows the map if the reader wants that.
+
+import { toast } from "../toasts.js";
+import { followMap, rememberView, restoreView } from "./view.js";
+
+const { L } = window;
+
+export const results = () => document.getElementById("results");
+
+/** An element with a text of the users, in its own direction. */
+export function textElement(tag, content) {
+  const element = document.createElement(tag);
+  element.dir = "auto";
+  element.textContent = content;
+  return element;
+}
+
+/**
+ * Join the map and the list of a page.
+ *
+ * row: the selector of a row of the list, which has the id of its feature as data-id.
+ * show(feature): mark a feature on the map, or none; showRow(row): likewise that of a row, or none.
+ * label(feature): what the tooltip says; tip: its options. card(feature): the element that a click
+ * opens. filtersChanged(): load the features of the new filters.
+ */
+export function joinListAndMap(map, layer, { row, show, showRow, label, tip: options, card, filtersChanged }) {
+  const tip = L.tooltip({ sticky: true, ...options });
+  const rows = () => [...results().querySelectorAll(row)];
+  const mark = (feature) => {
+    show(feature);
+    for (const each of rows()) each.classList.toggle("hovered", each.dataset.id === feature?.id);
+  };
+  map.on("mousemove", ({ latlng }) => {
+    const feature = layer.at(latlng);
+    map.getContainer().classList.toggle("over-shape", Boolean(feature));
+    mark(feature);
+    if (feature) tip.setContent(textElement("span", label(feature))).setLatLng(latlng).openOn(map);
+    else map.closeTooltip(tip);
+  });
+  map.on("mouseout", () => mark(null));
+  map.on("click", ({ latlng }) => {
+    const feature = layer.at(latlng);
+    if (!feature) return;
+    map.closeTooltip(tip);
+    L.popup().setLatLng(latlng).setContent(card(feature)).openOn(map);
+    rows().find((each) => each.dataset.id === feature.id)?.scrollIntoView({ block: "nearest" });
+  });
+  map.on("moveend", () => {
+    rememberView(map);
+    followMap(map);
+  });
+
+  const list = document.querySelector(".list-side");
+  for (const event of ["pointerover", "focusin"]) {
+    list.addEventListener(event, ({ target }) => showRow(target.closest(row)));
+  }
+  list.addEventListener("pointerleave", () => showRow(null));
+  document.addEventListener("htmx:after:swap", () => {
+    const { map: address } = results().dataset;
+    rememberView(map);
+    if (address === layer.address) return;
+    layer.address = address;
+    filtersChanged();
+  });
+  document.addEventListener("htmx:response:error", () =>
+    toast("The list could not be loaded. Reload the page and try again.", true),
+  );
+
+  const inView = document.getElementById("in-view");
+  inView.closest("label").hidden = false;
+  inView.addEventListener("change", (event) => {
+    event.stopPropagation(); // the form would load the list a second time
+    followMap(map);
+  });
+  if (restoreView(map)) layer.load();
+  else layer.showAll();
+}
+
+/** Say below the map what it leaves out, or why it could not be loaded. */
+export function showNote(error, leftOut) {
+  const note = document.getElementById("map-note");
+  note.textContent = error ? `The map could not be loaded: ${error.message}` : leftOut;
+  note.hidden = !note.textContent;
+}
