@@ -115,7 +115,7 @@ export class Report {
       link.href = `/projects/${id}`;
       link.target = "_blank";
       link.dir = "auto";
-      item.append(link, ` by ${inHectares(area)} (${(share * 100).toFixed(1)} %)`);
+      item.append(link, ` by ${inHectares(area)} (${(share * 100).toFixed(1)}%)`);
       list.append(item);
     }
     return [element("p", "Valid, but overlaps with:", ""), list];
