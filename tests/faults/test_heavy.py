@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from pathlib import Path
 
 import pytest
-from flask import Flask
 from wtforms.fields.core import UnboundField
 
 from app.site.forms import PageForm
 from tests.api.operations import operations
 from tests.faults.heavy.bodies import bodies, web_examples, web_routes
-from tests.faults.heavy.forms import FIELDS, forms, page_rules
+from tests.faults.heavy.forms import FIELDS, FIELDS_OF, forms, page_rules
 from tests.faults.heavy.heads import heads
 from tests.faults.heavy.load import Cost, Others, Waits
 from tests.faults.heavy.trial import Measured, all_requests, instance, judge, measure_all
 from tests.geometry.sizes import largest
-from tests.make import Client
+from tests.make import Client, make_asset, make_project
+from tests.make.imports import make_import
+from tests.oauth.support import browser_of
 
 pytestmark = pytest.mark.one_database
 
@@ -57,15 +59,27 @@ def test_every_form_is_covered(client: Client) -> None:
     assert sent == {*page_rules(), "/oauth/token", "/oauth/revoke", "/oauth/introspect"}
 
 
-def test_every_field_of_a_form_is_covered(app: Flask) -> None:
-    assert app.blueprints  # the forms of all its pages are loaded
+def test_every_field_of_a_form_is_covered(client: Client) -> None:
+    """Those of form classes, and those that pages show."""
     names = {
         name
         for form in PageForm.__subclasses__()
         for name, field in vars(form).items()
         if isinstance(field, UnboundField)
     }
-    assert {"email", "new_password", "account_slug"} <= names <= set(FIELDS)
+    assert {"email", "new_password", "account_slug"} <= names
+    browser = browser_of(client)
+    project_id = make_project(client)["id"]
+    asset = f"/assets/{project_id}/{make_asset(client, project_id)['id']}"
+    project, imported = f"/projects/{project_id}", f"/imports/{make_import(client)}"
+    lists = ("/assets", "/imports/new", "/projects")
+    for path in (*lists, project, f"{project}/edit", asset, f"{asset}/edit", imported):
+        html = browser.get(path).response.get_data(as_text=True)
+        for form in re.findall(r'<form[^>]* method="post".*?</form>', html, re.DOTALL):
+            names |= set(re.findall(r' name="(\w+)"', form))
+    assert {"geometry", "latitude", "ids", "looked_at", "kind"} <= names
+    covered = {name for fields in (FIELDS, *FIELDS_OF.values()) for name in fields}
+    assert names <= covered | {"csrf_token", "file"}
 
 
 @pytest.mark.parametrize(

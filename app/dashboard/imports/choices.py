@@ -105,6 +105,7 @@ def _crs(form: MultiDict[str, str]) -> str | None:
 
 
 def _picked(choices: list[Any], number: str, field: str) -> Any:
-    if number.isascii() and number.isdigit() and int(number) < len(choices):
-        return choices[int(number)]
+    for place, choice in enumerate(choices):
+        if number == str(place):
+            return choice
     raise ValidationFailed(details=[Detail(field, "The file has no such layer or column.")])

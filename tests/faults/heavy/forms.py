@@ -10,9 +10,21 @@ from urllib.parse import urlencode
 
 from app.policy.oauth import PARAMETER_LENGTH, PARAMETERS
 from app.policy.people import FORM_BYTES
+from app.values.strict_json import dumps
 from tests.api.operations import bare_app
 from tests.faults.heavy.request import Request, filled
-from tests.make import Browser, Client, invitation_token, make_application, make_invited, new_email
+from tests.make import (
+    Browser,
+    Client,
+    invitation_token,
+    make_application,
+    make_asset,
+    make_invited,
+    make_project,
+    new_email,
+    square,
+)
+from tests.make.imports import make_import
 from tests.make.oauth import VERIFIER
 from tests.oauth.support import authorize_url, browser_of
 
@@ -26,7 +38,56 @@ _MULTIPART: Final = {"Content-Type": f"multipart/form-data; boundary={_BOUNDARY}
 _SIGNED_OUT: Final = ("/login", "/register", "/forgot-password", "/reset-password")
 _TOKENS: Final = ("/oauth/token", "/oauth/revoke", "/oauth/introspect")
 
-# A value of each field of the forms. Without the others a form may be refused for these.
+_RECORD: Final = {
+    "metadata_name": "note",
+    "metadata_value": "by the road",
+    "metadata_was": "",
+    "name": "Beech stand",
+    "status": "active",
+    "version": "",
+}
+_PROJECT: Final = _RECORD | {
+    "description": "",
+    "external_id": "",
+    "geometry": dumps(square()).decode(),
+}
+_ASSET: Final = _RECORD | {
+    "latitude": "0.5",
+    "longitude": "0.5",
+    "project": "",
+    "project_id": "",
+    "then": "another",
+    "type": "monitoring_station",
+}
+_SELECTION: Final = {"back": "/projects", "ids": "proj_01arz3ndektsv4rrffq69g5fav"}
+# A value of each field of a form. Without the others a form may be refused for these.
+FIELDS_OF: Final[Mapping[str, Mapping[str, str]]] = {
+    "/assets/<project_id>/<asset_id>/edit": _ASSET,
+    "/assets/<project_id>/<asset_id>/status": {"status": "active"},
+    "/assets/export": _SELECTION | {"format": "csv"},
+    "/assets/new": _ASSET,
+    "/imports/<import_id>/apply": {"looked_at": ""},
+    "/imports/<import_id>/change": {
+        "close_lines": "true",
+        "column_external_id": "0",
+        "column_name": "0",
+        "crs": "other",
+        "epsg": "32632",
+        "layer": "0",
+        "match": "external_id",
+        "metadata": "chosen",
+        "metadata_column": "0",
+        "read_layer": "",
+    },
+    "/imports/new": {"kind": "projects", "project_id": "", "search": ""},
+    "/projects/<project_id>/edit": _PROJECT,
+    "/projects/archive": _SELECTION,
+    "/projects/check": {"geometry": _PROJECT["geometry"], "project_id": ""},
+    "/projects/export": _SELECTION | {"format": "csv"},
+    "/projects/new": _PROJECT,
+    "/projects/restore": _SELECTION,
+}
+# Likewise of all other forms.
 FIELDS: Final = {
     "account_id": "acct_01arz3ndektsv4rrffq69g5fav",
     "account_name": "Hazel Woods",
@@ -84,23 +145,37 @@ def forms(client: Client) -> Iterator[Request]:
     invited = new_email(client)
     make_invited(client, email=invited)
     application = make_application(client)
-    values = {"token": invitation_token(client, invited)}
-    for rule in page_rules():
+    project_id = make_project(client)["id"]
+    values = {
+        "asset_id": make_asset(client, project_id)["id"],
+        "import_id": make_import(client),
+        "project_id": project_id,
+        "token": invitation_token(client, invited),
+    }
+    for rule, most_bytes in page_rules().items():
         browser = Browser(client.app) if rule.startswith(_SIGNED_OUT) else browser_of(client)
         path = re.sub(r"<(?:\w+:)?(\w+)>", lambda name: values.get(name[1], "x"), rule)
         if rule == "/oauth/authorize":
             path = authorize_url(application)
-        fields = {"csrf_token": _form_secret(browser)} | FIELDS
-        yield from _of_page(f"POST {rule}", path, fields, {"Cookie": _cookies(browser)})
+        fields = {"csrf_token": _form_secret(browser)} | FIELDS_OF.get(rule, FIELDS)
+        cookies = {"Cookie": _cookies(browser)}
+        yield from _of_page(f"POST {rule}", path, fields, cookies, most_bytes)
     for path in _TOKENS:
         yield from _of_tokens(path, _PARAMETERS | application.proof)
 
 
-def page_rules() -> list[str]:
-    """The addresses to which forms of pages lead."""
-    rules = bare_app().url_map.iter_rules()
-    posts = {rule.rule for rule in rules if "POST" in (rule.methods or ())}
-    return sorted(rule for rule in posts if not rule.startswith(("/v1/", "/api/", *_TOKENS)))
+def page_rules() -> dict[str, int]:
+    """The addresses to which forms of pages lead, and how many bytes a form of several parts may
+    have there."""
+    app = bare_app()
+    found = dict[str, int]()
+    for rule in sorted(app.url_map.iter_rules(), key=str):
+        is_page = not rule.rule.startswith(("/v1/", "/api/", *_TOKENS))
+        if "POST" in (rule.methods or ()) and is_page:
+            is_large = hasattr(app.view_functions[rule.endpoint], "largest_form")
+            more = app.config["SETTINGS"].max_body_bytes if is_large else 0
+            found[rule.rule] = FORM_BYTES + more
+    return found
 
 
 def _form_secret(browser: Browser) -> str:
@@ -115,7 +190,7 @@ def _cookies(browser: Browser) -> str:
 
 
 def _of_page(
-    name: str, path: str, fields: Mapping[str, str], cookies: Mapping[str, str]
+    name: str, path: str, fields: Mapping[str, str], cookies: Mapping[str, str], most_bytes: int
 ) -> Iterator[Request]:
     plain, parts = {**cookies, **_URLENCODED}, {**cookies, **_MULTIPART}
     for field in fields:
@@ -124,12 +199,13 @@ def _of_page(
             what = f"{name} {field} = {kind}"
             body = partial(_form, f"{urlencode(others)}&{field}=".encode(), piece)
             yield Request(f"{what}, urlencoded", "POST", path, body, plain)
-            body = partial(_form, _head(others) + _PART % field.encode(), piece, _END)
+            before = _head(others) + _PART % field.encode()
+            body = partial(_form, before, piece, _END, size=most_bytes)
             yield Request(f"{what}, multipart", "POST", path, body, parts)
     for kind, piece in _PAIRS.items():
         yield Request(f"{name} = {kind}", "POST", path, partial(_form, b"", piece), plain)
     for kind, piece in _PARTS.items():
-        body = partial(_form, b"", piece, _END, _MOST_PARTS)
+        body = partial(_form, b"", piece, _END, _MOST_PARTS, size=most_bytes)
         yield Request(f"{name} = {kind}", "POST", path, body, parts)
 
 
@@ -137,8 +213,15 @@ def _head(fields: Mapping[str, str]) -> bytes:
     return b"".join(_PART % name.encode() + value.encode() for name, value in fields.items())
 
 
-def _form(before: bytes, piece: bytes, after: bytes = b"", most: int | None = None) -> bytes:
-    return filled(before, piece, after, most, size=FORM_BYTES - 64)
+def _form(
+    before: bytes,
+    piece: bytes,
+    after: bytes = b"",
+    most: int | None = None,
+    *,
+    size: int = FORM_BYTES,
+) -> bytes:
+    return filled(before, piece, after, most, size=size - 64)
 
 
 def _of_tokens(path: str, parameters: Mapping[str, str]) -> Iterator[Request]:
