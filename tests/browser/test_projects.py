@@ -141,6 +141,7 @@ def test_the_history_shows_a_difference_and_restores(forester: Visitor) -> None:
     assert page.locator(".big").inner_text() != before
 
 
+@pytest.mark.slow
 def test_nothing_is_lost_when_the_connection_or_the_session_ends(forester: Visitor) -> None:
     page = forester.page
     forester.go("/projects/new")

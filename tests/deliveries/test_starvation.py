@@ -23,7 +23,7 @@ from app.policy.deliveries import LEASE, QUEUED_SECONDS
 from app.values import clock
 from tests.deliveries.conftest import LingerFor
 from tests.deliveries.makers import MOMENT, claimed, pending, queue
-from tests.egress.receivers import Receiver, answering
+from tests.egress.receivers import Exchange, Receiver, answering
 from tests.make import Client, make_project
 from tests.make.webhooks import deliveries, make_webhook, set_deliveries, set_webhook
 from tests.running.instances import wait_for
@@ -89,6 +89,7 @@ def test_what_has_waited_for_long_is_not_begun() -> None:
     assert [each for _, each in scheduler.begin_next()] == new
 
 
+@pytest.mark.slow
 def test_what_has_waited_for_long_is_released_while_nothing_else_happens(
     delivering: Flask, customer: Client, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -141,6 +142,7 @@ def test_what_a_run_has_sent_is_not_sent_again_when_its_lease_expires(
     assert (row["state"], row["attempts"], row["due_at"]) == ("succeeded", 1, None)
 
 
+@pytest.mark.slow
 def test_a_lease_begins_with_the_claim(
     delivering: Flask, customer: Client, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -177,6 +179,7 @@ def test_a_run_that_fails_records_what_is_in_flight(
     assert [row["claim"] for row in rows] == [None] * 3
 
 
+@pytest.mark.slow
 def test_a_run_that_has_to_stop_records_each_attempt_as_it_ends(
     delivering: Flask,
     customer: Client,
@@ -193,14 +196,22 @@ def test_a_run_that_has_to_stop_records_each_attempt_as_it_ends(
     assert len(entries(customer, webhooks[0])) == 1, "before the other has ended"
 
 
+@pytest.mark.slow
 def test_outcomes_that_came_during_a_long_step_are_recorded_before_the_next(
     delivering: Flask, customer: Client, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A scan that takes long, as each statement does where processors are rare."""
-    receiver.answer = answering(200, delay=0.1)
+    steps, real = slow_down_scans(monkeypatch, 0.2), dispatcher.record_outcomes
+    respond = answering(200, delay=0.1)
+
+    def answer(exchange: Exchange) -> bool:
+        stays_open = respond(exchange)
+        steps.append("answer")
+        return stays_open
+
+    receiver.answer = answer
     webhook = known(customer, receiver.url())
     queue(customer, 40, webhook)
-    steps, real = slow_down_scans(monkeypatch, 0.2), dispatcher.record_outcomes
 
     def record(run_id: str, outcomes: Any) -> bool:
         steps.append("record")
@@ -211,7 +222,8 @@ def test_outcomes_that_came_during_a_long_step_are_recorded_before_the_next(
         for _ in range(6):  # there is always something to look for
             time.sleep(0.1)
             job.notify()
-    assert steps[: steps.index("record")].count("scan") <= 2, steps
+    came, recorded = steps.index("answer"), steps.index("record")
+    assert steps[came:recorded].count("scan") <= 2, steps
 
 
 def test_a_job_delivers_while_valkey_does_not_answer(

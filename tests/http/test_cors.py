@@ -215,7 +215,7 @@ def test_a_page_changes_a_project(named: Client) -> None:
     assert again.headers["Access-Control-Allow-Origin"] == NAMED
 
 
-@pytest.mark.parametrize("origin", [OTHER, "null"])
+@pytest.mark.parametrize("origin", [OTHER, pytest.param("null", marks=pytest.mark.slow)])
 def test_any_origin_can_be_named(tmp_path: Path, origin: str) -> None:
     with bare_app(tmp_path, CORS_ORIGINS="*") as made:
         response = made.test_client().get("/v1/openapi.json", headers={"Origin": origin})

@@ -36,14 +36,8 @@ def total(client: Client) -> int:
     return number
 
 
-@pytest.mark.parametrize(
-    "status",
-    [
-        pytest.param("reading", marks=pytest.mark.slow),
-        "applying",
-        pytest.param("undoing", marks=pytest.mark.slow),
-    ],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("status", ["reading", "applying", "undoing"])
 def test_the_next_worker_goes_on(
     app: Flask, client: Client, url: str, content: bytes, status: str
 ) -> None:

@@ -74,6 +74,7 @@ def _wait_for_other_stores() -> None:
         time.sleep(0.05)
 
 
+@pytest.mark.slow
 def test_an_outage_is_logged_when_it_begins_and_when_it_ends(
     url: str, caplog: pytest.LogCaptureFixture
 ) -> None:

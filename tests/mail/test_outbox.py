@@ -108,7 +108,13 @@ def test_changes_succeed_without_valkey(connected: Connected) -> None:
 
 
 @pytest.mark.one_database
-@pytest.mark.parametrize("moment", ["before the server has it", "after the server has it"])
+@pytest.mark.parametrize(
+    "moment",
+    [
+        pytest.param("before the server has it", marks=pytest.mark.slow),
+        "after the server has it",
+    ],
+)
 def test_a_killed_worker_delays_its_mail(
     connected: Connected, advance_clock: AdvanceClock, moment: str
 ) -> None:

@@ -108,6 +108,7 @@ def test_a_folder_without_a_stamp_is_made_anew(ready: Checkout, made: Path) -> N
     assert content(folder) == content(made)
 
 
+@pytest.mark.slow
 def test_a_killed_update_leaves_the_former_folder_and_is_done_again(
     ready: Checkout, made: Path
 ) -> None:
@@ -126,6 +127,7 @@ def test_a_killed_update_leaves_the_former_folder_and_is_done_again(
     assert [path.name for path in (ready.root / MADE).parent.iterdir()] == ["third_party"]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("made")
 def test_two_at_once_install_once(checkout: Checkout) -> None:
     processes = [checkout.start(*script(checkout), **CALLER) for _ in range(2)]

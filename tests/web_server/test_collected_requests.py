@@ -278,6 +278,7 @@ def test_a_process_without_files_to_open_survives(tmp_path: Path) -> None:
 # The end
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_half_sent_requests_do_not_hold_up_the_end(tmp_path: Path, number: signal.Signals) -> None:
     options = ["--graceful-timeout=5"]

@@ -61,6 +61,7 @@ def test_shapefile(tmp_path: Path, contents: list[bytes], expected: str) -> None
     assert read_in_child(path, memory=MEMORY) == expected
 
 
+@pytest.mark.slow
 def test_geopackage(tmp_path: Path) -> None:
     point = blob(shapely.Point(1, 2).wkb)
     many = f"WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {MANY}) "

@@ -44,6 +44,7 @@ def test_a_kmz_bomb_takes_little_memory(tmp_path: Path) -> None:
     assert "unpacks to more than" in read_in_child(path, memory=MEMORY)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("start", "repeated", "message"),
     [
@@ -65,6 +66,7 @@ def test_a_gigabyte_takes_little_memory(
     path.unlink()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("start", "repeated", "times", "end"),
     [
@@ -82,6 +84,7 @@ def test_a_large_placemark_takes_little_memory(
     assert "a feature is larger than 32 MiB" in read_in_child(path, memory=MEMORY)
 
 
+@pytest.mark.slow
 def test_a_large_track_takes_little_memory(tmp_path: Path) -> None:
     content = b"<trkpt lat='1' lon='2'/>" * 400_000
     path = tmp_path / "upload"
