@@ -37,11 +37,10 @@ FILES = (
 IMAGES = "leaflet/dist/images"  # leaflet.css and leaflet.js load them from beside the former
 # The icons of the pages, by their names in Lucide. icons.svg has a symbol for each.
 ICONS = (
-    "archive", "archive-restore", "check", "chevron-down", "chevron-right", "circle-check",
-    "circle-x", "code", "copy", "download", "external-link", "file-up", "history", "info",
-    "key-round", "layers", "list", "locate-fixed", "log-out", "map", "map-pin", "menu", "monitor",
-    "moon", "pencil", "plus", "redo-2", "ruler", "scissors", "search", "settings", "sun", "trash-2",
-    "trees", "triangle-alert", "undo-2", "upload", "user", "users", "x",
+    "archive", "archive-restore", "check", "chevron-down", "copy", "download", "file-up",
+    "history", "key-round", "layers", "locate-fixed", "map", "map-pin", "menu", "monitor",
+    "moon", "pencil", "plus", "redo-2", "scissors", "sun", "trash-2", "trees", "undo-2",
+    "upload", "user", "users", "x",
 )  # fmt: skip
 SYMBOL = (
     '<symbol id="{}" viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="2" '
