@@ -169,9 +169,11 @@ def sign_in(response: Response, user_id: str, account_id: str | None) -> None:
 
 
 def sign_out(response: Response) -> Response:
-    """Delete the session's cookie; the caller has ended the session."""
+    """Delete the session's cookie, and what the browser has kept of maps and files; the caller has
+    ended the session."""
     renew_form_secret()
     set_cookie(response, _SESSION, "", 0)
+    response.headers["Clear-Site-Data"] = '"cache"'
     return response
 
 

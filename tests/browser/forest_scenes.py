@@ -19,6 +19,7 @@ _BOW_TIE = "POLYGON((10 50, 10.1 50.1, 10.1 50, 10 50.1, 10 50))"
 def forests(visitor: Visitor) -> Iterator[Scene]:
     """Yield each scene's name, and the visitor, who has an account without projects."""
     visitor.go("/projects")
+    settle(visitor)
     yield "projects, none", visitor
     visitor.go("/projects/new")
     settle(visitor)
@@ -81,33 +82,40 @@ def _imports(visitor: Visitor) -> Iterator[Scene]:
     yield "new import", visitor
     visitor.press("Upload")
     yield "new import without a file", visitor
-    visitor.go("/imports/new")
+    _upload(visitor, b'{"type": "FeatureCollection", "features": [', "Failed")
+    yield "import, failed", visitor
     features = [feature(square(10 + n / 5, 51), name=name) for n, name in enumerate(_HOSTILE)]
     bow_tie = {"type": "Polygon", "coordinates": [square(12, 51)["coordinates"][0][:3] * 2]}
     file = collection(*features, feature(bow_tie, name="Wrong"))
-    page.set_input_files(
-        "#file", {"name": "forests.geojson", "mimeType": "application/geo+json", "buffer": file}
-    )
-    visitor.press("Upload")
-    page.wait_for_url("**/imports/imp_*")
-    path = visitor.path
-    deadline = time.monotonic() + 30
-    while not page.get_by_text("Rejected (1)").count() and time.monotonic() < deadline:
-        page.wait_for_timeout(500)
-        visitor.go(path)
-    settle(visitor)
+    _upload(visitor, file, "Rejected (1)")
     yield "import, ready", visitor
     page.get_by_role("button", name="Apply").click()
-    while not page.get_by_role("button", name="Undo import…").count():
-        assert time.monotonic() < deadline + 30
-        page.wait_for_timeout(500)
-        visitor.go(path)
-    settle(visitor)
+    _reload_until(visitor, "Undo import…")
     yield "import, applied", visitor
     page.get_by_role("button", name="Undo import…").click()
     yield "import, to be undone", visitor
     visitor.go("/imports")
     yield "imports", visitor
+
+
+def _upload(visitor: Visitor, file: bytes, outcome: str) -> None:
+    """Upload a file of projects, and wait until the page of its import shows a text."""
+    page = visitor.go("/imports/new")
+    page.set_input_files(
+        "#file", {"name": "forests.geojson", "mimeType": "application/geo+json", "buffer": file}
+    )
+    visitor.press("Upload")
+    page.wait_for_url("**/imports/imp_*")
+    _reload_until(visitor, outcome)
+
+
+def _reload_until(visitor: Visitor, text: str) -> None:
+    path, deadline = visitor.path, time.monotonic() + 30
+    while not visitor.page.get_by_text(text).count():
+        assert time.monotonic() < deadline, f"no {text} on {path}"
+        visitor.page.wait_for_timeout(500)
+        visitor.go(path)
+    settle(visitor)
 
 
 def settle(visitor: Visitor) -> None:
@@ -154,12 +162,19 @@ def _lists(visitor: Visitor) -> Iterator[Scene]:
     visitor.go("/projects?search=nothing+like+it")
     settle(visitor)
     yield "projects, nothing found", visitor
+    if visitor.page.get_by_role("button", name="Menu").is_visible():
+        visitor.page.get_by_role("button", name="Menu").click()
+    else:
+        visitor.page.get_by_role("button", name="You, Jo Hazel").click()
+    yield "menu", visitor
 
 
 def _project(visitor: Visitor, path: str) -> Iterator[Scene]:
     page = visitor.go(path)
     settle(visitor)
     yield "project", visitor
+    page.get_by_role("button", name="Download").click()
+    yield "project, to be downloaded", visitor
     visitor.go(f"{path}/edit")
     settle(visitor)
     yield "edit project", visitor

@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 from playwright.sync_api import Browser
 
 from tests.browser.conftest import Instance, Visitor
-from tests.browser.forest_scenes import forests
+from tests.browser.forest_scenes import forests, settle
 from tests.make.browser import PASSWORD
 
 _numbers = itertools.count(1)
@@ -93,7 +93,7 @@ def _invitation(
     visitor.context.request.post(
         f"{instance.url}/v1/account/members/invite",
         headers={"Authorization": f"Bearer {json.loads(made)['key']}"},
-        data={"email": email, "role": "editor"},
+        data={"email": email, "role": "viewer"},
     )
     link = instance.link_to(email)
     visitor.go(link)
@@ -105,7 +105,12 @@ def _invitation(
     yield "invitation with errors", other
     other.fill(name="Kim Alder", password=PASSWORD)
     other.press("Join")
+    settle(other)
     yield "projects of a viewer", other
+    other.page.locator(".project-list a").first.click()
+    other.page.wait_for_url("**/projects/proj_*")
+    settle(other)
+    yield "project of a viewer", other
     other.go(link)
     yield "dead invitation", other
 

@@ -120,7 +120,7 @@ def test_an_asset_is_placed_on_the_map(owner: Owner) -> None:
     owner.press("Create")
     expect(page.locator("h1")).to_have_text("Gate")
     expect(page.locator("#coordinates")).to_contain_text("50.05, 10.0")
-    expect(page.locator("path.asset-dot")).to_be_visible()
+    expect(page.locator(".asset-sign")).to_be_visible()
     page.get_by_role("button", name="Delete…").click()
     owner.press("Delete for good")
     expect(page.locator(".notice")).to_have_text("Gate deleted.")

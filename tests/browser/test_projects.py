@@ -85,11 +85,12 @@ def test_a_fault_is_marked_where_it_is_and_mended(forester: Visitor) -> None:
     page.locator(".as-text summary").click()
     text = page.locator("#geometry")
     text.fill("POLYGON((10 50, 10.1 50.1, 10.1 50, 10 50.1, 10 50))")
-    text.blur()
+    forester.press("Create project")  # at once, before the text is on the map
+    expect(page.locator("#editor-form [role=alert]")).to_be_visible()
     expect(page.locator("#report .problems")).to_contain_text("must not cross or touch itself")
     expect(page.locator("path.fault")).to_have_count(1)
-    forester.press("Create project")
-    expect(page.locator("#editor-form [role=alert]")).to_be_visible()
+    expect(page.locator("path.drawn")).to_have_count(1)
+    expect(page.locator("#tools").get_by_label("Draw", exact=True)).to_be_enabled()
     page.locator("#geometry").fill("POLYGON((10 50, 10.1 50, 10.1 50.1, 10 50.1, 10 50))")
     page.locator("#geometry").blur()
     assert hectares(page) > 7_000

@@ -19,7 +19,7 @@ _DEFAULT: Final = {"sort": "updated"}
 _NAMES: Final = ("search", "type", "status", "bbox", "changed", "sort", "page")
 # How the list can be sorted: the words of the menu, by what stands in the address.
 SORTS: Final[dict[str, tuple[str, str, str]]] = {
-    "updated": ("Last changed first", "updated_at", "desc"),
+    "updated": ("Last changed", "updated_at", "desc"),
     "unchanged": ("Longest unchanged first", "updated_at", "asc"),
     "created": ("Newest first", "created_at", "desc"),
     "oldest": ("Oldest first", "created_at", "asc"),

@@ -20,7 +20,7 @@ _DEFAULT: Final = {"status": "active", "sort": "name"}
 SORTS: Final[dict[str, tuple[str, str, str]]] = {
     "name": ("Name", "name", "asc"),
     "area": ("Largest first", "area_hectares", "desc"),
-    "updated": ("Last changed first", "updated_at", "desc"),
+    "updated": ("Last changed", "updated_at", "desc"),
     "created": ("Newest first", "created_at", "desc"),
 }
 

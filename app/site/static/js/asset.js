@@ -1,5 +1,6 @@
 // The page of one asset: where it is, and the boundary of its project.
 
+import { assetMarker } from "./map/asset_marker.js";
 import { createMap, mapButton, positionButton } from "./map/map.js";
 import { loadBoundary } from "./map/boundary.js";
 import { toast } from "./toasts.js";
@@ -16,8 +17,9 @@ async function start() {
   const label = document.createElement("span");
   label.dir = "auto";
   label.textContent = name;
-  const dot = L.circleMarker(here, { radius: 8, className: "asset-dot" }).bindTooltip(label).addTo(map);
-  const shown = L.featureGroup([dot]);
+  const sign = document.querySelector(".asset-status .status-sign");
+  const marker = assetMarker(place, sign).bindTooltip(label).addTo(map);
+  const shown = L.featureGroup([marker]);
   mapButton(map, {
     icon: "trees",
     label: "Show the whole project",
@@ -27,7 +29,6 @@ async function start() {
   const boundary = await loadBoundary(project);
   if (!boundary) return;
   boundary.addTo(map).addTo(shown);
-  dot.bringToFront();
   map.fitBounds(shown.getBounds(), { padding: [24, 24], maxZoom: 17, animate: false });
 }
 

@@ -28,6 +28,7 @@ let map = null;
 let boundary = null;
 let report = null;
 let theirs = null; // the layer of a conflict
+let isTextAhead = false; // while the text is not on the map: drawing would replace it
 
 function start() {
   map = createMap(byId("map"));
@@ -82,14 +83,19 @@ function fromMap(geometry) {
 
 /** Show on the map what the text says, if it is a boundary. */
 async function loadText() {
-  for (const button of byId("tools").querySelectorAll("[data-tool]")) button.disabled = true;
+  setTextAhead(true);
   const data = await report.check(byId("geometry").value);
-  if (!data) return; // drawing now would replace a text that is not on the map
-  for (const button of byId("tools").querySelectorAll("[data-tool]")) button.disabled = false;
+  if (!data) return;
+  setTextAhead(false);
   const text = byId("geometry").value;
   boundary.set(drawable(data.geometry));
   byId("geometry").value = text;
   boundary.fit();
+}
+
+function setTextAhead(isAhead) {
+  isTextAhead = isAhead;
+  for (const button of byId("tools").querySelectorAll("[data-tool]")) button.disabled = isAhead;
 }
 
 /** What can be drawn of a geometry: an invalid one too, so that its faults are seen and fixed. */
@@ -172,6 +178,7 @@ async function showConflict() {
   const saved = await response.json();
   if (JSON.stringify(saved) === JSON.stringify(boundary.geometry)) return;
   theirs = differenceLayer(saved, boundary.geometry).addTo(map);
+  map.fitBounds(theirs.bounds, { padding: [24, 24], animate: false });
   byId("conflict-boundary").hidden = false;
 }
 
@@ -195,7 +202,8 @@ function offerKept() {
 document.addEventListener("htmx:after:swap", () => {
   kept.notSaved();
   prepareForm();
-  if (map) report.check(byId("geometry").value);
+  if (map && isTextAhead) loadText();
+  else if (map) report.check(byId("geometry").value);
   showConflict();
   form().querySelector("[role=alert]")?.scrollIntoView({ block: "nearest" });
 });

@@ -1,5 +1,6 @@
 // The page of one project: its boundary and assets on a map, and former boundaries compared.
 
+import { assetMarker } from "./map/asset_marker.js";
 import { createMap, mapButton, positionButton } from "./map/map.js";
 import { dropSaved } from "./editor/kept_work.js";
 import { differenceLayer } from "./map/difference.js";
@@ -45,9 +46,12 @@ function addAssets(map) {
     link.href = url;
     link.dir = "auto";
     link.textContent = name;
-    const dot = L.circleMarker([place[1], place[0]], { radius: 7, className: "asset-dot" }).bindPopup(link);
-    dot.addTo(group);
-    document.querySelector(`[data-asset="${id}"]`)?.addEventListener("pointerenter", () => dot.bringToFront());
+    const row = document.querySelector(`[data-asset="${id}"]`);
+    const marker = assetMarker(place, row.querySelector(".status-sign")).bindPopup(link);
+    marker.options.alt = name;
+    marker.addTo(group);
+    row.addEventListener("pointerenter", () => marker.setZIndexOffset(1000));
+    row.addEventListener("pointerleave", () => marker.setZIndexOffset(0));
   }
   return group;
 }
@@ -67,8 +71,7 @@ async function compare(map, shown, button) {
     drawn?.remove();
     shown.remove();
     drawn = differenceLayer(before ? former : null, after).addTo(map);
-    const bounds = L.geoJSON([after, former].filter(Boolean)).getBounds();
-    map.fitBounds(bounds, { padding: [24, 24], animate: false });
+    map.fitBounds(drawn.bounds, { padding: [24, 24], animate: false });
     const close = document.createElement("button");
     close.type = "button";
     close.className = "small plain";

@@ -34,13 +34,15 @@ function drawDifference(context, features, { scale, size }) {
   for (const path of after) context.stroke(path);
 }
 
-/** A layer with the difference of two GeoJSON geometries, of which either may be null. */
+/** A layer with the difference of two GeoJSON geometries, of which either may be null, and the
+ * bounds of both. */
 export function differenceLayer(before, after) {
   const layer = new ShapeTiles(drawDifference, { zIndex: 3 });
   const feature = (geometry, role) => ({ type: "Feature", properties: { role }, geometry });
   const features = [];
   if (before) features.push(feature(before, "before"));
   if (after) features.push(feature(after, "after"));
-  layer.setData({ type: "FeatureCollection", features });
-  return layer;
+  const collection = { type: "FeatureCollection", features };
+  layer.setData(collection);
+  return Object.assign(layer, { bounds: window.L.geoJSON(collection).getBounds() });
 }
