@@ -51,13 +51,17 @@ def choose_project(account_id: str, project_id: str, text: str | None) -> Choice
     return Choice(typed, problem="Several projects match. Choose one of them:", matches=found)
 
 
-def find_projects(account_id: str, text: str) -> tuple[list[Record], int, str]:
-    """The first projects that match a text, how many do, and what is wrong with the text."""
+def find_projects(
+    account_id: str, text: str, most: int = _OFFERED
+) -> tuple[list[Record], int, str]:
+    """The first projects that match a text, how many do, and what is wrong with the text. A blank
+    one matches all."""
+    searched = {"search": text} if text else {}
     try:
-        values = ProjectQuerySchema().load({"search": text, "sort": "name"})
+        values = ProjectQuerySchema().load(searched | {"sort": "name"})
     except ma.ValidationError as error:
         return [], 0, " ".join(error.messages_dict.get("search", ["This is no name."]))
-    query = project_query(**values | {"per_page": _OFFERED})
+    query = project_query(**values | {"per_page": most})
     records, total = list_projects(account_id, query, boundaries=False)
     return list(records), total, ""
 

@@ -4,7 +4,7 @@ headers Origin and Sec-Fetch-Site."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit
 
 from flask import Flask, Request, current_app, request, session
@@ -86,6 +86,7 @@ def protect() -> Any:
             if (answer := _refuse_large(view)) is not None:
                 return answer
             with reading_body():
+                _check_small_fields(view)
                 _csrf.protect()
         except RequestEntityTooLarge:
             raise PayloadTooLarge from None
@@ -97,27 +98,54 @@ def protect() -> Any:
     return None
 
 
-def takes_up_to(setting: str, *, as_file: bool = False) -> Callable[[View], View]:
-    """Decorate a view whose form may have as many bytes as a setting says, and its other fields.
+class LargeForm(NamedTuple):
+    """What a form may be that is larger than FORM_BYTES.
 
-    Args:
-        setting: the name of a field of ``config.Settings``.
-        as_file: whether these are the bytes of a file, which is not held in memory.
+    Its one large field, if it has any, may have as many bytes as a setting says; the other fields
+    together may have ``others``. A file is not held in memory.
     """
 
+    others: int
+    field: str = ""
+    setting: str = ""
+    is_file: bool = False
+
+
+def takes(form: LargeForm) -> Callable[[View], View]:
+    """Decorate a view that takes a large form."""
+
     def decorate(view: View) -> View:
-        view.largest_form, view.takes_file = setting, as_file  # type: ignore[attr-defined]
+        view.large_form = form  # type: ignore[attr-defined]
         return view
 
     return decorate
 
 
+def _large_form(view: View | None) -> LargeForm | None:
+    return getattr(view, "large_form", None)
+
+
 def _most_bytes(view: View | None) -> tuple[int, int]:
     """How many bytes the form may have, and how many of them in memory."""
-    setting = getattr(view, "largest_form", None)
-    more = 0 if setting is None else getattr(current_app.config["SETTINGS"], setting)
-    most = FORM_BYTES + int(more)
-    return most, FORM_BYTES + _PIECE_BYTES if getattr(view, "takes_file", False) else most
+    form = _large_form(view)
+    if form is None:
+        return FORM_BYTES, FORM_BYTES
+    more = getattr(current_app.config["SETTINGS"], form.setting) if form.setting else 0
+    most = form.others + int(more)
+    return most, form.others + _PIECE_BYTES if form.is_file else most
+
+
+def _check_small_fields(view: View | None) -> None:
+    """Refuse a form whose other fields are too large: they are checked, and shown again, at once.
+
+    Raises:
+        PayloadTooLarge: they have more characters than they may have bytes.
+    """
+    form = _large_form(view)
+    if form is not None and not form.is_file:
+        fields = request.form.items(multi=True)
+        if sum(len(text) for name, text in fields if name != form.field) > form.others:
+            raise PayloadTooLarge
 
 
 def _refuse_large(view: View | None) -> Any:
@@ -126,7 +154,7 @@ def _refuse_large(view: View | None) -> Any:
     A large one has several parts: werkzeug reads the other kind at once, and takes seconds for a
     few megabytes of empty fields.
     """
-    if not hasattr(view, "largest_form") or (request.content_length or 0) <= FORM_BYTES:
+    if _large_form(view) is None or (request.content_length or 0) <= FORM_BYTES:
         return None
     turn_away = getattr(view, "turn_away_strangers", None)  # app.site.signed_in
     answer = turn_away() if turn_away else None

@@ -46,10 +46,16 @@ def json_of(browser: Browser, path: str, **headers: str) -> Any:
     return response.get_json(force=True)
 
 
-def several_parts(**parts: bytes | str) -> bytes:
-    """A form as ``MULTIPART``; ``file`` is one that was chosen."""
+def several_parts(**parts: bytes | str | list[str]) -> bytes:
+    """A form as ``MULTIPART``; ``file`` is one that was chosen. A list has the values of several
+    fields."""
     body = b""
-    for name, value in parts.items():
+    fields = [
+        (name, each)
+        for name, value in parts.items()
+        for each in (value if isinstance(value, list) else [value])
+    ]
+    for name, value in fields:
         chosen = '; filename="a.csv"' if name == "file" else ""
         body += f'--part\r\nContent-Disposition: form-data; name="{name}"{chosen}\r\n\r\n'.encode()
         body += (value.encode() if isinstance(value, str) else value) + b"\r\n"

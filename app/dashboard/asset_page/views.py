@@ -27,9 +27,10 @@ from app.db.transactions import transaction
 from app.http.errors import BadRequest, Forbidden, PreconditionFailed
 from app.http.etags import IfMatch
 from app.policy.bounds import ASSET_STATUSES
+from app.policy.people import RECORD_FORM_BYTES
 from app.projects.service import check_project, read_project
 from app.site.pages import PageBlueprint, page, redirect_to
-from app.site.protection import takes_up_to
+from app.site.protection import LargeForm, takes
 from app.site.signed_in import of_account
 from app.usage.service import counters, project_total
 
@@ -49,7 +50,7 @@ def new_asset(principal: Principal) -> Response:
 
 
 @bp.post("/assets/new")
-@takes_up_to("max_body_bytes")
+@takes(LargeForm(RECORD_FORM_BYTES))
 @of_account("assets:write")
 def create(principal: Principal) -> Response:
     """Create an asset from the form."""
@@ -102,7 +103,7 @@ def edit_asset(principal: Principal, project_id: str, asset_id: str) -> Response
 
 
 @bp.post(f"{_ONE}/edit")
-@takes_up_to("max_body_bytes")
+@takes(LargeForm(RECORD_FORM_BYTES))
 @of_account("assets:write")
 def save(principal: Principal, project_id: str, asset_id: str) -> Response:
     """Save an asset, unless somebody else has changed it since the form was loaded."""

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Final
 
-from app.dashboard.project_choice import projects_by_id
-from app.projects.service import list_projects, project_query
-from app.values.text import unnormalizable, unstorable
+from app.dashboard.project_choice import find_projects, projects_by_id
 
 CHOICES: Final = 100
-_SEARCH_LENGTH: Final = 200
-_PAGE: Final[dict[str, Any]] = {"page": 1, "per_page": CHOICES}
 
 
 def project_names(account_id: str, ids: Iterable[str | None]) -> dict[str, str]:
@@ -25,16 +21,8 @@ def project_choices(
 ) -> tuple[list[tuple[str, str]], int]:
     """The ids and names of the first projects that a search finds, with the chosen one, and how
     many it finds."""
-    search = search.strip()[:_SEARCH_LENGTH]
-    choices, total = _searched(account_id, search)
+    found, total, _ = find_projects(account_id, search.strip(), CHOICES)
+    choices = [(record["id"], record["name"]) for record in found]
     if chosen and chosen not in dict(choices):
         choices = [*project_names(account_id, [chosen]).items(), *choices]
     return choices, total
-
-
-def _searched(account_id: str, search: str) -> tuple[list[tuple[str, str]], int]:
-    if unstorable(search) or unnormalizable(search):  # no name has it
-        return [], 0
-    query = project_query(**({"search": search} if search else {}), **_PAGE, sort="name")
-    records, total = list_projects(account_id, query, boundaries=False)
-    return [(record["id"], record["name"]) for record in records], total

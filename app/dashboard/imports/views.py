@@ -13,8 +13,9 @@ from app.db.transactions import transaction
 from app.http.errors import ApiError, PayloadTooLarge, PreconditionFailed
 from app.imports import service
 from app.imports.schemas import ImportUpdateSchema
+from app.policy.files import FORM_BYTES
 from app.site.pages import PageBlueprint, page, redirect_to
-from app.site.protection import takes_up_to
+from app.site.protection import LargeForm, takes
 from app.site.signed_in import current_person, is_from_script, of_account
 
 bp = PageBlueprint("import_pages", __name__, section="/imports")
@@ -41,7 +42,7 @@ def new_import(principal: Principal) -> Response:
 
 
 @bp.post("/imports/new")
-@takes_up_to("max_import_bytes", as_file=True)
+@takes(LargeForm(FORM_BYTES, "file", "max_import_bytes", is_file=True))
 @of_account(_NEEDS)
 def upload(principal: Principal) -> Response:
     """Store a file, and begin to read it."""

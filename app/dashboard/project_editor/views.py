@@ -24,15 +24,17 @@ from app.db.transactions import transaction
 from app.history.service import compare_ahead
 from app.http.errors import ApiError, Conflict, Forbidden, PreconditionFailed
 from app.http.etags import IfMatch
+from app.policy.people import RECORD_FORM_BYTES
 from app.projects.service import create_project, read_project, update_project
 from app.site.pages import PageBlueprint, page, redirect_to
-from app.site.protection import takes_up_to
+from app.site.protection import LargeForm, takes
 from app.site.signed_in import is_from_script, of_account
 from app.values.ids import is_id
 from app.values.strict_json import Fragment
 
 bp = PageBlueprint("project_editor", __name__, section="/projects")
 
+_FORM: Final = LargeForm(RECORD_FORM_BYTES, "geometry", "max_body_bytes")
 _ONE: Final = "/projects/<project_id>/edit"
 _FIELDS: Final = {"slug": "name", "external_id": "external_id"}  # of a conflict, in the form
 
@@ -46,7 +48,7 @@ def new_project(principal: Principal) -> Response:
 
 
 @bp.post("/projects/new")
-@takes_up_to("max_body_bytes")
+@takes(_FORM)
 @of_account("projects:write")
 def create(principal: Principal) -> Response:
     """Create a project from the form."""
@@ -71,7 +73,7 @@ def edit_project(principal: Principal, project_id: str) -> Response:
 
 
 @bp.post(_ONE)
-@takes_up_to("max_body_bytes")
+@takes(_FORM)
 @of_account("projects:write")
 def save(principal: Principal, project_id: str) -> Response:
     """Save a project, unless somebody else has changed it since the form was loaded."""
@@ -95,7 +97,7 @@ def save(principal: Principal, project_id: str) -> Response:
 
 
 @bp.post("/projects/check")
-@takes_up_to("max_body_bytes")
+@takes(_FORM)
 @of_account("projects:read")
 def check(principal: Principal) -> Response:
     """Check a boundary while it is drawn: area, problems and overlaps.

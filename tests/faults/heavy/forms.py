@@ -172,9 +172,8 @@ def page_rules() -> dict[str, int]:
     for rule in sorted(app.url_map.iter_rules(), key=str):
         is_page = not rule.rule.startswith(("/v1/", "/api/", *_TOKENS))
         if "POST" in (rule.methods or ()) and is_page:
-            is_large = hasattr(app.view_functions[rule.endpoint], "largest_form")
-            more = app.config["SETTINGS"].max_body_bytes if is_large else 0
-            found[rule.rule] = FORM_BYTES + more
+            is_large = hasattr(app.view_functions[rule.endpoint], "large_form")
+            found[rule.rule] = app.config["SETTINGS"].max_body_bytes if is_large else FORM_BYTES
     return found
 
 
