@@ -112,7 +112,7 @@ def test_an_unreadable_file_says_what_to_do(browser: Browser) -> None:
     work(browser)
     page = browser.get(page.path)
     assert "Failed" in page.text
-    assert "Mend the file" in page.text
+    assert "Fix the file" in page.text
     assert "/imports/new" in page.links
 
 
