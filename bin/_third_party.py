@@ -39,7 +39,7 @@ IMAGES = "leaflet/dist/images"  # leaflet.css and leaflet.js load them from besi
 ICONS = (
     "archive", "archive-restore", "check", "chevron-down", "copy", "download", "file-up",
     "history", "key-round", "layers", "locate-fixed", "map", "map-pin", "menu", "monitor",
-    "moon", "pencil", "plus", "redo-2", "scissors", "sun", "trash-2", "trees", "undo-2",
+    "moon", "pencil", "plus", "redo-2", "scissors", "search", "sun", "trash-2", "trees", "undo-2",
     "upload", "user", "users", "x",
 )  # fmt: skip
 SYMBOL = (

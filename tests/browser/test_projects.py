@@ -87,7 +87,7 @@ def test_a_fault_is_marked_where_it_is_and_mended(forester: Visitor) -> None:
     text.fill("POLYGON((10 50, 10.1 50.1, 10.1 50, 10 50.1, 10 50))")
     forester.press("Create project")  # at once, before the text is on the map
     expect(page.locator("#editor-form [role=alert]")).to_be_visible()
-    expect(page.locator("#report .problems")).to_contain_text("must not cross or touch itself")
+    expect(page.locator("#report .problems")).to_contain_text("Two sides cross or touch here")
     expect(page.locator("path.fault")).to_have_count(1)
     expect(page.locator("path.drawn")).to_have_count(1)
     expect(page.locator("#tools").get_by_label("Draw", exact=True)).to_be_enabled()
@@ -171,6 +171,51 @@ def test_nothing_is_lost_when_the_connection_or_the_session_ends(forester: Visit
     page.wait_for_url("**/projects/proj_*")
     forester.go("/projects/new")
     expect(page.locator("#kept-work")).to_be_hidden()
+
+
+@pytest.mark.slow
+def test_what_was_cancelled_is_offered_again(forester: Visitor) -> None:
+    page = forester.go("/projects/new")
+    settle(forester)
+    page.locator("#name").fill("Left by mistake")
+    page.wait_for_timeout(400)  # until it is kept
+    page.locator("#cancel").click()
+    page.wait_for_url("**/projects")
+    forester.go("/projects/new")
+    page.get_by_role("button", name="Continue with it").click()
+    assert page.locator("#name").input_value() == "Left by mistake"
+    forester.go("/projects/new")
+    page.get_by_role("button", name="Discard it").click()
+    forester.go("/projects/new")
+    expect(page.locator("#kept-work")).to_be_hidden()
+
+
+@pytest.mark.slow
+def test_a_map_goes_to_countries_and_coordinates(forester: Visitor) -> None:
+    page = forester.go("/projects/new")
+    settle(forester)
+    button = page.get_by_role("button", name="Go to a country or coordinates")
+    field = page.get_by_label("Country or coordinates", exact=True)
+    center = "document.querySelector('.map-coordinates').textContent.split(',').map(Number)"
+    expected = {"braz": (-12, -53, 12), "48.51, 8.21": (48.51, 8.21, 0.1), "3S 60W": (-3, -60, 0.1)}
+    for text, (latitude, longitude, margin) in expected.items():
+        button.click()
+        field.fill(text)
+        field.press("Enter")
+        expect(field).to_be_hidden()
+        page.locator("#map").hover()
+        seen = page.evaluate(center)
+        assert seen == pytest.approx((latitude, longitude), abs=margin), text
+    button.click()
+    field.fill("Nowhere")
+    field.press("Enter")
+    expect(page.locator(".toast")).to_contain_text("No such place")
+    field.press("Escape")
+    expect(field).to_be_hidden()
+    for _ in range(8):
+        page.locator("#map").press("-")
+        page.wait_for_timeout(400)
+    expect(page.get_by_text("Brazil", exact=True).first).to_be_attached()
 
 
 @pytest.mark.slow

@@ -6,6 +6,8 @@ import html
 import re
 from typing import Any
 
+import orjson
+
 from app.auth.sessions import start_session
 from app.db.extensions import db
 from tests.make import Browser, Client, make_member
@@ -60,6 +62,11 @@ def several_parts(**parts: bytes | str | list[str]) -> bytes:
         body += f'--part\r\nContent-Disposition: form-data; name="{name}"{chosen}\r\n\r\n'.encode()
         body += (value.encode() if isinstance(value, str) else value) + b"\r\n"
     return body + b"--part--\r\n"
+
+
+def text_of(geometry: Any) -> str:
+    """A geometry as people paste it."""
+    return orjson.dumps(geometry).decode()
 
 
 def metadata_of(page: Page) -> dict[str, list[str]]:

@@ -19,10 +19,10 @@ _DEFAULT: Final = {"sort": "updated"}
 _NAMES: Final = ("search", "type", "status", "bbox", "changed", "sort", "page")
 # How the list can be sorted: the words of the menu, by what stands in the address.
 SORTS: Final[dict[str, tuple[str, str, str]]] = {
-    "updated": ("Last changed", "updated_at", "desc"),
-    "unchanged": ("Longest unchanged first", "updated_at", "asc"),
-    "created": ("Newest first", "created_at", "desc"),
-    "oldest": ("Oldest first", "created_at", "asc"),
+    "updated": ("Sort: last change", "updated_at", "desc"),
+    "unchanged": ("Sort: longest unchanged", "updated_at", "asc"),
+    "created": ("Sort: newest", "created_at", "desc"),
+    "oldest": ("Sort: oldest", "created_at", "asc"),
 }
 # When an asset has changed last, in days.
 CHANGED: Final[dict[str, str]] = {
@@ -39,6 +39,11 @@ class Filters(NamedTuple):
     project: Choice
     values: dict[str, Any]  # as ``AccountAssetQuerySchema`` loads them, without the project
     problems: list[str]
+
+    @property
+    def home(self) -> str:
+        """The address of the page without filters."""
+        return "/assets"
 
     @property
     def page(self) -> int:

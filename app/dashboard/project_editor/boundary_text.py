@@ -14,6 +14,15 @@ from app.geometry import Boundary, GeometryInvalid
 _WGS84: Final = (None, 4326)
 _PLACE: Final = re.compile(r"^(?:part|ring|position)\b[^:]*: ", re.IGNORECASE)
 
+# What to do about the faults that people draw.
+_DRAWN: Final = {
+    "self_intersection": "Two sides cross or touch here. Move a corner until they no longer do.",
+    "hole_outside": "This hole is not inside its part. Move it inside, or remove it.",
+    "holes_overlap": "Two holes overlap here. Move them apart, or cut one hole instead.",
+    "parts_overlap": "Two parts overlap here. Move them apart, or draw one part instead.",
+    "zero_area": "This part has no area: all its corners are on one line.",
+}
+
 
 class Checked(NamedTuple):
     """A text: the boundary of a valid one, the problems of any other, and the GeoJSON geometry that
@@ -41,8 +50,9 @@ def check_boundary(text: str) -> Checked:
 
 
 def _for_people(problem: dict[str, Any]) -> dict[str, Any]:
-    """A problem without its numbers of part, ring and position: pages show the place itself."""
-    message = _PLACE.sub("", problem["message"])
+    """A problem as somebody who draws sees it: pages show its place, so it needs no numbers of
+    part, ring and position."""
+    message = _DRAWN.get(problem["code"]) or _PLACE.sub("", problem["message"])
     return problem | {"message": message[:1].upper() + message[1:]}
 
 

@@ -18,10 +18,10 @@ ANY: Final = "any"  # in the address: projects of any status
 _DEFAULT: Final = {"status": "active", "sort": "name"}
 # How the list can be sorted: the words of the menu, by what stands in the address.
 SORTS: Final[dict[str, tuple[str, str, str]]] = {
-    "name": ("Name", "name", "asc"),
-    "area": ("Largest first", "area_hectares", "desc"),
-    "updated": ("Last changed", "updated_at", "desc"),
-    "created": ("Newest first", "created_at", "desc"),
+    "name": ("Sort: name", "name", "asc"),
+    "area": ("Sort: largest", "area_hectares", "desc"),
+    "updated": ("Sort: last change", "updated_at", "desc"),
+    "created": ("Sort: newest", "created_at", "desc"),
 }
 
 
@@ -31,6 +31,11 @@ class Filters(NamedTuple):
     chosen: dict[str, str]  # as the address has them
     values: dict[str, Any]  # as ``ProjectQuerySchema`` loads them
     problems: list[str]
+
+    @property
+    def home(self) -> str:
+        """The address of the page without filters."""
+        return "/projects"
 
     @property
     def page(self) -> int:

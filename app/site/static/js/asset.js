@@ -14,11 +14,8 @@ async function start() {
   const map = createMap(element);
   map.setView(here, 14, { animate: false });
   positionButton(map, (message) => toast(message, true));
-  const label = document.createElement("span");
-  label.dir = "auto";
-  label.textContent = name;
   const sign = document.querySelector(".asset-status .status-sign");
-  const marker = assetMarker(place, sign).bindTooltip(label).addTo(map);
+  const marker = assetMarker(place, sign, name, { keyboard: false }).addTo(map);
   const shown = L.featureGroup([marker]);
   mapButton(map, {
     icon: "trees",

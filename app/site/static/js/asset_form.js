@@ -2,6 +2,7 @@
 
 import { readDegrees } from "./coordinates.js";
 import { createMap, mapButton, positionButton } from "./map/map.js";
+import { placeButton } from "./map/places.js";
 import { loadBoundary } from "./map/boundary.js";
 import { covers } from "./map/shapes.js";
 import { toast } from "./toasts.js";
@@ -14,6 +15,7 @@ const longitude = document.getElementById("longitude");
 
 function start() {
   const map = createMap(element);
+  placeButton(map);
   positionButton(map, (message) => toast(message, true));
   let marker = null;
   let boundary = null;
@@ -24,6 +26,7 @@ function start() {
     document.getElementById("place-note").textContent = isOutside
       ? "This place is outside the boundary of the project. You can save it anyway."
       : "";
+    if (isOutside) document.getElementById("place-note").scrollIntoView({ block: "nearest" });
     document.getElementById("clear-place").hidden = !latitude.value && !longitude.value;
   };
   const showMarker = (place) => {

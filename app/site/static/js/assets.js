@@ -3,6 +3,7 @@
 import { AssetsLayer } from "./map/assets_layer.js";
 import { joinListAndMap, results, showNote, textElement } from "./map/list_and_map.js";
 import { createMap, mapButton, positionButton } from "./map/map.js";
+import { placeButton } from "./map/places.js";
 import { showSelection } from "./selection.js";
 import { toast } from "./toasts.js";
 
@@ -17,6 +18,7 @@ function start() {
   const layer = new AssetsLayer(map, results().dataset.map, tellWhatIsLeftOut);
   const ring = L.circleMarker([0, 0], { radius: 11, interactive: false, className: "highlighted" });
   mapButton(map, { icon: "map-pin", label: "Show all assets", run: () => layer.showAll() });
+  placeButton(map);
   positionButton(map, (message) => toast(message, true));
   const showPlace = (place) => (place ? ring.setLatLng([place[1], place[0]]).addTo(map) : ring.remove());
   joinListAndMap(map, layer, {
@@ -36,12 +38,10 @@ function start() {
 function card({ id, properties: { name, type, status, project_id: project } }) {
   const link = textElement("a", name);
   link.href = `/assets/${project}/${id}`;
-  const forest = textElement("a", "Project");
+  const forest = textElement("a", "Open its project");
   forest.href = `/projects/${project}`;
-  const row = document.createElement("p");
-  row.append(`${words(type)} · ${words(status)} · `, forest);
   const box = document.createElement("div");
-  box.append(link, row);
+  box.append(link, textElement("p", `${words(type)} · ${words(status)}`), forest);
   return box;
 }
 

@@ -8,6 +8,7 @@ import { toWkt } from "./editor/wkt.js";
 import { differenceLayer } from "./map/difference.js";
 import { ProjectsLayer } from "./map/projects_layer.js";
 import { createMap, mapButton, positionButton } from "./map/map.js";
+import { placeButton } from "./map/places.js";
 import { localizeTimes } from "./times.js";
 import { toast } from "./toasts.js";
 
@@ -37,6 +38,7 @@ function start() {
   new ProjectsLayer(map, "/projects/map?status=active", () => {}, { without: project, isMuted: true }).load();
   showNeighbors(map, project);
   mapButton(map, { icon: "trees", label: "Show the whole boundary", run: () => boundary.fit() });
+  placeButton(map);
   positionButton(map, (message) => toast(message, true));
   map.on("toolchange", showTool);
   byId("tools").hidden = false;
@@ -123,8 +125,7 @@ function showTool({ tool }) {
 }
 
 function showSteps() {
-  const isDrawing = boundary.tool === "draw" || boundary.tool === "cut";
-  byId("tools").querySelector("[data-step=undo]").disabled = !boundary.canUndo && !isDrawing;
+  byId("tools").querySelector("[data-step=undo]").disabled = !boundary.canUndo;
   byId("tools").querySelector("[data-step=redo]").disabled = !boundary.canRedo;
 }
 
@@ -153,7 +154,6 @@ function prepareForm() {
   });
   form().addEventListener("input", keep);
   form().addEventListener("submit", () => kept.submit());
-  byId("cancel").addEventListener("click", () => kept.drop());
   byId("take-theirs")?.addEventListener("click", () => kept.drop());
 }
 
@@ -199,8 +199,11 @@ function offerKept() {
   });
 }
 
+let isTextOpen = false;
+document.addEventListener("htmx:before:swap", () => (isTextOpen = form().querySelector(".as-text").open));
 document.addEventListener("htmx:after:swap", () => {
   kept.notSaved();
+  form().querySelector(".as-text").open = isTextOpen || !map;
   prepareForm();
   if (map && isTextAhead) loadText();
   else if (map) report.check(byId("geometry").value);

@@ -47,8 +47,7 @@ function addAssets(map) {
     link.dir = "auto";
     link.textContent = name;
     const row = document.querySelector(`[data-asset="${id}"]`);
-    const marker = assetMarker(place, row.querySelector(".status-sign")).bindPopup(link);
-    marker.options.alt = name;
+    const marker = assetMarker(place, row.querySelector(".status-sign"), name).bindPopup(link);
     marker.addTo(group);
     row.addEventListener("pointerenter", () => marker.setZIndexOffset(1000));
     row.addEventListener("pointerleave", () => marker.setZIndexOffset(0));

@@ -2,6 +2,7 @@
 
 import { joinListAndMap, results, showNote, textElement } from "./map/list_and_map.js";
 import { createMap, mapButton, positionButton } from "./map/map.js";
+import { placeButton } from "./map/places.js";
 import { ProjectsLayer } from "./map/projects_layer.js";
 import { showSelection } from "./selection.js";
 import { toast } from "./toasts.js";
@@ -16,6 +17,7 @@ function start() {
   const layer = new ProjectsLayer(map, results().dataset.map, tellWhatIsLeftOut);
   const highlight = L.geoJSON(null, { interactive: false, className: "highlighted" }).addTo(map);
   mapButton(map, { icon: "trees", label: "Show all projects", run: () => layer.showAll() });
+  placeButton(map);
   positionButton(map, (message) => toast(message, true));
   const show = (feature) => {
     highlight.clearLayers();

@@ -31,7 +31,9 @@ export class Boundary {
       this._changed();
       this.use(null);
     });
+    map.on("mousemove", () => map.getContainer().classList.add("has-pointer"));
     map.on("pm:drawstart", ({ workingLayer }) => {
+      this.drawing = workingLayer;
       workingLayer.on("pm:vertexadded pm:vertexremoved", () => this._drawing(workingLayer));
     });
     map.on("pm:cut", ({ layer }) => {
@@ -72,6 +74,8 @@ export class Boundary {
     if (pm.globalDragModeEnabled()) pm.disableGlobalDragMode();
     if (pm.globalRemovalModeEnabled()) pm.disableGlobalRemovalMode();
     this.tool = this.tool === tool ? null : tool;
+    this.drawing = null;
+    this.map.getContainer().classList.remove("has-pointer"); // the next corner is nowhere yet
     if (this.tool === "draw") pm.enableDraw("Polygon", { finishOn: "dblclick" });
     if (this.tool === "edit") pm.enableGlobalEditMode(CORNERS);
     if (this.tool === "drag") pm.enableGlobalDragMode();
@@ -81,7 +85,8 @@ export class Boundary {
   }
 
   get canUndo() {
-    return this.past.length > 0;
+    const isDrawing = this.tool === "draw" || this.tool === "cut";
+    return isDrawing ? Boolean(this.drawing?.getLatLngs().length) : this.past.length > 0;
   }
 
   get canRedo() {
@@ -128,6 +133,9 @@ export class Boundary {
   _adopt(layer) {
     this.parts.addLayer(layer);
     layer.on("pm:edit pm:dragend", () => this._changed());
+    layer.on("click", () => {
+      if (!this.tool) this.use("edit");
+    });
   }
 
   _collect() {
@@ -153,6 +161,7 @@ export class Boundary {
 
   /** What there would be if the part that is being drawn ended here. */
   _drawing(workingLayer) {
+    this.map.fire("toolchange", { tool: this.tool }); // there is something to undo
     const corners = workingLayer.getLatLngs().map(({ lng, lat }) => [lng, lat]);
     if (corners.length < 3 || this.tool !== "draw") return;
     const ring = [...corners, corners[0]];

@@ -71,6 +71,7 @@ export class Report {
     const box = document.getElementById("report");
     box.classList.remove("is-old");
     this.faults.clearLayers();
+    this.map.getContainer().classList.toggle("has-faults", data.problems.length > 0);
     if (data.problems.length) {
       const list = element("ul", "", "problems");
       data.problems.forEach((problem) => list.append(this._fault(problem)));
@@ -92,12 +93,13 @@ export class Report {
     const item = element("li", message);
     if (!coordinates) return item;
     const place = [coordinates[1], coordinates[0]];
+    item.append(" ", element("span", place.map((degrees) => degrees.toFixed(5)).join(", "), "quiet numbers"));
     const mark = L.circleMarker(place, { radius: 9, className: "fault", pmIgnore: true, snapIgnore: true });
     mark.bindTooltip(element("span", message)).addTo(this.faults);
     const button = element("button", "Show it", "link");
     button.type = "button";
     button.addEventListener("click", () => {
-      this.map.setView(place, Math.max(this.map.getZoom(), 15), { animate: false });
+      this.map.setView(place, Math.min(this.map.getZoom() + 2, 18), { animate: false });
       mark.openTooltip();
     });
     item.append(" ", button);

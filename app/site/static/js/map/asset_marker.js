@@ -2,8 +2,9 @@
 
 const { L } = window;
 
-/** A marker at a GeoJSON position. sign: the SVG element that the page shows beside the status. */
-export function assetMarker([longitude, latitude], sign) {
+/** A marker at a GeoJSON position. sign: the SVG element that the page shows beside the status.
+ * options: of L.marker. */
+export function assetMarker([longitude, latitude], sign, name, options = {}) {
   const icon = L.divIcon({ html: sign.cloneNode(true), className: "asset-sign", iconSize: [26, 26] });
-  return L.marker([latitude, longitude], { icon, riseOnHover: true });
+  return L.marker([latitude, longitude], { icon, title: name, riseOnHover: true, ...options });
 }

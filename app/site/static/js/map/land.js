@@ -57,7 +57,7 @@ class LandTiles {
     this.waiting = new Map();
     this.worker = new Worker(new URL("land_worker.js", import.meta.url));
     this.worker.onmessage = ({ data }) => {
-      if (data.isReady) return onReady();
+      if (data.countries) return onReady(data.countries);
       this.waiting.get(data.number)(data.features);
       this.waiting.delete(data.number);
     };
@@ -72,9 +72,13 @@ class LandTiles {
   }
 }
 
-/** The layer; it fills in when its file has come. */
-export function landLayer(address) {
+/** The layer; it fills in when its file has come. onReady(countries): as land_worker.js has them. */
+export function landLayer(address, onReady) {
   const layer = new ShapeTiles(drawLand, { attribution: "Land and borders: Natural Earth", zIndex: 1 });
-  layer.setTiles(new LandTiles(new URL(address, location.href).href, () => layer.repaint()));
+  const start = (countries) => {
+    layer.repaint();
+    onReady(countries);
+  };
+  layer.setTiles(new LandTiles(new URL(address, location.href).href, start));
   return layer;
 }

@@ -29,12 +29,43 @@ function asFeatures(topology) {
   };
 }
 
+/** Twice the area of a ring in square degrees, and its middle. */
+function measured(ring) {
+  let [area, x, y] = [0, 0, 0];
+  for (let place = 1; place < ring.length; place += 1) {
+    const [[x1, y1], [x2, y2]] = [ring[place - 1], ring[place]];
+    const part = x1 * y2 - x2 * y1;
+    area += part;
+    x += (x1 + x2) * part;
+    y += (y1 + y2) * part;
+  }
+  return { area: Math.abs(area), middle: [x / (3 * area), y / (3 * area)] };
+}
+
+/** Each country's name, with the middle and the bounds of its largest part; latitude first in the
+ * middle, west, south, east, north in the bounds. */
+function countriesOf(topology) {
+  return topojson.feature(topology, topology.objects.countries).features.flatMap(({ geometry, properties }) => {
+    const polygons = geometry?.type === "Polygon" ? [geometry.coordinates] : (geometry?.coordinates ?? []);
+    const rings = polygons.map(([ring]) => unwrapped(ring)).map((ring) => ({ ring, ...measured(ring) }));
+    const { ring, middle } = rings.reduce((one, other) => (other.area > one.area ? other : one), rings[0] ?? {});
+    if (!ring) return [];
+    const [longitudes, latitudes] = [ring.map(([x]) => x), ring.map(([, y]) => y)];
+    const box = [Math.min(...longitudes), Math.min(...latitudes), Math.max(...longitudes), Math.max(...latitudes)];
+    return [{ name: properties.name, place: [middle[1], middle[0]], box }];
+  });
+}
+
 onmessage = async ({ data: { load, options, number, tile } }) => {
   if (load) {
     const response = await fetch(load);
-    if (!response.ok) return; // without land, the graticule remains
-    index = new GeoJSONVT(asFeatures(await response.json()), options);
-    postMessage({ isReady: true });
+    if (!response.ok) {
+      postMessage({ countries: [] }); // the graticule remains
+      return;
+    }
+    const topology = await response.json();
+    index = new GeoJSONVT(asFeatures(topology), options);
+    postMessage({ countries: countriesOf(topology) });
   } else {
     postMessage({ number, features: index?.getTile(...tile)?.features ?? [] });
   }

@@ -1,10 +1,12 @@
 // A map as all pages have it: land or tiles, scale, coordinates, the reader's position.
 
+import { showCountries } from "./countries.js";
 import { landLayer } from "./land.js";
 
 const { L } = window;
 
-/** Make the map of an element with data-land and, perhaps, data-tiles and data-attribution. */
+/** Make the map of an element with data-land and, perhaps, data-tiles and data-attribution. Its
+ * countries are a promise; with tiles of another server there are none. */
 export function createMap(element) {
   const map = L.map(element, {
     center: [20, 0],
@@ -17,8 +19,13 @@ export function createMap(element) {
   });
   map.attributionControl.setPrefix('<a href="https://leafletjs.com">Leaflet</a>');
   const { land, tiles, attribution } = element.dataset;
-  if (tiles) L.tileLayer(tiles, { attribution: escapeHtml(attribution), maxZoom: 20 }).addTo(map);
-  else landLayer(land).addTo(map);
+  if (tiles) {
+    L.tileLayer(tiles, { attribution: escapeHtml(attribution), maxZoom: 20 }).addTo(map);
+    map.countries = Promise.resolve([]);
+  } else {
+    map.countries = new Promise((resolve) => landLayer(land, resolve).addTo(map));
+    map.countries.then((countries) => showCountries(map, countries));
+  }
   L.control.scale({ imperial: false }).addTo(map);
   coordinates().addTo(map);
   return map;

@@ -1,0 +1,59 @@
+"""How large the forms of projects and assets may be."""
+
+from __future__ import annotations
+
+import orjson
+import pytest
+
+from app.policy.bounds import METADATA_BYTES
+from app.policy.people import RECORD_FORM_BYTES
+from tests.dashboard.support import MULTIPART, metadata_of, several_parts, text_of
+from tests.make import Browser, Client, make_asset, make_project, square
+
+
+def test_a_large_boundary_fits_into_the_form(client: Client, owner: Browser) -> None:
+    ring = [[10 + number / 50_000, 50.0] for number in range(20_000)]
+    ring += [[10.4, 50.1], [10.0, 50.1], ring[0]]
+    text = text_of({"type": "Polygon", "coordinates": [ring]})
+    assert len(text) > 200_000
+    token = owner.get("/profile").form("/logout").fields["csrf_token"]
+    body = several_parts(csrf_token=token, name="Large", geometry=text)
+    page = owner.post_bytes("/projects/new", body, MULTIPART)
+    assert page.status == 303, page.text[:500]
+
+
+def test_a_large_boundary_is_taken_as_a_form_of_several_parts(owner: Browser) -> None:
+    token = owner.get("/profile").form("/logout").fields["csrf_token"]
+    lines = text_of(square()).replace("[", "[" + "\r\n" * 50_000)
+    body = several_parts(csrf_token=token, geometry=lines.encode())
+    page = owner.post_bytes("/projects/check", body, MULTIPART)
+    assert page.status == 200
+    assert page.response.get_json()["data"]["problems"] == []
+
+
+@pytest.mark.parametrize("letter", ['"', "\n", "木", "\u0085"])
+def test_the_longest_texts_fit_into_the_forms(client: Client, owner: Browser, letter: str) -> None:
+    value = letter * ((METADATA_BYTES - 50) // (len(orjson.dumps(letter)) - 2))
+    record = make_project(client, metadata={"notes": value}, description="木" * 10_000)
+    asset = make_asset(client, record["id"], metadata={"notes": value})
+    of_project = f"/v1/projects/{record['id']}"
+    pages = {
+        f"/projects/{record['id']}": of_project,
+        f"/assets/{record['id']}/{asset['id']}": f"{of_project}/assets/{asset['id']}",
+    }
+    for path, of_api in pages.items():
+        page = owner.get(f"{path}/edit")
+        sent = page.form(f"{path}/edit").fields | metadata_of(page) | {"name": "Hazel dell"}
+        assert owner.post_bytes(f"{path}/edit", several_parts(**sent), MULTIPART).status == 303
+        now = client.get(of_api).json["data"]
+        assert (now["name"], now["metadata"]) == ("Hazel dell", {"notes": value})
+
+
+@pytest.mark.parametrize("path", ["/projects/new", "/projects/check", "/assets/new"])
+def test_only_the_boundary_may_be_large(client: Client, owner: Browser, path: str) -> None:
+    token = owner.get("/profile").form("/logout").fields["csrf_token"]
+    longest = "x" * RECORD_FORM_BYTES
+    body = several_parts(csrf_token=token, name="Large", version=longest)
+    page = owner.post_bytes(path, body, MULTIPART)
+    assert page.status == 413
+    assert "too large" in page.text
