@@ -28,6 +28,7 @@ _COOKIE: Final = "canopy_forms"
 # What werkzeug has of a file in memory at once: 64 KB that it reads, and before those what may be
 # the beginning of the line between two parts. It counts them as if they were of a field.
 _PIECE_BYTES: Final = 64 * 1024 + 1024
+_PARTS_OF_FILE: Final = 20  # of a form with a file: each part may have FORM_BYTES in memory
 
 
 class PageSessions(SecureCookieSessionInterface):
@@ -65,25 +66,28 @@ def init_app(app: Flask, settings: Settings) -> None:
 def protect() -> Any:
     """Reject a POST that another site made this browser send.
 
-    The body is parsed for the token. That takes long for a large one, so only people who are signed
-    in may send one: others get the answer that this returns.
+    The body is parsed for the token. That takes long for a large one, so it is counted before, and
+    only read of people who may use the page: others get the answer that this returns.
 
     Raises:
         PayloadTooLarge: it is longer than any form.
         BadRequest: it is chunked. Browsers do not send forms so, and werkzeug would truncate it.
-        Forbidden: it comes from another site, or the form has expired.
+        Forbidden: it comes from another site, or the form has expired; or it is large, and the role
+            of its sender may not send it.
         Unauthorized: it is large, and nobody is signed in in the browser whose script sent it.
         UnsupportedMediaType: it is large, and not of several parts.
         ServiceUnavailable: it is large, and too many others are before it.
     """
     view = current_app.view_functions.get(request.endpoint or "")
     request.max_content_length, request.max_form_memory_size = _most_bytes(view)
+    if (form := _large_form(view)) is not None and form.is_file:
+        request.max_form_parts = _PARTS_OF_FILE
     if request.method == "POST":
         if "HTTP_TRANSFER_ENCODING" in request.environ:
             raise BadRequest("Send the form with a Content-Length, not in chunks.")
         try:
             check_origin()
-            if (answer := _refuse_large(view)) is not None:
+            if (answer := _turn_away_large(view)) is not None:
                 return answer
             with reading_body():
                 _check_small_fields(view)
@@ -142,21 +146,21 @@ def _check_small_fields(view: View | None) -> None:
         PayloadTooLarge: they have more characters than they may have bytes.
     """
     form = _large_form(view)
-    if form is not None and not form.is_file:
+    if form is not None:
         fields = request.form.items(multi=True)
         if sum(len(text) for name, text in fields if name != form.field) > form.others:
             raise PayloadTooLarge
 
 
-def _refuse_large(view: View | None) -> Any:
-    """The answer to a form that is large, and that a stranger sent; its body is not read.
+def _turn_away_large(view: View | None) -> Any:
+    """The answer to a form that is large, and whose sender may not send it; its body is not read.
 
     A large one has several parts: werkzeug reads the other kind at once, and takes seconds for a
     few megabytes of empty fields.
     """
     if _large_form(view) is None or (request.content_length or 0) <= FORM_BYTES:
         return None
-    turn_away = getattr(view, "turn_away_strangers", None)  # app.site.signed_in
+    turn_away = getattr(view, "turn_away", None)  # app.site.signed_in
     answer = turn_away() if turn_away else None
     if answer is None and request.mimetype != "multipart/form-data":
         raise UnsupportedMediaType("Send a form of this size as multipart/form-data.")

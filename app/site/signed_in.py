@@ -69,7 +69,7 @@ def signed_in(view: View) -> View:
         return view(person, **arguments)
 
     run.requires_sign_in = True  # type: ignore[attr-defined]  # for the generated documentation
-    run.turn_away_strangers = _turn_away_strangers  # type: ignore[attr-defined]  # for protection
+    run.turn_away = _turn_away_strangers  # type: ignore[attr-defined]  # for protection
     return run
 
 
@@ -91,19 +91,31 @@ def of_account(permission: str) -> Callable[[View], View]:
         permission: what their role must include.
     """
 
+    def enter(person: SignedIn) -> Response | None:
+        if "principal" in g:  # a large form, which was asked for it before it was read
+            return None
+        count_page_request(person.user_id)
+        if person.account_id is None:
+            return redirect_to("/accounts", "Create an account, or ask for an invitation.")
+        principal = principal_of(person)
+        if not principal.may(permission):
+            raise Forbidden(_needed_role(person, permission))
+        g.principal = principal
+        return None
+
+    def turn_away() -> Response | None:
+        person = current_person()
+        return _turn_away_strangers() if person is None else enter(person)
+
     def decorate(view: View) -> View:
         @wraps(view)
         def run(person: SignedIn, **arguments: Any) -> Any:
-            count_page_request(person.user_id)
-            if person.account_id is None:
-                return redirect_to("/accounts", "Create an account, or ask for an invitation.")
-            g.principal = principal = principal_of(person)
-            if not principal.may(permission):
-                raise Forbidden(_needed_role(person, permission))
-            return view(principal, **arguments)
+            answer = enter(person)
+            return view(g.principal, **arguments) if answer is None else answer
 
         wrapped = signed_in(run)
         wrapped.role_permission = permission  # type: ignore[attr-defined]  # likewise
+        wrapped.turn_away = turn_away  # type: ignore[attr-defined]
         return wrapped
 
     return decorate

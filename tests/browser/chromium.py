@@ -104,7 +104,9 @@ def _unpacked() -> Path:
             for name in _ARCHIVES:
                 _unpack(source / f"{name}.br", folder / name)
                 with tarfile.open(folder / name) as archive:
-                    archive.extractall(folder, filter="data")
+                    if hasattr(tarfile, "data_filter"):  # not before Python 3.11.4
+                        archive.extraction_filter = tarfile.data_filter
+                    archive.extractall(folder)
                 (folder / name).unlink()
             _unpack(source / "chromium.br", folder / "draft")
             (folder / "draft").chmod(0o755)

@@ -72,6 +72,14 @@ def test_holes_parts_undo_and_redo(forester: Visitor) -> None:
     tools.get_by_label("Draw", exact=True).click()
     click_map(page, (650, 200), (720, 200), (720, 300), (650, 200))
     assert geometry_of(page)["type"] == "MultiPolygon"
+    tools.get_by_label("Draw", exact=True).click()
+    expect(tools.get_by_label("Undo")).to_be_disabled()
+    click_map(page, (650, 400))
+    tools.get_by_label("Undo").click()
+    expect(tools.get_by_label("Draw", exact=True)).to_have_attribute("aria-pressed", "false")
+    page.locator("#map").click(position={"x": 710, "y": 220})
+    expect(tools.get_by_label("Corners")).to_have_attribute("aria-pressed", "true")
+    tools.get_by_label("Corners").click()
     tools.get_by_label("Remove a part").click()
     page.locator("#map").click(position={"x": 710, "y": 220})
     assert geometry_of(page)["type"] == "Polygon"
@@ -198,6 +206,7 @@ def test_a_map_goes_to_countries_and_coordinates(forester: Visitor) -> None:
     field = page.get_by_label("Country or coordinates", exact=True)
     center = "document.querySelector('.map-coordinates').textContent.split(',').map(Number)"
     expected = {"braz": (-12, -53, 12), "48.51, 8.21": (48.51, 8.21, 0.1), "3S 60W": (-3, -60, 0.1)}
+    expected |= {"48,51; 8,21": (48.51, 8.21, 0.1), "Democratic Republic of the Congo": (-3, 23, 6)}
     for text, (latitude, longitude, margin) in expected.items():
         button.click()
         field.fill(text)

@@ -6,8 +6,9 @@ import orjson
 import pytest
 
 from app.policy.bounds import METADATA_BYTES
-from app.policy.people import RECORD_FORM_BYTES
-from tests.dashboard.support import MULTIPART, metadata_of, several_parts, text_of
+from app.policy.people import FORM_BYTES, RECORD_FORM_BYTES
+from app.site import signed_in
+from tests.dashboard.support import MULTIPART, browser_of, metadata_of, several_parts, text_of
 from tests.make import Browser, Client, make_asset, make_project, square
 
 
@@ -57,3 +58,33 @@ def test_only_the_boundary_may_be_large(client: Client, owner: Browser, path: st
     page = owner.post_bytes(path, body, MULTIPART)
     assert page.status == 413
     assert "too large" in page.text
+
+
+def test_a_large_form_of_somebody_who_may_not_send_it_is_not_read(client: Client) -> None:
+    viewer = browser_of(client, "viewer")
+    body = several_parts(geometry="x" * FORM_BYTES)  # without the secret of the browser's forms
+    page = viewer.post_bytes("/projects/new", body, MULTIPART)
+    assert page.status == 403
+    assert "Your role" in page.text
+
+
+def test_a_large_form_counts_before_it_is_read(
+    client: Client, owner: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counted = list[str]()
+    monkeypatch.setattr(signed_in, "count_page_request", counted.append)
+    owner.post_bytes("/projects/new", several_parts(geometry="x" * FORM_BYTES), MULTIPART)
+    assert counted == [client.owner_id]
+    token = owner.get("/profile").form("/logout").fields["csrf_token"]
+    counted.clear()
+    body = several_parts(csrf_token=token, geometry="x" * FORM_BYTES)
+    assert owner.post_bytes("/projects/new", body, MULTIPART).status == 422
+    assert counted == [client.owner_id]
+
+
+def test_a_form_with_a_file_has_few_parts(owner: Browser) -> None:
+    token = owner.get("/profile").form("/logout").fields["csrf_token"]
+    body = several_parts(csrf_token=token, kind=["projects"] * 30, file="a")
+    assert owner.post_bytes("/imports/new", body, MULTIPART).status == 413
+    body = several_parts(csrf_token=token, kind=["x" * 40_000] * 2, file="a")
+    assert owner.post_bytes("/imports/new", body, MULTIPART).status == 413

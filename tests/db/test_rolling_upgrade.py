@@ -134,5 +134,7 @@ def extract_version_before(file: Path, folder: Path) -> Path:
     except (OSError, subprocess.CalledProcessError) as error:
         pytest.skip(f"needs the history of the repository: {error}")
     with tarfile.open(fileobj=io.BytesIO(archive)) as files:
-        files.extractall(folder, filter="data")
+        if hasattr(tarfile, "data_filter"):  # not before Python 3.11.4
+            files.extraction_filter = tarfile.data_filter
+        files.extractall(folder)
     return folder

@@ -105,7 +105,6 @@ def _crs(form: MultiDict[str, str]) -> str | None:
 
 
 def _picked(choices: list[Any], number: str, field: str) -> Any:
-    for place, choice in enumerate(choices):
-        if number == str(place):
-            return choice
+    if number.isascii() and number.isdigit() and len(number) < 10 and int(number) < len(choices):
+        return choices[int(number)]
     raise ValidationFailed(details=[Detail(field, "The file has no such layer or column.")])

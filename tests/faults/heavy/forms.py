@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 
 from app.policy.oauth import PARAMETER_LENGTH, PARAMETERS
 from app.policy.people import FORM_BYTES
+from app.site.protection import LargeForm
 from app.values.strict_json import dumps
 from tests.api.operations import bare_app
 from tests.faults.heavy.request import Request, filled
@@ -152,28 +153,27 @@ def forms(client: Client) -> Iterator[Request]:
         "project_id": project_id,
         "token": invitation_token(client, invited),
     }
-    for rule, most_bytes in page_rules().items():
+    for rule, large in page_rules().items():
         browser = Browser(client.app) if rule.startswith(_SIGNED_OUT) else browser_of(client)
         path = re.sub(r"<(?:\w+:)?(\w+)>", lambda name: values.get(name[1], "x"), rule)
         if rule == "/oauth/authorize":
             path = authorize_url(application)
         fields = {"csrf_token": _form_secret(browser)} | FIELDS_OF.get(rule, FIELDS)
         cookies = {"Cookie": _cookies(browser)}
-        yield from _of_page(f"POST {rule}", path, fields, cookies, most_bytes)
+        yield from _of_page(f"POST {rule}", path, fields, cookies, large)
     for path in _TOKENS:
         yield from _of_tokens(path, _PARAMETERS | application.proof)
 
 
-def page_rules() -> dict[str, int]:
-    """The addresses to which forms of pages lead, and how many bytes a form of several parts may
-    have there."""
+def page_rules() -> dict[str, LargeForm]:
+    """The addresses to which forms of pages lead, and what may be large there."""
     app = bare_app()
-    found = dict[str, int]()
+    found = dict[str, LargeForm]()
     for rule in sorted(app.url_map.iter_rules(), key=str):
         is_page = not rule.rule.startswith(("/v1/", "/api/", *_TOKENS))
         if "POST" in (rule.methods or ()) and is_page:
-            is_large = hasattr(app.view_functions[rule.endpoint], "large_form")
-            found[rule.rule] = app.config["SETTINGS"].max_body_bytes if is_large else FORM_BYTES
+            view = app.view_functions[rule.endpoint]
+            found[rule.rule] = getattr(view, "large_form", LargeForm(FORM_BYTES))
     return found
 
 
@@ -189,8 +189,9 @@ def _cookies(browser: Browser) -> str:
 
 
 def _of_page(
-    name: str, path: str, fields: Mapping[str, str], cookies: Mapping[str, str], most_bytes: int
+    name: str, path: str, fields: Mapping[str, str], cookies: Mapping[str, str], large: LargeForm
 ) -> Iterator[Request]:
+    largest = bare_app().config["SETTINGS"].max_body_bytes
     plain, parts = {**cookies, **_URLENCODED}, {**cookies, **_MULTIPART}
     for field in fields:
         others = {key: value for key, value in fields.items() if key != field}
@@ -199,12 +200,14 @@ def _of_page(
             body = partial(_form, f"{urlencode(others)}&{field}=".encode(), piece)
             yield Request(f"{what}, urlencoded", "POST", path, body, plain)
             before = _head(others) + _PART % field.encode()
-            body = partial(_form, before, piece, _END, size=most_bytes)
+            size = largest if field == large.field else large.others
+            body = partial(_form, before, piece, _END, size=size)
             yield Request(f"{what}, multipart", "POST", path, body, parts)
     for kind, piece in _PAIRS.items():
         yield Request(f"{name} = {kind}", "POST", path, partial(_form, b"", piece), plain)
     for kind, piece in _PARTS.items():
-        body = partial(_form, b"", piece, _END, _MOST_PARTS, size=most_bytes)
+        size = largest if large.field else large.others
+        body = partial(_form, b"", piece, _END, _MOST_PARTS, size=size)
         yield Request(f"{name} = {kind}", "POST", path, body, parts)
 
 

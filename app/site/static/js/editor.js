@@ -30,11 +30,12 @@ let boundary = null;
 let report = null;
 let theirs = null; // the layer of a conflict
 let isTextAhead = false; // while the text is not on the map: drawing would replace it
+let sent = null; // the boundary when the form was sent
 
 function start() {
   map = createMap(byId("map"));
   report = new Report(map, project);
-  boundary = new Boundary(map, fromMap, (geometry) => report.check(JSON.stringify(geometry)));
+  boundary = new Boundary(map, fromMap, (geometry) => report.check(geometry ? JSON.stringify(geometry) : ""));
   new ProjectsLayer(map, "/projects/map?status=active", () => {}, { without: project, isMuted: true }).load();
   showNeighbors(map, project);
   mapButton(map, { icon: "trees", label: "Show the whole boundary", run: () => boundary.fit() });
@@ -96,8 +97,10 @@ async function loadText() {
 }
 
 function setTextAhead(isAhead) {
-  isTextAhead = isAhead;
-  for (const button of byId("tools").querySelectorAll("[data-tool]")) button.disabled = isAhead;
+  isTextAhead = boundary.isLocked = isAhead;
+  boundary.use(null);
+  for (const button of byId("tools").querySelectorAll("button")) button.disabled = isAhead;
+  if (!isAhead) showSteps();
 }
 
 /** What can be drawn of a geometry: an invalid one too, so that its faults are seen and fixed. */
@@ -144,6 +147,7 @@ const isKept = () =>
 
 /** Make the form work that is on the page: the first one, or one that came back. */
 function prepareForm() {
+  form().dataset.isReady = "yes";
   for (const id of ["add-metadata", "text-tools"]) byId(id).hidden = !map && id === "text-tools";
   byId("add-metadata").addEventListener("click", () => addRow().querySelector("[name=metadata_name]").focus());
   byId("geometry").addEventListener("change", () => map && loadText());
@@ -153,7 +157,10 @@ function prepareForm() {
     byId("geometry").value = target.dataset.text === "wkt" ? toWkt(geometry) : JSON.stringify(geometry, null, 1);
   });
   form().addEventListener("input", keep);
-  form().addEventListener("submit", () => kept.submit());
+  form().addEventListener("submit", () => {
+    kept.submit();
+    sent = boundary?.current;
+  });
   byId("take-theirs")?.addEventListener("click", () => kept.drop());
 }
 
@@ -201,12 +208,16 @@ function offerKept() {
 
 let isTextOpen = false;
 document.addEventListener("htmx:before:swap", () => (isTextOpen = form().querySelector(".as-text").open));
-document.addEventListener("htmx:after:swap", () => {
+document.addEventListener("htmx:after:swap", async () => {
   kept.notSaved();
+  if (form().dataset.isReady) return; // an error, after which the form stays
   form().querySelector(".as-text").open = isTextOpen || !map;
   prepareForm();
-  if (map && isTextAhead) loadText();
-  else if (map) report.check(byId("geometry").value);
+  if (map && isTextAhead) await loadText();
+  else if (map) {
+    if (boundary.current !== sent) fromMap(boundary.geometry); // drawn while the form was on its way
+    report.check(byId("geometry").value);
+  }
   showConflict();
   form().querySelector("[role=alert]")?.scrollIntoView({ block: "nearest" });
 });
@@ -221,6 +232,10 @@ document.addEventListener("htmx:response:error", ({ detail }) => {
 document.addEventListener("htmx:error", () => {
   kept.notSaved();
   toast(`No connection. ${isKept()} Save again when you are online.`, true);
+});
+
+addEventListener("online", () => {
+  if (map && isTextAhead) loadText();
 });
 
 if (byId("map") && window.L?.PM) start();

@@ -16,6 +16,7 @@ export class Boundary {
     this.future = [];
     this.current = "null";
     this.tool = null;
+    this.isLocked = false; // while no tool may be taken
     map.pm.setGlobalOptions({
       ...CORNERS,
       snappable: true,
@@ -35,6 +36,9 @@ export class Boundary {
     map.on("pm:drawstart", ({ workingLayer }) => {
       this.drawing = workingLayer;
       workingLayer.on("pm:vertexadded pm:vertexremoved", () => this._drawing(workingLayer));
+    });
+    map.on("pm:drawend", () => {
+      if (this.tool) this.use(null); // its only corner was removed, or a cut met no part
     });
     map.on("pm:cut", ({ layer }) => {
       this._adopt(layer);
@@ -69,12 +73,15 @@ export class Boundary {
   /** Take a tool: draw, edit, drag, cut, remove, or null for none. */
   use(tool) {
     const { pm } = this.map;
+    const former = this.tool;
+    this.tool = null;
     pm.disableDraw();
     if (pm.globalEditModeEnabled()) pm.disableGlobalEditMode();
     if (pm.globalDragModeEnabled()) pm.disableGlobalDragMode();
     if (pm.globalRemovalModeEnabled()) pm.disableGlobalRemovalMode();
-    this.tool = this.tool === tool ? null : tool;
+    this.tool = this.isLocked || former === tool ? null : tool;
     this.drawing = null;
+    this._drawn(null);
     this.map.getContainer().classList.remove("has-pointer"); // the next corner is nowhere yet
     if (this.tool === "draw") pm.enableDraw("Polygon", { finishOn: "dblclick" });
     if (this.tool === "edit") pm.enableGlobalEditMode(CORNERS);
@@ -134,7 +141,7 @@ export class Boundary {
     this.parts.addLayer(layer);
     layer.on("pm:edit pm:dragend", () => this._changed());
     layer.on("click", () => {
-      if (!this.tool) this.use("edit");
+      if (!this.tool && !this.isLocked) this.use("edit");
     });
   }
 
@@ -156,6 +163,7 @@ export class Boundary {
     this.past.push(this.current);
     this.future = [];
     this.current = now;
+    this.isDrawingTold = false;
     this.onChange(this.geometry);
   }
 
@@ -163,10 +171,16 @@ export class Boundary {
   _drawing(workingLayer) {
     this.map.fire("toolchange", { tool: this.tool }); // there is something to undo
     const corners = workingLayer.getLatLngs().map(({ lng, lat }) => [lng, lat]);
-    if (corners.length < 3 || this.tool !== "draw") return;
-    const ring = [...corners, corners[0]];
+    if (this.tool === "draw") this._drawn(corners.length < 3 ? null : [...corners, corners[0]]);
+  }
+
+  /** Tell what there would be with another ring; without one, what there is, if that was told
+   * otherwise before. */
+  _drawn(ring) {
+    if (!ring && !this.isDrawingTold) return;
+    this.isDrawingTold = Boolean(ring);
     const others = this.geometry;
     const polygons = !others ? [] : others.type === "Polygon" ? [others.coordinates] : others.coordinates;
-    this.onDrawing({ type: "MultiPolygon", coordinates: [...polygons, [ring]] });
+    this.onDrawing(ring ? { type: "MultiPolygon", coordinates: [...polygons, [ring]] } : others);
   }
 }

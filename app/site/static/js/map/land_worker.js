@@ -42,6 +42,15 @@ function measured(ring) {
   return { area: Math.abs(area), middle: [x / (3 * area), y / (3 * area)] };
 }
 
+// What Natural Earth shortens in names.
+const SHORT = {
+  "Barb.": "Barbuda", "Br.": "British", "Dem.": "Democratic", "Eq.": "Equatorial", "Fr.": "French",
+  "Geo.": "Georgia", "Gren.": "the Grenadines", "Herz.": "Herzegovina", "I.": "Island", "Is.": "Islands",
+  "N.": "Northern", "Rep.": "Republic", "S.": "South", "St.": "Saint", "Ter.": "Territory",
+  "Vin.": "Vincent", "W.": "Western",
+};
+const inFull = (name) => name.split(" ").map((word) => SHORT[word] ?? word).join(" ");
+
 /** Each country's name, with the middle and the bounds of its largest part; latitude first in the
  * middle, west, south, east, north in the bounds. */
 function countriesOf(topology) {
@@ -52,14 +61,14 @@ function countriesOf(topology) {
     if (!ring) return [];
     const [longitudes, latitudes] = [ring.map(([x]) => x), ring.map(([, y]) => y)];
     const box = [Math.min(...longitudes), Math.min(...latitudes), Math.max(...longitudes), Math.max(...latitudes)];
-    return [{ name: properties.name, place: [middle[1], middle[0]], box }];
+    return [{ name: inFull(properties.name), place: [middle[1], middle[0]], box }];
   });
 }
 
 onmessage = async ({ data: { load, options, number, tile } }) => {
   if (load) {
-    const response = await fetch(load);
-    if (!response.ok) {
+    const response = await fetch(load).catch(() => null);
+    if (!response?.ok) {
       postMessage({ countries: [] }); // the graticule remains
       return;
     }

@@ -6,13 +6,14 @@ import { mapButton } from "./map.js";
 
 /** A button that opens a field for the name of a country, or for coordinates. */
 export function placeButton(map) {
+  const hasCountries = !map.getContainer().dataset.tiles; // they come with the land
   const form = document.createElement("form");
   form.className = "go-to";
   form.hidden = true;
   const field = document.createElement("input");
-  field.setAttribute("aria-label", "Country or coordinates");
+  field.setAttribute("aria-label", hasCountries ? "Country or coordinates" : "Coordinates");
   field.setAttribute("list", "countries");
-  field.placeholder = "Brazil, or 48.5, 8.2";
+  field.placeholder = hasCountries ? "Brazil, or 48.5, 8.2" : "48.5, 8.2";
   field.autocomplete = "off";
   const options = document.createElement("datalist");
   options.id = "countries";
@@ -23,8 +24,8 @@ export function placeButton(map) {
   };
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
-    if (goTo(map, field.value, await map.countries)) close();
-    else toast("No such place. Type a country, or latitude and longitude such as 48.51, 8.21.", true);
+    if (goToCoordinates(map, field.value) || goToCountry(map, field.value, await map.countries)) close();
+    else toast(`No such place. Type ${hasCountries ? "a country, or " : ""}latitude and longitude such as 48.51, 8.21.`, true);
   });
   form.addEventListener("keydown", (event) => {
     event.stopPropagation(); // of the map, and of the tool at hand
@@ -32,7 +33,7 @@ export function placeButton(map) {
   });
   const control = mapButton(map, {
     icon: "search",
-    label: "Go to a country or coordinates",
+    label: hasCountries ? "Go to a country or coordinates" : "Go to coordinates",
     run: async () => {
       form.hidden = !form.hidden;
       if (form.hidden) return;
@@ -43,17 +44,34 @@ export function placeButton(map) {
   control.getContainer().append(form);
 }
 
-function goTo(map, text, countries) {
-  const wanted = text.trim().toLowerCase();
-  const halves = /[;,]/.test(wanted) ? wanted.split(/[;,]/) : wanted.split(/\s+/);
-  const [latitude, longitude] = [readDegrees(halves[0], "latitude"), readDegrees(halves[1] ?? "", "longitude")];
-  if (halves.length === 2 && latitude !== null && longitude !== null) {
-    map.setView([latitude, longitude], 13, { animate: false });
-    return true;
-  }
-  const found =
-    countries.find(({ name }) => name.toLowerCase() === wanted) ??
-    countries.find(({ name }) => wanted && name.toLowerCase().startsWith(wanted));
+function goToCoordinates(map, text) {
+  const separator = [";", ",", " "].find((each) => text.trim().includes(each)) ?? " ";
+  const halves = text.trim().split(separator === " " ? /\s+/ : separator);
+  if (halves.length !== 2) return false;
+  const [latitude, longitude] = [readDegrees(halves[0], "latitude"), readDegrees(halves[1], "longitude")];
+  if (latitude === null || longitude === null) return false;
+  map.setView([latitude, longitude], 13, { animate: false });
+  return true;
+}
+
+/** The words of a name without accents, and without those that people leave out. */
+const words = (text) =>
+  text
+    .normalize("NFD")
+    .replace(/\p{Mark}/gu, "")
+    .toLowerCase()
+    .split(/[^\p{Letter}\p{Number}]+/u)
+    .filter((word) => word && !["the", "of", "and"].includes(word));
+
+function goToCountry(map, text, countries) {
+  const wanted = words(text);
+  if (!wanted.length) return false;
+  const named = countries.map((country) => [words(country.name), country]);
+  const [, found] =
+    named.find(([name]) => name.join(" ") === wanted.join(" ")) ??
+    named.find(([name]) => name.join(" ").startsWith(wanted.join(" "))) ??
+    named.find(([name]) => wanted.every((word) => name.some((each) => each.startsWith(word)))) ??
+    [];
   if (!found) return false;
   const [west, south, east, north] = found.box;
   map.fitBounds([[south, west], [north, east]], { animate: false });
