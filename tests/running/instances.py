@@ -72,6 +72,11 @@ def fetch(port: int, path: str, data: bytes | None = None) -> str:
         return answer.read().decode()
 
 
+def _take_hangups() -> None:
+    """Also where the tests run under nohup, which lets what it starts ignore SIGHUP."""
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
 class Instance:
     """One ``bin/serve`` without its set-up."""
 
@@ -86,6 +91,7 @@ class Instance:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
+            preexec_fn=_take_hangups,
         )
 
     def get(self, path: str, data: bytes | None = None) -> str:
