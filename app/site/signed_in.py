@@ -92,15 +92,15 @@ def of_account(permission: str) -> Callable[[View], View]:
     """
 
     def enter(person: SignedIn) -> Response | None:
-        if "principal" in g:  # a large form, which was asked for it before it was read
+        if g.get("entered") == permission:  # by a large form, before it was read
             return None
         count_page_request(person.user_id)
         if person.account_id is None:
             return redirect_to("/accounts", "Create an account, or ask for an invitation.")
-        principal = principal_of(person)
+        g.principal = principal = principal_of(person)
         if not principal.may(permission):
             raise Forbidden(_needed_role(person, permission))
-        g.principal = principal
+        g.entered = permission
         return None
 
     def turn_away() -> Response | None:
