@@ -37,10 +37,12 @@ FILES = (
 IMAGES = "leaflet/dist/images"  # leaflet.css and leaflet.js load them from beside the former
 # The icons of the pages, by their names in Lucide. icons.svg has a symbol for each.
 ICONS = (
-    "archive", "archive-restore", "check", "chevron-down", "copy", "download", "file-up",
-    "history", "key-round", "layers", "locate-fixed", "map", "map-pin", "menu", "monitor",
-    "moon", "pencil", "plus", "redo-2", "scissors", "search", "sun", "trash-2", "trees", "undo-2",
-    "upload", "user", "users", "x",
+    "archive", "archive-restore", "app-window", "bot", "check", "chevron-down", "chevron-right",
+    "circle-check", "circle-x", "clock", "copy", "download", "file-up", "gauge", "history",
+    "info", "key-round", "layers", "locate-fixed", "log-out", "mail", "map", "map-pin", "menu",
+    "monitor", "moon", "pause", "pencil", "play", "plus", "redo-2", "refresh-cw", "rotate-ccw",
+    "scissors", "search", "send", "settings", "sun", "trash-2", "trees", "triangle-alert",
+    "undo-2", "upload", "user", "users", "webhook", "x",
 )  # fmt: skip
 SYMBOL = (
     '<symbol id="{}" viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="2" '

@@ -20,7 +20,7 @@ from app.site.pages import PageBlueprint, allow_form_action, page, redirect_to
 from app.site.signed_in import current_person, signed_in, with_person
 from app.values import clock
 
-bp = PageBlueprint("oauth_pages", __name__)
+bp = PageBlueprint("oauth_pages", __name__, section="/applications")
 
 
 @bp.route(service.AUTHORIZE, methods=["GET", "POST"])

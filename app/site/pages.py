@@ -12,7 +12,9 @@ from markupsafe import Markup
 
 from app.auth.memberships import memberships_of
 from app.http.middleware import FORM_ACTION
+from app.policy.permissions import expand, role_permissions
 from app.site import protection, static_files
+from app.site.account_pages import ACCOUNT_PAGES
 from app.values.clock import describe_duration, format_optional_time
 from config import Settings
 
@@ -41,6 +43,8 @@ def init_app(app: Flask, settings: Settings) -> None:
             "section": g.get("section"),
             "theme": theme(),
             "has_third_party": static_files.has_third_party,
+            "account_pages": ACCOUNT_PAGES,
+            "may": _may,
         }
     )
     app.add_template_filter(_format_moment, "moment")
@@ -141,6 +145,12 @@ def _own_accounts() -> list[Any]:
     as the database may be what failed."""
     person = g.get("person")
     return [] if person is None or g.get("is_failure") else memberships_of(person.user_id)
+
+
+def _may(permission: str) -> bool:
+    """Whether the role of the signed-in person in their account includes a permission."""
+    person = g.get("person")
+    return bool(person and person.role) and permission in expand(role_permissions(person.role))
 
 
 def _time_element(value: datetime | str) -> Markup:

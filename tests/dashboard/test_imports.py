@@ -28,10 +28,10 @@ def test_a_file_is_uploaded_compared_applied_and_undone(browser: Browser, client
         ),
     )
     assert "Reading the file" in page.text
-    assert b'hx-trigger="every 2s"' in page.response.data
+    assert b'hx-trigger="live"' in page.response.data
     work(browser)
     page = browser.get(page.path)
-    assert b"every 2s" not in page.response.data
+    assert b'hx-trigger="live"' not in page.response.data
     act(browser, "change", column_name="0", match="name")
     page = browser.get(page.path)
     assert "1 new, 1 changed, 1 rejected" in page.text

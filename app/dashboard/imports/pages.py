@@ -18,6 +18,7 @@ from app.imports import service
 from app.imports.schemas import ImportCreateSchema
 from app.policy.files import FORMATS_IN
 from app.policy.imports import IMPORT_DAYS, WORKING
+from app.site.live import live_part
 from app.site.pages import page
 from app.site.signed_in import is_from_script
 
@@ -141,28 +142,28 @@ def import_page(
     shown = shown_features()
     features, total = service.list_features(principal, import_id, **shown.wanted)
     projects = project_names(principal.account_id, [found["project_id"]])
-    whole = "imports/one.html" if is_from_script() else "imports/import.html"
-    return page(
-        whole,
-        error.status if error else 200,
-        found=found,
-        error=error,
-        can=service.possible(principal, import_id),
-        is_working=found["status"] in WORKING,
-        percent=words.percent(found),
-        why_not=words.why_not(found),
-        shown=shown,
-        features=features,
-        total=total,
-        pages=math.ceil(total / _FEATURES_PER_PAGE),
-        has_lines=words.has_lines(features),
-        reading=choices.reading_of(found),
-        typed=typed or MultiDict(),
-        project=projects.get(found["project_id"]),
-        formats=FORMATS_IN,
-        words=words,
-        tiles=current_app.config["SETTINGS"],
-    )
+    values = {
+        "found": found,
+        "error": error,
+        "can": service.possible(principal, import_id),
+        "is_working": found["status"] in WORKING,
+        "percent": words.percent(found),
+        "why_not": words.why_not(found),
+        "shown": shown,
+        "features": features,
+        "total": total,
+        "pages": math.ceil(total / _FEATURES_PER_PAGE),
+        "has_lines": words.has_lines(features),
+        "reading": choices.reading_of(found),
+        "typed": typed or MultiDict(),
+        "project": projects.get(found["project_id"]),
+        "formats": FORMATS_IN,
+        "words": words,
+        "tiles": current_app.config["SETTINGS"],
+    }
+    if is_from_script():
+        return live_part("imports/one.html", **values)
+    return page("imports/import.html", error.status if error else 200, **values)
 
 
 def _page_number() -> int:

@@ -60,7 +60,8 @@ def make_key(principal: Principal) -> Response:
             permissions=_KEY_PERMISSIONS,
             created_by=principal.user_id,
         )
-    return _welcome(principal, secret=secret, address=absolute_url(""))
+    address = absolute_url("")
+    return _welcome(principal, secret=secret, address=address, curl=_curl(secret, address))
 
 
 @bp.post("/welcome/keys/<key_id>/revoke")
@@ -71,6 +72,12 @@ def revoke_key(principal: Principal, key_id: str) -> Response:
         if not revoke_credential(principal.account_id, "api_key", key_id):
             raise NotFound("This key does not exist, or was revoked before.")
     return redirect_to("/welcome#key", "Key revoked. Whatever uses it has no access anymore.")
+
+
+def _curl(secret: str, address: str) -> str:
+    """A command that lists projects."""
+    path = "/v1/projects?fields=name,area_hectares"
+    return f"curl -H 'Authorization: Bearer {secret}' '{address}{path}'"
 
 
 def _welcome(principal: Principal, **values: Any) -> Response:

@@ -1,18 +1,10 @@
 // The page of an import: its features on a map, which follows the list, and the list the map.
 
 import { createMap, mapButton } from "./map/map.js";
-import { toast } from "./toasts.js";
 
 const { L } = window;
 const STYLE = { weight: 2, fillOpacity: 0.2 };
-const ENDS = {
-  401: "You are signed out. Sign in again to follow this import.",
-  403: "Your role no longer allows you to see this import. Ask an owner or admin of the account.",
-  404: "This import was deleted, or you work in another account now.",
-};
 let view = null; // of the map that the page has now
-let isOver = false; // whether the page is not renewed any more
-let isTold = false; // that it could not be renewed
 
 /** The map of one comparison, with the features that its list shows. */
 class View {
@@ -130,23 +122,5 @@ document.addEventListener("click", (event) => {
   else view.show(number);
   if (matchMedia("(max-width: 60rem)").matches) view.element.scrollIntoView({ block: "nearest" });
 });
-/** Say once that the page could not be renewed. */
-function tell(message) {
-  if (!isTold) toast(message, true);
-  isTold = true;
-}
-
-document.addEventListener("htmx:after:swap", ({ detail }) => {
-  if (detail.ctx?.response?.status < 400) isTold = false;
-  update();
-});
-document.addEventListener("htmx:before:request", (event) => {
-  if (isOver && event.target.id === "import") event.preventDefault();
-});
-document.addEventListener("htmx:response:error", ({ detail }) => {
-  const end = ENDS[detail.ctx.response.status];
-  if (end) [isOver, isTold] = [true, isOver];
-  tell(end ?? "The page could not be renewed. Reload it.");
-});
-document.addEventListener("htmx:error", () => tell("The server cannot be reached. The page is renewed when it can."));
+document.addEventListener("htmx:after:swap", update);
 update();

@@ -1,0 +1,162 @@
+"""Small charts of numbers over time, drawn by the server as SVG: no script, and the same numbers as
+a table for whoever does not see them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final, NamedTuple
+
+WIDTH: Final = 1_000.0  # of the drawing; the page stretches it, and has the texts around it
+HEIGHT: Final = 100.0
+_GAP: Final = 0.25  # of a column's width, between two columns
+_STEPS: Final = (1.0, 2.0, 2.5, 5.0, 10.0)
+
+
+class Series(NamedTuple):
+    """Numbers of one kind, one for each column; None where there is none.
+
+    ``look`` is a class of ``css/chart.css``: ``main``, ``good``, ``bad`` or ``other``.
+    """
+
+    label: str
+    look: str
+    values: Sequence[float | None]
+
+
+class Bar(NamedTuple):
+    """A part of a column."""
+
+    look: str
+    x: float
+    y: float
+    width: float
+    height: float
+
+
+class Column(NamedTuple):
+    """All of one moment: its name, its bars, and what to show when it is pointed at."""
+
+    name: str
+    x: float
+    width: float
+    bars: list[Bar]
+    title: str
+
+
+class Chart(NamedTuple):
+    """A chart as ``chart.html`` shows it.
+
+    ``lines`` has the points of each line, by its look; ``ticks`` are the words of the axis, the
+    largest first; ``rows`` is the table: for each column its name and the words of its numbers.
+    """
+
+    series: Sequence[Series]
+    columns: list[Column]
+    lines: list[tuple[str, list[str]]]
+    ticks: list[str]
+    rows: list[tuple[str, list[str]]]
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no column has a number other than 0."""
+        return not any(value for each in self.series for value in each.values)
+
+
+def stacked_bars(
+    names: Sequence[str], series: Sequence[Series], words: Callable[[float], str]
+) -> Chart:
+    """A column for each name, in which the numbers of all series stand on each other.
+
+    Args:
+        words: a number as people read it, such as ``1,204``.
+    """
+    totals = [sum(each.values[place] or 0.0 for each in series) for place in range(len(names))]
+    top = _round_up(max(totals, default=0.0))
+    columns = _columns(names, series, words)
+    for place, column in enumerate(columns):
+        base = 0.0
+        for each in series:
+            value = each.values[place] or 0.0
+            if value:
+                height = value / top * HEIGHT
+                y = HEIGHT - base / top * HEIGHT - height
+                gap = column.width * _GAP / 2
+                x, width = column.x + gap, column.width - 2 * gap
+                numbers = (round(number, 2) for number in (x, y, width, height))
+                column.bars.append(Bar(each.look, *numbers))
+            base += value
+    return Chart(series, columns, [], _ticks(top, words), _rows(names, series, words))
+
+
+def lines(names: Sequence[str], series: Sequence[Series], words: Callable[[float], str]) -> Chart:
+    """A line for each series; where a number is missing, it is broken."""
+    known = [value for each in series for value in each.values if value is not None]
+    top = _round_up(max(known, default=0.0))
+    columns = _columns(names, series, words)
+    drawn = [(each.look, _pieces(each.values, columns, top)) for each in series]
+    return Chart(series, columns, drawn, _ticks(top, words), _rows(names, series, words))
+
+
+def _columns(
+    names: Sequence[str], series: Sequence[Series], words: Callable[[float], str]
+) -> list[Column]:
+    width = round(WIDTH / max(len(names), 1), 2)
+    titles = (
+        f"{name}: {', '.join(_said(series, place, words))}" for place, name in _numbered(names)
+    )
+    return [
+        Column(name, round(place * width, 2), width, [], title)
+        for (place, name), title in zip(_numbered(names), titles, strict=True)
+    ]
+
+
+def _numbered(names: Sequence[str]) -> list[tuple[int, str]]:
+    return list(enumerate(names))
+
+
+def _said(series: Sequence[Series], place: int, words: Callable[[float], str]) -> list[str]:
+    found = ((each.label, each.values[place]) for each in series)
+    return [f"{label} {words(value)}" for label, value in found if value is not None] or ["none"]
+
+
+def _pieces(values: Sequence[float | None], columns: Sequence[Column], top: float) -> list[str]:
+    """The points of a line, a piece for each run of numbers. A number alone is a short dash."""
+    pieces: list[list[tuple[float, float]]] = [[]]
+    for value, column in zip(values, columns, strict=True):
+        if value is None:
+            pieces.append([])
+        else:
+            y = HEIGHT - value / top * HEIGHT
+            pieces[-1].append((column.x + column.width / 2, y))
+    return [_points(piece, columns[0].width / 4) for piece in pieces if piece]
+
+
+def _points(piece: Sequence[tuple[float, float]], dash: float) -> str:
+    if len(piece) == 1:
+        ((x, y),) = piece
+        piece = [(x - dash, y), (x + dash, y)]
+    return " ".join(f"{x:.1f},{y:.1f}" for x, y in piece)
+
+
+def _rows(
+    names: Sequence[str], series: Sequence[Series], words: Callable[[float], str]
+) -> list[tuple[str, list[str]]]:
+    def said(value: float | None) -> str:
+        return "–" if value is None else words(value)
+
+    return [
+        (name, [said(each.values[place]) for each in series]) for place, name in _numbered(names)
+    ]
+
+
+def _ticks(top: float, words: Callable[[float], str]) -> list[str]:
+    return [words(top), words(top / 2), words(0)]
+
+
+def _round_up(value: float) -> float:
+    """The end of an axis: a round number that is not smaller, at least 2, so that its middle is
+    whole."""
+    if value <= 2:
+        return 2.0
+    power = 10.0 ** (len(str(int(value))) - 1)
+    return next(step * power for step in _STEPS if step * power >= value)
