@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from flask import Flask
 
+from app.credentials.jobs import JOBS as CREDENTIAL_JOBS
 from app.db import engines, migrations, replica
 from app.deliveries.jobs import JOBS as DELIVERY_JOBS
 from app.history.jobs import JOBS as HISTORY_JOBS
@@ -28,8 +29,8 @@ from app.webhooks.jobs import JOBS as WEBHOOK_JOBS
 from config import Settings, load_settings
 
 JOBS = (
-    *DELIVERY_JOBS, *HISTORY_JOBS, *IMPORT_JOBS, *MAIL_JOBS, *MAINTENANCE_JOBS, *OAUTH_JOBS,
-    *USAGE_JOBS, *WEBHOOK_JOBS,
+    *CREDENTIAL_JOBS, *DELIVERY_JOBS, *HISTORY_JOBS, *IMPORT_JOBS, *MAIL_JOBS, *MAINTENANCE_JOBS,
+    *OAUTH_JOBS, *USAGE_JOBS, *WEBHOOK_JOBS,
 )  # fmt: skip
 
 

@@ -113,7 +113,10 @@ _BOUNDS: Final = {
     "IDEMPOTENCY_HOURS": "hours that the response to an `Idempotency-Key` is stored",
     "EVENT_DAYS": "days that an event is kept",
     "LAST_USED_SECONDS": "shortest time between two updates of a credential's last use, in seconds",
-    "PAGE_KEYS": "API keys of an account that are in use, from which on its pages make no more",
+    "PAGE_KEYS": "API keys of an account, or service tokens, that are not over; its pages make no "
+    "more than these",
+    "PROJECTS_OF_CREDENTIAL": "projects that one credential may be limited to",
+    "EXPIRY_MAILED_DAYS": "days before a key expires in which whoever made it gets a mail",
     "ALLOWLIST_ENTRIES": "IP addresses and networks in the allowlist of a service token",
 }
 

@@ -37,7 +37,7 @@ EXCEPTIONS: Final = (
     r" JOIN users ON users\.id = credentials\.created_by WHERE credentials\.token_hash = :\w+",
     # Notes when a credential was used: the one that the statement above has just accepted, by its
     # primary key.
-    r"UPDATE credentials SET last_used_at=:\w+ WHERE credentials\.id = "
+    r"UPDATE credentials SET last_used_at=:\w+, last_used_address=:\w+ WHERE credentials\.id = "
     r"\(SELECT credentials\.id FROM credentials WHERE credentials\.id = :\w+"
     r"(?: FOR UPDATE SKIP LOCKED)?\)",
     # Finds out who is signed in, and their role in the account that they work in: likewise.

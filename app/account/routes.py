@@ -24,10 +24,15 @@ bp = ApiBlueprint(
 )
 
 
-@bp.operation("GET", "", needs=PROFILE, gives=(200, single_of(AccountSchema)))
+@bp.operation(
+    "GET", "", needs=PROFILE, of_some_projects=True, gives=(200, single_of(AccountSchema))
+)
 def read_account(principal: Principal) -> Response:
-    """Read the account."""
-    return envelope.single(service.read_account(principal.account_id))
+    """Read the account.
+
+    For a credential that is limited to some projects, `usage` counts only these.
+    """
+    return envelope.single(service.read_account_for(principal))
 
 
 @bp.operation(

@@ -4,35 +4,28 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from sqlalchemy import bindparam, select
+from sqlalchemy import select
 
+from app.account.record import account_record
+from app.account.record import read_account as read_account
+from app.account.record import read_account_for as read_account_for
 from app.account.validation import check_account
 from app.account.validation import check_plan as check_plan
 from app.api.fixed_fields import check_fixed
 from app.auth.people import EmailTaken, find_person
 from app.auth.principal import Principal
-from app.db.column_types import api_column
 from app.db.extensions import db
-from app.db.queries import CompiledQuery
 from app.http.errors import Conflict, Detail, ValidationFailed
 from app.http.etags import ANY, IfMatch
 from app.limits.plan_file import default_plan
 from app.models import Account, AccountUsage, Membership, User
 from app.policy.bounds import NAME_LENGTH, RESERVED_SLUGS
 from app.security.passwords import hash_password, make_password
-from app.usage.service import check_thresholds, count_member, counters, summary
+from app.usage.service import check_thresholds, count_member
 from app.values import clock
-from app.values.clock import format_optional_time
 from app.values.ids import new_id
 from app.values.strict_json import dumps
 from app.values.text import fold, slugify
-
-_COLUMNS = (
-    Account.id, Account.name, Account.slug, Account.type, Account.plan, Account.created_at,
-)  # fmt: skip
-_ONE = CompiledQuery(
-    select(*map(api_column, _COLUMNS)).where(Account.id == bindparam("account_id"))
-)
 
 
 class NewAccount(NamedTuple):
@@ -41,24 +34,6 @@ class NewAccount(NamedTuple):
     account: Account
     owner: User
     password: str | None
-
-
-def read_account(account_id: str) -> dict[str, Any]:
-    """The record of an account, with its current usage."""
-    return account_record(_ONE.first(account_id=account_id), counters(account_id))
-
-
-def account_record(row: Any, usage: Any) -> dict[str, Any]:
-    """The fields of an account, from rows or objects."""
-    return {
-        "id": row.id,
-        "name": row.name,
-        "slug": row.slug,
-        "type": row.type,
-        "plan": row.plan,
-        "usage": summary(usage),
-        "created_at": format_optional_time(row.created_at),
-    }
 
 
 def rename_account(

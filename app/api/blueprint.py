@@ -23,7 +23,8 @@ from app.api.feature_schemas import geojson_of
 from app.api.idempotency import IdempotentRequest, StillRunning
 from app.api.media_types import PARAMETER
 from app.api.parsing import PARSER, refuse_body, refuse_parameters
-from app.auth.guard import ANY_CREDENTIAL, require
+from app.auth.guard import ANY_CREDENTIAL, require, require_project
+from app.auth.principal import Principal
 from app.db.extensions import db
 from app.db.replica import read_from_replica
 from app.formats.writers.features import FeatureType
@@ -35,6 +36,7 @@ from app.openapi.schemas import example_of
 __all__ = ["ANY_CREDENTIAL", "ApiBlueprint"]
 
 View = Callable[..., Response]
+Admit = Callable[[Mapping[str, str]], Principal]
 Precheck = Callable[..., None]
 Prepare = Callable[..., Any]
 
@@ -64,6 +66,7 @@ class ApiBlueprint(Blueprint):  # type: ignore[misc]
         prepare: Prepare | None = None,
         conflicts: bool = False,
         conditional: bool = False,
+        of_some_projects: bool = False,
         from_replica: bool = False,
         refusals: Mapping[int, str] | None = None,
         features: FeatureType | None = None,
@@ -78,12 +81,14 @@ class ApiBlueprint(Blueprint):  # type: ignore[misc]
             gives: the status of success and the schema of its body.
             takes: the schema of the body; the view gets what it holds after the principal.
             query: the schema of the query string; likewise.
-            precheck: called with the account and the path's ids before anything is parsed; raises
+            precheck: called with the principal and the path's ids before anything is parsed; raises
                 NotFound when what the path names is not there.
             prepare: called like the view, but before the transaction of a change, for what would
                 hold up others in it; the view gets what it returns as ``prepared``.
             conflicts: whether the operation can answer 409.
             conditional: whether it heeds If-Match, which the view gets as ``if_match``.
+            of_some_projects: whether a credential that is limited to some projects may use an
+                operation that is not on one of them; it then gives nothing of others.
             from_replica: whether a replica of the database may be read, where there is one.
             refusals: the components of answers that are refused otherwise than usual, by status.
             features: how a record becomes a Feature, where a client can ask for GeoJSON: with
@@ -106,16 +111,23 @@ class ApiBlueprint(Blueprint):  # type: ignore[misc]
             dict(files or {}),
         )
 
+        def admit(ids: Mapping[str, str]) -> Principal:
+            principal = require(needs)
+            if "project_id" in ids or not of_some_projects:
+                require_project(principal, ids.get("project_id"))
+            return principal
+
         def decorate(view: View) -> View:
             if method == "GET":
                 known = PARAMETER if features else ""
                 read = _with_features(self._with_query(view, query, known), features)
-                run = _read(read, needs, precheck, from_replica)
+                run = _read(read, admit, precheck, from_replica)
             else:
                 change = _committed(_with_if_match(view) if conditional else view)
                 change = change if prepare is None else _prepared(change, prepare)
-                run = _change(self._with_body(change, takes), needs, precheck)
+                run = _change(self._with_body(change, takes), admit, precheck)
             run.permission = needs  # type: ignore[attr-defined]
+            run.of_some_projects = of_some_projects  # type: ignore[attr-defined]
             run.takes_file = is_form(takes)  # type: ignore[attr-defined]
             describe(self, run, contract)
             methods = ["PUT", "PATCH"] if method == "PUT" else [method]
@@ -172,16 +184,16 @@ def _with_features(view: View, features: FeatureType | None) -> View:
     return run
 
 
-def _read(view: View, needs: str, precheck: Precheck | None, from_replica: bool) -> View:
+def _read(view: View, admit: Admit, precheck: Precheck | None, from_replica: bool) -> View:
     """An operation that only reads."""
 
     @wraps(view)
     def run(**ids: str) -> Response:
-        principal = require(needs)
+        principal = admit(ids)
 
         def read() -> Response:
             if precheck is not None:
-                precheck(principal.account_id, **ids)
+                precheck(principal, **ids)
             return view(principal, **ids)
 
         return read_from_replica(read) if from_replica else read()
@@ -189,18 +201,18 @@ def _read(view: View, needs: str, precheck: Precheck | None, from_replica: bool)
     return run
 
 
-def _change(view: View, needs: str, precheck: Precheck | None) -> View:
+def _change(view: View, admit: Admit, precheck: Precheck | None) -> View:
     """An operation that writes: what was answered before is answered again, refusals are kept."""
 
     @wraps(view)
     def run(**ids: str) -> Response:
-        principal = require(needs)
-        g.idempotent = idempotent = idempotency.read_key(principal.account_id)
+        principal = admit(ids)
+        g.idempotent = idempotent = idempotency.read_key(principal)
         if idempotent is not None and (answer := idempotent.stored_response()) is not None:
             return answer
         try:
             if precheck is not None:
-                precheck(principal.account_id, **ids)
+                precheck(principal, **ids)
             return view(principal, **ids)
         except (ApiError, SQLAlchemyError) as error:
             return _refuse(error, idempotent)

@@ -20,6 +20,7 @@ from flask import Response, request
 from sqlalchemy import bindparam, delete, text
 
 from app.api.parsing import whole_body
+from app.auth.principal import Principal
 from app.auth.tenant import columns_of
 from app.db.engines import insert_into
 from app.db.extensions import db
@@ -133,7 +134,7 @@ class IdempotentRequest:
         row.body = seal(body.decode()).encode() if _holds_secret(row.headers) else body
 
 
-def read_key(account_id: str) -> IdempotentRequest | None:
+def read_key(principal: Principal) -> IdempotentRequest | None:
     """The request's key, or None when it carries none, or is a DELETE, whose repeat is 404.
 
     Raises:
@@ -145,10 +146,11 @@ def read_key(account_id: str) -> IdempotentRequest | None:
     if not _PRINTABLE.fullmatch(key):
         message = f"Must be 1 to {IDEMPOTENCY_KEY_LENGTH} printable ASCII characters."
         raise BadRequest(f"The header {HEADER} is not valid.", details=[Detail(HEADER, message)])
-    digest = hashlib.sha256(f"{request.method} {request.full_path}\n".encode())
+    limits = principal.project_ids or ""  # others would see more in the answer
+    digest = hashlib.sha256(f"{request.method} {request.full_path}\n{limits}".encode())
     for part in _content():
         digest.update(part)
-    return IdempotentRequest(account_id, key, digest.hexdigest())
+    return IdempotentRequest(principal.account_id, key, digest.hexdigest())
 
 
 def _content() -> Iterator[bytes]:

@@ -38,6 +38,7 @@ _ONE = f"{_ALL}/<asset_id>"
     "GET",
     "/assets",
     needs="assets:read",
+    of_some_projects=True,
     query=AccountAssetQuerySchema,
     gives=(200, page_of(AssetSchema, some_fields=True)),
     features=ASSETS,
@@ -46,7 +47,7 @@ _ONE = f"{_ALL}/<asset_id>"
 def list_all_assets(principal: Principal, values: dict[str, Any]) -> Response:
     """List the assets of all projects."""
     project_id = values.pop("project_id", None)
-    query = asset_query(**values)
+    query = asset_query(**values, within=principal.project_ids)
     records, total = listing.list_assets(principal.account_id, project_id, query)
     return envelope.page(records, total=total, number=query.page, size=query.per_page)
 

@@ -51,9 +51,9 @@ def read_asset(account_id: str, project_id: str, asset_id: str) -> dict[str, Any
     return row_record(*rows[0])
 
 
-def check_asset(account_id: str, project_id: str, asset_id: str) -> None:
+def check_asset(principal: Principal, project_id: str, asset_id: str) -> None:
     """Raises NotFound when the account has no such project, or the project no such asset."""
-    read_asset(account_id, project_id, asset_id)
+    read_asset(principal.account_id, project_id, asset_id)
 
 
 def create_asset(

@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, Final
 
 from sqlalchemy import func
 
+from app.assets.listing import table_of
+from app.auth.principal import Principal
 from app.auth.tenant import columns_of
 from app.db.queries import CompiledQuery
+from app.listing.statements import limited, limits_of
 from app.models import Asset
 
 MOST_KINDS: Final = 100  # types and statuses are open vocabularies
 
-_BY_KIND = CompiledQuery(
-    columns_of(Asset, Asset.type, Asset.status)
-    .add_columns(func.count().label("assets"))
-    .group_by(Asset.type, Asset.status)
-    .order_by(func.count().desc(), Asset.type, Asset.status)
-)
 
-
-def summarize_assets(account_id: str) -> dict[str, Any]:
+def summarize_assets(principal: Principal) -> dict[str, Any]:
     """How many assets all projects have together, and of each type and status, the most frequent
     first; kinds after the first hundred are counted together as ``others``."""
-    rows = _BY_KIND.all(account_id=account_id)
+    limited_on, limits = limits_of(principal.project_ids)
+    rows = _by_kind(limited_on).all(account_id=principal.account_id, **limits)
     kinds = [
         {"type": row.type, "status": row.status, "assets": row.assets} for row in rows[:MOST_KINDS]
     ]
@@ -32,3 +30,10 @@ def summarize_assets(account_id: str) -> dict[str, Any]:
         "kinds": kinds,
         "others": sum(row.assets for row in rows[MOST_KINDS:]),
     }
+
+
+@cache
+def _by_kind(limited_on: str) -> CompiledQuery:
+    rows = columns_of(Asset, Asset.type, Asset.status).add_columns(func.count().label("assets"))
+    by_kind = limited(rows, table_of(None), limited_on).group_by(Asset.type, Asset.status)
+    return CompiledQuery(by_kind.order_by(func.count().desc(), Asset.type, Asset.status))

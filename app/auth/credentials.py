@@ -7,6 +7,7 @@ revoked key is refused at the next one, whichever process answers.
 from __future__ import annotations
 
 import ipaddress
+from datetime import datetime
 from functools import lru_cache
 from typing import cast
 
@@ -21,6 +22,7 @@ from app.http.errors import Unauthorized
 from app.models import Account, Credential, User
 from app.policy.permissions import expand
 from app.security import tokens
+from app.values import clock
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
@@ -35,7 +37,9 @@ _BY_HASH = CompiledQuery(
         _CREDENTIAL.c.account_id,
         sql_cast(_CREDENTIAL.c.permissions, Text).label("permissions"),
         sql_cast(_CREDENTIAL.c.ip_allowlist, Text).label("ip_allowlist"),
+        sql_cast(_CREDENTIAL.c.project_ids, Text).label("project_ids"),
         _CREDENTIAL.c.created_by,
+        _CREDENTIAL.c.expires_at,
         _CREDENTIAL.c.last_used_at,
         _CREDENTIAL.c.revoked_at,
         _ACCOUNT.c.name.label("account_name"),
@@ -67,7 +71,7 @@ def authenticate(header: str | None, address: str) -> Principal:
             "The token is malformed. Check that it was copied in full.", challenge="invalid_token"
         )
     row = _BY_HASH.first(token_hash=tokens.hash_token(token))
-    if row is None or row.revoked_at is not None:
+    if row is None or row.revoked_at is not None or _is_past(row.expires_at):
         raise Unauthorized("The token is invalid, expired or revoked.", challenge="invalid_token")
     if not _is_allowed(address, row.ip_allowlist):
         raise Unauthorized(
@@ -84,8 +88,14 @@ def authenticate(header: str | None, address: str) -> Principal:
         permissions=permissions,
         user_id=row.created_by,
         user_email=row.email,
+        expires_at=row.expires_at,
         last_used_at=row.last_used_at,
+        project_ids=None if row.project_ids is None else _project_ids(row.project_ids),
     )
+
+
+def _is_past(moment: datetime | None) -> bool:
+    return moment is not None and clock.now() >= moment
 
 
 def _bearer_token(header: str | None) -> str:
@@ -105,6 +115,12 @@ def _permissions(text: str) -> tuple[tuple[str, ...], frozenset[str]]:
     """The permissions of a credential as they were given, and with all that they include."""
     granted = tuple(sorted(orjson.loads(text)))
     return granted, expand(granted)
+
+
+@lru_cache(maxsize=1024)
+def _project_ids(text: str) -> tuple[str, ...]:
+    """The projects that a credential is limited to."""
+    return tuple(orjson.loads(text))
 
 
 @lru_cache(maxsize=1024)

@@ -8,7 +8,7 @@ from app.auth import access_tokens
 from app.auth.credentials import authenticate
 from app.auth.last_use import APPLICATION, CREDENTIAL, MEMBER, record_use
 from app.auth.principal import Principal
-from app.http.errors import Forbidden, Unauthorized
+from app.http.errors import Forbidden, NotFound, Unauthorized
 from app.policy.permissions import SCOPES, expand
 
 ANY_CREDENTIAL = "any"
@@ -72,6 +72,26 @@ def require_permission(principal: Principal, permission: str) -> None:
         raise Forbidden(_lack(principal, permission))
 
 
+def require_project(principal: Principal, project_id: str | None) -> None:
+    """Hold a request against the projects that its credential is limited to, if it is.
+
+    Args:
+        project_id: of the project that it is about; None: it is about the whole account.
+
+    Raises:
+        NotFound: it may not see this project.
+        Forbidden: it may not see the account.
+    """
+    if principal.sees(project_id):
+        return
+    if project_id is not None:
+        raise NotFound("This project does not exist.")
+    raise Forbidden(
+        "This credential is limited to some projects, and this is about the whole account. Use one "
+        "that is not limited."
+    )
+
+
 def _record_use(principal: Principal) -> None:
     ids = {
         "id": principal.credential_id,
@@ -80,7 +100,7 @@ def _record_use(principal: Principal) -> None:
     }
     is_application = principal.kind == "oauth"
     touches = (APPLICATION, MEMBER) if is_application else (CREDENTIAL,)
-    record_use(principal.last_used_at, ids, *touches)
+    record_use(principal.last_used_at, ids, *touches, address=request.remote_addr or "")
 
 
 def _lack(principal: Principal, permission: str) -> str:

@@ -28,16 +28,23 @@ class LastUseTarget(NamedTuple):
     keys: tuple[str, ...]
 
 
-def _target(moment: InstrumentedAttribute[Any], *keys: InstrumentedAttribute[Any]) -> LastUseTarget:
+def _target(
+    moment: InstrumentedAttribute[Any],
+    *keys: InstrumentedAttribute[Any],
+    **others: InstrumentedAttribute[Any],
+) -> LastUseTarget:
+    """``others`` are written besides, by the names of their parameters."""
     own = [key == bindparam(f"own_{key.key}") for key in keys]
     free = select(keys[-1]).where(*own).with_for_update(skip_locked=True).scalar_subquery()
     statement = update(moment.class_).where(*own[:-1], keys[-1] == free)
-    return LastUseTarget(
-        statement.values({moment: bindparam("moment")}), tuple(key.key for key in keys)
-    )
+    values: dict[Any, Any] = {moment: bindparam("moment")}
+    values |= {column: bindparam(name) for name, column in others.items()}
+    return LastUseTarget(statement.values(values), tuple(key.key for key in keys))
 
 
-CREDENTIAL: Final = _target(Credential.last_used_at, Credential.id)
+CREDENTIAL: Final = _target(
+    Credential.last_used_at, Credential.id, address=Credential.last_used_address
+)
 APPLICATION: Final = _target(
     OAuthAuthorization.last_used_at, OAuthAuthorization.account_id, OAuthAuthorization.id
 )
@@ -45,12 +52,18 @@ SESSION: Final = _target(Session.last_used_at, Session.id)
 MEMBER: Final = _target(Membership.last_active_at, Membership.account_id, Membership.user_id)
 
 
-def record_use(noted_at: datetime | None, ids: Mapping[str, str], *touches: LastUseTarget) -> None:
+def record_use(
+    noted_at: datetime | None,
+    ids: Mapping[str, str],
+    *touches: LastUseTarget,
+    address: str = "",
+) -> None:
     """Write that something is used now.
 
     Args:
         noted_at: when this was written last.
         ids: the values of the keys of all ``touches``, by the names of their columns.
+        address: from where it is used.
     """
     now = clock.now()
     if noted_at is not None and now - noted_at < timedelta(seconds=LAST_USED_SECONDS):
@@ -59,7 +72,7 @@ def record_use(noted_at: datetime | None, ids: Mapping[str, str], *touches: Last
         with without_waiting() as connection:
             for touch in touches:
                 own = {f"own_{key}": ids[key] for key in touch.keys}
-                connection.execute(touch.statement, own | {"moment": now})
+                connection.execute(touch.statement, own | {"moment": now, "address": address[:45]})
     except OperationalError as error:
         if error.connection_invalidated:
             raise

@@ -22,6 +22,11 @@ class Principal:
     expires_at: datetime | None = None
     last_used_at: datetime | None = None  # as noted down, up to a minute old
     scopes: frozenset[str] | None = None  # of an OAuth token, whatever the person's role is
+    project_ids: tuple[str, ...] | None = None  # the only projects that it sees; None: all
 
     def may(self, permission: str) -> bool:
         return permission in self.permissions
+
+    def sees(self, project_id: str | None) -> bool:
+        """Whether it is not limited to other projects."""
+        return self.project_ids is None or project_id in self.project_ids

@@ -20,7 +20,14 @@ from app.api.expensive import expensive_work
 from app.auth.principal import Principal
 from app.auth.tenant import columns_among, columns_of
 from app.db.queries import CompiledQuery, engine
-from app.db.search_index import box_values, candidates, fence, is_among_ids, overlaps_box
+from app.db.search_index import (
+    box_values,
+    candidates,
+    fence,
+    id_values,
+    is_among_ids,
+    overlaps_box,
+)
 from app.geometry import Boundary, Bounds
 from app.models import Project
 from app.policy.bounds import (
@@ -69,6 +76,7 @@ class _Target(NamedTuple):
     project_id: str | None  # which does not overlap with itself
     area_m2: int
     bounds: Bounds
+    within: tuple[str, ...] | None  # ids of the only projects that count; None: all
 
 
 class _Candidate(NamedTuple):
@@ -78,16 +86,17 @@ class _Candidate(NamedTuple):
     row: Any
 
 
-def overlaps_of_project(account_id: str, project_id: str) -> Overlaps:
+def overlaps_of_project(principal: Principal, project_id: str) -> Overlaps:
     """The overlaps of a project; none where it has no boundary.
 
     Raises:
         ServiceUnavailable: there is much to compare, and too many others are before this request.
     """
+    account_id, within = principal.account_id, principal.project_ids
     row = _OWN.first(account_id=account_id, project_id=project_id)
     if row is None or row.geometry is None:
         return Overlaps([], True)
-    target = _Target(account_id, project_id, row.area_m2, Bounds(*row[2:]))
+    target = _Target(account_id, project_id, row.area_m2, Bounds(*row[2:]), within)
     found = _candidates(target)
     with _turn(found, len(row.geometry)):
         return _compare(target, stored_shape(row.geometry), found, OVERLAPS_SECONDS)
@@ -103,7 +112,8 @@ def find_overlaps(principal: Principal, values: Mapping[str, Any]) -> Overlaps |
     if boundary is None or not values.get("overlaps"):
         return None
     bounds, area_m2 = boundary.bounds, boundary.area_m2
-    target = _Target(principal.account_id, values.get("project_id"), area_m2, bounds)
+    account_id, within = principal.account_id, principal.project_ids
+    target = _Target(account_id, values.get("project_id"), area_m2, bounds, within)
     found = _candidates(target)
     seconds = max(OVERLAPS_SECONDS - values["seconds"], _LEAST_SECONDS)
     with _turn(found, len(boundary.text)):
@@ -122,7 +132,10 @@ def _candidates(target: _Target) -> list[_Candidate]:
     dialect = engine().dialect.name
     values = box_values(target.bounds, target.account_id, dialect)
     values |= {"account_id": target.account_id, "besides": target.project_id or ""}
-    rows = _by_box(dialect).all(most=OVERLAP_CANDIDATES + 1, **values)
+    if target.within is not None:
+        values["within"] = id_values(target.within, dialect)
+    query = _by_box(dialect, target.within is not None)
+    rows = query.all(most=OVERLAP_CANDIDATES + 1, **values)
     found = [
         _Candidate(min(row.area_m2, _common_box_m2(target.bounds, Bounds(*row[4:]))), row)
         for row in rows
@@ -131,9 +144,10 @@ def _candidates(target: _Target) -> list[_Candidate]:
 
 
 @cache
-def _by_box(dialect: str) -> CompiledQuery:
+def _by_box(dialect: str, is_limited: bool) -> CompiledQuery:
     near = candidates(_TABLE, dialect, "box", "account_id", _SIDES)
-    is_another = and_(_TABLE.c.status != "archived", _TABLE.c.id != bindparam("besides"))
+    limits = [is_among_ids(_TABLE.c.id, dialect, "within")] if is_limited else []
+    is_another = and_(*limits, _TABLE.c.status != "archived", _TABLE.c.id != bindparam("besides"))
     columns = [_TABLE.c[name] for name in ("account_id", *_READ)]
     found = fence(columns, and_(near, overlaps_box(_TABLE, _SIDES), is_another))
     return CompiledQuery(columns_among(found, *_READ).limit(bindparam("most")))

@@ -103,7 +103,7 @@ def list_overlaps(principal: Principal, project_id: str) -> Response:
     Those of the account whose areas overlap by 1 m² or more, archived projects left out; the
     largest overlaps first, at most 100.
     """
-    found = overlaps_of_project(principal.account_id, project_id)
+    found = overlaps_of_project(principal, project_id)
     return envelope.complete_list(found.records, complete=found.is_complete)
 
 
@@ -111,6 +111,7 @@ def list_overlaps(principal: Principal, project_id: str) -> Response:
     "POST",
     "/geometry/validate",
     needs="projects:read",
+    of_some_projects=True,
     prepare=find_overlaps,
     takes=GeometryCheckSchema,
     gives=(200, single_of(GeometryReportSchema, GeometryReportMetaSchema)),

@@ -16,6 +16,7 @@ from marshmallow import fields, validate
 
 from app.api.resource_fields import filter_fields
 from app.assets.service import asset_query, list_assets, read_asset, summarize_assets
+from app.auth.guard import require_project
 from app.auth.principal import Principal
 from app.http.errors import NotFound
 from app.policy import bounds, chat
@@ -141,13 +142,14 @@ def _read(schema: type[ma.Schema], arguments: str) -> Record:
 
 def _list_projects(principal: Principal, **arguments: Any) -> Record:
     """List projects, a page at a time: name, status, hectares, bounding box, start of the text."""
-    query = project_query(**arguments)
+    query = project_query(**arguments, within=principal.project_ids)
     records, total = list_projects(principal.account_id, query, boundaries=False)
     return _page("projects", map(_project_in_list, records), total, query)
 
 
 def _read_project(principal: Principal, project_id: str) -> Record:
     """Read one project with its whole description; of its boundary hectares and bounding box."""
+    require_project(principal, project_id)
     record = summarize_project(principal.account_id, project_id)
     record["description"] = _fitted(record["description"])
     return record
@@ -155,7 +157,7 @@ def _read_project(principal: Principal, project_id: str) -> Record:
 
 def _list_assets(principal: Principal, project_id: str, **arguments: Any) -> Record:
     """List the assets of one project, a page at a time: name, type, status, location."""
-    check_project(principal.account_id, project_id)
+    check_project(principal, project_id)
     query = asset_query(**arguments)
     records, total = list_assets(principal.account_id, project_id, query)
     return _page("assets", map(_asset_in_list, records), total, query)
@@ -163,17 +165,18 @@ def _list_assets(principal: Principal, project_id: str, **arguments: Any) -> Rec
 
 def _read_asset(principal: Principal, project_id: str, asset_id: str) -> Record:
     """Read one asset of a project with all of its metadata."""
+    require_project(principal, project_id)
     return read_asset(principal.account_id, project_id, asset_id)
 
 
 def _summarize_projects(principal: Principal) -> Record:
     """Count all projects and their hectares by status."""
-    return summarize_projects(principal.account_id)
+    return summarize_projects(principal)
 
 
 def _summarize_assets(principal: Principal) -> Record:
     """Count the assets of all projects together, by type and status."""
-    return summarize_assets(principal.account_id)
+    return summarize_assets(principal)
 
 
 def _usage(principal: Principal) -> Record:

@@ -29,7 +29,7 @@ from app.exports.service import Export, export_of, write_export
 from app.formats.writers.formats import READ_TWICE
 from app.http.errors import BadRequest
 from app.policy.files import FORMATS_OUT
-from app.projects.service import check_project, list_projects, project_query
+from app.projects.service import list_projects, project_query, summarize_project
 from app.values.files import new_private_file
 
 _SHOWN: Final = 10  # problems in a message
@@ -104,7 +104,7 @@ def export(
     }
     made = _export(found.id, "assets" if assets or project_id else "projects", given)
     if project_id:
-        check_project(found.id, project_id)
+        summarize_project(found.id, project_id)  # or there is none
     is_file = str(path) != "-"
     if is_file and path.is_dir():
         raise CommandError(f"{path} is a folder; name a file.")

@@ -7,6 +7,7 @@ functions make their commands.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import timedelta
 from typing import Any, Final, NamedTuple
 
 import click
@@ -30,6 +31,7 @@ from app.db.extensions import db
 from app.db.transactions import transaction
 from app.models import Credential
 from app.policy.permissions import PERMISSIONS
+from app.values import clock
 from app.values.ids import is_id
 
 
@@ -47,7 +49,10 @@ KEY: Final = Kind("api_key", "key", "key", "API key", "an")
 SERVICE_TOKEN: Final = Kind("service_token", "service-token", "token", "service token", "a")
 _OTHER: Final = {KEY: SERVICE_TOKEN, SERVICE_TOKEN: KEY}
 
-_COLUMNS = ("id", "name", "permissions", "ends_with", "created_at", "last_used_at", "revoked_at")
+_COLUMNS = (
+    "id", "name", "permissions", "project_ids", "ends_with", "created_at", "expires_at",
+    "last_used_at", "last_used_address", "revoked_at",
+)  # fmt: skip
 _name_option = click.option("--name", required=True, help="What it is for, to tell it from others.")
 _permission_option = click.option(
     "--permission",
@@ -69,26 +74,61 @@ def service_token() -> None:
     """Create, list and revoke service tokens."""
 
 
+_project_option = click.option(
+    "--project",
+    "project_ids",
+    multiple=True,
+    metavar="PROJECT_ID",
+    help="A project that it is limited to; can be repeated. By default, it sees all projects.",
+)
+
+
 @key.command("create")
 @account_option
 @_name_option
 @_permission_option
+@_project_option
+@click.option(
+    "--expires-in-days",
+    "days",
+    type=click.IntRange(1, 36_500),
+    metavar="DAYS",
+    help="After so many days it is rejected. By default, it does not expire.",
+)
 @json_option
 @examples(
     "key create --account green-woods --name laptop --permission admin",
     "key create --account green-woods --name map "
     "--permission projects:read --permission assets:read",
+    "key create --account green-woods --name auditor --permission projects:read "
+    "--project proj_01k9zq3mgse2j7tbyw5c4r8nhd --expires-in-days 90",
 )
 @in_database
-def create_key(account: str, name: str, permissions: Sequence[str], as_json: bool) -> None:
+def create_key(
+    account: str,
+    name: str,
+    permissions: Sequence[str],
+    project_ids: Sequence[str],
+    days: int | None,
+    as_json: bool,
+) -> None:
     """Create an API key and show it once."""
-    _create(KEY, account, name, permissions, (), as_json)
+    _create(
+        KEY,
+        account,
+        as_json,
+        name=name,
+        permissions=permissions,
+        project_ids=project_ids or None,
+        expires_at=None if days is None else clock.now() + timedelta(days=days),
+    )
 
 
 @service_token.command("create")
 @account_option
 @_name_option
 @_permission_option
+@_project_option
 @click.option(
     "--allow",
     "allowlist",
@@ -105,31 +145,32 @@ def create_key(account: str, name: str, permissions: Sequence[str], as_json: boo
 )
 @in_database
 def create_token(
-    account: str, name: str, permissions: Sequence[str], allowlist: Sequence[str], as_json: bool
+    account: str,
+    name: str,
+    permissions: Sequence[str],
+    project_ids: Sequence[str],
+    allowlist: Sequence[str],
+    as_json: bool,
 ) -> None:
     """Create a service token and show it once.
 
     The token does not expire.
     """
-    _create(SERVICE_TOKEN, account, name, permissions, allowlist, as_json)
+    _create(
+        SERVICE_TOKEN,
+        account,
+        as_json,
+        name=name,
+        permissions=permissions,
+        project_ids=project_ids or None,
+        ip_allowlist=allowlist,
+    )
 
 
-def _create(
-    kind: Kind,
-    account: str,
-    name: str,
-    permissions: Sequence[str],
-    allowlist: Sequence[str],
-    as_json: bool,
-) -> None:
+def _create(kind: Kind, account: str, as_json: bool, **values: Any) -> None:
     with transaction():
-        credential, secret = create_credential(
-            find_account(account).id,
-            kind=kind.kind,
-            name=name,
-            permissions=permissions,
-            ip_allowlist=allowlist,
-        )
+        found = find_account(account)
+        credential, secret = create_credential(found.id, kind=kind.kind, **values)
         record = {"id": credential.id, kind.field: secret}
     show_record(record, as_json=as_json)
 

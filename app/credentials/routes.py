@@ -21,7 +21,13 @@ bp = ApiBlueprint("auth", __name__, url_prefix="/v1", description="Your credenti
 me_bp = ApiBlueprint("me", __name__, url_prefix="/v1", description="The caller.")
 
 
-@me_bp.operation("GET", "/me", needs=ANY_CREDENTIAL, gives=(200, single_of(CallerSchema)))
+@me_bp.operation(
+    "GET",
+    "/me",
+    needs=ANY_CREDENTIAL,
+    of_some_projects=True,
+    gives=(200, single_of(CallerSchema)),
+)
 def read_caller(principal: Principal) -> Response:
     """Read the caller's account and person."""
     return envelope.single(service.read_caller(principal))
@@ -31,6 +37,7 @@ def read_caller(principal: Principal) -> Response:
     "GET",
     "/auth/verify",
     needs=ANY_CREDENTIAL,
+    of_some_projects=True,
     gives=(200, VerificationSchema),
     refusals={401: INVALID_CREDENTIAL},
 )

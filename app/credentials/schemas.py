@@ -36,8 +36,8 @@ class CallerAccountSchema(OutputSchema):
 
 
 class CallerSchema(OutputSchema):
-    """Who is calling. For an API key or a service token, everything but
-    `account` is null. OAuth applications see the name and email address only with the scope
+    """Who is calling. For an API key or a service token, `id`, `name`, `email` and `role`
+    are null. OAuth applications see the name and email address only with the scope
     `profile`."""
 
     example: ClassVar = {
@@ -45,6 +45,7 @@ class CallerSchema(OutputSchema):
         "name": "Jo Fields",
         "email": "jo@example.org",
         "role": "editor",
+        "project_ids": None,
         "account": {
             "id": "acct_01k9zq1x5wkcz0e7h3vrm8t2aj",
             "name": "Umpqua Forest Watch",
@@ -56,4 +57,10 @@ class CallerSchema(OutputSchema):
     name = fields.String(required=True, allow_none=True)
     email = fields.String(required=True, allow_none=True)
     role = Choice("Role", tuple(ROLES), required=True, allow_none=True)
+    project_ids = fields.List(
+        fields.String(),
+        required=True,
+        allow_none=True,
+        metadata={"description": "The projects that the credential is limited to; null: all."},
+    )
     account = fields.Nested(CallerAccountSchema, required=True)

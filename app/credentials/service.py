@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
-from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import bindparam, select
@@ -11,17 +9,15 @@ from sqlalchemy import bindparam, select
 from app.auth.access_tokens import PROFILE
 from app.auth.principal import Principal
 from app.auth.tenant import columns_of, rows_of
+from app.credentials.validation import NewCredential
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
-from app.http.errors import Detail, ValidationFailed
+from app.http.errors import ValidationFailed
 from app.models import Account, Credential, Membership, User
-from app.policy.bounds import ALLOWLIST_ENTRIES, NAME_LENGTH
-from app.policy.permissions import PERMISSIONS
 from app.security import tokens
 from app.values import clock
 from app.values.clock import format_optional_time
 from app.values.ids import new_id
-from app.values.text import unstorable
 
 _OF_KIND = CompiledQuery(
     columns_of(
@@ -30,11 +26,14 @@ _OF_KIND = CompiledQuery(
         Credential.account_id,
         Credential.name,
         Credential.permissions,
+        Credential.project_ids,
         Credential.ip_allowlist,
         Credential.token_end,
         Credential.created_by,
         Credential.created_at,
+        Credential.expires_at,
         Credential.last_used_at,
+        Credential.last_used_address,
         Credential.revoked_at,
     )
     .where(Credential.kind == bindparam("kind"))
@@ -48,45 +47,39 @@ _PERSON = CompiledQuery(
         Membership.user_id == bindparam("user_id"), User.id == Membership.user_id
     )
 )
-_MAPPED_IPV4 = ipaddress.IPv6Network("::ffff:0:0/96")
 _PREFIXES = {"api_key": tokens.API_KEY, "service_token": tokens.SERVICE_TOKEN}
 
 
 def create_credential(
-    account_id: str,
-    *,
-    kind: str,
-    name: str,
-    permissions: Sequence[str],
-    ip_allowlist: Sequence[str] = (),
-    created_by: str | None = None,
+    account_id: str, *, created_by: str | None = None, **values: Any
 ) -> tuple[Credential, str]:
     """Create an API key or service token. Returns it and its secret, of which only the hash is
     stored.
 
     Args:
-        kind: ``api_key`` or ``service_token``.
-        ip_allowlist: addresses and networks that it may be used from; empty for anywhere.
         created_by: the id of the creating member; by default the longest-standing owner.
+        values: of ``NewCredential``.
 
     Raises:
         ValidationFailed: names each invalid argument.
     """
-    details = list(_problems(account_id, name, permissions, ip_allowlist))
-    if details:
+    new = NewCredential(**values)
+    if details := list(new.problems(account_id)):
         raise ValidationFailed(details=details)
-    secret = tokens.new_token(_PREFIXES[kind])
+    secret = tokens.new_token(_PREFIXES[new.kind])
     credential = Credential(
-        id=new_id(kind),
+        id=new_id(new.kind),
         account_id=account_id,
-        kind=kind,
-        name=name.strip(),
-        permissions=sorted(set(permissions)),
-        ip_allowlist=list(ip_allowlist) or None,
+        kind=new.kind,
+        name=new.name.strip(),
+        permissions=sorted(set(new.permissions)),
+        project_ids=None if new.project_ids is None else sorted(set(new.project_ids)),
+        ip_allowlist=list(new.ip_allowlist) or None,
         token_hash=tokens.hash_token(secret),
         token_end=secret[-4:],
         created_by=_creator(account_id, created_by),
         created_at=clock.now(),
+        expires_at=new.expires_at,
     )
     db.session.add(credential)
     return credential, secret
@@ -103,6 +96,7 @@ def read_caller(principal: Principal) -> dict[str, Any]:
             person |= {"name": row.name, "email": row.email}
     return {
         **person,
+        "project_ids": None if principal.project_ids is None else list(principal.project_ids),
         "account": {"id": principal.account_id, "name": account.name, "slug": account.slug},
     }
 
@@ -135,46 +129,16 @@ def credential_record(credential: Any) -> dict[str, Any]:
         "account_id": credential.account_id,
         "name": credential.name,
         "permissions": credential.permissions,
+        "project_ids": credential.project_ids,
         "ip_allowlist": credential.ip_allowlist,
         "ends_with": credential.token_end,
         "created_by": credential.created_by,
         "created_at": format_optional_time(credential.created_at),
+        "expires_at": format_optional_time(credential.expires_at),
         "last_used_at": format_optional_time(credential.last_used_at),
+        "last_used_address": credential.last_used_address,
         "revoked_at": format_optional_time(credential.revoked_at),
     }
-
-
-def _problems(
-    account_id: str, name: str, permissions: Sequence[str], allowlist: Sequence[str]
-) -> list[Detail]:
-    details = []
-    if db.session.get(Account, account_id) is None:
-        details.append(Detail("account", "This account does not exist."))
-    if not 1 <= len(name.strip()) <= NAME_LENGTH:
-        details.append(Detail("name", f"Must have 1 to {NAME_LENGTH} characters."))
-    if problem := unstorable(name):
-        details.append(Detail("name", problem))
-    unknown = [item for item in permissions if item not in PERMISSIONS]
-    if unknown or not permissions:
-        known = ", ".join(PERMISSIONS)
-        details.append(Detail("permissions", f"Must be one or more of {known}."))
-    if len(allowlist) > ALLOWLIST_ENTRIES:
-        details.append(Detail("ip_allowlist", f"Must have at most {ALLOWLIST_ENTRIES} entries."))
-    details += [
-        Detail("ip_allowlist", f"{entry!r} is not an IP address or a network such as 10.0.0.0/8.")
-        for entry in allowlist
-        if not _is_network(entry)
-    ]
-    return details
-
-
-def _is_network(text: str) -> bool:
-    """Whether this is a valid network. IPv4-mapped IPv6 is not: it would never match a client."""
-    try:
-        network = ipaddress.ip_network(text)
-    except ValueError:
-        return False
-    return not (isinstance(network, ipaddress.IPv6Network) and network.subnet_of(_MAPPED_IPV4))
 
 
 def _creator(account_id: str, user_id: str | None) -> str:

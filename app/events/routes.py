@@ -46,7 +46,13 @@ def read_event(principal: Principal, event_id: str) -> Response:
     return envelope.single(service.read_event(principal.account_id, event_id))
 
 
-@bp.operation("GET", "/event-types", needs=ANY_CREDENTIAL, gives=(200, whole_of(EventTypeSchema)))
+@bp.operation(
+    "GET",
+    "/event-types",
+    needs=ANY_CREDENTIAL,
+    of_some_projects=True,
+    gives=(200, whole_of(EventTypeSchema)),
+)
 def list_event_types(_: Principal) -> Response:
     """List event types.
 

@@ -37,6 +37,7 @@ def _files(kind: str) -> dict[str, str]:
     "GET",
     "/exports/projects",
     needs="projects:read",
+    of_some_projects=True,
     query=ProjectExportQuerySchema,
     gives=(200, None),
     files=_files("projects"),
@@ -47,6 +48,7 @@ def export_projects(principal: Principal, values: dict[str, Any]) -> Response:
     The oldest comes first. A response that ends too early is a failed one, and its file is
     incomplete. If another export is running, the response is 503.
     """
+    values["within"] = principal.project_ids
     return file_response(export_of("projects", principal.account_id, values))
 
 
@@ -54,6 +56,7 @@ def export_projects(principal: Principal, values: dict[str, Any]) -> Response:
     "GET",
     "/exports/assets",
     needs="assets:read",
+    of_some_projects=True,
     query=AssetExportQuerySchema,
     gives=(200, None),
     files=_files("assets"),
@@ -64,4 +67,5 @@ def export_assets(principal: Principal, values: dict[str, Any]) -> Response:
     The oldest comes first. A response that ends too early is a failed one, and its file is
     incomplete. If another export is running, the response is 503.
     """
+    values["within"] = principal.project_ids
     return file_response(export_of("assets", principal.account_id, values))

@@ -38,7 +38,8 @@ class Export(NamedTuple):
     Args:
         kind: one of ``KINDS``.
         format: one of the kind's ``FORMATS``.
-        filters: of the list, as its schema loads them; for assets ``project_id`` besides.
+        filters: of the list, as its schema loads them; for assets ``project_id`` besides, and
+            ``within``: the ids of the projects that it is limited to.
     """
 
     kind: str

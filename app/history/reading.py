@@ -7,6 +7,7 @@ from typing import Any, Final, NamedTuple
 
 from sqlalchemy import bindparam, func
 
+from app.auth.principal import Principal
 from app.auth.tenant import columns_of
 from app.db.queries import CompiledQuery, engine
 from app.history.matching import Kept, is_entry_of
@@ -73,9 +74,9 @@ def read_entry(account_id: str, project_id: str, boundary_id: str) -> dict[str, 
     return entry.record | {"geometry": None if entry.text is None else Fragment(entry.text)}
 
 
-def check_entry(account_id: str, project_id: str, boundary_id: str) -> None:
+def check_entry(principal: Principal, project_id: str, boundary_id: str) -> None:
     """Raises NotFound when the project has no such boundary."""
-    if _find(_EXISTS, account_id, project_id, boundary_id) is None:
+    if _find(_EXISTS, principal.account_id, project_id, boundary_id) is None:
         raise _not_found()
 
 

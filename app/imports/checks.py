@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from app.auth.guard import require_permission
+from app.auth.guard import require_permission, require_project
 from app.auth.principal import Principal
 from app.features.service import mapped_fields
 from app.http.errors import Detail, NotFound, ValidationFailed
@@ -23,6 +23,8 @@ def check_new_import(
 ) -> None:
     """Raises what ``create_import`` would."""
     require_permission(principal, required_permission(kind))
+    if kind == "projects":
+        require_project(principal, None)
     _check_project(principal, kind, project_id)
     check_choices(kind, choices)
     check_unfinished(principal.account_id)
@@ -38,7 +40,7 @@ def _check_project(principal: Principal, kind: str, project_id: str | None) -> N
         message = "Assets need the id of the project that they are imported into."
         raise ValidationFailed(details=[Detail("project_id", message)])
     try:
-        check_project(principal.account_id, project_id)
+        check_project(principal, project_id)
     except NotFound:
         message = "The account has no such project."
         raise ValidationFailed(details=[Detail("project_id", message)]) from None

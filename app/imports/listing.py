@@ -10,7 +10,8 @@ from sqlalchemy import and_, bindparam, func, or_
 
 from app.auth.principal import Principal
 from app.auth.tenant import columns_of
-from app.db.queries import CompiledQuery
+from app.db.queries import CompiledQuery, engine
+from app.db.search_index import id_values, is_among_ids
 from app.http.errors import Conflict
 from app.imports.record import (
     COLUMNS,
@@ -49,16 +50,25 @@ def read_import(principal: Principal, import_id: str) -> dict[str, Any]:
     write."""
     known = is_id("import", import_id)
     row = _ONE.first(account_id=principal.account_id, import_id=import_id) if known else None
-    if row is None or not principal.may(f"{row.kind}:write"):
+    if row is None or not may_see(principal, row) or not principal.may(f"{row.kind}:write"):
         raise not_found()
     return import_record(row)
 
 
-def check_import(account_id: str, import_id: str) -> None:
-    """Raises NotFound when the account has no such import."""
+def check_import(principal: Principal, import_id: str) -> None:
+    """Raises NotFound when there is no such import for the principal."""
     known = is_id("import", import_id)
-    if not known or _ONE.first(account_id=account_id, import_id=import_id) is None:
+    row = _ONE.first(account_id=principal.account_id, import_id=import_id) if known else None
+    if row is None or not may_see(principal, row):
         raise not_found()
+
+
+def may_see(principal: Principal, row: Any) -> bool:
+    """Whether the principal may see an import: one that is limited to some projects sees those of
+    their assets."""
+    return principal.project_ids is None or (
+        row.kind == "assets" and principal.sees(row.project_id)
+    )
 
 
 def list_imports(
@@ -70,11 +80,16 @@ def list_imports(
     status: str | None = None,
 ) -> tuple[list[dict[str, Any]], int]:
     """The imports of one page, the newest first, and how many there are on all pages."""
+    within, dialect = principal.project_ids, engine().dialect.name
     kinds = [each for each in KINDS if kind in (None, each) and principal.may(f"{each}:write")]
+    if within is not None:
+        kinds = [each for each in kinds if each == "assets"]
     if not kinds:
         return [], 0
     values = {"account_id": principal.account_id, "kind": kinds[0], "status": status}
-    filters = len(kinds) == 1, status is not None
+    if within is not None:
+        values["within"] = id_values(within, dialect)
+    filters = len(kinds) == 1, status is not None, "" if within is None else dialect
     total = int(_count(*filters).scalar(**values))
     rows = _page(*filters).all(**values, size=per_page, skipped=(page - 1) * per_page)
     return [import_summary(row) for row in rows], total
@@ -123,19 +138,22 @@ def check_unfinished(account_id: str, *, new: int = 1) -> None:
 
 
 @cache
-def _count(of_kind: bool, of_status: bool) -> CompiledQuery:
+def _count(of_kind: bool, of_status: bool, limited_on: str) -> CompiledQuery:
     found = columns_of(Import).add_columns(func.count().label("number"))
-    return CompiledQuery(_filtered(found, of_kind, of_status))
+    return CompiledQuery(_filtered(found, of_kind, of_status, limited_on))
 
 
 @cache
-def _page(of_kind: bool, of_status: bool) -> CompiledQuery:
-    rows = _filtered(_LISTED, of_kind, of_status)
+def _page(of_kind: bool, of_status: bool, limited_on: str) -> CompiledQuery:
+    rows = _filtered(_LISTED, of_kind, of_status, limited_on)
     rows = rows.order_by(Import.created_at.desc(), Import.id.desc())
     return CompiledQuery(rows.limit(bindparam("size")).offset(bindparam("skipped")))
 
 
-def _filtered(rows: Any, of_kind: bool, of_status: bool) -> Any:
+def _filtered(rows: Any, of_kind: bool, of_status: bool, limited_on: str) -> Any:
+    """``limited_on``: the dialect, where only imports into some projects count."""
+    if limited_on:
+        rows = rows.where(is_among_ids(Import.project_id.expression, limited_on, "within"))
     if of_kind:
         rows = rows.where(Import.kind == bindparam("kind"))
     return rows.where(Import.status == bindparam("status")) if of_status else rows

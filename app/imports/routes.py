@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Final
 
 from flask import Response
@@ -31,17 +32,18 @@ bp = ApiBlueprint(
     description="Files whose features become projects or assets.",
 )
 _ONE: Final = "/<import_id>"
-_NEEDS: Final = f"projects:write{OR}assets:write"
+_operation: Final = partial(
+    bp.operation, needs=f"projects:write{OR}assets:write", of_some_projects=True
+)
 _IMPORT: Final = single_of(ImportSchema)
 _PAGE: Final = page_of(ImportSummarySchema)
 
 
 def _on_one(method: str, action: str = "", **contract: Any) -> Callable[[View], View]:
     """A change of one import."""
-    return bp.operation(
+    return _operation(
         method,
         f"{_ONE}{action}",
-        needs=_NEEDS,
         precheck=service.check_import,
         conflicts=True,
         **contract,
@@ -62,17 +64,16 @@ def _accepted(found: Import) -> Response:
     return envelope.single(import_record(found), status=202, location=location)
 
 
-@bp.operation("GET", "", needs=_NEEDS, query=ImportQuerySchema, gives=(200, _PAGE))
+@_operation("GET", "", query=ImportQuerySchema, gives=(200, _PAGE))
 def list_imports(principal: Principal, values: dict[str, Any]) -> Response:
     """List imports, the newest first."""
     records, total = service.list_imports(principal, **values)
     return envelope.page(records, total=total, number=values["page"], size=values["per_page"])
 
 
-@bp.operation(
+@_operation(
     "POST",
     "",
-    needs=_NEEDS,
     takes=ImportCreateSchema,
     prepare=_store_file,
     gives=(202, _IMPORT),
@@ -90,7 +91,7 @@ def create_import(
     return _accepted(service.create_import(principal, **values, **prepared))
 
 
-@bp.operation("GET", _ONE, needs=_NEEDS, gives=(200, _IMPORT))
+@_operation("GET", _ONE, gives=(200, _IMPORT))
 def read_import(principal: Principal, import_id: str) -> Response:
     """Read an import."""
     return envelope.single(service.read_import(principal, import_id))
@@ -105,10 +106,9 @@ def update_import(principal: Principal, values: dict[str, Any], import_id: str) 
     return envelope.single(import_record(service.change_import(principal, import_id, values)))
 
 
-@bp.operation(
+@_operation(
     "GET",
     f"{_ONE}/features",
-    needs=_NEEDS,
     precheck=service.check_import,
     query=ImportFeatureQuerySchema,
     gives=(200, page_of(ImportFeatureSchema)),

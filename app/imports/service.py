@@ -15,7 +15,7 @@ from app.imports.checks import check_new_import as check_new_import
 from app.imports.feature_rows import count_states, delete_features
 from app.imports.leases import NEW_WORK
 from app.imports.listing import check_import as check_import
-from app.imports.listing import check_unfinished
+from app.imports.listing import check_unfinished, may_see
 from app.imports.listing import count_unfinished as count_unfinished
 from app.imports.listing import list_features as list_features  # these for other packages
 from app.imports.listing import list_imports as list_imports
@@ -169,7 +169,7 @@ def lock_import(principal: Principal, import_id: str) -> Import:
     """The import, locked until the end of the transaction. Raises NotFound, Forbidden."""
     known = is_id("import", import_id)
     found = find_locked(principal.account_id, Import, import_id) if known else None
-    if found is None:
+    if found is None or not may_see(principal, found):
         raise not_found()
     require_permission(principal, required_permission(found.kind))
     return found

@@ -1,7 +1,8 @@
-"""The box around all rows of an account, and the times between which they changed last."""
+"""The box around the rows of an account, and the times between which they changed last."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -12,6 +13,7 @@ from app.db.column_types import RawTimestamp
 from app.db.queries import CompiledQuery
 from app.geometry import Bounds, wrapped
 from app.listing.query import SearchedTable
+from app.listing.statements import limited, limits_of
 
 
 class Extent(NamedTuple):
@@ -21,25 +23,26 @@ class Extent(NamedTuple):
     times: tuple[str, str] | None
 
 
-def read_extent(table: SearchedTable, account_id: str) -> Extent:
-    """The extent of an account's rows. Boxes across the antimeridian make it the whole circle."""
-    west, south, east, north, first, last = _query(table).tuples(account_id=account_id)[0]
+def read_extent(
+    table: SearchedTable, account_id: str, within: Sequence[str] | None = None
+) -> Extent:
+    """The extent of an account's rows, or of those in some projects. Boxes across the antimeridian
+    make it the whole circle."""
+    limited_on, limits = limits_of(within)
+    rows = _query(table, limited_on).tuples(account_id=account_id, **limits)
+    west, south, east, north, first, last = rows[0]
     bounds = None if west is None else wrapped(Bounds(west, south, east, north))
     return Extent(bounds, None if first is None else (first, last))
 
 
 @cache
-def _query(table: SearchedTable) -> CompiledQuery:
+def _query(table: SearchedTable, limited_on: str) -> CompiledQuery:
     columns = table.table.c
     west, south, east, north = (columns[side] for side in table.sides)
     bounds = (func.min(west), func.min(south), func.max(east), func.max(north))
     times = (func.min(columns.updated_at), func.max(columns.updated_at))
-    return CompiledQuery(
-        columns_of(table.model).add_columns(
-            *(bound.label(name) for name, bound in zip("wsen", bounds, strict=True)),
-            *(
-                RawTimestamp(t).label(name)
-                for name, t in zip(("first", "last"), times, strict=True)
-            ),
-        )
+    found = columns_of(table.model).add_columns(
+        *(bound.label(name) for name, bound in zip("wsen", bounds, strict=True)),
+        *(RawTimestamp(t).label(name) for name, t in zip(("first", "last"), times, strict=True)),
     )
+    return CompiledQuery(limited(found, table, limited_on))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple, cast
 
-from sqlalchemy import Table
+from sqlalchemy import ColumnElement, Table
 from sqlalchemy.orm import InstrumentedAttribute
 
 from app.db.column_types import Base
@@ -32,6 +32,7 @@ class ListQuery(NamedTuple):
     search: str | None = None
     bbox: Bounds | None = None
     ids: tuple[str, ...] = ()  # empty: any
+    within: tuple[str, ...] | None = None  # ids of the projects that rows belong to; None: any
     updated_since: datetime | None = None
     sort: str = "created_at"
     order: str | None = None  # None: newest first, and else ascending
@@ -50,6 +51,7 @@ class Filters(NamedTuple):
     search: bool = False
     bbox: bool = False
     ids: bool = False
+    within: bool = False
     updated_since: bool = False
     driving_index: DrivingIndex = "owner"
 
@@ -79,6 +81,11 @@ class SearchedTable:
     def table(self) -> Table:
         return cast("Table", self.model.__table__)
 
+    @property
+    def project(self) -> ColumnElement[Any]:
+        """The column with the id of a row's project."""
+        return self.table.c["id" if self.table.name == "projects" else "project_id"]
+
     def key(self, dialect: str) -> InstrumentedAttribute[Any]:
         """What a page's rows are looked up by: the cheapest of the unique columns."""
         return self.attribute("row" if dialect == "sqlite" else "id")
@@ -104,7 +111,7 @@ def filters_of(table: SearchedTable, query: ListQuery) -> Filters:
     """The filters of a query, and the index that finds the fewest rows for them."""
     unique = {field.stored_as for field in table.fields if field.unique}
     driving = driving_index(query.search, query.bbox)
-    if query.ids:
+    if query.ids or query.within is not None:
         driving = "ids"
     elif unique & query.equal.keys():
         driving = "key"
@@ -116,6 +123,7 @@ def filters_of(table: SearchedTable, query: ListQuery) -> Filters:
         bool(query.search),
         bool(query.bbox),
         bool(query.ids),
+        query.within is not None,
         query.updated_since is not None,
         driving,
     )
@@ -132,6 +140,8 @@ def parameters(
         values |= box_values(query.bbox, owner_id, dialect)
     if query.ids:
         values["ids"] = id_values(query.ids, dialect)
+    if query.within is not None:
+        values["within"] = id_values(query.within, dialect)
     if query.updated_since:
         values["updated_since"] = query.updated_since
     return values

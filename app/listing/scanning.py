@@ -22,7 +22,7 @@ from app.db.column_types import api_column
 from app.db.queries import CompiledQuery
 from app.db.search_index import fence, is_among_ids, page_of
 from app.listing.query import Filters, ListQuery, SearchedTable, filters_of, parameters
-from app.listing.statements import equal_to, exact_conditions
+from app.listing.statements import equal_to, exact_conditions, is_within_projects
 from app.policy.files import EXPORT_KEYS, EXPORT_ROWS, EXPORT_ROWS_BYTES
 from app.values.strict_json import dumps
 
@@ -120,12 +120,14 @@ def _keys(
     created_at = type_coerce(columns.created_at, _AS_STORED)
     bytes_of = literal_column("0") if size is None else size.expression
     shown = [created_at.label("created_at"), columns.id, bytes_of.label("bytes")]
-    tests = exact_conditions(table, filters._replace(ids=False))
+    tests = exact_conditions(table, filters._replace(ids=False, within=False))
     matches = and_(*tests) if tests else literal_column("1")
     keys = columns_of(table.model).add_columns(*shown, matches.label("matches"))
     keys = keys.where(*equal_to(table, columns, filters))
     if filters.ids:
         keys = keys.where(is_among_ids(columns.id, filters.dialect))
+    if filters.within:
+        keys = keys.where(is_within_projects(table, filters.dialect))
     if not is_first:
         after = tuple_(bindparam("after_time", type_=_AS_STORED), bindparam("after_id"))
         keys = keys.where(tuple_(created_at, columns.id) > after)

@@ -49,6 +49,7 @@ class Selection(NamedTuple):
         after: the cursor of the page before.
         limit: rows of a page.
         most_bytes: likewise bytes; the first row may have more.
+        within: ids of the projects that rows belong to; None: any.
     """
 
     condition: Node | None = None
@@ -56,6 +57,7 @@ class Selection(NamedTuple):
     after: str | None = None
     limit: int = 1
     most_bytes: int = EXPENSIVE_PAGE_BYTES
+    within: tuple[str, ...] | None = None
 
 
 class SelectedPage(NamedTuple):
@@ -90,7 +92,10 @@ class _Reader:
         self._source, self._account_id, self._selection = source, account_id, selection
         self._dialect = engine().dialect.name
         box = None if selection.box is None else Intersects(GEOMETRY, selection.box)
-        self._node = both(box, selection.condition)
+        within = (
+            None if selection.within is None else In(source.table.project.name, selection.within)
+        )
+        self._node = both(box, within, selection.condition)
         self._after = _read_cursor(selection.after, self._dialect) if selection.after else None
         self._last: Row | None = None
 

@@ -18,13 +18,14 @@ from sqlalchemy.orm import InstrumentedAttribute
 from app.auth.tenant import columns_among, columns_of
 from app.db.column_types import Timestamp, api_column
 from app.db.paging import Span, span
-from app.db.queries import CompiledQuery
+from app.db.queries import CompiledQuery, engine
 from app.db.search_index import (
     among,
     as_stored,
     candidates,
     exact_tests,
     fence,
+    id_values,
     is_among_ids,
     page_of,
 )
@@ -146,6 +147,31 @@ def page_statement(
     return CompiledQuery(page.order_by(*sorted_by(table, rows.c, sort, descending=descending)))
 
 
+def limits_of(within: Sequence[str] | None) -> tuple[str, dict[str, Any]]:
+    """For a statement that ``limited`` has been given: where it runs, or nothing if all rows count,
+    and the parameter that it has then.
+
+    Args:
+        within: ids of the projects whose rows count; None: all.
+    """
+    dialect = engine().dialect.name
+    return ("", {}) if within is None else (dialect, {"within": id_values(within, dialect)})
+
+
+def limited(rows: Select[Any], table: SearchedTable, limited_on: str) -> Select[Any]:
+    """The rows of some projects.
+
+    Args:
+        limited_on: the dialect; empty: the rows of all projects.
+    """
+    return rows.where(is_within_projects(table, limited_on)) if limited_on else rows
+
+
+def is_within_projects(table: SearchedTable, dialect: str) -> ColumnElement[bool]:
+    """Whether a row belongs to one of the projects that a list is limited to."""
+    return is_among_ids(table.project, dialect, "within")
+
+
 def sorted_by(table: SearchedTable, columns: Any, sort: str, *, descending: bool) -> list[Any]:
     """By a column and then by id. Rows without a value count as the smallest.
 
@@ -166,12 +192,14 @@ def equal_to(table: SearchedTable, columns: Any, filters: Filters) -> list[Colum
 
 
 def exact_conditions(table: SearchedTable, filters: Filters) -> list[ColumnElement[bool]]:
-    """What is tested of each row that an index returns: text, box, ids, time of change."""
+    """What is tested of each row that an index returns: text, box, ids, project, time of change."""
     wanted = {"search": filters.search, "bbox": filters.bbox}
     tests = exact_tests(table.table, filters.dialect, table.sides, **wanted)
     columns = table.table.c
     if filters.ids:
         tests.append(is_among_ids(columns.id, filters.dialect))
+    if filters.within:
+        tests.append(is_within_projects(table, filters.dialect))
     if filters.updated_since:
         tests.append(columns.updated_at >= bindparam("updated_since", type_=Timestamp()))
     return tests

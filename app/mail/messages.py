@@ -33,12 +33,13 @@ SUBJECTS: Final = {
     "reset_password": "Set a new password for {instance}",
     "verify_email": "Confirm your email address for {instance}",
     "invitation": "{inviter_name} invites you to {account_name} on {instance}",
+    "key_expiring": "An API key that you made expires soon on {instance}",
     "password_changed": "Your password for {instance} was changed",
     "webhook_failing": "A webhook of your account is failing on {instance}",
     "webhook_disabled": "A webhook of your account was disabled on {instance}",
     "test": "Test email from {instance}",
 }
-_NAMES: Final = ("name", "account_name", "inviter_name")
+_NAMES: Final = ("name", "account_name", "inviter_name", "key_name")
 _JOINERS: Final = "\u200c\u200d"  # format characters needed by words and emoji
 _BROKEN_UP: Final = (("://", ": //"), ("\\\\", "\\ \\"), ("=?", "= ?"))
 _DOTS: Final = r"[.\u3002\uff0e\uff61]"  # RFC 3490, section 3.1

@@ -41,11 +41,12 @@ _NAMES: Final = tuple(column.key for column in _SHOWN)
 
 
 class Wanted(NamedTuple):
-    """Which projects a map is of. None: everywhere, of any status, with any text."""
+    """Which projects a map is of. None: everywhere, of any status, with any text, all of them."""
 
-    box: Bounds | None = None
+    bbox: Bounds | None = None
     status: str | None = None
     search: str | None = None
+    within: tuple[str, ...] | None = None
 
 
 class Largest(NamedTuple):
@@ -58,18 +59,18 @@ class Largest(NamedTuple):
 
 def find_largest(account_id: str, wanted: Wanted) -> Largest:
     """The MAP_FEATURES largest of the projects that are wanted and have a boundary."""
-    if wanted.search:
-        return _find_by_text(account_id, wanted)
+    if wanted.search or wanted.within is not None:
+        return _find_in_list(account_id, wanted)
     dialect = engine().dialect.name
     values: dict[str, Any] = {"account_id": account_id, "most": MAP_FEATURES}
     values |= {"size": MAP_SEARCHED, "skipped": 0}
     if wanted.status:
         values["status"] = wanted.status
     has_status = bool(wanted.status)
-    if wanted.box is None or wanted.box == _WORLD:
+    if wanted.bbox is None or wanted.bbox == _WORLD:
         rows = _in_order(dialect, has_status, has_box=False).all(**values | {"size": MAP_FEATURES})
         return Largest(rows, _total(account_id, wanted.status, values))
-    values |= box_values(wanted.box, account_id, dialect)
+    values |= box_values(wanted.bbox, account_id, dialect)
     near = _count_near(dialect).scalar(**values | {"most": MAP_NEAR + 1})
     if near > MAP_NEAR:
         rows = _in_order(dialect, has_status, has_box=True).all(**values)
@@ -78,13 +79,13 @@ def find_largest(account_id: str, wanted: Wanted) -> Largest:
     return Largest(rows, rows[0].matched if rows else 0)
 
 
-def _find_by_text(account_id: str, wanted: Wanted) -> Largest:
-    """Likewise of the projects that a list finds with this text."""
+def _find_in_list(account_id: str, wanted: Wanted) -> Largest:
+    """Likewise of the projects that a list finds, with this text or among these."""
     equal = {"status": wanted.status} if wanted.status else {}
-    query = ListQuery(search=wanted.search, bbox=wanted.box, equal=equal)
+    query = ListQuery(search=wanted.search, bbox=wanted.bbox, equal=equal, within=wanted.within)
     filters = filters_of(_TABLE, query)
     values = parameters(_TABLE, account_id, account_id, query, filters.dialect)
-    rows = _by_text(filters).all(**values, size=MAP_FEATURES, skipped=0)
+    rows = _found(filters).all(**values, size=MAP_FEATURES, skipped=0)
     drawn = [row for row in rows if row.area_m2 is not None]
     if len(rows) < MAP_FEATURES:
         return Largest(drawn, len(drawn))
@@ -92,8 +93,8 @@ def _find_by_text(account_id: str, wanted: Wanted) -> Largest:
 
 
 @cache
-def _by_text(filters: Filters) -> CompiledQuery:
-    """What the index of texts names, sorted by area."""
+def _found(filters: Filters) -> CompiledQuery:
+    """What an index names, sorted by area."""
     keys, order = keys_found(_TABLE, filters), ("area_m2", True)
     return page_statement(_TABLE, keys, _SHOWN, filters.dialect, order, backwards=False)
 

@@ -20,6 +20,7 @@ bp = ApiBlueprint("maps", __name__, url_prefix="/v1", description="Projects as t
     "GET",
     "/projects/map",
     needs="projects:read",
+    of_some_projects=True,
     query=MapQuerySchema,
     gives=(200, MapSchema),
     from_replica=True,
@@ -32,7 +33,7 @@ def map_projects(principal: Principal, values: dict[str, Any]) -> Response:
     projects are included; `status=active` leaves them out.
     """
     zoom = values.pop("zoom")
-    wanted = Wanted(values.get("bbox"), values.get("status"), values.get("search"))
+    wanted = Wanted(**values, within=principal.project_ids)
     tag = service.map_tag(principal.account_id, wanted, zoom)
 
     def make() -> Response:

@@ -47,9 +47,9 @@ def read_member(account_id: str, member_id: str) -> dict[str, Any]:
     return row_record(rows[0])
 
 
-def check_member(account_id: str, member_id: str) -> None:
+def check_member(principal: Principal, member_id: str) -> None:
     """Raises NotFound if the account has no such member."""
-    read_member(account_id, member_id)
+    read_member(principal.account_id, member_id)
 
 
 def change_role(

@@ -11,7 +11,10 @@ from app.db.column_types import Base, Key, Timestamp
 
 
 class Credential(Base):
-    """One key or token. Only the SHA-256 of its secret is stored."""
+    """One key or token. Only the SHA-256 of its secret is stored.
+
+    With ``project_ids`` it sees these projects alone; without, all that its permissions open.
+    """
 
     __tablename__ = "credentials"
     __table_args__ = (
@@ -24,10 +27,14 @@ class Credential(Base):
     kind: Mapped[str] = mapped_column(String(20))
     name: Mapped[str] = mapped_column(String(200))
     permissions: Mapped[list[str]] = mapped_column(JSON)
+    project_ids: Mapped[list[str] | None] = mapped_column(JSON(none_as_null=True))
     ip_allowlist: Mapped[list[str] | None] = mapped_column(JSON)  # None: from anywhere
     token_hash: Mapped[str] = mapped_column(String(64), unique=True)
     token_end: Mapped[str] = mapped_column(String(4))  # shown in lists, to tell keys apart
     created_by: Mapped[str] = mapped_column(Key, ForeignKey("users.id"))
     created_at: Mapped[datetime] = mapped_column(Timestamp)
+    expires_at: Mapped[datetime | None] = mapped_column(Timestamp)
+    expiry_mailed_at: Mapped[datetime | None] = mapped_column(Timestamp)
     last_used_at: Mapped[datetime | None] = mapped_column(Timestamp)
+    last_used_address: Mapped[str | None] = mapped_column(String(45))
     revoked_at: Mapped[datetime | None] = mapped_column(Timestamp)

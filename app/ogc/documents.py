@@ -103,13 +103,14 @@ def collection(principal: Principal, described: Collection) -> dict[str, Any]:
             (f"{_REL}/queryables", SCHEMA, "What can be filtered by", f"{base}/queryables"),
         ),
     }
-    if extent := _extent(principal.account_id, described):
+    if extent := _extent(principal, described):
         found["extent"] = extent
     return found
 
 
-def _extent(account_id: str, described: Collection) -> dict[str, Any]:
-    bounds, times = read_extent(described.source.table, account_id)
+def _extent(principal: Principal, described: Collection) -> dict[str, Any]:
+    table = described.source.table
+    bounds, times = read_extent(table, principal.account_id, principal.project_ids)
     extent: dict[str, Any] = {}
     if bounds is not None:
         extent["spatial"] = {"bbox": [list(bounds)], "crs": CRS84.uri}

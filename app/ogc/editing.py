@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from app.assets import service as assets
+from app.auth.guard import require_project
 from app.auth.principal import Principal
 from app.auth.tenant import find_locked
 from app.geometry import Boundary, is_same_boundary
@@ -34,6 +35,7 @@ def create(principal: Principal, collection: Collection, values: Values) -> Valu
         return projects.create_project(principal, source="ogc", **values)
     project_id = values.pop("project_id")
     try:
+        require_project(principal, project_id)
         return assets.create_asset(principal, project_id, **values)
     except NotFound as error:
         detail = Detail("properties.project_id", error.message)
@@ -62,12 +64,13 @@ def change(
         Forbidden: the account would store more bytes than it may.
     """
     if collection.word == "project":
+        require_project(principal, feature_id)
         project = projects.lock_project(principal.account_id, feature_id)
         _keep_same_boundary(values, project.geometry)
         _merge(collection, project, values, patch)
         projects.update_project(principal, feature_id, values, if_match, source="ogc")
         return
-    project_id = project_of(principal.account_id, collection, feature_id)
+    project_id = project_of(principal, collection, feature_id)
     _check_project(values, project_id)
     asset = find_locked(principal.account_id, Asset, feature_id)
     if asset is not None:  # else it was deleted a moment ago, as the service finds out too
@@ -86,15 +89,16 @@ def delete(
         Conflict: the project is not archived.
     """
     if collection.word == "project":
+        require_project(principal, feature_id)
         projects.delete_project(principal, feature_id, if_match)
     else:
-        project_id = project_of(principal.account_id, collection, feature_id)
+        project_id = project_of(principal, collection, feature_id)
         assets.delete_asset(principal, project_id, feature_id, if_match)
 
 
-def check(account_id: str, collection: Collection, feature_id: str) -> None:
+def check(principal: Principal, collection: Collection, feature_id: str) -> None:
     """Raises NotFound if there is no such feature."""
-    read_record(account_id, collection, feature_id)
+    read_record(principal, collection, feature_id)
 
 
 def _keep_same_boundary(values: Values, stored: str | None) -> None:

@@ -45,7 +45,8 @@ def _features_page(principal: Principal, collection: Collection, query: Query) -
     make = partial(_read_page, principal, collection, query)
     if collection.version is None:
         return make()
-    seen = collection.version(principal.account_id), absolute_url(request.full_path)
+    version = collection.version(principal.account_id)
+    seen = version, principal.project_ids, absolute_url(request.full_path)
     response = kept_response(f"W/{entity_tag([repr(seen).encode()])}", GEOJSON, make)
     response.vary.add("Accept")
     return response

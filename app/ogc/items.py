@@ -7,6 +7,7 @@ from typing import Any
 from flask import Response
 
 from app.assets.service import read_asset
+from app.auth.guard import require_project
 from app.auth.principal import Principal
 from app.cql.nodes import Comparison
 from app.http.errors import NotFound
@@ -35,7 +36,8 @@ def selected(
         BadRequest: the cursor is not valid, or the filter needs too much to be compared.
         ServiceUnavailable: the page is large, and too many others are before it.
     """
-    wanted = Selection(query.condition, query.box, query.after, limit, most_bytes)
+    within = principal.project_ids
+    wanted = Selection(query.condition, query.box, query.after, limit, most_bytes, within)
     try:
         return select_page(collection.source, principal.account_id, wanted)
     except CursorInvalid:
@@ -49,19 +51,21 @@ def selected(
         raise refused("filter", message) from None
 
 
-def read_record(account_id: str, collection: Collection, feature_id: str) -> dict[str, Any]:
+def read_record(principal: Principal, collection: Collection, feature_id: str) -> dict[str, Any]:
     """The record of a feature, as ``/v1`` has it. Raises NotFound."""
     if collection.word == "project":
-        return read_project(account_id, feature_id)
-    return read_asset(account_id, project_of(account_id, collection, feature_id), feature_id)
+        require_project(principal, feature_id)
+        return read_project(principal.account_id, feature_id)
+    project_id = project_of(principal, collection, feature_id)
+    return read_asset(principal.account_id, project_id, feature_id)
 
 
-def project_of(account_id: str, collection: Collection, asset_id: str) -> str:
+def project_of(principal: Principal, collection: Collection, asset_id: str) -> str:
     """The id of the project that an asset belongs to. Raises NotFound."""
     if is_id("asset", asset_id):
-        selection = Selection(Comparison("id", "=", asset_id))
+        selection = Selection(Comparison("id", "=", asset_id), within=principal.project_ids)
         place = [field.name for field in collection.type.property_fields].index("project_id")
-        for row in select_page(collection.source, account_id, selection).rows:
+        for row in select_page(collection.source, principal.account_id, selection).rows:
             return str(row[place])
     raise NotFound("This asset does not exist.")
 

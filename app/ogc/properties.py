@@ -8,9 +8,11 @@ from typing import Any, Final
 
 from sqlalchemy import bindparam
 
+from app.auth.principal import Principal
 from app.auth.tenant import columns_of
 from app.db.queries import CompiledQuery
 from app.http.urls import absolute_url
+from app.listing.statements import limited, limits_of
 from app.ogc.collections import Collection
 from app.policy.fields import Field
 from app.policy.ogc import SCHEMA_KEYS, SCHEMA_RECORDS
@@ -28,13 +30,13 @@ _JSON_TYPES: Final[dict[type, str]] = {
 }  # fmt: skip
 
 
-def schema(account_id: str, collection: Collection) -> dict[str, Any]:
+def schema(principal: Principal, collection: Collection) -> dict[str, Any]:
     """What features have: the fields, and the keys in the metadata of the newest records."""
     described = {
         field.name: _described(field, number)
         for number, field in enumerate(collection.type.property_fields, start=1)
     }
-    for number, (name, kind) in enumerate(_metadata_types(account_id, collection), len(described)):
+    for number, (name, kind) in enumerate(_metadata_types(principal, collection), len(described)):
         described[name] = ({"type": kind} if kind else {}) | {"x-ogc-propertySeq": number + 1}
     described["geometry"] = _geometry(collection)
     required = [field.name for field in collection.type.property_fields if field.required]
@@ -86,12 +88,15 @@ def _geometry(collection: Collection) -> dict[str, Any]:
     return {"x-ogc-role": "primary-geometry", "format": kind}
 
 
-def _metadata_types(account_id: str, collection: Collection) -> Iterator[tuple[str, str | None]]:
+def _metadata_types(
+    principal: Principal, collection: Collection
+) -> Iterator[tuple[str, str | None]]:
     """The properties that come from the metadata of the newest records, and their types: None if
     they differ. Integers and other numbers together are numbers."""
     found: dict[str, set[str]] = {}
-    query = _newest_metadata(collection)
-    for (text,) in query.tuples(account_id=account_id, most=SCHEMA_RECORDS):
+    limited_on, limits = limits_of(principal.project_ids)
+    query = _newest_metadata(collection, limited_on)
+    for (text,) in query.tuples(account_id=principal.account_id, most=SCHEMA_RECORDS, **limits):
         for name, value in collection.type.metadata_properties(text).items():
             if value is not None and (name in found or len(found) < SCHEMA_KEYS):
                 found.setdefault(name, set()).add(_JSON_TYPES[type(value)])
@@ -102,8 +107,10 @@ def _metadata_types(account_id: str, collection: Collection) -> Iterator[tuple[s
 
 
 @cache
-def _newest_metadata(collection: Collection) -> CompiledQuery:
-    model: Any = collection.source.table.model
+def _newest_metadata(collection: Collection, limited_on: str) -> CompiledQuery:
+    table = collection.source.table
+    model: Any = table.model
     newest = columns_of(model, model.metadata_json).where(model.metadata_json.is_not(None))
     order = (model.created_at.desc(), model.id.desc())
+    newest = limited(newest, table, limited_on)
     return CompiledQuery(newest.order_by(*order).limit(bindparam("most")))

@@ -69,7 +69,7 @@ def describe_collection(principal: Principal, collection: Collection) -> Respons
 def schema(principal: Principal, collection: Collection) -> Response:
     """What the features of a collection have."""
     read_query(FormatSchema)
-    found = properties.schema(principal.account_id, collection)
+    found = properties.schema(principal, collection)
     if wants_html():
         return pages.properties_page(found, "properties")
     return document(found, properties.SCHEMA)

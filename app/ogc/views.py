@@ -31,7 +31,7 @@ def read_features(principal: Principal, collection: Collection) -> Response:
 
 def read_feature(principal: Principal, collection: Collection, feature_id: str) -> Response:
     """A feature."""
-    record = items.read_record(principal.account_id, collection, feature_id)
+    record = items.read_record(principal, collection, feature_id)
     crs = read_query(FeatureSchema)["crs"]
     _take_turn(crs)
     if not wants_html():
@@ -54,7 +54,7 @@ def create_feature(principal: Principal, collection: Collection) -> Response:
 
 def change_feature(principal: Principal, collection: Collection, feature_id: str) -> Response:
     """Replace a feature with PUT, or change some of its properties with PATCH."""
-    editing.check(principal.account_id, collection, feature_id)
+    editing.check(principal, collection, feature_id)
     refuse_parameters(request)
     if_match = IfMatch(request.headers.get("If-Match"))
     patch: dict[str, Any] = {}
@@ -64,13 +64,13 @@ def change_feature(principal: Principal, collection: Collection, feature_id: str
         values = bodies.read_replacement(collection)
     with transaction():
         editing.change(principal, collection, feature_id, values, patch, if_match)
-    record = items.read_record(principal.account_id, collection, feature_id)
+    record = items.read_record(principal, collection, feature_id)
     return items.one_feature(collection, record, bodies.content_crs())
 
 
 def delete_feature(principal: Principal, collection: Collection, feature_id: str) -> Response:
     """Delete a feature."""
-    editing.check(principal.account_id, collection, feature_id)
+    editing.check(principal, collection, feature_id)
     refuse_parameters(request)
     refuse_body(request)
     with transaction():
@@ -87,7 +87,10 @@ def _take_turn(crs: Crs) -> None:
 
 def methods_of_collection(principal: Principal, collection: Collection) -> Response:
     """The methods that the credential may use: QGIS sees so whether it can add features."""
-    return _allowed("GET, HEAD, OPTIONS", "POST", principal.may(collection.write))
+    may_create = principal.may(collection.write) and (
+        collection.word != "project" or principal.project_ids is None
+    )
+    return _allowed("GET, HEAD, OPTIONS", "POST", may_create)
 
 
 def methods_of_feature(principal: Principal, collection: Collection, **_: str) -> Response:

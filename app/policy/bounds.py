@@ -104,5 +104,8 @@ EVENT_DAYS: Final = 30
 LAST_USED_SECONDS: Final = 60
 ALLOWLIST_ENTRIES: Final = 100
 
-# API keys of an account that are not revoked, from which on its pages make no more.
-PAGE_KEYS: Final = 20
+# API keys of an account, or service tokens, that are not over; its pages make no more than these.
+PAGE_KEYS: Final = 50
+PROJECTS_OF_CREDENTIAL: Final = 100  # that one credential may be limited to
+# Whoever made a key gets a mail so long before it expires.
+EXPIRY_MAILED_DAYS: Final = 7

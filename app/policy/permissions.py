@@ -17,6 +17,10 @@ PERMISSIONS: Final[dict[str, str]] = {
     "admin": "Everything, including the account's settings and webhooks",
 }
 
+# A credential that is limited to some projects has none but these: the others open what belongs to
+# the account as a whole.
+OF_PROJECTS: Final = frozenset({"projects:read", "projects:write", "assets:read", "assets:write"})
+
 # A permission includes these too.
 INCLUDES: Final[dict[str, frozenset[str]]] = {
     "projects:write": frozenset({"projects:read"}),

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Final
+from typing import Final
 
 from sqlalchemy import bindparam
 from sqlalchemy.exc import IntegrityError
 
+from app.auth.principal import Principal
 from app.auth.tenant import columns_of
 from app.db.engines import violated_constraint
 from app.db.queries import CompiledQuery
@@ -34,12 +35,12 @@ _MESSAGES: Final = {
 
 
 @contextmanager
-def naming_conflicts(row: Mapping[str, Any]) -> Iterator[None]:
+def naming_conflicts(principal: Principal, **written: str | None) -> Iterator[None]:
     """Turn the violation of a constraint in the block into a ``Conflict`` that names the other
-    project.
+    project, if the principal may see it.
 
     Args:
-        row: the columns that are written, ``account_id`` among them.
+        written: the values of the unique columns that are written.
     """
     try:
         yield
@@ -47,7 +48,9 @@ def naming_conflicts(row: Mapping[str, Any]) -> Iterator[None]:
         column = _CONSTRAINTS.get(violated_constraint(error))
         if column is None:
             raise
-        found = _OTHER[column].first(account_id=row["account_id"], value=row[column])
-        other = "another project" if found is None else f"the project {found.id}"
-        message = _MESSAGES[column].format(value=row[column], other=other)
+        value = written[column]
+        found = _OTHER[column].first(account_id=principal.account_id, value=value)
+        is_named = found is not None and principal.sees(found.id)
+        other = f"the project {found.id}" if is_named else "another project"
+        message = _MESSAGES[column].format(value=value, other=other)
         raise Conflict(message, details=[Detail(column, message)]) from None

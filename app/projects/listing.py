@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, partial
 from itertools import starmap
 from typing import Any, Literal, NamedTuple
@@ -34,10 +34,11 @@ from app.listing.statements import (
     sorted_by,
 )
 from app.models import Project
-from app.policy.bounds import EXPENSIVE_PAGE_BYTES, LIST_BYTES
+from app.policy.bounds import EXPENSIVE_PAGE_BYTES, LIST_BYTES, LIST_IDS
 from app.policy.fields import PROJECT
 from app.projects.record import COLUMNS, SIDES, SUMMARY_COLUMNS, row_record, row_summary
 from app.usage.service import counters, project_total
+from app.values.ids import is_id
 
 _SORTS = {
     "name": "name_key",
@@ -110,6 +111,13 @@ def list_projects(
         else starmap(row_summary, rows("summaries"))
     )
     return pick_fields(records, query.fields), total
+
+
+def find_projects(account_id: str, ids: Sequence[str]) -> list[dict[str, Any]]:
+    """The summaries of those of at most LIST_IDS projects that the account has, by name."""
+    known = tuple(each for each in ids if is_id("project", each))
+    query = ListQuery(ids=known, per_page=LIST_IDS, sort="name")
+    return list(list_projects(account_id, query, boundaries=False)[0]) if known else []
 
 
 def _is_frequent(filters: Filters, values: dict[str, Any]) -> bool:

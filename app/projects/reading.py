@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import bindparam, func
 
 from app.auth.principal import Principal
-from app.auth.tenant import columns_of
+from app.auth.tenant import columns_of, find_locked
 from app.db.column_types import byte_length
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
@@ -30,12 +30,20 @@ _ASSET_BYTES = (
 )
 
 
-def check_project(account_id: str, project_id: str, **_: str) -> None:
-    """Raises NotFound when the account has no such project."""
-    if not is_id("project", project_id):
+def check_project(principal: Principal, project_id: str, **_: str) -> None:
+    """Raises NotFound when there is no such project for the principal."""
+    if not (is_id("project", project_id) and principal.sees(project_id)):
         raise not_found()
-    if _EXISTS.first(account_id=account_id, project_id=project_id) is None:
+    if _EXISTS.first(account_id=principal.account_id, project_id=project_id) is None:
         raise not_found()
+
+
+def lock_project(account_id: str, project_id: str) -> Project:
+    """The project, kept from being deleted until the end of the transaction. Raises NotFound."""
+    project = find_locked(account_id, Project, project_id) if is_id("project", project_id) else None
+    if project is None:
+        raise not_found()
+    return project
 
 
 def read_project(account_id: str, project_id: str) -> dict[str, Any]:

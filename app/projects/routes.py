@@ -34,6 +34,7 @@ _PROJECT = (200, single_of(ProjectSchema))
     "GET",
     "/projects",
     needs="projects:read",
+    of_some_projects=True,
     query=ProjectQuerySchema,
     gives=(200, page_of(ProjectSchema, some_fields=True)),
     features=PROJECTS,
@@ -45,7 +46,7 @@ def list_projects(principal: Principal, values: dict[str, Any]) -> Response:
     Archived projects are included; `status=active` leaves them out. Boundaries can be
     large: name the fields that you need in `fields`.
     """
-    query = listing.project_query(**values)
+    query = listing.project_query(**values, within=principal.project_ids)
     records, total = listing.list_projects(principal.account_id, query)
     return envelope.page(records, total=total, number=query.page, size=query.per_page)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from app.api.fixed_fields import check_fixed
+from app.auth.guard import require_project
 from app.auth.principal import Principal
-from app.auth.tenant import find_locked
 from app.db.extensions import db
 from app.db.transactions import insert_row
 from app.geometry import Boundary
@@ -27,13 +27,15 @@ from app.policy.fields import PROJECT
 from app.projects.conflicts import naming_conflicts
 from app.projects.derived import changes_of, geometry_columns, search_columns
 from app.projects.derived import stored_bytes as stored_bytes
-from app.projects.listing import list_projects as list_projects  # these for other packages
+from app.projects.listing import find_projects as find_projects  # these for other packages
+from app.projects.listing import list_projects as list_projects
 from app.projects.listing import project_query as project_query
 from app.projects.reading import bytes_of_assets
 from app.projects.reading import check_project as check_project
+from app.projects.reading import lock_project as lock_project
 from app.projects.reading import read_project as read_project
 from app.projects.reading import version_of_projects as version_of_projects
-from app.projects.record import not_found, project_data, row_record
+from app.projects.record import project_data, row_record
 from app.projects.record import project_record as project_record
 from app.projects.scanning import scan_projects as scan_projects
 from app.projects.selection import SOURCE as SOURCE
@@ -41,17 +43,9 @@ from app.projects.summaries import summarize_project as summarize_project
 from app.projects.summaries import summarize_projects as summarize_projects
 from app.usage.service import ProjectContribution, count_project
 from app.values import clock
-from app.values.ids import is_id, new_id
+from app.values.ids import new_id
 from app.values.records import mapped_row, set_columns
 from app.values.text import slugify
-
-
-def lock_project(account_id: str, project_id: str) -> Project:
-    """The project, kept from being deleted until the end of the transaction. Raises NotFound."""
-    project = find_locked(account_id, Project, project_id) if is_id("project", project_id) else None
-    if project is None:
-        raise not_found()
-    return project
 
 
 def create_project(
@@ -70,8 +64,9 @@ def create_project(
 
     Raises:
         Conflict: another project of the account has the slug of this name, or this external id.
-        Forbidden: the account would store more bytes than it may.
+        Forbidden: the account would store more bytes than it may, or the principal sees only some.
     """
+    require_project(principal, None)
     moment = clock.now()
     project_id = new_id("project")
     row = {
@@ -87,7 +82,7 @@ def create_project(
         **geometry_columns(geometry),
     }
     row["stored_bytes"] = stored_bytes(row["geometry"], row.get("metadata_json"))
-    with naming_conflicts(row):
+    with naming_conflicts(principal, slug=row["slug"], external_id=values.get("external_id")):
         insert_row(Project, row)
     enter_first(row, author_of(principal, source))
     record = row_record(*mapped_row(row, PROJECT))
@@ -132,7 +127,7 @@ def update_project(
     set_columns(project, search_columns(project.name, project.description))
     project.stored_bytes = stored_bytes(project.geometry, project.metadata_json)
     project.updated_at = clock.now()
-    with naming_conflicts({"account_id": project.account_id, "external_id": project.external_id}):
+    with naming_conflicts(principal, external_id=project.external_id):
         db.session.flush()
     author = author_of(principal, source)
     more = enter_change(project, boundary, author, compared) if is_new else 0

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 from sqlalchemy import bindparam, func
 
+from app.auth.principal import Principal
 from app.auth.tenant import columns_of
 from app.db.queries import CompiledQuery
+from app.listing.statements import limited, limits_of
 from app.models import Project
 from app.policy.bounds import PROJECT_STATUSES
+from app.projects.listing import TABLE
 from app.projects.record import SUMMARY_COLUMNS, not_found, row_summary
 from app.values.ids import is_id
 
 _ONE = CompiledQuery(
     columns_of(Project, *SUMMARY_COLUMNS).where(Project.id == bindparam("project_id"))
-)
-_BY_STATUS = CompiledQuery(
-    columns_of(Project, Project.status)
-    .add_columns(func.count().label("projects"), func.sum(Project.area_m2).label("area_m2"))
-    .group_by(Project.status)
 )
 
 
@@ -32,11 +31,20 @@ def summarize_project(account_id: str, project_id: str) -> dict[str, Any]:
     return row_summary(*rows[0])
 
 
-def summarize_projects(account_id: str) -> dict[str, dict[str, Any]]:
+def summarize_projects(principal: Principal) -> dict[str, dict[str, Any]]:
     """For each status how many projects have it, and their hectares."""
     totals: dict[str, dict[str, Any]] = {
         status: {"projects": 0, "hectares": 0.0} for status in PROJECT_STATUSES
     }
-    for row in _BY_STATUS.all(account_id=account_id):
+    limited_on, limits = limits_of(principal.project_ids)
+    for row in _by_status(limited_on).all(account_id=principal.account_id, **limits):
         totals[row.status] = {"projects": row.projects, "hectares": int(row.area_m2 or 0) / 10_000}
     return totals
+
+
+@cache
+def _by_status(limited_on: str) -> CompiledQuery:
+    rows = columns_of(Project, Project.status).add_columns(
+        func.count().label("projects"), func.sum(Project.area_m2).label("area_m2")
+    )
+    return CompiledQuery(limited(rows, TABLE, limited_on).group_by(Project.status))

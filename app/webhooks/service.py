@@ -56,9 +56,9 @@ def read_webhook(account_id: str, webhook_id: str) -> dict[str, Any]:
     return row_record(rows[0])
 
 
-def check_webhook(account_id: str, webhook_id: str) -> None:
+def check_webhook(principal: Principal, webhook_id: str) -> None:
     """Raises NotFound when the account has no such webhook."""
-    read_webhook(account_id, webhook_id)
+    read_webhook(principal.account_id, webhook_id)
 
 
 def create_webhook(

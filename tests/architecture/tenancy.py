@@ -44,6 +44,7 @@ EXCEPTIONS = {
     Place("app.doctor.checks.contents", "_sample", "Project"): "projects of all accounts",
     Place("app.doctor.checks.deliveries", "overdue", "Delivery"): "of all accounts",
     Place("app.auth.credentials", "_BY_HASH", "Credential"): "finds out which account is asking",
+    Place("app.credentials.expiry", "_SOON", "Credential"): "a job for all accounts",
     Place("app.auth.sessions", "_BY_HASH", "Membership"): "the role of who is signed in",
     Place("app.account.service", "rename_account", "AccountUsage"): "the principal's own row",
     Place("app.usage.counters", "_CHANGE", "AccountUsage"): "an UPDATE that names account_id",

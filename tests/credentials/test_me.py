@@ -10,7 +10,7 @@ from tests.make.oauth import bearer, grant_tokens, make_application
 def test_a_key_belongs_to_the_account_and_to_no_person(client: Client) -> None:
     account = client.get("/v1/account").json["data"]
     expected = {
-        **dict.fromkeys(("id", "name", "email", "role")),
+        **dict.fromkeys(("id", "name", "email", "role", "project_ids")),
         "account": {name: account[name] for name in ("id", "name", "slug")},
     }
     assert client.get("/v1/me").json["data"] == expected

@@ -4,6 +4,7 @@ only a hash is stored."""
 from __future__ import annotations
 
 import hashlib
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -13,12 +14,14 @@ from sqlalchemy import text
 from app.credentials.service import create_credential, list_credentials, revoke_credential
 from app.db.extensions import db
 from app.http.errors import ValidationFailed
-from app.policy.permissions import PERMISSIONS
-from tests.make import Client, make_key, make_service_token
+from app.policy.permissions import OF_PROJECTS, PERMISSIONS
+from app.values import clock
+from tests.make import Client, make_key, make_project, make_service_token
 
+LATER = clock.now() + timedelta(days=400)
 RECORD = [
-    *("id", "account_id", "name", "permissions", "ip_allowlist", "ends_with"),
-    *("created_by", "created_at", "last_used_at", "revoked_at"),
+    *("id", "account_id", "name", "permissions", "project_ids", "ip_allowlist", "ends_with"),
+    *("created_by", "created_at", "expires_at", "last_used_at", "last_used_address", "revoked_at"),
 ]
 
 
@@ -92,6 +95,24 @@ def test_every_permission_can_be_granted(client: Client, permission: str) -> Non
 
 
 @pytest.mark.one_database
+@pytest.mark.parametrize("permission", PERMISSIONS)
+def test_what_is_of_the_account_is_not_limited_to_projects(client: Client, permission: str) -> None:
+    fields = {"project_ids": [make_project(client)["id"]], "permissions": [permission]}
+    if permission in OF_PROJECTS:
+        _create(client, **fields)
+        assert _list(client)[0]["project_ids"] == fields["project_ids"]
+        return
+    with pytest.raises(ValidationFailed) as raised:
+        _create(client, **fields)
+    assert [detail.field for detail in raised.value.details] == ["permissions"]
+
+
+def test_a_project_of_another_account_is_refused(client: Client, stranger: Client) -> None:
+    with pytest.raises(ValidationFailed):
+        _create(client, project_ids=[make_project(stranger)["id"]])
+
+
+@pytest.mark.one_database
 @pytest.mark.parametrize(
     ("fields", "wrong"),
     [
@@ -108,6 +129,12 @@ def test_every_permission_can_be_granted(client: Client, permission: str) -> Non
         ({"ip_allowlist": ["10.0.0.0/33", "::/129"]}, ["ip_allowlist", "ip_allowlist"]),
         ({"ip_allowlist": ["10.0.0.1"] * 101}, ["ip_allowlist"]),
         ({"name": "", "permissions": []}, ["name", "permissions"]),
+        ({"project_ids": []}, ["project_ids"]),
+        ({"project_ids": ["x"]}, ["project_ids"]),
+        ({"project_ids": ["proj_01arz3ndektsv4rrffq69g5fav"]}, ["project_ids"]),
+        ({"project_ids": [f"proj_{n}" for n in range(101)]}, ["project_ids"]),
+        ({"expires_at": clock.now()}, ["expires_at"]),
+        ({"kind": "service_token", "expires_at": LATER}, ["expires_at"]),
     ],
 )
 def test_invalid_arguments_are_named(

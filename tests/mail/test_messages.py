@@ -45,6 +45,14 @@ VALUES: dict[str, dict[str, Any]] = {
         "reset_link": LINK,
         "applications_link": OTHER_LINK,
     },
+    "key_expiring": {
+        "name": "Jo",
+        "account_name": "Green Woods",
+        "key_name": "Nightly",
+        "ends_with": "x7Qz",
+        "expires_at": "2026-01-09T03:04:05.678Z",
+        "last_used_at": "2026-01-02T03:04:05.678Z",
+    },
     "webhook_failing": {
         "name": "Jo",
         "account_name": "Green Woods",
@@ -74,6 +82,7 @@ WORDS = {
     "verify_email": ["within 7 days", "ignore this email"],
     "invitation": ["Ann Forester (ann@green-woods.example)", "role editor", "within 7 days"],
     "password_changed": ["2 January 2026, 03:04 UTC", "IP address 2001:db8::7", "If it was not"],
+    "key_expiring": ["Nightly", "expires on 9 January 2026", "ends with x7Qz", "/api-keys"],
     "webhook_failing": ["https://hooks.example.org/a?b=1", "disabled on 7 January 2026, 03:04 UTC"],
     "webhook_disabled": ["https://hooks.example.org/a?b=1", "nothing since 2 January 2026"],
     "test": ["test email"],

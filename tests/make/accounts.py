@@ -90,31 +90,25 @@ def use_up_minute(client: Client) -> None:
         valkey().client.set(f"canopy:window:{client.account_id}", 1_000_000, px=60_000)
 
 
-def make_key(client: Client, *, permissions: Sequence[str] = tuple(PERMISSIONS)) -> Client:
-    """The same account through a new API key."""
-    return _with_credential(client, "api_key", permissions, ())
+def make_key(
+    client: Client, *, permissions: Sequence[str] = tuple(PERMISSIONS), **others: Any
+) -> Client:
+    """The same account through a new API key; ``others``: ``project_ids``, ``expires_at``."""
+    return _with_credential(client, "api_key", permissions=permissions, **others)
 
 
 def make_service_token(
     client: Client,
     *,
     permissions: Sequence[str] = tuple(PERMISSIONS),
-    ip_allowlist: Sequence[str] = (),
+    **others: Any,
 ) -> Client:
-    """The same account through a new service token."""
-    return _with_credential(client, "service_token", permissions, ip_allowlist)
+    """The same account through a new service token; others: ``ip_allowlist``, ``project_ids``."""
+    return _with_credential(client, "service_token", permissions=permissions, **others)
 
 
-def _with_credential(
-    client: Client, kind: str, permissions: Sequence[str], allowlist: Sequence[str]
-) -> Client:
+def _with_credential(client: Client, kind: str, **values: Any) -> Client:
     with client.app.app_context():
-        credential, token = create_credential(
-            client.account_id,
-            kind=kind,
-            name="test",
-            permissions=permissions,
-            ip_allowlist=allowlist,
-        )
+        credential, token = create_credential(client.account_id, kind=kind, name="test", **values)
         db.session.commit()
         return Client(client.app, client.account_id, client.owner_id, token, credential.id)

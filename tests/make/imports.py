@@ -14,10 +14,19 @@ from tests.make.accounts import Client
 
 def make_import(client: Client, status: str = "ready") -> str:
     """An import of projects with one new feature. Returns its id."""
+    return _make(client, status, kind="projects", filename="a.geojson")
+
+
+def make_asset_import(client: Client, project_id: str, filename: str = "a.geojson") -> str:
+    """One of assets of a project, which is ready. Returns its id."""
+    return _make(client, "ready", kind="assets", filename=filename, project_id=project_id)
+
+
+def _make(client: Client, status: str, **values: str) -> str:
     with client.app.app_context(), transaction():
         account = find_account(client.account_id)
         owner = acting_for(account, first_owner(account.id))
-        made = create_import(owner, kind="projects", filename="a.geojson", upload_id="upl_none")
+        made = create_import(owner, upload_id="upl_none", **values)
         made.status, made.format, made.crs = status, "geojson", "EPSG:4326"
         made.layer, made.mapping, made.match = "a", {"name": "name"}, "none"
         made.counts = {"new": 1}

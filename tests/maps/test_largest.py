@@ -60,7 +60,7 @@ def expected(account_id: str, wanted: Wanted) -> list[str]:
             continue
         west, south, east, north = record["bbox"]
         box = Bounds(west, south, east + 360 * (east < west), north)
-        if wanted.box is None or overlaps(box, wanted.box):
+        if wanted.bbox is None or overlaps(box, wanted.bbox):
             found.append((record["area_hectares"], record["id"]))
     assert total == 1_000
     return [project_id for _, project_id in sorted(found, reverse=True)]

@@ -61,7 +61,7 @@ def create(principal: Principal) -> Response:
         draft.errors["project"] = [draft.project.problem or "Choose the project that it is in."]
     if draft.errors or draft.project.id is None:
         return _form(principal, draft, status=422)
-    check_project(principal.account_id, draft.project.id)
+    check_project(principal, draft.project.id)
     try:
         with transaction():
             made = create_asset(principal, draft.project.id, **values)
@@ -129,7 +129,7 @@ def set_status(principal: Principal, project_id: str, asset_id: str) -> Response
     status = request.form.get("status", "")
     if status not in ASSET_STATUSES:
         raise BadRequest("Choose one of the statuses.")
-    check_asset(principal.account_id, project_id, asset_id)
+    check_asset(principal, project_id, asset_id)
     with transaction():
         update_asset(principal, project_id, asset_id, {"status": status})
     return redirect_to(f"/assets/{project_id}/{asset_id}", f"The status is {status} now.")

@@ -92,8 +92,8 @@ def former_boundary(principal: Principal, project_id: str, boundary_id: str) -> 
 @of_account("projects:read")
 def overlaps(principal: Principal, project_id: str) -> Response:
     """The projects that overlap with a project: a part of its page."""
-    check_project(principal.account_id, project_id)
-    found = overlaps_of_project(principal.account_id, project_id)
+    check_project(principal, project_id)
+    found = overlaps_of_project(principal, project_id)
     return page("project_page/overlaps.html", overlaps=found)
 
 

@@ -17,7 +17,7 @@ from app.values.ids import is_id
 from app.webhooks.locking import check_enabled, share_lock_webhook
 from app.webhooks.logs.record import COLUMNS, DETAILS, detailed_record
 from app.webhooks.ordering import due_before_pending
-from app.webhooks.service import check_webhook
+from app.webhooks.service import read_webhook
 
 _ONE = CompiledQuery(
     columns_of(DeliveryLog, *COLUMNS, *DETAILS).where(
@@ -34,9 +34,9 @@ def read_log(account_id: str, webhook_id: str, log_id: str) -> dict[str, Any]:
     return detailed_record(row, None if event is None else event.body)
 
 
-def check_log(account_id: str, webhook_id: str, log_id: str) -> None:
+def check_log(principal: Principal, webhook_id: str, log_id: str) -> None:
     """Raises NotFound when the account has no such webhook, or its log no such entry."""
-    _find(account_id, webhook_id, log_id)
+    _find(principal.account_id, webhook_id, log_id)
 
 
 def redeliver(principal: Principal, webhook_id: str, log_id: str) -> dict[str, Any]:
@@ -67,7 +67,7 @@ def redeliver(principal: Principal, webhook_id: str, log_id: str) -> dict[str, A
 
 
 def _find(account_id: str, webhook_id: str, log_id: str) -> Any:
-    check_webhook(account_id, webhook_id)
+    read_webhook(account_id, webhook_id)
     known = is_id("log", log_id)
     values = {"account_id": account_id, "webhook_id": webhook_id, "log_id": log_id}
     row = _ONE.first(**values) if known else None

@@ -1,0 +1,97 @@
+"""What a new key or token has to fulfil."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from app.db.extensions import db
+from app.http.errors import Detail
+from app.models import Account
+from app.policy.bounds import ALLOWLIST_ENTRIES, NAME_LENGTH, PROJECTS_OF_CREDENTIAL
+from app.policy.permissions import OF_PROJECTS, PERMISSIONS
+from app.projects.service import find_projects
+from app.values import clock
+from app.values.text import unstorable
+
+_MAPPED_IPV4: Final = ipaddress.IPv6Network("::ffff:0:0/96")
+
+
+@dataclass(frozen=True, slots=True)
+class NewCredential:
+    """A key or token that is to be made.
+
+    Args:
+        kind: ``api_key`` or ``service_token``.
+        ip_allowlist: addresses and networks that it may be used from; empty for anywhere.
+        project_ids: the only projects that it sees; None: all, also those to come.
+        expires_at: from when on it is rejected; None: it does not expire, as no service token does.
+    """
+
+    kind: str
+    name: str
+    permissions: Sequence[str]
+    ip_allowlist: Sequence[str] = ()
+    project_ids: Sequence[str] | None = None
+    expires_at: datetime | None = None
+
+    def problems(self, account_id: str) -> Iterator[Detail]:
+        """What is wrong with it, by field."""
+        if db.session.get(Account, account_id) is None:
+            yield Detail("account", "This account does not exist.")
+        if not 1 <= len(self.name.strip()) <= NAME_LENGTH:
+            yield Detail("name", f"Must have 1 to {NAME_LENGTH} characters.")
+        if problem := unstorable(self.name):
+            yield Detail("name", problem)
+        yield from self._problems_of_permissions()
+        yield from self._problems_of_allowlist()
+        if self.project_ids is not None:
+            yield from _problems_of_projects(account_id, self.project_ids)
+        if self.expires_at is not None:
+            if self.kind != "api_key":
+                yield Detail("expires_at", "Service tokens do not expire. Create an API key.")
+            elif self.expires_at <= clock.now():
+                yield Detail("expires_at", "Must be in the future.")
+
+    def _problems_of_permissions(self) -> Iterator[Detail]:
+        if not self.permissions or not PERMISSIONS.keys() >= set(self.permissions):
+            yield Detail("permissions", f"Must be one or more of {', '.join(PERMISSIONS)}.")
+            return
+        others = [name for name in self.permissions if name not in OF_PROJECTS]
+        if self.project_ids is not None and others:
+            message = (
+                f"{', '.join(others)} is about the whole account, so it cannot be limited to "
+                "projects. Leave it out, or do not name projects."
+            )
+            yield Detail("permissions", message)
+
+    def _problems_of_allowlist(self) -> Iterator[Detail]:
+        if len(self.ip_allowlist) > ALLOWLIST_ENTRIES:
+            yield Detail("ip_allowlist", f"Must have at most {ALLOWLIST_ENTRIES} entries.")
+        for entry in self.ip_allowlist:
+            if not _is_network(entry):
+                message = f"{entry!r} is not an IP address or a network such as 10.0.0.0/8."
+                yield Detail("ip_allowlist", message)
+
+
+def _problems_of_projects(account_id: str, project_ids: Sequence[str]) -> Iterator[Detail]:
+    wanted = tuple(dict.fromkeys(project_ids))
+    if not 1 <= len(wanted) <= PROJECTS_OF_CREDENTIAL:
+        yield Detail("project_ids", f"Choose 1 to {PROJECTS_OF_CREDENTIAL} projects.")
+        return
+    known = {row["id"] for row in find_projects(account_id, wanted)}
+    for project_id in wanted:
+        if project_id not in known:
+            yield Detail("project_ids", f"The account has no project {project_id!r}.")
+
+
+def _is_network(text: str) -> bool:
+    """Whether this is a valid network. IPv4-mapped IPv6 is not: it would never match a client."""
+    try:
+        network = ipaddress.ip_network(text)
+    except ValueError:
+        return False
+    return not (isinstance(network, ipaddress.IPv6Network) and network.subnet_of(_MAPPED_IPV4))
