@@ -106,6 +106,13 @@ def list_credentials(account_id: str, kind: str) -> list[dict[str, Any]]:
     return [credential_record(row) for row in _OF_KIND.all(account_id=account_id, kind=kind)]
 
 
+def is_over(record: dict[str, Any]) -> bool:
+    """Whether the key or token of a record was revoked, or has expired."""
+    expires_at: str | None = record["expires_at"]
+    is_past = expires_at is not None and expires_at <= clock.format_time(clock.now())
+    return is_past or record["revoked_at"] is not None
+
+
 def revoke_credential(account_id: str, kind: str, credential_id: str) -> bool:
     """Revoke a key or token at once. False if there is none, or it was revoked before."""
     statement = rows_of(account_id, Credential).where(

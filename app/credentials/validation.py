@@ -13,7 +13,7 @@ from app.http.errors import Detail
 from app.models import Account
 from app.policy.bounds import ALLOWLIST_ENTRIES, NAME_LENGTH, PROJECTS_OF_CREDENTIAL
 from app.policy.permissions import OF_PROJECTS, PERMISSIONS
-from app.projects.service import find_projects
+from app.projects.service import projects_with_ids
 from app.values import clock
 from app.values.text import unstorable
 
@@ -82,7 +82,7 @@ def _problems_of_projects(account_id: str, project_ids: Sequence[str]) -> Iterat
     if not 1 <= len(wanted) <= PROJECTS_OF_CREDENTIAL:
         yield Detail("project_ids", f"Choose 1 to {PROJECTS_OF_CREDENTIAL} projects.")
         return
-    known = {row["id"] for row in find_projects(account_id, wanted)}
+    known = {row["id"] for row in projects_with_ids(account_id, wanted)}
     for project_id in wanted:
         if project_id not in known:
             yield Detail("project_ids", f"The account has no project {project_id!r}.")

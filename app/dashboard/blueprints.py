@@ -8,6 +8,7 @@ from flask import Blueprint
 
 from app.dashboard.asset_page.views import bp as asset_page
 from app.dashboard.assets.views import bp as assets
+from app.dashboard.credentials.views import api_keys, service_tokens
 from app.dashboard.imports.views import bp as imports
 from app.dashboard.members.views import bp as members
 from app.dashboard.project_editor.views import bp as project_editor
@@ -16,6 +17,7 @@ from app.dashboard.projects.views import bp as projects
 from app.dashboard.start.views import bp as start
 
 DASHBOARD: Final[tuple[Blueprint, ...]] = (
+    api_keys,
     asset_page,
     assets,
     imports,
@@ -23,5 +25,6 @@ DASHBOARD: Final[tuple[Blueprint, ...]] = (
     project_editor,
     project_page,
     projects,
+    service_tokens,
     start,
 )

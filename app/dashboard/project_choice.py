@@ -9,8 +9,7 @@ from typing import Any, Final
 import marshmallow as ma
 
 from app.projects.schemas import ProjectQuerySchema
-from app.projects.service import list_projects, project_query
-from app.values.ids import is_id
+from app.projects.service import list_projects, project_query, projects_with_ids
 from app.values.text import slugify
 
 _OFFERED: Final = 20
@@ -67,13 +66,10 @@ def find_projects(
 
 
 def projects_by_id(account_id: str, ids: Iterable[str]) -> dict[str, Record]:
-    """The projects with these ids, at most LIST_IDS; those that do not exist are left out."""
-    wanted = tuple(dict.fromkeys(each for each in ids if is_id("project", each)))
-    if not wanted:
-        return {}
-    query = project_query(ids=wanted, per_page=len(wanted))
-    records, _ = list_projects(account_id, query, boundaries=False)
-    return {record["id"]: record for record in records}
+    """The projects with these ids, at most LIST_IDS, by name; those that do not exist are left
+    out."""
+    found = projects_with_ids(account_id, tuple(dict.fromkeys(ids)))
+    return {record["id"]: record for record in found}
 
 
 def _named(account_id: str, text: str, found: list[Record], total: int) -> Record | None:

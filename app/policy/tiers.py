@@ -51,6 +51,8 @@ FORMS: Final[dict[str, str]] = {
     "/accounts": "person",
     "/members/invite": "person",
     "/welcome/key": "person",
+    "/api-keys/new": "person",
+    "/service-tokens/new": "person",
 }
 
 # Requests of one signed-in person to the pages of an account, with what their scripts load: a map

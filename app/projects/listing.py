@@ -113,7 +113,7 @@ def list_projects(
     return pick_fields(records, query.fields), total
 
 
-def find_projects(account_id: str, ids: Sequence[str]) -> list[dict[str, Any]]:
+def projects_with_ids(account_id: str, ids: Sequence[str]) -> list[dict[str, Any]]:
     """The summaries of those of at most LIST_IDS projects that the account has, by name."""
     known = tuple(each for each in ids if is_id("project", each))
     query = ListQuery(ids=known, per_page=LIST_IDS, sort="name")

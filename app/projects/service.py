@@ -27,9 +27,9 @@ from app.policy.fields import PROJECT
 from app.projects.conflicts import naming_conflicts
 from app.projects.derived import changes_of, geometry_columns, search_columns
 from app.projects.derived import stored_bytes as stored_bytes
-from app.projects.listing import find_projects as find_projects  # these for other packages
 from app.projects.listing import list_projects as list_projects
 from app.projects.listing import project_query as project_query
+from app.projects.listing import projects_with_ids as projects_with_ids  # these for other packages
 from app.projects.reading import bytes_of_assets
 from app.projects.reading import check_project as check_project
 from app.projects.reading import lock_project as lock_project

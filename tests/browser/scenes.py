@@ -11,6 +11,7 @@ from urllib.parse import urlencode
 from playwright.sync_api import Browser
 
 from tests.browser.conftest import Instance, Visitor
+from tests.browser.credential_scenes import credentials
 from tests.browser.forest_scenes import forests, settle
 from tests.make.browser import PASSWORD
 
@@ -25,6 +26,7 @@ def scenes(chrome: Browser, instance: Instance, **options: Any) -> Iterator[tupl
     try:
         yield from _before_signing_in(visitor, email)
         yield from forests(visitor)
+        yield from credentials(visitor)
         yield from _own_pages(visitor, f"Hazel Woods {number}")
         slug = visitor.go("/accounts").locator("main li code").first.inner_text()
         other = Visitor(chrome, instance, **options)

@@ -66,20 +66,6 @@ def test_somebody_without_an_account_is_led_to_one(app: Flask) -> None:
     assert browser.get("/").path == "/accounts"
 
 
-def test_a_key_is_revoked(client: Client, owner: Browser) -> None:
-    key = re.search(r"canopy_key_\w+", post(owner, "/welcome/key").text)[0]  # type: ignore[index]
-    made = Client(client.app, client.account_id, client.owner_id, key)
-    page = owner.get("/welcome")
-    assert f"…{key[-4:]}" in page.text
-    path = next(form.action for form in page.forms if form.action.startswith("/welcome/keys/"))
-    assert post(browser_of(client, "editor"), path).status == 403
-    assert post(browser_of(make_account(client.app)), path).status == 404
-    assert made.get("/v1/projects").status_code == 200
-    assert post(owner, path).status == 303
-    assert made.get("/v1/projects").status_code == 401
-    assert f"…{key[-4:]}" not in owner.get("/welcome").text
-
-
 def test_an_account_does_not_collect_keys(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("app.dashboard.start.views.PAGE_KEYS", 2)
     owner = browser_of(make_account(app))

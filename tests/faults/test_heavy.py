@@ -72,7 +72,7 @@ def test_every_field_of_a_form_is_covered(client: Client) -> None:
     project_id = make_project(client)["id"]
     asset = f"/assets/{project_id}/{make_asset(client, project_id)['id']}"
     project, imported = f"/projects/{project_id}", f"/imports/{make_import(client)}"
-    lists = ("/assets", "/imports/new", "/projects")
+    lists = ("/api-keys/new", "/assets", "/imports/new", "/projects", "/service-tokens/new")
     for path in (*lists, project, f"{project}/edit", asset, f"{asset}/edit", imported):
         html = browser.get(path).response.get_data(as_text=True)
         for form in re.findall(r'<form[^>]* method="post".*?</form>', html, re.DOTALL):

@@ -7,11 +7,11 @@ from typing import Any, Final
 from flask import Response
 
 from app.auth.principal import Principal
-from app.credentials.service import create_credential, revoke_credential
+from app.credentials.service import create_credential
 from app.dashboard.projects.counts import count_by_status
 from app.dashboard.start.steps import keys_of, steps_of
 from app.db.transactions import transaction
-from app.http.errors import Conflict, NotFound
+from app.http.errors import Conflict
 from app.http.urls import absolute_url
 from app.policy.bounds import PAGE_KEYS
 from app.policy.permissions import expand, role_permissions
@@ -64,16 +64,6 @@ def make_key(principal: Principal) -> Response:
     return _welcome(principal, secret=secret, address=address, curl=_curl(secret, address))
 
 
-@bp.post("/welcome/keys/<key_id>/revoke")
-@of_account("admin")
-def revoke_key(principal: Principal, key_id: str) -> Response:
-    """Revoke an API key at once."""
-    with transaction():
-        if not revoke_credential(principal.account_id, "api_key", key_id):
-            raise NotFound("This key does not exist, or was revoked before.")
-    return redirect_to("/welcome#key", "Key revoked. Whatever uses it has no access anymore.")
-
-
 def _curl(secret: str, address: str) -> str:
     """A command that lists projects."""
     path = "/v1/projects?fields=name,area_hectares"
@@ -81,6 +71,5 @@ def _curl(secret: str, address: str) -> str:
 
 
 def _welcome(principal: Principal, **values: Any) -> Response:
-    keys = keys_of(principal.account_id) if principal.may("admin") else []
     steps = steps_of(principal)
-    return page("start/welcome.html", principal=principal, steps=steps, keys=keys, **values)
+    return page("start/welcome.html", principal=principal, steps=steps, **values)

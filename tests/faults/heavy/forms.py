@@ -60,9 +60,17 @@ _ASSET: Final = _RECORD | {
     "then": "another",
     "type": "monitoring_station",
 }
+_CREDENTIAL: Final = {
+    "name": "Nightly",
+    "permissions": "projects:read",
+    "project_ids": "proj_01arz3ndektsv4rrffq69g5fav",
+    "scope": "some",
+    "search": "",
+}
 _SELECTION: Final = {"back": "/projects", "ids": "proj_01arz3ndektsv4rrffq69g5fav"}
 # A value of each field of a form. Without the others a form may be refused for these.
 FIELDS_OF: Final[Mapping[str, Mapping[str, str]]] = {
+    "/api-keys/new": _CREDENTIAL | {"expires_on": "2027-01-31", "life": "date"},
     "/assets/<project_id>/<asset_id>/edit": _ASSET,
     "/assets/<project_id>/<asset_id>/status": {"status": "active"},
     "/assets/export": _SELECTION | {"format": "csv"},
@@ -87,6 +95,7 @@ FIELDS_OF: Final[Mapping[str, Mapping[str, str]]] = {
     "/projects/export": _SELECTION | {"format": "csv"},
     "/projects/new": _PROJECT,
     "/projects/restore": _SELECTION,
+    "/service-tokens/new": _CREDENTIAL | {"ip_allowlist": "203.0.113.7"},
 }
 # Likewise of all other forms.
 FIELDS: Final = {
@@ -149,6 +158,7 @@ def forms(client: Client) -> Iterator[Request]:
     project_id = make_project(client)["id"]
     values = {
         "asset_id": make_asset(client, project_id)["id"],
+        "credential_id": client.credential_id,
         "import_id": make_import(client),
         "project_id": project_id,
         "token": invitation_token(client, invited),

@@ -1,0 +1,1 @@
+"""The pages of API keys and of service tokens."""

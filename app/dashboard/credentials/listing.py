@@ -1,0 +1,47 @@
+"""What the pages show of keys and tokens."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from app.credentials.service import is_over, list_credentials
+from app.dashboard.credentials.kinds import Kind
+from app.dashboard.project_choice import projects_by_id
+from app.members.service import list_members
+from app.policy.bounds import PAGE_KEYS, PROJECTS_OF_CREDENTIAL
+
+Record = dict[str, Any]
+
+
+class Credentials(NamedTuple):
+    """The keys or tokens of an account: those in use, and those that are over, the newest first.
+
+    ``projects`` has those that any is limited to, by their ids, and ``makers`` the names of
+    members.
+    """
+
+    used: list[Record]
+    over: list[Record]
+    projects: dict[str, Record]
+    makers: dict[str, str]
+
+    @property
+    def is_full(self) -> bool:
+        """Whether there are as many as pages make."""
+        return len(self.used) >= PAGE_KEYS
+
+
+def credentials_of(account_id: str, kind: Kind) -> Credentials:
+    """All keys or tokens of an account."""
+    records = list_credentials(account_id, kind.kind)
+    used = [record for record in records if not is_over(record)]
+    ids = dict.fromkeys(each for record in used for each in record["project_ids"] or ())
+    wanted, projects = list(ids), dict[str, Record]()
+    for start in range(0, len(wanted), PROJECTS_OF_CREDENTIAL):
+        projects |= projects_by_id(account_id, wanted[start : start + PROJECTS_OF_CREDENTIAL])
+    return Credentials(
+        used,
+        [record for record in records if is_over(record)],
+        projects,
+        {member["id"]: member["name"] for member in list_members(account_id)},
+    )

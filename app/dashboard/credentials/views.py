@@ -1,0 +1,149 @@
+"""The pages of API keys and service tokens: both kinds have the same views."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Final
+
+from flask import Response, request
+from werkzeug.datastructures import MultiDict
+
+from app.auth.principal import Principal
+from app.credentials.service import create_credential, revoke_credential
+from app.dashboard.credentials.forms import CredentialForm
+from app.dashboard.credentials.kinds import API_KEYS, SERVICE_TOKENS, Kind
+from app.dashboard.credentials.listing import credentials_of
+from app.dashboard.project_choice import find_projects, projects_by_id
+from app.db.transactions import transaction
+from app.http.errors import Conflict, NotFound, ValidationFailed
+from app.http.urls import absolute_url
+from app.policy.bounds import PAGE_KEYS, PROJECTS_OF_CREDENTIAL
+from app.policy.permissions import OF_PROJECTS, PERMISSIONS
+from app.site.forms import form_page
+from app.site.pages import PageBlueprint, page, redirect_to
+from app.site.signed_in import of_account
+
+View = Callable[..., Response]
+
+_OFFERED: Final = 50  # projects in the form, besides those that are chosen
+
+
+def list_page(principal: Principal, kind: Kind) -> Response:
+    """The keys or tokens of the account."""
+    found = credentials_of(principal.account_id, kind)
+    return page("credentials/list.html", kind=kind, found=found, words=PERMISSIONS)
+
+
+def new_page(principal: Principal, kind: Kind) -> Response:
+    """The form to create one; an address can fill it in."""
+    given = MultiDict(request.args)
+    if "project_id" in given:
+        given.setlist("project_ids", given.getlist("project_id"))
+        given.setdefault("scope", "some")
+    form = CredentialForm(given if given else None, meta={"csrf": False})
+    return _form_page(principal, kind, form)
+
+
+def create(principal: Principal, kind: Kind) -> Response:
+    """Create one, and show its secret once."""
+    form = CredentialForm()
+    if not form.validate_on_submit():
+        return _form_page(principal, kind, form)
+    if credentials_of(principal.account_id, kind).is_full:
+        raise Conflict(f"The account has {PAGE_KEYS} {kind.title}s. Revoke one that is not used.")
+    try:
+        values = form.values(expires=kind.expires)
+        with transaction():
+            made, secret = create_credential(
+                principal.account_id, kind=kind.kind, created_by=principal.user_id, **values
+            )
+            names = ("name", "permissions", "project_ids", "expires_at")
+            shown = {name: getattr(made, name) for name in names}
+    except ValidationFailed as error:
+        form.show(error)
+        return _form_page(principal, kind, form)
+    return page(
+        "credentials/made.html",
+        kind=kind,
+        made=shown,
+        secret=secret,
+        address=absolute_url(""),
+        curl=_curl(shown, secret),
+        words=PERMISSIONS,
+    )
+
+
+def project_choices(principal: Principal, kind: Kind) -> Response:
+    """The projects that a search finds, for a script."""
+    return page("credentials/projects.html", kind=kind, **_projects(principal, request.args))
+
+
+def revoke(principal: Principal, kind: Kind, credential_id: str) -> Response:
+    """Revoke one at once."""
+    with transaction():
+        if not revoke_credential(principal.account_id, kind.kind, credential_id):
+            raise NotFound(f"This {kind.title} does not exist, or was revoked before.")
+    return redirect_to(kind.path, "Revoked. Whatever used it has no access anymore.")
+
+
+def _form_page(principal: Principal, kind: Kind, form: CredentialForm) -> Response:
+    return form_page(
+        "credentials/new.html",
+        form,
+        kind=kind,
+        words=PERMISSIONS,
+        of_projects=OF_PROJECTS,
+        most=PROJECTS_OF_CREDENTIAL,
+        **_projects(principal, request.values, form.project_ids.data),
+    )
+
+
+def _projects(
+    principal: Principal, values: Any, chosen_ids: list[str] | None = None
+) -> dict[str, Any]:
+    """The projects that are chosen, and others that match what was searched for."""
+    ids = values.getlist("project_ids") if chosen_ids is None else chosen_ids
+    chosen = projects_by_id(principal.account_id, ids[:PROJECTS_OF_CREDENTIAL])
+    search = values.get("search", "").strip()
+    found, total, problem = find_projects(principal.account_id, search, _OFFERED)
+    others = [each for each in found if each["id"] not in chosen]
+    more = total - len(found)
+    return {"chosen": chosen, "others": others, "more": more, "search": search, "wrong": problem}
+
+
+def _curl(made: dict[str, Any], secret: str) -> str:
+    """A command that works with the new credential."""
+    path = "/v1/auth/verify"
+    if any(name.startswith("projects:") or name == "admin" for name in made["permissions"]):
+        path = "/v1/projects?fields=name,area_hectares"
+    elif any(name.startswith("assets:") for name in made["permissions"]):
+        path = "/v1/assets?fields=name,type"
+    return f"curl -H 'Authorization: Bearer {secret}' '{absolute_url(path)}'"
+
+
+def _pages_of(kind: Kind) -> PageBlueprint:
+    """The pages of a kind."""
+    bp = PageBlueprint(f"{kind.kind}_pages", __name__, section=kind.path)
+
+    def add(path: str, method: str, view: View) -> None:
+        run = partial(view, kind=kind)
+        run.__doc__ = view.__doc__
+        endpoint = of_account("admin")(_named(run, view.__name__))
+        bp.add_url_rule(f"{kind.path}{path}", view.__name__, endpoint, methods=[method])
+
+    add("", "GET", list_page)
+    add("/new", "GET", new_page)
+    add("/new", "POST", create)
+    add("/projects", "GET", project_choices)
+    add("/<credential_id>/revoke", "POST", revoke)
+    return bp
+
+
+def _named(run: Any, name: str) -> View:
+    run.__name__ = name
+    return run  # type: ignore[no-any-return]
+
+
+api_keys = _pages_of(API_KEYS)
+service_tokens = _pages_of(SERVICE_TOKENS)

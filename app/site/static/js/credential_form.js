@@ -1,0 +1,17 @@
+// The form of a key or token: what does not go together is not offered together.
+
+const form = document.getElementById("credential-form");
+
+function update() {
+  const isLimited = form.elements.scope.value === "some";
+  form.querySelector(".project-choice").hidden = !isLimited;
+  for (const box of form.querySelectorAll("[data-of-account]")) {
+    box.disabled = isLimited;
+    if (isLimited) box.checked = false;
+  }
+  const date = form.elements.expires_on;
+  if (date) date.closest(".on").hidden = form.elements.life.value !== "date";
+}
+
+form.addEventListener("change", update);
+update();

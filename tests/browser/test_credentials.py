@@ -1,0 +1,150 @@
+"""API keys in the browser: made, used with curl, limited, revoked; also without a mouse."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import subprocess
+from contextlib import closing
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import Visitor
+from tests.make.geometry import square
+
+
+def curl(visitor: Visitor, path: str = "") -> tuple[int, Any]:
+    """Run the command of the page, or that of another address with the same key."""
+    command = visitor.page.locator("#curl").inner_text()
+    if path:
+        command = command.rpartition("'http")[0] + f"'{visitor.instance.url}{path}'"
+    done = subprocess.run(
+        ["sh", "-c", f"{command} -sS -w '\\n%{{http_code}}'"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    text, _, status = done.stdout.rpartition("\n")
+    return int(status), json.loads(text)
+
+
+def make_project(visitor: Visitor, name: str) -> str:
+    """The id of a new project."""
+    page = visitor.go("/projects/new")
+    page.locator(".as-text summary").click()
+    page.locator("#geometry").fill(json.dumps(square()))
+    visitor.fill(name=name)
+    page.locator("#save").click()
+    page.wait_for_url("**/projects/proj_*")
+    return visitor.path.rpartition("/")[2]
+
+
+def test_a_key_for_one_project_is_made_used_and_revoked(forester: Visitor) -> None:
+    own, other = (make_project(forester, name) for name in ("Alder", "Birch"))
+    page = forester.go("/api-keys/new")
+    forester.fill(name="Auditor")
+    page.get_by_label("See projects and check geometries").check()
+    page.get_by_label("Only these projects").check()
+    expect(page.get_by_label("See usage and limits")).to_be_disabled()
+    page.get_by_label("Search projects").fill("alder")
+    expect(page.get_by_label("Birch")).to_have_count(0)
+    page.get_by_label("Alder").check()
+    page.get_by_label("Search projects").fill("birch")
+    expect(page.get_by_label("Birch")).not_to_be_checked()
+    expect(page.get_by_label("Alder")).to_be_checked()
+    forester.press("Create API key")
+    status, found = curl(forester)
+    assert (status, [each["name"] for each in found["data"]]) == (200, ["Alder"])
+    assert curl(forester, f"/v1/projects/{own}")[0] == 200
+    assert curl(forester, f"/v1/projects/{other}")[0] == 404
+    command = page.locator("#curl").inner_text()
+    page.get_by_role("link", name="Done").click()
+    expect(page.get_by_text("1 project only")).to_be_visible()
+    expect(page.get_by_text("Last used").first).to_be_visible()
+    page.get_by_role("button", name="Revoke Auditor").click()
+    expect(page.get_by_text("lose access at once")).to_be_visible()
+    page.get_by_role("button", name="Revoke", exact=True).click()
+    expect(page.get_by_text("Revoked or expired (1)")).to_be_visible()
+    done = subprocess.run(
+        ["sh", "-c", f"{command} -sS -w '%{{http_code}}' -o /dev/null"],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert done.stdout == "401"
+
+
+@pytest.mark.slow
+def test_a_key_is_made_and_revoked_by_keyboard(forester: Visitor) -> None:
+    page = forester.go("/api-keys")
+
+    def reach(name: str, role: str = "button") -> None:
+        wanted = page.get_by_role(role, name=name).first  # type: ignore[arg-type]
+        for _ in range(60):
+            page.keyboard.press("Tab")
+            if wanted.evaluate("e => e === document.activeElement"):
+                return
+        raise AssertionError(f"{name} is not reached with the Tab key")
+
+    reach("New API key", "link")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/api-keys/new")
+    reach("Name", "textbox")
+    page.keyboard.type("By hand")
+    reach("See the assets of projects", "checkbox")
+    page.keyboard.press("Space")
+    reach("All projects", "radio")
+    reach("1 year", "radio")
+    page.keyboard.press("ArrowLeft")
+    expect(page.get_by_label("90 days")).to_be_checked()
+    reach("Create API key")
+    page.keyboard.press("Enter")
+    page.locator("#secret").wait_for()
+    reach("Done", "link")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/api-keys")
+    reach("Revoke By hand")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("button", name="Cancel")).to_be_focused()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("Revoked or expired (1)")).to_be_visible()
+
+
+@pytest.mark.slow
+def test_a_token_is_refused_from_another_address(forester: Visitor) -> None:
+    page = forester.go("/service-tokens/new")
+    forester.fill(name="CI", ip_allowlist="203.0.113.7")
+    page.get_by_label("See the assets of projects").check()
+    forester.press("Create service token")
+    status, said = curl(forester)
+    assert status == 401
+    assert "IP address" in said["error"]["message"]
+    page.get_by_role("link", name="Done").click()
+    expect(page.get_by_text("1 address only")).to_be_visible()
+
+
+@pytest.mark.slow
+def test_an_expired_key_is_refused(forester: Visitor) -> None:
+    page = forester.go("/api-keys/new")
+    forester.fill(name="Short")
+    page.get_by_label("See the assets of projects").check()
+    page.get_by_label("On a date").check()
+    page.get_by_label("Date", exact=True).fill("2020-01-31")
+    forester.press("Create API key")
+    expect(page.get_by_text("Must be in the future.")).to_be_visible()
+    expect(page.get_by_label("See the assets of projects")).to_be_checked()
+    page.get_by_label("30 days").check()
+    forester.press("Create API key")
+    assert curl(forester)[0] == 200
+    end = page.locator("#secret").inner_text()[-4:]
+    with closing(sqlite3.connect(forester.instance.folder / "canopy.sqlite3")) as database, database:
+        moment = "2026-01-31T00:00:00.000Z"
+        changed = database.execute(
+            "UPDATE credentials SET expires_at = ? WHERE token_end = ?", (moment, end)
+        )
+        assert changed.rowcount == 1
+    assert curl(forester)[0] == 401
+    page.get_by_role("link", name="Done").click()
+    page.get_by_text("Revoked or expired").click()
+    expect(page.get_by_text("Expired")).to_be_visible()
