@@ -81,6 +81,20 @@ EXCEPTIONS: Final = (
     r" JOIN oauth_applications ON oauth_applications\.id = oauth_consents\.application_id"
     r" JOIN accounts AS (accounts_1) ON \1\.id = oauth_applications\.account_id"
     r" WHERE oauth_consents\.user_id = :own_user_id ORDER BY (?:(?! FROM ).)+",
+    # How many people of all accounts have given access to the applications of one, and when one of
+    # those was last used.
+    r"SELECT oauth_applications\.id, count\(DISTINCT oauth_consents\.user_id\) AS people,"
+    r" max\(oauth_authorizations\.last_used_at\) AS last_used_at FROM oauth_applications"
+    r" LEFT OUTER JOIN oauth_consents ON oauth_consents\.application_id = oauth_applications\.id"
+    r" LEFT OUTER JOIN oauth_authorizations ON (?:(?! WHERE ).)+"
+    r" WHERE oauth_applications\.account_id = :\w+ GROUP BY oauth_applications\.id",
+    # What they have granted, of which only the number of people is shown.
+    r"SELECT oauth_consents\.user_id, oauth_consents\.scopes FROM oauth_applications"
+    r" JOIN oauth_consents ON oauth_consents\.application_id = oauth_applications\.id"
+    r" WHERE oauth_applications\.account_id = :\w+ AND oauth_applications\.id = :\w+",
+    # The consents that end when an application may ask for less.
+    r"SELECT oauth_consents\.account_id, oauth_consents\.user_id, oauth_consents\.scopes"
+    r" FROM oauth_consents WHERE oauth_consents\.application_id = :\w+",
     # Numbers over all accounts, for whoever holds METRICS_TOKEN.
     r"SELECT count\(\*\) AS pending, count\(claim\) AS claimed, sum\((?:(?! FROM ).)+\) AS due, "
     r"min\((?:(?! FROM ).)+\) AS oldest FROM deliveries WHERE due_at IS NOT NULL",

@@ -9,13 +9,13 @@ import click
 
 from app.account.operator import find_account
 from app.account.service import read_account
+from app.applications.service import list_applications
 from app.cli.context import in_database
 from app.cli.output import examples, json_option, show_json, show_record, show_section
 from app.cli.plans import describe_plan
 from app.credentials.service import list_credentials
 from app.limits.plan_file import plan_of
 from app.members.service import list_members
-from app.oauth.applications import list_applications
 from app.usage.service import statistics
 from app.webhooks.service import list_webhooks
 

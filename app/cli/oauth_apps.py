@@ -8,6 +8,13 @@ from typing import Any
 import click
 
 from app.account.operator import find_account
+from app.applications.service import (
+    create_application,
+    delete_application,
+    list_applications,
+    rotate_secret,
+    update_application,
+)
 from app.auth.tenant import account_of
 from app.cli.context import in_database
 from app.cli.group import Commands
@@ -23,17 +30,14 @@ from app.cli.output import (
 )
 from app.db.transactions import transaction
 from app.models import OAuthApplication
-from app.oauth.applications import (
-    create_application,
-    delete_application,
-    list_applications,
-    rotate_secret,
-    update_application,
-)
+from app.policy.deliveries import OVERLAP_HOURS_DEFAULT, OVERLAP_HOURS_MAX
 from app.policy.permissions import SCOPES
 from app.values.ids import is_id
 
-_COLUMNS = ("client_id", "name", "scopes", "public", "redirect_uris", "created_at")
+_COLUMNS = (
+    *("client_id", "name", "scopes", "public", "redirect_uris", "former_secret_until"),
+    "created_at",
+)
 _client_argument = click.argument("client_id", metavar="CLIENT_ID")
 
 
@@ -162,19 +166,39 @@ def update(
 
 @oauth_app.command("rotate-secret")
 @_client_argument
+@click.option(
+    "--overlap",
+    "overlap_hours",
+    type=click.IntRange(0, OVERLAP_HOURS_MAX),
+    default=OVERLAP_HOURS_DEFAULT,
+    show_default=True,
+    metavar="HOURS",
+    help="How long the present secret works beside the new one; 0: not at all.",
+)
 @json_option
-@examples("oauth-app rotate-secret app_01k9zq3mgse2j7tbyw5c4r8nhd")
+@examples(
+    "oauth-app rotate-secret app_01k9zq3mgse2j7tbyw5c4r8nhd",
+    "oauth-app rotate-secret app_01k9zq3mgse2j7tbyw5c4r8nhd --overlap 0",
+)
 @in_database
-def rotate(client_id: str, as_json: bool) -> None:
+def rotate(client_id: str, overlap_hours: int, as_json: bool) -> None:
     """Create a new secret for an application and show it once.
 
-    The old secret is rejected from the next request on.
+    The present secret works until the overlap is over. One that was replaced before is rejected
+    from the next request on.
     """
     with transaction():
-        secret = rotate_secret(_find(client_id)["account_id"], client_id)
-    if secret is None:
+        rotated = rotate_secret(
+            _find(client_id)["account_id"], client_id, overlap_hours=overlap_hours
+        )
+    if rotated is None:
         raise _unknown(client_id)
-    show_record({"client_id": client_id, "client_secret": secret}, as_json=as_json)
+    record = {
+        "client_id": client_id,
+        "client_secret": rotated.secret,
+        "former_secret_until": rotated.former_until,
+    }
+    show_record(record, as_json=as_json)
 
 
 @oauth_app.command("delete")

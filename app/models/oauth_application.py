@@ -22,5 +22,8 @@ class OAuthApplication(Base):
     redirect_uris: Mapped[list[str]] = mapped_column(JSON)
     scopes: Mapped[list[str]] = mapped_column(JSON)  # that it may request
     secret_hash: Mapped[str | None] = mapped_column(Hash)  # None: a public client
+    # After a rotation, the one before is accepted until then.
+    former_secret_hash: Mapped[str | None] = mapped_column(Hash)
+    former_secret_until: Mapped[datetime | None] = mapped_column(Timestamp)
     created_at: Mapped[datetime] = mapped_column(Timestamp)
     updated_at: Mapped[datetime] = mapped_column(Timestamp)

@@ -7,6 +7,7 @@ import binascii
 import hmac
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final
 from urllib.parse import unquote_plus
 
@@ -19,6 +20,7 @@ from app.oauth.redirect_uris import is_registered
 from app.policy.oauth_errors import Description
 from app.policy.permissions import SCOPES
 from app.security import tokens
+from app.values import clock
 from app.values.ids import is_id
 
 BASIC: Final = "client_secret_basic"
@@ -33,6 +35,8 @@ _BY_ID = CompiledQuery(
         OAuthApplication.redirect_uris,
         OAuthApplication.scopes,
         OAuthApplication.secret_hash,
+        OAuthApplication.former_secret_hash,
+        OAuthApplication.former_secret_until,
         Account.name.label("account_name"),
     )
     .join(Account, Account.id == OAuthApplication.account_id)
@@ -50,6 +54,8 @@ class Client(ClientMixin):  # type: ignore[misc]
     redirect_uris: list[str]
     scopes: list[str]
     secret_hash: str | None
+    former_secret_hash: str | None
+    former_secret_until: datetime | None
     account_name: str
 
     @property
@@ -57,10 +63,17 @@ class Client(ClientMixin):  # type: ignore[misc]
         return self.secret_hash is None
 
     def has_secret(self, secret: str | None) -> bool:
-        """Whether this is its secret. A public application must not send one."""
+        """Whether this is its secret, or the one before that still works. A public application must
+        not send one."""
         if self.secret_hash is None or secret is None:
             return self.secret_hash is None and secret is None
-        return hmac.compare_digest(tokens.hash_token(secret), self.secret_hash)
+        sent = tokens.hash_token(secret)
+        accepted = [self.secret_hash]
+        former, until = self.former_secret_hash, self.former_secret_until
+        if former is not None and until is not None and clock.now() < until:
+            accepted.append(former)
+        matches = [hmac.compare_digest(sent, each) for each in accepted]
+        return True in matches
 
     # The interface that Authlib requires.
 

@@ -55,6 +55,13 @@ _OF_PERSON = CompiledQuery(
 )
 
 
+def lock_application(account_id: str, client_id: str) -> OAuthApplication | None:
+    """Lock an application against changes until the end of this transaction. None if it has been
+    deleted."""
+    own = rows_of(account_id, OAuthApplication).where(OAuthApplication.id == client_id)
+    return db.session.scalars(own.with_for_update(read=True, key_share=True)).one_or_none()
+
+
 def has_consent(
     account_id: str, user_id: str, application_id: str, scopes: Collection[str]
 ) -> bool:

@@ -1,12 +1,20 @@
-"""The OAuth server as the consent page and other packages use it."""
+"""The OAuth server as its pages and other packages use it."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from app.oauth.applications import lock_application
 from app.oauth.authorizations import create_authorization
-from app.oauth.consents import has_consent, record_consent
+from app.oauth.consents import (
+    has_consent,
+    list_consents,
+    lock_application,
+    record_consent,
+    revoke_consent,
+    revoke_consents_to,
+)
+from app.oauth.metadata import server_metadata
+from app.oauth.redirect_uris import redirect_uri_problem
 from app.oauth.requests import (
     AuthorizationRequest,
     CannotRedirect,
@@ -26,8 +34,13 @@ __all__ = [
     "grant",
     "has_consented",
     "issuer",
+    "list_consents",
     "read_request",
     "redirect_target",
+    "redirect_uri_problem",
+    "revoke_consent",
+    "revoke_consents_to",
+    "server_metadata",
 ]
 
 AUTHORIZE: Final = "/oauth/authorize"
@@ -48,10 +61,13 @@ def grant(request: AuthorizationRequest, user_id: str, account_id: str) -> str:
 
     Raises:
         Forbidden: the person does not belong to the account.
-        CannotRedirect: the application has just been deleted.
+        CannotRedirect: the application has just been deleted, or may ask for less.
     """
-    if not lock_application(request.client.account_id, request.client.id):
+    application = lock_application(request.client.account_id, request.client.id)
+    if application is None:
         raise CannotRedirect("This application is no longer registered.")
+    if not set(request.scopes) <= set(application.scopes):
+        raise CannotRedirect("This application may not ask for all of this anymore.")
     record_consent(account_id, user_id, request.client.id, request.scopes)
     code = create_authorization(
         account_id=account_id,

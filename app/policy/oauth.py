@@ -12,6 +12,7 @@ AUTHORIZATION_LIFE: Final = timedelta(days=90)  # of all tokens from one consent
 # Within this time a used refresh token gets the same response; later, it revokes the authorization.
 REFRESH_GRACE: Final = timedelta(seconds=30)
 
+APPLICATIONS_PER_ACCOUNT: Final = 50
 REDIRECT_URIS: Final = 20
 REDIRECT_URI_LENGTH: Final = 2_000
 

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import pytest
 from werkzeug.test import TestResponse
 
+from app.applications.service import delete_application, end_former_secret, rotate_secret
 from app.db.extensions import db
 from app.members.service import remove_member
-from app.oauth.applications import delete_application, rotate_secret
 from app.policy.oauth import CODE_LIFE
 from app.security import tokens
 from app.values import clock
@@ -211,6 +211,13 @@ ATTACKS = [
         client_secret=tokens.hash_token(s.own.secret or "")), CLIENT, 401),
     Attack("an API key as secret", lambda s: s.exchange(client_secret=s.client.token), CLIENT, 401),
     Attack("a secret before it was rotated", lambda s: s.done(
+        lambda s: rotate_secret(s.own.account_id, s.own.id, overlap_hours=0)
+        ).exchange(), CLIENT, 401, "all"),
+    Attack("a former secret after its end", lambda s: s.done(
+        lambda s: rotate_secret(s.own.account_id, s.own.id)).done(
+        lambda s: end_former_secret(s.own.account_id, s.own.id)).exchange(), CLIENT, 401, "all"),
+    Attack("the secret before the former one", lambda s: s.done(
+        lambda s: rotate_secret(s.own.account_id, s.own.id)).done(
         lambda s: rotate_secret(s.own.account_id, s.own.id)).exchange(), CLIENT, 401, "all"),
     Attack("a secret for a public application", lambda s: s.exchange(
         s.public, code=s.code_for(s.public), client_secret="x"), CLIENT, 401),

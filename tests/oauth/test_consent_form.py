@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import text
 
+from app.applications.service import delete_application
 from app.db.extensions import db
 from app.members.service import remove_member
-from app.oauth.applications import delete_application
 from app.oauth.service import CannotRedirect, grant, read_request, redirect_target
 from tests.make import (
     Application,

@@ -1,0 +1,1 @@
+"""Registered OAuth applications: what they may ask for, their secrets, who uses them."""

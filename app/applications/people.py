@@ -1,0 +1,77 @@
+"""Who has given an application access: how many people over all accounts, and who of one's own."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any, NamedTuple
+
+from sqlalchemy import and_, bindparam, func
+
+from app.auth.tenant import columns_of
+from app.db.queries import CompiledQuery
+from app.models import OAuthApplication, OAuthAuthorization, OAuthConsent, User
+from app.values import clock
+
+_NUMBERS = CompiledQuery(
+    columns_of(OAuthApplication, OAuthApplication.id)
+    .add_columns(
+        func.count(OAuthConsent.user_id.distinct()).label("people"),
+        func.max(OAuthAuthorization.last_used_at).label("last_used_at"),
+    )
+    .outerjoin(OAuthConsent, OAuthConsent.application_id == OAuthApplication.id)
+    .outerjoin(
+        OAuthAuthorization,
+        and_(
+            OAuthAuthorization.account_id == OAuthConsent.account_id,
+            OAuthAuthorization.user_id == OAuthConsent.user_id,
+            OAuthAuthorization.application_id == OAuthConsent.application_id,
+        ),
+    )
+    .group_by(OAuthApplication.id)
+)
+_GRANTED = CompiledQuery(
+    columns_of(OAuthApplication)
+    .add_columns(OAuthConsent.user_id, OAuthConsent.scopes)
+    .join(OAuthConsent, OAuthConsent.application_id == OAuthApplication.id)
+    .where(OAuthApplication.id == bindparam("client_id"))
+)
+_OWN = CompiledQuery(
+    columns_of(OAuthConsent, OAuthConsent.created_at)
+    .add_columns(User.name, User.email)
+    .join(User, User.id == OAuthConsent.user_id)
+    .where(OAuthConsent.application_id == bindparam("client_id"))
+    .order_by(User.name, User.id)
+)
+
+
+class Use(NamedTuple):
+    """How many people have given an application access, and when it was last used; None: never."""
+
+    people: int
+    last_used_at: str | None
+
+
+def use_of_applications(account_id: str) -> dict[str, Use]:
+    """How each application that the account has registered is used, over all accounts, by id."""
+    return {
+        row.id: Use(row.people, clock.format_optional_time(row.last_used_at))
+        for row in _NUMBERS.all(account_id=account_id)
+    }
+
+
+class Granted:
+    """What people have granted to one application that the account has registered."""
+
+    def __init__(self, account_id: str, client_id: str) -> None:
+        found = _GRANTED.all(account_id=account_id, client_id=client_id)
+        self._grants = [(row.user_id, frozenset(row.scopes)) for row in found]
+
+    def people(self, scopes: Collection[str]) -> int:
+        """How many people have granted one of these scopes, in any account."""
+        return len({user_id for user_id, granted in self._grants if granted & set(scopes)})
+
+
+def people_of_account(account_id: str, client_id: str) -> list[dict[str, Any]]:
+    """The people who have given an application access to this account: ``name``, ``email`` and
+    ``created_at``, ordered by name."""
+    return [row._asdict() for row in _OWN.all(account_id=account_id, client_id=client_id)]

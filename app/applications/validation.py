@@ -1,0 +1,48 @@
+"""What an application may be called, where it may send people, and what it may ask for."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from app.http.errors import Detail, ValidationFailed
+from app.oauth.service import redirect_uri_problem
+from app.policy.bounds import NAME_LENGTH
+from app.policy.oauth import REDIRECT_URIS
+from app.policy.permissions import SCOPES
+from app.values.text import unstorable
+
+# Bidirectional controls, with which one name could be made to look like another.
+_BIDI_CONTROLS: Final = frozenset(
+    "\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+)
+_ECHOED_CHARACTERS: Final = 100  # of an invalid value, in the error
+
+
+def check_application(name: str, redirect_uris: Sequence[str], scopes: Sequence[str]) -> None:
+    """Raises ValidationFailed, which names each invalid argument."""
+    if details := list(_problems(name, redirect_uris, scopes)):
+        raise ValidationFailed(details=details)
+
+
+def _problems(name: str, redirect_uris: Sequence[str], scopes: Sequence[str]) -> Iterator[Detail]:
+    if problem := _name_problem(name):
+        yield Detail("name", problem)
+    if not 1 <= len(redirect_uris) <= REDIRECT_URIS:
+        yield Detail("redirect_uris", f"Must be 1 to {REDIRECT_URIS} URIs.")
+    for uri in redirect_uris[:REDIRECT_URIS]:
+        if problem := redirect_uri_problem(uri):
+            yield Detail("redirect_uris", f"{uri[:_ECHOED_CHARACTERS]!r}: {problem}")
+    if not scopes or any(scope not in SCOPES for scope in scopes):
+        yield Detail("scopes", f"Must be one or more of {', '.join(SCOPES)}.")
+
+
+def _name_problem(name: str) -> str | None:
+    if not 1 <= len(name.strip()) <= NAME_LENGTH:
+        return f"Must have 1 to {NAME_LENGTH} characters."
+    if problem := unstorable(name):
+        return problem
+    if any(unicodedata.category(c) == "Cc" or c in _BIDI_CONTROLS for c in name.strip()):
+        return "Must be one line, without characters that control how text is shown."
+    return None
