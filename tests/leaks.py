@@ -83,7 +83,7 @@ EXCEPTIONS: Final = (
     r" WHERE oauth_consents\.user_id = :own_user_id ORDER BY (?:(?! FROM ).)+",
     # How many people of all accounts have given access to the applications of one, and when one of
     # those was last used.
-    r"SELECT oauth_applications\.id, count\(DISTINCT oauth_consents\.user_id\) AS people,"
+    r"SELECT oauth_applications\.id AS id, count\(DISTINCT oauth_consents\.user_id\) AS people,"
     r" max\(oauth_authorizations\.last_used_at\) AS last_used_at FROM oauth_applications"
     r" LEFT OUTER JOIN oauth_consents ON oauth_consents\.application_id = oauth_applications\.id"
     r" LEFT OUTER JOIN oauth_authorizations ON (?:(?! WHERE ).)+"

@@ -31,6 +31,7 @@ _NUMBERS = CompiledQuery(
 )
 _GRANTED = CompiledQuery(
     columns_of(OAuthApplication)
+    .select_from(OAuthApplication)
     .add_columns(OAuthConsent.user_id, OAuthConsent.scopes)
     .join(OAuthConsent, OAuthConsent.application_id == OAuthApplication.id)
     .where(OAuthApplication.id == bindparam("client_id"))

@@ -15,7 +15,7 @@ from app.applications.people import Granted as Granted
 from app.applications.people import Use as Use
 from app.applications.people import people_of_account as people_of_account
 from app.applications.people import use_of_applications as use_of_applications
-from app.applications.validation import check_application
+from app.applications.validation import check_application as check_application
 from app.auth.tenant import columns_of, find_locked
 from app.db.extensions import db
 from app.db.queries import CompiledQuery

@@ -6,6 +6,8 @@ from typing import Final
 
 from flask import Blueprint
 
+from app.dashboard.application_page.views import bp as application_page
+from app.dashboard.applications.views import bp as applications
 from app.dashboard.asset_page.views import bp as asset_page
 from app.dashboard.assets.views import bp as assets
 from app.dashboard.credentials.views import api_keys, service_tokens
@@ -18,6 +20,8 @@ from app.dashboard.start.views import bp as start
 
 DASHBOARD: Final[tuple[Blueprint, ...]] = (
     api_keys,
+    application_page,
+    applications,
     asset_page,
     assets,
     imports,

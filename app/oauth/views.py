@@ -1,4 +1,4 @@
-"""Pages: the consent page, and the list of applications with access."""
+"""The page on which people allow an application to act for them."""
 
 from __future__ import annotations
 
@@ -12,15 +12,14 @@ from app.auth.sessions import SignedIn, record_session_use
 from app.db.transactions import transaction
 from app.limits.counting import count_authorization_request
 from app.oauth import service
-from app.oauth.consents import list_consents, revoke_consent
 from app.oauth.redirect_uris import display_host, is_on_this_device
 from app.oauth.service import AuthorizationRequest, CannotRedirect, RedirectWithError
 from app.policy.permissions import SCOPES
 from app.site.pages import PageBlueprint, allow_form_action, page, redirect_to
-from app.site.signed_in import current_person, signed_in, with_person
+from app.site.signed_in import current_person, with_person
 from app.values import clock
 
-bp = PageBlueprint("oauth_pages", __name__, section="/applications")
+bp = PageBlueprint("oauth_pages", __name__)
 
 
 @bp.route(service.AUTHORIZE, methods=["GET", "POST"])
@@ -44,27 +43,6 @@ def authorize() -> Response:
     if request.method == "POST":
         return _handle_decision(auth_request, person, accounts)
     return _show_consent(auth_request, person, accounts)
-
-
-@bp.get("/applications")
-@signed_in
-def applications(person: SignedIn) -> Response:
-    """List the applications that have access on behalf of the signed-in person."""
-    consents = list_consents(person.user_id)
-    return page("oauth/applications.html", consents=consents, words=SCOPES)
-
-
-@bp.post("/applications/end")
-@signed_in
-def end_application(person: SignedIn) -> Response:
-    """Revoke the access of an application."""
-    form = request.form
-    with transaction():
-        was_revoked = revoke_consent(
-            person.user_id, form.get("account_id", ""), form.get("application_id", "")
-        )
-    message = "Access revoked." if was_revoked else "It had no access."
-    return redirect_to("/applications", message)
 
 
 def _show_consent(

@@ -53,6 +53,8 @@ FORMS: Final[dict[str, str]] = {
     "/welcome/key": "person",
     "/api-keys/new": "person",
     "/service-tokens/new": "person",
+    "/applications/new": "person",
+    "/applications/<app_id>/secret": "person",
 }
 
 # Requests of one signed-in person to the pages of an account, with what their scripts load: a map

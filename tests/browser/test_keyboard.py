@@ -92,8 +92,9 @@ def test_every_flow_by_keyboard(visitor: Visitor, instance: Instance) -> None:
     press(visitor, "Allow")
     assert visitor.path.startswith("/docs?code=")
     visitor.go("/applications")
-    ending = visitor.page.locator("main li button").get_attribute("aria-label")
-    press(visitor, str(ending))
+    ending = visitor.page.locator("main li button").first.get_attribute("aria-label")
+    open_menu(visitor, str(ending))
+    press(visitor, "Revoke access")
     assert visitor.page.get_by_role("status").inner_text() == "Access revoked."
 
     visitor.move()

@@ -17,7 +17,7 @@ from tests.faults.heavy.heads import heads
 from tests.faults.heavy.load import Cost, Others, Waits
 from tests.faults.heavy.trial import Measured, all_requests, instance, judge, measure_all
 from tests.geometry.sizes import largest
-from tests.make import Client, make_asset, make_project
+from tests.make import Client, make_application, make_asset, make_project
 from tests.make.imports import make_import
 from tests.oauth.support import browser_of
 
@@ -72,8 +72,9 @@ def test_every_field_of_a_form_is_covered(client: Client) -> None:
     project_id = make_project(client)["id"]
     asset = f"/assets/{project_id}/{make_asset(client, project_id)['id']}"
     project, imported = f"/projects/{project_id}", f"/imports/{make_import(client)}"
-    lists = ("/api-keys/new", "/assets", "/imports/new", "/projects", "/service-tokens/new")
-    for path in (*lists, project, f"{project}/edit", asset, f"{asset}/edit", imported):
+    application = f"/applications/{make_application(client).id}"
+    news = ("/api-keys/new", "/applications/new", "/imports/new", "/service-tokens/new")
+    lists = (*news, "/assets", "/projects")
         html = browser.get(path).response.get_data(as_text=True)
         for form in re.findall(r'<form[^>]* method="post".*?</form>', html, re.DOTALL):
             names |= set(re.findall(r' name="(\w+)"', form))

@@ -19,7 +19,9 @@ from tests.browser.oauth.woods import (
     exchange,
     numbers,
     refresh,
+    revoke_access,
     status,
+    with_access,
 )
 from tests.browser.test_people import new_address
 from tests.make.browser import PASSWORD
@@ -39,8 +41,7 @@ def test_denying_gives_the_application_nothing(
         "state": "a+b/c=",
         "iss": instance.url,
     }
-    visitor.go("/applications")
-    assert application.name not in visitor.page.locator("main").inner_text()
+    assert application.name not in with_access(visitor).inner_text()
 
 
 def test_consent_is_remembered_until_revoked(
@@ -61,14 +62,11 @@ def test_consent_is_remembered_until_revoked(
     assert back.response()["error"] == "access_denied"
     assert status(instance, first) == status(instance, second) == 200
 
-    visitor.go("/applications")
-    shown = visitor.page.locator(".rows > li", has_text=application.name)
+    shown = with_access(visitor, application.name)
     assert "See projects and check geometries" in shown.inner_text()
     assert "Keep access while you are away" in shown.inner_text()
     assert "last used" in shown.inner_text()
-    shown.get_by_role("button").click()
-    assert visitor.page.get_by_role("status").inner_text() == "Access revoked."
-    assert shown.count() == 0
+    revoke_access(visitor, application.name)
     for tokens in (first, second):
         assert status(instance, tokens) == 401
         assert refresh(instance, application, tokens)["error"] == "invalid_grant"

@@ -15,7 +15,15 @@ from config import ROOT
 from tests.api.server import gunicorn
 from tests.browser.conftest import Instance, Visitor
 from tests.browser.oauth.running import SECONDS, Loopback, Program, loopback, program
-from tests.browser.oauth.woods import Tokens, Woods, call, make_woods, numbers, operator
+from tests.browser.oauth.woods import (
+    Tokens,
+    Woods,
+    call,
+    make_woods,
+    numbers,
+    operator,
+    revoke_access,
+)
 from tests.conftest import CHEAP_PASSWORDS
 from tests.docs.pages import blocks
 from tests.mail.servers import Inbox
@@ -93,10 +101,7 @@ def test_a_documented_program_stores_and_refreshes_tokens(
     assert developer.name in developer.run().finish()
     assert developer.tokens()["refresh_token"] != first["refresh_token"]
 
-    visitor.go("/applications")
-    shown = visitor.page.locator(".rows > li", has_text=developer.name)
-    shown.get_by_role("button").click()
-    shown.wait_for(state="detached")
+    revoke_access(visitor, developer.name)
     asking = developer.run()
     visitor.go(asking.address())
     assert visitor.heading == f"{developer.name} asks for access"

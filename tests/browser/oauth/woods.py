@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 import requests
+from playwright.sync_api import Locator
 
 from app.db.connections import close_all
 from app.factory import create_app
@@ -101,6 +102,22 @@ def make_woods(instance: Instance, operate: Operate) -> Woods:
     return Woods(
         instance, operate, made["account_id"], owner, made["owner_password"], made["api_key"]
     )
+
+
+def with_access(visitor: Visitor, application: str = "") -> Locator:
+    """What the page of applications shows of those that have access, all or one by its name."""
+    visitor.go("/applications")
+    shown = visitor.page.locator("section[aria-labelledby=access-title]")
+    return shown.locator(".rows > li", has_text=application) if application else shown
+
+
+def revoke_access(visitor: Visitor, application: str) -> None:
+    """Revoke the access of an application on that page."""
+    shown = with_access(visitor, application)
+    shown.get_by_role("button").click()
+    visitor.page.get_by_role("button", name="Revoke access", exact=True).click()
+    assert visitor.page.get_by_role("status").inner_text() == "Access revoked."
+    assert shown.count() == 0
 
 
 def authorization_address(

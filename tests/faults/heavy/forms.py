@@ -67,10 +67,19 @@ _CREDENTIAL: Final = {
     "scope": "some",
     "search": "",
 }
+_APPLICATION: Final = {
+    "end_access": "profile",
+    "name": "Map of Woods",
+    "redirect_uris": "https://client.example/back",
+    "scopes": "projects:read",
+}
 _SELECTION: Final = {"back": "/projects", "ids": "proj_01arz3ndektsv4rrffq69g5fav"}
 # A value of each field of a form. Without the others a form may be refused for these.
 FIELDS_OF: Final[Mapping[str, Mapping[str, str]]] = {
     "/api-keys/new": _CREDENTIAL | {"expires_on": "2027-01-31", "life": "date"},
+    "/applications/<app_id>": _APPLICATION,
+    "/applications/<app_id>/secret": {"mark": "x", "overlap_hours": "24"},
+    "/applications/new": _APPLICATION | {"kind": "secret", "mark": "x"},
     "/assets/<project_id>/<asset_id>/edit": _ASSET,
     "/assets/<project_id>/<asset_id>/status": {"status": "active"},
     "/assets/export": _SELECTION | {"format": "csv"},
@@ -157,6 +166,7 @@ def forms(client: Client) -> Iterator[Request]:
     application = make_application(client)
     project_id = make_project(client)["id"]
     values = {
+        "app_id": application.id,
         "asset_id": make_asset(client, project_id)["id"],
         "credential_id": client.credential_id,
         "import_id": make_import(client),

@@ -21,6 +21,11 @@ from tests.oauth.support import api_status, authorize_url, browser_of, tokens_of
 pytestmark = pytest.mark.one_database
 
 
+@pytest.fixture
+def application(client: Client) -> Application:
+    return make_application(client)
+
+
 def _name_of(client: Client) -> str:
     return client.get("/v1/account").json["data"]["name"]
 

@@ -1,0 +1,1 @@
+"""The page of one application that the account has registered."""

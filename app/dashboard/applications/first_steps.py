@@ -1,0 +1,59 @@
+"""What a developer begins with, filled in for one application."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from shlex import quote
+from typing import Any, NamedTuple
+from urllib.parse import urlencode
+
+from app.oauth.service import issuer, server_metadata
+
+
+class FirstSteps(NamedTuple):
+    """Addresses of the OAuth server, and a command that exchanges a code for tokens."""
+
+    authorize: str
+    token: str
+    metadata: str
+    command: str
+
+
+def first_steps(application: Mapping[str, Any], secret: str | None = None) -> FirstSteps:
+    """For an application with this record.
+
+    Args:
+        secret: as it is shown once; without it, a variable of the shell stands for it.
+    """
+    known = server_metadata(issuer())
+    asked = {
+        "response_type": "code",
+        "client_id": application["client_id"],
+        "redirect_uri": application["redirect_uris"][0],
+        "scope": " ".join(application["scopes"]),
+        "state": "STATE",
+    }
+    if application["public"]:
+        asked |= {"code_challenge": "CHALLENGE", "code_challenge_method": "S256"}
+    return FirstSteps(
+        f"{known['authorization_endpoint']}?{urlencode(asked)}",
+        known["token_endpoint"],
+        f"{issuer()}/.well-known/oauth-authorization-server",
+        _lines(f"curl {quote(known['token_endpoint'])}", _fields(application, secret)),
+    )
+
+
+def _fields(application: Mapping[str, Any], secret: str | None) -> list[str]:
+    client_id = application["client_id"]
+    proof = f"-u '{client_id}:{secret}'" if secret else f'-u "{client_id}:$CLIENT_SECRET"'
+    public = [f"-d client_id={client_id}", "-d code_verifier=VERIFIER"]
+    return [
+        *(public if application["public"] else [proof]),
+        "-d grant_type=authorization_code",
+        "-d code=CODE",
+        f"--data-urlencode {quote('redirect_uri=' + application['redirect_uris'][0])}",
+    ]
+
+
+def _lines(first: str, others: Sequence[str]) -> str:
+    return " \\\n  ".join([first, *others])
