@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 
 from playwright.sync_api import Browser
 
+from tests.browser.application_scenes import registered
 from tests.browser.conftest import Instance, Visitor
 from tests.browser.credential_scenes import credentials
 from tests.browser.forest_scenes import forests, settle
@@ -35,6 +36,7 @@ def scenes(chrome: Browser, instance: Instance, **options: Any) -> Iterator[tupl
         finally:
             other.leave()
         yield from _application(visitor, slug)
+        yield from registered(visitor)
         yield from _errors(visitor)
         yield from _back_again(visitor, email)
     finally:

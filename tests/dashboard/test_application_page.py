@@ -94,10 +94,11 @@ def test_people_of_other_accounts_are_a_number(
     grant_tokens(client.app, application, other.id, stranger.account_id)
     page = owner.get(path_of(application))
     assert "2 people, over all accounts" in page.text
+    assert "1 of them in" in page.text
     assert member.email in page.text
     assert other.email not in page.text
     assert "projects:read · granted by 2 people" in page.text
-    assert "2 people lose the access that they gave it" in page.text
+    assert "2 people lose access: all tokens are rejected" in page.text
 
 
 def test_name_and_addresses_are_changed(
@@ -236,7 +237,7 @@ def test_deleting_ends_all_access(
 ) -> None:
     tokens = grant_tokens(client.app, application, stranger.owner_id, stranger.account_id)
     page = owner.get(path_of(application))
-    assert "1 person loses the access that was given it" in page.text
+    assert "1 person loses access: all tokens are rejected" in page.text
     page = owner.submit(f"{path_of(application)}/delete")
     assert page.path == "/applications"
     assert "Map of Woods deleted." in page.text
@@ -249,4 +250,4 @@ def test_the_scopes_are_in_words(client: Client, owner: Browser, application: Ap
     page = owner.get(path_of(application))
     for words in SCOPES.values():
         assert words in page.text
-    assert '"' + application.id + ':$CLIENT_SECRET"' in page.text
+    assert '"client_secret=$CLIENT_SECRET"' in page.text

@@ -120,7 +120,8 @@ def test_an_application_is_registered_and_works(client: Client, owner: Browser) 
     assert answer.status_code == 200
     assert answer.json["scope"] == "projects:read offline_access"
     command = shown(page, "exchange")
-    assert f"'{made.id}:{made.secret}'" in command
+    assert f"client_id={made.id}" in command
+    assert f"client_secret={made.secret}" in command
     assert f"redirect_uri={BACK}" in command
     assert "code_challenge" not in shown(page, "authorize-url")
     public_url = client.app.config["SETTINGS"].public_url

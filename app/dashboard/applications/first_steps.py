@@ -44,12 +44,11 @@ def first_steps(application: Mapping[str, Any], secret: str | None = None) -> Fi
 
 
 def _fields(application: Mapping[str, Any], secret: str | None) -> list[str]:
-    client_id = application["client_id"]
-    proof = f"-u '{client_id}:{secret}'" if secret else f'-u "{client_id}:$CLIENT_SECRET"'
-    public = [f"-d client_id={client_id}", "-d code_verifier=VERIFIER"]
+    proof = f"client_secret={secret}" if secret else '"client_secret=$CLIENT_SECRET"'
     return [
-        *(public if application["public"] else [proof]),
         "-d grant_type=authorization_code",
+        f"-d client_id={application['client_id']}",
+        f"-d {'code_verifier=VERIFIER' if application['public'] else proof}",
         "-d code=CODE",
         f"--data-urlencode {quote('redirect_uri=' + application['redirect_uris'][0])}",
     ]
