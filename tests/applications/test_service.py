@@ -19,7 +19,7 @@ from app.db.extensions import db
 from app.http.errors import Conflict, Forbidden, ValidationFailed
 from app.values import clock
 from tests.cli.conftest import Run, runner
-from tests.make import Client, make_application
+from tests.make import Client, make_account, make_application, together
 from tests.make.oauth import BACK, ask_token
 from tests.oauth.support import api_status, assert_error, tokens_of
 
@@ -219,6 +219,22 @@ def test_an_account_has_a_limit_of_applications(
         _create(client)
     assert [detail.field for detail in raised.value.details] == ["limit", "current"]
     assert f"has {number + 1} applications, and can have {number + 1}" in raised.value.message
+
+
+def test_registrations_at_the_same_moment_keep_to_the_limit(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    account = make_account(client.app)
+    monkeypatch.setattr(service, "APPLICATIONS_PER_ACCOUNT", 2)
+
+    def attempt() -> bool:
+        try:
+            make_application(account)
+        except Forbidden:
+            return False
+        return True
+
+    assert sorted(together(*[attempt] * 5)) == [False, False, False, True, True]
 
 
 def test_rotate_secret_of_a_public_application_is_rejected(run: Run, client: Client) -> None:

@@ -75,6 +75,7 @@ def test_every_field_of_a_form_is_covered(client: Client) -> None:
     application = f"/applications/{make_application(client).id}"
     news = ("/api-keys/new", "/applications/new", "/imports/new", "/service-tokens/new")
     lists = (*news, "/assets", "/projects")
+    for path in (*lists, application, project, f"{project}/edit", asset, f"{asset}/edit", imported):
         html = browser.get(path).response.get_data(as_text=True)
         for form in re.findall(r'<form[^>]* method="post".*?</form>', html, re.DOTALL):
             names |= set(re.findall(r' name="(\w+)"', form))

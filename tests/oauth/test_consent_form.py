@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import text
 
-from app.applications.service import delete_application
+from app.applications.service import delete_application, update_application
 from app.db.extensions import db
 from app.members.service import remove_member
 from app.oauth.service import CannotRedirect, grant, read_request, redirect_target
@@ -154,6 +154,18 @@ def test_an_application_deleted_while_the_page_is_open(
     page = browser.submit(page.path, press="allow")
     assert page.status == 400
     assert "Location" not in page.response.headers
+
+
+def test_an_application_that_may_ask_for_less_meanwhile_gets_nothing(
+    client: Client, application: Application
+) -> None:
+    with client.app.app_context():
+        auth_request = read_request(authorize_url(application).partition("?")[2].encode())
+        update_application(client.account_id, application.id, scopes=["profile"])
+        db.session.commit()
+        with pytest.raises(CannotRedirect, match="may not ask for all of this anymore"):
+            grant(auth_request, client.owner_id, client.account_id)
+        db.session.rollback()
 
 
 def test_redirect_target(client: Client, application: Application) -> None:

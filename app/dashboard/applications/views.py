@@ -30,7 +30,7 @@ bp = PageBlueprint("application_pages", __name__, section="/applications")
 
 _NEW: Final = "/applications/new"
 _SENT_BEFORE: Final = (
-    "This form was sent before, and the application is registered. Its secret was shown once; if "
+    "This form was sent before, and the application is registered. A secret is shown only once: if "
     "nobody has copied it, rotate it."
 )
 
