@@ -36,6 +36,8 @@ _BY_HASH = CompiledQuery(
         User.email,
         User.name,
         User.email_verified_at,
+        User.time_zone,
+        User.date_format,
         Account.id.label("account_id"),
         Account.name.label("account_name"),
         Account.plan,
@@ -74,6 +76,8 @@ class SignedIn:
     plan: str
     role: str
     last_used_at: datetime
+    time_zone: str | None  # None, like the next: as the browser has it
+    date_format: str | None  # app.policy.dates
 
 
 def start_session(user_id: str, account_id: str | None, *, address: str, browser: str) -> str:
@@ -112,6 +116,8 @@ def find_session(token: str) -> SignedIn | None:
         plan=row.plan or "",
         role=row.role or "",
         last_used_at=row.last_used_at,
+        time_zone=row.time_zone,
+        date_format=row.date_format,
     )
 
 

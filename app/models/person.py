@@ -21,6 +21,8 @@ class User(Base):
     name: Mapped[str] = mapped_column(String(200))
     password_hash: Mapped[str | None] = mapped_column(String(200))
     email_verified_at: Mapped[datetime | None] = mapped_column(Timestamp)
+    time_zone: Mapped[str | None] = mapped_column(String(64))  # Europe/Berlin; None: the browser's
+    date_format: Mapped[str | None] = mapped_column(String(20))  # app.policy.dates; likewise
     created_at: Mapped[datetime] = mapped_column(Timestamp)
     updated_at: Mapped[datetime] = mapped_column(Timestamp)
 

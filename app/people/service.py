@@ -47,6 +47,14 @@ def rename_person(user_id: str, name: str) -> None:
     db.session.execute(row.values(name=name, updated_at=clock.now()))
 
 
+def set_times(user_id: str, time_zone: str | None, date_format: str | None) -> None:
+    """Set a person's zone and how they have dates written (``app.policy.dates``). None: as their
+    browser does."""
+    row = update(User).where(User.id == user_id)
+    values = {"time_zone": time_zone, "date_format": date_format, "updated_at": clock.now()}
+    db.session.execute(row.values(values))
+
+
 def set_password(user_id: str, hashed: str, *, address: str | None) -> None:
     """Set a person's password, end all their sessions and notify them by mail.
 

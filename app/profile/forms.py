@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+from typing import Final
+
+from wtforms import SelectField
+
+from app.policy.dates import DATE_FORMATS
 from app.site.fields import (
     account_name_field,
     name_field,
@@ -10,6 +16,23 @@ from app.site.fields import (
     slug_field,
 )
 from app.site.forms import PageForm
+from app.values.local_times import written, zones_by_region
+
+_EXAMPLE: Final = datetime(2026, 1, 31, 14, 5)
+
+
+def _zones() -> dict[str, list[tuple[str, str]]]:
+    """The zones by region, each called after its place."""
+    found = {
+        region: [(name, name.removeprefix(f"{region}/").replace("_", " ")) for name in names]
+        for region, names in zones_by_region().items()
+    }
+    return {"Automatic": [("", "As my browser has it")]} | found
+
+
+def _dates() -> list[tuple[str, str]]:
+    forms = [(name, written(_EXAMPLE, name)) for name in DATE_FORMATS]
+    return [("", "As my browser has it"), *forms]
 
 
 class NameForm(PageForm):
@@ -19,6 +42,11 @@ class NameForm(PageForm):
 class PasswordForm(PageForm):
     password = password_field("Current password")
     new_password = new_password_field("New password")
+
+
+class TimesForm(PageForm):
+    time_zone = SelectField("Time zone", choices=_zones, default="")
+    date_format = SelectField("Dates", choices=_dates, default="")
 
 
 class AccountForm(PageForm):

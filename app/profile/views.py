@@ -23,11 +23,12 @@ from app.members.service import remove_member
 from app.people import service
 from app.policy.people import TRIES
 from app.profile.browsers import browser_name
-from app.profile.forms import AccountForm, NameForm, PasswordForm
+from app.profile.forms import AccountForm, NameForm, PasswordForm, TimesForm
 from app.security.passwords import hash_password
-from app.site.forms import count_post, form_page
+from app.site.forms import PageForm, count_post, form_page
 from app.site.pages import PageBlueprint, instance, redirect_to
 from app.site.signed_in import sign_in, sign_out, signed_in
+from app.values import clock
 from app.values.ids import is_id
 
 bp = PageBlueprint("profile", __name__)
@@ -36,9 +37,8 @@ bp = PageBlueprint("profile", __name__)
 @bp.get("/profile")
 @signed_in
 def profile(person: SignedIn) -> Response:
-    """Name, address, password, sessions."""
-    form = _name_form(person)
-    return _profile(person, form, PasswordForm(formdata=None), form)
+    """Name, address, times, password, sessions."""
+    return _profile(person)
 
 
 @bp.post("/profile/name")
@@ -47,10 +47,23 @@ def change_name(person: SignedIn) -> Response:
     """Change the person's name."""
     form = NameForm()
     if not form.validate_on_submit():
-        return _profile(person, form, PasswordForm(formdata=None), form)
+        return _profile(person, form)
     with transaction():
         service.rename_person(person.user_id, form.name.data)
     return redirect_to("/profile", "Name saved.")
+
+
+@bp.post("/profile/times")
+@signed_in
+def change_times(person: SignedIn) -> Response:
+    """Choose the time zone, and how dates are written."""
+    form = TimesForm()
+    if not form.validate_on_submit():
+        return _profile(person, form)
+    zone, dates = form.time_zone.data or None, form.date_format.data or None
+    with transaction():
+        service.set_times(person.user_id, zone, dates)
+    return redirect_to("/profile#times", "Times are shown this way now.")
 
 
 @bp.post("/profile/password")
@@ -70,7 +83,7 @@ def change_password(person: SignedIn) -> Response:
             if service.check_password(attempt, form.password.data):
                 return _set_password(person, hashed)
             form.password.errors = ["That is not your current password."]
-    return _profile(person, _name_form(person), form, form)
+    return _profile(person, form)
 
 
 @bp.post("/profile/verify-email")
@@ -162,10 +175,6 @@ def leave(person: SignedIn) -> Response:
     return redirect_to("/accounts", f"You have left {account.name}.")
 
 
-def _name_form(person: SignedIn) -> NameForm:
-    return NameForm(formdata=None, name=person.name)
-
-
 def _mail_notice(person: SignedIn) -> str:
     if instance().sends_mail:
         return f"We are sending a link to {person.email}."
@@ -180,13 +189,20 @@ def _set_password(person: SignedIn, hashed: str) -> Response:
     return response
 
 
-def _profile(
-    person: SignedIn, name: NameForm, password: PasswordForm, sent: NameForm | PasswordForm
-) -> Response:
-    """The page with both forms, of which ``sent`` may have been rejected."""
+def _profile(person: SignedIn, sent: PageForm | None = None) -> Response:
+    """The page with all forms, of which ``sent`` may have been rejected."""
+    times = {"time_zone": person.time_zone or "", "date_format": person.date_format or ""}
+    forms: dict[str, PageForm] = {
+        "name_form": NameForm(formdata=None, name=person.name),
+        "times_form": TimesForm(formdata=None, data=times),
+        "password_form": PasswordForm(formdata=None),
+    }
+    for name, form in forms.items():
+        if isinstance(sent, type(form)):
+            forms[name] = sent
     sessions = [(row, browser_name(row.browser)) for row in list_sessions(person.user_id)]
-    forms = {"name_form": name, "password_form": password}
-    return form_page("profile/profile.html", sent, sessions=sessions, **forms)
+    shown = sent or forms["name_form"]
+    return form_page("profile/profile.html", shown, sessions=sessions, now=clock.now(), **forms)
 
 
 def _accounts(person: SignedIn, form: AccountForm) -> Response:

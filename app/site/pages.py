@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit
 
 from flask import Blueprint, Flask, Response, current_app, flash, g, redirect, request
 from flask import render_template as render
-from markupsafe import Markup
 
 from app.auth.memberships import memberships_of
 from app.http.middleware import FORM_ACTION
 from app.policy.permissions import expand, role_permissions
-from app.site import protection, static_files
+from app.site import protection, static_files, times
 from app.site.account_pages import ACCOUNT_PAGES
-from app.values.clock import describe_duration, format_optional_time
+from app.values.clock import describe_duration
 from config import Settings
 
 _EXTENSION: Final = "canopy_instance"
@@ -45,10 +43,11 @@ def init_app(app: Flask, settings: Settings) -> None:
             "has_third_party": static_files.has_third_party,
             "account_pages": ACCOUNT_PAGES,
             "may": _may,
+            "times": times.document_attributes(),
         }
     )
-    app.add_template_filter(_format_moment, "moment")
-    app.add_template_filter(_time_element, "time")
+    app.add_template_filter(times.format_moment, "moment")
+    app.add_template_filter(times.time_element, "time")
     app.add_template_filter(_format_hectares, "hectares")
     app.add_template_filter(describe_duration, "span")
     app.add_template_filter(lambda role: "an" if role[0] in "aeo" else "a", "article")
@@ -153,20 +152,8 @@ def _may(permission: str) -> bool:
     return bool(person and person.role) and permission in expand(role_permissions(person.role))
 
 
-def _time_element(value: datetime | str) -> Markup:
-    """A timestamp that js/times.js shows in the reader's zone; in UTC without scripts."""
-    text = format_optional_time(value)
-    return Markup('<time datetime="{}">{}</time>').format(text, _format_moment(value))
-
-
 def _format_hectares(area: float) -> str:
     """An area for people: ``4,098.41 ha``; a small one to the square meter."""
     if area == 0:
         return "0 ha"
     return f"{area:,.4f} ha" if area < 1 else f"{area:,.2f} ha"
-
-
-def _format_moment(value: datetime | str) -> str:
-    """A timestamp for people: ``2026-01-31, 14:05 UTC``."""
-    text = str(format_optional_time(value))
-    return f"{text[:10]}, {text[11:16]} UTC"

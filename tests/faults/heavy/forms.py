@@ -98,6 +98,7 @@ FIELDS_OF: Final[Mapping[str, Mapping[str, str]]] = {
         "read_layer": "",
     },
     "/imports/new": {"kind": "projects", "project_id": "", "search": ""},
+    "/profile/times": {"date_format": "iso", "time_zone": "Europe/Berlin"},
     "/projects/<project_id>/edit": _PROJECT,
     "/projects/archive": _SELECTION,
     "/projects/check": {"geometry": _PROJECT["geometry"], "project_id": ""},

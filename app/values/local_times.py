@@ -1,0 +1,48 @@
+"""Times in the zone of a person, written as they have chosen."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, tzinfo
+from functools import cache
+from typing import Final
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
+
+from app.policy.dates import DATE_FORMATS, ZONE_REGIONS
+
+_PLAIN: Final = "iso"
+
+
+@cache
+def zones_by_region() -> dict[str, tuple[str, ...]]:
+    """The names of all zones, such as ``Europe/Berlin``, by the part of the world."""
+    names = sorted(available_timezones())
+    return {
+        region: tuple(name for name in names if name.startswith(f"{region}/"))
+        for region in ZONE_REGIONS
+    } | {"UTC": ("UTC",)}
+
+
+def local_time(moment: datetime, zone: str | None) -> datetime:
+    """A moment in a zone; in UTC without one, and for one that this machine does not know."""
+    return moment.astimezone(_zone(zone) if zone else UTC)
+
+
+def written(moment: datetime, form: str | None) -> str:
+    """A local time as one of ``DATE_FORMATS`` has it, to the minute: ``2026-01-31, 14:05``."""
+    return DATE_FORMATS.get(form or _PLAIN, DATE_FORMATS[_PLAIN]).format(
+        year=f"{moment:%Y}",
+        month=f"{moment:%m}",
+        day=f"{moment:%d}",
+        hour=f"{moment:%H}",
+        minute=f"{moment:%M}",
+        hour12=(moment.hour + 11) % 12 + 1,
+        half="AM" if moment.hour < 12 else "PM",
+    )
+
+
+@cache
+def _zone(name: str) -> tzinfo:
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError):
+        return UTC
