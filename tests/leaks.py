@@ -95,6 +95,11 @@ EXCEPTIONS: Final = (
     # The consents that end when an application may ask for less.
     r"SELECT oauth_consents\.account_id, oauth_consents\.user_id, oauth_consents\.scopes"
     r" FROM oauth_consents WHERE oauth_consents\.application_id = :\w+",
+    # The names of the applications to which a member has given access to the account.
+    r"SELECT (?:(?! FROM ).)+ FROM oauth_consents"
+    r" JOIN oauth_applications ON oauth_applications\.id = oauth_consents\.application_id"
+    r" WHERE oauth_consents\.account_id = :\w+ AND oauth_consents\.user_id = :\w+"
+    r" ORDER BY oauth_applications\.name, oauth_applications\.id",
     # Numbers over all accounts, for whoever holds METRICS_TOKEN.
     r"SELECT count\(\*\) AS pending, count\(claim\) AS claimed, sum\((?:(?! FROM ).)+\) AS due, "
     r"min\((?:(?! FROM ).)+\) AS oldest FROM deliveries WHERE due_at IS NOT NULL",

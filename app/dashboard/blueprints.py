@@ -16,6 +16,7 @@ from app.dashboard.members.views import bp as members
 from app.dashboard.project_editor.views import bp as project_editor
 from app.dashboard.project_page.views import bp as project_page
 from app.dashboard.projects.views import bp as projects
+from app.dashboard.settings.views import bp as settings
 from app.dashboard.start.views import bp as start
 
 DASHBOARD: Final[tuple[Blueprint, ...]] = (
@@ -30,5 +31,6 @@ DASHBOARD: Final[tuple[Blueprint, ...]] = (
     project_page,
     projects,
     service_tokens,
+    settings,
     start,
 )

@@ -8,7 +8,7 @@ from typing import Any, Final
 from app.events.service import latest_events
 
 _CHANGES_SHOWN: Final = 10
-_ACTORS: Final = ("created_by", "updated_by", "archived_by", "restored_by")
+_ACTORS: Final = ("created_by", "updated_by", "archived_by", "restored_by", "invited_by")
 _DONE: Final[dict[str, str]] = {
     "project.created": "created the project",
     "project.archived": "archived the project",

@@ -7,8 +7,9 @@ from typing import Any, Final, NamedTuple
 
 import marshmallow as ma
 
-from app.http.etags import entity_tag
-from app.values.strict_json import dumps
+from app.http.errors import PreconditionFailed
+from app.http.etags import IfMatch, entity_tag
+from app.values.strict_json import dumps, loads
 
 _SHOWN: Final = 200  # characters of a difference
 
@@ -19,6 +20,21 @@ class Difference(NamedTuple):
     label: str
     theirs: str
     mine: str
+
+
+class Unchanged(IfMatch):
+    """The precondition that some fields of a record are still as a page showed them. Others may
+    have changed, such as when a member was last active."""
+
+    def __init__(self, **shown: Any) -> None:
+        super().__init__(None)
+        self._shown = shown
+
+    def check(self, data: bytes) -> None:
+        """Raises PreconditionFailed if one of the fields differs."""
+        record = loads(data)
+        if any(record[name] != value for name, value in self._shown.items()):
+            raise PreconditionFailed
 
 
 def differences(mine: Mapping[str, str], theirs: Mapping[str, str]) -> list[Difference]:

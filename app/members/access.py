@@ -6,6 +6,8 @@ database, the next one already fails. The person's access to other accounts is n
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from sqlalchemy import delete
 
 from app.auth.tenant import rows_of
@@ -48,10 +50,14 @@ def _restrict_credentials(account_id: str, user_id: str, allowed: frozenset[str]
         Credential.created_by == user_id, Credential.revoked_at.is_(None)
     )
     for credential in db.session.scalars(created.order_by(Credential.id).with_for_update()):
-        held = expand(credential.permissions)
-        if held <= allowed:
-            continue
-        if remaining := sorted(held & allowed):
+        remaining = remaining_permissions(credential.permissions, allowed)
+        if remaining:
             credential.permissions = remaining
-        else:
+        elif remaining is not None:
             credential.revoked_at = clock.now()
+
+
+def remaining_permissions(granted: Iterable[str], allowed: frozenset[str]) -> list[str] | None:
+    """What a key keeps of its permissions, sorted: none when it is revoked. None: it keeps all."""
+    held = expand(granted)
+    return None if held <= allowed else sorted(held & allowed)

@@ -56,7 +56,5 @@ def check_removal(actor: ActingMember, member_id: str, role: str) -> None:
 
 def _check_owners(actor: ActingMember, *roles: str) -> None:
     if OWNER in roles and not actor.acts_as_owner:
-        raise Forbidden(
-            "Only owners can add, change or remove owners. A credential that an owner created "
-            "needs the permission admin for this."
-        )
+        needed = " This credential needs the permission admin." if actor.role == OWNER else ""
+        raise Forbidden(f"Only owners can add, change or remove owners.{needed}")

@@ -13,11 +13,19 @@ from app.db.queries import CompiledQuery
 from app.http.errors import Conflict
 from app.http.etags import ANY, IfMatch
 from app.members.access import revoke_access
-from app.members.invitations import AcceptedInvitation as AcceptedInvitation  # re-exported
+from app.members.choices import LAST_OWNER
+from app.members.choices import Choices as Choices  # re-exported
+from app.members.choices import choices_of as choices_of
+from app.members.effects import Access as Access
+from app.members.effects import Ending as Ending
+from app.members.effects import access_of as access_of
+from app.members.invitations import AcceptedInvitation as AcceptedInvitation
 from app.members.invitations import accept_invitation as accept_invitation
 from app.members.invitations import find_invitation as find_invitation
 from app.members.invitations import invite_member as invite_member
 from app.members.invitations import send_invitation as send_invitation
+from app.members.invited import Invited as Invited
+from app.members.invited import list_invited as list_invited
 from app.members.locking import begin_change, is_last_owner, lock_member
 from app.members.record import COLUMNS, not_found, row_record
 from app.members.rules import INVITED_ROLES as INVITED_ROLES
@@ -110,4 +118,4 @@ def remove_member(principal: Principal, member_id: str, if_match: IfMatch = ANY)
 
 def _check_not_last_owner(account_id: str, member_id: str) -> None:
     if is_last_owner(account_id, member_id):
-        raise Conflict("This is the account's last owner. Make another member an owner first.")
+        raise Conflict(LAST_OWNER)

@@ -50,6 +50,7 @@ FORMS: Final[dict[str, str]] = {
     "/profile/verify-email": "person",
     "/accounts": "person",
     "/members/invite": "person",
+    "/members/<member_id>/invite": "person",
     "/welcome/key": "person",
     "/api-keys/new": "person",
     "/service-tokens/new": "person",

@@ -18,21 +18,20 @@ from app.site.fields import (
 from app.site.forms import PageForm
 from app.values.local_times import written, zones_by_region
 
+_AUTOMATIC: Final = "As my browser has it"
 _EXAMPLE: Final = datetime(2026, 1, 31, 14, 5)
 
 
-def _zones() -> dict[str, list[tuple[str, str]]]:
+def _zones() -> dict[str, str | dict[str, str]]:
     """The zones by region, each called after its place."""
-    found = {
-        region: [(name, name.removeprefix(f"{region}/").replace("_", " ")) for name in names]
-        for region, names in zones_by_region().items()
-    }
-    return {"Automatic": [("", "As my browser has it")]} | found
+    found: dict[str, str | dict[str, str]] = {"": _AUTOMATIC}
+    for region, names in zones_by_region().items():
+        found[region] = {name: name.removeprefix(f"{region}/").replace("_", " ") for name in names}
+    return found
 
 
-def _dates() -> list[tuple[str, str]]:
-    forms = [(name, written(_EXAMPLE, name)) for name in DATE_FORMATS]
-    return [("", "As my browser has it"), *forms]
+def _dates() -> dict[str, str]:
+    return {"": _AUTOMATIC} | {name: written(_EXAMPLE, name) for name in DATE_FORMATS}
 
 
 class NameForm(PageForm):

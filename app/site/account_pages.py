@@ -19,4 +19,5 @@ ACCOUNT_PAGES: Final = (
     AccountPage("/api-keys", "API keys", "key-round", "admin"),
     AccountPage("/service-tokens", "Service tokens", "bot", "admin"),
     AccountPage("/applications", "Applications", "app-window", ""),
+    AccountPage("/settings", "Settings", "settings", "admin"),
 )

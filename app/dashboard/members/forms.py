@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-from wtforms import SelectField
-from wtforms.fields.choices import SelectChoice
+from wtforms import RadioField
 
 from app.members.service import INVITED_ROLES
 from app.site.fields import email_field
 from app.site.forms import PageForm
 
-_WORDS = {
-    "viewer": "Viewer: sees everything, changes nothing",
-    "editor": "Editor: changes projects and assets",
-    "admin": "Admin: manages people and keys, too",
-}
-
 
 class InviteForm(PageForm):
     email = email_field(autocomplete="off")
-    role = SelectField("Role", choices=[SelectChoice(name, _WORDS[name]) for name in INVITED_ROLES])
+    role = RadioField("Role", choices={role: role for role in INVITED_ROLES}, default="viewer")

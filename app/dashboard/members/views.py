@@ -1,19 +1,44 @@
-"""Who belongs to the account, and inviting others."""
+"""Who belongs to the account: inviting, changing roles, removing."""
 
 from __future__ import annotations
 
-from flask import Response
+from typing import Any, Final
+
+from flask import Response, request
 
 from app.auth.principal import Principal
+from app.dashboard.changes import last_change
+from app.dashboard.drafts import Unchanged
 from app.dashboard.members.forms import InviteForm
+from app.dashboard.members.words import (
+    ROLE_TABLE,
+    ROLE_WORDS,
+    changed_words,
+    ending_words,
+    mail_words,
+)
 from app.db.transactions import transaction
-from app.http.errors import Conflict, Forbidden, ValidationFailed
-from app.members.service import invite_member, list_members
-from app.site.forms import form_page
-from app.site.pages import PageBlueprint, redirect_to
+from app.http.errors import ApiError, Conflict, Forbidden, PreconditionFailed, ValidationFailed
+from app.limits.plan_file import plan_of
+from app.members.service import (
+    access_of,
+    change_role,
+    choices_of,
+    invite_member,
+    list_invited,
+    list_members,
+    read_member,
+    remove_member,
+)
+from app.policy.permissions import ROLES
+from app.site.forms import count_post, form_page
+from app.site.pages import PageBlueprint, page, redirect_to
 from app.site.signed_in import of_account
+from app.values.text import fold
 
 bp = PageBlueprint("member_pages", __name__, section="/members")
+
+_ONE: Final = "/members/<member_id>"
 
 
 @bp.get("/members")
@@ -34,12 +59,127 @@ def invite(principal: Principal) -> Response:
         with transaction():
             invite_member(principal, email=form.email.data, role=form.role.data)
     except (Conflict, Forbidden, ValidationFailed) as error:
-        details = [detail.message for detail in error.details]
-        form.email.errors = details or [error.message]
+        form.email.errors = [_message(error)]
         return _page(principal, form)
     return redirect_to("/members", f"An invitation is on its way to {form.email.data}.")
 
 
-def _page(principal: Principal, form: InviteForm) -> Response:
-    people = list_members(principal.account_id)
-    return form_page("members_page/members.html", form, principal=principal, people=people)
+@bp.get(_ONE)
+@of_account("members:write")
+def member(principal: Principal, member_id: str) -> Response:
+    """A member: their role, what they have in the account, and what a change would end."""
+    return _member(principal, member_id)
+
+
+@bp.post(f"{_ONE}/role")
+@of_account("members:write")
+def set_role(principal: Principal, member_id: str) -> Response:
+    """Change a role, unless somebody else has changed the member since the page was loaded."""
+    before, role = read_member(principal.account_id, member_id), request.form.get("role", "")
+    if role not in ROLES:
+        return _member(principal, member_id, 422, "Choose a role.")
+    try:
+        with transaction():
+            change_role(principal, member_id, role, _as_shown())
+    except (Conflict, Forbidden, PreconditionFailed) as error:
+        return _rejected(principal, member_id, error)
+    done = f"The role of {before['name']} is {role} now."
+    return redirect_to("/members", done if role != before["role"] else "Nothing was changed.")
+
+
+@bp.post(f"{_ONE}/invite")
+@of_account("members:write")
+def invite_again(principal: Principal, member_id: str) -> Response:
+    """Mail the invitation again, with a new link. The one before is not valid anymore."""
+    count_post()
+    found = read_member(principal.account_id, member_id)
+    try:
+        with transaction():
+            invite_member(principal, email=found["email"], role=found["role"])
+    except (Conflict, Forbidden) as error:
+        return _page(principal, InviteForm(formdata=None), error.status, _message(error))
+    return redirect_to("/members", f"A new invitation is on its way to {found['email']}.")
+
+
+@bp.post(f"{_ONE}/remove")
+@of_account("members:write")
+def remove(principal: Principal, member_id: str) -> Response:
+    """Remove a member, or withdraw an invitation, unless they have joined or changed since."""
+    before = read_member(principal.account_id, member_id)
+    try:
+        with transaction():
+            remove_member(principal, member_id, _as_shown())
+    except (Conflict, Forbidden, PreconditionFailed) as error:
+        return _rejected(principal, member_id, error)
+    if before["joined_at"] is None:
+        return redirect_to("/members", f"The invitation of {before['email']} is withdrawn.")
+    return redirect_to("/members", f"{before['name']} is removed and has no access anymore.")
+
+
+def _as_shown() -> Unchanged:
+    """The precondition that role and membership are as the page showed them."""
+    role, joined_at = request.form.get("was_role"), request.form.get("was_joined_at")
+    return Unchanged(role=role, joined_at=joined_at or None)
+
+
+def _rejected(principal: Principal, member_id: str, error: ApiError) -> Response:
+    """The page of the member as they are now, and why nothing was changed."""
+    if not isinstance(error, PreconditionFailed):
+        return _member(principal, member_id, error.status, error.message)
+    now = read_member(principal.account_id, member_id)
+    who = last_change(principal.account_id, member_id)
+    problem = changed_words(now, who, bool(request.form.get("was_joined_at")))
+    return _member(principal, member_id, error.status, problem)
+
+
+def _message(error: ApiError) -> str:
+    """What is wrong, from its details if it is about one field."""
+    is_field = any(detail.field in ("email", "role") for detail in error.details)
+    return " ".join(detail.message for detail in error.details) if is_field else error.message
+
+
+def _member(principal: Principal, member_id: str, status: int = 200, problem: str = "") -> Response:
+    found = read_member(principal.account_id, member_id)
+    own = read_member(principal.account_id, str(principal.user_id))
+    access = access_of(principal.account_id, member_id)
+    invited = list_invited(principal.account_id).get(member_id)
+    ranks = list(ROLES)
+    lower = ranks[: ranks.index(found["role"])]
+    return page(
+        "members_page/member.html",
+        status,
+        member=found,
+        invited=invited,
+        mail=mail_words(invited),
+        is_self=member_id == principal.user_id,
+        choices=choices_of(principal, own["role"], found),
+        words=ROLE_WORDS,
+        ends={role: ending_words(access.ends_with(role)) for role in lower},
+        removal=ending_words(access.ends_with(None)),
+        problem=problem,
+    )
+
+
+def _page(
+    principal: Principal, form: InviteForm, status: int | None = None, problem: str = ""
+) -> Response:
+    people = sorted(list_members(principal.account_id), key=lambda each: fold(each["name"]))
+    invited = list_invited(principal.account_id)
+    values: dict[str, Any] = {
+        "people": [each for each in people if each["joined_at"]],
+        "invited": [
+            (each, invited.get(each["id"]), mail_words(invited.get(each["id"])))
+            for each in people
+            if not each["joined_at"]
+        ],
+        "taken": len(people),
+        "seats": plan_of(principal.plan).members,
+        "plan": principal.plan,
+        "roles": list(ROLES),
+        "words": ROLE_WORDS,
+        "table": ROLE_TABLE,
+        "problem": problem,
+    }
+    response = form_page("members_page/members.html", form, **values)
+    response.status_code = status or response.status_code
+    return response

@@ -98,6 +98,8 @@ FIELDS_OF: Final[Mapping[str, Mapping[str, str]]] = {
         "read_layer": "",
     },
     "/imports/new": {"kind": "projects", "project_id": "", "search": ""},
+    "/members/<member_id>/remove": {"was_joined_at": "", "was_role": "viewer"},
+    "/members/<member_id>/role": {"role": "viewer", "was_joined_at": "", "was_role": "viewer"},
     "/profile/times": {"date_format": "iso", "time_zone": "Europe/Berlin"},
     "/projects/<project_id>/edit": _PROJECT,
     "/projects/archive": _SELECTION,
@@ -106,6 +108,7 @@ FIELDS_OF: Final[Mapping[str, Mapping[str, str]]] = {
     "/projects/new": _PROJECT,
     "/projects/restore": _SELECTION,
     "/service-tokens/new": _CREDENTIAL | {"ip_allowlist": "203.0.113.7"},
+    "/settings": {"name": "Hazel Woods", "was_name": "Hazel Wood"},
 }
 # Likewise of all other forms.
 FIELDS: Final = {

@@ -1,0 +1,25 @@
+"""The limits of a plan in words."""
+
+from __future__ import annotations
+
+from app.policy.plans import Plan
+
+
+def limits_of(plan: Plan) -> list[tuple[str, str]]:
+    """What is limited, and how: ``("Members", "25, with those who are invited")``."""
+    return [
+        ("Members", _limit(plan.members, ", with those who are invited")),
+        ("Area", _limit(plan.hectares, " ha in projects that are not archived")),
+        ("API requests", _requests(plan)),
+        ("Chat", _limit(plan.chat_questions_per_day, " questions a day")),
+    ]
+
+
+def _requests(plan: Plan) -> str:
+    limits = ((plan.requests_per_minute, "a minute"), (plan.requests_per_day, "a day"))
+    said = [f"{number:,} {span}" for number, span in limits if number is not None]
+    return " and ".join(said) or "no limit"
+
+
+def _limit(number: int | None, words: str) -> str:
+    return "no limit" if number is None else f"{number:,}{words}"
