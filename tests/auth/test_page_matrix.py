@@ -1,0 +1,277 @@
+"""Who opens which page: every cell of roles and pages, and what others get instead.
+
+The table is written out here, and not taken from the decorators that are tested. A new page fails
+``test_the_table_has_every_page``: add its line to the people who may open it.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Final, NamedTuple
+
+import pytest
+
+from app.db.extensions import db
+from app.members.service import remove_member
+from app.site.pages import PageBlueprint
+from tests.api.operations import FILLERS, Ids, Operation, bare_app, fill
+from tests.cells import every_cell
+from tests.dashboard.support import post, signed_in_browser
+from tests.make import Browser, Client, make_account, make_key, make_member, operator_of
+from tests.make.browser import Page
+
+pytestmark = pytest.mark.one_database
+
+ROLES: Final = ("viewer", "editor", "admin", "owner")
+EVERYBODY, EDITORS, ADMINS = ROLES, ROLES[1:], ROLES[2:]
+ANYBODY: Final = (*ROLES, "no account", "stranger")
+SIGNED_IN: Final = (*ROLES, "no account")
+TABLE: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
+    (
+        """
+        GET /
+        GET /forgot-password
+        POST /forgot-password
+        GET /invitations/<token>
+        POST /invitations/<token>
+        GET /login
+        POST /login
+        POST /logout
+        GET /register
+        POST /register
+        GET /register/confirm/<token>
+        POST /register/confirm/<token>
+        GET /reset-password/<token>
+        POST /reset-password/<token>
+        GET /verify-email/<token>
+        POST /verify-email/<token>
+        GET /oauth/authorize
+        POST /oauth/authorize
+        """,
+        ANYBODY,
+    ),
+    (
+        """
+        GET /accounts
+        POST /accounts
+        POST /accounts/leave
+        POST /accounts/switch
+        GET /applications
+        POST /applications/end
+        GET /profile
+        POST /profile/name
+        POST /profile/password
+        POST /profile/sessions/<session_id>/end
+        POST /profile/sessions/end-others
+        POST /profile/times
+        POST /profile/verify-email
+        """,
+        SIGNED_IN,
+    ),
+    (
+        """
+        GET /assets
+        GET /assets/<project_id>/<asset_id>
+        GET /assets/export
+        POST /assets/export
+        GET /assets/map
+        GET /assets/projects
+        GET /members
+        GET /projects
+        GET /projects/<project_id>
+        GET /projects/<project_id>/boundaries/<boundary_id>
+        GET /projects/<project_id>/boundary
+        GET /projects/<project_id>/overlaps
+        POST /projects/check
+        GET /projects/export
+        POST /projects/export
+        GET /projects/map
+        GET /welcome
+        """,
+        EVERYBODY,
+    ),
+    (
+        """
+        POST /assets/<project_id>/<asset_id>/delete
+        GET /assets/<project_id>/<asset_id>/edit
+        POST /assets/<project_id>/<asset_id>/edit
+        POST /assets/<project_id>/<asset_id>/status
+        GET /assets/new
+        POST /assets/new
+        GET /imports
+        GET /imports/<import_id>
+        POST /imports/<import_id>/apply
+        POST /imports/<import_id>/cancel
+        POST /imports/<import_id>/change
+        GET /imports/<import_id>/shapes
+        POST /imports/<import_id>/undo
+        GET /imports/new
+        POST /imports/new
+        POST /projects/<project_id>/archive
+        POST /projects/<project_id>/boundaries/<boundary_id>/restore
+        POST /projects/<project_id>/delete
+        GET /projects/<project_id>/edit
+        POST /projects/<project_id>/edit
+        POST /projects/<project_id>/restore
+        POST /projects/archive
+        GET /projects/new
+        POST /projects/new
+        POST /projects/restore
+        """,
+        EDITORS,
+    ),
+    (
+        """
+        GET /members/<member_id>
+        POST /members/<member_id>/invite
+        POST /members/<member_id>/remove
+        POST /members/<member_id>/role
+        POST /members/invite
+        GET /settings
+        POST /settings
+        POST /welcome/key
+        POST /welcome/keys/<key_id>/revoke
+        """,
+        ADMINS,
+    ),
+)
+# Things of an account that paths name, besides those of the API.
+MORE_FILLERS: Final = {"key_id": lambda client, _: make_key(client).credential_id}
+# Of nobody, or of the person who asks.
+OF_PEOPLE: Final = {"token": "x", "session_id": "x"}
+# Fields without which a page answers 400 to those who may open it.
+FIELDS: Final[dict[str, dict[str, str]]] = {
+    "POST /assets/<project_id>/<asset_id>/status": {"status": "active"},
+}
+# These are not found without a token, or an account, that there is.
+NOT_FOUND: Final = ("<token>", "/accounts/switch", "/accounts/leave")
+OPEN: Final = (200, 302, 303, 400, 409, 412, 422, 429)
+
+
+class Route(NamedTuple):
+    """One method of one page."""
+
+    method: str
+    rule: str
+
+    @property
+    def name(self) -> str:
+        return f"{self.method} {self.rule}"
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """Things of the account that its path names."""
+        return tuple(name for name in re.findall(r"<(\w+)>", self.rule) if name not in OF_PEOPLE)
+
+    def path(self, ids: Ids) -> str:
+        return re.sub(r"<(\w+)>", lambda found: (ids | OF_PEOPLE)[found[1]], self.rule)
+
+    def open(self, browser: Browser, ids: Ids) -> Page:
+        """The answer to somebody who sends the form, if it is one, as they have it."""
+        path = self.path(ids)
+        if self.method == "GET":
+            return browser.get(path, follow=False)
+        fields = FIELDS.get(self.name, {})
+        if browser.get("/profile", follow=False).status == 200:
+            return post(browser, path, **fields)
+        return browser.send(path, **browser.get("/login").form("/login").fields, **fields)
+
+
+@cache
+def routes() -> tuple[Route, ...]:
+    """Every page."""
+    app = bare_app()
+    return tuple(
+        Route(method, re.sub(r"<\w+:", "<", rule.rule))
+        for rule in sorted(app.url_map.iter_rules(), key=str)
+        if isinstance(app.blueprints.get(rule.endpoint.rpartition(".")[0]), PageBlueprint)
+        for method in sorted((rule.methods or set()) - {"HEAD", "OPTIONS"})
+    )
+
+
+def who_opens() -> dict[str, tuple[str, ...]]:
+    return {line.strip(): who for lines, who in TABLE for line in lines.strip().splitlines()}
+
+
+def things(client: Client, *about: Route) -> Ids:
+    """One of each thing that these pages are about."""
+    names = {name for route in about for name in route.arguments}
+    ids = fill(client, Operation("", "", tuple(name for name in FILLERS if name in names), ""))
+    others = sorted(names - ids.keys())
+    return ids | {name: MORE_FILLERS[name](client, ids) for name in others}
+
+
+def wrong(who: str, route: Route, answer: Page) -> str:
+    """What is wrong with an answer; empty if it is as the table says."""
+    is_open = who in who_opens().get(route.name, ())
+    target = answer.response.headers.get("Location", "")
+    expected: tuple[int, ...] = (403,)
+    if is_open:
+        missing = (404,) if route.rule.endswith(NOT_FOUND) else ()
+        expected = (*OPEN, *missing)
+    elif who in ("no account", "stranger"):
+        expected = (303,)
+    leads = {"no account": "/accounts", "stranger": "/login?next="}.get(who, "")
+    if answer.status not in expected:
+        return f"{answer.status}"
+    if not is_open and not target.startswith(leads):
+        return f"leads to {target}"
+    if is_open and target.startswith("/login?next="):
+        return "asks to sign in"
+    return ""
+
+
+def person(client: Client, who: str) -> str:
+    """The id of somebody with a role, or of somebody who belongs to no account."""
+    if who == "owner":
+        return client.owner_id
+    member = make_member(client, "viewer" if who == "no account" else who)
+    if who == "no account":
+        with client.app.app_context():
+            remove_member(operator_of(client), member.id)
+            db.session.commit()
+    return member.id
+
+
+def test_the_table_has_every_page() -> None:
+    assert sorted(who_opens()) == sorted(route.name for route in routes())
+
+
+@pytest.mark.parametrize("who", [*ROLES, "no account", "stranger"])
+def test_what_somebody_opens(client: Client, who: str) -> None:
+    user_id = "" if who == "stranger" else person(client, who)
+    shared = things(client, *routes())
+    with every_cell() as cell:
+        for route in routes():
+            is_used_up = route.method == "POST" and who in who_opens()[route.name]
+            ids = things(client, route) if is_used_up else shared
+            browser = signed_in_browser(client, user_id) if user_id else Browser(client.app)
+            with cell(f"{who}: {route.name}"):
+                assert not wrong(who, route, route.open(browser, ids))
+
+
+def test_what_is_of_another_account_is_not_found(client: Client) -> None:
+    """Not even by an owner, whatever the page."""
+    other, shared = make_account(client.app), things(client, *routes())
+    with every_cell() as cell:
+        for route in routes():
+            if route.arguments:
+                browser = signed_in_browser(other, other.owner_id)
+                with cell(route.name):
+                    assert route.open(browser, shared).status == 404
+
+
+@pytest.mark.parametrize("who", ["owner", "stranger"])
+def test_a_form_without_its_token_is_refused(client: Client, who: str) -> None:
+    """Also with the token of another browser."""
+    ids = things(client, *routes())
+    foreign = signed_in_browser(client, client.owner_id).get("/profile").form("/logout").fields
+    with every_cell() as cell:
+        for route in routes():
+            if route.method == "POST":
+                signed_in = signed_in_browser(client, client.owner_id)
+                browser = signed_in if who == "owner" else Browser(client.app)
+                for fields in ({}, {"csrf_token": ""}, foreign):
+                    with cell(f"{route.name} {sorted(fields)}"):
+                        assert browser.send(route.path(ids), **fields).status == 403
