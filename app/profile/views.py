@@ -63,7 +63,7 @@ def change_times(person: SignedIn) -> Response:
     zone, dates = form.time_zone.data or None, form.date_format.data or None
     with transaction():
         service.set_times(person.user_id, zone, dates)
-    return redirect_to("/profile#times", "Times are shown this way now.")
+    return redirect_to("/profile", "Times are shown this way now.")
 
 
 @bp.post("/profile/password")

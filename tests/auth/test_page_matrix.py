@@ -1,8 +1,4 @@
-"""Who opens which page: every cell of roles and pages, and what others get instead.
-
-The table is written out here, and not taken from the decorators that are tested. A new page fails
-``test_the_table_has_every_page``: add its line to the people who may open it.
-"""
+"""Who opens which page: every cell of roles and pages, and what others get instead."""
 
 from __future__ import annotations
 
@@ -16,136 +12,37 @@ from app.db.extensions import db
 from app.members.service import remove_member
 from app.site.pages import PageBlueprint
 from tests.api.operations import FILLERS, Ids, Operation, bare_app, fill
+from tests.auth.page_table import ROLES, TABLE
 from tests.cells import every_cell
 from tests.dashboard.support import post, signed_in_browser
-from tests.make import Browser, Client, make_account, make_key, make_member, operator_of
+from tests.make import (
+    Browser,
+    Client,
+    make_account,
+    make_application,
+    make_key,
+    make_member,
+    operator_of,
+)
 from tests.make.browser import Page
 
 pytestmark = pytest.mark.one_database
 
-ROLES: Final = ("viewer", "editor", "admin", "owner")
-EVERYBODY, EDITORS, ADMINS = ROLES, ROLES[1:], ROLES[2:]
-ANYBODY: Final = (*ROLES, "no account", "stranger")
-SIGNED_IN: Final = (*ROLES, "no account")
-TABLE: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
-    (
-        """
-        GET /
-        GET /forgot-password
-        POST /forgot-password
-        GET /invitations/<token>
-        POST /invitations/<token>
-        GET /login
-        POST /login
-        POST /logout
-        GET /register
-        POST /register
-        GET /register/confirm/<token>
-        POST /register/confirm/<token>
-        GET /reset-password/<token>
-        POST /reset-password/<token>
-        GET /verify-email/<token>
-        POST /verify-email/<token>
-        GET /oauth/authorize
-        POST /oauth/authorize
-        """,
-        ANYBODY,
-    ),
-    (
-        """
-        GET /accounts
-        POST /accounts
-        POST /accounts/leave
-        POST /accounts/switch
-        GET /applications
-        POST /applications/end
-        GET /profile
-        POST /profile/name
-        POST /profile/password
-        POST /profile/sessions/<session_id>/end
-        POST /profile/sessions/end-others
-        POST /profile/times
-        POST /profile/verify-email
-        """,
-        SIGNED_IN,
-    ),
-    (
-        """
-        GET /assets
-        GET /assets/<project_id>/<asset_id>
-        GET /assets/export
-        POST /assets/export
-        GET /assets/map
-        GET /assets/projects
-        GET /members
-        GET /projects
-        GET /projects/<project_id>
-        GET /projects/<project_id>/boundaries/<boundary_id>
-        GET /projects/<project_id>/boundary
-        GET /projects/<project_id>/overlaps
-        POST /projects/check
-        GET /projects/export
-        POST /projects/export
-        GET /projects/map
-        GET /welcome
-        """,
-        EVERYBODY,
-    ),
-    (
-        """
-        POST /assets/<project_id>/<asset_id>/delete
-        GET /assets/<project_id>/<asset_id>/edit
-        POST /assets/<project_id>/<asset_id>/edit
-        POST /assets/<project_id>/<asset_id>/status
-        GET /assets/new
-        POST /assets/new
-        GET /imports
-        GET /imports/<import_id>
-        POST /imports/<import_id>/apply
-        POST /imports/<import_id>/cancel
-        POST /imports/<import_id>/change
-        GET /imports/<import_id>/shapes
-        POST /imports/<import_id>/undo
-        GET /imports/new
-        POST /imports/new
-        POST /projects/<project_id>/archive
-        POST /projects/<project_id>/boundaries/<boundary_id>/restore
-        POST /projects/<project_id>/delete
-        GET /projects/<project_id>/edit
-        POST /projects/<project_id>/edit
-        POST /projects/<project_id>/restore
-        POST /projects/archive
-        GET /projects/new
-        POST /projects/new
-        POST /projects/restore
-        """,
-        EDITORS,
-    ),
-    (
-        """
-        GET /members/<member_id>
-        POST /members/<member_id>/invite
-        POST /members/<member_id>/remove
-        POST /members/<member_id>/role
-        POST /members/invite
-        GET /settings
-        POST /settings
-        POST /welcome/key
-        POST /welcome/keys/<key_id>/revoke
-        """,
-        ADMINS,
-    ),
-)
 # Things of an account that paths name, besides those of the API.
-MORE_FILLERS: Final = {"key_id": lambda client, _: make_key(client).credential_id}
+MORE_FILLERS: Final = {
+    "app_id": lambda client, _: make_application(client).id,
+    "credential_id": lambda client, _: make_key(client).credential_id,
+}
 # Of nobody, or of the person who asks.
 OF_PEOPLE: Final = {"token": "x", "session_id": "x"}
 # Fields without which a page answers 400 to those who may open it.
 FIELDS: Final[dict[str, dict[str, str]]] = {
     "POST /assets/<project_id>/<asset_id>/status": {"status": "active"},
 }
-# These are not found without a token, or an account, that there is.
-NOT_FOUND: Final = ("<token>", "/accounts/switch", "/accounts/leave")
+# These are not found without a token, or an account, that there is; an API key is no token.
+NOT_FOUND: Final = (
+    "<token>", "/service-tokens/<credential_id>/revoke", "/accounts/switch", "/accounts/leave",
+)  # fmt: skip
 OPEN: Final = (200, 302, 303, 400, 409, 412, 422, 429)
 
 

@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 
 from playwright.sync_api import Browser
 
+from tests.browser.account_scenes import account_pages
 from tests.browser.application_scenes import registered
 from tests.browser.conftest import Instance, Visitor
 from tests.browser.credential_scenes import credentials
@@ -28,6 +29,7 @@ def scenes(chrome: Browser, instance: Instance, **options: Any) -> Iterator[tupl
         yield from _before_signing_in(visitor, email)
         yield from forests(visitor)
         yield from credentials(visitor)
+        yield from account_pages(visitor, chrome)
         yield from _own_pages(visitor, f"Hazel Woods {number}")
         slug = visitor.go("/accounts").locator("main li code").first.inner_text()
         other = Visitor(chrome, instance, **options)
@@ -115,6 +117,8 @@ def _invitation(
     other.page.wait_for_url("**/projects/proj_*")
     settle(other)
     yield "project of a viewer", other
+    other.go("/members")
+    yield "members of a viewer", other
     other.go(link)
     yield "dead invitation", other
 

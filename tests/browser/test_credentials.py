@@ -138,7 +138,10 @@ def test_an_expired_key_is_refused(forester: Visitor) -> None:
     forester.press("Create API key")
     assert curl(forester)[0] == 200
     end = page.locator("#secret").inner_text()[-4:]
-    with closing(sqlite3.connect(forester.instance.folder / "canopy.sqlite3")) as database, database:
+    with (
+        closing(sqlite3.connect(forester.instance.folder / "canopy.sqlite3")) as database,
+        database,
+    ):
         moment = "2026-01-31T00:00:00.000Z"
         changed = database.execute(
             "UPDATE credentials SET expires_at = ? WHERE token_end = ?", (moment, end)

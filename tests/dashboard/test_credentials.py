@@ -98,6 +98,16 @@ def test_a_token_has_an_allowlist(client: Client, owner: Browser) -> None:
     assert "10.0.0.0/8" in page.text
 
 
+def test_a_form_that_is_sent_again_creates_nothing(client: Client, owner: Browser) -> None:
+    mark = owner.get("/api-keys/new").form("/api-keys/new").fields["mark"]
+    assert _create(owner, mark=mark).status == 200
+    page = _create(owner, mark=mark)
+    assert page.status == 303
+    with client.app.app_context():
+        names = [each["name"] for each in list_credentials(client.account_id, "api_key")]
+    assert names.count("Nightly") == 1
+
+
 @pytest.mark.parametrize(
     ("fields", "said"),
     [

@@ -17,7 +17,7 @@ from tests.faults.heavy.heads import heads
 from tests.faults.heavy.load import Cost, Others, Waits
 from tests.faults.heavy.trial import Measured, all_requests, instance, judge, measure_all
 from tests.geometry.sizes import largest
-from tests.make import Client, make_application, make_asset, make_project
+from tests.make import Client, make_application, make_asset, make_member, make_project
 from tests.make.imports import make_import
 from tests.oauth.support import browser_of
 
@@ -73,9 +73,11 @@ def test_every_field_of_a_form_is_covered(client: Client) -> None:
     asset = f"/assets/{project_id}/{make_asset(client, project_id)['id']}"
     project, imported = f"/projects/{project_id}", f"/imports/{make_import(client)}"
     application = f"/applications/{make_application(client).id}"
+    member = f"/members/{make_member(client).id}"
+    account = ("/members", "/profile", "/settings", application, member)
     news = ("/api-keys/new", "/applications/new", "/imports/new", "/service-tokens/new")
-    lists = (*news, "/assets", "/projects")
-    for path in (*lists, application, project, f"{project}/edit", asset, f"{asset}/edit", imported):
+    forest = ("/assets", "/projects", project, f"{project}/edit", asset, f"{asset}/edit", imported)
+    for path in (*account, *news, *forest):
         html = browser.get(path).response.get_data(as_text=True)
         for form in re.findall(r'<form[^>]* method="post".*?</form>', html, re.DOTALL):
             names |= set(re.findall(r' name="(\w+)"', form))

@@ -22,11 +22,16 @@ from app.policy.bounds import PAGE_KEYS, PROJECTS_OF_CREDENTIAL
 from app.policy.permissions import OF_PROJECTS, PERMISSIONS
 from app.site.forms import form_page
 from app.site.pages import PageBlueprint, page, redirect_to
+from app.site.sent_forms import new_mark, remember_sent, sent_before
 from app.site.signed_in import of_account
 
 View = Callable[..., Response]
 
 _OFFERED: Final = 50  # projects in the form, besides those that are chosen
+_SENT_BEFORE: Final = (
+    "This form was sent before. A secret is shown only once: if nobody has copied it, revoke what "
+    "it has created and create another."
+)
 
 
 def list_page(principal: Principal, kind: Kind) -> Response:
@@ -42,12 +47,15 @@ def new_page(principal: Principal, kind: Kind) -> Response:
         given.setlist("project_ids", given.getlist("project_id"))
         given.setdefault("scope", "some")
     form = CredentialForm(given if given else None, meta={"csrf": False})
+    form.mark.data = new_mark()
     return _form_page(principal, kind, form)
 
 
 def create(principal: Principal, kind: Kind) -> Response:
     """Create one, and show its secret once."""
     form = CredentialForm()
+    if (path := sent_before(form.mark.data)) is not None:
+        return redirect_to(path, _SENT_BEFORE)
     if not form.validate_on_submit():
         return _form_page(principal, kind, form)
     if credentials_of(principal.account_id, kind).is_full:
@@ -63,6 +71,7 @@ def create(principal: Principal, kind: Kind) -> Response:
     except ValidationFailed as error:
         form.show(error)
         return _form_page(principal, kind, form)
+    remember_sent(form.mark.data, kind.path)
     return page(
         "credentials/made.html",
         kind=kind,

@@ -21,6 +21,7 @@ from tests.make import (
     make_application,
     make_asset,
     make_invited,
+    make_member,
     make_project,
     new_email,
     square,
@@ -61,6 +62,7 @@ _ASSET: Final = _RECORD | {
     "type": "monitoring_station",
 }
 _CREDENTIAL: Final = {
+    "mark": "x",
     "name": "Nightly",
     "permissions": "projects:read",
     "project_ids": "proj_01arz3ndektsv4rrffq69g5fav",
@@ -174,6 +176,7 @@ def forms(client: Client) -> Iterator[Request]:
         "asset_id": make_asset(client, project_id)["id"],
         "credential_id": client.credential_id,
         "import_id": make_import(client),
+        "member_id": make_member(client, "viewer").id,
         "project_id": project_id,
         "token": invitation_token(client, invited),
     }

@@ -1,0 +1,139 @@
+"""Who may open which page: written out by hand, and not taken from the decorators.
+
+A new page fails ``test_page_matrix.test_the_table_has_every_page``: add its line to the people who
+may open it.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+ROLES: Final = ("viewer", "editor", "admin", "owner")
+EVERYBODY, EDITORS, ADMINS = ROLES, ROLES[1:], ROLES[2:]
+ANYBODY: Final = (*ROLES, "no account", "stranger")
+SIGNED_IN: Final = (*ROLES, "no account")
+TABLE: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
+    (
+        """
+        GET /
+        GET /forgot-password
+        POST /forgot-password
+        GET /invitations/<token>
+        POST /invitations/<token>
+        GET /login
+        POST /login
+        POST /logout
+        GET /register
+        POST /register
+        GET /register/confirm/<token>
+        POST /register/confirm/<token>
+        GET /reset-password/<token>
+        POST /reset-password/<token>
+        GET /verify-email/<token>
+        POST /verify-email/<token>
+        GET /oauth/authorize
+        POST /oauth/authorize
+        """,
+        ANYBODY,
+    ),
+    (
+        """
+        GET /accounts
+        POST /accounts
+        POST /accounts/leave
+        POST /accounts/switch
+        GET /applications
+        POST /applications/end
+        GET /profile
+        POST /profile/name
+        POST /profile/password
+        POST /profile/sessions/<session_id>/end
+        POST /profile/sessions/end-others
+        POST /profile/times
+        POST /profile/verify-email
+        """,
+        SIGNED_IN,
+    ),
+    (
+        """
+        GET /assets
+        GET /assets/<project_id>/<asset_id>
+        GET /assets/export
+        POST /assets/export
+        GET /assets/map
+        GET /assets/projects
+        GET /members
+        GET /projects
+        GET /projects/<project_id>
+        GET /projects/<project_id>/boundaries/<boundary_id>
+        GET /projects/<project_id>/boundary
+        GET /projects/<project_id>/overlaps
+        POST /projects/check
+        GET /projects/export
+        POST /projects/export
+        GET /projects/map
+        GET /welcome
+        """,
+        EVERYBODY,
+    ),
+    (
+        """
+        POST /assets/<project_id>/<asset_id>/delete
+        GET /assets/<project_id>/<asset_id>/edit
+        POST /assets/<project_id>/<asset_id>/edit
+        POST /assets/<project_id>/<asset_id>/status
+        GET /assets/new
+        POST /assets/new
+        GET /imports
+        GET /imports/<import_id>
+        POST /imports/<import_id>/apply
+        POST /imports/<import_id>/cancel
+        POST /imports/<import_id>/change
+        GET /imports/<import_id>/shapes
+        POST /imports/<import_id>/undo
+        GET /imports/new
+        POST /imports/new
+        POST /projects/<project_id>/archive
+        POST /projects/<project_id>/boundaries/<boundary_id>/restore
+        POST /projects/<project_id>/delete
+        GET /projects/<project_id>/edit
+        POST /projects/<project_id>/edit
+        POST /projects/<project_id>/restore
+        POST /projects/archive
+        GET /projects/new
+        POST /projects/new
+        POST /projects/restore
+        """,
+        EDITORS,
+    ),
+    (
+        """
+        GET /api-keys
+        POST /api-keys/<credential_id>/revoke
+        GET /api-keys/new
+        POST /api-keys/new
+        GET /api-keys/projects
+        GET /applications/<app_id>
+        POST /applications/<app_id>
+        POST /applications/<app_id>/delete
+        POST /applications/<app_id>/former-secret/end
+        POST /applications/<app_id>/secret
+        GET /applications/new
+        POST /applications/new
+        GET /members/<member_id>
+        POST /members/<member_id>/invite
+        POST /members/<member_id>/remove
+        POST /members/<member_id>/role
+        POST /members/invite
+        GET /service-tokens
+        POST /service-tokens/<credential_id>/revoke
+        GET /service-tokens/new
+        POST /service-tokens/new
+        GET /service-tokens/projects
+        GET /settings
+        POST /settings
+        POST /welcome/key
+        """,
+        ADMINS,
+    ),
+)
