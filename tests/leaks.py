@@ -89,7 +89,8 @@ EXCEPTIONS: Final = (
     r" LEFT OUTER JOIN oauth_authorizations ON (?:(?! WHERE ).)+"
     r" WHERE oauth_applications\.account_id = :\w+ GROUP BY oauth_applications\.id",
     # What they have granted, of which only the number of people is shown.
-    r"SELECT oauth_consents\.user_id, oauth_consents\.scopes FROM oauth_applications"
+    r"SELECT oauth_consents\.user_id, CAST\(oauth_consents\.scopes AS TEXT\) AS scopes"
+    r" FROM oauth_applications"
     r" JOIN oauth_consents ON oauth_consents\.application_id = oauth_applications\.id"
     r" WHERE oauth_applications\.account_id = :\w+ AND oauth_applications\.id = :\w+",
     # The consents that end when an application may ask for less.

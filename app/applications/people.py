@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any, NamedTuple
 
-from sqlalchemy import and_, bindparam, func
+from sqlalchemy import Text, and_, bindparam, cast, func
 
 from app.auth.tenant import columns_of
 from app.db.queries import CompiledQuery
 from app.models import OAuthApplication, OAuthAuthorization, OAuthConsent, User
 from app.values import clock
+from app.values.strict_json import loads
 
 _NUMBERS = CompiledQuery(
     columns_of(OAuthApplication, OAuthApplication.id)
@@ -32,7 +33,7 @@ _NUMBERS = CompiledQuery(
 _GRANTED = CompiledQuery(
     columns_of(OAuthApplication)
     .select_from(OAuthApplication)
-    .add_columns(OAuthConsent.user_id, OAuthConsent.scopes)
+    .add_columns(OAuthConsent.user_id, cast(OAuthConsent.scopes, Text).label("scopes"))
     .join(OAuthConsent, OAuthConsent.application_id == OAuthApplication.id)
     .where(OAuthApplication.id == bindparam("client_id"))
 )
@@ -64,12 +65,17 @@ class Granted:
     """What people have granted to one application that the account has registered."""
 
     def __init__(self, account_id: str, client_id: str) -> None:
-        found = _GRANTED.all(account_id=account_id, client_id=client_id)
-        self._grants = [(row.user_id, frozenset(row.scopes)) for row in found]
+        self._people: dict[str, set[str]] = {}  # by the scopes that they have granted, as JSON
+        for row in _GRANTED.all(account_id=account_id, client_id=client_id):
+            self._people.setdefault(row.scopes, set()).add(row.user_id)
 
     def people(self, scopes: Collection[str]) -> int:
         """How many people have granted one of these scopes, in any account."""
-        return len({user_id for user_id, granted in self._grants if granted & set(scopes)})
+        asked = set(scopes)
+        found = (
+            people for text, people in self._people.items() if asked & set(loads(text.encode()))
+        )
+        return len(set[str]().union(*found))
 
 
 def people_of_account(account_id: str, client_id: str) -> list[dict[str, Any]]:
