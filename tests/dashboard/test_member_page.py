@@ -147,7 +147,10 @@ def test_who_was_removed_meanwhile(client: Client, owner: Browser) -> None:
     member = make_member(client, "viewer")
     owner.get(f"/members/{member.id}")
     client.delete(f"{API}/{member.id}")
-    assert owner.submit(f"/members/{member.id}/role", role="editor").status == 404
+    page = owner.submit(f"/members/{member.id}/role", role="editor")
+    assert page.status == 404
+    assert "This person does not belong to the account, or not anymore." in page.text
+    assert "owner" in page.text
     assert post(owner, f"/members/{member.id}/remove").status == 404
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from flask import Response, request
+from flask import Response, g, request
 
 from app.auth.principal import Principal
 from app.dashboard.changes import last_change
@@ -18,7 +18,14 @@ from app.dashboard.members.words import (
     mail_words,
 )
 from app.db.transactions import transaction
-from app.http.errors import ApiError, Conflict, Forbidden, PreconditionFailed, ValidationFailed
+from app.http.errors import (
+    ApiError,
+    Conflict,
+    Forbidden,
+    NotFound,
+    PreconditionFailed,
+    ValidationFailed,
+)
 from app.limits.plan_file import plan_of
 from app.members.service import (
     access_of,
@@ -114,6 +121,13 @@ def remove(principal: Principal, member_id: str) -> Response:
     if before["joined_at"] is None:
         return redirect_to("/members", f"The invitation of {before['email']} is withdrawn.")
     return redirect_to("/members", f"{before['name']} is removed and has no access anymore.")
+
+
+@bp.errorhandler(NotFound)
+def not_a_member(_: NotFound) -> Response:
+    """The list, for whoever asks for somebody who is not in it, or not anymore."""
+    problem = "This person does not belong to the account, or not anymore. Nothing was changed."
+    return _page(g.principal, InviteForm(formdata=None), 404, problem)
 
 
 def _as_shown() -> Unchanged:
