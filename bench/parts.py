@@ -63,7 +63,9 @@ def _valkey() -> None:
         True, 0.0, (Window("minute", 1000, 1, 60.0), Window("day", 1000, 1, 60.0))
     )
     replace(
-        WindowStorage, "hit_account", lambda _storage, _account, _minute, _day, _window="": verdict
+        WindowStorage,
+        "hit_account",
+        lambda _storage, _account, _credential, _minute, _day, _window: verdict,
     )
 
 

@@ -101,6 +101,11 @@ EXCEPTIONS: Final = (
     r" JOIN oauth_applications ON oauth_applications\.id = oauth_consents\.application_id"
     r" WHERE oauth_consents\.account_id = :\w+ AND oauth_consents\.user_id = :\w+"
     r" ORDER BY oauth_applications\.name, oauth_applications\.id",
+    # The names of the applications that have access to an account, or have used it.
+    r"SELECT DISTINCT (oauth_consents\.application_id|credential_requests\.credential_id) AS \w+,"
+    r" oauth_applications\.name FROM (oauth_consents|credential_requests)"
+    r" JOIN oauth_applications ON oauth_applications\.id = \1"
+    r" WHERE \2\.account_id = :account_id",
     # Numbers over all accounts, for whoever holds METRICS_TOKEN.
     r"SELECT count\(\*\) AS pending, count\(claim\) AS claimed, sum\((?:(?! FROM ).)+\) AS due, "
     r"min\((?:(?! FROM ).)+\) AS oldest FROM deliveries WHERE due_at IS NOT NULL",

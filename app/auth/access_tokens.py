@@ -33,6 +33,7 @@ _BY_HASH = CompiledQuery(
         OAuthAuthorization.id.label("authorization_id"),
         OAuthAuthorization.account_id,
         OAuthAuthorization.user_id,
+        OAuthAuthorization.application_id,
         OAuthAuthorization.revoked_at.label("family_revoked_at"),
         OAuthAuthorization.ends_at,
         OAuthAuthorization.last_used_at,
@@ -80,6 +81,7 @@ def authenticate(token: str) -> Principal:
         expires_at=min(row.expires_at, row.ends_at),
         last_used_at=row.last_used_at,
         scopes=scopes,
+        application_id=row.application_id,
     )
 
 

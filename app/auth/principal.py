@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Final
+
+SESSIONS: Final = "session"  # in place of an id, for requests of people who are signed in
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +26,13 @@ class Principal:
     last_used_at: datetime | None = None  # as noted down, up to a minute old
     scopes: frozenset[str] | None = None  # of an OAuth token, whatever the person's role is
     project_ids: tuple[str, ...] | None = None  # the only projects that it sees; None: all
+    application_id: str = ""  # that an OAuth token was issued to
+
+    @property
+    def counted_as(self) -> str:
+        """By what its requests are counted beside the account's: the id of the key or token, or
+        the application's; all browsers together."""
+        return SESSIONS if self.kind == "session" else self.application_id or self.credential_id
 
     def may(self, permission: str) -> bool:
         return permission in self.permissions

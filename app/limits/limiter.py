@@ -61,15 +61,18 @@ class PlanRateLimit(RateLimit):
     """
 
     kind = "plan"
-    __slots__ = ("account_id", "per_day", "per_minute", "plan")
+    __slots__ = ("account_id", "credential", "per_day", "per_minute", "plan")
 
-    def __init__(self, account_id: str, plan: str, per_minute: int | None, per_day: int | None):
+    def __init__(self, principal: Principal, per_minute: int | None, per_day: int | None):
         super().__init__(per_minute or per_day or 0)
-        self.account_id, self.plan = account_id, plan
+        self.account_id, self.credential = principal.account_id, principal.counted_as
+        self.plan = principal.plan
         self.per_minute, self.per_day = per_minute, per_day
 
     def hit(self, storage: WindowStorage) -> LimitResult | None:
-        return storage.hit_account(self.account_id, self.per_minute, self.per_day)
+        return storage.hit_account(
+            self.account_id, self.credential, self.per_minute, self.per_day, self.account_id
+        )
 
     def rejection(self, result: LimitResult) -> str:
         window = result.shown
@@ -85,13 +88,15 @@ class OgcRateLimit(PlanRateLimit):
 
     __slots__ = ()
 
-    def __init__(self, account_id: str, plan: str, per_minute: int | None, per_day: int | None):
+    def __init__(self, principal: Principal, per_minute: int | None, per_day: int | None):
         per_minute = None if per_minute is None else per_minute * REQUESTS_FACTOR
-        super().__init__(account_id, plan, per_minute, per_day)
+        super().__init__(principal, per_minute, per_day)
 
     def hit(self, storage: WindowStorage) -> LimitResult | None:
         window = f"ogc:{self.account_id}"
-        return storage.hit_account(self.account_id, self.per_minute, self.per_day, window)
+        return storage.hit_account(
+            self.account_id, self.credential, self.per_minute, self.per_day, window
+        )
 
 
 class ClientRateLimit(RateLimit):
@@ -203,7 +208,7 @@ def limit_of_account(principal: Principal) -> PlanRateLimit:
     plan = plan_of(principal.plan)
     limits = (None, None) if is_disabled else (plan.requests_per_minute, plan.requests_per_day)
     kind = OgcRateLimit if is_ogc(request.path) else PlanRateLimit
-    return kind(principal.account_id, principal.plan, *limits)
+    return kind(principal, *limits)
 
 
 def _current_limit() -> RateLimit | None:

@@ -1,10 +1,11 @@
 """Counting API requests without a database write a request.
 
 Valkey holds one counter for each account and day (UTC): the number of requests of that day, and
-what the day's limit of the plan is held against. It begins with what the database has, so that a
-Valkey that lost its memory goes on from there. A job copies the counters that changed into
-``request_counts`` every few seconds. To copy one twice does no harm, so it matters nowhere where
-the job is killed.
+what the day's limit of the plan is held against. Beside it are counters that limit nothing: of each
+credential, and of the deprecated things that it still uses. A counter begins with what the database
+has, so that a Valkey that lost its memory goes on from there. A job copies the counters that
+changed into ``request_counts``, ``credential_requests`` and ``deprecated_requests`` every few
+seconds. To copy one twice does no harm, so it matters nowhere where the job is killed.
 
 While Valkey is down a process counts for itself, and adds its count when it is back.
 ``docs/adr/0008-request-counts.md`` tells why.
@@ -14,7 +15,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any, Final
@@ -26,15 +27,15 @@ from sqlalchemy.exc import SQLAlchemyError
 from app.auth.tenant import columns_of
 from app.db.queries import CompiledQuery
 from app.jobs.valkey import Script, valkey
-from app.models import RequestCount
+from app.models import CredentialRequest, DeprecatedRequest, RequestCount
 from app.values import clock
 
 CHANGED: Final = "canopy:requests:changed"  # the counters that the job has to copy
 KEPT_SECONDS: Final = 3 * 24 * 60 * 60  # in Valkey; by then the job has copied them
 _FLUSHED_AT_ONCE: Final = 10  # by one request
 
-# Adds ARGV[3] to the counter of the account ARGV[1] in the hash of the day, KEYS[1]. One that is
-# not there begins with ARGV[4]; where that is not known (''), nothing is done and the answer is -1.
+# Adds ARGV[3] to the counter ARGV[1] in the hash of the day, KEYS[1]. One that is not there
+# begins with ARGV[4]; where that is not known (''), nothing is done and the answer is -1.
 _ADD: Final = Script("""
 local known = redis.call('HGET', KEYS[1], ARGV[1])
 if not known then
@@ -47,7 +48,7 @@ return redis.call('HINCRBY', KEYS[1], ARGV[1], ARGV[3])
 """)
 UNKNOWN: Final = -1
 
-_unsent: Counter[tuple[str, str]] = Counter()  # by account and day
+_unsent: Counter[tuple[str, str]] = Counter()  # by counter and day
 _unsent_lock = threading.Lock()
 
 _WRITTEN = CompiledQuery(
@@ -56,15 +57,49 @@ _WRITTEN = CompiledQuery(
         RequestCount.day <= bindparam("last_day"),
     )
 )
+_WRITTEN_BY_CREDENTIALS = CompiledQuery(
+    columns_of(
+        CredentialRequest,
+        CredentialRequest.credential_id,
+        CredentialRequest.day,
+        CredentialRequest.requests,
+    ).where(
+        CredentialRequest.day >= bindparam("first_day"),
+        CredentialRequest.day <= bindparam("last_day"),
+    )
+)
+_WRITTEN_BY_CREDENTIAL = CompiledQuery(
+    columns_of(CredentialRequest, CredentialRequest.requests).where(
+        CredentialRequest.day == bindparam("day"),
+        CredentialRequest.credential_id == bindparam("credential"),
+    )
+)
+_WRITTEN_DEPRECATED = CompiledQuery(
+    columns_of(DeprecatedRequest, DeprecatedRequest.requests).where(
+        DeprecatedRequest.day == bindparam("day"),
+        DeprecatedRequest.credential_id == bindparam("credential"),
+        DeprecatedRequest.deprecation == bindparam("deprecation"),
+    )
+)
 
 
 def today() -> str:
-    return clock.now().date().isoformat()
+    return clock.day_of(clock.now())
 
 
 def day_key(day: str) -> str:
-    """The hash of a day's counters, by account."""
+    """The hash of a day's counters, by their names."""
     return f"canopy:requests:{day}"
+
+
+def counter(account_id: str, *of: str) -> str:
+    """The name of a counter: of an account, of its credential, or of a deprecated thing that this
+    uses. ``parts_of`` takes it apart."""
+    return " ".join((account_id, *of))
+
+
+def parts_of(name: str) -> tuple[str, ...]:
+    return tuple(name.split(" "))
 
 
 @lru_cache(maxsize=8)
@@ -73,16 +108,29 @@ def ends_at(day: str) -> int:
     return int((datetime.fromisoformat(f"{day}T00:00:00+00:00") + timedelta(days=1)).timestamp())
 
 
-def written_on(account_id: str, day: str) -> int:
-    """What the database has of an account's requests on a day."""
-    rows = _WRITTEN.all(account_id=account_id, first_day=day, last_day=day)
-    return int(rows[0].requests) if rows else 0
+def written_on(name: str, day: str) -> int:
+    """What the database has of a counter on a day."""
+    account_id, *of = parts_of(name)
+    own: dict[str, Any] = dict(zip(("credential", "deprecation"), of, strict=False))
+    query = (_WRITTEN, _WRITTEN_BY_CREDENTIAL, _WRITTEN_DEPRECATED)[len(of)]
+    days = {"day": day} if of else {"first_day": day, "last_day": day}
+    row = query.first(account_id=account_id, **own, **days)
+    return int(row.requests) if row else 0
 
 
-def count_locally(account_id: str) -> None:
+def count_locally(*counters: str) -> None:
     """Count one request in this process, as Valkey is down."""
     with _unsent_lock:
-        _unsent[account_id, today()] += 1
+        for name in counters:
+            _unsent[name, today()] += 1
+
+
+def count(name: str) -> None:
+    """Add one to a counter: at once, or later where Valkey is known to be down."""
+    if valkey().is_down:
+        count_locally(name)
+    else:
+        _add(name, today(), 1)
 
 
 def flush_local_counts() -> None:
@@ -93,50 +141,89 @@ def flush_local_counts() -> None:
         with _unsent_lock:
             if not _unsent:
                 return
-            (account_id, day), number = _unsent.popitem()
+            (name, day), number = _unsent.popitem()
         try:
             # One that fails may have been added all the same, and is not added again.
-            _add(account_id, day, number)
+            _add(name, day, number)
         except SQLAlchemyError:  # nobody knows what to begin with
             with _unsent_lock:
-                _unsent[account_id, day] += number
+                _unsent[name, day] += number
             raise
         if valkey().is_down:
             return
 
 
-def _add(account_id: str, day: str, number: int) -> None:
+def _add(name: str, day: str, number: int) -> None:
     """Add so many requests of a day to their counter."""
     keys, beginning = (day_key(day), CHANGED), ""
     for _ in range(2):
-        values = (account_id, day, number, beginning, KEPT_SECONDS)
+        values = (name, day, number, beginning, KEPT_SECONDS)
         if valkey().run(_ADD, keys, *values) != UNKNOWN:
             return
-        beginning = str(written_on(account_id, day))
+        beginning = str(written_on(name, day))
 
 
 def requests_on(account_id: str, days: Sequence[str]) -> int:
-    """How many requests an account made on these consecutive days (UTC), up to this moment.
+    """How many requests an account made on these consecutive days (UTC), up to this moment."""
+    return sum(requests_by_day(account_id, days).values())
+
+
+def requests_by_day(account_id: str, days: Sequence[str]) -> dict[str, int]:
+    """Likewise for each day."""
+    rows = _WRITTEN.all(account_id=account_id, first_day=days[0], last_day=days[-1])
+    written = {(account_id, row.day): int(row.requests) for row in rows}
+    counted = _up_to_now([account_id], days, written)
+    return {day: counted[account_id, day] for day in days}
+
+
+def requests_by_credential(
+    account_id: str, credentials: Iterable[str], days: Sequence[str]
+) -> dict[str, dict[str, int]]:
+    """Likewise for each credential: by what it is counted by, and by day, without zeros.
+
+    Args:
+        credentials: those that may have made requests which are not copied yet.
+    """
+    rows = _WRITTEN_BY_CREDENTIALS.all(account_id=account_id, first_day=days[0], last_day=days[-1])
+    written = {(counter(account_id, row.credential_id), row.day): int(row.requests) for row in rows}
+    names = {counter(account_id, each) for each in credentials} | {name for name, _ in written}
+    found: dict[str, dict[str, int]] = {}
+    for (name, day), number in _up_to_now(sorted(names), days, written).items():
+        if number:
+            found.setdefault(parts_of(name)[1], {})[day] = number
+    return found
+
+
+def _up_to_now(
+    names: Sequence[str], days: Sequence[str], written: Mapping[tuple[str, str], int]
+) -> Counter[tuple[str, str]]:
+    """The requests of counters, by counter and day.
 
     The counter of a day is ahead of its row or equal to it. Where it is behind, Valkey has lost
     its memory.
     """
-    counted = dict.fromkeys(days, 0)
-    for row in _WRITTEN.all(account_id=account_id, first_day=days[0], last_day=days[-1]):
-        counted[row.day] = int(row.requests)
-    for day, number in _in_valkey(account_id, days).items():
-        counted[day] = max(counted[day], number)
-    return sum(counted.values()) + sum(_unsent[account_id, day] for day in days)
+    counted = Counter(written)
+    for key, number in _in_valkey(names, days).items():
+        counted[key] = max(counted[key], number)
+    for name in names:
+        for day in days:
+            counted[name, day] += _unsent[name, day]
+    return counted
 
 
-def _in_valkey(account_id: str, days: Sequence[str]) -> dict[str, int]:
-    """The counters that Valkey still has."""
+def _in_valkey(names: Sequence[str], days: Sequence[str]) -> dict[tuple[str, str], int]:
+    """The counters that Valkey still has, by counter and day."""
 
     def read(client: Redis) -> list[Any]:
         pipeline = client.pipeline(transaction=False)
         for day in days:
-            pipeline.hget(day_key(day), account_id)
+            pipeline.hmget(day_key(day), names)
         return pipeline.execute()
 
-    found = valkey().attempt(read) or []
-    return {day: int(number) for day, number in zip(days, found, strict=False) if number}
+    found = (valkey().attempt(read) or []) if names else []
+    return {
+        (name, day): int(number)
+        for day, numbers in zip(days, found, strict=False)
+        for name, number in zip(names, numbers, strict=True)
+        if number
+    }

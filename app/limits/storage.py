@@ -24,23 +24,24 @@ DAY_MS: Final = 24 * 60 * MINUTE_MS
 # A window that ends later than it can is from before the clock was set back, and begins anew.
 
 # Decides whether a request of an account may pass: it is held against a window (KEYS[1]) and
-# against the account's counter of the day (in KEYS[2]; its name is added to the set KEYS[3]), and
-# counts in both or in neither.
-#   ARGV: 1 limit of the window or 0, 2 its length in ms,
-#         3 account, 4 limit of the day or 0, 5 day, 6 what the counter begins with or '',
-#         7 seconds after which the day's counters may be forgotten
+# against the account's counter of the day (in KEYS[2]), and counts in both or in neither. Where it
+# counts, it also counts in the counter of its credential, which limits nothing. The names of both
+# counters are added to the set KEYS[3].
+#   ARGV: 1 limit of the window or 0, 2 its length in ms, 3 limit of the day or 0, 4 day,
+#         5 seconds after which the day's counters may be forgotten,
+#         6 the account's counter, 7 the credential's, 8 and 9 what they begin with or ''
 #   answer: allowed, used of the window, ms until it ends, used of the day;
-#           -1 when the counter is not there and 6 is ''
+#           -1 when a counter is not there and 8 is ''
 _HIT: Final = Script("""
 local limit, used, left = tonumber(ARGV[1]), 0, tonumber(ARGV[2])
-local day_limit, today = tonumber(ARGV[4]), redis.call('HGET', KEYS[2], ARGV[3])
-if not today then
-    if ARGV[6] == '' then return {-1} end
-    today = ARGV[6]
-    redis.call('HSET', KEYS[2], ARGV[3], today)
-    redis.call('EXPIRE', KEYS[2], ARGV[7])
+local day_limit, known = tonumber(ARGV[3]), redis.call('HMGET', KEYS[2], ARGV[6], ARGV[7])
+if not (known[1] and known[2]) then
+    if ARGV[8] == '' then return {-1} end
+    redis.call('HSETNX', KEYS[2], ARGV[6], ARGV[8])
+    redis.call('HSETNX', KEYS[2], ARGV[7], ARGV[9])
+    redis.call('EXPIRE', KEYS[2], ARGV[5])
 end
-today = tonumber(today)
+local today = tonumber(known[1] or ARGV[8])
 if limit > 0 then
     local ttl = redis.call('PTTL', KEYS[1])
     if ttl >= 0 and ttl <= left then used, left = tonumber(redis.call('GET', KEYS[1])), ttl end
@@ -52,8 +53,9 @@ if limit > 0 then
     used = used + 1
     if used == 1 then redis.call('SET', KEYS[1], 1, 'PX', left) else redis.call('INCR', KEYS[1]) end
 end
-today = redis.call('HINCRBY', KEYS[2], ARGV[3], 1)
-redis.call('SADD', KEYS[3], ARGV[3] .. ' ' .. ARGV[5])
+today = redis.call('HINCRBY', KEYS[2], ARGV[6], 1)
+redis.call('HINCRBY', KEYS[2], ARGV[7], 1)
+redis.call('SADD', KEYS[3], ARGV[6] .. ' ' .. ARGV[4], ARGV[7] .. ' ' .. ARGV[4])
 return {1, used, left, today}
 """)
 # The same for any number of windows, KEYS, and no counter.
@@ -107,20 +109,26 @@ class WindowStorage(Storage):
         return LimitResult(bool(answer[0]), moment, found)
 
     def hit_account(
-        self, account_id: str, per_minute: int | None, per_day: int | None, window: str = ""
+        self,
+        account_id: str,
+        credential: str,
+        per_minute: int | None,
+        per_day: int | None,
+        window: str,
     ) -> LimitResult | None:
         """One request of an account, counted as used when it may pass.
 
         Args:
-            window: that of the minute; empty: the account's.
+            credential: what its credential is counted by (``Principal.counted_as``).
+            window: that of the minute.
         """
-        window = window or account_id
+        counters = (account_id, request_counts.counter(account_id, credential))
         request_counts.flush_local_counts()
         was_down, day = valkey().is_down, request_counts.today()
-        answer = self._hit_account(account_id, per_minute, per_day, day, window)
+        answer = self._hit_account(counters, per_minute, per_day, day, window)
         if answer is None:
             if was_down:  # else Valkey may have counted it before it failed
-                request_counts.count_locally(account_id)
+                request_counts.count_locally(*counters)
             return None
         allowed, used, left, today = answer
         moment, windows = clock.now().timestamp(), []
@@ -131,18 +139,21 @@ class WindowStorage(Storage):
         return LimitResult(bool(allowed), moment, tuple(windows))
 
     def _hit_account(
-        self, account_id: str, per_minute: int | None, per_day: int | None, day: str, window: str
+        self,
+        counters: tuple[str, str],
+        per_minute: int | None,
+        per_day: int | None,
+        day: str,
+        window: str,
     ) -> list[int] | None:
-        keys, beginning = (
-            (_window_key(window), request_counts.day_key(day), request_counts.CHANGED),
-            "",
-        )
+        keys = (_window_key(window), request_counts.day_key(day), request_counts.CHANGED)
+        limits = (per_minute or 0, MINUTE_MS, per_day or 0, day, request_counts.KEPT_SECONDS)
+        beginnings: Sequence[Any] = ("", "")
         for _ in range(2):
-            counter = (account_id, per_day or 0, day, beginning, request_counts.KEPT_SECONDS)
-            answer: Any = valkey().run(_HIT, keys, per_minute or 0, MINUTE_MS, *counter)
+            answer: Any = valkey().run(_HIT, keys, *limits, *counters, *beginnings)
             if answer is None or answer[0] != request_counts.UNKNOWN:
                 break
-            beginning = str(request_counts.written_on(account_id, day))
+            beginnings = [request_counts.written_on(counter, day) for counter in counters]
         return answer  # type: ignore[no-any-return]
 
     # What the library asks of every storage, one window at a time. Nothing here is asked so.

@@ -12,8 +12,10 @@ from app.db.transactions import transaction
 from app.jobs.registry import Job
 from app.maintenance.pruning import Expired, prune_tables
 from app.models import (
+    CredentialRequest,
     Delivery,
     DeliveryLog,
+    DeprecatedRequest,
     Event,
     IdempotentResponse,
     Import,
@@ -27,11 +29,12 @@ from app.models import (
     SignUp,
     Webhook,
 )
-from app.policy.bounds import EVENT_DAYS, IDEMPOTENCY_HOURS
+from app.policy.bounds import EVENT_DAYS, IDEMPOTENCY_HOURS, REQUEST_DAYS
 from app.policy.deliveries import LOG_DAYS
 from app.policy.imports import IMPORT_DAYS, UPLOAD_HOURS
 from app.policy.mails import MAILS_KEPT_FOR
 from app.policy.people import SESSION_IDLE, SESSION_LIFE
+from app.values.clock import day_of
 from app.values.ids import first_id
 
 _IS_PENDING: Final = exists().where(Delivery.event_id == Event.id, Delivery.due_at.is_not(None))
@@ -61,6 +64,10 @@ _OTHERS: Final = (
     # Used refresh tokens stay as long as their authorization: their reuse reveals a theft.
     Expired(OAuthToken, OAuthToken.expires_at, timedelta(days=1), OAuthToken.kind == "access"),
     Expired(OAuthAuthorization, OAuthAuthorization.ends_at, timedelta(days=1)),
+    *(
+        Expired(model, model.day, timedelta(days=REQUEST_DAYS), to_column=day_of)
+        for model in (CredentialRequest, DeprecatedRequest)
+    ),
 )
 
 
@@ -73,7 +80,10 @@ def prune_events() -> int:
 
 
 def prune() -> int:
-    """Delete old imports and mails, and expired links, sessions and tokens. Returns how many."""
+    """Delete old imports, mails and request counts, and expired links, sessions and tokens.
+
+    Returns how many.
+    """
     return prune_tables(_OTHERS, transaction)
 
 

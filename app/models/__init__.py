@@ -1,6 +1,6 @@
 """The tables: columns, constraints and relations, no behaviour."""
 
-from app.models.account import Account, AccountUsage, RequestCount
+from app.models.account import Account, AccountUsage
 from app.models.asset import Asset
 from app.models.billing import BillingCustomer, BillingEvent, BillingSubscription
 from app.models.boundary import BoundaryEntry, BoundaryShape
@@ -15,6 +15,7 @@ from app.models.oauth import OAuthAuthorization, OAuthConsent, OAuthToken
 from app.models.oauth_application import OAuthApplication
 from app.models.person import Membership, User
 from app.models.project import Project
+from app.models.requests import CredentialRequest, DeprecatedRequest, RequestCount
 from app.models.session import Session
 from app.models.sign_in import MailedLink, SignInFailure, SignUp
 from app.models.webhook import Replay, Webhook
@@ -29,8 +30,10 @@ __all__ = [
     "BoundaryEntry",
     "BoundaryShape",
     "Credential",
+    "CredentialRequest",
     "Delivery",
     "DeliveryLog",
+    "DeprecatedRequest",
     "Event",
     "IdempotentResponse",
     "Import",

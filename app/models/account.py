@@ -50,15 +50,3 @@ class AccountUsage(Base):
     members_level: Mapped[int] = mapped_column(SmallInteger, default=0)
     requests_level: Mapped[int] = mapped_column(SmallInteger, default=0)
     requests_period: Mapped[str] = mapped_column(String(7), default="")
-
-
-class RequestCount(Base):
-    """Requests of an account on one day (UTC), copied by a job from the counters in Valkey."""
-
-    __tablename__ = "request_counts"
-
-    account_id: Mapped[str] = mapped_column(
-        Key, ForeignKey("accounts.id", ondelete="CASCADE"), primary_key=True
-    )
-    day: Mapped[str] = mapped_column(String(10), primary_key=True)  # 2026-01-31
-    requests: Mapped[int] = mapped_column(BigInteger)

@@ -99,6 +99,7 @@ RESERVED_SLUGS: Final = frozenset({
 IDEMPOTENCY_KEY_LENGTH: Final = 255
 IDEMPOTENCY_HOURS: Final = 24
 EVENT_DAYS: Final = 30
+REQUEST_DAYS: Final = 90  # of each credential; the account's are kept
 
 # A credential's last use is written at most once in this time.
 LAST_USED_SECONDS: Final = 60

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 from itertools import islice
-from typing import Final, cast
+from typing import Any, Final, cast
 
 from redis import Redis
 from sqlalchemy import literal, select
@@ -15,12 +15,15 @@ from app.db.extensions import db
 from app.db.transactions import transaction
 from app.jobs.registry import Job
 from app.jobs.valkey import valkey
-from app.limits.request_counts import CHANGED, day_key
-from app.models import Account, RequestCount
+from app.limits.request_counts import CHANGED, day_key, parts_of
+from app.models import Account, CredentialRequest, DeprecatedRequest, RequestCount
 from app.usage.thresholds import update_requests_level
 
 _CHUNK: Final = 500  # counters per transaction, which blocks all other writers on SQLite
-_COLUMNS: Final = ("account_id", "day", "requests")
+
+# The table of a counter, by how many parts its name has, and their columns.
+_TABLES: Final[dict[int, Any]] = {1: RequestCount, 2: CredentialRequest, 3: DeprecatedRequest}
+_COLUMNS: Final = ("account_id", "credential_id", "deprecation")
 
 # Removes ARGV[1] from the set of changed counters, unless its value is no longer ARGV[3].
 _MARK_COPIED: Final = f"""
@@ -30,7 +33,7 @@ if not now or now == ARGV[3] then
 end
 """
 
-DayCount = tuple[str, str, int]  # account, day, requests
+DayCount = tuple[str, str, int]  # counter, day, requests
 
 
 def write_counts() -> int:
@@ -55,12 +58,12 @@ def _chunks(members: list[str]) -> Iterator[list[str]]:
 
 def _read_counters(client: Redis, members: Iterable[str]) -> list[DayCount]:
     """The current values of counters."""
-    names = [cast("tuple[str, str]", tuple(member.split(" "))) for member in members]
+    names = [member.rpartition(" ")[::2] for member in members]
     pipeline = client.pipeline(transaction=False)
-    for account_id, day in names:
-        pipeline.hget(day_key(day), account_id)
+    for name, day in names:
+        pipeline.hget(day_key(day), name)
     values = pipeline.execute()
-    return [(*name, int(value or 0)) for name, value in zip(names, values, strict=True)]
+    return [(*each, int(value or 0)) for each, value in zip(names, values, strict=True)]
 
 
 def _write(counts: list[DayCount]) -> None:
@@ -68,25 +71,36 @@ def _write(counts: list[DayCount]) -> None:
 
     Rows are never lowered: a counter below its row has restarted, after Valkey lost its data.
     """
-    for account_id, day, number in counts:
-        # Selected from accounts: after restoring a backup, the account may no longer exist.
-        account = select(Account.id, literal(day), literal(number)).where(Account.id == account_id)
-        row = insert_into(RequestCount).from_select(_COLUMNS, account)
-        written = db.session.execute(
-            row.on_conflict_do_update(
-                index_elements=[RequestCount.account_id, RequestCount.day],
-                set_={"requests": row.excluded.requests},
-                where=RequestCount.requests < row.excluded.requests,
-            ).returning(RequestCount.account_id)
-        )
-        if written.first() is not None:
-            update_requests_level(account_id, datetime.fromisoformat(f"{day}T00:00:00+00:00"))
+    for name, day, number in counts:
+        parts = parts_of(name)
+        was_written = _raise_row(_TABLES[len(parts)], parts, day, number)
+        if was_written and len(parts) == 1:
+            update_requests_level(name, datetime.fromisoformat(f"{day}T00:00:00+00:00"))
+
+
+def _raise_row(model: Any, parts: tuple[str, ...], day: str, number: int) -> bool:
+    """Raise the row of one counter. Returns whether it was lower, or not there."""
+    account_id, *of = parts
+    keys = [*_COLUMNS[: len(parts)], "day"]
+    # Selected from accounts: after restoring a backup, the account may no longer exist.
+    values = select(Account.id, *map(literal, of), literal(day), literal(number))
+    row = insert_into(model).from_select(
+        [*keys, "requests"], values.where(Account.id == account_id)
+    )
+    written = db.session.execute(
+        row.on_conflict_do_update(
+            index_elements=keys,
+            set_={"requests": row.excluded.requests},
+            where=model.requests < row.excluded.requests,
+        ).returning(model.account_id)
+    )
+    return written.first() is not None
 
 
 def _mark_copied(client: Redis, counts: list[DayCount]) -> None:
     pipeline = client.pipeline(transaction=False)
-    for account_id, day, number in counts:
-        pipeline.eval(_MARK_COPIED, 1, day_key(day), f"{account_id} {day}", account_id, str(number))
+    for name, day, number in counts:
+        pipeline.eval(_MARK_COPIED, 1, day_key(day), f"{name} {day}", name, str(number))
     pipeline.execute()
 
 

@@ -66,6 +66,11 @@ def format_time(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat(timespec="milliseconds")[:23] + "Z"
 
 
+def day_of(moment: datetime) -> str:
+    """The day of a moment (UTC): ``2026-01-31``."""
+    return moment.astimezone(UTC).date().isoformat()
+
+
 def unix_milliseconds(moment: datetime) -> int:
     """Milliseconds from 1970-01-01T00:00:00Z to a moment."""
     return int(moment.timestamp() * 1000)

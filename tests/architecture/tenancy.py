@@ -98,8 +98,7 @@ EXCEPTIONS = {
     Place(
         "app.row_changes.last_published", "_ACCOUNT_OF_SUBJECT", "Event"
     ): "likewise, of a row that is gone",
-    Place("app.usage.jobs", "_write", "RequestCount"): "a job for all accounts",
-    Place("app.members.access", "_revoke_consents", "OAuthConsent"): "likewise",
+    Place("app.members.access", "_revoke_consents", "OAuthConsent"): "of all accounts",
     Place("app.auth.access_tokens", "_BY_HASH", "OAuthAuthorization"): "finds out which account is "
     "asking",
     Place("app.auth.access_tokens", "_BY_HASH", "Membership"): "likewise",

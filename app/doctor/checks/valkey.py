@@ -147,11 +147,10 @@ def request_counts(client: Redis) -> Iterator[Result]:
     """Request counts are copied to the database."""
     names = [cast("bytes", name).decode() for name in client.sscan_iter(CHANGED)]
     yesterday = (clock.now() - timedelta(days=1)).date().isoformat()
-    late = [name for name in names if name.partition(" ")[2] < yesterday]
+    late = [name for name in names if name.rpartition(" ")[2] < yesterday]
     if late:
         yield warning(
-            f"Request counts of {len(late):,} accounts from before yesterday have not reached the "
-            "database",
+            f"{len(late):,} request counts from before yesterday have not reached the database",
             "Look for errors from write_counts in worker.log. The job runs every 15 seconds.",
         )
     else:

@@ -1,0 +1,52 @@
+"""Requests a day (UTC), copied by a job from the counters in Valkey."""
+
+from __future__ import annotations
+
+from sqlalchemy import BigInteger, ForeignKey, Index, String
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.db.column_types import Base, Key
+
+
+class RequestCount(Base):
+    """Requests of an account on one day."""
+
+    __tablename__ = "request_counts"
+
+    account_id: Mapped[str] = mapped_column(
+        Key, ForeignKey("accounts.id", ondelete="CASCADE"), primary_key=True
+    )
+    day: Mapped[str] = mapped_column(String(10), primary_key=True)  # 2026-01-31
+    requests: Mapped[int] = mapped_column(BigInteger)
+
+
+class CredentialRequest(Base):
+    """Those of one credential of an account, which stay when it is deleted.
+
+    ``credential_id`` is what ``app.auth.principal.Principal.counted_as`` says.
+    """
+
+    __tablename__ = "credential_requests"
+    __table_args__ = (Index(None, "day"),)
+
+    account_id: Mapped[str] = mapped_column(
+        Key, ForeignKey("accounts.id", ondelete="CASCADE"), primary_key=True
+    )
+    day: Mapped[str] = mapped_column(String(10), primary_key=True)
+    credential_id: Mapped[str] = mapped_column(Key, primary_key=True)
+    requests: Mapped[int] = mapped_column(BigInteger)
+
+
+class DeprecatedRequest(Base):
+    """Those of them that used something deprecated (``app/policy/deprecations.py``)."""
+
+    __tablename__ = "deprecated_requests"
+    __table_args__ = (Index(None, "day"),)
+
+    account_id: Mapped[str] = mapped_column(
+        Key, ForeignKey("accounts.id", ondelete="CASCADE"), primary_key=True
+    )
+    day: Mapped[str] = mapped_column(String(10), primary_key=True)
+    credential_id: Mapped[str] = mapped_column(Key, primary_key=True)
+    deprecation: Mapped[str] = mapped_column(String(100), primary_key=True)
+    requests: Mapped[int] = mapped_column(BigInteger)

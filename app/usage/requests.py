@@ -1,0 +1,125 @@
+"""The requests of an account in a period: by day, and by the credentials that made them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import date, timedelta
+from typing import Final, NamedTuple
+
+from app.auth.principal import SESSIONS
+from app.auth.tenant import columns_of
+from app.db.queries import CompiledQuery
+from app.limits.request_counts import requests_by_credential, requests_by_day
+from app.models import Credential, CredentialRequest, OAuthApplication, OAuthConsent
+from app.values import clock
+
+_APPLICATION: Final = "oauth_application"
+
+_CREDENTIALS = CompiledQuery(
+    columns_of(
+        Credential,
+        Credential.id,
+        Credential.kind,
+        Credential.name,
+        Credential.token_end,
+        Credential.last_used_at,
+        Credential.revoked_at,
+    ).order_by(Credential.id.desc())
+)
+_CONSENTED = CompiledQuery(
+    columns_of(OAuthConsent, OAuthConsent.application_id)
+    .add_columns(OAuthApplication.name)
+    .join(OAuthApplication, OAuthApplication.id == OAuthConsent.application_id)
+    .distinct()
+)
+# Those to whom nobody grants access any more, but whose requests are known.
+_SEEN = CompiledQuery(
+    columns_of(CredentialRequest, CredentialRequest.credential_id)
+    .add_columns(OAuthApplication.name)
+    .join(OAuthApplication, OAuthApplication.id == CredentialRequest.credential_id)
+    .distinct()
+)
+
+
+class Caller(NamedTuple):
+    """What makes requests: a key, a token, an application, or people in their browsers."""
+
+    id: str
+    kind: str  # api_key, service_token, oauth_application or session
+    name: str
+    token_end: str = ""
+    is_active: bool = True
+    was_used: bool = True  # ever, as far as that is known
+
+
+class CallerRequests(NamedTuple):
+    """A caller's requests, for each day of the period."""
+
+    caller: Caller
+    by_day: list[int]
+
+    @property
+    def total(self) -> int:
+        return sum(self.by_day)
+
+
+class Requests(NamedTuple):
+    """The requests of an account in a period, and those who made them, the most first.
+
+    ``unknown`` are those of nobody: from before they were counted by credential, which is kept for
+    90 days only.
+    """
+
+    days: list[str]
+    by_day: list[int]
+    callers: list[CallerRequests]
+
+    @property
+    def total(self) -> int:
+        return sum(self.by_day)
+
+    @property
+    def unknown(self) -> int:
+        return max(0, self.total - sum(each.total for each in self.callers))
+
+
+def last_days(number: int) -> list[str]:
+    """So many days up to today (UTC)."""
+    today = clock.now().date()
+    return days_between(today - timedelta(days=number - 1), today)
+
+
+def days_between(first: date, last: date) -> list[str]:
+    """All days from one to another, with both."""
+    return [(first + timedelta(days=n)).isoformat() for n in range((last - first).days + 1)]
+
+
+def read_requests(account_id: str, days: Sequence[str]) -> Requests:
+    """The requests of an account on consecutive days (UTC), today's up to this moment.
+
+    Callers that made none are there too, unless they are revoked.
+    """
+    known = {each.id: each for each in callers(account_id)}
+    counted = requests_by_credential(account_id, known, days)
+    for id_ in counted.keys() - known.keys():  # of what there is no more
+        known[id_] = Caller(id_, _APPLICATION, id_, is_active=False)
+    found = [
+        CallerRequests(each, [counted.get(each.id, {}).get(day, 0) for day in days])
+        for each in known.values()
+        if each.id in counted or (each.is_active and each.kind != SESSIONS)
+    ]
+    by_day = requests_by_day(account_id, days)
+    found.sort(key=lambda each: -each.total)
+    return Requests(list(days), [by_day[day] for day in days], found)
+
+
+def callers(account_id: str) -> Iterator[Caller]:
+    """All that may make requests in an account, and revoked keys and tokens."""
+    for row in _CREDENTIALS.all(account_id=account_id):
+        active, used = row.revoked_at is None, row.last_used_at is not None
+        yield Caller(row.id, row.kind, row.name, row.token_end, active, used)
+    consented = {row.application_id: row.name for row in _CONSENTED.all(account_id=account_id)}
+    seen = {row.credential_id: row.name for row in _SEEN.all(account_id=account_id)}
+    for id_, name in (seen | consented).items():
+        yield Caller(id_, _APPLICATION, name, "", id_ in consented, id_ in seen)
+    yield Caller(SESSIONS, SESSIONS, "Signed-in people at /ogc")

@@ -1,0 +1,183 @@
+"""Requests by credential: who made how many, on which day, and that the account's count is the
+same as without them (docs/adr/0008-request-counts.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+import pytest
+from flask import Flask
+from sqlalchemy import func, select
+
+from app.db.extensions import db
+from app.jobs.valkey import Valkey, valkey
+from app.limits import request_counts
+from app.maintenance.jobs import prune
+from app.models import CredentialRequest
+from app.usage.jobs import write_counts
+from app.usage.service import Requests, last_days, read_requests
+from app.values import clock
+from tests.dashboard.support import browser_of
+from tests.make import (
+    Client,
+    bearer,
+    grant_tokens,
+    make_account,
+    make_application,
+    make_key,
+    make_member,
+    make_service_token,
+    second_app,
+    together,
+)
+
+DEAD = "redis://127.0.0.1:9/0"
+
+
+def _requests(client: Client, days: int = 1) -> Requests:
+    with client.app.app_context():
+        return read_requests(client.account_id, last_days(days))
+
+
+def _by_id(client: Client) -> dict[str, int]:
+    """Today's requests by credential, without those that made none."""
+    callers = _requests(client).callers
+    return {each.caller.id: each.total for each in callers if each.total}
+
+
+def _write(client: Client) -> None:
+    with client.app.app_context():
+        write_counts()
+        db.session.rollback()
+
+
+@pytest.fixture(autouse=True)
+def _nothing_unsent() -> Iterator[None]:
+    request_counts._unsent.clear()
+    yield
+    request_counts._unsent.clear()
+
+
+def test_keys_and_tokens_are_counted_by_their_ids(client: Client) -> None:
+    key, token = make_key(client), make_service_token(client)
+    for caller in (client, key, key, token, token, token):
+        caller.get("/v1/account")
+    assert _by_id(client) == {client.credential_id: 1, key.credential_id: 2, token.credential_id: 3}
+    assert _requests(client).total == 6
+    assert [each.total for each in _requests(client).callers] == [3, 2, 1]
+
+
+def test_an_application_is_counted_as_one_whomever_it_acts_for(client: Client) -> None:
+    application = make_application(client)
+    for user_id in (client.owner_id, make_member(client, "viewer").id):
+        tokens = grant_tokens(client.app, application, user_id, client.account_id)
+        bearer(client, tokens["access_token"]).get("/v1/projects")
+    assert _by_id(client) == {application.id: 2}
+    (caller,) = (each.caller for each in _requests(client).callers if each.total)
+    assert (caller.kind, caller.name) == ("oauth_application", "Map of Woods")
+
+
+def test_people_who_look_at_ogc_count_together(client: Client) -> None:
+    browser_of(client).get("/ogc/collections")
+    assert _by_id(client) == {"session": 1}
+
+
+def test_what_is_refused_counts_for_nobody(client: Client) -> None:
+    client.nobody().get("/v1/account")
+    assert _by_id(client) == {}
+
+
+def test_requests_of_many_threads_are_counted_exactly(client: Client) -> None:
+    key = make_key(client)
+    together(*[lambda: [key.get("/v1/account") for _ in range(10)]] * 8)
+    assert _by_id(client) == {key.credential_id: 80}
+
+
+def test_credentials_that_were_never_used_are_there_unless_revoked(client: Client) -> None:
+    unused = make_key(client)
+    found = {each.caller.id: each for each in _requests(client).callers}
+    assert not found[unused.credential_id].caller.was_used
+    assert found[unused.credential_id].total == 0
+
+
+def test_the_job_copies_them(client: Client) -> None:
+    key = make_key(client)
+    key.get("/v1/account")
+    _write(client)
+    key.get("/v1/account")
+    assert _by_id(client) == {key.credential_id: 2}
+    with client.app.app_context():
+        valkey().client.flushdb()
+    assert _by_id(client) == {key.credential_id: 1}
+
+
+def test_after_valkey_lost_its_data_they_go_on_from_the_database(client: Client) -> None:
+    for _ in range(3):
+        client.get("/v1/account")
+    _write(client)
+    with client.app.app_context():
+        valkey().client.flushdb()
+    make_key(client).get("/v1/account")  # the account's counter is there again, this key's is not
+    client.get("/v1/account")
+    _write(client)
+    assert _by_id(client)[client.credential_id] == 4
+    assert _requests(client).total == 5
+
+
+def test_while_valkey_is_down_they_are_counted_later(app: Flask) -> None:
+    """Like the account's: except the one that found Valkey down."""
+    with second_app(app, redis_url=DEAD) as cut_off:
+        client = make_account(cut_off)
+        for _ in range(4):
+            assert client.get("/v1/account").status_code == 200
+        assert _by_id(client) == {client.credential_id: 3}
+        cut_off.extensions["canopy_valkey"] = Valkey(lambda: app.config["SETTINGS"].redis_url)
+        client.get("/v1/account")
+        assert _by_id(client) == {client.credential_id: 4}
+        assert _requests(client).total == 4
+
+
+def test_another_account_sees_none_of_them(client: Client, stranger: Client) -> None:
+    client.get("/v1/account")
+    found = _requests(stranger)
+    assert (found.total, [each.caller.id for each in found.callers]) == (
+        0,
+        [stranger.credential_id],
+    )
+
+
+def test_requests_from_before_they_were_counted_so_are_told_apart(client: Client) -> None:
+    client.get("/v1/account")
+    with client.app.app_context():
+        valkey().client.hincrby(
+            request_counts.day_key(request_counts.today()), client.account_id, 5
+        )
+    found = _requests(client)
+    assert (found.total, found.unknown) == (6, 5)
+
+
+def test_each_day_has_its_own_number(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    for day, number in (("2026-03-01", 2), ("2026-03-03", 1)):
+        monkeypatch.setattr(clock, "now", lambda d=day: clock.parse_time(f"{d}T12:00:00.000Z"))
+        for _ in range(number):
+            client.get("/v1/account")
+    found = _requests(client, days=4)
+    assert found.days == ["2026-02-28", "2026-03-01", "2026-03-02", "2026-03-03"]
+    assert found.by_day == found.callers[0].by_day == [0, 2, 0, 1]
+
+
+def test_they_are_kept_for_90_days(client: Client) -> None:
+    today = clock.now()
+    with client.app.app_context():
+        for age in (0, 89, 90, 200):
+            day = clock.day_of(today - timedelta(days=age))
+            row = CredentialRequest(
+                account_id=client.account_id, credential_id="key_x", day=day, requests=1
+            )
+            db.session.add(row)
+        db.session.commit()
+        prune()
+        own = CredentialRequest.account_id == client.account_id
+        assert db.session.scalar(select(func.count()).where(own)) == 2
+        db.session.rollback()
