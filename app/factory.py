@@ -36,6 +36,7 @@ from app.reference.routes import bp as reference_bp
 from app.row_changes.routes import bp as row_changes_bp
 from app.site import form_validation, pages, root_files
 from app.site.errors import error_page
+from app.usage.routes import bp as usage_bp
 from app.webhooks.logs.routes import bp as webhook_logs_bp
 from app.webhooks.routes import bp as webhooks_bp
 from config import Settings, load_settings
@@ -125,7 +126,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     api = document.init_app(app)
     for blueprint in (
         projects_bp, maps_bp, boundaries_bp, assets_bp, imports_bp, exports_bp, account_bp,
-        members_bp, webhooks_bp, webhook_logs_bp, events_bp, credentials_bp, me_bp,
+        usage_bp, members_bp, webhooks_bp, webhook_logs_bp, events_bp, credentials_bp, me_bp,
     ):  # fmt: skip
         api.register_blueprint(blueprint)
     for other in (

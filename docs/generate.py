@@ -113,6 +113,8 @@ _BOUNDS: Final = {
     "IDEMPOTENCY_HOURS": "hours that the response to an `Idempotency-Key` is stored",
     "EVENT_DAYS": "days that an event is kept",
     "REQUEST_DAYS": "days that the number of a credential's requests is kept",
+    "REQUEST_DAYS_READ": "days in one response of `GET /v1/account/usage/requests`",
+    "REQUEST_DAYS_DEFAULT": "likewise without `since`",
     "LAST_USED_SECONDS": "shortest time between two updates of a credential's last use, in seconds",
     "PAGE_KEYS": "API keys of an account, or service tokens, that are not over; its pages make no "
     "more than these",

@@ -183,6 +183,14 @@ def _written_end(ending: _Ending, file: IO[bytes]) -> Iterator[bytes]:
     yield tagged
 
 
+def file(body: bytes, media_type: str, name: str) -> Response:
+    """A small file to download, with its entity tag."""
+    response = _tagged([body], len(body), entity_tag([body]), 200, media_type)
+    if response.status_code == 200:
+        response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response
+
+
 def _tagged(
     parts: Iterable[bytes], size: int, tag: str, status: int, media_type: str = JSON
 ) -> Response:

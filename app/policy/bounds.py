@@ -100,6 +100,8 @@ IDEMPOTENCY_KEY_LENGTH: Final = 255
 IDEMPOTENCY_HOURS: Final = 24
 EVENT_DAYS: Final = 30
 REQUEST_DAYS: Final = 90  # of each credential; the account's are kept
+REQUEST_DAYS_READ: Final = 366  # in one response
+REQUEST_DAYS_DEFAULT: Final = 30
 
 # A credential's last use is written at most once in this time.
 LAST_USED_SECONDS: Final = 60

@@ -9,11 +9,13 @@ from typing import Final, NamedTuple
 from app.auth.principal import SESSIONS
 from app.auth.tenant import columns_of
 from app.db.queries import CompiledQuery
+from app.formats.writers.delimited import csv_line
 from app.limits.request_counts import requests_by_credential, requests_by_day
 from app.models import Credential, CredentialRequest, OAuthApplication, OAuthConsent
 from app.values import clock
 
 _APPLICATION: Final = "oauth_application"
+CSV: Final = "text/csv; charset=utf-8"
 
 _CREDENTIALS = CompiledQuery(
     columns_of(
@@ -111,6 +113,24 @@ def read_requests(account_id: str, days: Sequence[str]) -> Requests:
     by_day = requests_by_day(account_id, days)
     found.sort(key=lambda each: -each.total)
     return Requests(list(days), [by_day[day] for day in days], found)
+
+
+def csv_name(found: Requests) -> str:
+    """What the file of ``requests_csv`` is called."""
+    return f"requests-{found.days[0]}-{found.days[-1]}.csv"
+
+
+def requests_csv(found: Requests) -> bytes:
+    """A line for each day and caller that made requests on it, and for those of nobody."""
+    lines = [csv_line(("day", "credential_id", "type", "name", "requests"))]
+    for place, day in enumerate(found.days):
+        made = [(each.caller, each.by_day[place]) for each in found.callers if each.by_day[place]]
+        lines += [
+            csv_line((day, caller.id, caller.kind, caller.name, number)) for caller, number in made
+        ]
+        if unknown := found.by_day[place] - sum(number for _, number in made):
+            lines.append(csv_line((day, None, None, None, unknown)))
+    return b"".join(lines)
 
 
 def callers(account_id: str) -> Iterator[Caller]:

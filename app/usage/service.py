@@ -14,9 +14,12 @@ from app.usage.counters import note_new_shapes as note_new_shapes
 from app.usage.counters import project_total as project_total
 from app.usage.counters import recount as recount
 from app.usage.counters import summary as summary
+from app.usage.requests import CSV as CSV
 from app.usage.requests import CallerRequests as CallerRequests
 from app.usage.requests import Requests as Requests
+from app.usage.requests import csv_name as csv_name
 from app.usage.requests import days_between as days_between
 from app.usage.requests import last_days as last_days
 from app.usage.requests import read_requests as read_requests
+from app.usage.requests import requests_csv as requests_csv
 from app.usage.statistics import statistics as statistics

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any, ClassVar, NoReturn, TypeVar
 
 import marshmallow as ma
@@ -102,6 +102,15 @@ class Timestamp(fields.Field[datetime]):
         except TimestampInvalid as error:
             message = str(error)
             raise ma.ValidationError(f"{message[0].upper()}{message[1:]}") from None
+
+
+class Day(fields.Date):
+    """A day in a query string: ``2026-01-31``, and nothing else that ISO 8601 allows."""
+
+    def _deserialize(self, value: Any, attr: Any, data: Any, **options: Any) -> date:
+        if not re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", value):
+            raise ma.ValidationError("Must be a day, such as 2026-01-31.")
+        return super()._deserialize(value, attr, data, **options)
 
 
 class QueryInteger(fields.Integer):

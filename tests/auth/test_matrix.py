@@ -96,6 +96,7 @@ TABLE: Final[tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...]] = (
         PUT /v1/account/members/<member_id>
         DELETE /v1/account/members/<member_id>
         GET /v1/account/usage
+        GET /v1/account/usage/requests
         PUT /v1/account
         GET /v1/events
         GET /v1/events/<event_id>

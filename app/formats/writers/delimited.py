@@ -9,7 +9,7 @@ take it off again. Numbers stay as they are.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from app.formats.writers.columns import Table
@@ -25,16 +25,17 @@ _QUOTED: Final = re.compile(r'[",\r\n]|^\s|\s$|^$')
 def write_csv(source: Source) -> Iterator[bytes]:
     """A row for each feature. An empty text is quoted, and where there is no value is nothing."""
     table = Table(source)
-    yield _line([*(column.name for column in table.columns), "geometry"])
+    yield csv_line([*(column.name for column in table.columns), "geometry"])
     for feature in source.features():
-        yield _line([*table.row(feature), _geometry(feature)])
+        yield csv_line([*table.row(feature), _geometry(feature)])
 
 
 def _geometry(feature: Feature) -> str | None:
     return None if feature.geometry is None else write_wkt(feature.geometry)
 
 
-def _line(values: list[Any]) -> bytes:
+def csv_line(values: Sequence[Any]) -> bytes:
+    """A row, in which no text is taken for a formula."""
     return (",".join(map(_cell, values)) + "\r\n").encode()
 
 

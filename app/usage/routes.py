@@ -1,0 +1,76 @@
+"""/v1/account/usage/requests."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import Response
+
+from app.api import envelope
+from app.api.blueprint import ApiBlueprint
+from app.api.schemas import single_of
+from app.auth.principal import Principal
+from app.usage.requests import (
+    CSV,
+    CallerRequests,
+    Requests,
+    csv_name,
+    days_between,
+    read_requests,
+    requests_csv,
+)
+from app.usage.schemas import RequestsQuerySchema, RequestsSchema
+
+bp = ApiBlueprint(
+    "usage",
+    __name__,
+    url_prefix="/v1/account",
+    description="Who makes the requests of your account.",
+)
+
+
+@bp.operation(
+    "GET",
+    "/usage/requests",
+    needs="billing:read",
+    query=RequestsQuerySchema,
+    gives=(200, single_of(RequestsSchema)),
+    files={CSV: "day,credential_id,type,name,requests"},
+)
+def read_usage_requests(principal: Principal, values: dict[str, Any]) -> Response:
+    """Read the requests of the account, by day and by credential.
+
+    They are those that `api_requests` of the usage counts, up to this moment. `format=csv` has a
+    line for each day and credential with requests. Requests of which the credential is not known
+    have a line without one.
+    """
+    days = days_between(values["since"], values["until"])
+    found = read_requests(principal.account_id, days)
+    if values["format"] == "csv":
+        return envelope.file(requests_csv(found), CSV, csv_name(found))
+    return envelope.single(_record(found))
+
+
+def _record(found: Requests) -> dict[str, Any]:
+    return {
+        "since": found.days[0],
+        "until": found.days[-1],
+        "requests": found.total,
+        "by_day": _days(found.days, found.by_day),
+        "by_credential": [_caller(found.days, each) for each in found.callers],
+    }
+
+
+def _caller(days: list[str], each: CallerRequests) -> dict[str, Any]:
+    made = [(day, number) for day, number in zip(days, each.by_day, strict=True) if number]
+    return {
+        "id": each.caller.id,
+        "type": each.caller.kind,
+        "name": each.caller.name,
+        "requests": each.total,
+        "by_day": [{"day": day, "requests": number} for day, number in made],
+    }
+
+
+def _days(days: list[str], numbers: list[int]) -> list[dict[str, Any]]:
+    return [{"day": day, "requests": number} for day, number in zip(days, numbers, strict=True)]

@@ -1,0 +1,112 @@
+"""The queries and responses of the routes of usage."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+from typing import Any, ClassVar, Final
+
+import marshmallow as ma
+from marshmallow import fields, validate
+
+from app.api.schemas import OutputSchema
+from app.policy.bounds import REQUEST_DAYS, REQUEST_DAYS_DEFAULT, REQUEST_DAYS_READ
+from app.values import clock
+from app.values.fields import Choice, Day, QuerySchema
+
+CALLER_KINDS: Final = ("api_key", "service_token", "oauth_application", "session")
+
+
+class RequestsQuerySchema(QuerySchema):
+    """Which days (UTC), and in which format."""
+
+    since = Day(metadata={"description": f"First day; by default {REQUEST_DAYS_DEFAULT} in all."})
+    until = Day(metadata={"description": "Last day; by default today (UTC)."})
+    format = fields.String(
+        validate=validate.OneOf(("json", "csv")),
+        load_default="json",
+        metadata={"description": "Format of the response."},
+    )
+
+    @ma.post_load
+    def _complete(self, data: dict[str, Any], **_: Any) -> dict[str, Any]:
+        """Both days.
+
+        Raises:
+            ValidationError: the last one is before the first, or the days are too many.
+        """
+        until: date = data.setdefault("until", clock.now().date())
+        if until.toordinal() < REQUEST_DAYS_READ:
+            raise ma.ValidationError("Must be a day of this service.", "until")
+        since = data.setdefault("since", until - timedelta(days=REQUEST_DAYS_DEFAULT - 1))
+        if since > until:
+            raise ma.ValidationError("Must not be later than until.", "since")
+        if (until - since).days >= REQUEST_DAYS_READ:
+            message = f"Must be at most {REQUEST_DAYS_READ} days, from since to until."
+            raise ma.ValidationError(message, "since")
+        return data
+
+
+class DayRequestsSchema(OutputSchema):
+    """The requests of one day (UTC)."""
+
+    day = fields.Date(required=True)
+    requests = fields.Integer(required=True)
+
+
+class CallerRequestsSchema(OutputSchema):
+    """The requests of one credential."""
+
+    id = fields.String(
+        required=True,
+        metadata={
+            "description": "Of an API key, a service token or an OAuth application; `session` for "
+            "people who are signed in and look at `/ogc`."
+        },
+    )
+    type = Choice("CallerKind", CALLER_KINDS, required=True)
+    name = fields.String(required=True)
+    requests = fields.Integer(required=True)
+    by_day = fields.List(
+        fields.Nested(DayRequestsSchema),
+        required=True,
+        metadata={"description": "Days without requests are left out."},
+    )
+
+
+class RequestsSchema(OutputSchema):
+    """The API requests of the account, by day and by credential."""
+
+    example: ClassVar = {
+        "since": "2026-01-01",
+        "until": "2026-01-02",
+        "requests": 1204,
+        "by_day": [
+            {"day": "2026-01-01", "requests": 1200},
+            {"day": "2026-01-02", "requests": 4},
+        ],
+        "by_credential": [
+            {
+                "id": "key_01k9zq1x5wkcz0e7h3vrm8t2aj",
+                "type": "api_key",
+                "name": "Nightly import",
+                "requests": 1204,
+                "by_day": [
+                    {"day": "2026-01-01", "requests": 1200},
+                    {"day": "2026-01-02", "requests": 4},
+                ],
+            }
+        ],
+    }
+
+    since = fields.Date(required=True)
+    until = fields.Date(required=True)
+    requests = fields.Integer(required=True)
+    by_day = fields.List(fields.Nested(DayRequestsSchema), required=True)
+    by_credential = fields.List(
+        fields.Nested(CallerRequestsSchema),
+        required=True,
+        metadata={
+            "description": f"The most first, and unused ones last. Known for {REQUEST_DAYS} days: "
+            "of earlier ones, only `by_day` is."
+        },
+    )
