@@ -18,6 +18,7 @@ from app.dashboard.project_page.views import bp as project_page
 from app.dashboard.projects.views import bp as projects
 from app.dashboard.settings.views import bp as settings
 from app.dashboard.start.views import bp as start
+from app.dashboard.usage.views import bp as usage
 
 DASHBOARD: Final[tuple[Blueprint, ...]] = (
     api_keys,
@@ -33,4 +34,5 @@ DASHBOARD: Final[tuple[Blueprint, ...]] = (
     service_tokens,
     settings,
     start,
+    usage,
 )

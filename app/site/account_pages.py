@@ -16,6 +16,7 @@ class AccountPage(NamedTuple):
 
 ACCOUNT_PAGES: Final = (
     AccountPage("/members", "Members", "users", "members:read"),
+    AccountPage("/usage", "Usage", "gauge", "billing:read"),
     AccountPage("/api-keys", "API keys", "key-round", "admin"),
     AccountPage("/service-tokens", "Service tokens", "bot", "admin"),
     AccountPage("/applications", "Applications", "app-window", ""),

@@ -22,4 +22,5 @@ from app.usage.requests import days_between as days_between
 from app.usage.requests import last_days as last_days
 from app.usage.requests import read_requests as read_requests
 from app.usage.requests import requests_csv as requests_csv
+from app.usage.statistics import requests_today as requests_today
 from app.usage.statistics import statistics as statistics

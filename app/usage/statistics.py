@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from app.limits.plan_file import plan_of
-from app.limits.request_counts import requests_on
+from app.limits.request_counts import requests_on, today
 from app.usage.counters import byte_limit, counters, project_total
 from app.usage.thresholds import SQUARE_METRES, percentage, request_limit
 from app.values import clock
@@ -40,6 +40,11 @@ def statistics(account_id: str, plan_name: str) -> dict[str, Any]:
         },
         "stored_bytes": {"current": row.stored_bytes, "limit": byte_limit()},
     }
+
+
+def requests_today(account_id: str) -> int:
+    """The requests of the account on this day (UTC)."""
+    return requests_on(account_id, [today()])
 
 
 def _month(moment: datetime) -> tuple[datetime, datetime]:
