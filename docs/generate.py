@@ -25,6 +25,7 @@ from app.db.column_types import Base
 from app.factory import create_app
 from app.geometry import PROBLEM_CODES
 from app.policy import bounds
+from app.policy.deprecations import DEPRECATIONS
 from app.policy.events import EVENTS, EventKind
 from app.policy.permissions import INCLUDES, PERMISSIONS, ROLES, SCOPES
 from app.policy.plans import PLANS, Plan
@@ -286,6 +287,20 @@ def distribution_by_account() -> str:
     return table(["Table", "Distributed by", "What stands in the way"], rows)
 
 
+def deprecations() -> str:
+    rows = (
+        [
+            f"`{each.operation}`" + (f": `{each.name}`" if each.name else ""),
+            each.what,
+            str(each.since),
+            str(each.sunset or "not decided"),
+            each.replacement,
+        ]
+        for each in DEPRECATIONS
+    )
+    return table(["Deprecated", "What it is", "Since", "Until at least", "Instead"], rows)
+
+
 TABLES: Final[dict[str, Callable[[], str]]] = {
     "permissions": permissions,
     "roles": roles,
@@ -302,6 +317,7 @@ TABLES: Final[dict[str, Callable[[], str]]] = {
     "pages": pages,
     "open-routes": open_routes,
     "geometry-problems": geometry_problems,
+    "deprecations": deprecations,
     "partitions-by-month": partitions_by_month,
     "distribution-by-account": distribution_by_account,
 }

@@ -49,7 +49,8 @@ _WITH_STATUS: Final = {
     429: "Retry-After",
     503: "Retry-After",
 }
-_NOT_ALWAYS: Final = {"idempotency-replayed"}  # the one header that only some answers have
+_OF_DEPRECATION: Final = {"deprecation", "sunset"}
+_NOT_ALWAYS: Final = {"idempotency-replayed", *_OF_DEPRECATION}  # only some answers have them
 # Those that an instance leaves out without its store, or when it limits nothing.
 _LIMITS: Final = {"x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"}
 
@@ -89,6 +90,10 @@ def _check_operation(app: Flask, response: TestResponse, rule: str, sent: set[st
     documented = responses.get(str(response.status_code))
     assert documented is not None, f"{where} is not documented"
     headers = _headers(document, documented)
+    if "deprecation" in sent:  # on errors too
+        headers |= {*_OF_DEPRECATION, "link"}
+    elif "deprecation" in headers:
+        headers -= {"link"} - sent
     assert not sent - headers - _GENERAL, f"{where} sends undocumented {sent - headers - _GENERAL}"
     if response.status_code == 304 and "link" not in _headers(document, responses["200"]):
         headers -= {"link"}  # of lists only

@@ -30,6 +30,7 @@ from app.db.replica import read_from_replica
 from app.formats.writers.features import FeatureType
 from app.http.errors import ApiError
 from app.http.etags import IfMatch
+from app.limits.deprecated import noting
 from app.openapi.operations import Contract, describe, finish, is_form, path_parameters
 from app.openapi.schemas import example_of
 
@@ -126,6 +127,7 @@ class ApiBlueprint(Blueprint):  # type: ignore[misc]
                 change = _committed(_with_if_match(view) if conditional else view)
                 change = change if prepare is None else _prepared(change, prepare)
                 run = _change(self._with_body(change, takes), admit, precheck)
+            run = noting(run, method, contract.path)
             run.permission = needs  # type: ignore[attr-defined]
             run.of_some_projects = of_some_projects  # type: ignore[attr-defined]
             run.takes_file = is_form(takes)  # type: ignore[attr-defined]

@@ -119,8 +119,8 @@ def list_overlaps(principal: Principal, project_id: str) -> Response:
 def validate_geometry(_: Principal, values: dict[str, Any], prepared: Overlaps | None) -> Response:
     """Check a geometry without storing it.
 
-    Send the geometry as `geometry` in the body, or as the whole body. The response lists every
-    problem and where it is, and has the area of a valid geometry. With `overlaps`, it lists the
+    Send the geometry as `geometry` in the body. The response lists every problem and where it is,
+    and has the area of a valid geometry. With `overlaps`, it lists the
     projects that a valid geometry overlaps with, too.
     """
     if prepared is None:

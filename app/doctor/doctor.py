@@ -15,6 +15,7 @@ from app.doctor.checks import (
     database,
     database_hosts,
     deliveries,
+    deprecations,
     host,
     mail,
     pool_mode,
@@ -54,6 +55,7 @@ OF_DATABASE: Final[dict[str, Check]] = {
     "mails": mail.undelivered,
     "deliveries": deliveries.overdue,
     "replica": replica.replica,
+    "deprecations": deprecations.still_used,
 }
 OF_VALKEY: Final[dict[str, Check]] = {
     "valkey": valkey.reachable,

@@ -24,7 +24,8 @@ _ACCEPTED: Final = (
 )
 _EXPOSED: Final = (
     "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, ETag, Link, "
-    "Location, X-Request-Id, Idempotency-Replayed, Content-Crs, Content-Disposition"
+    "Location, X-Request-Id, Idempotency-Replayed, Content-Crs, Content-Disposition, "
+    "Deprecation, Sunset"
 )
 _REMEMBERED: Final = "7200"  # seconds for which a browser asks no more; the most that Chrome takes
 

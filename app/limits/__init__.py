@@ -11,4 +11,6 @@ A request comes through these modules in this order:
 ``counting`` has the limits of forms, of the OAuth server and of the chat, which a view asks for.
 
 ``request_counts`` is the usage of an account, which the same script counts.
+
+``deprecated`` has responses say that something deprecated was used, and counts that.
 """

@@ -18,6 +18,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import lru_cache
+from itertools import product
 from typing import Any, Final
 
 from redis import Redis
@@ -55,6 +56,18 @@ _WRITTEN = CompiledQuery(
     columns_of(RequestCount, RequestCount.day, RequestCount.requests).where(
         RequestCount.day >= bindparam("first_day"),
         RequestCount.day <= bindparam("last_day"),
+    )
+)
+_WRITTEN_DEPRECATIONS = CompiledQuery(
+    columns_of(
+        DeprecatedRequest,
+        DeprecatedRequest.credential_id,
+        DeprecatedRequest.deprecation,
+        DeprecatedRequest.day,
+        DeprecatedRequest.requests,
+    ).where(
+        DeprecatedRequest.day >= bindparam("first_day"),
+        DeprecatedRequest.day <= bindparam("last_day"),
     )
 )
 _WRITTEN_BY_CREDENTIALS = CompiledQuery(
@@ -191,6 +204,30 @@ def requests_by_credential(
     for (name, day), number in _up_to_now(sorted(names), days, written).items():
         if number:
             found.setdefault(parts_of(name)[1], {})[day] = number
+    return found
+
+
+def deprecated_requests(
+    account_id: str, credentials: Iterable[str], used: Iterable[str], days: Sequence[str]
+) -> dict[tuple[str, str], dict[str, int]]:
+    """Those that used something deprecated: by credential and deprecation, and by day.
+
+    Args:
+        credentials: as in ``requests_by_credential``.
+        used: the ids of all deprecations.
+    """
+    rows = _WRITTEN_DEPRECATIONS.all(account_id=account_id, first_day=days[0], last_day=days[-1])
+    written = {
+        (counter(account_id, row.credential_id, row.deprecation), row.day): int(row.requests)
+        for row in rows
+    }
+    names = {counter(account_id, *each) for each in product(credentials, used)}
+    names |= {name for name, _ in written}
+    found: dict[tuple[str, str], dict[str, int]] = {}
+    for (name, day), number in _up_to_now(sorted(names), days, written).items():
+        if number:
+            _, credential, deprecation = parts_of(name)
+            found.setdefault((credential, deprecation), {})[day] = number
     return found
 
 

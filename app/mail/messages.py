@@ -37,6 +37,7 @@ SUBJECTS: Final = {
     "password_changed": "Your password for {instance} was changed",
     "webhook_failing": "A webhook of your account is failing on {instance}",
     "webhook_disabled": "A webhook of your account was disabled on {instance}",
+    "deprecation_ends": "Your account on {instance} uses something that will be left out",
     "test": "Test email from {instance}",
 }
 _NAMES: Final = ("name", "account_name", "inviter_name", "key_name")

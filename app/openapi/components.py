@@ -53,7 +53,8 @@ HEADERS: Final[dict[str, dict[str, Any]]] = {
     },
     "Location": {"description": "URL of the created resource.", "schema": _STRING},
     "Link": {
-        "description": "URLs of the first, previous, next and last page (RFC 8288).",
+        "description": "URLs of the first, previous, next and last page (RFC 8288), or of a page "
+        "about what is deprecated.",
         "schema": _STRING,
     },
     "Idempotency-Replayed": {
@@ -66,6 +67,14 @@ HEADERS: Final[dict[str, dict[str, Any]]] = {
         "schema": {"type": "integer", "minimum": 1},
     },
     "Cache-Control": {"description": "How the response may be cached.", "schema": _STRING},
+    "Deprecation": {
+        "description": "When what this request uses was deprecated (RFC 9745); only then.",
+        "schema": _STRING,
+    },
+    "Sunset": {
+        "description": "The day before which no release leaves it out (RFC 8594), once decided.",
+        "schema": _STRING,
+    },
     "Content-Disposition": {"description": "The name of the file.", "schema": _STRING},
     "X-RateLimit-Limit": {
         "description": "Requests that are allowed in the window: that of the minute or of the day, "

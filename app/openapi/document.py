@@ -8,6 +8,7 @@ from flask import Flask, current_app
 
 from app.openapi.components import CanopyApi
 from app.openapi.converter import Plugin
+from app.openapi.deprecations import mark
 from app.values.version import VERSION
 
 CONFIG: Final = {
@@ -45,7 +46,7 @@ def description(address: str | None = None) -> dict[str, Any]:
     found: dict[str, Any] = current_app.extensions["canopy_openapi"]
     if not found:  # it does not change while the process lives
         api = current_app.extensions["flask-smorest"]["apis"][""]["ext_obj"]
-        found |= api.spec.to_dict()
+        found |= mark(api.spec.to_dict())
     who = {"name": "Whoever runs this instance", "url": f"{address}/docs"}
     who |= {"email": settings.support_email} if settings.support_email else {}
     servers = [{"url": address, "description": "This instance"}]

@@ -11,6 +11,7 @@ from markupsafe import Markup, escape
 from app.http.etags import entity_tag
 from app.http.urls import absolute_url
 from app.openapi.document import description
+from app.policy.deprecations import DEPRECATIONS
 from app.reference.curl import ADDRESS
 from app.reference.document import Group, groups
 from app.reference.guide import guide
@@ -72,6 +73,7 @@ def _render(is_signed_in: bool) -> str:
         "groups": found,
         "text": text,
         "is_signed_in": is_signed_in,
+        "deprecations": DEPRECATIONS,
         "section": "/docs",
     }
     return render_template("reference.html", **values, **guide())

@@ -1,4 +1,4 @@
-"""The job that copies request counts from Valkey into the database."""
+"""The jobs that copy request counts from Valkey into the database, and warn of sunsets."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from app.jobs.registry import Job
 from app.jobs.valkey import valkey
 from app.limits.request_counts import CHANGED, day_key, parts_of
 from app.models import Account, CredentialRequest, DeprecatedRequest, RequestCount
+from app.usage.deprecations import warn_owners
 from app.usage.thresholds import update_requests_level
 
 _CHUNK: Final = 500  # counters per transaction, which blocks all other writers on SQLite
@@ -104,4 +105,10 @@ def _mark_copied(client: Redis, counts: list[DayCount]) -> None:
     pipeline.execute()
 
 
-JOBS: Final = (Job(write_counts, every_seconds=15),)
+def warn_of_sunsets() -> int:
+    """Email owners of accounts that still use what may soon be gone. Returns how many emails."""
+    with transaction():
+        return warn_owners()
+
+
+JOBS: Final = (Job(write_counts, every_seconds=15), Job(warn_of_sunsets, every_seconds=6 * 3600))

@@ -25,6 +25,7 @@ _CREDENTIALS = CompiledQuery(
         Credential.name,
         Credential.token_end,
         Credential.last_used_at,
+        Credential.expires_at,
         Credential.revoked_at,
     ).order_by(Credential.id.desc())
 )
@@ -99,12 +100,12 @@ def days_between(first: date, last: date) -> list[str]:
 def read_requests(account_id: str, days: Sequence[str]) -> Requests:
     """The requests of an account on consecutive days (UTC), today's up to this moment.
 
-    Callers that made none are there too, unless they are revoked.
+    Callers that made none are there too, unless they are over.
     """
-    known = {each.id: each for each in callers(account_id)}
+    known = callers_by_id(account_id)
     counted = requests_by_credential(account_id, known, days)
-    for id_ in counted.keys() - known.keys():  # of what there is no more
-        known[id_] = Caller(id_, _APPLICATION, id_, is_active=False)
+    for id_ in counted.keys() - known.keys():
+        known[id_] = gone_caller(id_)
     found = [
         CallerRequests(each, [counted.get(each.id, {}).get(day, 0) for day in days])
         for each in known.values()
@@ -133,10 +134,21 @@ def requests_csv(found: Requests) -> bytes:
     return b"".join(lines)
 
 
+def callers_by_id(account_id: str) -> dict[str, Caller]:
+    return {each.id: each for each in callers(account_id)}
+
+
+def gone_caller(id_: str) -> Caller:
+    """What there is no more: an application that was deleted."""
+    return Caller(id_, _APPLICATION, id_, is_active=False)
+
+
 def callers(account_id: str) -> Iterator[Caller]:
-    """All that may make requests in an account, and revoked keys and tokens."""
+    """All that may make requests in an account, and keys and tokens that are over."""
+    now = clock.format_time(clock.now())
     for row in _CREDENTIALS.all(account_id=account_id):
-        active, used = row.revoked_at is None, row.last_used_at is not None
+        active = row.revoked_at is None and not (row.expires_at and row.expires_at <= now)
+        used = row.last_used_at is not None
         yield Caller(row.id, row.kind, row.name, row.token_end, active, used)
     consented = {row.application_id: row.name for row in _CONSENTED.all(account_id=account_id)}
     seen = {row.credential_id: row.name for row in _SEEN.all(account_id=account_id)}

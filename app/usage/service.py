@@ -14,6 +14,8 @@ from app.usage.counters import note_new_shapes as note_new_shapes
 from app.usage.counters import project_total as project_total
 from app.usage.counters import recount as recount
 from app.usage.counters import summary as summary
+from app.usage.deprecations import DeprecationUse as DeprecationUse
+from app.usage.deprecations import read_deprecations as read_deprecations
 from app.usage.requests import CSV as CSV
 from app.usage.requests import CallerRequests as CallerRequests
 from app.usage.requests import Requests as Requests

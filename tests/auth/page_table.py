@@ -132,6 +132,8 @@ TABLE: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
         GET /service-tokens/projects
         GET /settings
         POST /settings
+        GET /usage
+        GET /usage/requests.csv
         POST /welcome/key
         """,
         ADMINS,

@@ -27,6 +27,8 @@ EXPOSED = {
     *("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "Retry-After"),
     *("ETag", "Link", "Location", "X-Request-Id", "Idempotency-Replayed", "Content-Crs"),
     "Content-Disposition",
+    "Deprecation",
+    "Sunset",
 }
 ACCEPTED = {
     *("Authorization", "Content-Type", "Content-Crs", "Idempotency-Key", "X-Api-Key"),

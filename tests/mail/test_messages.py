@@ -25,6 +25,14 @@ ID = "mail_01k9zq3mgse2j7tbyw5c4r8nhd"
 LINK = "https://canopy.example/x/canopy_lnk_0123456789?a=1&b=2"
 OTHER_LINK = "https://canopy.example/forgot-password"
 
+_WEBHOOK = {
+    "name": "Jo",
+    "account_name": "Green Woods",
+    "url": "https://hooks.example.org/a?b=1",
+    "webhook_id": "wh_01k9zqf0v7c3s6m1e8y2r5t9wd",
+    "since": "2026-01-02T03:04:05.678Z",
+    "life": "5 days",
+}
 VALUES: dict[str, dict[str, Any]] = {
     "confirm_sign_up": {"name": "Jo", "account_name": "Green Woods", "link": LINK},
     "sign_up_known": {"name": "Jo", "sign_in_link": LINK, "reset_link": OTHER_LINK},
@@ -53,26 +61,13 @@ VALUES: dict[str, dict[str, Any]] = {
         "expires_at": "2026-01-09T03:04:05.678Z",
         "last_used_at": "2026-01-02T03:04:05.678Z",
     },
-    "webhook_failing": {
-        "name": "Jo",
-        "account_name": "Green Woods",
-        "url": "https://hooks.example.org/a?b=1",
-        "webhook_id": "wh_01k9zqf0v7c3s6m1e8y2r5t9wd",
-        "path": "/v1/webhooks/wh_01k9zqf0v7c3s6m1e8y2r5t9wd",
-        "since": "2026-01-02T03:04:05.678Z",
-        "disabled_at": "2026-01-07T03:04:05.678Z",
-        "life": "5 days",
-    },
-    "webhook_disabled": {
-        "name": "Jo",
-        "account_name": "Green Woods",
-        "url": "https://hooks.example.org/a?b=1",
-        "webhook_id": "wh_01k9zqf0v7c3s6m1e8y2r5t9wd",
-        "path": "/v1/webhooks/wh_01k9zqf0v7c3s6m1e8y2r5t9wd",
-        "reason": "failing",
-        "since": "2026-01-02T03:04:05.678Z",
-        "life": "5 days",
-    },
+    "webhook_failing": _WEBHOOK
+    | {"path": "/v1/webhooks/wh_01k9zqf0v7c3s6m1e8y2r5t9wd"}
+    | {"disabled_at": "2026-01-07T03:04:05.678Z"},
+    "webhook_disabled": _WEBHOOK | {"reason": "failing"},
+    "deprecation_ends": {"name": "Jo", "account_name": "Green Woods", "days": 30, "requests": 1204}
+    | {"operation": "POST /v1/geometry/validate", "what": "a geometry as the whole body"}
+    | {"replacement": "Send an object with the geometry in it.", "sunset": "2028-01-01"},
     "test": {},
 }
 WORDS = {
@@ -85,6 +80,7 @@ WORDS = {
     "key_expiring": ["Nightly", "expires on 9 January 2026", "ends with x7Qz", "/api-keys"],
     "webhook_failing": ["https://hooks.example.org/a?b=1", "disabled on 7 January 2026, 03:04 UTC"],
     "webhook_disabled": ["https://hooks.example.org/a?b=1", "nothing since 2 January 2026"],
+    "deprecation_ends": ["a release after 2028-01-01 may leave out", "1,204 requests used it"],
     "test": ["test email"],
 }
 FORMS = [policy.SMTP, policy.SMTPUTF8, _SEVEN_BIT]

@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from app.credentials.service import is_over, list_credentials
 from app.dashboard.credentials.kinds import Kind
 from app.dashboard.project_choice import projects_by_id
 from app.members.service import list_members
 from app.policy.bounds import PAGE_KEYS, PROJECTS_OF_CREDENTIAL
+from app.usage.service import last_days, read_requests
 
 Record = dict[str, Any]
+
+REQUEST_DAYS: Final = 7
 
 
 class Credentials(NamedTuple):
     """The keys or tokens of an account: those in use, and those that are over, the newest first.
 
-    ``projects`` has those that any is limited to, by their ids, and ``makers`` the names of
-    members.
+    ``projects`` has those that any is limited to, by their ids, ``makers`` the names of members,
+    and ``requests`` how many each made in the last REQUEST_DAYS days.
     """
 
     used: list[Record]
     over: list[Record]
     projects: dict[str, Record]
     makers: dict[str, str]
+    requests: dict[str, int]
 
     @property
     def is_full(self) -> bool:
@@ -44,4 +48,8 @@ def credentials_of(account_id: str, kind: Kind) -> Credentials:
         [record for record in records if is_over(record)],
         projects,
         {member["id"]: member["name"] for member in list_members(account_id)},
+        {
+            each.caller.id: each.total
+            for each in read_requests(account_id, last_days(REQUEST_DAYS)).callers
+        },
     )

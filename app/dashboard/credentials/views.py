@@ -13,7 +13,7 @@ from app.auth.principal import Principal
 from app.credentials.service import create_credential, revoke_credential
 from app.dashboard.credentials.forms import CredentialForm
 from app.dashboard.credentials.kinds import API_KEYS, SERVICE_TOKENS, Kind
-from app.dashboard.credentials.listing import credentials_of
+from app.dashboard.credentials.listing import REQUEST_DAYS, credentials_of
 from app.dashboard.project_choice import find_projects, projects_by_id
 from app.db.transactions import transaction
 from app.http.errors import Conflict, NotFound, ValidationFailed
@@ -37,7 +37,9 @@ _SENT_BEFORE: Final = (
 def list_page(principal: Principal, kind: Kind) -> Response:
     """The keys or tokens of the account."""
     found = credentials_of(principal.account_id, kind)
-    return page("credentials/list.html", kind=kind, found=found, words=PERMISSIONS)
+    return page(
+        "credentials/list.html", kind=kind, found=found, words=PERMISSIONS, days=REQUEST_DAYS
+    )
 
 
 def new_page(principal: Principal, kind: Kind) -> Response:

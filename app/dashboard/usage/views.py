@@ -13,7 +13,14 @@ from app.limits.plan_file import plan_of
 from app.site.live import live_part
 from app.site.pages import PageBlueprint, page
 from app.site.signed_in import is_from_script, of_account
-from app.usage.service import CSV, csv_name, last_days, read_requests, requests_csv
+from app.usage.service import (
+    CSV,
+    csv_name,
+    last_days,
+    read_deprecations,
+    read_requests,
+    requests_csv,
+)
 
 bp = PageBlueprint("usage_page", __name__, section="/usage")
 
@@ -33,6 +40,7 @@ def usage(principal: Principal) -> Response:
         "chosen": chosen,
         "drawn": chart_of(found, chosen),
         "meters": meters(principal),
+        "deprecated": [each for each in read_deprecations(principal.account_id) if each.is_used],
         "plan_name": principal.plan,
         "plan": plan_of(principal.plan),
     }

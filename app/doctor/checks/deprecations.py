@@ -1,0 +1,42 @@
+"""Whether accounts use what a next release may leave out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Final, cast
+
+from sqlalchemy import Connection, Table, func, select
+
+from app.doctor.results import Result, ok, warning
+from app.models import DeprecatedRequest
+from app.policy import deprecations
+from app.policy.deprecations import USED_DAYS, WARNING_DAYS
+from app.values import clock
+
+_REQUESTS: Final = cast("Table", DeprecatedRequest.__table__)
+
+
+def still_used(connection: Connection) -> Iterator[Result]:
+    """Nobody uses what may soon be gone."""
+    now = clock.now()
+    rows = connection.execute(
+        select(_REQUESTS.c.deprecation, func.count(_REQUESTS.c.account_id.distinct()))
+        .where(_REQUESTS.c.day > clock.day_of(now - timedelta(days=USED_DAYS)))
+        .group_by(_REQUESTS.c.deprecation)
+    )
+    accounts = {deprecation: int(number) for deprecation, number in rows}
+    for each in deprecations.DEPRECATIONS:
+        number = accounts.get(each.id, 0)
+        who = f"{number:,} account{'' if number == 1 else 's'}"
+        what = f"{each.operation} ({each.what})"
+        soon = each.sunset is not None and now.date() >= each.sunset - timedelta(days=WARNING_DAYS)
+        if number and soon:
+            yield warning(
+                f"{who} used {what} in the last {USED_DAYS} days. A release after {each.sunset} "
+                "may leave it out",
+                "Read the changelog before you upgrade. The owners see who uses it at /usage, and "
+                f"get an email. What to use instead: {each.replacement}",
+            )
+        else:
+            yield ok(f"{what}, which is deprecated, is used by {who}")

@@ -1,0 +1,139 @@
+"""Which credentials still use what is deprecated, and the emails before it is gone."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+from typing import Any, Final, NamedTuple
+
+from sqlalchemy import bindparam, func, select
+
+from app.auth.tenant import columns_of
+from app.db.extensions import db
+from app.limits.request_counts import deprecated_requests
+from app.mail.service import queue_mail
+from app.models import Account, DeprecatedRequest, Membership, User
+from app.policy import deprecations
+from app.policy.bounds import REQUEST_DAYS
+from app.policy.deprecations import MAIL_DAYS, USED_DAYS, Deprecation
+from app.usage.requests import Caller, callers_by_id, gone_caller, last_days
+from app.values import clock
+
+MAIL: Final = "deprecation_ends"  # the kind of mail
+
+_ACCOUNTS = (
+    select(DeprecatedRequest.account_id, func.sum(DeprecatedRequest.requests).label("requests"))
+    .where(
+        DeprecatedRequest.deprecation == bindparam("deprecation"),
+        DeprecatedRequest.day > bindparam("after"),
+    )
+    .group_by(DeprecatedRequest.account_id)
+    .order_by(DeprecatedRequest.account_id)
+)
+_OWNERS = (
+    columns_of(Membership, User.id, User.email, User.name)
+    .add_columns(Account.name.label("account_name"))
+    .where(
+        User.id == Membership.user_id,
+        Account.id == Membership.account_id,
+        Membership.joined_at.is_not(None),
+        Membership.role == "owner",
+    )
+    .order_by(User.id)
+)
+
+
+class DeprecatedUse(NamedTuple):
+    """What one credential has used of something deprecated."""
+
+    caller: Caller
+    last_day: str
+    requests: int  # of the last USED_DAYS days
+
+
+class DeprecationUse(NamedTuple):
+    """Something deprecated, and who in the account used it in the last 90 days, the latest
+    first."""
+
+    deprecation: Deprecation
+    uses: list[DeprecatedUse]
+
+    @property
+    def is_used(self) -> bool:
+        """Still: in the last USED_DAYS days."""
+        return any(each.requests for each in self.uses)
+
+
+def read_deprecations(account_id: str) -> list[DeprecationUse]:
+    """All that is deprecated, and what of it the account uses."""
+    table, days = deprecations.DEPRECATIONS, last_days(REQUEST_DAYS)
+    known = callers_by_id(account_id)
+    counted = deprecated_requests(account_id, known, [each.id for each in table], days)
+    recent = set(days[-USED_DAYS:])
+    found: dict[str, list[DeprecatedUse]] = {each.id: [] for each in table}
+    for (credential, deprecation), by_day in counted.items():
+        caller = known.get(credential, gone_caller(credential))
+        number = sum(number for day, number in by_day.items() if day in recent)
+        if deprecation in found:  # else it is gone
+            found[deprecation].append(DeprecatedUse(caller, max(by_day), number))
+    for uses in found.values():
+        uses.sort(key=lambda each: (each.last_day, each.requests), reverse=True)
+    return [DeprecationUse(each, found[each.id]) for each in table]
+
+
+def deprecation_record(it: DeprecationUse) -> dict[str, Any]:
+    """As the API shows it."""
+    return {
+        "id": it.deprecation.id,
+        "operation": it.deprecation.operation,
+        "name": it.deprecation.name or None,
+        "what": it.deprecation.what,
+        "since": it.deprecation.since.isoformat(),
+        "sunset": it.deprecation.sunset.isoformat() if it.deprecation.sunset else None,
+        "replacement": it.deprecation.replacement,
+        "used_by": [
+            {
+                "id": each.caller.id,
+                "type": each.caller.kind,
+                "name": each.caller.name,
+                "last_used_on": each.last_day,
+                "requests": each.requests,
+            }
+            for each in it.uses
+        ],
+    }
+
+
+def warn_owners() -> int:
+    """Email the owners of accounts that still use what may soon be gone, once. Returns how many
+    emails were queued; those that were queued before are among them."""
+    today, number = clock.now().date(), 0
+    for each in deprecations.DEPRECATIONS:
+        if each.sunset is None or not each.sunset - timedelta(days=MAIL_DAYS) <= today:
+            continue
+        if today < each.sunset:  # later, the email of before would no longer be known
+            number += sum(_mail_owners(row, each, each.sunset) for row in accounts_using(each))
+    return number
+
+
+def accounts_using(it: Deprecation) -> list[Any]:
+    """The accounts that have used something deprecated lately, with how many ``requests``."""
+    after = clock.day_of(clock.now() - timedelta(days=USED_DAYS))
+    return list(db.session.execute(_ACCOUNTS, {"deprecation": it.id, "after": after}).all())
+
+
+def _mail_owners(row: Any, it: Deprecation, sunset: date) -> int:
+    owners = db.session.execute(_OWNERS, {"account_id": row.account_id}).all()
+    for owner in owners:
+        values = {
+            "name": owner.name,
+            "account_name": owner.account_name,
+            "operation": it.operation,
+            "what": it.what or it.operation,
+            "replacement": it.replacement,
+            "sunset": sunset.isoformat(),
+            "requests": int(row.requests),
+            "days": USED_DAYS,
+        }
+        cause = f"deprecation:{it.id}:{row.account_id}:{owner.id}"
+        queue_mail(MAIL, owner.email, cause=cause, values=values)
+    return len(owners)
