@@ -8,6 +8,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from tests.browser.account_scenes import account_scenes
 from tests.browser.chromium import chromium
 from tests.browser.conftest import running_instance
 from tests.browser.scenes import scenes
@@ -25,7 +26,10 @@ def main(folder: Path) -> None:
     ):
         for scheme, size in itertools.product(("light", "dark"), sizes):
             options = {"color_scheme": scheme, "viewport": sizes[size]}
-            for place, (name, visitor) in enumerate(scenes(chrome, instance, **options)):
+            parts = itertools.chain.from_iterable(
+                part(chrome, instance, **options) for part in (scenes, account_scenes)
+            )
+            for place, (name, visitor) in enumerate(parts):
                 path = folder / f"{place:02} {name} {size} {scheme}.png"
                 visitor.page.evaluate("scrollTo(0, 0)")
                 visitor.page.screenshot(path=path, full_page=name != "reference")

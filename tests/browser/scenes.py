@@ -10,7 +10,6 @@ from urllib.parse import urlencode
 
 from playwright.sync_api import Browser
 
-from tests.browser.account_scenes import account_pages
 from tests.browser.application_scenes import registered
 from tests.browser.conftest import Instance, Visitor
 from tests.browser.credential_scenes import credentials
@@ -30,7 +29,6 @@ def scenes(chrome: Browser, instance: Instance, **options: Any) -> Iterator[tupl
         yield from _before_signing_in(visitor, email)
         yield from forests(visitor)
         yield from credentials(visitor)
-        yield from account_pages(visitor, chrome)
         yield from usage(visitor)
         yield from _own_pages(visitor, f"Hazel Woods {number}")
         slug = visitor.go("/accounts").locator("main li code").first.inner_text()

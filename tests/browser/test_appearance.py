@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page
 
-from tests.browser.conftest import Instance
+from tests.browser.account_scenes import account_scenes
+from tests.browser.conftest import Instance, Visitor
 from tests.browser.scenes import scenes
 from tests.node import modules
 
@@ -16,19 +18,24 @@ DESKTOP = {"width": 1280, "height": 800}
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("part", [scenes, account_scenes])
 @pytest.mark.parametrize(
     ("scheme", "viewport"),
     [("light", DESKTOP), ("dark", PHONE)],
     ids=["light desktop", "dark phone"],
 )
 def test_every_page_is_accessible(
-    chrome: Browser, instance: Instance, scheme: str, viewport: dict[str, int]
+    chrome: Browser,
+    instance: Instance,
+    scheme: str,
+    viewport: dict[str, int],
+    part: Callable[..., Iterator[tuple[str, Visitor]]],
 ) -> None:
     axe = (modules() / "axe-core" / "axe.min.js").read_text()
     faults: list[str] = []
     seen: dict[str, Page] = {}
 
-    for name, visitor in scenes(chrome, instance, color_scheme=scheme, viewport=viewport):
+    for name, visitor in part(chrome, instance, color_scheme=scheme, viewport=viewport):
         page = visitor.page
         seen[name] = page
         page.wait_for_load_state()  # with its stylesheet
@@ -43,5 +50,5 @@ def test_every_page_is_accessible(
         wide = page.evaluate("document.documentElement.scrollWidth > innerWidth")
         if wide:
             faults.append(f"{name}: wider than the screen")
-    assert len(seen) > 25
+    assert len(seen) >= (10 if part is account_scenes else 25)
     assert faults == []

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from playwright.sync_api import expect
 
-from tests.browser.account_scenes import fill
+from tests.browser.usage_scenes import fill
 from tests.browser.conftest import Visitor
 
 SECONDS = 30_000  # milliseconds
