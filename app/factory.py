@@ -38,6 +38,7 @@ from app.site import form_validation, pages, root_files
 from app.site.errors import error_page
 from app.usage.routes import bp as usage_bp
 from app.webhooks.logs.routes import bp as webhook_logs_bp
+from app.webhooks.replays.routes import bp as webhook_replays_bp
 from app.webhooks.routes import bp as webhooks_bp
 from config import Settings, load_settings
 
@@ -126,7 +127,8 @@ def create_app(settings: Settings | None = None) -> Flask:
     api = document.init_app(app)
     for blueprint in (
         projects_bp, maps_bp, boundaries_bp, assets_bp, imports_bp, exports_bp, account_bp,
-        usage_bp, members_bp, webhooks_bp, webhook_logs_bp, events_bp, credentials_bp, me_bp,
+        usage_bp, members_bp, webhooks_bp, webhook_logs_bp, webhook_replays_bp, events_bp,
+        credentials_bp, me_bp,
     ):  # fmt: skip
         api.register_blueprint(blueprint)
     for other in (

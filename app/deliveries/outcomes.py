@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, cast
 from sqlalchemy import Table, bindparam, select, update
 
 from app.db.extensions import db
+from app.deliveries.attempt_counts import add_to_counts
 from app.deliveries.health import record_health
 from app.deliveries.types import ClaimedDelivery, Outcome
 from app.models import Delivery, DeliveryLog
@@ -62,7 +63,9 @@ def record_outcomes(run_id: str, outcomes: Sequence[Outcome]) -> bool:
     write_logs([_log_row(each, retries.get(each.delivery.id)) for each in outcomes])
     record_delivered(each.delivery for each in outcomes if each.error is None)
     record_failed(run_id, retries.values())
-    return record_health(each for each in outcomes if not each.is_internal_error)
+    was_disabled = record_health(each for each in outcomes if not each.is_internal_error)
+    add_to_counts(outcomes)
+    return was_disabled
 
 
 def unrecorded(outcomes: Sequence[Outcome]) -> list[Outcome]:

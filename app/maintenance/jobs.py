@@ -13,6 +13,7 @@ from app.jobs.registry import Job
 from app.maintenance.pruning import Expired, prune_tables
 from app.models import (
     CredentialRequest,
+    AttemptCount,
     Delivery,
     DeliveryLog,
     DeprecatedRequest,
@@ -54,6 +55,7 @@ _HAS_IMPORT: Final = exists().where(Import.upload_id == ImportFile.upload_id)
 _OTHERS: Final = (
     Expired(Import, Import.created_at, timedelta(days=IMPORT_DAYS)),
     Expired(ImportFile, ImportFile.created_at, timedelta(hours=UPLOAD_HOURS), ~_HAS_IMPORT),
+    Expired(AttemptCount, AttemptCount.hour, timedelta(days=LOG_DAYS, hours=1)),
     Expired(Webhook, Webhook.deleted_at, timedelta(days=LOG_DAYS + 1)),  # its log is gone by then
     Expired(Mail, Mail.created_at, MAILS_KEPT_FOR, Mail.due_at.is_(None)),
     Expired(SignUp, SignUp.expires_at, timedelta()),

@@ -5,7 +5,7 @@ from app.models.asset import Asset
 from app.models.billing import BillingCustomer, BillingEvent, BillingSubscription
 from app.models.boundary import BoundaryEntry, BoundaryShape
 from app.models.credential import Credential
-from app.models.delivery import Delivery, DeliveryLog
+from app.models.delivery import AttemptCount, Delivery, DeliveryLog
 from app.models.event import Event
 from app.models.idempotency import IdempotentResponse
 from app.models.import_features import ImportFeature
@@ -24,6 +24,7 @@ __all__ = [
     "Account",
     "AccountUsage",
     "Asset",
+    "AttemptCount",
     "BillingCustomer",
     "BillingEvent",
     "BillingSubscription",

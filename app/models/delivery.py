@@ -47,7 +47,8 @@ class DeliveryLog(Base):
     __table_args__ = (
         CheckConstraint("status IN ('success', 'failed')", name="status"),
         # All that lists filter by, so that counting reads only the index.
-        Index(None, "webhook_id", "id", "status", "event_type"),
+        Index(None, "webhook_id", "id", "status", "event_type", "delivered_at"),
+        Index(None, "delivery_id"),
     )
 
     id: Mapped[str] = mapped_column(Key, primary_key=True)
@@ -71,3 +72,25 @@ class DeliveryLog(Base):
     wait_ms: Mapped[int | None] = mapped_column(
         Integer
     )  # from the request to the response's status
+
+
+class AttemptCount(Base):
+    """How many attempts to reach a webhook ended alike within an hour: for charts, which cannot
+    read a million entries of the log."""
+
+    __tablename__ = "attempt_counts"
+    __table_args__ = (
+        CheckConstraint("status IN ('success', 'failed')", name="status"),
+        Index(None, "hour"),
+    )
+
+    account_id: Mapped[str] = mapped_column(Key)
+    webhook_id: Mapped[str] = mapped_column(
+        Key, ForeignKey("webhooks.id", ondelete="CASCADE"), primary_key=True
+    )
+    hour: Mapped[datetime] = mapped_column(Timestamp, primary_key=True)  # its beginning
+    status: Mapped[str] = mapped_column(String(10), primary_key=True)
+    # The least of ``app.policy.deliveries.LATENCY_STEPS`` that is not shorter than the attempt; 0
+    # for those that failed.
+    took_ms: Mapped[int] = mapped_column(Integer, primary_key=True)
+    number: Mapped[int] = mapped_column(Integer)

@@ -42,7 +42,7 @@ class Webhook(Base):
 
 
 class Replay(Base):
-    """Past events to send to a webhook again, some at a time."""
+    """Past events to send to a webhook again, some at a time. The last one of a webhook is kept."""
 
     __tablename__ = "replays"
     __table_args__ = (Index(None, "webhook_id"), Index(None, "next_at"))
@@ -57,3 +57,6 @@ class Replay(Base):
     last_event_id: Mapped[str] = mapped_column(Key)  # the last one queued
     next_at: Mapped[datetime] = mapped_column(Timestamp)  # when the next ones are queued
     created_at: Mapped[datetime] = mapped_column(Timestamp)
+    total: Mapped[int] = mapped_column(Integer, server_default="0")  # events, as it began
+    queued: Mapped[int] = mapped_column(Integer, server_default="0")  # of them, until now
+    ended_at: Mapped[datetime | None] = mapped_column(Timestamp)  # when all were queued

@@ -32,7 +32,7 @@ def now() -> datetime:
         moment = datetime.now(UTC)
     else:
         moment = datetime.fromtimestamp(offset + time.clock_gettime(_STEADY_CLOCK), UTC)
-    return moment.replace(microsecond=moment.microsecond // 1000 * 1000)
+    return to_millisecond(moment)
 
 
 def follow(seconds: float, *, took: float = 0.0) -> None:
@@ -74,6 +74,11 @@ def day_of(moment: datetime) -> str:
 def unix_milliseconds(moment: datetime) -> int:
     """Milliseconds from 1970-01-01T00:00:00Z to a moment."""
     return int(moment.timestamp() * 1000)
+
+
+def to_millisecond(moment: datetime) -> datetime:
+    """A moment as the service stores it: truncated to milliseconds."""
+    return moment.replace(microsecond=moment.microsecond // 1000 * 1000)
 
 
 def parse_time(text: str) -> datetime:

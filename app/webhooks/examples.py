@@ -41,6 +41,17 @@ REPLAY: Final[dict[str, Any]] = {
     "replayed": 12,
     "replay_id": "rpl_01k9zqh8m5t1w4c7e0g3j6q9sy",
 }
+REPLAY_PROGRESS: Final[dict[str, Any]] = {
+    "replay_id": REPLAY["replay_id"],
+    "status": "running",
+    "total": 12,
+    "sent": 7,
+    "since": "2026-01-02T00:00:00.000Z",
+    "until": "2026-01-02T03:04:05.678Z",
+    "event_types": ["project.created"],
+    "only_failed": False,
+    "created_at": "2026-01-02T03:04:05.678Z",
+}
 LOG: Final[dict[str, Any]] = {
     "id": "log_01k9zqj2s8y4a7d0f3h6m9p1vb",
     "event_id": "evt_01k9zq3n8d1v6c0r4t7y2w5xke",

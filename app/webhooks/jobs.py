@@ -7,7 +7,7 @@ from typing import Final
 from app.db.transactions import transaction
 from app.jobs.registry import Job
 from app.policy.deliveries import REPLAYED_AT_ONCE
-from app.webhooks.replay_job import due_replays, queue_next
+from app.webhooks.replays.queueing import due_replays, queue_next
 
 
 def queue_replays() -> int:

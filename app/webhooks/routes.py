@@ -13,11 +13,9 @@ from app.auth.principal import Principal
 from app.http.etags import entity_tag
 from app.policy.events import TEST_EVENT
 from app.values.strict_json import dumps
-from app.webhooks import replays, service
+from app.webhooks import service
 from app.webhooks.schemas import (
     QueuedTestSchema,
-    ReplayInputSchema,
-    ReplaySchema,
     RotationInputSchema,
     RotationSchema,
     WebhookCreateSchema,
@@ -120,24 +118,6 @@ def rotate_webhook_secret(
     both secrets, so that receivers can change over.
     """
     return _with_secret(service.rotate_secret(principal, webhook_id, **values))
-
-
-@bp.operation(
-    "POST",
-    f"{_ONE}/replay",
-    needs="admin",
-    precheck=service.check_webhook,
-    takes=ReplayInputSchema,
-    gives=(200, single_of(ReplaySchema)),
-    conflicts=True,
-)
-def replay_events(principal: Principal, values: dict[str, Any], webhook_id: str) -> Response:
-    """Replay past events to a webhook.
-
-    Sends the events from `since` to `until` again, with the ids that they had.
-    `only_failed` selects those that the webhook never received.
-    """
-    return envelope.single(replays.start_replay(principal, webhook_id, **values))
 
 
 def _with_secret(created: WithSecret, **options: Any) -> Response:

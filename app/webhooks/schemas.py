@@ -28,7 +28,6 @@ from app.values.fields import (
     StrictBoolean,
     StrictInteger,
     Text,
-    Timestamp,
 )
 from app.webhooks import examples
 from app.webhooks.record import STATUSES
@@ -202,42 +201,3 @@ class QueuedTestSchema(OutputSchema):
     event_id = fields.String(required=True)
     event_type = fields.String(required=True, validate=validate.Equal(TEST_EVENT))
     status = fields.String(required=True, validate=validate.Equal("queued"))
-
-
-class ReplayInputSchema(InputSchema):
-    """Which events to send again. Both ends of the time are inclusive."""
-
-    example: ClassVar = examples.REPLAY_BODY
-
-    since = Timestamp(required=True)
-    until = Timestamp(metadata={"description": "By default, the current time."})
-    event_types = EventTypes()
-    only_failed = StrictBoolean(
-        load_default=False,
-        metadata={
-            "description": (
-                "Only events that this webhook has never received and that are not pending."
-            )
-        },
-    )
-
-    @ma.validates_schema
-    def _check_order(self, data: dict[str, Any], **_: Any) -> None:
-        if "until" in data and data["until"] < data["since"]:
-            raise ma.ValidationError("Must not be before since.", "until")
-
-
-class ReplaySchema(OutputSchema):
-    """What will be delivered again, alongside new events."""
-
-    example: ClassVar = examples.REPLAY
-
-    replayed = fields.Integer(
-        required=True,
-        metadata={"minimum": 0, "description": "Number of events that will be sent again."},
-    )
-    replay_id = fields.String(
-        required=True,
-        allow_none=True,
-        metadata={"description": "Null if there are no such events."},
-    )

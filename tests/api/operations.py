@@ -30,6 +30,7 @@ from tests.make import (
     make_log,
     make_member,
     make_project,
+    make_replay,
     make_webhook,
 )
 from tests.make.features import collection, feature
@@ -47,6 +48,7 @@ FILLERS: dict[str, Callable[[Client, Ids], str]] = {
     "member_id": lambda client, _: make_member(client, "viewer").id,
     "webhook_id": lambda client, _: _webhook_with_past(client),
     "log_id": lambda client, ids: make_log(client, ids["webhook_id"], events(client)[0]["id"]),
+    "replay_id": lambda client, ids: make_replay(client, ids["webhook_id"]),
     "event_id": lambda client, _: _event(client),
     "import_id": lambda client, _: make_import(client),
 }

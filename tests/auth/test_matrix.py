@@ -110,6 +110,7 @@ TABLE: Final[tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...]] = (
         GET /v1/webhooks/<webhook_id>/logs/<log_id>
         POST /v1/webhooks/<webhook_id>/logs/<log_id>/redeliver
         POST /v1/webhooks/<webhook_id>/replay
+        GET /v1/webhooks/<webhook_id>/replays/<replay_id>
         POST /v1/webhooks/<webhook_id>/rotate-secret
         POST /v1/webhooks/<webhook_id>/test
         """,

@@ -43,6 +43,7 @@ WORDS = {
     ("deliveries", "cause"): "event",
     ("deliveries", "state"): "pending",
     ("delivery_logs", "status"): "failed",
+    ("attempt_counts", "status"): "failed",
     ("imports", "kind"): "projects",
     ("imports", "status"): "applied",
     ("import_features", "verdict"): "new",
@@ -165,3 +166,22 @@ def test_the_revisions_make_what_the_models_describe(empty_app: Flask) -> None:
     with empty_app.app_context():
         run_upgrade(directory=FOLDER)
         command.check(empty_app.extensions["migrate"].migrate.get_config(FOLDER))
+
+
+def test_attempts_in_the_log_are_counted(empty_app: Flask) -> None:
+    """By hour, outcome and rounded duration."""
+    with empty_app.app_context():
+        run_upgrade(directory=FOLDER, revision="0010")
+        with db.engine.begin() as connection:
+            for table in tables(connection):
+                fill(connection, table)
+            logs = next(each for each in tables(connection) if each.name == "delivery_logs")
+            connection.execute(logs.update().values(status="success", response_time_ms=123))
+        run_upgrade(directory=FOLDER)
+        with db.engine.connect() as connection:
+            counts = next(each for each in tables(connection) if each.name == "attempt_counts")
+            found = connection.execute(counts.select().order_by(counts.c.hour)).mappings().all()
+    assert [row["number"] for row in found] == [1] * ROWS
+    assert {(row["status"], row["took_ms"]) for row in found} == {("success", 150)}
+    assert str(found[0]["hour"])[:10] == "2026-01-02"
+    assert found[0]["webhook_id"] == value(logs, "webhook_id", 1)

@@ -10,7 +10,7 @@ from sqlalchemy import update
 
 from app.auth.tenant import rows_of
 from app.db.extensions import db
-from app.models import DeliveryLog, Event, Webhook
+from app.models import AttemptCount, DeliveryLog, Event, Webhook
 from app.policy.bounds import EVENT_DAYS
 from app.policy.deliveries import LOG_DAYS
 from app.values import clock
@@ -60,6 +60,29 @@ def test_entries_of_the_log_are_kept_for_their_days(client: Client, after: After
     assert ids(client, DeliveryLog) == [log_id]
     after(LOG_DAYS + 0.01)
     assert ids(client, DeliveryLog) == []
+
+
+def test_counts_of_attempts_are_kept_for_as_long(client: Client, after: After) -> None:
+    hour = clock.now().replace(minute=0, second=0, microsecond=0)
+    row = AttemptCount(
+        account_id=client.account_id, webhook_id=make_webhook(client)["id"], hour=hour,
+        status="failed", took_ms=0, number=7,
+    )  # fmt: skip
+    with client.app.app_context():
+        db.session.add(row)
+        db.session.commit()
+    after(LOG_DAYS - 0.01)
+    assert numbers(client) == [7]
+    after(LOG_DAYS + 0.1)
+    assert numbers(client) == []
+
+
+def numbers(client: Client) -> list[int]:
+    """The counts of attempts of the account."""
+    with client.app.app_context():
+        found = [row.number for row in db.session.scalars(rows_of(client.account_id, AttemptCount))]
+        db.session.rollback()
+        return found
 
 
 def test_a_deleted_webhook_goes_when_its_log_is_gone(client: Client, after: After) -> None:

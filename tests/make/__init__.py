@@ -25,7 +25,7 @@ from tests.make.members import (
 from tests.make.oauth import Application, bearer, grant_tokens, make_application
 from tests.make.resources import make_asset, make_former_boundary, make_project
 from tests.make.together import together
-from tests.make.webhooks import deliveries, make_log, make_webhook
+from tests.make.webhooks import deliveries, make_log, make_replay, make_webhook
 
 __all__ = [
     "Application",
@@ -51,6 +51,7 @@ __all__ = [
     "make_log",
     "make_member",
     "make_project",
+    "make_replay",
     "make_service_token",
     "make_webhook",
     "multi_square",

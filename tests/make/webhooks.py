@@ -66,6 +66,33 @@ def make_log(client: Client, webhook_id: str, event_id: str, **columns: Any) -> 
         return str(row.id)
 
 
+def make_replay(client: Client, webhook_id: str, **columns: Any) -> str:
+    """The id of a new replay of two events, all queued unless ``columns`` say otherwise."""
+    moment = clock.now()
+    row = Replay(
+        account_id=client.account_id,
+        webhook_id=webhook_id,
+        **{
+            "id": new_id("replay"),
+            "since": moment - timedelta(days=1),
+            "until": moment,
+            "event_types": ["project.created"],
+            "only_failed": False,
+            "last_event_id": "",
+            "next_at": moment,
+            "created_at": moment,
+            "total": 2,
+            "queued": 2,
+            "ended_at": moment,
+        }
+        | columns,
+    )
+    with client.app.app_context():
+        db.session.add(row)
+        db.session.commit()
+        return str(row.id)
+
+
 def deliveries(client: Client, webhook_id: str | None = None) -> list[dict[str, Any]]:
     """The deliveries of the account, or of one webhook, the oldest first."""
     own = rows_of(client.account_id, Delivery).order_by(Delivery.id)
@@ -76,7 +103,8 @@ def deliveries(client: Client, webhook_id: str | None = None) -> list[dict[str, 
 
 def replays(client: Client) -> list[dict[str, Any]]:
     """The replays of the account that are not done, the oldest first."""
-    return _columns(client, rows_of(client.account_id, Replay).order_by(Replay.id))
+    own = rows_of(client.account_id, Replay).where(Replay.ended_at.is_(None))
+    return _columns(client, own.order_by(Replay.id))
 
 
 def forget_webhooks(client: Client) -> None:

@@ -13,9 +13,13 @@ from app.models import Delivery, Event, Replay
 from app.policy.events import EVENTS
 from app.values import clock
 from app.values.ids import new_id
-from app.webhooks.replays import select_events
+from app.webhooks.jobs import queue_replays
+from app.webhooks.replays import queueing
+from app.webhooks.replays.service import select_events
+from tests.egress.receivers import Receiver, answering
 from tests.make import Client, deliveries, events, make_asset, make_project, make_webhook
-from tests.make.webhooks import end_replays, replays, set_deliveries, set_webhook
+from tests.make.webhooks import end_replays, make_replay, replays, set_deliveries, set_webhook
+from tests.webhooks.conftest import Deliver
 
 LONG_AGO = "2020-01-01T00:00:00Z"
 
@@ -231,3 +235,57 @@ def test_since_is_required(client: Client) -> None:
     path = f"/v1/webhooks/{make_webhook(client)['id']}/replay"
     assert _fields_at_fault(client.post(path, json={})) == ["since"]
     assert _fields_at_fault(client.post(path)) == ["body"]
+
+
+def _progress(client: Client, webhook: dict[str, Any], replay_id: str) -> Any:
+    return client.get(f"/v1/webhooks/{webhook['id']}/replays/{replay_id}")
+
+
+def test_how_far_a_replay_is(
+    customer: Client, receiver: Receiver, deliver: Deliver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for _ in range(3):
+        make_project(customer)
+    webhook = make_webhook(customer, url=receiver.url(), events=["project.created"])
+    monkeypatch.setattr(queueing, "_CHUNK", 2)
+    monkeypatch.setattr(queueing, "_AHEAD", timedelta())
+    begun = _replay(customer, webhook, only_failed=False).json["data"]["replay_id"]
+    data = _progress(customer, webhook, begun).json["data"]
+    assert data["replay_id"] == begun
+    assert (data["status"], data["sent"], data["total"]) == ("running", 0, 3)
+    assert data["since"] == LONG_AGO.replace("Z", ".000Z")
+    assert (data["event_types"], data["only_failed"]) == (["project.created"], False)
+    with customer.app.app_context():
+        assert queue_replays() == 2
+    assert _progress(customer, webhook, begun).json["data"]["sent"] == 0, "queued, not sent yet"
+    receiver.answer = answering(500)
+    deliver()
+    data = _progress(customer, webhook, begun).json["data"]
+    assert data["status"] == "running"
+    assert data["sent"] in (1, 2), "attempted, with any result; the second one is due a bit later"
+
+
+def test_a_finished_replay_is_told_of_until_the_next_one(
+    customer: Client, receiver: Receiver, deliver: Deliver
+) -> None:
+    make_project(customer)
+    webhook = make_webhook(customer, url=receiver.url(), events=["project.created"])
+    first = _replay(customer, webhook).json["data"]["replay_id"]
+    with customer.app.app_context():
+        assert queue_replays() == 1
+    assert _progress(customer, webhook, first).json["data"]["status"] == "running"
+    assert deliver() == 1
+    data = _progress(customer, webhook, first).json["data"]
+    assert (data["status"], data["sent"], data["total"]) == ("finished", 1, 1)
+    second = _replay(customer, webhook).json["data"]["replay_id"]
+    assert _progress(customer, webhook, first).status_code == 404
+    assert _progress(customer, webhook, second).status_code == 200
+    customer.put(f"/v1/webhooks/{webhook['id']}", {"enabled": False})
+    assert _progress(customer, webhook, second).status_code == 404
+
+
+def test_the_replay_of_another_account_is_not_found(client: Client, stranger: Client) -> None:
+    webhook = make_webhook(client)
+    replay_id = make_replay(client, webhook["id"])
+    assert _progress(client, webhook, replay_id).status_code == 200
+    assert _progress(stranger, webhook, replay_id).status_code == 404

@@ -25,7 +25,8 @@ _FINAL_AFTER: Final = timedelta(seconds=20)  # when no entry with an older id ca
 _CACHED_SECONDS: Final = 600.0
 _CACHE_SIZE: Final = 1_000
 
-_ALL: Final = Filters(False, False)
+_ALL: Final = Filters()
+_OWN: Final = ("account_id", "webhook_id")
 _TOTAL: Final = func.count().label("total")
 
 
@@ -38,29 +39,43 @@ class CachedCount(NamedTuple):
     counted_at: float
 
 
-_cache: dict[tuple[str, str | None, str | None], CachedCount] = {}
+_Key = tuple[Any, ...]  # the webhook, and the values of the filters or None
+_cache: dict[_Key, CachedCount] = {}
 
 
 def count(values: dict[str, Any]) -> int:
     """The number of entries.
 
     Args:
-        values: the parameters of ``filtered``; without ``status`` or ``event_type`` it is not
-            filtered by them.
+        values: the parameters of ``filtered``.
     """
-    filters = Filters("status" in values, "event_type" in values)
-    key = values["webhook_id"], values.get("status"), values.get("event_type")
+    filters = Filters.of(values)
+    key = values["webhook_id"], *(values.get(name) for name in Filters._fields)
     cached = _cache.get(key)
     if cached is not None and _is_valid(cached, values):
-        return cached.number + int(_after(filters).scalar(**values, upto=cached.upto))
+        return cached.number + _count_after(cached.upto, filters, values)
     upto = first_id("log", clock.now() - _FINAL_AFTER)
-    number = int(_before(filters).scalar(**values, upto=upto))
-    total = number + int(_after(filters).scalar(**values, upto=upto))
-    if total >= LONG or (key[0], None, None) in _cache:  # of a long log, also what is rare in it
+    number = _count_before(upto, filters, values)
+    total = number + _count_after(upto, filters, values)
+    if (
+        total >= LONG or (key[0], *(None,) * len(filters)) in _cache
+    ):  # of a long log, also what is rare in it
         if len(_cache) >= _CACHE_SIZE:
             _cache.clear()
         _cache[key] = CachedCount(_first_of(values), upto, number, time.monotonic())
     return total
+
+
+# SQLite begins at one lower bound of an index, whichever it likes, and ends at one upper bound: two
+# have the same value.
+def _count_before(upto: str, filters: Filters, values: dict[str, Any]) -> int:
+    ends = {"until_id": min(values["until_id"], upto)} if filters.until else {}
+    return int(_before(filters).scalar(**values | ends, upto=upto))
+
+
+def _count_after(upto: str, filters: Filters, values: dict[str, Any]) -> int:
+    begins = {"since_id": max(values["since_id"], upto)} if filters.since else {}
+    return int(_after(filters).scalar(**values | begins, upto=upto))
 
 
 def _is_valid(cached: CachedCount, values: dict[str, Any]) -> bool:
@@ -70,8 +85,7 @@ def _is_valid(cached: CachedCount, values: dict[str, Any]) -> bool:
 
 
 def _first_of(values: dict[str, Any]) -> str:
-    own = {name: values[name] for name in ("account_id", "webhook_id")}
-    return _first().scalar(**own) or ""
+    return _first().scalar(**{name: values[name] for name in _OWN}) or ""
 
 
 @cache

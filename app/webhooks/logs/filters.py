@@ -2,26 +2,63 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final, NamedTuple
 
 from sqlalchemy import ColumnElement, Select, bindparam, select
 
 from app.auth.tenant import columns_of
+from app.db.column_types import Timestamp
 from app.models import DeliveryLog, Webhook
+from app.policy.deliveries import RUN_SECONDS
+from app.values import clock
+from app.values.ids import first_id
+
+# Between the end of an attempt and the time in the id of its entry, at most: an entry is written
+# in the run of the job that made the attempt, and clocks of hosts differ by less than an hour.
+_LAG: Final = timedelta(seconds=RUN_SECONDS, hours=1)
 
 
 class Filters(NamedTuple):
     """Which filters a statement has; the values are parameters."""
 
-    status: bool
-    event_type: bool
+    status: bool = False
+    event_type: bool = False
+    since: bool = False
+    until: bool = False
+
+    @classmethod
+    def of(cls, values: dict[str, Any]) -> Filters:
+        """Those that parameters are given for."""
+        return cls(*(name in values for name in cls._fields))
+
+
+def parameters(
+    account_id: str,
+    webhook_id: str,
+    *,
+    status: str | None = None,
+    event_type: str | None = None,
+    since: datetime | None = None,
+    until: datetime | None = None,
+) -> dict[str, Any]:
+    """The parameters of ``filtered``."""
+    values: dict[str, Any] = {"account_id": account_id, "webhook_id": webhook_id}
+    values |= {"status": status} if status else {}
+    values |= {"event_type": event_type} if event_type else {}
+    for name, moment, by in (("since", since, -_LAG), ("until", until, _LAG)):
+        if moment:
+            near = first_id("log", _shifted(moment, by))
+            values |= {name: clock.to_millisecond(moment), f"{name}_id": near}
+    return values
 
 
 def filtered(what: ColumnElement[Any], filters: Filters) -> Select[Any]:
     """Select ``what`` of the webhook's entries that match the filters.
 
     The index has all filtered columns but not the account, so the webhook is checked to be the
-    account's. The parameters are ``account_id`` and ``webhook_id``, and those of the filters.
+    account's. Ids begin with the time at which an entry was written: they say which part of the
+    index to read, and the time of the attempt's end, which is in the index too, is compared.
     """
     own = columns_of(Webhook, Webhook.id).where(Webhook.id == bindparam("webhook_id"))
     conditions = [DeliveryLog.webhook_id == own.scalar_subquery()]
@@ -29,4 +66,16 @@ def filtered(what: ColumnElement[Any], filters: Filters) -> Select[Any]:
         conditions.append(DeliveryLog.status == bindparam("status"))
     if filters.event_type:
         conditions.append(DeliveryLog.event_type == bindparam("event_type"))
+    if filters.since:
+        conditions.append(DeliveryLog.id >= bindparam("since_id"))
+        conditions.append(DeliveryLog.delivered_at >= bindparam("since", type_=Timestamp()))
+    if filters.until:
+        conditions.append(DeliveryLog.id <= bindparam("until_id"))
+        conditions.append(DeliveryLog.delivered_at <= bindparam("until", type_=Timestamp()))
     return select(what).select_from(DeliveryLog).where(*conditions)
+
+
+def _shifted(moment: datetime, by: timedelta) -> datetime:
+    """A moment earlier or later, within the years that identifiers can have."""
+    first, last = datetime(1970, 1, 2, tzinfo=UTC), datetime(9999, 1, 1, tzinfo=UTC)
+    return min(max(moment, first), last) + by

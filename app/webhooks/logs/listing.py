@@ -6,6 +6,7 @@ read.
 
 from __future__ import annotations
 
+from datetime import datetime
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -17,7 +18,7 @@ from app.listing.statements import (
 )
 from app.models import DeliveryLog
 from app.webhooks.logs.counting import count
-from app.webhooks.logs.filters import Filters, filtered
+from app.webhooks.logs.filters import Filters, filtered, parameters
 from app.webhooks.logs.record import COLUMNS, row_record
 
 
@@ -28,23 +29,29 @@ class LogQuery(NamedTuple):
     per_page: int = 20
     status: str | None = None
     event_type: str | None = None
+    since: datetime | None = None  # of the attempt's end; both ends are included
+    until: datetime | None = None
 
 
 def list_logs(
     account_id: str, webhook_id: str, query: LogQuery
 ) -> tuple[list[dict[str, Any]], int]:
     """The entries of one page, and how many there are on all pages."""
-    values = {"account_id": account_id, "webhook_id": webhook_id}
-    values |= {"status": query.status} if query.status else {}
-    values |= {"event_type": query.event_type} if query.event_type else {}
-    total = count(values)
-    filters = Filters(bool(query.status), bool(query.event_type))
+    values = parameters(
+        account_id,
+        webhook_id,
+        status=query.status,
+        event_type=query.event_type,
+        since=query.since,
+        until=query.until,
+    )
+    total, filters = count(values), Filters.of(values)
     dialect = engine().dialect.name
     rows = page_rows(
         query.page,
         query.per_page,
         total,
-        lambda wanted: _page(dialect, filters, wanted.backwards),
+        lambda span: _page(dialect, filters, span.backwards),
         values,
     )
     return list(map(row_record, rows)), total

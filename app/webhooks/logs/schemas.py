@@ -9,7 +9,7 @@ from marshmallow import fields, validate
 from app.api.fields import PageQuerySchema
 from app.api.schemas import OutputSchema
 from app.policy.events import EVENTS, TEST_EVENT
-from app.values.fields import Choice
+from app.values.fields import Choice, Timestamp
 from app.webhooks import examples
 
 STATUSES: Final = ("success", "failed")
@@ -78,7 +78,7 @@ class LogDetailSchema(LogSchema):
 
 
 class LogQuerySchema(PageQuerySchema):
-    """Which attempts; the newest first."""
+    """Which attempts; the newest first. Both ends of the time are included."""
 
     status = Choice(
         "AttemptStatus", STATUSES, metadata={"description": "Only attempts with this result."}
@@ -89,6 +89,8 @@ class LogQuerySchema(PageQuerySchema):
         besides=(TEST_EVENT,),
         metadata={"description": "Only attempts to deliver events of this type."},
     )
+    since = Timestamp(metadata={"description": "Only attempts that ended then or later."})
+    until = Timestamp(metadata={"description": "Only attempts that ended then or earlier."})
 
 
 class RedeliverySchema(OutputSchema):

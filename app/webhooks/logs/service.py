@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import bindparam
+from sqlalchemy import bindparam, func
 
 from app.auth.principal import Principal
 from app.auth.tenant import columns_of, rows_of
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
 from app.http.errors import Conflict, NotFound
-from app.models import DeliveryLog, Event
+from app.models import Delivery, DeliveryLog, Event
 from app.outbox import queue_deliveries
 from app.values.ids import is_id
 from app.webhooks.locking import check_enabled, share_lock_webhook
-from app.webhooks.logs.record import COLUMNS, DETAILS, detailed_record
+from app.webhooks.logs.filters import Filters, filtered
+from app.webhooks.logs.listing import LogQuery as LogQuery
+from app.webhooks.logs.listing import list_logs as list_logs
+from app.webhooks.logs.record import COLUMNS, DETAILS, detailed_record, row_record
 from app.webhooks.ordering import due_before_pending
 from app.webhooks.service import read_webhook
 
@@ -24,14 +27,53 @@ _ONE = CompiledQuery(
         DeliveryLog.id == bindparam("log_id"), DeliveryLog.webhook_id == bindparam("webhook_id")
     )
 )
+_ENTRIES = columns_of(DeliveryLog, *COLUMNS).where(
+    DeliveryLog.webhook_id == bindparam("webhook_id")
+)
+_OF_DELIVERY = CompiledQuery(
+    _ENTRIES.where(DeliveryLog.delivery_id == bindparam("delivery_id")).order_by(DeliveryLog.id)
+)
+_LAST_ID = filtered(func.max(DeliveryLog.id).label("id"), Filters(status=True))
+_LAST = CompiledQuery(_ENTRIES.where(DeliveryLog.id == _LAST_ID.scalar_subquery()))
+_DELIVERY = CompiledQuery(
+    columns_of(Delivery, Delivery.state, Delivery.due_at).where(
+        Delivery.id == bindparam("delivery_id")
+    )
+)
 _BODY = CompiledQuery(columns_of(Event, Event.body).where(Event.id == bindparam("event_id")))
 
 
 def read_log(account_id: str, webhook_id: str, log_id: str) -> dict[str, Any]:
     """An entry of a webhook's log, with the request and the event. Raises NotFound."""
     row = _find(account_id, webhook_id, log_id)
-    event = _BODY.first(account_id=account_id, event_id=row.event_id)
-    return detailed_record(row, None if event is None else event.body)
+    return detailed_record(row, read_body(account_id, row.event_id))
+
+
+def read_body(account_id: str, event_id: str) -> str | None:
+    """The body of the requests about an event, or None when it was deleted."""
+    event = _BODY.first(account_id=account_id, event_id=event_id)
+    return None if event is None else str(event.body)
+
+
+def last_failure(account_id: str, webhook_id: str) -> dict[str, Any] | None:
+    """The last entry of a webhook's log about an attempt that failed, if there is one."""
+    values = {"account_id": account_id, "webhook_id": webhook_id, "status": "failed"}
+    rows = _LAST.tuples(**values)
+    return row_record(rows[0]) if rows else None
+
+
+def read_delivery(account_id: str, webhook_id: str, delivery_id: str) -> dict[str, Any]:
+    """A delivery to a webhook: its ``attempts`` that are in the log, the oldest first, its
+    ``state``, and when it is ``due_at``; both None when it was deleted with its event."""
+    entries = _OF_DELIVERY.tuples(
+        account_id=account_id, webhook_id=webhook_id, delivery_id=delivery_id
+    )
+    row = _DELIVERY.first(account_id=account_id, delivery_id=delivery_id)
+    return {
+        "attempts": list(map(row_record, entries)),
+        "state": None if row is None else row.state,
+        "due_at": None if row is None else row.due_at,
+    }
 
 
 def check_log(principal: Principal, webhook_id: str, log_id: str) -> None:

@@ -109,6 +109,33 @@ def test_filters(client: Client, webhook: dict[str, Any]) -> None:
     assert _ids(_list(client, webhook, "?event_type=member.joined")) == []
 
 
+def test_both_ends_of_the_time_are_included(client: Client, webhook: dict[str, Any]) -> None:
+    now = clock.now()
+    ended = [now - timedelta(minutes=minutes) for minutes in (50, 40, 30)]
+    first, second, third = (
+        make_log(client, webhook["id"], EVENT, delivered_at=moment, status=status)
+        for moment, status in zip(ended, ("failed", "success", "failed"), strict=True)
+    )
+    texts = [clock.format_time(moment) for moment in ended]
+    assert _ids(_list(client, webhook, f"?since={texts[1]}")) == [third, second]
+    assert _ids(_list(client, webhook, f"?until={texts[1]}")) == [second, first]
+    assert _ids(_list(client, webhook, f"?since={texts[1]}&until={texts[1]}")) == [second]
+    assert _ids(_list(client, webhook, f"?since={texts[0]}&status=failed")) == [third, first]
+    a_millisecond = timedelta(milliseconds=1)
+    after, before = (
+        clock.format_time(moment) for moment in (ended[0] + a_millisecond, ended[2] - a_millisecond)
+    )
+    found = _list(client, webhook, f"?since={after}&until={before}")
+    assert _ids(found) == [second]
+    assert found.json["meta"]["total"] == 1
+    in_another_zone = clock.format_time(ended[2] + timedelta(hours=2)).replace("Z", "%2B02:00")
+    assert _ids(_list(client, webhook, f"?since={in_another_zone}")) == [third]
+    assert _ids(_list(client, webhook, "?since=0001-01-01T00:00:00Z")) == [third, second, first]
+    assert _ids(_list(client, webhook, "?until=9999-12-31T23:59:59Z")) == [third, second, first]
+    assert _ids(_list(client, webhook, "?since=9999-12-31T23:59:59Z")) == []
+    assert _ids(_list(client, webhook, f"?since={texts[2]}&until={texts[0]}")) == []
+
+
 @pytest.mark.one_database
 @pytest.mark.parametrize(
     ("query", "field"),
@@ -120,6 +147,9 @@ def test_filters(client: Client, webhook: dict[str, Any]) -> None:
         ("event_type=*", "event_type"),
         ("event_type=project.painted", "event_type"),
         ("type=project.created", "type"),
+        ("since=yesterday", "since"),
+        ("until=2026-01-02", "until"),
+        ("since=", "since"),
     ],
 )
 def test_parameters_that_are_rejected(

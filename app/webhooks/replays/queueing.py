@@ -17,7 +17,7 @@ from app.models import Delivery, Event, Replay, Webhook
 from app.outbox import queue_replay
 from app.policy.deliveries import REPLAYED_AT_ONCE, REPLAYED_PER_SECOND
 from app.values import clock
-from app.webhooks.replays import select_events
+from app.webhooks.replays.service import select_events
 
 _LAG: Final = timedelta(seconds=5)
 _INTERVAL: Final = timedelta(seconds=1) / REPLAYED_PER_SECOND
@@ -28,18 +28,19 @@ _CHUNK: Final = REPLAYED_PER_SECOND * REPLAYED_AT_ONCE
 def due_replays() -> Sequence[str]:
     """The ids of the replays to continue before the next run of the job, of all accounts."""
     soon = clock.now() + _AHEAD
-    return db.session.scalars(select(Replay.id).where(Replay.next_at <= soon)).all()
+    running = select(Replay.id).where(Replay.next_at <= soon, Replay.ended_at.is_(None))
+    return db.session.scalars(running).all()
 
 
 def queue_next(replay_id: str) -> int:
-    """Queue the next events of a replay in the current transaction; after the last, delete it.
+    """Queue the next events of a replay in the current transaction; after the last, it has ended.
     Returns how many were queued; 0 when another worker does it."""
     # Lock the webhook first, as disabling it does.
     webhook_id = select(Replay.webhook_id).where(Replay.id == replay_id).scalar_subquery()
     owner = select(Webhook).where(Webhook.id == webhook_id)
     webhook = db.session.scalars(owner.with_for_update(read=True, key_share=True)).one_or_none()
-    own = select(Replay).where(Replay.id == replay_id).with_for_update(skip_locked=True)
-    replay = db.session.scalars(own).one_or_none()
+    own = select(Replay).where(Replay.id == replay_id, Replay.ended_at.is_(None))
+    replay = db.session.scalars(own.with_for_update(skip_locked=True)).one_or_none()
     moment = clock.now()
     if webhook is None or replay is None or replay.next_at > moment + _AHEAD:
         return 0
@@ -56,8 +57,9 @@ def queue_next(replay_id: str) -> int:
     times = [begin + number * _INTERVAL for number in range(len(events))]
     ids = [event.id for event in events]
     queue_replay(replay.account_id, replay.webhook_id, zip(ids, times, strict=True))
+    replay.queued += len(events)
     if len(events) < _CHUNK:
-        db.session.delete(replay)
+        replay.ended_at = moment
     else:
         replay.since, replay.last_event_id = events[-1].created_at, ids[-1]
         replay.next_at = times[-1] + _INTERVAL

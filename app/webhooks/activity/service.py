@@ -1,0 +1,92 @@
+"""What the pages of webhooks show besides the records of the API."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from datetime import datetime, timedelta
+from typing import Any, Final, NamedTuple
+
+from sqlalchemy import bindparam, func
+
+from app.auth.tenant import columns_of
+from app.db.column_types import Timestamp
+from app.db.queries import CompiledQuery
+from app.models import AttemptCount, Webhook
+from app.values import clock
+from app.values.ids import is_id
+from app.webhooks.record import COLUMNS, not_found, row_record
+
+_DAY: Final = timedelta(hours=24)
+_HEALTH: Final = (Webhook.failing_since, Webhook.canceled_at, Webhook.former_secret_until)
+_LIVE = columns_of(Webhook, *COLUMNS, *_HEALTH).where(Webhook.deleted_at.is_(None))
+_ALL = CompiledQuery(_LIVE.order_by(Webhook.id))
+_ONE = CompiledQuery(_LIVE.where(Webhook.id == bindparam("webhook_id")))
+_IDS = columns_of(Webhook, Webhook.id).where(Webhook.deleted_at.is_(None)).scalar_subquery()
+_SINCE = AttemptCount.hour > bindparam("since", type_=Timestamp())
+_LAST_DAY = CompiledQuery(
+    columns_of(AttemptCount, AttemptCount.webhook_id, AttemptCount.status)
+    .add_columns(func.sum(AttemptCount.number).label("number"))
+    .where(AttemptCount.webhook_id.in_(_IDS), _SINCE)
+    .group_by(AttemptCount.webhook_id, AttemptCount.status)
+)
+_HOURS = CompiledQuery(
+    columns_of(
+        AttemptCount,
+        AttemptCount.hour,
+        AttemptCount.status,
+        AttemptCount.took_ms,
+        AttemptCount.number,
+    ).where(AttemptCount.webhook_id == bindparam("webhook_id"), _SINCE)
+)
+
+
+class HourCount(NamedTuple):
+    """How many attempts of an hour ended alike; see ``AttemptCount``."""
+
+    hour: str  # its beginning, as the service shows times
+    status: str
+    took_ms: int
+    number: int
+
+
+def list_overviews(account_id: str) -> list[dict[str, Any]]:
+    """All webhooks, the oldest first: their records, and
+
+    * ``failing_since``: the first failure since the last success, or None;
+    * ``disabled_at``: when it was disabled, or None where that is not known any more;
+    * ``former_secret_until``: until when the secret before the last rotation signs too, or None;
+    * ``last_day``: attempts of the last 24 hours by status.
+    """
+    since = clock.now() - _DAY
+    numbers: defaultdict[str, dict[str, int]] = defaultdict(dict)
+    for webhook_id, status, number in _LAST_DAY.tuples(account_id=account_id, since=since):
+        numbers[webhook_id][status] = int(number)
+    rows = _ALL.tuples(account_id=account_id)
+    return [_overview(row) | {"last_day": numbers[row[0]]} for row in rows]
+
+
+def read_overview(account_id: str, webhook_id: str) -> dict[str, Any]:
+    """One webhook, as ``list_overviews`` has it but for ``last_day``. Raises NotFound."""
+    known = is_id("webhook", webhook_id)
+    rows = _ONE.tuples(account_id=account_id, webhook_id=webhook_id) if known else []
+    if not rows:
+        raise not_found()
+    return _overview(rows[0])
+
+
+def count_by_hour(account_id: str, webhook_id: str, since: datetime) -> list[HourCount]:
+    """The attempts of a webhook in the hours that began after a moment."""
+    rows = _HOURS.tuples(account_id=account_id, webhook_id=webhook_id, since=since)
+    return [HourCount(*row) for row in rows]
+
+
+def _overview(row: tuple[Any, ...]) -> dict[str, Any]:
+    failing_since, canceled_at, former_until = row[len(COLUMNS) :]
+    record = row_record(row[: len(COLUMNS)])
+    is_former = former_until is not None and former_until > clock.format_time(clock.now())
+    return record | {
+        "failing_since": failing_since,
+        # An update of a disabled webhook is later; ``canceled_at`` is cleared soon.
+        "disabled_at": None if record["enabled"] else canceled_at or record["updated_at"],
+        "former_secret_until": former_until if is_former else None,
+    }

@@ -1,0 +1,1 @@
+"""Replays: past events, sent to a webhook again."""

@@ -1,0 +1,73 @@
+"""Schemas of requests and responses."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import marshmallow as ma
+from marshmallow import fields
+
+from app.api.schemas import OutputSchema
+from app.values.fields import Choice, InputSchema, StrictBoolean, Timestamp
+from app.webhooks import examples
+from app.webhooks.schemas import EventTypes
+
+
+class ReplayInputSchema(InputSchema):
+    """Which events to send again. Both ends of the time are inclusive."""
+
+    example: ClassVar = examples.REPLAY_BODY
+
+    since = Timestamp(required=True)
+    until = Timestamp(metadata={"description": "By default, the current time."})
+    event_types = EventTypes()
+    only_failed = StrictBoolean(
+        load_default=False,
+        metadata={
+            "description": (
+                "Only events that this webhook has never received and that are not pending."
+            )
+        },
+    )
+
+    @ma.validates_schema
+    def _check_order(self, data: dict[str, Any], **_: Any) -> None:
+        if "until" in data and data["until"] < data["since"]:
+            raise ma.ValidationError("Must not be before since.", "until")
+
+
+class ReplaySchema(OutputSchema):
+    """What will be delivered again, alongside new events."""
+
+    example: ClassVar = examples.REPLAY
+
+    replayed = fields.Integer(
+        required=True,
+        metadata={"minimum": 0, "description": "Number of events that will be sent again."},
+    )
+    replay_id = fields.String(
+        required=True,
+        allow_none=True,
+        metadata={"description": "Null if there are no such events."},
+    )
+
+
+class ReplayProgressSchema(OutputSchema):
+    """The last replay to a webhook, and how far it is."""
+
+    example: ClassVar = examples.REPLAY_PROGRESS
+
+    replay_id = fields.String(required=True)
+    status = Choice("ReplayStatus", ("running", "finished"), required=True)
+    total = fields.Integer(
+        required=True, metadata={"minimum": 0, "description": "Events to send, when it began."}
+    )
+    sent = fields.Integer(
+        required=True,
+        metadata={"minimum": 0, "description": "Events that were attempted, with any result."},
+    )
+    since = fields.DateTime(required=True)
+    until = fields.DateTime(required=True)
+    event_types = EventTypes(required=True)
+    only_failed = fields.Boolean(required=True)
+    created_at = fields.DateTime(required=True)

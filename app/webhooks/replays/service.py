@@ -1,0 +1,191 @@
+"""Replays: past events, sent to a webhook again.
+
+A request counts the events and inserts a row; a job queues their deliveries, some at a time. Both
+select them with the same statement. The row of the last replay is kept, to tell how far it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any, Final, NamedTuple
+
+from sqlalchemy import Select, bindparam, func, select
+
+from app.auth.principal import Principal
+from app.auth.tenant import columns_of, rows_of
+from app.db import queries
+from app.db.extensions import db
+from app.db.queries import CompiledQuery
+from app.deliveries.service import end_replays
+from app.http.errors import Conflict, NotFound
+from app.jobs.after_commit import enqueue_after_commit
+from app.models import Delivery, Event, Replay
+from app.policy.events import ALL_EVENTS, EVENTS
+from app.values import clock
+from app.values.ids import new_id
+from app.webhooks.locking import check_enabled, lock_webhook
+from app.webhooks.service import read_webhook
+
+_QUEUE: Final = "app.webhooks.jobs.queue_replays"
+_FAILED: Final = ("failed", "canceled")
+_IF_DISABLED: Final = "nothing can be sent again"
+_LAST: Final = CompiledQuery(
+    columns_of(
+        Replay,
+        Replay.id,
+        Replay.since,
+        Replay.until,
+        Replay.event_types,
+        Replay.only_failed,
+        Replay.created_at,
+        Replay.ended_at,
+        Replay.total,
+        Replay.queued,
+    )
+    .where(Replay.webhook_id == bindparam("webhook_id"))
+    .order_by(Replay.id.desc())
+    .limit(1)
+)
+# Deliveries of the last replay that were not attempted yet.
+_WAITING: Final = CompiledQuery(
+    columns_of(Delivery)
+    .add_columns(func.count().label("number"))
+    .where(
+        Delivery.webhook_id == bindparam("webhook_id"),
+        Delivery.due_at.is_not(None),
+        Delivery.cause == "replay",
+        Delivery.attempts == 0,
+        Delivery.created_at >= bindparam("began"),
+    )
+)
+
+
+class Selection(NamedTuple):
+    """Which events to send again.
+
+    ``since`` and ``until`` are both included; without ``until``, up to now. Without ``event_types``
+    those that the webhook is subscribed to. ``only_failed`` leaves out what was delivered, and what
+    is pending.
+    """
+
+    since: datetime
+    until: datetime | None = None
+    event_types: Sequence[str] | None = None
+    only_failed: bool = False
+
+
+def count_replay(principal: Principal, webhook_id: str, selection: Selection) -> int:
+    """How many events a replay would send now. Raises NotFound."""
+    webhook = read_webhook(principal.account_id, webhook_id)
+    return _count(_replay_of(principal, webhook, selection))
+
+
+def start_replay(principal: Principal, webhook_id: str, selection: Selection) -> dict[str, Any]:
+    """Replay events to a webhook. Returns how many there are now, and the replay's id.
+
+    Raises:
+        NotFound: the account has no such webhook.
+        Conflict: it is disabled, or an earlier replay is not finished.
+    """
+    webhook = read_webhook(principal.account_id, webhook_id)
+    check_enabled(webhook["enabled"], _IF_DISABLED)
+    replay = _replay_of(principal, webhook, selection)
+    replay.total = _count(replay)
+    if replay.total:
+        check_enabled(lock_webhook(principal, webhook_id).enabled, _IF_DISABLED)
+        _check_no_other(principal.account_id, webhook_id)
+        end_replays(principal.account_id, webhook_id)
+        db.session.add(replay)
+        enqueue_after_commit(_QUEUE)
+    return {"replayed": replay.total, "replay_id": replay.id if replay.total else None}
+
+
+def read_replay(account_id: str, webhook_id: str, replay_id: str) -> dict[str, Any]:
+    """A replay, and how far it is. Raises NotFound, also when it was canceled, or another one was
+    begun since."""
+    found = last_replay(account_id, webhook_id)
+    if found is None or found["replay_id"] != replay_id:
+        raise NotFound("This replay does not exist. Only the last one to a webhook is kept.")
+    return found
+
+
+def last_replay(account_id: str, webhook_id: str) -> dict[str, Any] | None:
+    """The last replay to a webhook, and how far it is; None if there is none, or it was
+    canceled. Raises NotFound when the account has no such webhook."""
+    read_webhook(account_id, webhook_id)
+    row = _LAST.first(account_id=account_id, webhook_id=webhook_id)
+    if row is None:
+        return None
+    began = clock.parse_time(row.created_at)
+    waiting = int(_WAITING.scalar(account_id=account_id, webhook_id=webhook_id, began=began))
+    is_finished = row.ended_at is not None and not waiting
+    return {
+        "replay_id": row.id,
+        "status": "finished" if is_finished else "running",
+        "total": max(row.total, row.queued),
+        "sent": max(row.queued - waiting, 0),
+        "since": row.since,
+        "until": row.until,
+        "event_types": row.event_types,
+        "only_failed": bool(row.only_failed),
+        "created_at": row.created_at,
+    }
+
+
+def _replay_of(principal: Principal, webhook: dict[str, Any], wanted: Selection) -> Replay:
+    moment = clock.now()
+    return Replay(
+        id=new_id("replay"),
+        account_id=principal.account_id,
+        webhook_id=webhook["id"],
+        since=clock.to_millisecond(wanted.since),
+        until=clock.to_millisecond(wanted.until or moment),
+        event_types=_expand(wanted.event_types or webhook["events"]),
+        only_failed=wanted.only_failed,
+        last_event_id="",
+        next_at=moment,
+        created_at=moment,
+        queued=0,
+    )
+
+
+def _check_no_other(account_id: str, webhook_id: str) -> None:
+    others = rows_of(account_id, Replay).where(
+        Replay.webhook_id == webhook_id, Replay.ended_at.is_(None)
+    )
+    if db.session.scalars(others.limit(1)).first() is not None:
+        raise Conflict("A replay to this webhook is still running. Wait until it has finished.")
+
+
+def select_events(replay: Replay) -> Select[Any]:
+    """The ids of the events that a replay sends, in no order."""
+    matching = rows_of(replay.account_id, Event).where(
+        Event.type.in_(replay.event_types),
+        Event.created_at >= replay.since,
+        Event.created_at <= replay.until,
+    )
+    if replay.only_failed:
+        deliveries = rows_of(replay.account_id, Delivery).where(
+            Delivery.event_id == Event.id, Delivery.webhook_id == replay.webhook_id
+        )
+        others = deliveries.where(Delivery.state.not_in(_FAILED)).exists()
+        matching = matching.where(deliveries.where(Delivery.state.in_(_FAILED)).exists(), ~others)
+    return matching.with_only_columns(Event.id)
+
+
+def _count(replay: Replay) -> int:
+    """How many events there are to send. Counted before the transaction of the change, which would
+    keep others from writing to SQLite meanwhile."""
+    queries.release()  # or a thread could wait for its own connection
+    with queries.connect() as connection:
+        return int(
+            connection.execute(
+                select(func.count()).select_from(select_events(replay).subquery())
+            ).scalar_one()
+        )
+
+
+def _expand(types: Sequence[str]) -> list[str]:
+    """The types without ``*``, in the order of the catalogue."""
+    return [name for name in EVENTS if ALL_EVENTS in types or name in types]
