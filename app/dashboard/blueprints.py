@@ -19,6 +19,9 @@ from app.dashboard.projects.views import bp as projects
 from app.dashboard.settings.views import bp as settings
 from app.dashboard.start.views import bp as start
 from app.dashboard.usage.views import bp as usage
+from app.dashboard.webhook_page.views import bp as webhook_page
+from app.dashboard.webhook_replays.views import bp as webhook_replays
+from app.dashboard.webhooks.views import bp as webhooks
 
 DASHBOARD: Final[tuple[Blueprint, ...]] = (
     api_keys,
@@ -35,4 +38,7 @@ DASHBOARD: Final[tuple[Blueprint, ...]] = (
     settings,
     start,
     usage,
+    webhook_page,
+    webhook_replays,
+    webhooks,
 )

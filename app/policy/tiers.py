@@ -51,6 +51,8 @@ FORMS: Final[dict[str, str]] = {
     "/accounts": "person",
     "/members/invite": "person",
     "/members/<member_id>/invite": "person",
+    "/webhooks/<webhook_id>/rotate": "person",
+    "/webhooks/new": "person",
     "/welcome/key": "person",
     "/api-keys/new": "person",
     "/service-tokens/new": "person",

@@ -20,5 +20,6 @@ ACCOUNT_PAGES: Final = (
     AccountPage("/api-keys", "API keys", "key-round", "admin"),
     AccountPage("/service-tokens", "Service tokens", "bot", "admin"),
     AccountPage("/applications", "Applications", "app-window", ""),
+    AccountPage("/webhooks", "Webhooks", "webhook", "admin"),
     AccountPage("/settings", "Settings", "settings", "admin"),
 )

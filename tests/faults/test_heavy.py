@@ -17,7 +17,14 @@ from tests.faults.heavy.heads import heads
 from tests.faults.heavy.load import Cost, Others, Waits
 from tests.faults.heavy.trial import Measured, all_requests, instance, judge, measure_all
 from tests.geometry.sizes import largest
-from tests.make import Client, make_application, make_asset, make_member, make_project
+from tests.make import (
+    Client,
+    make_application,
+    make_asset,
+    make_member,
+    make_project,
+    make_webhook,
+)
 from tests.make.imports import make_import
 from tests.oauth.support import browser_of
 
@@ -74,10 +81,13 @@ def test_every_field_of_a_form_is_covered(client: Client) -> None:
     project, imported = f"/projects/{project_id}", f"/imports/{make_import(client)}"
     application = f"/applications/{make_application(client).id}"
     member = f"/members/{make_member(client).id}"
+    webhook = f"/webhooks/{make_webhook(client)['id']}"
     account = ("/members", "/profile", "/settings", application, member)
-    news = ("/api-keys/new", "/applications/new", "/imports/new", "/service-tokens/new")
+    webhooks = (webhook, f"{webhook}/edit", f"{webhook}/replay?only_failed=true")
+    kinds = ("api-keys", "applications", "imports", "service-tokens", "webhooks")
+    news = (f"/{kind}/new" for kind in kinds)
     forest = ("/assets", "/projects", project, f"{project}/edit", asset, f"{asset}/edit", imported)
-    for path in (*account, *news, *forest):
+    for path in (*account, *news, *forest, *webhooks):
         html = browser.get(path).response.get_data(as_text=True)
         for form in re.findall(r'<form[^>]* method="post".*?</form>', html, re.DOTALL):
             names |= set(re.findall(r' name="(\w+)"', form))

@@ -23,6 +23,7 @@ from tests.make import (
     make_invited,
     make_member,
     make_project,
+    make_webhook,
     new_email,
     square,
 )
@@ -75,6 +76,13 @@ _APPLICATION: Final = {
     "redirect_uris": "https://client.example/back",
     "scopes": "projects:read",
 }
+_WEBHOOK: Final = {
+    "description": "",
+    "enabled": "true",
+    "events": "project.created",
+    "url": "https://hooks.example.org/canopy",
+    "which": "chosen",
+}
 _SELECTION: Final = {"back": "/projects", "ids": "proj_01arz3ndektsv4rrffq69g5fav"}
 # A value of each field of a form. Without the others a form may be refused for these.
 FIELDS_OF: Final[Mapping[str, Mapping[str, str]]] = {
@@ -111,6 +119,16 @@ FIELDS_OF: Final[Mapping[str, Mapping[str, str]]] = {
     "/projects/restore": _SELECTION,
     "/service-tokens/new": _CREDENTIAL | {"ip_allowlist": "203.0.113.7"},
     "/settings": {"name": "Hazel Woods", "was_name": "Hazel Wood"},
+    "/webhooks/<webhook_id>/edit": _WEBHOOK,
+    "/webhooks/<webhook_id>/replay": {
+        "event_types": "project.created",
+        "only_failed": "true",
+        "since": "2026-01-02T03:04",
+        "until": "",
+        "which": "chosen",
+    },
+    "/webhooks/<webhook_id>/rotate": {"overlap_hours": "24"},
+    "/webhooks/new": _WEBHOOK | {"secret": ""},
 }
 # Likewise of all other forms.
 FIELDS: Final = {
@@ -179,6 +197,7 @@ def forms(client: Client) -> Iterator[Request]:
         "member_id": make_member(client, "viewer").id,
         "project_id": project_id,
         "token": invitation_token(client, invited),
+        "webhook_id": make_webhook(client)["id"],
     }
     for rule, large in page_rules().items():
         browser = Browser(client.app) if rule.startswith(_SIGNED_OUT) else browser_of(client)

@@ -1,0 +1,1 @@
+"""The page of one webhook: its health, its attempts, and each of them."""

@@ -1,0 +1,92 @@
+"""The filters of a webhook's log, which are in the address of the page."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+import marshmallow as ma
+
+from app.dashboard.addresses import filtered
+from app.dashboard.drafts import errors_by_field
+from app.values.timestamps import TimestampInvalid, read_timestamp
+from app.webhooks.logs.schemas import LogQuerySchema
+from app.webhooks.logs.service import LogQuery
+
+PER_PAGE: Final = 25
+PERIODS: Final = {1: "24 hours", 7: "7 days", 30: "30 days"}  # of the charts
+_NAMES: Final = ("status", "event_type", "since", "until", "page")
+_LOCAL: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?")  # what browsers send
+_MOST: Final = 1_000_000  # pages
+
+
+class Filters(NamedTuple):
+    """The filters of one request, and what is wrong with them."""
+
+    chosen: dict[str, str]  # as the address has them
+    values: dict[str, Any]  # as ``LogQuerySchema`` loads them
+    problems: list[str]
+    days: int
+
+    @property
+    def query(self) -> LogQuery:
+        return LogQuery(**self.values)
+
+    @property
+    def is_live(self) -> bool:
+        """Whether new attempts can appear on the page."""
+        return self.values["page"] == 1 and not {"since", "until"} & self.values.keys()
+
+    @property
+    def are_default(self) -> bool:
+        """Whether no attempt is left out."""
+        return not {"status", "event_type", "since", "until"} & self.values.keys()
+
+    def address(self, path: str, **others: Any) -> str:
+        """An address with these filters, but for those that are named; the first page."""
+        days = "" if self.days == 1 else self.days
+        return filtered(path, {**self.chosen, "days": days, "page": None, **others}, {})
+
+    def moment(self, name: str) -> str:
+        """``since`` or ``until`` as the field of the form has it, in UTC."""
+        found = self.values.get(name)
+        return "" if found is None else f"{found:%Y-%m-%dT%H:%M:%S}"
+
+
+def read_filters(arguments: Mapping[str, str]) -> Filters:
+    """The filters of an address. What is not valid is left out, and told in ``problems``."""
+    chosen = {name: arguments[name].strip() for name in _NAMES if arguments.get(name, "").strip()}
+    for name in ("since", "until"):
+        if _LOCAL.fullmatch(chosen.get(name, "")):
+            chosen[name] = _in_utc(chosen[name])
+    problems: list[str] = []
+    schema = LogQuerySchema()
+    try:
+        loaded: dict[str, Any] = schema.load({**chosen, "per_page": str(PER_PAGE)})
+    except ma.ValidationError as error:
+        for name, messages in errors_by_field(error).items():
+            problems += [f"{_WORDS[name]}: {message}" for message in messages]
+            chosen.pop(name, None)
+        loaded = schema.load({**chosen, "per_page": str(PER_PAGE)})
+    loaded["page"] = min(loaded["page"], _MOST)
+    days = arguments.get("days", "")
+    return Filters(chosen, loaded, problems, int(days) if days in map(str, PERIODS) else 1)
+
+
+def _in_utc(text: str) -> str:
+    text = f"{text}:00Z" if text.count(":") == 1 else f"{text}Z"
+    try:
+        read_timestamp(text)
+    except TimestampInvalid:
+        return text.removesuffix("Z")  # the schema says what is wrong
+    return text
+
+
+_WORDS: Final = {
+    "status": "Result",
+    "event_type": "Event",
+    "since": "From",
+    "until": "To",
+    "page": "Page",
+}

@@ -1,0 +1,152 @@
+"""One webhook with its health and its log, and one attempt."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from flask import Response, request
+
+from app.auth.principal import Principal
+from app.dashboard.webhook_page.attempt import phases_of, pretty, state_words
+from app.dashboard.webhook_page.charts import charts_of
+from app.dashboard.webhook_page.explanations import explain, status_words
+from app.dashboard.webhook_page.filters import PER_PAGE, PERIODS, Filters, read_filters
+from app.dashboard.webhook_page.snippets import snippets_for
+from app.dashboard.webhooks.event_groups import event_groups, in_words
+from app.dashboard.webhooks.forms import OVERLAPS
+from app.db.transactions import transaction
+from app.policy.deliveries import ATTEMPTS, DISABLED_AFTER, LOG_DAYS
+from app.policy.events import TEST_EVENT
+from app.site.live import live_part
+from app.site.pages import PageBlueprint, page, redirect_to
+from app.site.signed_in import of_account
+from app.webhooks.activity.service import read_overview
+from app.webhooks.logs import service as logs
+from app.webhooks.replays.service import last_replay
+from app.webhooks.service import send_test
+
+bp = PageBlueprint("webhook_page", __name__, section="/webhooks")
+
+_ONE: Final = "/webhooks/<webhook_id>"
+_LOG: Final = f"{_ONE}/logs/<log_id>"
+
+
+@bp.get(_ONE)
+@of_account("admin")
+def webhook(principal: Principal, webhook_id: str) -> Response:
+    """One webhook: how it is doing, its attempts, and what can be done."""
+    filters = read_filters(request.args)
+    values = _health(principal, webhook_id)
+    found = values["webhook"]
+    return page(
+        "webhook_page/webhook.html",
+        **values | _log(principal, webhook_id, filters),
+        charts=charts_of(principal.account_id, webhook_id, filters.days),
+        periods=PERIODS,
+        groups=event_groups(),
+        test_event=TEST_EVENT,
+        overlaps=OVERLAPS,
+        subscribed=in_words(found["events"]),
+        snippets=snippets_for(found["url"]),
+    )
+
+
+@bp.get(f"{_ONE}/health")
+@of_account("admin")
+def health(principal: Principal, webhook_id: str) -> Response:
+    """How it is doing, for the script of the page."""
+    return live_part("webhook_page/health.html", **_health(principal, webhook_id))
+
+
+@bp.get(f"{_ONE}/log")
+@of_account("admin")
+def log(principal: Principal, webhook_id: str) -> Response:
+    """The attempts that the filters leave, for the script of the page."""
+    overview = read_overview(principal.account_id, webhook_id)
+    values = _log(principal, webhook_id, read_filters(request.args))
+    return live_part("webhook_page/log.html", webhook=overview, **values)
+
+
+@bp.post(f"{_ONE}/test")
+@of_account("admin")
+def test(principal: Principal, webhook_id: str) -> Response:
+    """Send a test event."""
+    with transaction():
+        send_test(principal, webhook_id)
+    return redirect_to(
+        f"/webhooks/{webhook_id}#log",
+        "A test is on its way. The result appears in the log within seconds.",
+    )
+
+
+@bp.get(_LOG)
+@of_account("admin")
+def attempt(principal: Principal, webhook_id: str, log_id: str) -> Response:
+    """One attempt: what was sent, what came back, and the life of the delivery."""
+    entry = logs.read_log(principal.account_id, webhook_id, log_id)
+    overview = read_overview(principal.account_id, webhook_id)
+    body = logs.read_body(principal.account_id, entry["event_id"])
+    delivery = logs.read_delivery(principal.account_id, webhook_id, entry["delivery_id"])
+    return page(
+        "webhook_page/attempt.html",
+        webhook=overview,
+        host=urlsplit(overview["url"]).netloc,
+        entry=entry,
+        body=body,
+        pretty=None if body is None else pretty(body),
+        length=0 if body is None else len(body.encode()),
+        phases=phases_of(entry["timing"]),
+        explanation=explain(entry),
+        explain=explain,
+        status_words=status_words,
+        delivery=delivery,
+        state=state_words(delivery["state"]),
+        most=ATTEMPTS,
+        days=LOG_DAYS,
+    )
+
+
+@bp.post(f"{_LOG}/redeliver")
+@of_account("admin")
+def redeliver(principal: Principal, webhook_id: str, log_id: str) -> Response:
+    """Send the event of an attempt once more."""
+    logs.check_log(principal.account_id, webhook_id, log_id)
+    with transaction():
+        logs.redeliver(principal, webhook_id, log_id)
+    return redirect_to(
+        f"/webhooks/{webhook_id}#log",
+        "The event is on its way again. The result appears in the log within seconds.",
+    )
+
+
+def _health(principal: Principal, webhook_id: str) -> dict[str, Any]:
+    """What the part with the health shows."""
+    overview = read_overview(principal.account_id, webhook_id)
+    is_failing = overview["consecutive_failures"] > 0 or overview["disabled_reason"] == "gone"
+    failure = logs.last_failure(principal.account_id, webhook_id) if is_failing else None
+    return {
+        "webhook": overview,
+        "host": urlsplit(overview["url"]).netloc,
+        "failure": failure,
+        "explanation": explain(failure) if failure else None,
+        "replay": last_replay(principal.account_id, webhook_id),
+        "life": DISABLED_AFTER,
+        "days": LOG_DAYS,
+    }
+
+
+def _log(principal: Principal, webhook_id: str, filters: Filters) -> dict[str, Any]:
+    """What the part with the log shows."""
+    entries, total = logs.list_logs(principal.account_id, webhook_id, filters.query)
+    return {
+        "filters": filters,
+        "entries": entries,
+        "total": total,
+        "pages": math.ceil(total / PER_PAGE),
+        "number": filters.values["page"],
+        "explain": explain,
+        "most": ATTEMPTS,
+        "days": LOG_DAYS,
+    }

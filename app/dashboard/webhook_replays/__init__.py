@@ -1,0 +1,1 @@
+"""The page on which past events are sent to a webhook again."""

@@ -1,0 +1,1 @@
+"""Pages of webhooks: the list, making and editing one, its secret."""

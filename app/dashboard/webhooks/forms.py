@@ -1,0 +1,109 @@
+"""The form of a webhook, checked by the schemas of the API."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import marshmallow as ma
+from flask import request
+
+from app.dashboard.drafts import errors_by_field
+from app.http.errors import ApiError
+from app.policy.deliveries import DESCRIPTION_LENGTH, SECRET_LENGTHS, URL_LENGTH
+from app.policy.events import ALL_EVENTS
+from app.webhooks.schemas import (
+    RotationInputSchema,
+    WebhookCreateSchema,
+    WebhookUpdateSchema,
+)
+
+LIMITS: Final = {
+    "url": URL_LENGTH,
+    "description": DESCRIPTION_LENGTH,
+    "secret": SECRET_LENGTHS,
+}
+_NO_URL: Final = "Enter the address that events are posted to."
+_NO_EVENTS: Final = "Choose at least one type of event, or all events."
+# Of the form that rotates a secret: hours, and what is said of them.
+OVERLAPS: Final = {
+    24: "for 24 hours",
+    48: "for 2 days",
+    168: "for 7 days",
+    0: "not at all: the former secret has leaked",
+}
+
+
+@dataclass
+class WebhookDraft:
+    """What a form has: as it was typed, and what is wrong with it by field."""
+
+    url: str = ""
+    description: str = ""
+    events: list[str] = field(default_factory=lambda: [ALL_EVENTS])
+    secret: str = ""
+    enabled: bool = True
+    errors: dict[str, list[str]] = field(default_factory=dict)
+    rejection: ApiError | None = None
+
+    @property
+    def has_all(self) -> bool:
+        """Whether it asks for all events, also those of later versions."""
+        return ALL_EVENTS in self.events
+
+
+def draft_of(record: Mapping[str, Any]) -> WebhookDraft:
+    """The form of a webhook as it is."""
+    return WebhookDraft(
+        url=record["url"],
+        description=record["description"] or "",
+        events=list(record["events"]),
+        enabled=record["enabled"],
+    )
+
+
+def sent_draft() -> WebhookDraft:
+    """The form of the request."""
+    chosen = request.form.getlist("events")
+    return WebhookDraft(
+        url=request.form.get("url", ""),
+        description=request.form.get("description", ""),
+        events=[ALL_EVENTS] if request.form.get("which") == "all" else chosen,
+        secret=request.form.get("secret", ""),
+        enabled="enabled" in request.form,
+    )
+
+
+def read_draft(draft: WebhookDraft, *, is_new: bool) -> dict[str, Any]:
+    """The values of a form. What is wrong with them is written into it."""
+    values: dict[str, Any] = {
+        "url": draft.url,
+        "description": draft.description.strip() or None,
+        "events": draft.events,
+        "enabled": draft.enabled,
+    }
+    if is_new and draft.secret:
+        values["secret"] = draft.secret
+    schema: type[ma.Schema] = WebhookCreateSchema if is_new else WebhookUpdateSchema
+    try:
+        loaded: dict[str, Any] = schema().load(values)
+    except ma.ValidationError as error:
+        draft.errors = errors_by_field(error)
+        if not draft.events:
+            draft.errors["events"] = [_NO_EVENTS]
+        if not draft.url.strip():
+            draft.errors["url"] = [_NO_URL]
+        return {}
+    return loaded
+
+
+def overlap_hours() -> int:
+    """For how many hours the former secret signs too; 24 unless the form says something else that
+    the schema takes."""
+    typed = request.form.get("overlap_hours", "")
+    values = {"overlap_hours": int(typed)} if typed.isascii() and typed.isdigit() else {}
+    try:
+        return int(RotationInputSchema().load(values)["overlap_hours"])
+    except ma.ValidationError:
+        return int(RotationInputSchema().load({})["overlap_hours"])

@@ -1,0 +1,295 @@
+"""The page of one webhook: health, charts, log, and each attempt."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from app.dashboard.webhook_page.explanations import explain
+from app.dashboard.webhook_page.filters import PER_PAGE
+from app.db.extensions import db
+from app.deliveries.types import INTERNAL_ERROR
+from app.models import AttemptCount
+from app.policy.deliveries import FailureReason
+from app.values import clock
+from app.values.ids import new_id
+from tests.dashboard.support import browser_of
+from tests.make import Browser, Client, deliveries, events, make_log, make_project, make_webhook
+from tests.make.browser import Page
+from tests.make.webhooks import make_replay, set_deliveries, set_webhook
+
+EVENT = "evt_01arz3ndektsv4rrffq69g5fav"
+SUCCESS: dict[str, Any] = {"status": "success", "error": None, "response_code": 204}
+
+
+@pytest.fixture
+def webhook(client: Client) -> dict[str, Any]:
+    return make_webhook(client, url="https://hooks.example.org/in/canopy")
+
+
+def _get(owner: Browser, webhook: dict[str, Any], query: str = "") -> Page:
+    return owner.get(f"/webhooks/{webhook['id']}{query}")
+
+
+def _shown(page: Page) -> list[str]:
+    """The ids of the attempts in the log of a page."""
+    ids = [link.rpartition("/")[2] for link in page.links if "/logs/" in link]
+    return list(dict.fromkeys(ids))
+
+
+def test_a_webhook_that_was_never_used(owner: Browser, webhook: dict[str, Any]) -> None:
+    page = _get(owner, webhook)
+    assert page.title == "hooks.example.org · Webhooks"
+    assert "Send a test to see whether your receiver answers." in page.text
+    assert "No attempts in this time." in page.text
+    assert "No attempts yet." in page.text
+
+
+def test_why_it_fails_is_the_first_thing(
+    client: Client, owner: Browser, webhook: dict[str, Any]
+) -> None:
+    log_id = make_log(client, webhook["id"], EVENT)
+    make_log(client, webhook["id"], EVENT, **SUCCESS)
+    set_webhook(
+        client, webhook["id"], consecutive_failures=3, failing_since=clock.now(),
+        last_success_at=clock.now(),
+    )  # fmt: skip
+    page = _get(owner, webhook)
+    assert "Failing since" in page.text
+    assert "Your receiver answered 503 Service Unavailable." in page.text
+    assert "Check that it runs." in page.text
+    assert f"/webhooks/{webhook['id']}/logs/{log_id}" in page.links
+    assert f"/webhooks/{webhook['id']}/replay?only_failed=true" in page.links
+
+
+def test_what_to_do_after_410(client: Client, owner: Browser, webhook: dict[str, Any]) -> None:
+    make_log(client, webhook["id"], EVENT, response_code=410, error="answered 410")
+    set_webhook(
+        client, webhook["id"], consecutive_failures=1, enabled=False, disabled_reason="gone"
+    )
+    page = _get(owner, webhook)
+    assert "Correct the URL, then enable it again." in page.text
+    assert page.form(f"/webhooks/{webhook['id']}/enable")
+    assert f"/webhooks/{webhook['id']}/replay" not in page.links
+
+
+def test_every_reason_is_explained() -> None:
+    explained = {
+        reason: explain({"status": "failed", "error": str(reason)})
+        for reason in (*FailureReason, INTERNAL_ERROR)
+    }
+    assert all(each.what and each.todo for each in explained.values())
+    assert len({each.what for each in explained.values()}) == len(explained)
+    codes = [explain({"status": "failed", "response_code": code}) for code in range(100, 1000)]
+    assert all(each.todo for each in codes)
+    assert explain({"status": "success", "response_code": 204}).todo == ""
+
+
+def test_charts_have_the_numbers_of_their_hours(
+    client: Client, owner: Browser, webhook: dict[str, Any]
+) -> None:
+    hour = clock.now().replace(minute=0, second=0, microsecond=0)
+    rows = [
+        (0, "success", 40, 90), (0, "success", 3_000, 10), (1, "failed", 0, 7),
+        (30, "success", 10, 1_000), (24 * 20, "failed", 0, 2_000),
+    ]  # fmt: skip
+    with client.app.app_context():
+        for ago, status, took_ms, number in rows:
+            db.session.add(
+                AttemptCount(
+                    account_id=client.account_id,
+                    webhook_id=webhook["id"],
+                    status=status,
+                    hour=hour - timedelta(hours=ago),
+                    took_ms=took_ms,
+                    number=number,
+                )
+            )
+        db.session.commit()
+    page = _get(owner, webhook)
+    assert "100 attempts succeeded, 7 failed" in page.text
+    assert "3 s 40 ms" in page.text  # 95 of 100 within, half within
+    assert "1,100 attempts succeeded, 7 failed" in _get(owner, webhook, "?days=7").text
+    assert "1,100 attempts succeeded, 2,007 failed" in _get(owner, webhook, "?days=30").text
+    assert "100 attempts succeeded, 7 failed" in _get(owner, webhook, "?days=31").text
+
+
+def test_the_log_is_filtered(client: Client, owner: Browser, webhook: dict[str, Any]) -> None:
+    now = clock.now()
+    old = make_log(client, webhook["id"], EVENT, delivered_at=now - timedelta(hours=3))
+    good = make_log(client, webhook["id"], EVENT, **SUCCESS, event_type="asset.created")
+    new = make_log(client, webhook["id"], EVENT)
+    hour_ago = f"{now - timedelta(hours=1):%Y-%m-%dT%H:%M}"
+    for query, ids in {
+        "": [new, good, old],
+        "?status=failed": [new, old],
+        "?event_type=asset.created": [good],
+        "?status=failed&event_type=asset.created": [],
+        f"?since={hour_ago}": [new, good],
+        f"?until={hour_ago}": [old],
+        f"?since={hour_ago}:00Z&until=&status=": [new, good],
+    }.items():
+        page = _get(owner, webhook, query)
+        assert (page.status, _shown(page)) == (200, ids), query
+    page = _get(owner, webhook, f"?until={hour_ago}")
+    assert page.form(f"/webhooks/{webhook['id']}#log").fields["until"] == f"{hour_ago}:00"
+    assert "1 attempt with these filters" in page.text
+    assert (
+        "No attempt matches these filters." in _get(owner, webhook, "?event_type=invoice.paid").text
+    )
+
+
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [
+        ("status=pending", "Result: Must be one of"),
+        ("event_type=<b>", "Event: Must be one of"),
+        ("since=yesterday", "From: Must be an RFC 3339 timestamp"),
+        ("until=2026-99-99T00:00", "To: Must be an RFC 3339 timestamp"),
+        ("page=0", "Page: "),
+        ("page=1e9", "Page: "),
+    ],
+)
+def test_a_wrong_filter_is_told_and_left_out(
+    client: Client, owner: Browser, webhook: dict[str, Any], query: str, message: str
+) -> None:
+    log_id = make_log(client, webhook["id"], EVENT)
+    page = _get(owner, webhook, f"?{query}")
+    assert message in page.text
+    assert _shown(page) == [log_id]
+
+
+def test_pages_keep_the_filters(client: Client, owner: Browser, webhook: dict[str, Any]) -> None:
+    made = [make_log(client, webhook["id"], EVENT) for _ in range(PER_PAGE + 1)]
+    page = _get(owner, webhook, "?status=failed&days=7")
+    assert _shown(page) == made[:0:-1]
+    after = f"/webhooks/{webhook['id']}?status=failed&days=7&page=2#log"
+    assert after in page.links
+    assert _shown(owner.get(after)) == made[:1]
+    assert "There is no page 3." in _get(owner, webhook, "?page=3").text
+
+
+def test_what_is_new_appears_on_the_first_page(
+    client: Client, owner: Browser, webhook: dict[str, Any]
+) -> None:
+    def text(query: str = "") -> str:
+        return _get(owner, webhook, query).response.get_data(as_text=True)
+
+    path = f"/webhooks/{webhook['id']}"
+    assert f'hx-get="{path}/log"' in text()
+    assert f'hx-get="{path}/log?status=failed"' in text("?status=failed")
+    for query in ("?page=2", "?since=2026-01-02T03:04", "?until=2026-01-02T03:04"):
+        assert f'hx-get="{path}/log' not in text(query)
+    for part in ("log", "health"):
+        answer = owner.client.get(f"{path}/{part}", headers={"HX-Request": "true"})
+        assert answer.status_code == 200
+        assert b"<h1" not in answer.data
+        tag = {"HX-Request": "true", "If-None-Match": answer.headers["ETag"]}
+        assert owner.client.get(f"{path}/{part}", headers=tag).status_code == 304
+    make_log(client, webhook["id"], EVENT)
+    assert b"answered" not in owner.client.get(f"{path}/health").data
+    assert owner.client.get(f"{path}/log", headers=tag).status_code == 200
+
+
+def test_a_test_is_sent(client: Client, owner: Browser, webhook: dict[str, Any]) -> None:
+    _get(owner, webhook)
+    page = owner.submit(f"/webhooks/{webhook['id']}/test")
+    assert "A test is on its way." in page.text
+    (row,) = deliveries(client, webhook["id"])
+    assert row["cause"] == "test"
+
+
+def test_one_attempt_with_what_was_sent(
+    client: Client, owner: Browser, webhook: dict[str, Any]
+) -> None:
+    make_project(client, name="Wald <b>am</b> Fluß 森")
+    (event,) = (each for each in events(client) if each["type"] == "project.created")
+    (row,) = deliveries(client, webhook["id"])
+    set_deliveries(client, webhook["id"], "pending", due_at=clock.now() + timedelta(minutes=5))
+    first, second = (
+        make_log(
+            client, webhook["id"], event["id"], delivery_id=row["id"], attempt=number,
+            response_time_ms=124, resolve_ms=3, connect_ms=None, tls_ms=40, wait_ms=58,
+        )
+        for number in (1, 2)
+    )  # fmt: skip
+    make_log(client, webhook["id"], event["id"])
+    page = _get(owner, webhook, f"/logs/{second}")
+    assert "Your receiver answered 503 Service Unavailable." in page.text
+    assert "Attempt 2 of 6" in page.text
+    assert '"name": "Wald <b>am</b> Fluß 森"' in page.text
+    assert "<b>am</b>" not in page.response.get_data(as_text=True)
+    assert "X-Service-Delivery" in page.text
+    assert "Answer bodies are not kept" in page.text
+    assert "Connecting – TLS handshake 40 ms" in page.text
+    assert [link.rpartition("/")[2] for link in page.links if "/logs/" in link] == [first, second]
+    assert "next try" in page.text
+    assert "is pending" in page.text
+    page = owner.submit(f"/webhooks/{webhook['id']}/logs/{second}/redeliver")
+    assert "The event is on its way again." in page.text
+    assert [each["cause"] for each in deliveries(client, webhook["id"])] == ["event", "redelivery"]
+
+
+def test_an_attempt_whose_event_is_gone(
+    client: Client, owner: Browser, webhook: dict[str, Any]
+) -> None:
+    log_id = make_log(client, webhook["id"], EVENT, response_code=None, error="connection refused")
+    page = _get(owner, webhook, f"/logs/{log_id}")
+    assert "nothing listens on that port" in page.text
+    assert "The event is no longer kept" in page.text
+    assert "Redeliver" not in page.text
+
+
+def test_nothing_is_redelivered_to_a_disabled_webhook(
+    client: Client, owner: Browser, webhook: dict[str, Any]
+) -> None:
+    make_project(client)
+    log_id = make_log(client, webhook["id"], events(client)[0]["id"])
+    path = f"/webhooks/{webhook['id']}/logs/{log_id}"
+    owner.get(path)
+    other = browser_of(client)
+    other.get(f"/webhooks/{webhook['id']}")
+    other.submit(f"/webhooks/{webhook['id']}/disable")
+    assert owner.submit(f"{path}/redeliver").status == 409
+    page = owner.get(path)
+    assert "The webhook is disabled." in page.text
+    assert "Redeliver" not in page.text
+
+
+def test_an_unknown_attempt_is_not_found(owner: Browser, webhook: dict[str, Any]) -> None:
+    for log_id in ("x", "log_", new_id("log")):
+        assert _get(owner, webhook, f"/logs/{log_id}").status == 404
+
+
+def test_how_far_a_replay_is(client: Client, owner: Browser, webhook: dict[str, Any]) -> None:
+    assert "sent again" not in _get(owner, webhook, "/health").text
+    make_replay(client, webhook["id"], total=4_000, queued=1_500, ended_at=None)
+    text = _get(owner, webhook, "/health").response.get_data(as_text=True)
+    assert "1,500 of 4,000 sent" in text
+    assert '<progress max="4000" value="1500"' in text
+
+
+def test_a_replay_that_is_done(client: Client, owner: Browser, webhook: dict[str, Any]) -> None:
+    make_replay(client, webhook["id"])
+    assert "all 2 were sent" in _get(owner, webhook).text
+
+
+@pytest.mark.parametrize(
+    ("url", "path"),
+    [
+        ("https://hooks.example.org/in/canopy?x=1", "/in/canopy"),
+        ("https://hooks.example.org", "/"),
+        ("https://hooks.example.org/%22'{x}$", "/webhook"),
+        ("https://hooks.example.org/a%0Ab", "/a%0Ab"),
+    ],
+)
+def test_programs_have_the_path_and_not_the_secret(
+    client: Client, owner: Browser, url: str, path: str
+) -> None:
+    webhook = make_webhook(client, url=url)
+    page = _get(owner, webhook)
+    assert f'@app.post("{path}")' in page.text
+    assert f'http.HandleFunc("{path}", receive)' in page.text
+    assert webhook["secret"] not in page.text
