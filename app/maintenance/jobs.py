@@ -12,8 +12,8 @@ from app.db.transactions import transaction
 from app.jobs.registry import Job
 from app.maintenance.pruning import Expired, prune_tables
 from app.models import (
-    CredentialRequest,
     AttemptCount,
+    CredentialRequest,
     Delivery,
     DeliveryLog,
     DeprecatedRequest,

@@ -134,6 +134,24 @@ TABLE: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
         POST /settings
         GET /usage
         GET /usage/requests.csv
+        GET /webhooks
+        GET /webhooks/<webhook_id>
+        GET /webhooks/<webhook_id>/charts
+        POST /webhooks/<webhook_id>/delete
+        POST /webhooks/<webhook_id>/disable
+        GET /webhooks/<webhook_id>/edit
+        POST /webhooks/<webhook_id>/edit
+        POST /webhooks/<webhook_id>/enable
+        GET /webhooks/<webhook_id>/health
+        GET /webhooks/<webhook_id>/log
+        GET /webhooks/<webhook_id>/logs/<log_id>
+        POST /webhooks/<webhook_id>/logs/<log_id>/redeliver
+        GET /webhooks/<webhook_id>/replay
+        POST /webhooks/<webhook_id>/replay
+        POST /webhooks/<webhook_id>/rotate
+        POST /webhooks/<webhook_id>/test
+        GET /webhooks/new
+        POST /webhooks/new
         POST /welcome/key
         """,
         ADMINS,

@@ -21,6 +21,7 @@ from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, R
 from config import ROOT
 from tests.browser.chromium import NoBrowser, chromium
 from tests.conftest import CHEAP_PASSWORDS
+from tests.egress.receivers import Authority, Receiver, make_authority
 from tests.mail.servers import Inbox, free_port, smtp_server
 from tests.make.browser import PASSWORD
 from tests.make.mails import link_in
@@ -40,6 +41,7 @@ class Instance:
     folder: Path
     environment: dict[str, str]
     inbox: Inbox
+    authority: Authority  # of the receivers that it trusts, on this machine
 
     def canopy(self, *arguments: str) -> str:
         """What a command of the command line prints."""
@@ -74,6 +76,8 @@ def running_instance(scratch: Path) -> Iterator[Instance]:
     """An instance with a database of its own, behind a proxy that says who comes: each visitor has
     an address of their own."""
     folder, port = scratch / "browsed", free_port()
+    (own := scratch / "authority").mkdir(exist_ok=True)
+    authority = make_authority(own)
     with smtp_server() as (inbox, mail_port):
         environment = {
             **{name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ},
@@ -84,12 +88,14 @@ def running_instance(scratch: Path) -> Iterator[Instance]:
             "MAIL_URL": f"smtp://127.0.0.1:{mail_port}",
             "TRUSTED_PROXIES": "1",
             "WEB_WORKERS": "1",
+            "WEBHOOK_ALLOWED_NETWORKS": "127.0.0.0/8",
+            "WEBHOOK_CA_BUNDLE": str(authority.ca_path),
         }
         command = [sys.executable, "-P", "-m", "app.serve", "--empty"]
         serving = subprocess.Popen(
             command, env=environment, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
-        made = Instance(f"http://127.0.0.1:{port}", folder, environment, inbox)
+        made = Instance(f"http://127.0.0.1:{port}", folder, environment, inbox, authority)
         try:
             _wait(made, serving)
             yield made
@@ -107,6 +113,18 @@ def _wait(made: Instance, serving: subprocess.Popen[bytes]) -> None:
         except OSError:
             time.sleep(0.1)
     raise AssertionError(f"the instance did not start; its logs are in {made.folder}/logs")
+
+
+@pytest.fixture
+def receiver(instance: Instance) -> Iterator[Receiver]:
+    """A receiver of webhooks that the instance may call."""
+    with receiver_of(instance) as made:
+        yield made
+
+
+def receiver_of(instance: Instance) -> Receiver:
+    """Likewise, to be entered."""
+    return Receiver(instance.authority.certificate_for(["127.0.0.1"]))
 
 
 @pytest.fixture(scope="session")

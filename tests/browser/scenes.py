@@ -15,6 +15,7 @@ from tests.browser.conftest import Instance, Visitor
 from tests.browser.credential_scenes import credentials
 from tests.browser.forest_scenes import forests, settle
 from tests.browser.usage_scenes import usage
+from tests.browser.webhook_scenes import webhooks
 from tests.make.browser import PASSWORD
 
 _numbers = itertools.count(1)
@@ -30,6 +31,7 @@ def scenes(chrome: Browser, instance: Instance, **options: Any) -> Iterator[tupl
         yield from forests(visitor)
         yield from credentials(visitor)
         yield from usage(visitor)
+        yield from webhooks(visitor)
         yield from _own_pages(visitor, f"Hazel Woods {number}")
         slug = visitor.go("/accounts").locator("main li code").first.inner_text()
         other = Visitor(chrome, instance, **options)

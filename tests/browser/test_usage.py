@@ -6,8 +6,8 @@ from pathlib import Path
 
 from playwright.sync_api import expect
 
-from tests.browser.usage_scenes import fill
 from tests.browser.conftest import Visitor
+from tests.browser.usage_scenes import fill
 
 SECONDS = 30_000  # milliseconds
 

@@ -182,12 +182,13 @@ def test_what_is_new_appears_on_the_first_page(
     assert f'hx-get="{path}/log?status=failed"' in text("?status=failed")
     for query in ("?page=2", "?since=2026-01-02T03:04", "?until=2026-01-02T03:04"):
         assert f'hx-get="{path}/log' not in text(query)
-    for part in ("log", "health"):
+    for part in ("charts?days=7", "log", "health"):
         answer = owner.client.get(f"{path}/{part}", headers={"HX-Request": "true"})
         assert answer.status_code == 200
         assert b"<h1" not in answer.data
         tag = {"HX-Request": "true", "If-None-Match": answer.headers["ETag"]}
         assert owner.client.get(f"{path}/{part}", headers=tag).status_code == 304
+    tag["If-None-Match"] = owner.client.get(f"{path}/log").headers["ETag"]
     make_log(client, webhook["id"], EVENT)
     assert b"answered" not in owner.client.get(f"{path}/health").data
     assert owner.client.get(f"{path}/log", headers=tag).status_code == 200

@@ -209,7 +209,7 @@ def test_a_webhook_is_deleted(client: Client, owner: Browser) -> None:
 
 def _gets(webhook_id: str, log_id: str) -> list[str]:
     one = f"/webhooks/{webhook_id}"
-    parts = ("", "/edit", "/health", "/log", "/replay", f"/logs/{log_id}")
+    parts = ("", "/edit", "/health", "/charts", "/log", "/replay", f"/logs/{log_id}")
     return [f"{one}{part}" for part in parts]
 
 

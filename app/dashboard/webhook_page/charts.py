@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from app.site.charts import Chart, Series, lines, stacked_bars
 from app.values import clock
-from app.webhooks.activity.service import HourCount, count_by_hour
+from app.webhooks.activity.service import AlikeAttempts, count_by_day, count_by_hour
 
 _COLUMN: Final = {1: timedelta(hours=1), 7: timedelta(hours=6), 30: timedelta(days=1)}
 _MEDIAN, _MOST = 0.5, 0.95
@@ -35,7 +35,8 @@ def charts_of(account_id: str, webhook_id: str, days: int) -> Charts:
     width = _COLUMN[days]
     end = _end_of_column(clock.now(), width)
     begin = end - timedelta(days=days)
-    counts = count_by_hour(account_id, webhook_id, begin - timedelta(hours=1))
+    count = count_by_day if width == timedelta(days=1) else count_by_hour
+    counts = count(account_id, webhook_id, begin - timedelta(hours=1))
     columns = list(_columns(counts, begin, width, timedelta(days=days) // width))
     names = [_name(column.begins, width) for column in columns]
     succeeded = [column.took.total() for column in columns]
@@ -60,12 +61,12 @@ def charts_of(account_id: str, webhook_id: str, days: int) -> Charts:
 
 
 def _columns(
-    counts: Iterable[HourCount], begin: datetime, width: timedelta, number: int
+    counts: Iterable[AlikeAttempts], begin: datetime, width: timedelta, number: int
 ) -> Iterator[_Column]:
     failed: Counter[int] = Counter()
     took: list[Counter[int]] = [Counter() for _ in range(number)]
-    for hour, status, took_ms, many in counts:
-        place = (clock.parse_time(hour) - begin) // width
+    for begins, status, took_ms, many in counts:
+        place = (clock.parse_time(begins) - begin) // width
         if 0 <= place < number:
             if status == "failed":
                 failed[place] += many

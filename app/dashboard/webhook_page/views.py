@@ -43,8 +43,7 @@ def webhook(principal: Principal, webhook_id: str) -> Response:
     return page(
         "webhook_page/webhook.html",
         **values | _log(principal, webhook_id, filters),
-        charts=charts_of(principal.account_id, webhook_id, filters.days),
-        periods=PERIODS,
+        **_charts(principal, webhook_id, filters),
         groups=event_groups(),
         test_event=TEST_EVENT,
         overlaps=OVERLAPS,
@@ -58,6 +57,16 @@ def webhook(principal: Principal, webhook_id: str) -> Response:
 def health(principal: Principal, webhook_id: str) -> Response:
     """How it is doing, for the script of the page."""
     return live_part("webhook_page/health.html", **_health(principal, webhook_id))
+
+
+@bp.get(f"{_ONE}/charts")
+@of_account("admin")
+def charts(principal: Principal, webhook_id: str) -> Response:
+    """The charts, for the script of the page."""
+    overview = read_overview(principal.account_id, webhook_id)
+    filters = read_filters(request.args)
+    values = _charts(principal, webhook_id, filters)
+    return live_part("webhook_page/charts.html", webhook=overview, filters=filters, **values)
 
 
 @bp.get(f"{_ONE}/log")
@@ -88,7 +97,7 @@ def attempt(principal: Principal, webhook_id: str, log_id: str) -> Response:
     entry = logs.read_log(principal.account_id, webhook_id, log_id)
     overview = read_overview(principal.account_id, webhook_id)
     body = logs.read_body(principal.account_id, entry["event_id"])
-    delivery = logs.read_delivery(principal.account_id, webhook_id, entry["delivery_id"])
+    delivery = logs.read_delivery(principal.account_id, entry["delivery_id"])
     return page(
         "webhook_page/attempt.html",
         webhook=overview,
@@ -112,7 +121,7 @@ def attempt(principal: Principal, webhook_id: str, log_id: str) -> Response:
 @of_account("admin")
 def redeliver(principal: Principal, webhook_id: str, log_id: str) -> Response:
     """Send the event of an attempt once more."""
-    logs.check_log(principal.account_id, webhook_id, log_id)
+    logs.check_log(principal, webhook_id, log_id)
     with transaction():
         logs.redeliver(principal, webhook_id, log_id)
     return redirect_to(
@@ -134,6 +143,14 @@ def _health(principal: Principal, webhook_id: str) -> dict[str, Any]:
         "replay": last_replay(principal.account_id, webhook_id),
         "life": DISABLED_AFTER,
         "days": LOG_DAYS,
+    }
+
+
+def _charts(principal: Principal, webhook_id: str, filters: Filters) -> dict[str, Any]:
+    """What the part with the charts shows."""
+    return {
+        "charts": charts_of(principal.account_id, webhook_id, filters.days),
+        "periods": PERIODS,
     }
 
 

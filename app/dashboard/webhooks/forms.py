@@ -31,7 +31,7 @@ OVERLAPS: Final = {
     24: "for 24 hours",
     48: "for 2 days",
     168: "for 7 days",
-    0: "not at all: the former secret has leaked",
+    0: "not at all, as it has leaked",
 }
 
 

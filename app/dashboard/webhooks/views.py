@@ -128,7 +128,7 @@ def delete(principal: Principal, webhook_id: str) -> Response:
 @of_account("admin")
 def rotate(principal: Principal, webhook_id: str) -> Response:
     """Give a webhook a new secret, which is shown once."""
-    check_webhook(principal.account_id, webhook_id)
+    check_webhook(principal, webhook_id)
     count_post()
     with transaction():
         made = rotate_secret(principal, webhook_id, overlap_hours=overlap_hours())

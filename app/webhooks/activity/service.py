@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 from sqlalchemy import bindparam, func
 
 from app.auth.tenant import columns_of
-from app.db.column_types import Timestamp
+from app.db.column_types import RawTimestamp, Timestamp
 from app.db.queries import CompiledQuery
 from app.models import AttemptCount, Webhook
 from app.values import clock
@@ -38,12 +38,20 @@ _HOURS = CompiledQuery(
         AttemptCount.number,
     ).where(AttemptCount.webhook_id == bindparam("webhook_id"), _SINCE)
 )
+_DATE = func.substr(RawTimestamp(AttemptCount.hour), 1, 10)
+_DAYS = CompiledQuery(
+    columns_of(AttemptCount)
+    .add_columns(_DATE.label("day"), AttemptCount.status, AttemptCount.took_ms)
+    .add_columns(func.sum(AttemptCount.number).label("number"))
+    .where(AttemptCount.webhook_id == bindparam("webhook_id"), _SINCE)
+    .group_by(_DATE, AttemptCount.status, AttemptCount.took_ms)
+)
 
 
-class HourCount(NamedTuple):
-    """How many attempts of an hour ended alike; see ``AttemptCount``."""
+class AlikeAttempts(NamedTuple):
+    """How many attempts of an hour, or of a day, ended alike; see ``AttemptCount``."""
 
-    hour: str  # its beginning, as the service shows times
+    begins: str  # the hour or the day, as the service shows times
     status: str
     took_ms: int
     number: int
@@ -74,10 +82,19 @@ def read_overview(account_id: str, webhook_id: str) -> dict[str, Any]:
     return _overview(rows[0])
 
 
-def count_by_hour(account_id: str, webhook_id: str, since: datetime) -> list[HourCount]:
+def count_by_hour(account_id: str, webhook_id: str, since: datetime) -> list[AlikeAttempts]:
     """The attempts of a webhook in the hours that began after a moment."""
     rows = _HOURS.tuples(account_id=account_id, webhook_id=webhook_id, since=since)
-    return [HourCount(*row) for row in rows]
+    return [AlikeAttempts(*row) for row in rows]
+
+
+def count_by_day(account_id: str, webhook_id: str, since: datetime) -> list[AlikeAttempts]:
+    """Likewise, in days (UTC)."""
+    rows = _DAYS.tuples(account_id=account_id, webhook_id=webhook_id, since=since)
+    return [
+        AlikeAttempts(f"{day}T00:00:00.000Z", status, took_ms, int(number))
+        for day, status, took_ms, number in rows
+    ]
 
 
 def _overview(row: tuple[Any, ...]) -> dict[str, Any]:

@@ -27,14 +27,14 @@ _ONE = CompiledQuery(
         DeliveryLog.id == bindparam("log_id"), DeliveryLog.webhook_id == bindparam("webhook_id")
     )
 )
-_ENTRIES = columns_of(DeliveryLog, *COLUMNS).where(
-    DeliveryLog.webhook_id == bindparam("webhook_id")
-)
+# Neither the webhook nor an order: for those, SQLite would read its whole log.
 _OF_DELIVERY = CompiledQuery(
-    _ENTRIES.where(DeliveryLog.delivery_id == bindparam("delivery_id")).order_by(DeliveryLog.id)
+    columns_of(DeliveryLog, *COLUMNS).where(DeliveryLog.delivery_id == bindparam("delivery_id"))
 )
 _LAST_ID = filtered(func.max(DeliveryLog.id).label("id"), Filters(status=True))
-_LAST = CompiledQuery(_ENTRIES.where(DeliveryLog.id == _LAST_ID.scalar_subquery()))
+_LAST = CompiledQuery(
+    columns_of(DeliveryLog, *COLUMNS).where(DeliveryLog.id == _LAST_ID.scalar_subquery())
+)
 _DELIVERY = CompiledQuery(
     columns_of(Delivery, Delivery.state, Delivery.due_at).where(
         Delivery.id == bindparam("delivery_id")
@@ -62,12 +62,10 @@ def last_failure(account_id: str, webhook_id: str) -> dict[str, Any] | None:
     return row_record(rows[0]) if rows else None
 
 
-def read_delivery(account_id: str, webhook_id: str, delivery_id: str) -> dict[str, Any]:
-    """A delivery to a webhook: its ``attempts`` that are in the log, the oldest first, its
+def read_delivery(account_id: str, delivery_id: str) -> dict[str, Any]:
+    """A delivery: its ``attempts`` that are in the log, the oldest first, its
     ``state``, and when it is ``due_at``; both None when it was deleted with its event."""
-    entries = _OF_DELIVERY.tuples(
-        account_id=account_id, webhook_id=webhook_id, delivery_id=delivery_id
-    )
+    entries = sorted(_OF_DELIVERY.tuples(account_id=account_id, delivery_id=delivery_id))
     row = _DELIVERY.first(account_id=account_id, delivery_id=delivery_id)
     return {
         "attempts": list(map(row_record, entries)),

@@ -1,0 +1,79 @@
+"""Webhooks in a browser: one is made, fails, is understood, and gets everything in the end."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import Visitor
+from tests.browser.forest_scenes import create
+from tests.browser.test_forest_keyboard import push, write
+from tests.browser.test_keyboard import press
+from tests.egress.receivers import Receiver, answering
+
+pytestmark = pytest.mark.slow
+
+SECONDS = 30_000  # milliseconds
+
+
+def _sent(receiver: Receiver) -> list[str]:
+    return [json.loads(request.body)["type"] for request in receiver.requests]
+
+
+def test_a_failure_is_found_and_made_good(forester: Visitor, receiver: Receiver) -> None:
+    receiver.answer = answering(500)
+    page = forester.go("/webhooks")
+    page.get_by_role("link", name="Create a webhook").click()
+    forester.fill(url=receiver.url(host="127.0.0.1"), description="The registry")
+    forester.press("Create webhook")
+    expect(page.locator("#secret")).to_contain_text("whsec_")
+    forester.press("Send a test")
+    health, results = page.locator("#health"), page.locator(".result")
+    expect(results).to_have_count(1, timeout=SECONDS)
+    expect(health).to_contain_text("Your receiver answered 500", timeout=SECONDS)
+    create(forester, name="Hazel dell")
+
+    forester.go("/webhooks")
+    expect(page.get_by_text("failing", exact=True)).to_be_visible()
+    page.get_by_role("link", name="The registry").click()
+    expect(results).to_have_count(2, timeout=SECONDS)
+    page.get_by_role("link", name="See the last failure").click()
+    expect(page.get_by_text("Look into your receiver's own log")).to_be_visible()
+    expect(page.locator("pre").first).to_contain_text('"name": "Hazel dell"')
+    expect(page.locator(".life")).to_contain_text("next try")
+
+    receiver.answer = answering(204)
+    forester.press("Redeliver…")
+    forester.press("Redeliver")
+    expect(health).to_contain_text("Working", timeout=SECONDS)
+    expect(results.first).to_contain_text("204")
+    assert _sent(receiver)[-1] == "project.created"
+
+    forester.press("More")
+    page.get_by_role("link", name="Send events again…").click()
+    forester.press("Count them")
+    expect(page.locator("#count-title")).to_contain_text("will be sent")
+    page.get_by_role("button", name="Send ").click()
+    expect(health).to_contain_text("were sent.", timeout=SECONDS)
+    page.get_by_label("Result").select_option("failed")
+    forester.press("Show")
+    expect(results).to_have_count(2)
+    assert "status=failed" in forester.path
+
+
+def test_a_webhook_by_keyboard_alone(forester: Visitor, receiver: Receiver) -> None:
+    page = forester.page
+    forester.go("/webhooks")
+    press(forester, "Create a webhook")
+    write(forester, "URL", receiver.url(host="127.0.0.1"))
+    press(forester, "Create webhook")
+    expect(page.locator("#secret")).to_contain_text("whsec_")
+    press(forester, "Done")
+    press(forester, "Send a test")
+    expect(page.locator(".result")).to_have_count(1, timeout=SECONDS)
+    push(forester, "More")
+    push(forester, "Delete…")
+    push(forester, "Delete")
+    expect(page.get_by_text("Webhook deleted.")).to_be_visible()
