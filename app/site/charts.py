@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 WIDTH: Final = 1_000.0  # of the drawing; the page stretches it, and has the texts around it
 HEIGHT: Final = 100.0
 _GAP: Final = 0.25  # of a column's width, between two columns
-_STEPS: Final = (1.0, 2.0, 2.5, 5.0, 10.0)
+_STEPS: Final = (1.0, 2.0, 4.0, 6.0, 8.0, 10.0)  # their halves are whole, from 2 on
 
 
 class Series(NamedTuple):

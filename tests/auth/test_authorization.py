@@ -69,6 +69,7 @@ NEEDS = {
     "POST /v1/webhooks/<webhook_id>/test": "admin",
     "POST /v1/webhooks/<webhook_id>/rotate-secret": "admin",
     "POST /v1/webhooks/<webhook_id>/replay": "admin",
+    "GET /v1/webhooks/<webhook_id>/replays/<replay_id>": "admin",
     "GET /v1/webhooks/<webhook_id>/logs": "admin",
     "GET /v1/webhooks/<webhook_id>/logs/<log_id>": "admin",
     "POST /v1/webhooks/<webhook_id>/logs/<log_id>/redeliver": "admin",

@@ -6,7 +6,7 @@ import itertools
 import json
 
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, expect
 
 from tests.browser.conftest import Instance, Visitor, new_address, sign_up
 from tests.make.browser import PASSWORD
@@ -90,7 +90,7 @@ def test_changing_the_profile_and_ending_sessions(
     assert visitor.page.get_by_role("status").inner_text() == "Name saved."
     assert visitor.page.locator(".rows li").count() == 2
     visitor.press("Sign out everywhere else")
-    assert visitor.page.locator(".rows li").count() == 1
+    expect(visitor.page.locator(".rows li")).to_have_count(1)
     elsewhere.go("/profile")
     assert elsewhere.heading == "Sign in"
     elsewhere.leave()
