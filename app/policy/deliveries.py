@@ -49,7 +49,7 @@ REPLAYED_PER_SECOND: Final = 50
 REPLAYED_AT_ONCE: Final = 15  # seconds; also the interval of the job that queues them
 
 # Milliseconds to which the durations of attempts are rounded up where they are counted, for charts:
-# an hour of a webhook then has few rows, and each number is at most half as much again as it was.
+# an hour of a webhook then has few rows.
 LATENCY_STEPS: Final = (
     *(5, 10, 15, 20, 30, 40, 50, 70, 100, 150, 200, 300, 400, 500, 700),
     *(1_000, 1_500, 2_000, 3_000, 4_000, 5_000),

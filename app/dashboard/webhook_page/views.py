@@ -142,6 +142,7 @@ def _health(principal: Principal, webhook_id: str) -> dict[str, Any]:
         "explanation": explain(failure) if failure else None,
         "replay": last_replay(principal.account_id, webhook_id),
         "life": DISABLED_AFTER,
+        "tries": ATTEMPTS,
         "days": LOG_DAYS,
     }
 

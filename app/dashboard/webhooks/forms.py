@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Any, Final
 
 import marshmallow as ma
@@ -11,8 +12,15 @@ from flask import request
 
 from app.dashboard.drafts import errors_by_field
 from app.http.errors import ApiError
-from app.policy.deliveries import DESCRIPTION_LENGTH, SECRET_LENGTHS, URL_LENGTH
+from app.policy.deliveries import (
+    DESCRIPTION_LENGTH,
+    OVERLAP_HOURS_DEFAULT,
+    OVERLAP_HOURS_MAX,
+    SECRET_LENGTHS,
+    URL_LENGTH,
+)
 from app.policy.events import ALL_EVENTS
+from app.values.clock import describe_duration
 from app.webhooks.schemas import (
     RotationInputSchema,
     WebhookCreateSchema,
@@ -28,11 +36,9 @@ _NO_URL: Final = "Enter the address that events are posted to."
 _NO_EVENTS: Final = "Choose at least one type of event, or all events."
 # Of the form that rotates a secret: hours, and what is said of them.
 OVERLAPS: Final = {
-    24: "for 24 hours",
-    48: "for 2 days",
-    168: "for 7 days",
-    0: "not at all, as it has leaked",
-}
+    hours: f"for {describe_duration(timedelta(hours=hours))}"
+    for hours in (OVERLAP_HOURS_DEFAULT, 2 * OVERLAP_HOURS_DEFAULT, OVERLAP_HOURS_MAX)
+} | {0: "not at all, as it has leaked"}
 
 
 @dataclass
@@ -99,8 +105,8 @@ def read_draft(draft: WebhookDraft, *, is_new: bool) -> dict[str, Any]:
 
 
 def overlap_hours() -> int:
-    """For how many hours the former secret signs too; 24 unless the form says something else that
-    the schema takes."""
+    """For how many hours the former secret signs too; the default of the schema, unless the form
+    says something else that the schema takes."""
     typed = request.form.get("overlap_hours", "")
     values = {"overlap_hours": int(typed)} if typed.isascii() and typed.isdigit() else {}
     try:

@@ -19,7 +19,7 @@ from app.dashboard.webhooks.forms import (
 )
 from app.db.transactions import transaction
 from app.http.errors import ApiError, Forbidden, RateLimited
-from app.policy.deliveries import WEBHOOKS_PER_ACCOUNT
+from app.policy.deliveries import ATTEMPTS, WEBHOOKS_PER_ACCOUNT
 from app.site.forms import count_post
 from app.site.pages import PageBlueprint, page, redirect_to
 from app.site.signed_in import of_account
@@ -44,7 +44,11 @@ def webhooks(principal: Principal) -> Response:
     """All webhooks with their health."""
     found = list_overviews(principal.account_id)
     return page(
-        "webhooks/webhooks.html", webhooks=found, most=WEBHOOKS_PER_ACCOUNT, in_words=in_words
+        "webhooks/webhooks.html",
+        webhooks=found,
+        most=WEBHOOKS_PER_ACCOUNT,
+        tries=ATTEMPTS,
+        in_words=in_words,
     )
 
 
