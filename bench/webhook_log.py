@@ -26,7 +26,7 @@ from urllib.parse import urlencode
 
 import psycopg
 from flask.testing import FlaskClient
-from sqlalchemy import Table
+from sqlalchemy import Table, select
 from ulid import ULID
 
 from app.auth.principal import Principal
@@ -35,7 +35,7 @@ from app.db.extensions import db
 from app.deliveries.attempt_counts import round_up
 from app.models import AttemptCount, DeliveryLog
 from app.policy.deliveries import LOG_DAYS
-from app.policy.events import EVENTS
+from app.policy.events import EVENTS, TEST_EVENT
 from app.values import clock
 from app.values.ids import PREFIXES, new_id
 from app.webhooks.service import create_webhook
@@ -65,27 +65,28 @@ def run(folder: Path, new_database: Callable[[], str], effort: Effort) -> str:
         token = start_session(principal.user_id, principal.account_id, address="", browser="")
         db.session.commit()
         log_id = _fill(url, principal, webhook_id, number)
+        places = [_id_at(place) for place in (min(_PER_PAGE, number - 1), number // 2)]
     vacuum(url)
     client = app.test_client()
     client.set_cookie("canopy_session", token)
-    pages = _pages(f"/webhooks/{webhook_id}", log_id, number)
+    pages = _pages(f"/webhooks/{webhook_id}", log_id, *places)
     return "\n".join([_HEAD, *(_line(client, *page, effort.rounds) for page in pages)])
 
 
-def _pages(path: str, log_id: str, number: int) -> Iterator[tuple[str, str]]:
+def _pages(path: str, log_id: str, early_id: str, middle_id: str) -> Iterator[tuple[str, str]]:
     """What each page is, and its address."""
     now = clock.now()
     ago = {days: clock.format_time(now - timedelta(days=days)) for days in (10, 11, LOG_DAYS)}
-    last = -(-number // _PER_PAGE)
     yield "all webhooks", "/webhooks"
     for what, query in (
         ("one webhook, page 1", {}),
-        ("page in the middle", {"page": last // 2}),
-        ("last page", {"page": last}),
+        ("page in the middle", {"before": middle_id}),
+        ("last page", {"before": early_id}),
         ("failed", {"status": "failed"}),
         ("succeeded", {"status": "success"}),
         ("one type of event", {"event_type": "asset.created"}),
         ("failed, of one type", {"status": "failed", "event_type": "asset.created"}),
+        ("a type that never came", {"event_type": TEST_EVENT}),
         ("one day", {"since": ago[11], "until": ago[10]}),
         ("failed, one day", {"since": ago[11], "until": ago[10], "status": "failed"}),
         (f"since {LOG_DAYS} days ago", {"since": ago[LOG_DAYS]}),
@@ -94,6 +95,12 @@ def _pages(path: str, log_id: str, number: int) -> Iterator[tuple[str, str]]:
     ):
         yield what, f"{path}?{urlencode(query)}"
     yield "one attempt", f"{path}/logs/{log_id}"
+
+
+def _id_at(place: int) -> str:
+    """The id of the entry before which there are so many."""
+    ids = select(DeliveryLog.id).order_by(DeliveryLog.id).offset(place).limit(1)
+    return str(db.session.scalars(ids).one())
 
 
 def _line(client: FlaskClient, what: str, path: str, rounds: int) -> str:

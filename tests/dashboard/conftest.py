@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from tests.dashboard.support import browser_of
-from tests.make import Browser, Client
+from tests.make import Browser, Client, make_webhook
 
 
 @pytest.fixture
@@ -22,3 +24,8 @@ def browser(owner: Browser) -> Browser:
 @pytest.fixture
 def viewer(client: Client) -> Browser:
     return browser_of(client, "viewer")
+
+
+@pytest.fixture
+def webhook(client: Client) -> dict[str, Any]:
+    return make_webhook(client, url="https://hooks.example.org/in/canopy")

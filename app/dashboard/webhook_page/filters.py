@@ -10,15 +10,15 @@ import marshmallow as ma
 
 from app.dashboard.addresses import filtered
 from app.dashboard.drafts import errors_by_field
+from app.values.ids import is_id
 from app.values.timestamps import TimestampInvalid, read_timestamp
 from app.webhooks.logs.schemas import LogQuerySchema
 from app.webhooks.logs.service import LogQuery
 
 PER_PAGE: Final = 25
 PERIODS: Final = {1: "24 hours", 7: "7 days", 30: "30 days"}  # of the charts
-_NAMES: Final = ("status", "event_type", "since", "until", "page")
+_NAMES: Final = ("status", "event_type", "since", "until")
 _LOCAL: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?")  # what browsers send
-_MOST: Final = 1_000_000  # pages
 
 
 class Filters(NamedTuple):
@@ -28,15 +28,16 @@ class Filters(NamedTuple):
     values: dict[str, Any]  # as ``LogQuerySchema`` loads them
     problems: list[str]
     days: int
+    before: str  # the id of the entry that all that are shown are older than; empty: the newest
 
     @property
     def query(self) -> LogQuery:
-        return LogQuery(**self.values)
+        return LogQuery(**self.values, before=self.before or None)
 
     @property
     def is_live(self) -> bool:
         """Whether new attempts can appear on the page."""
-        return self.values["page"] == 1 and not {"since", "until"} & self.values.keys()
+        return not (self.before or {"since", "until"} & self.values.keys())
 
     @property
     def are_default(self) -> bool:
@@ -44,9 +45,9 @@ class Filters(NamedTuple):
         return not {"status", "event_type", "since", "until"} & self.values.keys()
 
     def address(self, path: str, **others: Any) -> str:
-        """An address with these filters, but for those that are named; the first page."""
+        """An address with these filters, but for those that are named; the newest entries."""
         days = "" if self.days == 1 else self.days
-        return filtered(path, {**self.chosen, "days": days, "page": None, **others}, {})
+        return filtered(path, {**self.chosen, "days": days, **others}, {})
 
     def moment(self, name: str) -> str:
         """``since`` or ``until`` as the field of the form has it, in UTC."""
@@ -69,9 +70,14 @@ def read_filters(arguments: Mapping[str, str]) -> Filters:
             problems += [f"{_WORDS[name]}: {message}" for message in messages]
             chosen.pop(name, None)
         loaded = schema.load({**chosen, "per_page": str(PER_PAGE)})
-    loaded["page"] = min(loaded["page"], _MOST)
-    days = arguments.get("days", "")
-    return Filters(chosen, loaded, problems, int(days) if days in map(str, PERIODS) else 1)
+    days, before = arguments.get("days", ""), arguments.get("before", "")
+    return Filters(
+        chosen,
+        loaded,
+        problems,
+        int(days) if days in map(str, PERIODS) else 1,
+        before if is_id("log", before) else "",
+    )
 
 
 def _in_utc(text: str) -> str:
@@ -88,5 +94,4 @@ _WORDS: Final = {
     "event_type": "Event",
     "since": "From",
     "until": "To",
-    "page": "Page",
 }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -12,7 +11,7 @@ from app.auth.principal import Principal
 from app.dashboard.webhook_page.attempt import phases_of, pretty, state_words
 from app.dashboard.webhook_page.charts import charts_of
 from app.dashboard.webhook_page.explanations import explain, status_words
-from app.dashboard.webhook_page.filters import PER_PAGE, PERIODS, Filters, read_filters
+from app.dashboard.webhook_page.filters import PERIODS, Filters, read_filters
 from app.dashboard.webhook_page.snippets import snippets_for
 from app.dashboard.webhooks.event_groups import event_groups, in_words
 from app.dashboard.webhooks.forms import OVERLAPS
@@ -21,6 +20,7 @@ from app.policy.deliveries import ATTEMPTS, DISABLED_AFTER, LOG_DAYS
 from app.policy.events import TEST_EVENT
 from app.site.live import live_part
 from app.site.pages import PageBlueprint, page, redirect_to
+from app.site.sent_forms import new_mark
 from app.site.signed_in import of_account
 from app.webhooks.activity.service import read_overview
 from app.webhooks.logs import service as logs
@@ -47,6 +47,7 @@ def webhook(principal: Principal, webhook_id: str) -> Response:
         groups=event_groups(),
         test_event=TEST_EVENT,
         overlaps=OVERLAPS,
+        mark=new_mark(),
         subscribed=in_words(found["events"]),
         snippets=snippets_for(found["url"]),
     )
@@ -157,13 +158,12 @@ def _charts(principal: Principal, webhook_id: str, filters: Filters) -> dict[str
 
 def _log(principal: Principal, webhook_id: str, filters: Filters) -> dict[str, Any]:
     """What the part with the log shows."""
-    entries, total = logs.list_logs(principal.account_id, webhook_id, filters.query)
+    found = logs.list_latest(principal.account_id, webhook_id, filters.query)
     return {
         "filters": filters,
-        "entries": entries,
-        "total": total,
-        "pages": math.ceil(total / PER_PAGE),
-        "number": filters.values["page"],
+        "found": found,
+        "entries": found.records,
+        "looked_through": logs.LOOKED_THROUGH,
         "explain": explain,
         "most": ATTEMPTS,
         "days": LOG_DAYS,

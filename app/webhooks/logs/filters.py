@@ -26,6 +26,8 @@ class Filters(NamedTuple):
     event_type: bool = False
     since: bool = False
     until: bool = False
+    before: bool = False
+    lowest_id: bool = False
 
     @classmethod
     def of(cls, values: dict[str, Any]) -> Filters:
@@ -41,11 +43,17 @@ def parameters(
     event_type: str | None = None,
     since: datetime | None = None,
     until: datetime | None = None,
+    before: str | None = None,
 ) -> dict[str, Any]:
-    """The parameters of ``filtered``."""
+    """The parameters of ``filtered``.
+
+    Args:
+        before: the id of an entry with the same filters, which all others are older than.
+    """
     values: dict[str, Any] = {"account_id": account_id, "webhook_id": webhook_id}
     values |= {"status": status} if status else {}
     values |= {"event_type": event_type} if event_type else {}
+    values |= {"before": before} if before else {}
     for name, moment, by in (("since", since, -_LAG), ("until", until, _LAG)):
         if moment:
             near = first_id("log", _shifted(moment, by))
@@ -67,11 +75,17 @@ def filtered(what: ColumnElement[Any], filters: Filters) -> Select[Any]:
     if filters.event_type:
         conditions.append(DeliveryLog.event_type == bindparam("event_type"))
     if filters.since:
-        conditions.append(DeliveryLog.id >= bindparam("since_id"))
+        if not filters.lowest_id:  # the nearer end: SQLite might take the other one
+            conditions.append(DeliveryLog.id >= bindparam("since_id"))
         conditions.append(DeliveryLog.delivered_at >= bindparam("since", type_=Timestamp()))
     if filters.until:
-        conditions.append(DeliveryLog.id <= bindparam("until_id"))
+        if not filters.before:  # likewise
+            conditions.append(DeliveryLog.id <= bindparam("until_id"))
         conditions.append(DeliveryLog.delivered_at <= bindparam("until", type_=Timestamp()))
+    if filters.lowest_id:
+        conditions.append(DeliveryLog.id >= bindparam("lowest_id"))
+    if filters.before:
+        conditions.append(DeliveryLog.id < bindparam("before"))
     return select(what).select_from(DeliveryLog).where(*conditions)
 
 

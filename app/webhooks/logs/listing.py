@@ -31,34 +31,42 @@ class LogQuery(NamedTuple):
     event_type: str | None = None
     since: datetime | None = None  # of the attempt's end; both ends are included
     until: datetime | None = None
+    before: str | None = None  # for ``app.webhooks.logs.latest``
 
 
 def list_logs(
     account_id: str, webhook_id: str, query: LogQuery
 ) -> tuple[list[dict[str, Any]], int]:
     """The entries of one page, and how many there are on all pages."""
-    values = parameters(
-        account_id,
-        webhook_id,
-        status=query.status,
-        event_type=query.event_type,
-        since=query.since,
-        until=query.until,
-    )
+    values = parameters_of(account_id, webhook_id, query)
     total, filters = count(values), Filters.of(values)
     dialect = engine().dialect.name
     rows = page_rows(
         query.page,
         query.per_page,
         total,
-        lambda span: _page(dialect, filters, span.backwards),
+        lambda span: page_statement(dialect, filters, span.backwards),
         values,
     )
     return list(map(row_record, rows)), total
 
 
+def parameters_of(account_id: str, webhook_id: str, query: LogQuery) -> dict[str, Any]:
+    """The parameters of the statements of a query."""
+    return parameters(
+        account_id,
+        webhook_id,
+        status=query.status,
+        event_type=query.event_type,
+        since=query.since,
+        until=query.until,
+        before=query.before,
+    )
+
+
 @cache
-def _page(dialect: str, filters: Filters, backwards: bool) -> CompiledQuery:
+def page_statement(dialect: str, filters: Filters, backwards: bool) -> CompiledQuery:
+    """The entries of a page."""
     key = DeliveryLog.id.expression
     rows = columns_of(DeliveryLog, *COLUMNS)
     return newest_first(filtered(key, filters), rows, (key,), dialect, backwards=backwards)

@@ -16,6 +16,8 @@ from app.outbox import queue_deliveries
 from app.values.ids import is_id
 from app.webhooks.locking import check_enabled, share_lock_webhook
 from app.webhooks.logs.filters import Filters, filtered
+from app.webhooks.logs.latest import LOOKED_THROUGH as LOOKED_THROUGH
+from app.webhooks.logs.latest import list_latest as list_latest
 from app.webhooks.logs.listing import LogQuery as LogQuery
 from app.webhooks.logs.listing import list_logs as list_logs
 from app.webhooks.logs.record import COLUMNS, DETAILS, detailed_record, row_record
