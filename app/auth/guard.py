@@ -97,10 +97,11 @@ def _record_use(principal: Principal) -> None:
         "id": principal.credential_id,
         "account_id": principal.account_id,
         "user_id": principal.user_id,
+        "address": request.remote_addr or "",
     }
     is_application = principal.kind == "oauth"
     touches = (APPLICATION, MEMBER) if is_application else (CREDENTIAL,)
-    record_use(principal.last_used_at, ids, *touches, address=request.remote_addr or "")
+    record_use(principal.last_used_at, ids, *touches)
 
 
 def _lack(principal: Principal, permission: str) -> str:

@@ -33,7 +33,8 @@ def _target(
     *keys: InstrumentedAttribute[Any],
     **others: InstrumentedAttribute[Any],
 ) -> LastUseTarget:
-    """``others`` are written besides, by the names of their parameters."""
+    """``others`` are written besides, by the names of their parameters, which must not be names of
+    columns: SQLAlchemy would write those, too."""
     own = [key == bindparam(f"own_{key.key}") for key in keys]
     free = select(keys[-1]).where(*own).with_for_update(skip_locked=True).scalar_subquery()
     statement = update(moment.class_).where(*own[:-1], keys[-1] == free)
@@ -43,7 +44,7 @@ def _target(
 
 
 CREDENTIAL: Final = _target(
-    Credential.last_used_at, Credential.id, address=Credential.last_used_address
+    Credential.last_used_at, Credential.id, used_from=Credential.last_used_address
 )
 APPLICATION: Final = _target(
     OAuthAuthorization.last_used_at, OAuthAuthorization.account_id, OAuthAuthorization.id
@@ -52,27 +53,22 @@ SESSION: Final = _target(Session.last_used_at, Session.id)
 MEMBER: Final = _target(Membership.last_active_at, Membership.account_id, Membership.user_id)
 
 
-def record_use(
-    noted_at: datetime | None,
-    ids: Mapping[str, str],
-    *touches: LastUseTarget,
-    address: str = "",
-) -> None:
+def record_use(noted_at: datetime | None, ids: Mapping[str, str], *touches: LastUseTarget) -> None:
     """Write that something is used now.
 
     Args:
         noted_at: when this was written last.
-        ids: the values of the keys of all ``touches``, by the names of their columns.
-        address: from where it is used.
+        ids: the values of the keys of all ``touches``, by the names of their columns; and
+            ``address``, from where a credential is used.
     """
-    now = clock.now()
+    now, address = clock.now(), ids.get("address", "")[:45]
     if noted_at is not None and now - noted_at < timedelta(seconds=LAST_USED_SECONDS):
         return
     try:
         with without_waiting() as connection:
             for touch in touches:
                 own = {f"own_{key}": ids[key] for key in touch.keys}
-                connection.execute(touch.statement, own | {"moment": now, "address": address[:45]})
+                connection.execute(touch.statement, own | {"moment": now, "used_from": address})
     except OperationalError as error:
         if error.connection_invalidated:
             raise

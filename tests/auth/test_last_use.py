@@ -6,9 +6,12 @@ from datetime import timedelta
 
 import pytest
 
+from app.auth.sessions import start_session
 from app.credentials.service import list_credentials
+from app.db.extensions import db
+from app.models import Session
 from app.values import clock
-from tests.make import Client, make_key
+from tests.make import Browser, Client, make_key
 
 
 def _last_use(client: Client) -> str | None:
@@ -50,3 +53,20 @@ def test_each_key_has_its_own(client: Client) -> None:
     other = make_key(client)
     client.get("/v1/account")
     assert _last_use(other) is None
+
+
+def test_a_use_leaves_the_address_of_the_sign_in(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with client.app.app_context():
+        started = {"address": "203.0.113.7", "browser": "Firefox"}
+        token = start_session(client.owner_id, client.account_id, **started)
+        db.session.commit()
+    later = clock.now() + timedelta(minutes=2)
+    monkeypatch.setattr(clock, "now", lambda: later)
+    browser = Browser(client.app)
+    browser.client.set_cookie("canopy_session", token)
+    assert browser.get("/profile").status == 200
+    with client.app.app_context():
+        row = db.session.query(Session).filter_by(user_id=client.owner_id).one()
+        assert (row.address, row.last_used_at) == ("203.0.113.7", later)
