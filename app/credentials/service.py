@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import bindparam, select
+from sqlalchemy import bindparam, func, or_, select
 
 from app.auth.access_tokens import PROFILE
 from app.auth.principal import Principal
@@ -12,12 +13,13 @@ from app.auth.tenant import columns_of, rows_of
 from app.credentials.validation import NewCredential
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
-from app.http.errors import ValidationFailed
+from app.http.errors import Conflict, Forbidden, ValidationFailed
 from app.models import Account, Credential, Membership, User
+from app.policy.permissions import ROLES, expand
 from app.security import tokens
 from app.values import clock
 from app.values.clock import format_optional_time
-from app.values.ids import new_id
+from app.values.ids import is_id, new_id
 
 _OF_KIND = CompiledQuery(
     columns_of(
@@ -51,21 +53,26 @@ _PREFIXES = {"api_key": tokens.API_KEY, "service_token": tokens.SERVICE_TOKEN}
 
 
 def create_credential(
-    account_id: str, *, created_by: str | None = None, **values: Any
+    account_id: str, *, created_by: str | None = None, most: int | None = None, **values: Any
 ) -> tuple[Credential, str]:
     """Create an API key or service token. Returns it and its secret, of which only the hash is
     stored.
 
     Args:
         created_by: the id of the creating member; by default the longest-standing owner.
+        most: how many of its kind the account may have that are not over.
         values: of ``NewCredential``.
 
     Raises:
         ValidationFailed: names each invalid argument.
+        Conflict: the account has ``most`` already.
+        Forbidden: the member does not belong to the account any more, or has another role by now.
     """
     new = NewCredential(**values)
     if details := list(new.problems(account_id)):
         raise ValidationFailed(details=details)
+    if most is not None:
+        _check_number(account_id, new.kind, most)
     secret = tokens.new_token(_PREFIXES[new.kind])
     credential = Credential(
         id=new_id(new.kind),
@@ -77,7 +84,7 @@ def create_credential(
         ip_allowlist=list(new.ip_allowlist) or None,
         token_hash=tokens.hash_token(secret),
         token_end=secret[-4:],
-        created_by=_creator(account_id, created_by),
+        created_by=_creator(account_id, created_by, new.permissions),
         created_at=clock.now(),
         expires_at=new.expires_at,
     )
@@ -115,6 +122,8 @@ def is_over(record: dict[str, Any]) -> bool:
 
 def revoke_credential(account_id: str, kind: str, credential_id: str) -> bool:
     """Revoke a key or token at once. False if there is none, or it was revoked before."""
+    if not is_id(kind, credential_id):
+        return False
     statement = rows_of(account_id, Credential).where(
         Credential.id == credential_id, Credential.kind == kind, Credential.revoked_at.is_(None)
     )
@@ -148,8 +157,25 @@ def credential_record(credential: Any) -> dict[str, Any]:
     }
 
 
-def _creator(account_id: str, user_id: str | None) -> str:
-    """The id of the creating member, or by default of the longest-standing owner.
+def _check_number(account_id: str, kind: str, most: int) -> None:
+    # Others that create one wait; what refers to the account's row does not.
+    db.session.get_one(Account, account_id, with_for_update={"key_share": True})
+    own = rows_of(account_id, Credential).where(
+        Credential.kind == kind,
+        Credential.revoked_at.is_(None),
+        or_(Credential.expires_at.is_(None), Credential.expires_at > clock.now()),
+    )
+    current = db.session.scalars(own.with_only_columns(func.count())).one()
+    if current >= most:
+        words = {"api_key": "API keys", "service_token": "service tokens"}[kind]
+        raise Conflict(
+            f"The account has {current} {words}, and can have {most}. Revoke one that is not used."
+        )
+
+
+def _creator(account_id: str, user_id: str | None, permissions: Sequence[str]) -> str:
+    """The id of the creating member, or by default of the longest-standing owner, who must be able
+    to grant the permissions.
 
     The member's row is locked, so a change of role or a removal waits for this transaction and then
     revokes the credential too.
@@ -159,4 +185,7 @@ def _creator(account_id: str, user_id: str | None) -> str:
         Membership.role == "owner" if user_id is None else Membership.user_id == user_id
     )
     oldest = member.order_by(Membership.created_at, Membership.user_id).limit(1)
-    return db.session.scalars(oldest.with_for_update(read=True)).one().user_id
+    found = db.session.scalars(oldest.with_for_update(read=True)).one_or_none()
+    if found is None or not expand(permissions) <= ROLES[found.role]:
+        raise Forbidden("Your role in this account has changed. Reload the page.")
+    return found.user_id

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+from app.auth.tenant import rows_of
 from app.db.extensions import db
 from app.http.errors import Detail
-from app.models import Account
+from app.models import Account, Project
 from app.policy.bounds import ALLOWLIST_ENTRIES, NAME_LENGTH, PROJECTS_OF_CREDENTIAL
 from app.policy.permissions import OF_PROJECTS, PERMISSIONS
-from app.projects.service import projects_with_ids
 from app.values import clock
 from app.values.text import unstorable
 
@@ -58,7 +58,8 @@ class NewCredential:
 
     def _problems_of_permissions(self) -> Iterator[Detail]:
         if not self.permissions or not PERMISSIONS.keys() >= set(self.permissions):
-            yield Detail("permissions", f"Must be one or more of {', '.join(PERMISSIONS)}.")
+            known = ", ".join(PERMISSIONS)
+            yield Detail("permissions", f"Choose at least one permission, of {known}.")
             return
         others = [name for name in self.permissions if name not in OF_PROJECTS]
         if self.project_ids is not None and others:
@@ -82,7 +83,8 @@ def _problems_of_projects(account_id: str, project_ids: Sequence[str]) -> Iterat
     if not 1 <= len(wanted) <= PROJECTS_OF_CREDENTIAL:
         yield Detail("project_ids", f"Choose 1 to {PROJECTS_OF_CREDENTIAL} projects.")
         return
-    known = {row["id"] for row in projects_with_ids(account_id, wanted)}
+    own = rows_of(account_id, Project).where(Project.id.in_(wanted))
+    known = set(db.session.scalars(own.with_only_columns(Project.id)))
     for project_id in wanted:
         if project_id not in known:
             yield Detail("project_ids", f"The account has no project {project_id!r}.")

@@ -4,14 +4,27 @@ from __future__ import annotations
 
 import re
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from flask import Flask
 
 from app.credentials.service import list_credentials
+from app.dashboard.credentials.forms import CredentialForm
+from app.db.extensions import db
+from app.members.service import change_role, remove_member
 from app.values import clock
-from tests.dashboard.support import HOSTILE, browser_of, post
-from tests.make import Browser, Client, make_account, make_key, make_project, make_service_token
+from tests.dashboard.support import HOSTILE, browser_of, post, signed_in_browser
+from tests.make import (
+    Browser,
+    Client,
+    make_account,
+    make_key,
+    make_member,
+    make_project,
+    make_service_token,
+    operator_of,
+)
 from tests.make.browser import Page
 
 PATHS = ["/api-keys", "/service-tokens"]
@@ -113,12 +126,13 @@ def test_a_form_that_is_sent_again_creates_nothing(client: Client, owner: Browse
     ("fields", "said"),
     [
         ({"name": " "}, "Must have 1 to 200 characters."),
-        ({"permissions": []}, "Must be one or more of"),
-        ({"permissions": ["projects:rule"]}, "Must be one or more of"),
+        ({"permissions": []}, "Choose at least one permission"),
+        ({"permissions": ["projects:rule"]}, "Choose at least one permission"),
         ({"scope": "some"}, "Choose 1 to 100 projects."),
         ({"scope": "some", "project_ids": ["proj_01arz3ndektsv4rrffq69g5fav"]}, "has no project"),
         ({"life": "date", "expires_on": "tomorrow"}, "Choose a date"),
         ({"life": "date", "expires_on": "2020-01-01"}, "Must be in the future."),
+        ({"life": "date", "expires_on": "9999-12-31"}, "Choose a date"),
         ({"life": "1000"}, "Not a valid choice."),
     ],
 )
@@ -136,7 +150,11 @@ def test_what_is_wrong_is_said_and_the_rest_kept(
 def test_everything_that_is_wrong_is_said_at_once(owner: Browser) -> None:
     page = _create(owner, "/service-tokens", name="", permissions=[], ip_allowlist="here")
     assert page.status == 422
-    for said in ("Must have 1 to 200", "Must be one or more of", "'here' is not an IP address"):
+    for said in (
+        "Must have 1 to 200",
+        "Choose at least one permission",
+        "'here' is not an IP address",
+    ):
         assert said in page.text
 
 
@@ -174,18 +192,48 @@ def test_no_more_than_so_many_are_made(
     client: Client, owner: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("app.dashboard.credentials.listing.PAGE_KEYS", 2)
+    monkeypatch.setattr("app.dashboard.credentials.views.PAGE_KEYS", 2)
     make_key(client)
     page = owner.get("/api-keys")
     assert "Revoke one" in page.text
     assert "/api-keys/new" not in page.links
-    assert _create(owner).status == 409
+    page = _create(owner)
+    assert page.status == 422
+    assert "The account has 2 API keys, and can have 2." in page.text
+
+
+@pytest.mark.parametrize("become", ["viewer", None])
+def test_whoever_was_demoted_meanwhile_makes_no_key(
+    client: Client, monkeypatch: pytest.MonkeyPatch, become: str | None
+) -> None:
+    """Between the start of the request and its transaction."""
+    admin = make_member(client, "admin")
+    browser = signed_in_browser(client, admin.id)
+    fields = browser.get("/api-keys/new").form("/api-keys/new").fields
+    read = CredentialForm.values
+
+    def demoted(form: CredentialForm, *, expires: bool) -> Any:
+        with client.app.app_context():
+            if become:
+                change_role(operator_of(client), admin.id, become)
+            else:
+                remove_member(operator_of(client), admin.id)
+            db.session.commit()
+        return read(form, expires=expires)
+
+    monkeypatch.setattr(CredentialForm, "values", demoted)
+    given = {"name": "Kept", "permissions": "admin", "life": "never"}
+    assert browser.send("/api-keys/new", **fields | given).status == 403
+    with client.app.app_context():
+        names = [each["name"] for each in list_credentials(client.account_id, "api_key")]
+    assert "Kept" not in names
 
 
 def test_those_of_the_other_kind_and_of_others_are_not_there(
     client: Client, stranger: Client, owner: Browser
 ) -> None:
     token = make_service_token(client)
-    for credential_id in (token.credential_id, stranger.credential_id, "x"):
+    for credential_id in (token.credential_id, stranger.credential_id, "x", "%00"):
         assert post(owner, f"/api-keys/{credential_id}/revoke").status == 404
     assert token.get("/v1/projects").status_code == 200
     assert stranger.get("/v1/projects").status_code == 200

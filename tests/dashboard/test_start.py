@@ -72,3 +72,12 @@ def test_an_account_does_not_collect_keys(app: Flask, monkeypatch: pytest.Monkey
     found = [post(owner, "/welcome/key").status for _ in range(3)]
     assert found[-1] == 409
     assert 200 in found
+
+
+def test_a_form_that_is_sent_again_makes_no_other_key(app: Flask) -> None:
+    account = make_account(app)
+    owner = browser_of(account)
+    fields = owner.get("/welcome").form("/welcome/key#key").fields
+    assert owner.send("/welcome/key", **fields).status == 200
+    page = owner.send("/welcome/key", **fields)
+    assert (page.status, page.response.headers["Location"]) == (303, "/api-keys")

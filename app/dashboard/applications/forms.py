@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from wtforms import (
     HiddenField,
@@ -11,9 +11,9 @@ from wtforms import (
     SelectMultipleField,
     StringField,
     TextAreaField,
+    ValidationError,
 )
 from wtforms.fields.choices import SelectChoice
-from wtforms.validators import NumberRange
 
 from app.http.errors import ValidationFailed
 from app.policy.bounds import NAME_LENGTH
@@ -82,10 +82,16 @@ class ChangeForm(ApplicationForm):
     end_access = HiddenField()  # the scopes whose end somebody has agreed to
 
 
+def _check_hours(_: PageForm, field: Any) -> None:
+    if field.data is None or not 0 <= field.data <= OVERLAP_HOURS_MAX:
+        field.errors = []  # this says it all
+        raise ValidationError(_WRONG_HOURS)
+
+
 class RotateForm(PageForm):
     overlap_hours = IntegerField(
         "Hours for which the present secret works too",
-        [NumberRange(0, OVERLAP_HOURS_MAX, _WRONG_HOURS)],
+        [_check_hours],
         description="Enough to give the application the new one. 0 if the present one has leaked.",
         default=OVERLAP_HOURS_DEFAULT,
         render_kw={"inputmode": "numeric", "required": True},

@@ -74,10 +74,10 @@ class CredentialForm(PageForm):
             return clock.now() + timedelta(days=int(life))
         try:
             day = datetime.strptime((self.expires_on.data or "").strip(), "%Y-%m-%d")
-        except ValueError:
+            return day.replace(tzinfo=UTC) + timedelta(days=1)
+        except (ValueError, OverflowError):
             message = "Choose a date, such as 2027-01-31."
             raise ValidationFailed(details=[Detail("expires_at", message)]) from None
-        return day.replace(tzinfo=UTC) + timedelta(days=1)
 
 
 _FIELDS: Final[Mapping[str, str]] = {"expires_at": "life"}

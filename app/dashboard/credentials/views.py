@@ -58,20 +58,25 @@ def create(principal: Principal, kind: Kind) -> Response:
     form = CredentialForm()
     if (path := sent_before(form.mark.data)) is not None:
         return redirect_to(path, _SENT_BEFORE)
-    if not form.validate_on_submit():
+    if "is_search" in request.form or not form.validate_on_submit():
         return _form_page(principal, kind, form)
-    if credentials_of(principal.account_id, kind).is_full:
-        raise Conflict(f"The account has {PAGE_KEYS} {kind.title}s. Revoke one that is not used.")
     try:
         values = form.values(expires=kind.expires)
         with transaction():
             made, secret = create_credential(
-                principal.account_id, kind=kind.kind, created_by=principal.user_id, **values
+                principal.account_id,
+                kind=kind.kind,
+                created_by=principal.user_id,
+                most=PAGE_KEYS,
+                **values,
             )
             names = ("name", "permissions", "project_ids", "expires_at")
             shown = {name: getattr(made, name) for name in names}
     except ValidationFailed as error:
         form.show(error)
+        return _form_page(principal, kind, form)
+    except Conflict as error:
+        form.name.errors = [error.message]
         return _form_page(principal, kind, form)
     remember_sent(form.mark.data, kind.path)
     return page(

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from flask import Response
+from flask import Response, request
 
 from app.auth.principal import Principal
 from app.credentials.service import create_credential
 from app.dashboard.projects.counts import count_by_status
-from app.dashboard.start.steps import keys_of, steps_of
+from app.dashboard.start.steps import steps_of
 from app.db.transactions import transaction
-from app.http.errors import Conflict
 from app.http.urls import absolute_url
 from app.policy.bounds import PAGE_KEYS
 from app.policy.permissions import expand, role_permissions
 from app.site.forms import count_post
 from app.site.pages import PageBlueprint, page, redirect_to
+from app.site.sent_forms import new_mark, remember_sent, sent_before
 from app.site.signed_in import current_person, of_account
 
 bp = PageBlueprint("start", __name__)
@@ -49,9 +49,10 @@ def welcome(principal: Principal) -> Response:
 @of_account("admin")
 def make_key(principal: Principal) -> Response:
     """Create an API key, which is shown once, in lines that work."""
+    mark = request.form.get("mark")
+    if (path := sent_before(mark)) is not None:
+        return redirect_to(path, "This key was made before. It is shown only once.")
     count_post()
-    if len(keys_of(principal.account_id)) >= PAGE_KEYS:
-        raise Conflict(f"The account has {PAGE_KEYS} API keys. Revoke one that is not used first.")
     with transaction():
         _, secret = create_credential(
             principal.account_id,
@@ -59,7 +60,9 @@ def make_key(principal: Principal) -> Response:
             name=_KEY_NAME,
             permissions=_KEY_PERMISSIONS,
             created_by=principal.user_id,
+            most=PAGE_KEYS,
         )
+    remember_sent(mark, "/api-keys")
     address = absolute_url("")
     return _welcome(principal, secret=secret, address=address, curl=_curl(secret, address))
 
@@ -72,4 +75,4 @@ def _curl(secret: str, address: str) -> str:
 
 def _welcome(principal: Principal, **values: Any) -> Response:
     steps = steps_of(principal)
-    return page("start/welcome.html", principal=principal, steps=steps, **values)
+    return page("start/welcome.html", principal=principal, steps=steps, mark=new_mark(), **values)

@@ -21,11 +21,7 @@ from app.policy.deliveries import (
 )
 from app.policy.events import ALL_EVENTS
 from app.values.clock import describe_duration
-from app.webhooks.schemas import (
-    RotationInputSchema,
-    WebhookCreateSchema,
-    WebhookUpdateSchema,
-)
+from app.webhooks.schemas import WebhookCreateSchema, WebhookUpdateSchema
 
 LIMITS: Final = {
     "url": URL_LENGTH,
@@ -50,6 +46,7 @@ class WebhookDraft:
     events: list[str] = field(default_factory=lambda: [ALL_EVENTS])
     secret: str = ""
     enabled: bool = True
+    mark: str = ""  # app.site.sent_forms
     errors: dict[str, list[str]] = field(default_factory=dict)
     rejection: ApiError | None = None
 
@@ -78,6 +75,7 @@ def sent_draft() -> WebhookDraft:
         events=[ALL_EVENTS] if request.form.get("which") == "all" else chosen,
         secret=request.form.get("secret", ""),
         enabled="enabled" in request.form,
+        mark=request.form.get("mark", ""),
     )
 
 
@@ -104,12 +102,7 @@ def read_draft(draft: WebhookDraft, *, is_new: bool) -> dict[str, Any]:
     return loaded
 
 
-def overlap_hours() -> int:
-    """For how many hours the former secret signs too; the default of the schema, unless the form
-    says something else that the schema takes."""
+def overlap_hours() -> int | None:
+    """For how many hours the former secret signs too; None: it is none of the choices."""
     typed = request.form.get("overlap_hours", "")
-    values = {"overlap_hours": int(typed)} if typed.isascii() and typed.isdigit() else {}
-    try:
-        return int(RotationInputSchema().load(values)["overlap_hours"])
-    except ma.ValidationError:
-        return int(RotationInputSchema().load({})["overlap_hours"])
+    return next((hours for hours in OVERLAPS if str(hours) == typed), None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from flask import Response
+from flask import Response, request
 
 from app.auth.principal import Principal
 from app.dashboard.webhooks.event_groups import event_groups, in_words
@@ -22,6 +22,7 @@ from app.http.errors import ApiError, Forbidden, RateLimited
 from app.policy.deliveries import ATTEMPTS, WEBHOOKS_PER_ACCOUNT
 from app.site.forms import count_post
 from app.site.pages import PageBlueprint, page, redirect_to
+from app.site.sent_forms import new_mark, remember_sent, sent_before
 from app.site.signed_in import of_account
 from app.webhooks.activity.service import list_overviews
 from app.webhooks.service import (
@@ -36,6 +37,10 @@ from app.webhooks.service import (
 bp = PageBlueprint("webhook_pages", __name__, section="/webhooks")
 
 _ONE: Final = "/webhooks/<webhook_id>"
+_SENT_BEFORE: Final = (
+    "This form was sent before, and nothing was done again. A secret is shown only once: if nobody "
+    "has copied it, rotate it."
+)
 
 
 @bp.get("/webhooks")
@@ -56,7 +61,7 @@ def webhooks(principal: Principal) -> Response:
 @of_account("admin")
 def new_webhook(_: Principal) -> Response:
     """A form for a new webhook."""
-    return _form(WebhookDraft())
+    return _form(WebhookDraft(mark=new_mark()))
 
 
 @bp.post("/webhooks/new")
@@ -64,6 +69,8 @@ def new_webhook(_: Principal) -> Response:
 def create(principal: Principal) -> Response:
     """Create a webhook, whose secret is shown once."""
     draft = sent_draft()
+    if (path := sent_before(draft.mark)) is not None:
+        return redirect_to(path, _SENT_BEFORE)
     try:
         count_post()
         values = read_draft(draft, is_new=True)
@@ -74,6 +81,7 @@ def create(principal: Principal) -> Response:
     except (Forbidden, RateLimited) as error:
         draft.rejection = error
         return _form(draft)
+    remember_sent(draft.mark, f"/webhooks/{made.record['id']}")
     return _secret(made.record, made.secret, is_chosen="secret" in values)
 
 
@@ -133,9 +141,15 @@ def delete(principal: Principal, webhook_id: str) -> Response:
 def rotate(principal: Principal, webhook_id: str) -> Response:
     """Give a webhook a new secret, which is shown once."""
     check_webhook(principal, webhook_id)
+    mark, path = request.form.get("mark"), f"/webhooks/{webhook_id}"
+    if sent_before(mark) is not None:
+        return redirect_to(path, _SENT_BEFORE)
     count_post()
+    if (hours := overlap_hours()) is None:
+        return redirect_to(path, "Nothing was done. Choose how long the former secret is valid.")
     with transaction():
-        made = rotate_secret(principal, webhook_id, overlap_hours=overlap_hours())
+        made = rotate_secret(principal, webhook_id, overlap_hours=hours)
+    remember_sent(mark, path)
     return _secret(made.record, made.secret, is_rotated=True)
 
 

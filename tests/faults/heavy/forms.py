@@ -63,6 +63,7 @@ _ASSET: Final = _RECORD | {
     "type": "monitoring_station",
 }
 _CREDENTIAL: Final = {
+    "is_search": "",
     "mark": "x",
     "name": "Nightly",
     "permissions": "projects:read",
@@ -127,8 +128,8 @@ FIELDS_OF: Final[Mapping[str, Mapping[str, str]]] = {
         "until": "",
         "which": "chosen",
     },
-    "/webhooks/<webhook_id>/rotate": {"overlap_hours": "24"},
-    "/webhooks/new": _WEBHOOK | {"secret": ""},
+    "/webhooks/<webhook_id>/rotate": {"mark": "x", "overlap_hours": "24"},
+    "/webhooks/new": _WEBHOOK | {"mark": "x", "secret": ""},
 }
 # Likewise of all other forms.
 FIELDS: Final = {
@@ -138,6 +139,7 @@ FIELDS: Final = {
     "application_id": "app_01arz3ndektsv4rrffq69g5fav",
     "decision": "perhaps",
     "email": "nobody@example.org",
+    "mark": "x",
     "name": "Jo Hazel",
     "new_password": "lichen over young firs",
     "password": "not the right one",

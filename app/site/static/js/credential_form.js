@@ -14,4 +14,7 @@ function update() {
 }
 
 form.addEventListener("change", update);
+form.elements.search.addEventListener("keydown", (event) => {
+  if (event.key === "Enter") event.preventDefault(); // it would create what is not chosen yet
+});
 update();

@@ -8,7 +8,7 @@ import { toast } from "./toasts.js";
 
 const FIRST = 2_000; // milliseconds
 const LONGEST = 60_000;
-const BUSY = 60_000; // after a change
+const BUSY = 30_000; // after a change
 const SLOWER = 1.5;
 const ENDS = {
   401: "You are signed out. Sign in again to follow this page.",
@@ -18,7 +18,7 @@ const ENDS = {
 
 const tags = new Map(); // of what the page has, by the element's id
 let wait = FIRST;
-let changedAt = Date.now();
+let changedAt = 0;
 let timer = null;
 let isOver = false;
 let isTold = false;
@@ -59,8 +59,9 @@ document.addEventListener("htmx:after:request", (event) => {
   const { response } = event.detail.ctx;
   if (response?.status !== 200) return;
   isTold = false;
+  const isNews = tags.has(event.target.id); // the first answer is what the page has already
   tags.set(event.target.id, response.headers.get("ETag"));
-  [changedAt, wait] = [Date.now(), FIRST];
+  if (isNews) [changedAt, wait] = [Date.now(), FIRST];
 });
 
 // What somebody has opened stays open.

@@ -4,6 +4,7 @@ import { localizeTimes } from "./times.js";
 import { toast } from "./toasts.js";
 
 const YEAR = 365 * 24 * 3600;
+const SENT_ONCE = 2_000; // milliseconds
 
 function chooseTheme(choice) {
   const root = document.documentElement;
@@ -36,6 +37,15 @@ document.addEventListener("click", (event) => {
   if (!button) return;
   if (button.dataset.copy) copy(button);
   else chooseTheme(button.dataset.themeChoice);
+});
+
+// A second click would send a form again before its answer comes.
+const sent = new WeakMap();
+document.addEventListener("submit", (event) => {
+  const form = event.target;
+  if (form.method !== "post" || event.defaultPrevented) return;
+  if (Date.now() - (sent.get(form) ?? 0) < SENT_ONCE) event.preventDefault();
+  else sent.set(form, Date.now());
 });
 
 // Whoever signs out may leave the computer to others.
