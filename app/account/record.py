@@ -6,11 +6,9 @@ from typing import Any
 
 from sqlalchemy import bindparam, select
 
-from app.auth.principal import Principal
 from app.db.column_types import api_column
 from app.db.queries import CompiledQuery
 from app.models import Account
-from app.projects.service import summarize_projects
 from app.usage.service import counters, summary
 from app.values.clock import format_optional_time
 
@@ -25,17 +23,6 @@ _ONE = CompiledQuery(
 def read_account(account_id: str) -> dict[str, Any]:
     """The record of an account, with its current usage."""
     return account_record(_ONE.first(account_id=account_id), counters(account_id))
-
-
-def read_account_for(principal: Principal) -> dict[str, Any]:
-    """The record of the principal's account; ``usage`` counts the projects that it sees."""
-    record = read_account(principal.account_id)
-    if principal.project_ids is not None:
-        totals = summarize_projects(principal)
-        counted = [totals[status]["hectares"] for status in totals if status != "archived"]
-        record["usage"]["hectares"] = sum(counted)
-        record["usage"]["projects"] = sum(each["projects"] for each in totals.values())
-    return record
 
 
 def account_record(row: Any, usage: Any) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from app.api.schemas import single_of
 from app.auth.guard import PROFILE
 from app.auth.principal import Principal
 from app.http.etags import IfMatch
+from app.projects.service import summarize_projects
 from app.usage.service import statistics
 
 bp = ApiBlueprint(
@@ -32,7 +33,7 @@ def read_account(principal: Principal) -> Response:
 
     For a credential that is limited to some projects, `usage` counts only these.
     """
-    return envelope.single(service.read_account_for(principal))
+    return envelope.single(_account_seen_by(principal))
 
 
 @bp.operation(
@@ -52,3 +53,14 @@ def update_account(principal: Principal, values: dict[str, Any], if_match: IfMat
 def read_usage(principal: Principal) -> Response:
     """Read the account's usage."""
     return envelope.single(statistics(principal.account_id, principal.plan))
+
+
+def _account_seen_by(principal: Principal) -> dict[str, Any]:
+    """The record of the principal's account; ``usage`` counts the projects that it sees."""
+    record = service.read_account(principal.account_id)
+    if principal.project_ids is not None:
+        totals = summarize_projects(principal)
+        counted = [totals[status]["hectares"] for status in totals if status != "archived"]
+        record["usage"]["hectares"] = sum(counted)
+        record["usage"]["projects"] = sum(each["projects"] for each in totals.values())
+    return record

@@ -8,7 +8,6 @@ from sqlalchemy import select
 
 from app.account.record import account_record
 from app.account.record import read_account as read_account
-from app.account.record import read_account_for as read_account_for
 from app.account.validation import check_account
 from app.account.validation import check_plan as check_plan
 from app.api.fixed_fields import check_fixed

@@ -242,14 +242,19 @@ def _up_to_now(
     counted = Counter(written)
     for key, number in _in_valkey(names, days).items():
         counted[key] = max(counted[key], number)
-    for name in names:
-        for day in days:
-            counted[name, day] += _unsent[name, day]
+    with _unsent_lock:
+        waiting = dict(_unsent)
+    wanted_names, wanted_days = set(names), set(days)
+    for (name, day), number in waiting.items():
+        if name in wanted_names and day in wanted_days:
+            counted[name, day] += number
     return counted
 
 
 def _in_valkey(names: Sequence[str], days: Sequence[str]) -> dict[tuple[str, str], int]:
     """The counters that Valkey still has, by counter and day."""
+    oldest = (clock.now() - timedelta(seconds=KEPT_SECONDS)).date().isoformat()
+    days = [day for day in days if day >= oldest]
 
     def read(client: Redis) -> list[Any]:
         pipeline = client.pipeline(transaction=False)

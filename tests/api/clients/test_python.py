@@ -31,10 +31,14 @@ def package(instance: Instance, tmp_path_factory: pytest.TempPathFactory) -> Pat
 
 def test_every_operation_is_a_module_that_can_be_imported(package: Path) -> None:
     names = [described(operation) for operation in operations()]
-    modules = [f"canopy_client.api.{each['tags'][0]}.{each['operationId']}" for each in names]
+    tags = [each["tags"][0].replace("-", "_") for each in names]
+    operation_ids = [each["operationId"] for each in names]
+    modules = [
+        f"canopy_client.api.{tag}.{id_}" for tag, id_ in zip(tags, operation_ids, strict=True)
+    ]
     program = f"""
 import importlib
-for name in {[name.replace("webhook-logs", "webhook_logs") for name in modules]}:
+for name in {modules}:
     module = importlib.import_module(name)
     assert callable(module.sync_detailed) and callable(module.asyncio_detailed), name
 """
