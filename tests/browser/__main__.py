@@ -11,6 +11,7 @@ from pathlib import Path
 from tests.browser.account_scenes import account_scenes
 from tests.browser.chromium import chromium
 from tests.browser.conftest import running_instance
+from tests.browser.connection_scenes import connection_scenes
 from tests.browser.scenes import scenes
 from tests.browser.test_appearance import DESKTOP, PHONE
 
@@ -27,7 +28,8 @@ def main(folder: Path) -> None:
         for scheme, size in itertools.product(("light", "dark"), sizes):
             options = {"color_scheme": scheme, "viewport": sizes[size]}
             parts = itertools.chain.from_iterable(
-                part(chrome, instance, **options) for part in (scenes, account_scenes)
+                part(chrome, instance, **options)
+                for part in (scenes, account_scenes, connection_scenes)
             )
             for place, (name, visitor) in enumerate(parts):
                 path = folder / f"{place:02} {name} {size} {scheme}.png"

@@ -1,4 +1,4 @@
-"""Every page in all its states: empty, filled in, with errors, within a flow."""
+"""The pages of forests and of a person: empty, filled in, with errors, within a flow."""
 
 from __future__ import annotations
 
@@ -10,12 +10,8 @@ from urllib.parse import urlencode
 
 from playwright.sync_api import Browser
 
-from tests.browser.application_scenes import registered
 from tests.browser.conftest import Instance, Visitor
-from tests.browser.credential_scenes import credentials
 from tests.browser.forest_scenes import forests, settle
-from tests.browser.usage_scenes import usage
-from tests.browser.webhook_scenes import webhooks
 from tests.make.browser import PASSWORD
 
 _numbers = itertools.count(1)
@@ -29,9 +25,6 @@ def scenes(chrome: Browser, instance: Instance, **options: Any) -> Iterator[tupl
     try:
         yield from _before_signing_in(visitor, email)
         yield from forests(visitor)
-        yield from credentials(visitor)
-        yield from usage(visitor)
-        yield from webhooks(visitor)
         yield from _own_pages(visitor, f"Hazel Woods {number}")
         slug = visitor.go("/accounts").locator("main li code").first.inner_text()
         other = Visitor(chrome, instance, **options)
@@ -40,7 +33,6 @@ def scenes(chrome: Browser, instance: Instance, **options: Any) -> Iterator[tupl
         finally:
             other.leave()
         yield from _application(visitor, slug)
-        yield from registered(visitor)
         yield from _errors(visitor)
         yield from _back_again(visitor, email)
     finally:

@@ -10,6 +10,7 @@ from playwright.sync_api import Browser, Page
 
 from tests.browser.account_scenes import account_scenes
 from tests.browser.conftest import Instance, Visitor
+from tests.browser.connection_scenes import connection_scenes
 from tests.browser.scenes import scenes
 from tests.node import modules
 
@@ -18,7 +19,7 @@ DESKTOP = {"width": 1280, "height": 800}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("part", [scenes, account_scenes])
+@pytest.mark.parametrize("part", [scenes, account_scenes, connection_scenes])
 @pytest.mark.parametrize(
     ("scheme", "viewport"),
     [("light", DESKTOP), ("dark", PHONE)],
@@ -50,5 +51,5 @@ def test_every_page_is_accessible(
         wide = page.evaluate("document.documentElement.scrollWidth > innerWidth")
         if wide:
             faults.append(f"{name}: wider than the screen")
-    assert len(seen) >= (10 if part is account_scenes else 25)
+    assert len(seen) >= (25 if part is scenes else 10)
     assert faults == []
