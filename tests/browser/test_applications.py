@@ -109,7 +109,7 @@ def test_an_application_by_keyboard(forester: Visitor) -> None:
     page.keyboard.type("0")
     press(forester, "Rotate")
     assert page.locator("#client-secret").inner_text() not in ("", secret)
-    assert "The former secret does not work anymore." in page.locator("main").inner_text()
+    assert "The former secret no longer works." in page.locator("main").inner_text()
     open_menu(forester, "Delete…")
     press(forester, "Delete for good")
     assert page.get_by_role("status").inner_text() == "Map of Woods deleted."

@@ -182,7 +182,7 @@ def test_a_leaked_secret_is_rotated_without_an_overlap(
     client: Client, owner: Browser, application: Application
 ) -> None:
     page = rotate(owner, application, "0")
-    assert "The former secret does not work anymore." in page.text
+    assert "The former secret no longer works." in page.text
     assert accepts(client, application, secret_in(page))
     assert not accepts(client, application, application.secret)
     assert "End the former one now" not in page.text

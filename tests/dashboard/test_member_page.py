@@ -105,7 +105,7 @@ def test_a_member_is_removed(client: Client, owner: Browser) -> None:
     owner.get(f"/members/{member_id}")
     page = owner.submit(f"/members/{member_id}/remove")
     assert page.path == "/members"
-    assert "is removed and has no access anymore." in page.text
+    assert "is removed and no longer has access." in page.text
     assert client.get(f"{API}/{member_id}").status_code == 404
     assert theirs.get("/members").title == "Sign in"
 
@@ -149,7 +149,7 @@ def test_who_was_removed_meanwhile(client: Client, owner: Browser) -> None:
     client.delete(f"{API}/{member.id}")
     page = owner.submit(f"/members/{member.id}/role", role="editor")
     assert page.status == 404
-    assert "This person does not belong to the account, or not anymore." in page.text
+    assert "This person does not belong to the account, or no longer does." in page.text
     assert "owner" in page.text
     assert post(owner, f"/members/{member.id}/remove").status == 404
 

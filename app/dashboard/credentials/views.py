@@ -100,7 +100,7 @@ def revoke(principal: Principal, kind: Kind, credential_id: str) -> Response:
     with transaction():
         if not revoke_credential(principal.account_id, kind.kind, credential_id):
             raise NotFound(f"This {kind.title} does not exist, or was revoked before.")
-    return redirect_to(kind.path, "Revoked. Whatever used it has no access anymore.")
+    return redirect_to(kind.path, "Revoked. Whatever used it no longer has access.")
 
 
 def _form_page(principal: Principal, kind: Kind, form: CredentialForm) -> Response:

@@ -120,13 +120,13 @@ def remove(principal: Principal, member_id: str) -> Response:
         return _rejected(principal, member_id, error)
     if before["joined_at"] is None:
         return redirect_to("/members", f"The invitation of {before['email']} is withdrawn.")
-    return redirect_to("/members", f"{before['name']} is removed and has no access anymore.")
+    return redirect_to("/members", f"{before['name']} is removed and no longer has access.")
 
 
 @bp.errorhandler(NotFound)
 def not_a_member(_: NotFound) -> Response:
     """The list, for whoever asks for somebody who is not in it, or not anymore."""
-    problem = "This person does not belong to the account, or not anymore. Nothing was changed."
+    problem = "This person does not belong to the account, or no longer does. Nothing was changed."
     return _page(g.principal, InviteForm(formdata=None), 404, problem)
 
 
