@@ -27,7 +27,7 @@ WHO_ASKS = (
     " JOIN users ON users.id = credentials.created_by WHERE credentials."
 )
 LAST_USE = (
-    "UPDATE credentials SET {}=? WHERE credentials.{} = "
+    "UPDATE credentials SET {}=?, last_used_address=? WHERE credentials.{} = "
     "(SELECT credentials.id FROM credentials WHERE credentials.id = ?{})"
 )
 

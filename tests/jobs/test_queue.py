@@ -29,6 +29,7 @@ def test_a_function_that_is_no_job_is_not_run(valkey_url: str, function: str) ->
 
 
 RUN = {
+    "app.credentials.jobs.mail_expiring_keys",
     "app.deliveries.jobs.deliver",
     "app.deliveries.jobs.shorten_delivery_waits",
     "app.history.jobs.simplify_boundaries",
@@ -38,6 +39,7 @@ RUN = {
     "app.maintenance.jobs.prune",
     "app.maintenance.jobs.prune_events",
     "app.oauth.jobs.wipe_successors",
+    "app.usage.jobs.warn_of_sunsets",
     "app.usage.jobs.write_counts",
     "app.webhooks.jobs.queue_replays",
 }

@@ -64,7 +64,8 @@ VALUES: dict[str, dict[str, Any]] = {
     "webhook_failing": _WEBHOOK
     | {"path": "/v1/webhooks/wh_01k9zqf0v7c3s6m1e8y2r5t9wd"}
     | {"disabled_at": "2026-01-07T03:04:05.678Z"},
-    "webhook_disabled": _WEBHOOK | {"reason": "failing"},
+    "webhook_disabled": _WEBHOOK
+    | {"path": "/v1/webhooks/wh_01k9zqf0v7c3s6m1e8y2r5t9wd", "reason": "failing"},
     "deprecation_ends": {"name": "Jo", "account_name": "Green Woods", "days": 30, "requests": 1204}
     | {"operation": "POST /v1/geometry/validate", "what": "a geometry as the whole body"}
     | {"replacement": "Send an object with the geometry in it.", "sunset": "2028-01-01"},

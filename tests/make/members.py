@@ -52,15 +52,16 @@ def make_invited(client: Client, role: str = "editor", *, email: str | None = No
 
 
 def make_key_of(client: Client, member_id: str, role: str, *, kind: str = "api_key") -> Client:
-    """A caller with an API key that a member made, with the permissions of a role."""
+    """A caller with an API key of a member, with the permissions of a role: also of one that the
+    member has not, whose keys the service would not make."""
     with client.app.app_context():
         credential, token = create_credential(
             client.account_id,
             kind=kind,
             name="test",
             permissions=role_permissions(role),
-            created_by=member_id,
         )
+        credential.created_by = member_id
         db.session.commit()
         return Client(client.app, client.account_id, member_id, token, credential.id)
 

@@ -195,5 +195,5 @@ def _state(pid: int) -> str | None:
     """``Z`` of a process that ended and was not buried; None when there is none."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):  # before it is opened, or read
         return None

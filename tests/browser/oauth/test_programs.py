@@ -26,6 +26,7 @@ from tests.browser.oauth.woods import (
 )
 from tests.conftest import CHEAP_PASSWORDS
 from tests.docs.pages import blocks
+from tests.egress.authority import make_authority
 from tests.mail.servers import Inbox
 
 pytestmark = pytest.mark.slow
@@ -159,7 +160,8 @@ def pages(scratch: Path, valkey_url: str) -> Iterator[tuple[Woods, Loopback, Loo
             **CHEAP_PASSWORDS,
         }
         with gunicorn(folder, **settings) as server, operator(settings) as operate:
-            instance = Instance(f"http://127.0.0.1:{server.port}", folder, settings, Inbox())
+            address, authority = f"http://127.0.0.1:{server.port}", make_authority(folder)
+            instance = Instance(address, folder, settings, Inbox(), authority)
             woods = make_woods(instance, operate)
             application = woods.register(
                 "Map", "projects:read", uri="http://127.0.0.1/", public=True
