@@ -21,6 +21,7 @@ from tests.make import (
     make_application,
     make_asset,
     make_invited,
+    make_key,
     make_member,
     make_project,
     make_webhook,
@@ -194,7 +195,7 @@ def forms(client: Client) -> Iterator[Request]:
     values = {
         "app_id": application.id,
         "asset_id": make_asset(client, project_id)["id"],
-        "credential_id": client.credential_id,
+        "credential_id": make_key(client).credential_id,
         "import_id": make_import(client),
         "member_id": make_member(client, "viewer").id,
         "project_id": project_id,
