@@ -72,6 +72,7 @@ def test_the_map_is_moved_and_the_list_filtered(forester: Visitor) -> None:
     write(forester, "Name", "Only wood")
     press(forester, "Create project")
     forester.go("/projects")
+    page.wait_for_load_state("networkidle")
     write(forester, "Search by name or description", "nothing")
     expect(page.locator("#results")).to_contain_text("Nothing found")
     write(forester, "Search by name or description", "only")

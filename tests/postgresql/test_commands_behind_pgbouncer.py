@@ -137,6 +137,7 @@ def test_transaction_mode_that_was_not_set_is_refused(behind: Behind) -> None:
     )
     assert (worker.returncode, worker.stderr) == (2, migrate.stderr)
     assert _found(behind.command("doctor", **wrong).stdout, "pool mode")[0] == "problem"
+    behind.as_superuser("SELECT 1")  # the doctor's settings stay on the connections
 
 
 def test_an_exclusive_user_keeps_out_others(behind: Behind) -> None:

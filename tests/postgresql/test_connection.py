@@ -98,7 +98,8 @@ def test_further_changes_fail_at_once_and_reads_go_on(
         impatient.post("/v1/projects", json={"name": "A"})
         outcomes = [create() for _ in range(10)]
         assert {status for status, _ in outcomes} == {503}
-        assert max(seconds for _, seconds in outcomes) < 0.3
+        slow = [seconds for _, seconds in outcomes if seconds > 0.3]
+        assert len(slow) <= 1  # on a busy machine a second may pass, and one of them finds out
         assert other.get("/v1/projects").status_code == 200
         time.sleep(1)  # then one change finds out
         assert create()[1] > 1
