@@ -9,6 +9,7 @@ from typing import Final
 # From the end of a failed attempt to the next attempt; after the last of these there is none.
 RETRY_AFTER: Final = tuple(timedelta(seconds=n) for n in (60, 300, 1_800, 7_200, 86_400))
 ATTEMPTS: Final = len(RETRY_AFTER) + 1
+RETRIES_LAST: Final = sum(RETRY_AFTER, timedelta())  # after which the first failure is final
 
 ATTEMPT_SECONDS: Final = 5.0  # wall clock: name, connection, TLS, sending, the response's status
 RESPONSE_BYTES: Final = 64 * 1024  # of the response's body, which is read and not kept

@@ -187,6 +187,7 @@ class Visitor:
 
     def choose(self, menu: str, item: str) -> None:
         """Open a menu of the navigation, such as ``You``, and choose something in it."""
+        self.page.wait_for_load_state()
         button = self.page.locator(f"nav button[aria-label^='{menu}']")
         if not button.is_visible():  # on a phone, all menus are open in one
             self.page.get_by_role("button", name="Menu", exact=True).click()

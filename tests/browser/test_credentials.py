@@ -62,7 +62,7 @@ def test_a_key_for_one_project_is_made_used_and_revoked(forester: Visitor) -> No
     assert curl(forester, f"/v1/projects/{other}")[0] == 404
     command = page.locator("#curl").inner_text()
     page.get_by_role("link", name="Done").click()
-    expect(page.get_by_text("1 project only")).to_be_visible()
+    expect(page.get_by_text("only Alder", exact=True)).to_be_visible()
     expect(page.get_by_text("Last used").first).to_be_visible()
     page.get_by_role("button", name="Revoke Auditor").click()
     expect(page.get_by_text("lose access at once")).to_be_visible()

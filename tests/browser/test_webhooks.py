@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Browser, expect
 
-from tests.browser.conftest import Visitor
+from tests.browser.conftest import Instance, Visitor, new_address, sign_up
 from tests.browser.forest_scenes import create
 from tests.browser.test_forest_keyboard import push, write
 from tests.browser.test_keyboard import press
@@ -61,6 +61,20 @@ def test_a_failure_is_found_and_made_good(forester: Visitor, receiver: Receiver)
     forester.press("Show")
     expect(results).to_have_count(2)
     assert "status=failed" in forester.path
+
+
+def test_times_are_typed_in_the_zone_of_the_reader(chrome: Browser, instance: Instance) -> None:
+    visitor = Visitor(chrome, instance, timezone_id="Asia/Kolkata", locale="de-DE")
+    sign_up(visitor, new_address(instance))
+    page = visitor.go("/webhooks/new")
+    visitor.fill(url="https://hooks.example.org/")
+    visitor.press("Create webhook")
+    page.get_by_role("link", name="Done").click()
+    page.get_by_label("From", exact=True).fill("2026-01-31T02:15:00")
+    visitor.press("Show")
+    assert "since=2026-01-30T20%3A45%3A00Z" in page.url
+    assert page.get_by_label("From", exact=True).input_value() == "2026-01-31T02:15"
+    visitor.leave()
 
 
 def test_a_webhook_by_keyboard_alone(forester: Visitor, receiver: Receiver) -> None:

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from app.dashboard.webhook_page.explanations import explain
+from app.dashboard.webhooks.explanations import explain
 from app.db.extensions import db
 from app.deliveries.types import INTERNAL_ERROR
 from app.models import AttemptCount
-from app.policy.deliveries import FailureReason
+from app.policy.deliveries import RETRIES_LAST, FailureReason
 from app.values import clock
 from app.values.ids import new_id
 from tests.dashboard.support import browser_of
@@ -23,8 +23,12 @@ EVENT = "evt_01arz3ndektsv4rrffq69g5fav"
 SUCCESS: dict[str, Any] = {"status": "success", "error": None, "response_code": 204}
 
 
+def _path(webhook: dict[str, Any]) -> str:
+    return f"/webhooks/{webhook['id']}"
+
+
 def _get(owner: Browser, webhook: dict[str, Any], query: str = "") -> Page:
-    return owner.get(f"/webhooks/{webhook['id']}{query}")
+    return owner.get(f"{_path(webhook)}{query}")
 
 
 def test_a_webhook_that_was_never_used(owner: Browser, webhook: dict[str, Any]) -> None:
@@ -48,8 +52,18 @@ def test_why_it_fails_is_the_first_thing(
     assert "Failing since" in page.text
     assert "Your receiver answered 503 Service Unavailable." in page.text
     assert "Check that it runs." in page.text
-    assert f"/webhooks/{webhook['id']}/logs/{log_id}" in page.links
-    assert f"/webhooks/{webhook['id']}/replay?only_failed=true" in page.links
+    assert {f"{_path(webhook)}/logs/{log_id}", f"{_path(webhook)}/edit"} <= set(page.links)
+
+
+def test_what_failed_for_good_can_be_sent_again(
+    client: Client, owner: Browser, webhook: dict[str, Any]
+) -> None:
+    make_log(client, webhook["id"], EVENT)
+    for began, is_offered in ((RETRIES_LAST / 2, False), (RETRIES_LAST * 2, True)):
+        since = clock.now() - began
+        set_webhook(client, webhook["id"], consecutive_failures=3, failing_since=since)
+        page = _get(owner, webhook)
+        assert (f"{_path(webhook)}/replay?only_failed=true" in page.links) is is_offered
 
 
 def test_what_to_do_after_410(client: Client, owner: Browser, webhook: dict[str, Any]) -> None:

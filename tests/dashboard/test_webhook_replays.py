@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
 
 from app.policy.events import EVENTS
+from app.values import clock
 from app.values.clock import format_time
 from tests.make import Browser, Client, make_asset, make_project, make_replay, make_webhook
 from tests.make.webhooks import replays, set_deliveries
@@ -58,6 +60,15 @@ def test_a_period_and_types_are_chosen(
     assert row["event_types"] == ["asset.created", "invoice.paid"]
     assert format_time(row["since"]) == "2026-01-02T03:04:00.000Z"
     assert format_time(row["until"]) == "2099-01-02T03:04:05.000Z"
+
+
+@pytest.mark.parametrize(("asked", "days"), [("1", 1), ("7", 7), ("31", 30), ("x", 30)])
+def test_the_form_begins_with_the_last_days(
+    owner: Browser, webhook: dict[str, Any], asked: str, days: int
+) -> None:
+    page = owner.get(f"{_path(webhook)}?days={asked}")
+    since = datetime.fromisoformat(f"{page.form(_path(webhook)).fields['since']}+00:00")
+    assert timedelta() <= clock.now() - timedelta(days=days) - since < timedelta(minutes=2)
 
 
 def test_all_events_are_chosen(client: Client, owner: Browser, webhook: dict[str, Any]) -> None:

@@ -37,9 +37,10 @@ def test_health_is_seen_at_a_glance(client: Client, owner: Browser) -> None:
     for webhook_id, reason in ((gone, "gone"), (given_up, "failing"), (by_hand, "manual")):
         set_webhook(client, webhook_id, enabled=False, disabled_reason=reason, canceled_at=now)
     set_webhook(client, good, last_success_at=now - HOUR)
+    make_log(client, failing, EVENT)
     text = owner.get("/webhooks").text
     assert "Number 0 failing" in text
-    assert "41 attempts in a row failed" in text
+    assert "41 attempts in a row failed. Your receiver answered 503" in text
     assert "your receiver answered 410 Gone" in text
     assert "nothing was received for days" in text
     assert "Disabled by hand" in text

@@ -28,6 +28,7 @@ from app.site.signed_in import of_account
 View = Callable[..., Response]
 
 _OFFERED: Final = 50  # projects in the form, besides those that are chosen
+_NAMED: Final = 3  # projects of a key, on the page that shows it once
 _SENT_BEFORE: Final = (
     "This form was sent before. A secret is shown only once: if nobody has copied it, revoke what "
     "it has created and create another."
@@ -83,6 +84,8 @@ def create(principal: Principal, kind: Kind) -> Response:
         "credentials/made.html",
         kind=kind,
         made=shown,
+        projects=list(projects_by_id(principal.account_id, shown["project_ids"] or []).values()),
+        shown_projects=_NAMED,
         secret=secret,
         address=absolute_url(""),
         curl=_curl(shown, secret),

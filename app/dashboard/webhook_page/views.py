@@ -10,18 +10,20 @@ from flask import Response, request
 from app.auth.principal import Principal
 from app.dashboard.webhook_page.attempt import phases_of, pretty, state_words
 from app.dashboard.webhook_page.charts import charts_of
-from app.dashboard.webhook_page.explanations import explain, status_words
 from app.dashboard.webhook_page.filters import PERIODS, Filters, read_filters
 from app.dashboard.webhook_page.snippets import snippets_for
 from app.dashboard.webhooks.event_groups import event_groups, in_words
+from app.dashboard.webhooks.explanations import explain, failure_of, status_words
 from app.dashboard.webhooks.forms import OVERLAPS
 from app.db.transactions import transaction
-from app.policy.deliveries import ATTEMPTS, DISABLED_AFTER, LOG_DAYS
+from app.policy.deliveries import ATTEMPTS, DISABLED_AFTER, LOG_DAYS, RETRIES_LAST
 from app.policy.events import TEST_EVENT
 from app.site.live import live_part
 from app.site.pages import PageBlueprint, page, redirect_to
 from app.site.sent_forms import new_mark
 from app.site.signed_in import of_account
+from app.values import clock
+from app.values.clock import parse_time
 from app.webhooks.activity.service import read_overview
 from app.webhooks.logs import service as logs
 from app.webhooks.replays.service import last_replay
@@ -134,13 +136,14 @@ def redeliver(principal: Principal, webhook_id: str, log_id: str) -> Response:
 def _health(principal: Principal, webhook_id: str) -> dict[str, Any]:
     """What the part with the health shows."""
     overview = read_overview(principal.account_id, webhook_id)
-    is_failing = overview["consecutive_failures"] > 0 or overview["disabled_reason"] == "gone"
-    failure = logs.last_failure(principal.account_id, webhook_id) if is_failing else None
+    failure = failure_of(principal.account_id, overview)
+    since = overview["failing_since"]
     return {
         "webhook": overview,
         "host": urlsplit(overview["url"]).netloc,
         "failure": failure,
         "explanation": explain(failure) if failure else None,
+        "has_given_up": since is not None and clock.now() - parse_time(since) > RETRIES_LAST,
         "replay": last_replay(principal.account_id, webhook_id),
         "life": DISABLED_AFTER,
         "tries": ATTEMPTS,

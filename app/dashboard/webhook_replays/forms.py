@@ -11,7 +11,6 @@ import marshmallow as ma
 from werkzeug.datastructures import MultiDict
 
 from app.dashboard.drafts import errors_by_field
-from app.policy.bounds import EVENT_DAYS
 from app.policy.events import ALL_EVENTS
 from app.values import clock
 from app.webhooks.replays.schemas import ReplayInputSchema
@@ -29,9 +28,9 @@ class ReplayDraft:
     errors: dict[str, list[str]] = field(default_factory=dict)
 
 
-def new_draft(webhook: Mapping[str, Any], *, only_failed: bool) -> ReplayDraft:
-    """The form at first: all that is kept, of the types that the webhook is subscribed to."""
-    since = clock.now() - timedelta(days=EVENT_DAYS)
+def new_draft(webhook: Mapping[str, Any], days: int, *, only_failed: bool) -> ReplayDraft:
+    """The form at first: the last days, and the types that the webhook is subscribed to."""
+    since = clock.now() - timedelta(days=days)
     return ReplayDraft(f"{since:%Y-%m-%dT%H:%M}", "", list(webhook["events"]), only_failed)
 
 

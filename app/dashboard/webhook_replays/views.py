@@ -20,6 +20,7 @@ from app.webhooks.replays.service import Selection, count_replay, start_replay
 
 bp = PageBlueprint("webhook_replays", __name__, section="/webhooks")
 
+_PERIODS: Final = {1: "24 hours", 7: "7 days", EVENT_DAYS: f"{EVENT_DAYS} days"}
 _PATH: Final = "/webhooks/<webhook_id>/replay"
 
 
@@ -30,7 +31,9 @@ def choose(principal: Principal, webhook_id: str) -> Response:
     if "since" not in request.args:
         overview = read_overview(principal.account_id, webhook_id)
         only_failed = request.args.get("only_failed", "") == "true"
-        draft = new_draft(overview, only_failed=only_failed)
+        days = request.args.get("days", EVENT_DAYS, type=int)
+        days = days if days in _PERIODS else EVENT_DAYS
+        draft = new_draft(overview, days, only_failed=only_failed)
         selection = read_draft(draft) if only_failed else None
         return _page(principal, webhook_id, draft, selection)
     draft = sent_draft(request.args)
@@ -71,11 +74,13 @@ def _page(
         status,
         webhook=overview,
         draft=draft,
+        selection=selection,
         number=number,
         error=error,
         groups=event_groups(),
         subscribed=in_words(overview["events"]),
         in_words=in_words,
         days=EVENT_DAYS,
+        periods=_PERIODS,
         a_second=REPLAYED_PER_SECOND,
     )

@@ -9,6 +9,7 @@ from flask import Response, request
 
 from app.auth.principal import Principal
 from app.dashboard.webhooks.event_groups import event_groups, in_words
+from app.dashboard.webhooks.explanations import explain, failure_of
 from app.dashboard.webhooks.forms import (
     LIMITS,
     WebhookDraft,
@@ -48,9 +49,11 @@ _SENT_BEFORE: Final = (
 def webhooks(principal: Principal) -> Response:
     """All webhooks with their health."""
     found = list_overviews(principal.account_id)
+    failures = {each["id"]: failure_of(principal.account_id, each) for each in found}
     return page(
         "webhooks/webhooks.html",
         webhooks=found,
+        reasons={key: explain(failure).what for key, failure in failures.items() if failure},
         most=WEBHOOKS_PER_ACCOUNT,
         tries=ATTEMPTS,
         in_words=in_words,

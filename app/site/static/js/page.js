@@ -1,6 +1,6 @@
 // What every page does: times in the reader's zone, the appearance, copying.
 
-import { localizeTimes } from "./times.js";
+import { localizeFields, localizeTimes } from "./times.js";
 import { toast } from "./toasts.js";
 
 const YEAR = 365 * 24 * 3600;
@@ -58,6 +58,7 @@ document.querySelector("form[action='/logout']")?.addEventListener("submit", () 
 for (const group of document.querySelectorAll(".appearance, [data-copy]")) group.hidden = false;
 showTheme();
 localizeTimes(document);
+localizeFields();
 
 // What had the focus may be replaced. Then it goes to what is wrong, to what took its place, or to
 // the results.

@@ -6,6 +6,7 @@ const { dates, timeZone: chosen } = document.documentElement.dataset;
 const timeZone = isKnown(chosen) ? chosen : undefined;
 const short = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short", timeZone });
 const full = new Intl.DateTimeFormat(undefined, { dateStyle: "full", timeStyle: "long", timeZone });
+const digits = new Intl.DateTimeFormat("sv-SE", { dateStyle: "short", timeStyle: "medium", timeZone });
 const numbers = new Intl.DateTimeFormat("en-US", {
   year: "numeric", month: "2-digit", day: "2-digit", hour: "2-digit", minute: "2-digit", hourCycle: "h23", timeZone,
 });
@@ -24,6 +25,34 @@ function written(moment) {
   const hour = Number(parts.hour);
   const all = { ...parts, hour12: ((hour + 11) % 12) + 1, half: hour < 12 ? "AM" : "PM" };
   return dates.replace(/\{(\w+)\}/g, (_, name) => all[name]);
+}
+
+/** A moment as a field has it, in the reader's zone: 2026-01-31T14:05:00. */
+function fieldValue(moment) {
+  return digits.format(moment).replace(" ", "T");
+}
+
+/** The value of such a field in UTC: 2026-01-31T13:05:00Z. */
+function inUTC(value) {
+  const wanted = Date.parse(`${value}Z`);
+  let moment = wanted;
+  for (let step = 0; step < 2; step += 1) {
+    // The zone's distance from UTC is that of the moment, which is better known each time.
+    moment = wanted - (Date.parse(`${fieldValue(moment)}Z`) - moment);
+  }
+  return `${new Date(moment).toISOString().slice(0, 19)}Z`;
+}
+
+/** Fields of times: pages have them in UTC and say so; here they are in the reader's zone. */
+export function localizeFields() {
+  for (const field of document.querySelectorAll("input[type=datetime-local]")) {
+    const [label] = field.labels;
+    label.textContent = label.textContent.replace(" (UTC)", "");
+    if (field.value) field.value = field.defaultValue = fieldValue(new Date(`${field.value}Z`));
+    field.form.addEventListener("formdata", ({ formData }) => {
+      if (field.value) formData.set(field.name, inUTC(field.value));
+    });
+  }
 }
 
 export function localizeTimes(root) {

@@ -1,4 +1,4 @@
-"""What the result of an attempt means, and what to do about it."""
+"""Why a webhook fails: what the result of an attempt means, and what to do about it."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from http import HTTPStatus
 from typing import Any, Final, NamedTuple
 
 from app.policy.deliveries import ATTEMPT_SECONDS, FailureReason
+from app.webhooks.logs.service import last_failure
 
 
 class Explanation(NamedTuple):
@@ -116,6 +117,17 @@ _BY_HUNDRED: Final = {
     5: f"Your receiver failed. {_LOOK}",
 }
 _ODD: Final = f"Only a status from 200 to 299 is a success. {_LOOK}"
+
+
+def failure_of(account_id: str, webhook: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The last failed attempt of a webhook that fails now, or that is gone; None for any other.
+
+    Args:
+        webhook: as ``app.webhooks.activity.service`` has it.
+    """
+    if not webhook["consecutive_failures"] and webhook["disabled_reason"] != "gone":
+        return None
+    return last_failure(account_id, webhook["id"])
 
 
 def explain(entry: Mapping[str, Any]) -> Explanation:
