@@ -13,14 +13,18 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import Visitor
+from tests.browser.test_forest_keyboard import write
+from tests.browser.test_keyboard import press, reach
 from tests.make.geometry import square
 
 
-def curl(visitor: Visitor, path: str = "") -> tuple[int, Any]:
-    """Run the command of the page, or that of another address with the same key."""
+def curl(visitor: Visitor, path: str = "", address: str = "") -> tuple[int, Any]:
+    """Run the command of the page, or that of another path with the same key, from an address."""
     command = visitor.page.locator("#curl").inner_text()
     if path:
         command = command.rpartition("'http")[0] + f"'{visitor.instance.url}{path}'"
+    if address:
+        command += f" -H 'X-Forwarded-For: {address}'"
     done = subprocess.run(
         ["sh", "-c", f"{command} -sS -w '\\n%{{http_code}}'"],
         capture_output=True,
@@ -77,6 +81,7 @@ def test_a_key_for_one_project_is_made_used_and_revoked(forester: Visitor) -> No
 
 @pytest.mark.slow
 def test_a_key_is_made_and_revoked_by_keyboard(forester: Visitor) -> None:
+    make_project(forester, "Alder")
     page = forester.go("/api-keys")
 
     def reach(name: str, role: str = "button") -> None:
@@ -95,6 +100,9 @@ def test_a_key_is_made_and_revoked_by_keyboard(forester: Visitor) -> None:
     reach("See the assets of projects", "checkbox")
     page.keyboard.press("Space")
     reach("All projects", "radio")
+    page.keyboard.press("ArrowDown")
+    reach("Alder", "checkbox")
+    page.keyboard.press("Space")
     reach("1 year", "radio")
     page.keyboard.press("ArrowLeft")
     expect(page.get_by_label("90 days")).to_be_checked()
@@ -104,12 +112,28 @@ def test_a_key_is_made_and_revoked_by_keyboard(forester: Visitor) -> None:
     reach("Done", "link")
     page.keyboard.press("Enter")
     page.wait_for_url("**/api-keys")
+    expect(page.get_by_text("only Alder", exact=True)).to_be_visible()
     reach("Revoke By hand")
     page.keyboard.press("Enter")
     expect(page.get_by_role("button", name="Cancel")).to_be_focused()
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
     expect(page.get_by_text("Revoked or expired (1)")).to_be_visible()
+
+
+@pytest.mark.slow
+def test_a_token_is_made_by_keyboard(forester: Visitor) -> None:
+    forester.go("/service-tokens")
+    press(forester, "New service token")
+    write(forester, "Name", "Nightly")
+    reach(forester, "See projects and check geometries projects:read")
+    forester.page.keyboard.press("Space")
+    write(forester, "From which addresses? (optional)", "203.0.113.0/24\n2001:db8::1")
+    press(forester, "Create service token")
+    assert curl(forester, address="203.0.113.7")[0] == 200
+    assert curl(forester, address="203.0.114.7")[0] == 401
+    press(forester, "Done")
+    expect(forester.page.get_by_text("2 addresses only")).to_be_visible()
 
 
 @pytest.mark.slow

@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, expect
 from tests.browser.conftest import Instance, Visitor, new_address, sign_up
 from tests.browser.forest_scenes import create
 from tests.browser.test_forest_keyboard import push, write
-from tests.browser.test_keyboard import press
+from tests.browser.test_keyboard import press, reach
 from tests.egress.receivers import Receiver, answering
 
 pytestmark = pytest.mark.slow
@@ -78,8 +78,8 @@ def test_times_are_typed_in_the_zone_of_the_reader(chrome: Browser, instance: In
 
 
 def test_a_webhook_by_keyboard_alone(forester: Visitor, receiver: Receiver) -> None:
-    page = forester.page
-    forester.go("/webhooks")
+    create(forester, name="Hazel dell")
+    page = forester.go("/webhooks")
     press(forester, "Create a webhook")
     write(forester, "URL", receiver.url(host="127.0.0.1"))
     press(forester, "Create webhook")
@@ -87,6 +87,22 @@ def test_a_webhook_by_keyboard_alone(forester: Visitor, receiver: Receiver) -> N
     press(forester, "Done")
     press(forester, "Send a test")
     expect(page.locator(".result")).to_have_count(1, timeout=SECONDS)
+    reach(forester, "200")
+    page.keyboard.press("Enter")
+    expect(page.locator("h1")).to_have_text("webhook.test")
+    push(forester, "Redeliver…")
+    press(forester, "Redeliver")
+    expect(page.locator(".result")).to_have_count(2, timeout=SECONDS)
+    push(forester, "More")
+    press(forester, "Send events again…")
+    press(forester, "Count them")
+    press(forester, "Send 1 event")  # from before the webhook existed
+    expect(page.locator("#health")).to_contain_text("all 1 were sent.", timeout=SECONDS)
+    push(forester, "More")
+    push(forester, "Rotate the secret…")
+    press(forester, "Make a new secret")
+    expect(page.locator("#secret")).to_contain_text("whsec_")
+    press(forester, "Done")
     push(forester, "More")
     push(forester, "Delete…")
     push(forester, "Delete")
