@@ -129,11 +129,10 @@ def count_unfinished(account_id: str) -> int:
 
 def check_unfinished(account_id: str, *, new: int = 1) -> None:
     """Raises Conflict when the account cannot have so many more imports that are not finished."""
-    unfinished = count_unfinished(account_id)
-    if unfinished + new > UNFINISHED_IMPORTS:
-        raise Conflict(
-            f"The account has {unfinished} imports that are not finished; one that failed counts "
-            "while it has its file. Apply or cancel one of them first."
+    if count_unfinished(account_id) + new > UNFINISHED_IMPORTS:
+        raise Conflict(  # not how many there are: a limited credential sees only some of them
+            f"An account can have {UNFINISHED_IMPORTS} imports that are not finished; one that "
+            "failed counts while it has its file. Apply or cancel one of them first."
         )
 
 
