@@ -119,6 +119,7 @@ _BOUNDS: Final = {
     "LAST_USED_SECONDS": "shortest time between two updates of a credential's last use, in seconds",
     "PAGE_KEYS": "API keys of an account, or service tokens, that are not over; its pages make no "
     "more than these",
+    "ENDED_KEYS_SHOWN": "likewise of those that are over, on their pages, the last to end",
     "PROJECTS_OF_CREDENTIAL": "projects that one credential may be limited to",
     "EXPIRY_MAILED_DAYS": "days before a key expires in which whoever made it gets a mail",
     "ALLOWLIST_ENTRIES": "IP addresses and networks in the allowlist of a service token",

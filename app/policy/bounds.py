@@ -109,6 +109,7 @@ ALLOWLIST_ENTRIES: Final = 100
 
 # API keys of an account, or service tokens, that are not over; its pages make no more than these.
 PAGE_KEYS: Final = 50
+ENDED_KEYS_SHOWN: Final = 50  # on its pages, of those that are over
 PROJECTS_OF_CREDENTIAL: Final = 100  # that one credential may be limited to
 # Whoever made a key gets a mail so long before it expires.
 EXPIRY_MAILED_DAYS: Final = 7

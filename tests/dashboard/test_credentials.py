@@ -10,6 +10,7 @@ import pytest
 from flask import Flask
 
 from app.credentials.service import list_credentials
+from app.dashboard.credentials import listing
 from app.dashboard.credentials.forms import CredentialForm
 from app.db.extensions import db
 from app.members.service import change_role, remove_member
@@ -246,6 +247,20 @@ def test_a_key_that_is_over_is_listed_apart(client: Client, owner: Browser) -> N
     page = owner.get("/api-keys")
     assert "Revoked or expired (1)" in page.text
     assert f"/api-keys/{key.credential_id}/revoke" not in [form.action for form in page.forms]
+
+
+def test_of_those_that_are_over_the_last_to_end_are_listed(
+    client: Client, owner: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(listing, "ENDED_KEYS_SHOWN", 2)
+    keys = {name: make_key(client, name=name) for name in ("Alder", "Birch", "Cedar")}
+    for name in ("Cedar", "Alder", "Birch"):
+        post(owner, f"/api-keys/{keys[name].credential_id}/revoke")
+    page = owner.get("/api-keys")
+    assert "Revoked or expired (3)" in page.text
+    assert "Only the 2 that ended last are listed." in page.text
+    assert "Cedar" not in page.text
+    assert page.text.index("Birch") < page.text.index("Alder")
 
 
 @pytest.mark.parametrize("path", PATHS)

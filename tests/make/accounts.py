@@ -93,7 +93,7 @@ def use_up_minute(client: Client) -> None:
 def make_key(
     client: Client, *, permissions: Sequence[str] = tuple(PERMISSIONS), **others: Any
 ) -> Client:
-    """The same account through a new API key; ``others``: ``project_ids``, ``expires_at``."""
+    """The same account through a new API key; ``others``: ``name`` and the like."""
     return _with_credential(client, "api_key", permissions=permissions, **others)
 
 
@@ -109,6 +109,7 @@ def make_service_token(
 
 def _with_credential(client: Client, kind: str, **values: Any) -> Client:
     with client.app.app_context():
-        credential, token = create_credential(client.account_id, kind=kind, name="test", **values)
+        values = {"name": "test"} | values
+        credential, token = create_credential(client.account_id, kind=kind, **values)
         db.session.commit()
         return Client(client.app, client.account_id, client.owner_id, token, credential.id)

@@ -8,7 +8,7 @@ from app.credentials.service import is_over, list_credentials
 from app.dashboard.credentials.kinds import Kind
 from app.dashboard.project_choice import projects_by_id
 from app.members.service import list_members
-from app.policy.bounds import PAGE_KEYS, PROJECTS_OF_CREDENTIAL
+from app.policy.bounds import ENDED_KEYS_SHOWN, PAGE_KEYS, PROJECTS_OF_CREDENTIAL
 from app.usage.service import last_days, read_requests
 
 Record = dict[str, Any]
@@ -17,14 +17,17 @@ REQUEST_DAYS: Final = 7
 
 
 class Credentials(NamedTuple):
-    """The keys or tokens of an account: those in use, and those that are over, the newest first.
+    """The keys or tokens of an account: those in use, the newest first, and of those that are over
+    the ENDED_KEYS_SHOWN that ended last.
 
-    ``projects`` has those that any is limited to, by their ids, ``makers`` the names of members,
-    and ``requests`` how many each made in the last REQUEST_DAYS days.
+    ``over_total`` says how many are over, ``projects`` has those that any in use is limited to, by
+    their ids, ``makers`` the names of members, and ``requests`` how many each made in the last
+    REQUEST_DAYS days.
     """
 
     used: list[Record]
     over: list[Record]
+    over_total: int
     projects: dict[str, Record]
     makers: dict[str, str]
     requests: dict[str, int]
@@ -39,13 +42,16 @@ def credentials_of(account_id: str, kind: Kind) -> Credentials:
     """All keys or tokens of an account."""
     records = list_credentials(account_id, kind.kind)
     used = [record for record in records if not is_over(record)]
+    over = [record for record in records if is_over(record)]
+    over.sort(key=lambda record: record["revoked_at"] or record["expires_at"], reverse=True)
     ids = dict.fromkeys(each for record in used for each in record["project_ids"] or ())
     wanted, projects = list(ids), dict[str, Record]()
     for start in range(0, len(wanted), PROJECTS_OF_CREDENTIAL):
         projects |= projects_by_id(account_id, wanted[start : start + PROJECTS_OF_CREDENTIAL])
     return Credentials(
         used,
-        [record for record in records if is_over(record)],
+        over[:ENDED_KEYS_SHOWN],
+        len(over),
         projects,
         {member["id"]: member["name"] for member in list_members(account_id)},
         {
