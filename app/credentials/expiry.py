@@ -25,7 +25,7 @@ _SOON: Final = (
         Credential.expires_at > bindparam("now"),
         Credential.expires_at <= bindparam("soon"),
     )
-    .order_by(Credential.id)
+    .order_by(Credential.expires_at)
     .limit(bindparam("most"))
     .with_for_update(of=Credential, skip_locked=True)
 )

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import JSON, CheckConstraint, ForeignKey, Index, String
+from sqlalchemy import JSON, CheckConstraint, ForeignKey, Index, String, text
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.db.column_types import Base, Key, Timestamp
+
+# Of those that expire, and whose maker has not been told yet.
+_EXPIRING = "expires_at IS NOT NULL AND expiry_mailed_at IS NULL AND revoked_at IS NULL"
 
 
 class Credential(Base):
@@ -20,6 +23,12 @@ class Credential(Base):
     __table_args__ = (
         CheckConstraint("kind IN ('api_key', 'service_token')", name="kind"),
         Index(None, "account_id", "id"),
+        Index(
+            "ix_credentials_expiring",
+            "expires_at",
+            postgresql_where=text(_EXPIRING),
+            sqlite_where=text(_EXPIRING),
+        ),
     )
 
     id: Mapped[str] = mapped_column(Key, primary_key=True)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from flask import Flask
-from sqlalchemy import update
+from sqlalchemy import event, update
 
+from app.credentials.expiry import mail_expiring
 from app.credentials.jobs import mail_expiring_keys
 from app.credentials.service import revoke_credential
 from app.db.extensions import db
@@ -101,3 +104,29 @@ def test_the_address_of_the_last_use_is_noted(app: Flask, client: Client) -> Non
         found = db.session.get_one(Credential, key.credential_id)
         db.session.rollback()
         assert found.last_used_address == "2001:db8::7"
+
+
+def test_keys_that_expire_soon_are_found_on_their_index(app: Flask) -> None:
+    """In its order; all other keys are not read."""
+    with app.app_context():
+        plan = _plan_of_the_job()
+        db.session.rollback()
+    assert "ix_credentials_expiring" in plan, plan
+    assert not re.search(r"SCAN credentials|TEMP B-TREE|Sort Key", plan), plan
+
+
+def _plan_of_the_job() -> str:
+    connection, sent = db.session.connection(), list[tuple[str, Any]]()
+
+    def note(*call: Any) -> None:
+        sent.append(call[2:4])  # the statement and its parameters
+
+    event.listen(connection, "before_cursor_execute", note)
+    mail_expiring(100)
+    event.remove(connection, "before_cursor_execute", note)
+    (statement, parameters), is_sqlite = sent[0], connection.dialect.name == "sqlite"
+    if not is_sqlite:  # which reads the few rows of a test in any way
+        connection.exec_driver_sql("SET LOCAL enable_seqscan = off")
+    explain = "EXPLAIN QUERY PLAN" if is_sqlite else "EXPLAIN"
+    rows = connection.exec_driver_sql(f"{explain} {statement}", parameters)
+    return "\n".join(str(row[-1]) for row in rows)
