@@ -39,8 +39,9 @@ def noting(view: View, method: str, rule: str) -> View:
         if not known:
             return view(**ids)
         setattr(g, _KNOWN, known)
-        setattr(g, _USED, [each for each in known if not each.name])
-        note_sent(request.args)
+        setattr(g, _USED, {each for each in known if not each.name})
+        if method == "GET":  # the others have no parameters: the parser notes fields of the body
+            note_sent(request.args)
         after_this_request(_tell)
         return view(**ids)
 
@@ -51,12 +52,12 @@ def note_sent(names: Collection[str]) -> None:
     """Note which of these parameters or fields of this request are deprecated."""
     for each in g.get(_KNOWN, ()):
         if each.name in names:
-            g.get(_USED).append(each)
+            g.get(_USED).add(each)
 
 
 def _tell(response: Response) -> Response:
     """Add the headers, and count the request for its credential."""
-    used: list[Deprecation] = g.get(_USED)
+    used: set[Deprecation] = g.get(_USED)
     if not used:
         return response
     first = min(used, key=lambda each: each.since)

@@ -13,7 +13,7 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class Deprecation:
-    """An operation, or a parameter of its query or a field of its body."""
+    """An operation, or a parameter of a GET, or a field of the body of another operation."""
 
     id: str  # short, for good: uses are counted by it
     operation: str  # as the description has it; PUT also means PATCH

@@ -88,6 +88,13 @@ def test_a_field_of_the_body_also_in_a_refusal(caller: Client, method: str) -> N
     assert "Deprecation" in refused.headers
 
 
+def test_a_field_of_the_body_is_not_sent_in_the_query(caller: Client) -> None:
+    path = f"/v1/projects/{make_project(caller)['id']}?description=B"
+    refused = caller.put(path, json={"name": "A"})
+    assert refused.status_code == 400
+    assert "Deprecation" not in refused.headers
+
+
 def test_the_description(deprecating: Flask) -> None:
     with deprecating.app_context():
         paths = description()["paths"]
