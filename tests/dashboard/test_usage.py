@@ -68,6 +68,19 @@ def test_near_and_over_a_limit(client: Client, browser: Browser) -> None:
     assert "another plan" in page.text
 
 
+def test_a_threshold_that_is_reached_again_is_listed_once(client: Client, browser: Browser) -> None:
+    _on_plan(client, "free")
+    for hectares in (800, 700, 800):
+        set_counters(client, area_m2=hectares * 10_000)
+        with client.app.app_context():
+            check_thresholds(client.account_id)
+            db.session.commit()
+    reached = client.get("/v1/events?type=usage.threshold_reached").json["data"]
+    assert len(reached) == 2
+    shown = browser.get("/usage").text
+    assert shown.count("75 % reached") == 1
+
+
 def test_beyond_the_limit_of_hectares(client: Client, browser: Browser) -> None:
     _on_plan(client, "free")
     make_project(client, geometry=square(size=0.2))

@@ -17,7 +17,7 @@ _UNITS: Final = (("GB", 1024**3), ("MB", 1024**2), ("KB", 1024))
 
 
 class Crossing(NamedTuple):
-    """A threshold that was reached this month."""
+    """A threshold that was reached this month, and when last."""
 
     words: str
     at: str
@@ -122,7 +122,8 @@ def _number(number: float) -> str:
 
 
 def _crossings(account_id: str, since: str) -> dict[str, tuple[Crossing, ...]]:
-    """The thresholds that were reached since then, by what is limited, the latest first."""
+    """The thresholds that were reached since then, by what is limited, the latest first; not those
+    after which usage passed _MOST_EVENTS others, up and down."""
     found: dict[str, tuple[Crossing, ...]] = {}
     start = datetime.fromisoformat(since)
     for event in latest_events(account_id, account_id, _MOST_EVENTS):
@@ -131,8 +132,9 @@ def _crossings(account_id: str, since: str) -> dict[str, tuple[Crossing, ...]]:
         data = event["data"]
         exceeded = event["type"] == "usage.limit_exceeded"
         words = "Limit exceeded" if exceeded else f"{data['threshold']} % reached"
-        metric = data["metric"]
-        found[metric] = (*found.get(metric, ()), Crossing(words, event["created_at"]))
+        known = found.get(data["metric"], ())
+        if words not in (each.words for each in known):
+            found[data["metric"]] = (*known, Crossing(words, event["created_at"]))
     return found
 
 
