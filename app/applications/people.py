@@ -10,6 +10,7 @@ from sqlalchemy import Text, and_, bindparam, cast, func
 from app.auth.tenant import columns_of
 from app.db.queries import CompiledQuery
 from app.models import OAuthApplication, OAuthAuthorization, OAuthConsent, User
+from app.policy.oauth import PEOPLE_SHOWN
 from app.values import clock
 from app.values.strict_json import loads
 
@@ -39,10 +40,11 @@ _GRANTED = CompiledQuery(
 )
 _OWN = CompiledQuery(
     columns_of(OAuthConsent, OAuthConsent.created_at)
-    .add_columns(User.name, User.email)
+    .add_columns(User.name, User.email, func.count().over().label("total"))
     .join(User, User.id == OAuthConsent.user_id)
     .where(OAuthConsent.application_id == bindparam("client_id"))
-    .order_by(User.name, User.id)
+    .order_by(OAuthConsent.created_at.desc(), User.id)
+    .limit(bindparam("most"))
 )
 
 
@@ -78,7 +80,10 @@ class Granted:
         return len(set[str]().union(*found))
 
 
-def people_of_account(account_id: str, client_id: str) -> list[dict[str, Any]]:
-    """The people who have given an application access to this account: ``name``, ``email`` and
-    ``created_at``, ordered by name."""
-    return [row._asdict() for row in _OWN.all(account_id=account_id, client_id=client_id)]
+def people_of_account(account_id: str, client_id: str) -> tuple[list[dict[str, Any]], int]:
+    """The PEOPLE_SHOWN people who were the last to give an application access to this account, the
+    latest first: ``name``, ``email`` and ``created_at``. And how many there are in all."""
+    rows = _OWN.all(account_id=account_id, client_id=client_id, most=PEOPLE_SHOWN)
+    names = ("name", "email", "created_at")
+    people = [{name: getattr(row, name) for name in names} for row in rows]
+    return people, rows[0].total if rows else 0

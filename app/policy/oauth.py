@@ -13,6 +13,7 @@ AUTHORIZATION_LIFE: Final = timedelta(days=90)  # of all tokens from one consent
 REFRESH_GRACE: Final = timedelta(seconds=30)
 
 APPLICATIONS_PER_ACCOUNT: Final = 50
+PEOPLE_SHOWN: Final = 100  # of those who gave one access to the account, on its page
 REDIRECT_URIS: Final = 20
 REDIRECT_URI_LENGTH: Final = 2_000
 

@@ -56,6 +56,7 @@ def test_only_people_of_the_account_are_named(client: Client, stranger: Client) 
     token = grant(client, application, member.id, "projects:read")
     grant(stranger, application, stranger.owner_id, "projects:read")
     with client.app.app_context():
-        (found,) = people_of_account(client.account_id, application.id)
+        (found,), total = people_of_account(client.account_id, application.id)
+    assert total == 1
     assert found["email"] == member.email
     assert bearer(client, token).get("/v1/projects").status_code == 200

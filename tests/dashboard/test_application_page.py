@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+import time
 from datetime import timedelta
 
 import pytest
 
-from app.applications import service
+from app.applications import people, service
 from app.policy.permissions import SCOPES
 from app.values import clock
 from tests.dashboard.support import browser_of, post
@@ -99,6 +100,20 @@ def test_people_of_other_accounts_are_a_number(
     assert other.email not in page.text
     assert "projects:read · granted by 2 people" in page.text
     assert "2 people lose access: all tokens are rejected" in page.text
+
+
+def test_of_many_people_the_latest_are_listed(
+    client: Client, owner: Browser, application: Application, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(people, "PEOPLE_SHOWN", 2)
+    members = [make_member(client) for _ in range(3)]
+    for each in members:
+        grant_tokens(client.app, application, each.id, client.account_id)
+        time.sleep(0.002)  # so that the times differ
+    page = owner.get(path_of(application))
+    assert "3 of them in" in page.text
+    assert "Only the latest 2 are listed." in page.text
+    assert [each.email in page.text for each in members] == [False, True, True]
 
 
 def test_name_and_addresses_are_changed(

@@ -139,6 +139,7 @@ def _page(
     """The page with the form that was sent, or as the application is."""
     client_id = record["client_id"]
     granted = Granted(principal.account_id, client_id)
+    members, members_total = people_of_account(principal.account_id, client_id)
     change = form if isinstance(form, ChangeForm) else _change_form(record)
     rotation = form if isinstance(form, RotateForm) else None
     return form_page(
@@ -148,7 +149,8 @@ def _page(
         change=change,
         rotation=rotation or RotateForm(formdata=None, mark=record["secret_mark"]),
         use=use_of_applications(principal.account_id).get(client_id, Use(0, None)),
-        members=people_of_account(principal.account_id, client_id),
+        members=members,
+        members_total=members_total,
         people_with={name: granted.people([name]) for name in record["scopes"]},
         steps=first_steps(record, values.get("secret")),
         principal=principal,
