@@ -8,6 +8,7 @@ from datetime import timedelta
 import pytest
 from flask import Flask
 
+from app.dashboard.members import views
 from app.db.extensions import db
 from app.models import Mail, Membership
 from app.values import clock
@@ -30,6 +31,27 @@ def test_members_are_listed_with_their_roles(client: Client, viewer: Browser) ->
     assert member.email in page.text
     assert "you" in page.text
     assert "Send the invitation" not in page.text
+
+
+def test_many_members_are_paged_with_the_invited_first(
+    client: Client, owner: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(views, "_PER_PAGE", 2)
+    invited = [make_invited(client)["email"] for _ in range(2)]
+    joined = [make_member(client).email for _ in range(2)]  # and the owner
+    pages = [owner.get(f"/members?page={number}") for number in (1, 2, 3)]
+    found = [[email for email in (*invited, *joined) if email in page.text] for page in pages]
+    assert found[0] == invited
+    assert sorted(found[1] + found[2]) == sorted(joined)
+    for number, page in enumerate(pages, start=1):
+        assert f"Page {number} of 3" in page.text
+        assert "5 people, 2 of them invited" in page.text
+    assert [link for link in pages[1].links if "?page=" in link] == [
+        "/members?page=1",
+        "/members?page=3",
+    ]
+    for other, number in (("9", 3), ("0", 1), ("x", 1)):
+        assert f"Page {number} of 3" in owner.get(f"/members?page={other}").text
 
 
 @pytest.mark.parametrize("role", ["viewer", "editor"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, Final
 
 from flask import Response, g, request
@@ -46,6 +47,7 @@ from app.values.text import fold
 bp = PageBlueprint("member_pages", __name__, section="/members")
 
 _ONE: Final = "/members/<member_id>"
+_PER_PAGE: Final = 100  # invited people come first
 
 
 @bp.get("/members")
@@ -177,8 +179,11 @@ def _member(principal: Principal, member_id: str, status: int = 200, problem: st
 def _page(
     principal: Principal, form: InviteForm, status: int | None = None, problem: str = ""
 ) -> Response:
-    people = sorted(list_members(principal.account_id), key=lambda each: fold(each["name"]))
-    invited = list_invited(principal.account_id)
+    everybody, invited = list_members(principal.account_id), list_invited(principal.account_id)
+    everybody.sort(key=lambda each: (each["joined_at"] is not None, fold(each["name"])))
+    pages = math.ceil(len(everybody) / _PER_PAGE)
+    number = min(max(request.args.get("page", 1, int), 1), pages)
+    people = everybody[(number - 1) * _PER_PAGE : number * _PER_PAGE]
     values: dict[str, Any] = {
         "people": [each for each in people if each["joined_at"]],
         "invited": [
@@ -186,7 +191,10 @@ def _page(
             for each in people
             if not each["joined_at"]
         ],
-        "taken": len(people),
+        "number": number,
+        "pages": pages,
+        "taken": len(everybody),
+        "taken_by_invited": len(invited),
         "seats": plan_of(principal.plan).members,
         "plan": principal.plan,
         "roles": list(ROLES),
