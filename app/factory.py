@@ -34,7 +34,7 @@ from app.profile.views import bp as profile_bp
 from app.projects.routes import bp as projects_bp
 from app.reference.routes import bp as reference_bp
 from app.row_changes.routes import bp as row_changes_bp
-from app.site import form_validation, pages, root_files
+from app.site import form_validation, pages, root_files, sent_forms
 from app.site.errors import error_page
 from app.usage.routes import bp as usage_bp
 from app.webhooks.logs.routes import bp as webhook_logs_bp
@@ -115,6 +115,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     app.url_map.strict_slashes = False
     app.url_map.merge_slashes = False
     pages.init_app(app, settings)
+    sent_forms.init_app(app)
     for part in AROUND_A_ROUTE:
         part.set_up(app, settings)
     for part in reversed(MIDDLEWARE):  # the last one that wraps the application is the outermost

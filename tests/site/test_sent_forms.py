@@ -1,30 +1,63 @@
-"""Forms whose answer is shown once."""
+"""Forms that make a secret."""
 
 from __future__ import annotations
 
-from flask import Flask
+from typing import Any
 
-from app.site.sent_forms import new_mark, remember_sent, sent_before
+from flask import Flask, get_flashed_messages, session
+
+from app.site.sent_forms import mark_field, sent_before, show_once
 
 
-def test_a_form_is_remembered_with_where_it_led(app: Flask) -> None:
-    first, second = new_mark(), new_mark()
+class Sender:
+    """A browser: its session lasts from one form to the next."""
+
+    def __init__(self, app: Flask) -> None:
+        self._app, self._session = app, dict[str, Any]()
+
+    def open(self, mark: str = "") -> str:
+        """The mark in a form; that of a form that was sent, if it is shown again."""
+        with self._app.test_request_context(method="POST", data={"mark": mark}):
+            return str(mark_field()).split('"')[-2]
+
+    def send(self, mark: str, path: str = "/a") -> tuple[str | None, list[str]]:
+        """Where the form led before and what is said of it; a form that is new makes something."""
+        with self._app.test_request_context(method="POST", data={"mark": mark}):
+            session.update(self._session)
+            response = sent_before("rotate it")
+            if response is None:
+                show_once(path, "metadata_row.html")
+            self._session = {name: session[name] for name in session if name != "_flashes"}
+            return response and response.location, get_flashed_messages()
+
+
+def test_a_form_that_is_sent_again_leads_to_what_it_has_made(app: Flask) -> None:
+    sender = Sender(app)
+    first, second = sender.open(), sender.open()
     assert first != second
-    with app.test_request_context("/"):
-        remember_sent(first, "/a")
-        assert (sent_before(first), sent_before(second)) == ("/a", None)
+    assert sender.send(first) == (None, [])
+    path, messages = sender.send(first)
+    assert path == "/a"
+    assert messages[0].endswith("if nobody has copied it, rotate it.")
+    assert sender.send(second) == (None, [])
+
+
+def test_a_form_that_is_shown_again_keeps_its_mark(app: Flask) -> None:
+    mark = Sender(app).open()
+    assert Sender(app).open(mark) == mark
 
 
 def test_only_the_last_ones_are_kept(app: Flask) -> None:
-    marks = [new_mark() for _ in range(7)]
-    with app.test_request_context("/"):
-        for mark in marks:
-            remember_sent(mark, f"/{mark}")
-        assert [sent_before(mark) is None for mark in marks] == [True] * 2 + [False] * 5
+    sender = Sender(app)
+    marks = [sender.open() for _ in range(7)]
+    for mark in marks:
+        sender.send(mark, f"/{mark}")
+    assert [sender.send(mark)[0] for mark in marks[2:]] == [f"/{mark}" for mark in marks[2:]]
+    assert sender.send(marks[0])[0] is None
 
 
 def test_what_is_no_mark_is_not_remembered(app: Flask) -> None:
-    with app.test_request_context("/"):
-        for text in (None, "", "x" * 10_000):
-            remember_sent(text, "/a")
-            assert sent_before(text) is None
+    sender = Sender(app)
+    for text in ("", "x" * 10_000):
+        assert sender.send(text)[0] is sender.send(text)[0] is None
+        assert sender.open(text) != text

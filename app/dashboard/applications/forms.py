@@ -75,7 +75,6 @@ class NewForm(ApplicationForm):
         choices=[SelectChoice(name, words) for name, words in _KINDS.items()],
         default="secret",
     )
-    mark = HiddenField()
 
 
 class ChangeForm(ApplicationForm):

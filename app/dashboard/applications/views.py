@@ -23,16 +23,12 @@ from app.policy.oauth import APPLICATIONS_PER_ACCOUNT
 from app.policy.permissions import SCOPES
 from app.site.forms import form_page
 from app.site.pages import PageBlueprint, page, redirect_to
-from app.site.sent_forms import new_mark, remember_sent, sent_before
+from app.site.sent_forms import sent_before, show_once
 from app.site.signed_in import of_account, signed_in
 
 bp = PageBlueprint("application_pages", __name__, section="/applications")
 
 _NEW: Final = "/applications/new"
-_SENT_BEFORE: Final = (
-    "This form was sent before, and the application is registered. A secret is shown only once: if "
-    "nobody has copied it, rotate it."
-)
 
 
 @bp.get("/applications")
@@ -70,7 +66,7 @@ def end_access(person: SignedIn) -> Response:
 @of_account("admin")
 def new_application(_: Principal) -> Response:
     """The form that registers an application."""
-    return _new_page(NewForm(formdata=None, mark=new_mark()))
+    return _new_page(NewForm(formdata=None))
 
 
 @bp.post(_NEW)
@@ -78,8 +74,8 @@ def new_application(_: Principal) -> Response:
 def register(principal: Principal) -> Response:
     """Register an application, and show its secret once with what a developer begins with."""
     form = NewForm()
-    if (path := sent_before(form.mark.data)) is not None:
-        return redirect_to(path, _SENT_BEFORE)
+    if (response := sent_before("rotate it")) is not None:
+        return response
     if not form.validate_on_submit():
         return _new_page(form)
     try:
@@ -97,8 +93,8 @@ def register(principal: Principal) -> Response:
         return _new_page(form)
     except Forbidden as error:
         return page("applications_page/new.html", error.status, form=form, refusal=error.message)
-    remember_sent(form.mark.data, f"/applications/{record['client_id']}")
-    return page(
+    return show_once(
+        f"/applications/{record['client_id']}",
         "applications_page/registered.html",
         application=record,
         secret=secret,

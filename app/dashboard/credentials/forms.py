@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
-from wtforms import HiddenField, RadioField, SelectMultipleField, StringField, TextAreaField
+from wtforms import RadioField, SelectMultipleField, StringField, TextAreaField
 from wtforms.fields.choices import SelectChoice
 
 from app.http.errors import Detail, ValidationFailed
@@ -44,7 +44,6 @@ class CredentialForm(PageForm):
     life = RadioField("Expires", choices=_LIVES, default="365")
     expires_on = StringField("Date")
     ip_allowlist = TextAreaField("Allowed addresses")
-    mark = HiddenField()
 
     @property
     def is_limited(self) -> bool:

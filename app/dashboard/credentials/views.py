@@ -22,17 +22,13 @@ from app.policy.bounds import PAGE_KEYS, PROJECTS_OF_CREDENTIAL
 from app.policy.permissions import OF_PROJECTS, PERMISSIONS
 from app.site.forms import form_page
 from app.site.pages import PageBlueprint, page, redirect_to
-from app.site.sent_forms import new_mark, remember_sent, sent_before
+from app.site.sent_forms import sent_before, show_once
 from app.site.signed_in import of_account
 
 View = Callable[..., Response]
 
 _OFFERED: Final = 50  # projects in the form, besides those that are chosen
 _NAMED: Final = 3  # projects of a key, on the page that shows it once
-_SENT_BEFORE: Final = (
-    "This form was sent before. A secret is shown only once: if nobody has copied it, revoke what "
-    "it has created and create another."
-)
 
 
 def list_page(principal: Principal, kind: Kind) -> Response:
@@ -49,16 +45,14 @@ def new_page(principal: Principal, kind: Kind) -> Response:
     if "project_id" in given:
         given.setlist("project_ids", given.getlist("project_id"))
         given.setdefault("scope", "some")
-    form = CredentialForm(given if given else None, meta={"csrf": False})
-    form.mark.data = new_mark()
-    return _form_page(principal, kind, form)
+    return _form_page(principal, kind, CredentialForm(given or None, meta={"csrf": False}))
 
 
 def create(principal: Principal, kind: Kind) -> Response:
     """Create one, and show its secret once."""
     form = CredentialForm()
-    if (path := sent_before(form.mark.data)) is not None:
-        return redirect_to(path, _SENT_BEFORE)
+    if (response := sent_before("revoke it and create another")) is not None:
+        return response
     if "is_search" in request.form or not form.validate_on_submit():
         return _form_page(principal, kind, form)
     try:
@@ -79,8 +73,8 @@ def create(principal: Principal, kind: Kind) -> Response:
     except Conflict as error:
         form.name.errors = [error.message]
         return _form_page(principal, kind, form)
-    remember_sent(form.mark.data, kind.path)
-    return page(
+    return show_once(
+        kind.path,
         "credentials/made.html",
         kind=kind,
         made=shown,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
-from flask import Response, request
+from flask import Response
 
 from app.auth.principal import Principal
 from app.credentials.service import create_credential
@@ -16,11 +16,12 @@ from app.policy.bounds import PAGE_KEYS
 from app.policy.permissions import expand, role_permissions
 from app.site.forms import count_post
 from app.site.pages import PageBlueprint, page, redirect_to
-from app.site.sent_forms import new_mark, remember_sent, sent_before
+from app.site.sent_forms import sent_before, show_once
 from app.site.signed_in import current_person, of_account
 
 bp = PageBlueprint("start", __name__)
 
+_WELCOME: Final = "start/welcome.html"
 _KEY_NAME: Final = "First key"
 _KEY_PERMISSIONS: Final = ("projects:write", "assets:write")
 
@@ -42,16 +43,15 @@ def home() -> Response:
 @of_account("projects:read")
 def welcome(principal: Principal) -> Response:
     """The first steps: a project, a key, a colleague."""
-    return _welcome(principal)
+    return page(_WELCOME, principal=principal, steps=steps_of(principal))
 
 
 @bp.post("/welcome/key")
 @of_account("admin")
 def make_key(principal: Principal) -> Response:
     """Create an API key, which is shown once, in lines that work."""
-    mark = request.form.get("mark")
-    if (path := sent_before(mark)) is not None:
-        return redirect_to(path, "This key was made before. It is shown only once.")
+    if (response := sent_before("revoke it and create another")) is not None:
+        return response
     count_post()
     with transaction():
         _, secret = create_credential(
@@ -62,17 +62,19 @@ def make_key(principal: Principal) -> Response:
             created_by=principal.user_id,
             most=PAGE_KEYS,
         )
-    remember_sent(mark, "/api-keys")
     address = absolute_url("")
-    return _welcome(principal, secret=secret, address=address, curl=_curl(secret, address))
+    return show_once(
+        "/api-keys",
+        _WELCOME,
+        principal=principal,
+        steps=steps_of(principal),
+        secret=secret,
+        address=address,
+        curl=_curl(secret, address),
+    )
 
 
 def _curl(secret: str, address: str) -> str:
     """A command that lists projects."""
     path = "/v1/projects?fields=name,area_hectares"
     return f"curl -H 'Authorization: Bearer {secret}' '{address}{path}'"
-
-
-def _welcome(principal: Principal, **values: Any) -> Response:
-    steps = steps_of(principal)
-    return page("start/welcome.html", principal=principal, steps=steps, mark=new_mark(), **values)

@@ -20,7 +20,6 @@ from app.policy.deliveries import ATTEMPTS, DISABLED_AFTER, LOG_DAYS, RETRIES_LA
 from app.policy.events import TEST_EVENT
 from app.site.live import live_part
 from app.site.pages import PageBlueprint, page, redirect_to
-from app.site.sent_forms import new_mark
 from app.site.signed_in import of_account
 from app.values import clock
 from app.values.clock import parse_time
@@ -49,7 +48,6 @@ def webhook(principal: Principal, webhook_id: str) -> Response:
         groups=event_groups(),
         test_event=TEST_EVENT,
         overlaps=OVERLAPS,
-        mark=new_mark(),
         subscribed=in_words(found["events"]),
         snippets=snippets_for(found["url"]),
     )

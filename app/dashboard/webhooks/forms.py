@@ -46,7 +46,6 @@ class WebhookDraft:
     events: list[str] = field(default_factory=lambda: [ALL_EVENTS])
     secret: str = ""
     enabled: bool = True
-    mark: str = ""  # app.site.sent_forms
     errors: dict[str, list[str]] = field(default_factory=dict)
     rejection: ApiError | None = None
 
@@ -75,7 +74,6 @@ def sent_draft() -> WebhookDraft:
         events=[ALL_EVENTS] if request.form.get("which") == "all" else chosen,
         secret=request.form.get("secret", ""),
         enabled="enabled" in request.form,
-        mark=request.form.get("mark", ""),
     )
 
 

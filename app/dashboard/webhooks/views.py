@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from typing import Any, Final
-from urllib.parse import urlsplit
 
-from flask import Response, request
+from flask import Response
 
 from app.auth.principal import Principal
 from app.dashboard.webhooks.event_groups import event_groups, in_words
@@ -23,7 +22,7 @@ from app.http.errors import ApiError, Forbidden, RateLimited
 from app.policy.deliveries import ATTEMPTS, WEBHOOKS_PER_ACCOUNT
 from app.site.forms import count_post
 from app.site.pages import PageBlueprint, page, redirect_to
-from app.site.sent_forms import new_mark, remember_sent, sent_before
+from app.site.sent_forms import sent_before, show_once
 from app.site.signed_in import of_account
 from app.webhooks.activity.service import list_overviews
 from app.webhooks.service import (
@@ -38,10 +37,6 @@ from app.webhooks.service import (
 bp = PageBlueprint("webhook_pages", __name__, section="/webhooks")
 
 _ONE: Final = "/webhooks/<webhook_id>"
-_SENT_BEFORE: Final = (
-    "This form was sent before, and nothing was done again. A secret is shown only once: if nobody "
-    "has copied it, rotate it."
-)
 
 
 @bp.get("/webhooks")
@@ -64,16 +59,16 @@ def webhooks(principal: Principal) -> Response:
 @of_account("admin")
 def new_webhook(_: Principal) -> Response:
     """A form for a new webhook."""
-    return _form(WebhookDraft(mark=new_mark()))
+    return _form(WebhookDraft())
 
 
 @bp.post("/webhooks/new")
 @of_account("admin")
 def create(principal: Principal) -> Response:
     """Create a webhook, whose secret is shown once."""
+    if (response := sent_before("rotate it")) is not None:
+        return response
     draft = sent_draft()
-    if (path := sent_before(draft.mark)) is not None:
-        return redirect_to(path, _SENT_BEFORE)
     try:
         count_post()
         values = read_draft(draft, is_new=True)
@@ -84,8 +79,7 @@ def create(principal: Principal) -> Response:
     except (Forbidden, RateLimited) as error:
         draft.rejection = error
         return _form(draft)
-    remember_sent(draft.mark, f"/webhooks/{made.record['id']}")
-    return _secret(made.record, made.secret, is_chosen="secret" in values)
+    return _secret(made.record, made.secret)
 
 
 @bp.get(f"{_ONE}/edit")
@@ -144,15 +138,14 @@ def delete(principal: Principal, webhook_id: str) -> Response:
 def rotate(principal: Principal, webhook_id: str) -> Response:
     """Give a webhook a new secret, which is shown once."""
     check_webhook(principal, webhook_id)
-    mark, path = request.form.get("mark"), f"/webhooks/{webhook_id}"
-    if sent_before(mark) is not None:
-        return redirect_to(path, _SENT_BEFORE)
+    if (response := sent_before("rotate it")) is not None:
+        return response
     count_post()
     if (hours := overlap_hours()) is None:
-        return redirect_to(path, "Nothing was done. Choose how long the former secret is valid.")
+        problem = "Nothing was done. Choose how long the former secret is valid."
+        return redirect_to(f"/webhooks/{webhook_id}", problem)
     with transaction():
         made = rotate_secret(principal, webhook_id, overlap_hours=hours)
-    remember_sent(mark, path)
     return _secret(made.record, made.secret, is_rotated=True)
 
 
@@ -170,5 +163,5 @@ def _form(draft: WebhookDraft, record: dict[str, Any] | None = None) -> Response
 
 
 def _secret(record: dict[str, Any], secret: str, **values: Any) -> Response:
-    host = urlsplit(record["url"]).netloc
-    return page("webhooks/secret.html", record=record, secret_text=secret, host=host, **values)
+    path = f"/webhooks/{record['id']}"
+    return show_once(path, "webhooks/secret.html", record=record, secret=secret, **values)
