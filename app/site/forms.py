@@ -8,7 +8,7 @@ from typing import Any
 from flask import Response, request
 from flask_wtf import FlaskForm
 
-from app.http.errors import RateLimited
+from app.http.errors import ApiError, RateLimited
 from app.limits.counting import count_form_post
 from app.policy.tiers import FORMS
 from app.site.pages import page
@@ -22,10 +22,10 @@ class PageForm(FlaskForm):  # type: ignore[misc]
     typed, but for passwords.
 
     Attributes:
-        rejection: why it was not looked at; None if it was.
+        rejection: why nothing was done, other than the errors of its fields; None otherwise.
     """
 
-    rejection: RateLimited | None = None
+    rejection: ApiError | None = None
 
     @property
     def has_problem(self) -> bool:
@@ -42,10 +42,14 @@ class PageForm(FlaskForm):  # type: ignore[misc]
         return bool(super().validate(extra_validators))
 
 
-def form_page(template: str, form: PageForm, **values: Any) -> Response:
-    """Render a page with a form: 200 at first, 422 with errors, 429 if it was sent too often."""
+def form_page(template: str, form: PageForm, status: int | None = None, **values: Any) -> Response:
+    """Render a page with a form.
+
+    Args:
+        status: without it, 200 at first, 422 with errors, or that of the form's rejection.
+    """
     if form.rejection is None:
-        return page(template, 422 if form.errors else 200, form=form, **values)
+        return page(template, status or (422 if form.errors else 200), form=form, **values)
     response = page(template, form.rejection.status, form=form, **values)
     response.headers.update(form.rejection.headers)
     return response

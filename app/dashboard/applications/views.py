@@ -92,7 +92,8 @@ def register(principal: Principal) -> Response:
         form.show(error)
         return _new_page(form)
     except Forbidden as error:
-        return page("applications_page/new.html", error.status, form=form, refusal=error.message)
+        form.rejection = error
+        return _new_page(form)
     return show_once(
         f"/applications/{record['client_id']}",
         "applications_page/registered.html",

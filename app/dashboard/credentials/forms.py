@@ -43,7 +43,12 @@ class CredentialForm(PageForm):
     project_ids = SelectMultipleField("Projects", validate_choice=False)
     life = RadioField("Expires", choices=_LIVES, default="365")
     expires_on = StringField("Date")
-    ip_allowlist = TextAreaField("Allowed addresses")
+    ip_allowlist = TextAreaField(
+        "From which addresses? (optional)",
+        description="One IP address or network a line, such as 203.0.113.7 or 10.0.0.0/8. Leave it "
+        "empty to allow all.",
+        render_kw={"rows": 3, "spellcheck": "false"},
+    )
 
     @property
     def is_limited(self) -> bool:

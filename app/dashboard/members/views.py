@@ -202,6 +202,4 @@ def _page(
         "table": ROLE_TABLE,
         "problem": problem,
     }
-    response = form_page("members_page/members.html", form, **values)
-    response.status_code = status or response.status_code
-    return response
+    return form_page("members_page/members.html", form, status, **values)

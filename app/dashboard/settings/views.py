@@ -49,9 +49,10 @@ def rename(principal: Principal) -> Response:
 
 
 def _page(principal: Principal, form: AccountNameForm, status: int | None = None) -> Response:
-    response = form_page(
+    return form_page(
         "settings/settings.html",
         form,
+        status,
         account=read_account(principal.account_id),
         limits=limits_of(plan_of(principal.plan)),
         addresses=[
@@ -59,5 +60,3 @@ def _page(principal: Principal, form: AccountNameForm, status: int | None = None
             ("ogc", "OGC API Features, for QGIS and other GIS programs", absolute_url("/ogc")),
         ],
     )
-    response.status_code = status or response.status_code
-    return response
