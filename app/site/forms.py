@@ -1,4 +1,5 @@
-"""What all forms of pages share: how often they may be posted, and how they are shown again."""
+"""What all forms of pages share: how often they may be posted, how they are shown again, and the
+precondition that nobody has changed what they change."""
 
 from __future__ import annotations
 
@@ -8,12 +9,14 @@ from typing import Any
 from flask import Response, request
 from flask_wtf import FlaskForm
 
-from app.http.errors import ApiError, RateLimited
+from app.http.errors import ApiError, PreconditionFailed, RateLimited
+from app.http.etags import IfMatch
 from app.limits.counting import count_form_post
 from app.policy.tiers import FORMS
 from app.site.pages import page
 from app.site.signed_in import current_person
 from app.values.email import EMAIL_LENGTH
+from app.values.strict_json import loads
 from app.values.text import fold
 
 
@@ -40,6 +43,21 @@ class PageForm(FlaskForm):  # type: ignore[misc]
             self.rejection = error
             return False
         return bool(super().validate(extra_validators))
+
+
+class Unchanged(IfMatch):
+    """The precondition that some fields of a record are still as a page showed them. Others may
+    have changed, such as when a member was last active."""
+
+    def __init__(self, **shown: Any) -> None:
+        super().__init__(None)
+        self._shown = shown
+
+    def check(self, data: bytes) -> None:
+        """Raises PreconditionFailed if one of the fields differs."""
+        record = loads(data)
+        if any(record[name] != value for name, value in self._shown.items()):
+            raise PreconditionFailed
 
 
 def form_page(template: str, form: PageForm, status: int | None = None, **values: Any) -> Response:

@@ -9,7 +9,6 @@ from flask import Response, g, request
 
 from app.auth.principal import Principal
 from app.dashboard.changes import last_change
-from app.dashboard.drafts import Unchanged
 from app.dashboard.members.forms import InviteForm
 from app.dashboard.members.words import (
     ROLE_TABLE,
@@ -39,7 +38,7 @@ from app.members.service import (
     remove_member,
 )
 from app.policy.permissions import ROLES
-from app.site.forms import count_post, form_page
+from app.site.forms import Unchanged, count_post, form_page
 from app.site.pages import PageBlueprint, page, redirect_to
 from app.site.signed_in import of_account
 from app.values.text import fold

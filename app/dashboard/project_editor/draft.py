@@ -9,7 +9,7 @@ from typing import Any, Final
 import marshmallow as ma
 from werkzeug.datastructures import MultiDict
 
-from app.dashboard.drafts import errors_by_field, version_of
+from app.dashboard.drafts import version_of
 from app.dashboard.metadata import (
     Row,
     listed_metadata,
@@ -17,6 +17,7 @@ from app.dashboard.metadata import (
     read_metadata,
     sent_metadata,
 )
+from app.dashboard.problems import errors_by_field
 from app.dashboard.project_editor.boundary_text import check_boundary
 from app.projects.schemas import ProjectCreateSchema, ProjectUpdateSchema
 from app.values.strict_json import dumps

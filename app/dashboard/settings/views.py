@@ -6,14 +6,13 @@ from flask import Response, request
 
 from app.account.service import read_account, rename_account
 from app.auth.principal import Principal
-from app.dashboard.drafts import Unchanged
 from app.dashboard.settings.forms import AccountNameForm
 from app.dashboard.settings.limits import limits_of
 from app.db.transactions import transaction
 from app.http.errors import PreconditionFailed
 from app.http.urls import absolute_url
 from app.limits.plan_file import plan_of
-from app.site.forms import form_page
+from app.site.forms import Unchanged, form_page
 from app.site.pages import PageBlueprint, redirect_to
 from app.site.signed_in import of_account
 

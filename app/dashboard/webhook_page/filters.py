@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 import marshmallow as ma
 
 from app.dashboard.addresses import filtered
-from app.dashboard.drafts import errors_by_field
+from app.dashboard.problems import errors_by_field
 from app.values.ids import is_id
 from app.values.timestamps import TimestampInvalid, read_timestamp
 from app.webhooks.logs.schemas import LogQuerySchema

@@ -10,7 +10,7 @@ from typing import Any
 import marshmallow as ma
 from werkzeug.datastructures import MultiDict
 
-from app.dashboard.drafts import errors_by_field
+from app.dashboard.problems import errors_by_field
 from app.policy.events import ALL_EVENTS
 from app.values import clock
 from app.webhooks.replays.schemas import ReplayInputSchema

@@ -10,7 +10,7 @@ from typing import Any, Final
 import marshmallow as ma
 from flask import request
 
-from app.dashboard.drafts import errors_by_field
+from app.dashboard.problems import errors_by_field
 from app.http.errors import ApiError
 from app.policy.deliveries import (
     DESCRIPTION_LENGTH,
