@@ -11,6 +11,7 @@ from werkzeug.datastructures import MultiDict
 
 from app.auth.principal import Principal
 from app.credentials.service import create_credential, revoke_credential
+from app.dashboard.credentials.command import first_command
 from app.dashboard.credentials.forms import CredentialForm
 from app.dashboard.credentials.kinds import API_KEYS, SERVICE_TOKENS, Kind
 from app.dashboard.credentials.listing import REQUEST_DAYS, credentials_of
@@ -82,7 +83,7 @@ def create(principal: Principal, kind: Kind) -> Response:
         shown_projects=_NAMED,
         secret=secret,
         address=absolute_url(""),
-        curl=_curl(shown, secret),
+        curl=first_command(secret, shown["permissions"]),
         words=PERMISSIONS,
     )
 
@@ -123,16 +124,6 @@ def _projects(
     others = [each for each in found if each["id"] not in chosen]
     more = total - len(found)
     return {"chosen": chosen, "others": others, "more": more, "search": search, "wrong": problem}
-
-
-def _curl(made: dict[str, Any], secret: str) -> str:
-    """A command that works with the new credential."""
-    path = "/v1/auth/verify"
-    if any(name.startswith("projects:") or name == "admin" for name in made["permissions"]):
-        path = "/v1/projects?fields=name,area_hectares"
-    elif any(name.startswith("assets:") for name in made["permissions"]):
-        path = "/v1/assets?fields=name,type"
-    return f"curl -H 'Authorization: Bearer {secret}' '{absolute_url(path)}'"
 
 
 def _pages_of(kind: Kind) -> PageBlueprint:

@@ -8,6 +8,7 @@ from flask import Response
 
 from app.auth.principal import Principal
 from app.credentials.service import create_credential
+from app.dashboard.credentials.command import first_command
 from app.dashboard.projects.counts import count_by_status
 from app.dashboard.start.steps import steps_of
 from app.db.transactions import transaction
@@ -62,19 +63,12 @@ def make_key(principal: Principal) -> Response:
             created_by=principal.user_id,
             most=PAGE_KEYS,
         )
-    address = absolute_url("")
     return show_once(
         "/api-keys",
         _WELCOME,
         principal=principal,
         steps=steps_of(principal),
         secret=secret,
-        address=address,
-        curl=_curl(secret, address),
+        address=absolute_url(""),
+        curl=first_command(secret, _KEY_PERMISSIONS),
     )
-
-
-def _curl(secret: str, address: str) -> str:
-    """A command that lists projects."""
-    path = "/v1/projects?fields=name,area_hectares"
-    return f"curl -H 'Authorization: Bearer {secret}' '{address}{path}'"
