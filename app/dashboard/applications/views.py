@@ -45,7 +45,7 @@ def applications(person: SignedIn) -> Response:
             "most": APPLICATIONS_PER_ACCOUNT,
         }
     consents = list_consents(person.user_id)
-    template = "applications_page/applications.html"
+    template = "applications/applications.html"
     return page(template, consents=consents, words=SCOPES, **values)
 
 
@@ -96,7 +96,7 @@ def register(principal: Principal) -> Response:
         return _new_page(form)
     return show_once(
         f"/applications/{record['client_id']}",
-        "applications_page/registered.html",
+        "applications/registered.html",
         application=record,
         secret=secret,
         steps=first_steps(record, secret),
@@ -104,4 +104,4 @@ def register(principal: Principal) -> Response:
 
 
 def _new_page(form: NewForm) -> Response:
-    return form_page("applications_page/new.html", form)
+    return form_page("applications/new.html", form)

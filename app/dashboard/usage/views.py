@@ -45,8 +45,8 @@ def usage(principal: Principal) -> Response:
         "plan": plan_of(principal.plan),
     }
     if is_from_script():
-        return live_part("usage_page/now.html", **values)
-    return page("usage_page/usage.html", **values)
+        return live_part("usage/now.html", **values)
+    return page("usage/usage.html", **values)
 
 
 @bp.get("/usage/requests.csv")
