@@ -53,7 +53,7 @@ _COLUMNS = (
     "id", "name", "permissions", "project_ids", "ends_with", "created_at", "expires_at",
     "last_used_at", "last_used_address", "revoked_at",
 )  # fmt: skip
-_name_option = click.option("--name", required=True, help="What it is for, to tell it from others.")
+_name_option = click.option("--name", required=True, help="What it is for, such as “Ana’s QGIS”.")
 _permission_option = click.option(
     "--permission",
     "permissions",

@@ -20,6 +20,8 @@ from app.policy.tiers import (
     AUTHORIZATION_REQUESTS,
     CLIENT_POSTS,
     FORM_POSTS,
+    LONG_FORM_POSTS,
+    LONG_FORMS,
     OAUTH_REJECTIONS,
     PAGE_REQUESTS,
 )
@@ -81,9 +83,13 @@ def count_form_post(subject: str) -> None:
     Raises:
         RateLimited: this client has posted it too often about this subject, or forms in all.
     """
-    rule, digest = request.url_rule, hashlib.sha256(subject.encode(errors="surrogatepass"))
-    form = f"form:{rule.rule if rule else ''}:{client()}:{digest.hexdigest()}"
-    windows = (WindowKey(form, FORM_POSTS), WindowKey(f"forms:{client()}", CLIENT_POSTS))
+    route = request.url_rule.rule if request.url_rule else ""
+    digest = hashlib.sha256(subject.encode(errors="surrogatepass")).hexdigest()
+    form = WindowKey(
+        f"form:{route}:{client()}:{digest}",
+        LONG_FORM_POSTS if route in LONG_FORMS else FORM_POSTS,
+    )
+    windows = (form, WindowKey(f"forms:{client()}", CLIENT_POSTS))
     hold(PageRateLimit(windows))
 
 

@@ -42,7 +42,8 @@ def check_manages(actor: ActingMember) -> None:
 def check_role_change(actor: ActingMember, member_id: str, before: str, after: str) -> None:
     """Raises Forbidden if the actor may not change this member's role."""
     if actor.user_id == member_id:
-        raise Forbidden("You cannot change your own role. Another owner or admin can.")
+        others = "Another owner" if before == "owner" else "An owner or another admin"
+        raise Forbidden(f"You cannot change your own role. {others} can.")
     check_manages(actor)
     _check_owners(actor, before, after)
 

@@ -59,6 +59,11 @@ FORMS: Final[dict[str, str]] = {
     "/applications/new": "person",
     "/applications/<app_id>/secret": "person",
 }
+# Forms with more to get right than others, which leave nothing to guess and cause no mail.
+LONG_FORMS: Final = frozenset(
+    {"/api-keys/new", "/service-tokens/new", "/applications/new", "/webhooks/new"}
+)
+LONG_FORM_POSTS: Final = 20
 
 # Requests of one signed-in person to the pages of an account, with what their scripts load: a map
 # that is dragged without a pause makes about a hundred.

@@ -18,7 +18,7 @@ from app.site.fields import (
 from app.site.forms import PageForm
 from app.values.local_times import written, zones_by_region
 
-_AUTOMATIC: Final = "As my browser has it"
+_AUTOMATIC: Final = "Browser default"
 _EXAMPLE: Final = datetime(2026, 1, 31, 14, 5)
 
 

@@ -46,6 +46,7 @@ REPLAY_PROGRESS: Final[dict[str, Any]] = {
     "status": "running",
     "total": 12,
     "sent": 7,
+    "retrying": 1,
     "since": "2026-01-02T00:00:00.000Z",
     "until": "2026-01-02T03:04:05.678Z",
     "event_types": ["project.created"],

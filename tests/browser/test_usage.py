@@ -43,7 +43,7 @@ def test_by_keyboard_alone(forester: Visitor) -> None:
     page.get_by_role("link", name="CSV").focus()
     page.keyboard.press("Tab")  # the table of the chart
     page.keyboard.press("Enter")
-    expect(page.get_by_role("region", name="Requests a day (UTC)")).to_be_visible()
+    expect(page.get_by_role("region", name="Requests per day (UTC)")).to_be_visible()
     page.locator(".callers a").first.focus()
     page.keyboard.press("Enter")
     page.wait_for_url("**credential=key_*")

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
+from app.auth.tenant import rows_of
 from app.dashboard.webhooks.explanations import explain
 from app.db.extensions import db
 from app.deliveries.types import INTERNAL_ERROR
-from app.models import AttemptCount
+from app.models import AttemptCount, Delivery
 from app.policy.deliveries import RETRIES_LAST, FailureReason
 from app.values import clock
 from app.values.ids import new_id
@@ -35,7 +36,7 @@ def test_a_webhook_that_was_never_used(owner: Browser, webhook: dict[str, Any]) 
     page = _get(owner, webhook)
     assert page.title == "hooks.example.org · Webhooks"
     assert "Send a test to see whether your receiver answers." in page.text
-    assert "No attempts in this time." in page.text
+    assert "No attempts in this period." in page.text
     assert "No attempts yet." in page.text
 
 
@@ -216,13 +217,31 @@ def test_how_far_a_replay_is(client: Client, owner: Browser, webhook: dict[str, 
     assert "sent again" not in _get(owner, webhook, "/health").text
     make_replay(client, webhook["id"], total=4_000, queued=1_500, ended_at=None)
     text = _get(owner, webhook, "/health").response.get_data(as_text=True)
-    assert "1,500 of 4,000 sent" in text
+    assert "1,500 of 4,000 tried" in text
     assert '<progress max="4000" value="1500"' in text
 
 
 def test_a_replay_that_is_done(client: Client, owner: Browser, webhook: dict[str, Any]) -> None:
-    make_replay(client, webhook["id"])
-    assert "all 2 were sent" in _get(owner, webhook).text
+    make_replay(client, webhook["id"], created_at=clock.now() - timedelta(minutes=1))
+    assert ": 2 tried. The log has the results." in _get(owner, webhook).text
+    make_project(client)
+    with client.app.app_context():
+        (made,) = db.session.scalars(rows_of(client.account_id, Delivery))
+        made.cause, made.attempts = "replay", 2
+        db.session.commit()
+    assert ": 2 tried, 1 of them without success so far." in _get(owner, webhook).text
+
+
+def test_what_waits_and_until_when_it_is_tried(
+    client: Client, owner: Browser, webhook: dict[str, Any]
+) -> None:
+    make_log(client, webhook["id"], EVENT)
+    since = datetime(2026, 1, 31, 12, tzinfo=UTC)
+    set_webhook(client, webhook["id"], consecutive_failures=1, failing_since=since)
+    make_project(client)
+    text = _get(owner, webhook).text
+    assert "1 waits for the next try" in text
+    assert "the webhook is disabled 2026-02-05, 12:00 UTC" in text
 
 
 @pytest.mark.parametrize(

@@ -34,12 +34,12 @@ def test_all_that_failed_is_counted_and_sent(
 ) -> None:
     page = owner.get(f"{_path(webhook)}?only_failed=true")
     assert "2 events will be sent" in page.text
-    assert "Only what this webhook never received" in page.text
+    assert "What never arrived, from" in page.text
     assert replays(client) == []
     page = owner.submit(_path(webhook))
     assert page.path == f"/webhooks/{webhook['id']}"
     assert "2 events are on the way." in page.text
-    assert "0 of 2 sent" in page.text
+    assert "0 of 2 tried" in page.text
     (row,) = replays(client)
     assert (row["only_failed"], row["event_types"]) == (True, ["project.created"])
 
@@ -82,7 +82,7 @@ def test_nothing_matches(client: Client, owner: Browser, webhook: dict[str, Any]
     set_deliveries(client, webhook["id"], "succeeded")
     page = owner.get(f"{_path(webhook)}?only_failed=true")
     assert "No events match" in page.text
-    assert "Everything in that time was delivered" in page.text
+    assert "Nothing failed for good in that time" in page.text
     query = "since=2026-01-02T03:04&event_types=invoice.paid&only_failed=false"
     page = owner.get(f"{_path(webhook)}?{query}")
     assert "Nothing of these types happened in that time." in page.text

@@ -11,7 +11,7 @@ from flask import Flask
 from app.db.extensions import db
 from app.jobs.valkey import valkey
 from app.models import User
-from app.policy.tiers import CLIENT_POSTS, FORM_POSTS, FORMS
+from app.policy.tiers import CLIENT_POSTS, FORM_POSTS, FORMS, LONG_FORM_POSTS, LONG_FORMS
 from app.site.pages import PageBlueprint
 from tests.make import (
     Browser,
@@ -78,8 +78,20 @@ def test_every_form_of_the_table_exists(app: Flask) -> None:
         if "POST" in (rule.methods or ())
         and isinstance(app.blueprints.get(rule.endpoint.partition(".")[0]), PageBlueprint)
     }
-    assert set(FORMS) <= rules
-    assert (FORM_POSTS, CLIENT_POSTS) == (5, 60)
+    assert LONG_FORMS <= set(FORMS) <= rules
+    assert (FORM_POSTS, LONG_FORM_POSTS, CLIENT_POSTS) == (5, 20, 60)
+
+
+def test_a_long_form_may_be_corrected_more_often(app: Flask, address: str) -> None:
+    browser = Browser(app, address)
+    browser.get("/login")
+    browser.submit(email=owner(app), password=OWNERS_PASSWORD)
+    found = []
+    for _ in range(22):
+        browser.get("/api-keys/new")
+        found.append(browser.submit("/api-keys/new", name="No permission"))
+    assert [page.status for page in found] == [422] * 20 + [429] * 2
+    assert refused(found[-1])
 
 
 def test_fifteen_people_behind_one_address_sign_in_at_once(app: Flask, address: str) -> None:

@@ -40,9 +40,9 @@ class ApplicationForm(PageForm):
     )
     redirect_uris = TextAreaField(
         "Redirect URIs",
-        description=f"Where people are sent back to: 1 to {REDIRECT_URIS}, one a line. A request "
-        "must name one of them exactly. They begin with https://, or with a scheme of your own, as "
-        "com.example.app:/back does. A program on a person’s own computer takes "
+        description=f"Where people are sent back to: 1 to {REDIRECT_URIS}, one per line. A request "
+        "must name one of them exactly. They begin with https://, or with a scheme of your own, "
+        "such as com.example.app:/back. A program on a person’s own computer uses "
         "http://127.0.0.1/back, and may add any port in its requests.",
         render_kw={"rows": 3, "spellcheck": "false", "autocapitalize": "off"},
     )

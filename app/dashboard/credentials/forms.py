@@ -18,7 +18,7 @@ _LIVES: Final = [
     SelectChoice("30", "30 days"),
     SelectChoice("90", "90 days"),
     SelectChoice("365", "1 year"),
-    SelectChoice("never", "No end"),
+    SelectChoice("never", "Never"),
     SelectChoice("date", "On a date"),
 ]
 
@@ -28,14 +28,13 @@ class CredentialForm(PageForm):
 
     name = StringField(
         "Name",
-        description="What it is for, to tell it from others: “QGIS of Ana”.",
         render_kw={"autocomplete": "off", "maxlength": NAME_LENGTH},
     )
     permissions = SelectMultipleField("Permissions", validate_choice=False)
     scope = RadioField(
         "Projects",
         choices=[
-            SelectChoice("all", "All projects, also those to come"),
+            SelectChoice("all", "All projects, including future ones"),
             SelectChoice("some", "Only these projects"),
         ],
         default="all",
@@ -45,8 +44,8 @@ class CredentialForm(PageForm):
     expires_on = StringField("Date")
     ip_allowlist = TextAreaField(
         "From which addresses? (optional)",
-        description="One IP address or network a line, such as 203.0.113.7 or 10.0.0.0/8. Leave it "
-        "empty to allow all.",
+        description="One IP address or network per line, such as 203.0.113.7 or 10.0.0.0/8. Leave "
+        "it empty to allow all.",
         render_kw={"rows": 3, "spellcheck": "false"},
     )
 
@@ -67,7 +66,8 @@ class CredentialForm(PageForm):
         """Show what is wrong at the fields."""
         for detail in error.details:
             field = self[_FIELDS.get(detail.field, detail.field)]
-            field.errors = [*field.errors, detail.message]
+            message = detail.message if field.data else _MISSING.get(field.name, detail.message)
+            field.errors = [*field.errors, message]
 
     def _end(self) -> datetime | None:
         """The end of the day that was chosen, in UTC. Raises ValidationFailed."""
@@ -85,3 +85,8 @@ class CredentialForm(PageForm):
 
 
 _FIELDS: Final[Mapping[str, str]] = {"expires_at": "life"}
+_MISSING: Final[Mapping[str, str]] = {
+    "name": "Required.",
+    "permissions": "Choose at least one.",
+    "project_ids": "Choose at least one project.",
+}

@@ -13,6 +13,7 @@ class Kind(NamedTuple):
         path: of its pages.
         title: of one, in the middle of a sentence; ``article`` goes before it.
         purpose: what it is for, on an empty page.
+        example: the name of one.
     """
 
     kind: str
@@ -20,6 +21,7 @@ class Kind(NamedTuple):
     title: str
     article: str
     purpose: str
+    example: str
 
     @property
     def heading(self) -> str:
@@ -39,6 +41,7 @@ API_KEYS: Final = Kind(
     "an",
     "A key lets a script, QGIS or another server read and change this account’s data. Give each "
     "program a key of its own, so that you can revoke one without the others.",
+    "Ana’s QGIS",
 )
 SERVICE_TOKENS: Final = Kind(
     "service_token",
@@ -47,5 +50,6 @@ SERVICE_TOKENS: Final = Kind(
     "a",
     "A service token is for work that runs by itself, such as a nightly job or a CI pipeline. It "
     "never expires, and can be restricted to the addresses where that work runs.",
+    "Nightly export",
 )
 KINDS: Final = (API_KEYS, SERVICE_TOKENS)

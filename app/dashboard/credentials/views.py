@@ -102,6 +102,7 @@ def revoke(principal: Principal, kind: Kind, credential_id: str) -> Response:
 
 
 def _form_page(principal: Principal, kind: Kind, form: CredentialForm) -> Response:
+    form.name.description = f"What it is for, such as “{kind.example}”."
     return form_page(
         "credentials/new.html",
         form,

@@ -11,7 +11,7 @@ from app.policy.permissions import ROLES
 ROLE_WORDS: Final = {
     "viewer": "Sees projects, assets and members. Changes nothing.",
     "editor": "Creates, changes and deletes projects and assets.",
-    "admin": "Manages members, keys, webhooks and settings, too, and sees usage.",
+    "admin": "Does what an editor does, manages members, keys and webhooks, and sees usage.",
     "owner": "Like an admin, and decides who is an owner.",
 }
 _MAY: Final = {

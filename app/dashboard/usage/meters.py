@@ -89,7 +89,7 @@ def meters(principal: Principal) -> list[Meter]:
             more="Open invitations count.", crossings=crossed.get("members", ()),
         ),
         Meter(
-            "API requests today", requests_today(principal.account_id), plan.requests_per_day,
+            "API requests today (UTC)", requests_today(principal.account_id), plan.requests_per_day,
             _number, "At the limit, requests get a 429 until 00:00 UTC.", refuses=True,
         ),
         Meter(
@@ -99,8 +99,8 @@ def meters(principal: Principal) -> list[Meter]:
         ),
         Meter(
             "Stored data", stored["current"], stored["limit"], size,
-            "At the limit, larger boundaries and metadata are refused.", refuses=True,
-            more="Boundaries, former ones too, and metadata.",
+            "At the limit, no boundary or metadata can grow.", refuses=True,
+            more="Counts boundaries, including earlier versions, and metadata.",
         ),
     ]  # fmt: skip
 

@@ -23,7 +23,7 @@ from app.site.pages import PageBlueprint, page, redirect_to
 from app.site.signed_in import of_account
 from app.values import clock
 from app.values.clock import parse_time
-from app.webhooks.activity.service import read_overview
+from app.webhooks.activity.service import MOST_COUNTED, count_pending, read_overview
 from app.webhooks.logs import service as logs
 from app.webhooks.replays.service import last_replay
 from app.webhooks.service import send_test
@@ -86,7 +86,7 @@ def test(principal: Principal, webhook_id: str) -> Response:
     with transaction():
         send_test(principal, webhook_id)
     return redirect_to(
-        f"/webhooks/{webhook_id}#log",
+        f"/webhooks/{webhook_id}",
         "A test is on its way. The result appears in the log within seconds.",
     )
 
@@ -126,7 +126,7 @@ def redeliver(principal: Principal, webhook_id: str, log_id: str) -> Response:
     with transaction():
         logs.redeliver(principal, webhook_id, log_id)
     return redirect_to(
-        f"/webhooks/{webhook_id}#log",
+        f"/webhooks/{webhook_id}",
         "The event is on its way again. The result appears in the log within seconds.",
     )
 
@@ -143,7 +143,9 @@ def _health(principal: Principal, webhook_id: str) -> dict[str, Any]:
         "explanation": explain(failure) if failure else None,
         "has_given_up": since is not None and clock.now() - parse_time(since) > RETRIES_LAST,
         "replay": last_replay(principal.account_id, webhook_id),
-        "life": DISABLED_AFTER,
+        "disabled_at": None if since is None else parse_time(since) + DISABLED_AFTER,
+        "pending": count_pending(principal.account_id, webhook_id) if failure else 0,
+        "most_counted": MOST_COUNTED,
         "tries": ATTEMPTS,
         "days": LOG_DAYS,
     }

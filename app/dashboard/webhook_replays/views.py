@@ -9,6 +9,7 @@ from flask import Response, request
 from app.auth.principal import Principal
 from app.dashboard.webhook_replays.forms import ReplayDraft, new_draft, read_draft, sent_draft
 from app.dashboard.webhooks.event_groups import event_groups, in_words
+from app.dashboard.webhooks.explanations import explain, failure_of
 from app.db.transactions import transaction
 from app.http.errors import ApiError, Conflict
 from app.policy.bounds import EVENT_DAYS
@@ -35,7 +36,7 @@ def choose(principal: Principal, webhook_id: str) -> Response:
         days = days if days in _PERIODS else EVENT_DAYS
         draft = new_draft(overview, days, only_failed=only_failed)
         selection = read_draft(draft) if only_failed else None
-        return _page(principal, webhook_id, draft, selection)
+        return _page(principal, webhook_id, draft, selection, days=days)
     draft = sent_draft(request.args)
     return _page(principal, webhook_id, draft, read_draft(draft))
 
@@ -65,14 +66,17 @@ def _page(
     draft: ReplayDraft,
     selection: Selection | None,
     error: ApiError | None = None,
+    days: int = 0,
 ) -> Response:
     overview = read_overview(principal.account_id, webhook_id)
+    failure = failure_of(principal.account_id, overview)
     number = count_replay(principal, webhook_id, selection) if selection else None
     status = error.status if error else 422 if draft.errors else 200
     return page(
         "webhook_replays/replay.html",
         status,
         webhook=overview,
+        explanation=explain(failure) if failure else None,
         draft=draft,
         selection=selection,
         number=number,
@@ -80,7 +84,8 @@ def _page(
         groups=event_groups(),
         subscribed=in_words(overview["events"]),
         in_words=in_words,
-        days=EVENT_DAYS,
+        kept_days=EVENT_DAYS,
+        chosen_days=days,
         periods=_PERIODS,
         a_second=REPLAYED_PER_SECOND,
     )

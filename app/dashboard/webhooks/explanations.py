@@ -24,8 +24,8 @@ _NO_ANSWER: Final[dict[str, tuple[str, str]]] = {
         "Use a host name, or an address that is reachable from the internet.",
     ),
     FailureReason.NO_PUBLIC_ADDRESS: (
-        "The host name of the URL does not lead to a public address.",
-        "Check the host name in the URL, and its DNS records: every address must be public.",
+        "The host name of the URL has no address, or one that is not public.",
+        "Check its spelling and its DNS records: every address must be public.",
     ),
     FailureReason.SLOW_NAME: (
         "Looking up the host name took too long.",

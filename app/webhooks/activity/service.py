@@ -11,7 +11,7 @@ from sqlalchemy import bindparam, func
 from app.auth.tenant import columns_of
 from app.db.column_types import RawTimestamp, Timestamp
 from app.db.queries import CompiledQuery
-from app.models import AttemptCount, Webhook
+from app.models import AttemptCount, Delivery, Webhook
 from app.values import clock
 from app.values.ids import is_id
 from app.webhooks.record import COLUMNS, not_found, row_record
@@ -38,6 +38,12 @@ _HOURS = CompiledQuery(
         AttemptCount.number,
     ).where(AttemptCount.webhook_id == bindparam("webhook_id"), _SINCE)
 )
+MOST_COUNTED: Final = 1_000  # pending deliveries
+_PENDING = CompiledQuery(
+    columns_of(Delivery, Delivery.id)
+    .where(Delivery.webhook_id == bindparam("webhook_id"), Delivery.due_at.is_not(None))
+    .limit(MOST_COUNTED + 1)
+)
 _DATE = func.substr(RawTimestamp(AttemptCount.hour), 1, 10)
 _DAYS = CompiledQuery(
     columns_of(AttemptCount)
@@ -55,6 +61,11 @@ class AlikeAttempts(NamedTuple):
     status: str
     took_ms: int
     number: int
+
+
+def count_pending(account_id: str, webhook_id: str) -> int:
+    """How many deliveries to a webhook are pending; more than MOST_COUNTED are not counted on."""
+    return len(_PENDING.tuples(account_id=account_id, webhook_id=webhook_id))
 
 
 def list_overviews(account_id: str) -> list[dict[str, Any]]:

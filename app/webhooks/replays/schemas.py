@@ -66,6 +66,13 @@ class ReplayProgressSchema(OutputSchema):
         required=True,
         metadata={"minimum": 0, "description": "Events that were attempted, with any result."},
     )
+    retrying = fields.Integer(
+        required=True,
+        metadata={
+            "minimum": 0,
+            "description": "Those of them that have failed so far, and are tried again.",
+        },
+    )
     since = fields.DateTime(required=True)
     until = fields.DateTime(required=True)
     event_types = EventTypes(required=True)

@@ -47,17 +47,17 @@ _LAST: Final = CompiledQuery(
     .order_by(Replay.id.desc())
     .limit(1)
 )
-# Deliveries of the last replay that were not attempted yet.
-_WAITING: Final = CompiledQuery(
-    columns_of(Delivery)
+# Deliveries of the last replay that are pending, by their attempts so far.
+_PENDING: Final = CompiledQuery(
+    columns_of(Delivery, Delivery.attempts)
     .add_columns(func.count().label("number"))
     .where(
         Delivery.webhook_id == bindparam("webhook_id"),
         Delivery.due_at.is_not(None),
         Delivery.cause == "replay",
-        Delivery.attempts == 0,
         Delivery.created_at >= bindparam("began"),
     )
+    .group_by(Delivery.attempts)
 )
 
 
@@ -118,13 +118,15 @@ def last_replay(account_id: str, webhook_id: str) -> dict[str, Any] | None:
     if row is None:
         return None
     began = clock.parse_time(row.created_at)
-    waiting = int(_WAITING.scalar(account_id=account_id, webhook_id=webhook_id, began=began))
+    pending = dict(_PENDING.tuples(account_id=account_id, webhook_id=webhook_id, began=began))
+    waiting = int(pending.pop(0, 0))
     is_finished = row.ended_at is not None and not waiting
     return {
         "replay_id": row.id,
         "status": "finished" if is_finished else "running",
         "total": max(row.total, row.queued),
         "sent": max(row.queued - waiting, 0),
+        "retrying": sum(map(int, pending.values())),
         "since": row.since,
         "until": row.until,
         "event_types": row.event_types,

@@ -5,10 +5,8 @@ const form = document.getElementById("credential-form");
 function update() {
   const isLimited = form.elements.scope.value === "some";
   form.querySelector(".project-choice").hidden = !isLimited;
-  for (const box of form.querySelectorAll("[data-of-account]")) {
-    box.disabled = isLimited;
-    if (isLimited) box.checked = false;
-  }
+  document.getElementById("of-account").hidden = !isLimited;
+  for (const box of form.querySelectorAll("[data-of-account]")) box.disabled = isLimited;
   const date = form.elements.expires_on;
   if (date) date.closest(".on").hidden = form.elements.life.value !== "date";
 }
