@@ -136,17 +136,19 @@ def test_it_writes_its_own_project(forest: Forest) -> None:
 
 
 def test_the_chat_reads_nothing_of_another_project(forest: Forest) -> None:
+    """A new tool is called here at once, with what its schema requires. What a credential of some
+    projects may read must give something, so that no call ends at its arguments."""
     assert len(TOOLS) > 5
     with forest.owner.app.test_request_context():
         principal = authenticate(f"Bearer {forest.key.token}", "127.0.0.1")
-        for name in TOOLS:
+        for name, tool in TOOLS.items():
+            required = [key for key, field in tool.takes().fields.items() if field.required]
             for ids in (forest.own, forest.hidden):
-                needed = {"read_project": ("project_id",), "list_assets": ("project_id",)}
-                wanted = needed.get(
-                    name, ("project_id", "asset_id") if name == "read_asset" else ()
-                )
-                said = call(principal, name, json.dumps({each: ids[each] for each in wanted}))
-                assert HIDDEN not in said.lower(), name
+                said = call(principal, name, json.dumps({key: ids[key] for key in required}))
+                for each in (HIDDEN, *forest.hidden.values()):
+                    assert each not in said.lower(), name
+                is_refused = not principal.may(tool.needs) or (required and ids is forest.hidden)
+                assert ("error" in json.loads(said)) == bool(is_refused), said
         assert json.loads(call(principal, "summarize_projects", "{}"))["active"]["projects"] == 1
         assert json.loads(call(principal, "summarize_assets", "{}"))["assets"] == 1
 
