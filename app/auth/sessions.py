@@ -103,7 +103,7 @@ def find_session(token: str) -> SignedIn | None:
     if not tokens.is_well_formed(token, tokens.SESSION):
         return None
     row = _BY_HASH.first(token_hash=tokens.hash_token(token))
-    if row is None or _is_over(row, clock.now()):
+    if row is None or _has_ended(row, clock.now()):
         return None
     return SignedIn(
         session_id=row.session_id,
@@ -147,7 +147,7 @@ def principal_of(person: SignedIn) -> Principal:
 def list_sessions(user_id: str) -> list[Any]:
     """The sessions of a person that have not ended, the last used first."""
     moment = clock.now()
-    return [row for row in _OF_PERSON.all(user_id=user_id) if not _is_over(row, moment)]
+    return [row for row in _OF_PERSON.all(user_id=user_id) if not _has_ended(row, moment)]
 
 
 def switch_account(session_id: str, account_id: str | None) -> None:
@@ -178,7 +178,7 @@ def record_session_use(person: SignedIn) -> None:
     last_use.record_use(person.last_used_at, ids, *touches)
 
 
-def _is_over(row: Any, moment: datetime) -> bool:
+def _has_ended(row: Any, moment: datetime) -> bool:
     return bool(
         moment - row.last_used_at >= SESSION_IDLE or moment - row.created_at >= SESSION_LIFE
     )

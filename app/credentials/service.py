@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import bindparam, func, or_, select
@@ -113,7 +113,7 @@ def list_credentials(account_id: str, kind: str) -> list[dict[str, Any]]:
     return [credential_record(row) for row in _OF_KIND.all(account_id=account_id, kind=kind)]
 
 
-def is_over(record: dict[str, Any]) -> bool:
+def has_ended(record: Mapping[str, Any]) -> bool:
     """Whether the key or token of a record was revoked, or has expired."""
     expires_at: str | None = record["expires_at"]
     is_past = expires_at is not None and expires_at <= clock.format_time(clock.now())

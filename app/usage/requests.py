@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 
 from app.auth.principal import SESSIONS
 from app.auth.tenant import columns_of
+from app.credentials.service import has_ended
 from app.db.queries import CompiledQuery
 from app.formats.writers.delimited import csv_line
 from app.limits.request_counts import requests_by_credential, requests_by_day
@@ -51,7 +52,7 @@ class Caller(NamedTuple):
     kind: str  # api_key, service_token, oauth_application or session
     name: str
     token_end: str = ""
-    is_active: bool = True
+    has_ended: bool = False  # revoked, expired, or without access
     was_used: bool = True  # ever, as far as that is known
 
 
@@ -100,7 +101,7 @@ def days_between(first: date, last: date) -> list[str]:
 def read_requests(account_id: str, days: Sequence[str]) -> Requests:
     """The requests of an account on consecutive days (UTC), today's up to this moment.
 
-    Callers that made none are there too, unless they are over.
+    Callers that made none are there too, unless they have ended.
     """
     known = callers_by_id(account_id)
     counted = requests_by_credential(account_id, known, days)
@@ -109,7 +110,7 @@ def read_requests(account_id: str, days: Sequence[str]) -> Requests:
     found = [
         CallerRequests(each, [counted.get(each.id, {}).get(day, 0) for day in days])
         for each in known.values()
-        if each.id in counted or (each.is_active and each.kind != SESSIONS)
+        if each.id in counted or not (each.has_ended or each.kind == SESSIONS)
     ]
     by_day = requests_by_day(account_id, days)
     found.sort(key=lambda each: -each.total)
@@ -140,18 +141,16 @@ def callers_by_id(account_id: str) -> dict[str, Caller]:
 
 def gone_caller(id_: str) -> Caller:
     """What there is no more: an application that was deleted."""
-    return Caller(id_, _APPLICATION, id_, is_active=False)
+    return Caller(id_, _APPLICATION, id_, has_ended=True)
 
 
 def callers(account_id: str) -> Iterator[Caller]:
-    """All that may make requests in an account, and keys and tokens that are over."""
-    now = clock.format_time(clock.now())
+    """All that may make requests in an account, and keys and tokens that have ended."""
     for row in _CREDENTIALS.all(account_id=account_id):
-        active = row.revoked_at is None and not (row.expires_at and row.expires_at <= now)
         used = row.last_used_at is not None
-        yield Caller(row.id, row.kind, row.name, row.token_end, active, used)
+        yield Caller(row.id, row.kind, row.name, row.token_end, has_ended(row._asdict()), used)
     consented = {row.application_id: row.name for row in _CONSENTED.all(account_id=account_id)}
     seen = {row.credential_id: row.name for row in _SEEN.all(account_id=account_id)}
     for id_, name in (seen | consented).items():
-        yield Caller(id_, _APPLICATION, name, "", id_ in consented, id_ in seen)
+        yield Caller(id_, _APPLICATION, name, "", id_ not in consented, id_ in seen)
     yield Caller(SESSIONS, SESSIONS, "Signed-in people at /ogc")

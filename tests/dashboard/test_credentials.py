@@ -241,7 +241,7 @@ def test_those_of_the_other_kind_and_of_others_are_not_there(
     assert stranger.get("/v1/projects").status_code == 200
 
 
-def test_a_key_that_is_over_is_listed_apart(client: Client, owner: Browser) -> None:
+def test_a_key_that_has_ended_is_listed_apart(client: Client, owner: Browser) -> None:
     key = make_key(client)
     post(owner, f"/api-keys/{key.credential_id}/revoke")
     page = owner.get("/api-keys")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
-from app.credentials.service import is_over, list_credentials
+from app.credentials.service import has_ended, list_credentials
 from app.dashboard.credentials.kinds import Kind
 from app.dashboard.project_choice import projects_by_id
 from app.members.service import list_members
@@ -17,17 +17,17 @@ REQUEST_DAYS: Final = 7
 
 
 class Credentials(NamedTuple):
-    """The keys or tokens of an account: those in use, the newest first, and of those that are over
+    """The keys or tokens of an account: those in use, the newest first, and of those that have ended
     the ENDED_KEYS_SHOWN that ended last.
 
-    ``over_total`` says how many are over, ``projects`` has those that any in use is limited to, by
+    ``ended_total`` says how many have ended, ``projects`` has those that any in use is limited to, by
     their ids, ``makers`` the names of members, and ``requests`` how many each made in the last
     REQUEST_DAYS days.
     """
 
     used: list[Record]
-    over: list[Record]
-    over_total: int
+    ended: list[Record]
+    ended_total: int
     projects: dict[str, Record]
     makers: dict[str, str]
     requests: dict[str, int]
@@ -41,17 +41,17 @@ class Credentials(NamedTuple):
 def credentials_of(account_id: str, kind: Kind) -> Credentials:
     """All keys or tokens of an account."""
     records = list_credentials(account_id, kind.kind)
-    used = [record for record in records if not is_over(record)]
-    over = [record for record in records if is_over(record)]
-    over.sort(key=lambda record: record["revoked_at"] or record["expires_at"], reverse=True)
+    used = [record for record in records if not has_ended(record)]
+    ended = [record for record in records if has_ended(record)]
+    ended.sort(key=lambda record: record["revoked_at"] or record["expires_at"], reverse=True)
     ids = dict.fromkeys(each for record in used for each in record["project_ids"] or ())
     wanted, projects = list(ids), dict[str, Record]()
     for start in range(0, len(wanted), PROJECTS_OF_CREDENTIAL):
         projects |= projects_by_id(account_id, wanted[start : start + PROJECTS_OF_CREDENTIAL])
     return Credentials(
         used,
-        over[:ENDED_KEYS_SHOWN],
-        len(over),
+        ended[:ENDED_KEYS_SHOWN],
+        len(ended),
         projects,
         {member["id"]: member["name"] for member in list_members(account_id)},
         {

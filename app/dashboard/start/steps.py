@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from app.auth.principal import Principal
-from app.credentials.service import is_over, list_credentials
+from app.credentials.service import has_ended, list_credentials
 from app.dashboard.projects.counts import count_by_status
 from app.members.service import list_members
 
@@ -24,7 +24,7 @@ class Steps(NamedTuple):
 
 def keys_of(account_id: str) -> list[dict[str, Any]]:
     """The API keys of an account that are not over, the newest first."""
-    return [key for key in list_credentials(account_id, "api_key") if not is_over(key)]
+    return [key for key in list_credentials(account_id, "api_key") if not has_ended(key)]
 
 
 def steps_of(principal: Principal) -> Steps:
