@@ -10,9 +10,9 @@ from typing import Any, Final
 from app.assets.record import COLUMNS, row_record
 from app.db.queries import CompiledQuery
 from app.listing.query import (
-    Filters,
     ListQuery,
     SearchedTable,
+    StatementFilters,
     filters_of,
     list_query,
     parameters,
@@ -75,7 +75,7 @@ def list_assets(
 @cache
 def _page(
     table: SearchedTable,
-    filters: Filters,
+    filters: StatementFilters,
     order: tuple[str, bool],
     found_first: bool,
     backwards: bool,

@@ -15,7 +15,7 @@ from app.assets.listing import table_of
 from app.db.queries import CompiledQuery
 from app.db.search_index import box_values, named_by_box
 from app.geometry import Bounds
-from app.listing.query import Filters, ListQuery, SearchedTable, filters_of, parameters
+from app.listing.query import ListQuery, SearchedTable, StatementFilters, filters_of, parameters
 from app.listing.statements import keys_found, keys_in_order, page_statement
 from app.models import Asset
 from app.policy.bounds import ASSETS_MAP_FEATURES, ASSETS_MAP_NEAR
@@ -68,7 +68,7 @@ def _count_near(dialect: str) -> CompiledQuery:
 
 
 @cache
-def _rows(table: SearchedTable, filters: Filters, is_named: bool) -> CompiledQuery:
+def _rows(table: SearchedTable, filters: StatementFilters, is_named: bool) -> CompiledQuery:
     keys = keys_found(table, filters) if is_named else keys_in_order(table, filters)
     sort = "updated_at" if filters.updated_since and not filters.equal else "created_at"
     return page_statement(table, keys, _SHOWN, filters.dialect, (sort, True), backwards=False)

@@ -11,7 +11,7 @@ from app.assets.listing import table_of
 from app.auth.principal import Principal
 from app.auth.tenant import columns_of
 from app.db.queries import CompiledQuery
-from app.listing.statements import limited, limits_of
+from app.listing.statements import limited_to_projects, project_limit
 from app.models import Asset
 
 MOST_KINDS: Final = 100  # types and statuses are open vocabularies
@@ -20,8 +20,8 @@ MOST_KINDS: Final = 100  # types and statuses are open vocabularies
 def summarize_assets(principal: Principal) -> dict[str, Any]:
     """How many assets all projects have together, and of each type and status, the most frequent
     first; kinds after the first hundred are counted together as ``others``."""
-    limited_on, limits = limits_of(principal.project_ids)
-    rows = _by_kind(limited_on).all(account_id=principal.account_id, **limits)
+    dialect, limit = project_limit(principal.project_ids)
+    rows = _by_kind(dialect).all(account_id=principal.account_id, **limit)
     kinds = [
         {"type": row.type, "status": row.status, "assets": row.assets} for row in rows[:MOST_KINDS]
     ]
@@ -33,7 +33,7 @@ def summarize_assets(principal: Principal) -> dict[str, Any]:
 
 
 @cache
-def _by_kind(limited_on: str) -> CompiledQuery:
+def _by_kind(dialect: str | None) -> CompiledQuery:
     rows = columns_of(Asset, Asset.type, Asset.status).add_columns(func.count().label("assets"))
-    by_kind = limited(rows, table_of(None), limited_on).group_by(Asset.type, Asset.status)
+    by_kind = limited_to_projects(rows, table_of(None), dialect).group_by(Asset.type, Asset.status)
     return CompiledQuery(by_kind.order_by(func.count().desc(), Asset.type, Asset.status))

@@ -29,7 +29,7 @@ class EventQuery(NamedTuple):
     until: datetime | None = None
 
 
-class _Filters(NamedTuple):
+class _StatementFilters(NamedTuple):
     """Which filters a statement has; the values are parameters."""
 
     dialect: str
@@ -40,7 +40,7 @@ class _Filters(NamedTuple):
 
 def list_events(account_id: str, query: EventQuery) -> tuple[list[Fragment], int]:
     """The events of one page, as they were sent, and the number on all pages."""
-    filters = _Filters(
+    filters = _StatementFilters(
         engine().dialect.name, bool(query.type), bool(query.since), bool(query.until)
     )
     values: dict[str, Any] = {"account_id": account_id}
@@ -60,21 +60,21 @@ def list_events(account_id: str, query: EventQuery) -> tuple[list[Fragment], int
 
 
 @cache
-def _count(filters: _Filters) -> CompiledQuery:
+def _count(filters: _StatementFilters) -> CompiledQuery:
     return CompiledQuery(
         _filtered(columns_of(Event).add_columns(func.count().label("total")), filters)
     )
 
 
 @cache
-def _page(filters: _Filters, backwards: bool) -> CompiledQuery:
+def _page(filters: _StatementFilters, backwards: bool) -> CompiledQuery:
     keys = _filtered(columns_of(Event, Event.id), filters)
     order = (Event.created_at.expression, Event.id.expression)
     rows = columns_of(Event, Event.body)
     return newest_first(keys, rows, order, filters.dialect, backwards=backwards)
 
 
-def _filtered(rows: Select[Any], filters: _Filters) -> Select[Any]:
+def _filtered(rows: Select[Any], filters: _StatementFilters) -> Select[Any]:
     if filters.type:
         rows = rows.where(Event.type == bindparam("type"))
     if filters.since:

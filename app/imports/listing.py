@@ -10,8 +10,8 @@ from sqlalchemy import and_, bindparam, func, or_
 
 from app.auth.principal import Principal
 from app.auth.tenant import columns_of
-from app.db.queries import CompiledQuery, engine
-from app.db.search_index import id_values, is_among_ids
+from app.db.queries import CompiledQuery
+from app.db.search_index import is_among_ids
 from app.http.errors import Conflict
 from app.imports.record import (
     COLUMNS,
@@ -22,6 +22,7 @@ from app.imports.record import (
     import_summary,
     not_found,
 )
+from app.listing.statements import project_limit
 from app.models import Import, ImportFeature
 from app.policy.imports import KINDS, UNFINISHED_IMPORTS, WORKING
 from app.values.ids import is_id
@@ -80,16 +81,14 @@ def list_imports(
     status: str | None = None,
 ) -> tuple[list[dict[str, Any]], int]:
     """The imports of one page, the newest first, and how many there are on all pages."""
-    within, dialect = principal.project_ids, engine().dialect.name
+    dialect, limit = project_limit(principal.project_ids)
     kinds = [each for each in KINDS if kind in (None, each) and principal.may(f"{each}:write")]
-    if within is not None:
+    if dialect:
         kinds = [each for each in kinds if each == "assets"]
     if not kinds:
         return [], 0
-    values = {"account_id": principal.account_id, "kind": kinds[0], "status": status}
-    if within is not None:
-        values["within"] = id_values(within, dialect)
-    filters = len(kinds) == 1, status is not None, "" if within is None else dialect
+    values = {"account_id": principal.account_id, "kind": kinds[0], "status": status, **limit}
+    filters = len(kinds) == 1, status is not None, dialect
     total = int(_count(*filters).scalar(**values))
     rows = _page(*filters).all(**values, size=per_page, skipped=(page - 1) * per_page)
     return [import_summary(row) for row in rows], total
@@ -137,22 +136,22 @@ def check_unfinished(account_id: str, *, new: int = 1) -> None:
 
 
 @cache
-def _count(of_kind: bool, of_status: bool, limited_on: str) -> CompiledQuery:
+def _count(of_kind: bool, of_status: bool, dialect: str | None) -> CompiledQuery:
     found = columns_of(Import).add_columns(func.count().label("number"))
-    return CompiledQuery(_filtered(found, of_kind, of_status, limited_on))
+    return CompiledQuery(_filtered(found, of_kind, of_status, dialect))
 
 
 @cache
-def _page(of_kind: bool, of_status: bool, limited_on: str) -> CompiledQuery:
-    rows = _filtered(_LISTED, of_kind, of_status, limited_on)
+def _page(of_kind: bool, of_status: bool, dialect: str | None) -> CompiledQuery:
+    rows = _filtered(_LISTED, of_kind, of_status, dialect)
     rows = rows.order_by(Import.created_at.desc(), Import.id.desc())
     return CompiledQuery(rows.limit(bindparam("size")).offset(bindparam("skipped")))
 
 
-def _filtered(rows: Any, of_kind: bool, of_status: bool, limited_on: str) -> Any:
-    """``limited_on``: the dialect, where only imports into some projects count."""
-    if limited_on:
-        rows = rows.where(is_among_ids(Import.project_id.expression, limited_on, "within"))
+def _filtered(rows: Any, of_kind: bool, of_status: bool, dialect: str | None) -> Any:
+    """``dialect``: as of ``limited_to_projects``."""
+    if dialect:
+        rows = rows.where(is_among_ids(Import.project_id.expression, dialect, "within"))
     if of_kind:
         rows = rows.where(Import.kind == bindparam("kind"))
     return rows.where(Import.status == bindparam("status")) if of_status else rows

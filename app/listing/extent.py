@@ -13,7 +13,7 @@ from app.db.column_types import RawTimestamp
 from app.db.queries import CompiledQuery
 from app.geometry import Bounds, wrapped
 from app.listing.query import SearchedTable
-from app.listing.statements import limited, limits_of
+from app.listing.statements import limited_to_projects, project_limit
 
 
 class Extent(NamedTuple):
@@ -28,15 +28,15 @@ def read_extent(
 ) -> Extent:
     """The extent of an account's rows, or of those in some projects. Boxes across the antimeridian
     make it the whole circle."""
-    limited_on, limits = limits_of(within)
-    rows = _query(table, limited_on).tuples(account_id=account_id, **limits)
+    dialect, limit = project_limit(within)
+    rows = _query(table, dialect).tuples(account_id=account_id, **limit)
     west, south, east, north, first, last = rows[0]
     bounds = None if west is None else wrapped(Bounds(west, south, east, north))
     return Extent(bounds, None if first is None else (first, last))
 
 
 @cache
-def _query(table: SearchedTable, limited_on: str) -> CompiledQuery:
+def _query(table: SearchedTable, dialect: str | None) -> CompiledQuery:
     columns = table.table.c
     west, south, east, north = (columns[side] for side in table.sides)
     bounds = (func.min(west), func.min(south), func.max(east), func.max(north))
@@ -45,4 +45,4 @@ def _query(table: SearchedTable, limited_on: str) -> CompiledQuery:
         *(bound.label(name) for name, bound in zip("wsen", bounds, strict=True)),
         *(RawTimestamp(t).label(name) for name, t in zip(("first", "last"), times, strict=True)),
     )
-    return CompiledQuery(limited(found, table, limited_on))
+    return CompiledQuery(limited_to_projects(found, table, dialect))

@@ -43,7 +43,7 @@ class ListQuery(NamedTuple):
         return (self.order or ("desc" if self.sort == "created_at" else "asc")) == "desc"
 
 
-class Filters(NamedTuple):
+class StatementFilters(NamedTuple):
     """Which filters a statement has, and which index finds the rows."""
 
     dialect: str
@@ -107,7 +107,7 @@ def list_query(fields: Sequence[Field], values: Mapping[str, Any]) -> ListQuery:
     return ListQuery(**others, equal=equal)
 
 
-def filters_of(table: SearchedTable, query: ListQuery) -> Filters:
+def filters_of(table: SearchedTable, query: ListQuery) -> StatementFilters:
     """The filters of a query, and the index that finds the fewest rows for them."""
     unique = {field.stored_as for field in table.fields if field.unique}
     driving = driving_index(query.search, query.bbox)
@@ -117,7 +117,7 @@ def filters_of(table: SearchedTable, query: ListQuery) -> Filters:
         driving = "key"
     elif driving == "owner" and query.updated_since:
         driving = "time"
-    return Filters(
+    return StatementFilters(
         engine().dialect.name,
         tuple(query.equal),
         bool(query.search),

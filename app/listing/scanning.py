@@ -21,7 +21,7 @@ from app.auth.tenant import columns_among, columns_of
 from app.db.column_types import api_column
 from app.db.queries import CompiledQuery
 from app.db.search_index import fence, is_among_ids, page_of
-from app.listing.query import Filters, ListQuery, SearchedTable, filters_of, parameters
+from app.listing.query import ListQuery, SearchedTable, StatementFilters, filters_of, parameters
 from app.listing.statements import equal_to, exact_conditions, is_within_projects
 from app.policy.files import EXPORT_KEYS, EXPORT_ROWS, EXPORT_ROWS_BYTES
 from app.values.strict_json import dumps
@@ -107,7 +107,7 @@ def id_groups(found: Iterable[tuple[str, int]], most: int, most_bytes: int) -> I
 @cache
 def _keys(
     table: SearchedTable,
-    filters: Filters,
+    filters: StatementFilters,
     size: InstrumentedAttribute[Any] | None,
     is_first: bool,
 ) -> CompiledQuery:

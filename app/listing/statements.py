@@ -29,7 +29,7 @@ from app.db.search_index import (
     is_among_ids,
     page_of,
 )
-from app.listing.query import Filters, SearchedTable
+from app.listing.query import SearchedTable, StatementFilters
 
 Row = tuple[Any, ...]
 Keys = tuple[Select[Any], Any]  # the keys of rows, and the columns by which they can be sorted
@@ -85,14 +85,14 @@ def newest_first(
 
 
 @cache
-def count_statement(table: SearchedTable, filters: Filters) -> CompiledQuery:
+def count_statement(table: SearchedTable, filters: StatementFilters) -> CompiledQuery:
     """How many rows the filters leave."""
     find = keys_found if filters.are_searched else keys_in_order
     keys, _ = find(table, filters)
     return CompiledQuery(select(func.count().label("total")).select_from(keys.subquery()))
 
 
-def keys_in_order(table: SearchedTable, filters: Filters) -> Keys:
+def keys_in_order(table: SearchedTable, filters: StatementFilters) -> Keys:
     """The keys from an index that has them in order; search and box are tested on the way."""
     keys = columns_of(table.model, table.key(filters.dialect))
     columns = table.table.c
@@ -100,7 +100,7 @@ def keys_in_order(table: SearchedTable, filters: Filters) -> Keys:
     return keys.where(*conditions), columns
 
 
-def keys_found(table: SearchedTable, filters: Filters) -> Keys:
+def keys_found(table: SearchedTable, filters: StatementFilters) -> Keys:
     """The keys from the index that finds the rows; they have no order yet."""
     index = filters.driving_index
     conditions = []
@@ -147,24 +147,25 @@ def page_statement(
     return CompiledQuery(page.order_by(*sorted_by(table, rows.c, sort, descending=descending)))
 
 
-def limits_of(within: Sequence[str] | None) -> tuple[str, dict[str, Any]]:
-    """For a statement that ``limited`` has been given: where it runs, or nothing if all rows count,
-    and the parameter that it has then.
+def project_limit(within: Sequence[str] | None) -> tuple[str | None, dict[str, Any]]:
+    """The ``dialect`` of ``limited_to_projects``, and the parameters that the statement has then.
 
     Args:
         within: ids of the projects whose rows count; None: all.
     """
     dialect = engine().dialect.name
-    return ("", {}) if within is None else (dialect, {"within": id_values(within, dialect)})
+    return (None, {}) if within is None else (dialect, {"within": id_values(within, dialect)})
 
 
-def limited(rows: Select[Any], table: SearchedTable, limited_on: str) -> Select[Any]:
-    """The rows of some projects.
+def limited_to_projects(
+    rows: Select[Any], table: SearchedTable, dialect: str | None
+) -> Select[Any]:
+    """The rows of some projects, whose ids are a parameter.
 
     Args:
-        limited_on: the dialect; empty: the rows of all projects.
+        dialect: of the database, as such a parameter differs; None: the rows of all projects.
     """
-    return rows.where(is_within_projects(table, limited_on)) if limited_on else rows
+    return rows.where(is_within_projects(table, dialect)) if dialect else rows
 
 
 def is_within_projects(table: SearchedTable, dialect: str) -> ColumnElement[bool]:
@@ -185,13 +186,15 @@ def sorted_by(table: SearchedTable, columns: Any, sort: str, *, descending: bool
     return [first, key.desc() if descending else key.asc()]
 
 
-def equal_to(table: SearchedTable, columns: Any, filters: Filters) -> list[ColumnElement[bool]]:
+def equal_to(
+    table: SearchedTable, columns: Any, filters: StatementFilters
+) -> list[ColumnElement[bool]]:
     """What the tenant filter does not say: the owner, where it is no account, and the filters."""
     names = [name for name in (table.owner, *filters.equal) if name != "account_id"]
     return [columns[name] == bindparam(name) for name in names]
 
 
-def exact_conditions(table: SearchedTable, filters: Filters) -> list[ColumnElement[bool]]:
+def exact_conditions(table: SearchedTable, filters: StatementFilters) -> list[ColumnElement[bool]]:
     """What is tested of each row that an index returns: text, box, ids, project, time of change."""
     wanted = {"search": filters.search, "bbox": filters.bbox}
     tests = exact_tests(table.table, filters.dialect, table.sides, **wanted)

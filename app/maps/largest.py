@@ -24,7 +24,7 @@ from app.db.search_index import (
     page_of,
 )  # fmt: skip
 from app.geometry import Bounds
-from app.listing.query import Filters, ListQuery, filters_of, parameters
+from app.listing.query import ListQuery, StatementFilters, filters_of, parameters
 from app.listing.statements import count_statement, keys_found, page_statement, sorted_by
 from app.models import Project
 from app.policy.bounds import MAP_FEATURES, MAP_NEAR, MAP_SEARCHED
@@ -93,7 +93,7 @@ def _find_in_list(account_id: str, wanted: Wanted) -> Largest:
 
 
 @cache
-def _found(filters: Filters) -> CompiledQuery:
+def _found(filters: StatementFilters) -> CompiledQuery:
     """What an index names, sorted by area."""
     keys, order = keys_found(_TABLE, filters), ("area_m2", True)
     return page_statement(_TABLE, keys, _SHOWN, filters.dialect, order, backwards=False)

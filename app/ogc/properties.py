@@ -12,7 +12,7 @@ from app.auth.principal import Principal
 from app.auth.tenant import columns_of
 from app.db.queries import CompiledQuery
 from app.http.urls import absolute_url
-from app.listing.statements import limited, limits_of
+from app.listing.statements import limited_to_projects, project_limit
 from app.ogc.collections import Collection
 from app.policy.fields import Field
 from app.policy.ogc import SCHEMA_KEYS, SCHEMA_RECORDS
@@ -94,9 +94,9 @@ def _metadata_types(
     """The properties that come from the metadata of the newest records, and their types: None if
     they differ. Integers and other numbers together are numbers."""
     found: dict[str, set[str]] = {}
-    limited_on, limits = limits_of(principal.project_ids)
-    query = _newest_metadata(collection, limited_on)
-    for (text,) in query.tuples(account_id=principal.account_id, most=SCHEMA_RECORDS, **limits):
+    dialect, limit = project_limit(principal.project_ids)
+    query = _newest_metadata(collection, dialect)
+    for (text,) in query.tuples(account_id=principal.account_id, most=SCHEMA_RECORDS, **limit):
         for name, value in collection.type.metadata_properties(text).items():
             if value is not None and (name in found or len(found) < SCHEMA_KEYS):
                 found.setdefault(name, set()).add(_JSON_TYPES[type(value)])
@@ -107,10 +107,10 @@ def _metadata_types(
 
 
 @cache
-def _newest_metadata(collection: Collection, limited_on: str) -> CompiledQuery:
+def _newest_metadata(collection: Collection, dialect: str | None) -> CompiledQuery:
     table = collection.source.table
     model: Any = table.model
     newest = columns_of(model, model.metadata_json).where(model.metadata_json.is_not(None))
     order = (model.created_at.desc(), model.id.desc())
-    newest = limited(newest, table, limited_on)
+    newest = limited_to_projects(newest, table, dialect)
     return CompiledQuery(newest.order_by(*order).limit(bindparam("most")))

@@ -16,9 +16,9 @@ from app.db.queries import CompiledQuery
 from app.db.search_index import named_by_text, page_of
 from app.http.errors import BadRequest, Detail
 from app.listing.query import (
-    Filters,
     ListQuery,
     SearchedTable,
+    StatementFilters,
     filters_of,
     list_query,
     parameters,
@@ -120,7 +120,7 @@ def projects_with_ids(account_id: str, ids: Sequence[str]) -> list[dict[str, Any
     return list(list_projects(account_id, query, boundaries=False)[0]) if known else []
 
 
-def _is_frequent(filters: Filters, values: dict[str, Any]) -> bool:
+def _is_frequent(filters: StatementFilters, values: dict[str, Any]) -> bool:
     """Whether the index of texts names so many rows that a search begins with the box instead."""
     return int(_count_some(filters.dialect).scalar(**values, most=_MANY)) == _MANY
 
@@ -152,7 +152,7 @@ def _count_some(dialect: str) -> CompiledQuery:
 
 
 @cache
-def _page(filters: Filters, order: _Order, in_order: bool) -> CompiledQuery:
+def _page(filters: StatementFilters, order: _Order, in_order: bool) -> CompiledQuery:
     """A page of the index that has the order, or else of what an index finds, all of which is
     sorted for it."""
     keys = keys_in_order(TABLE, filters) if in_order else keys_found(TABLE, filters)

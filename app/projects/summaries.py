@@ -10,7 +10,7 @@ from sqlalchemy import bindparam, func
 from app.auth.principal import Principal
 from app.auth.tenant import columns_of
 from app.db.queries import CompiledQuery
-from app.listing.statements import limited, limits_of
+from app.listing.statements import limited_to_projects, project_limit
 from app.models import Project
 from app.policy.bounds import PROJECT_STATUSES
 from app.projects.listing import TABLE
@@ -36,15 +36,15 @@ def summarize_projects(principal: Principal) -> dict[str, dict[str, Any]]:
     totals: dict[str, dict[str, Any]] = {
         status: {"projects": 0, "hectares": 0.0} for status in PROJECT_STATUSES
     }
-    limited_on, limits = limits_of(principal.project_ids)
-    for row in _by_status(limited_on).all(account_id=principal.account_id, **limits):
+    dialect, limit = project_limit(principal.project_ids)
+    for row in _by_status(dialect).all(account_id=principal.account_id, **limit):
         totals[row.status] = {"projects": row.projects, "hectares": int(row.area_m2 or 0) / 10_000}
     return totals
 
 
 @cache
-def _by_status(limited_on: str) -> CompiledQuery:
+def _by_status(dialect: str | None) -> CompiledQuery:
     rows = columns_of(Project, Project.status).add_columns(
         func.count().label("projects"), func.sum(Project.area_m2).label("area_m2")
     )
-    return CompiledQuery(limited(rows, TABLE, limited_on).group_by(Project.status))
+    return CompiledQuery(limited_to_projects(rows, TABLE, dialect).group_by(Project.status))

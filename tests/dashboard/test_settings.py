@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from flask import Flask
 
-from app.dashboard.settings.limits import limits_of
+from app.dashboard.settings.limits import limits_in_words
 from app.policy.plans import PLANS, Plan
 from tests.dashboard.support import HOSTILE, browser_of, post, signed_in_browser
 from tests.make import Browser, Client, make_account, make_project, second_app
@@ -94,13 +94,13 @@ def test_a_name_of_markup_stays_text(client: Client, owner: Browser) -> None:
 
 
 def test_limits_in_words() -> None:
-    assert limits_of(Plan(None, None, None, None)) == [
+    assert limits_in_words(Plan(None, None, None, None)) == [
         (what, "no limit") for what in ("Members", "Area", "API requests", "Chat")
     ]
-    assert limits_of(Plan(None, 1_000, 5, 1, 50)) == [
+    assert limits_in_words(Plan(None, 1_000, 5, 1, 50)) == [
         ("Members", "1, with those who are invited"),
         ("Area", "5 ha in projects that are not archived"),
         ("API requests", "1,000 a day"),
         ("Chat", "50 questions a day"),
     ]
-    assert limits_of(PLANS["enterprise"])[2] == ("API requests", "1,000 a minute")
+    assert limits_in_words(PLANS["enterprise"])[2] == ("API requests", "1,000 a minute")

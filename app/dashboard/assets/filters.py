@@ -32,7 +32,7 @@ CHANGED: Final[dict[str, str]] = {
 }
 
 
-class Filters(NamedTuple):
+class AssetFilters(NamedTuple):
     """The filters of one request, and what was wrong with them."""
 
     chosen: dict[str, str]  # as the address has them
@@ -60,7 +60,7 @@ class Filters(NamedTuple):
         return filtered(path, {**self.chosen, "page": None, **others}, _DEFAULT)
 
 
-def read_filters(account_id: str, arguments: Mapping[str, str]) -> Filters:
+def read_filters(account_id: str, arguments: Mapping[str, str]) -> AssetFilters:
     """The filters of an address. What is not valid is left out, and told in ``problems``."""
     chosen = _DEFAULT | {name: arguments[name].strip() for name in _NAMES if name in arguments}
     chosen = {name: value for name, value in chosen.items() if value}
@@ -79,7 +79,7 @@ def read_filters(account_id: str, arguments: Mapping[str, str]) -> Filters:
         chosen["project_id"] = project.id
     elif project.problem:
         chosen |= {name: value for name, value in sent.items() if value}
-    return Filters(chosen, project, loaded | {"per_page": PER_PAGE}, unknown + problems)
+    return AssetFilters(chosen, project, loaded | {"per_page": PER_PAGE}, unknown + problems)
 
 
 def _query_of(chosen: Mapping[str, str]) -> dict[str, str]:

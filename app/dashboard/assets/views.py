@@ -9,7 +9,7 @@ from flask import Response, current_app, request
 
 from app.assets.service import asset_query, find_places, known_words, list_assets
 from app.auth.principal import Principal
-from app.dashboard.assets.filters import CHANGED, PER_PAGE, SORTS, Filters, read_filters
+from app.dashboard.assets.filters import CHANGED, PER_PAGE, SORTS, AssetFilters, read_filters
 from app.dashboard.formats import format_names
 from app.dashboard.problems import load_filters, refuse
 from app.dashboard.project_choice import find_projects, projects_by_id
@@ -103,7 +103,7 @@ def export(principal: Principal) -> Response:
     return file_response(export_of("assets", principal.account_id, loaded))
 
 
-def _found(account_id: str, filters: Filters) -> tuple[list[dict[str, Any]], int]:
+def _found(account_id: str, filters: AssetFilters) -> tuple[list[dict[str, Any]], int]:
     """The assets of the page; none while it is not clear of which project."""
     if filters.project.problem:
         return [], 0
@@ -111,7 +111,7 @@ def _found(account_id: str, filters: Filters) -> tuple[list[dict[str, Any]], int
     return list(records), total
 
 
-def _places(account_id: str, filters: Filters) -> tuple[list[Any], bool]:
+def _places(account_id: str, filters: AssetFilters) -> tuple[list[Any], bool]:
     """The assets on the map, likewise, and whether these are all."""
     if filters.project.problem:
         return [], True
@@ -119,7 +119,7 @@ def _places(account_id: str, filters: Filters) -> tuple[list[Any], bool]:
     return list(found.rows), found.is_all
 
 
-def _query(filters: Filters) -> Any:
+def _query(filters: AssetFilters) -> Any:
     return asset_query(**filters.values)
 
 

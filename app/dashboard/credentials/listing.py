@@ -17,11 +17,11 @@ REQUEST_DAYS: Final = 7
 
 
 class Credentials(NamedTuple):
-    """The keys or tokens of an account: those in use, the newest first, and of those that have ended
-    the ENDED_KEYS_SHOWN that ended last.
+    """The keys or tokens of an account: those in use, the newest first, and of those that have
+    ended the ENDED_KEYS_SHOWN that ended last.
 
-    ``ended_total`` says how many have ended, ``projects`` has those that any in use is limited to, by
-    their ids, ``makers`` the names of members, and ``requests`` how many each made in the last
+    ``ended_total`` says how many have ended, ``projects`` has those that any in use is limited to,
+    by their ids, ``makers`` the names of members, and ``requests`` how many each made in the last
     REQUEST_DAYS days.
     """
 

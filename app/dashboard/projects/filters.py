@@ -25,7 +25,7 @@ SORTS: Final[dict[str, tuple[str, str, str]]] = {
 }
 
 
-class Filters(NamedTuple):
+class ProjectFilters(NamedTuple):
     """The filters of one request, and what was wrong with them."""
 
     chosen: dict[str, str]  # as the address has them
@@ -56,7 +56,7 @@ class Filters(NamedTuple):
         return filtered(path, {**self.chosen, "page": None, **others}, _DEFAULT)
 
 
-def read_filters(arguments: Mapping[str, str]) -> Filters:
+def read_filters(arguments: Mapping[str, str]) -> ProjectFilters:
     """The filters of an address. What is not valid is left out, and told in ``problems``."""
     names = ("search", "status", "sort", "bbox", "page")
     chosen = _DEFAULT | {name: arguments[name].strip() for name in names if name in arguments}
@@ -79,7 +79,7 @@ def read_filters(arguments: Mapping[str, str]) -> Filters:
                 each.update({name: _DEFAULT[name]} if name in _DEFAULT else {})
         loaded = schema.load(values)
     loaded["per_page"] = PER_PAGE
-    return Filters(chosen, loaded, problems)
+    return ProjectFilters(chosen, loaded, problems)
 
 
 def status_choices(account_id: str) -> list[tuple[str, str]]:

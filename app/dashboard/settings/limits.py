@@ -5,7 +5,7 @@ from __future__ import annotations
 from app.policy.plans import Plan
 
 
-def limits_of(plan: Plan) -> list[tuple[str, str]]:
+def limits_in_words(plan: Plan) -> list[tuple[str, str]]:
     """What is limited, and how: ``("Members", "25, with those who are invited")``."""
     return [
         ("Members", _limit(plan.members, ", with those who are invited")),

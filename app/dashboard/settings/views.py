@@ -7,7 +7,7 @@ from flask import Response, request
 from app.account.service import read_account, rename_account
 from app.auth.principal import Principal
 from app.dashboard.settings.forms import AccountNameForm
-from app.dashboard.settings.limits import limits_of
+from app.dashboard.settings.limits import limits_in_words
 from app.db.transactions import transaction
 from app.http.errors import PreconditionFailed
 from app.http.urls import absolute_url
@@ -53,7 +53,7 @@ def _page(principal: Principal, form: AccountNameForm, status: int | None = None
         form,
         status,
         account=read_account(principal.account_id),
-        limits=limits_of(plan_of(principal.plan)),
+        limits=limits_in_words(plan_of(principal.plan)),
         addresses=[
             ("api", "REST API", absolute_url("/v1")),
             ("ogc", "OGC API Features, for QGIS and other GIS programs", absolute_url("/ogc")),

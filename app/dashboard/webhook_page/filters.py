@@ -21,7 +21,7 @@ _NAMES: Final = ("status", "event_type", "since", "until")
 _LOCAL: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?")  # what browsers send
 
 
-class Filters(NamedTuple):
+class LogFilters(NamedTuple):
     """The filters of one request, and what is wrong with them."""
 
     chosen: dict[str, str]  # as the address has them
@@ -55,7 +55,7 @@ class Filters(NamedTuple):
         return "" if found is None else f"{found:%Y-%m-%dT%H:%M:%S}"
 
 
-def read_filters(arguments: Mapping[str, str]) -> Filters:
+def read_filters(arguments: Mapping[str, str]) -> LogFilters:
     """The filters of an address. What is not valid is left out, and told in ``problems``."""
     chosen = {name: arguments[name].strip() for name in _NAMES if arguments.get(name, "").strip()}
     for name in ("since", "until"):
@@ -71,7 +71,7 @@ def read_filters(arguments: Mapping[str, str]) -> Filters:
             chosen.pop(name, None)
         loaded = schema.load({**chosen, "per_page": str(PER_PAGE)})
     days, before = arguments.get("days", ""), arguments.get("before", "")
-    return Filters(
+    return LogFilters(
         chosen,
         loaded,
         problems,

@@ -10,7 +10,7 @@ from flask import Response, request
 from app.auth.principal import Principal
 from app.dashboard.webhook_page.attempt import phases_of, pretty, state_words
 from app.dashboard.webhook_page.charts import charts_of
-from app.dashboard.webhook_page.filters import PERIODS, Filters, read_filters
+from app.dashboard.webhook_page.filters import PERIODS, LogFilters, read_filters
 from app.dashboard.webhook_page.snippets import snippets_for
 from app.dashboard.webhooks.event_groups import event_groups, in_words
 from app.dashboard.webhooks.explanations import explain, failure_of, status_words
@@ -151,7 +151,7 @@ def _health(principal: Principal, webhook_id: str) -> dict[str, Any]:
     }
 
 
-def _charts(principal: Principal, webhook_id: str, filters: Filters) -> dict[str, Any]:
+def _charts(principal: Principal, webhook_id: str, filters: LogFilters) -> dict[str, Any]:
     """What the part with the charts shows."""
     return {
         "charts": charts_of(principal.account_id, webhook_id, filters.days),
@@ -159,7 +159,7 @@ def _charts(principal: Principal, webhook_id: str, filters: Filters) -> dict[str
     }
 
 
-def _log(principal: Principal, webhook_id: str, filters: Filters) -> dict[str, Any]:
+def _log(principal: Principal, webhook_id: str, filters: LogFilters) -> dict[str, Any]:
     """What the part with the log shows."""
     found = logs.list_latest(principal.account_id, webhook_id, filters.query)
     return {

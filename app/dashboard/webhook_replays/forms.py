@@ -14,7 +14,7 @@ from app.dashboard.problems import errors_by_field
 from app.policy.events import ALL_EVENTS
 from app.values import clock
 from app.webhooks.replays.schemas import ReplayInputSchema
-from app.webhooks.replays.service import Selection
+from app.webhooks.replays.service import EventSelection
 
 
 @dataclass
@@ -41,7 +41,7 @@ def sent_draft(sent: MultiDict[str, str]) -> ReplayDraft:
     return ReplayDraft(sent.get("since", ""), sent.get("until", ""), types, only_failed)
 
 
-def read_draft(draft: ReplayDraft) -> Selection | None:
+def read_draft(draft: ReplayDraft) -> EventSelection | None:
     """What it selects. None: what is wrong is written into it."""
     values: dict[str, Any] = {"event_types": draft.event_types, "only_failed": draft.only_failed}
     for name in ("since", "until"):
@@ -49,7 +49,7 @@ def read_draft(draft: ReplayDraft) -> Selection | None:
         if text:
             values[name] = _timestamp(text)
     try:
-        return Selection(**ReplayInputSchema().load(values))
+        return EventSelection(**ReplayInputSchema().load(values))
     except ma.ValidationError as error:
         draft.errors = errors_by_field(error)
         if "since" not in values:

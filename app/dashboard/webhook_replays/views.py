@@ -17,7 +17,7 @@ from app.policy.deliveries import REPLAYED_PER_SECOND
 from app.site.pages import PageBlueprint, page, redirect_to
 from app.site.signed_in import of_account
 from app.webhooks.activity.service import read_overview
-from app.webhooks.replays.service import Selection, count_replay, start_replay
+from app.webhooks.replays.service import EventSelection, count_replay, start_replay
 
 bp = PageBlueprint("webhook_replays", __name__, section="/webhooks")
 
@@ -64,7 +64,7 @@ def _page(
     principal: Principal,
     webhook_id: str,
     draft: ReplayDraft,
-    selection: Selection | None,
+    selection: EventSelection | None,
     error: ApiError | None = None,
     days: int = 0,
 ) -> Response:

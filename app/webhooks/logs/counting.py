@@ -18,14 +18,14 @@ from app.db.queries import CompiledQuery
 from app.models import DeliveryLog
 from app.values import clock
 from app.values.ids import first_id
-from app.webhooks.logs.filters import Filters, filtered
+from app.webhooks.logs.filters import LogStatementFilters, filtered
 
 LONG: Final = 20_000  # entries; fewer are counted each time
 _FINAL_AFTER: Final = timedelta(seconds=20)  # when no entry with an older id can still be inserted
 _CACHED_SECONDS: Final = 600.0
 _CACHE_SIZE: Final = 1_000
 
-_ALL: Final = Filters()
+_ALL: Final = LogStatementFilters()
 _OWN: Final = ("account_id", "webhook_id")
 _TOTAL: Final = func.count().label("total")
 
@@ -49,7 +49,7 @@ def count(values: dict[str, Any]) -> int:
     Args:
         values: the parameters of ``filtered``, without ``before``.
     """
-    filters = Filters.of(values)
+    filters = LogStatementFilters.of(values)
     if filters.since or filters.until:  # a period is hardly ever asked for twice
         return int(_whole(filters).scalar(**values))
     key = values["webhook_id"], values.get("status"), values.get("event_type")
@@ -77,17 +77,17 @@ def _first_of(values: dict[str, Any]) -> str:
 
 
 @cache
-def _whole(filters: Filters) -> CompiledQuery:
+def _whole(filters: LogStatementFilters) -> CompiledQuery:
     return CompiledQuery(filtered(_TOTAL, filters))
 
 
 @cache
-def _before(filters: Filters) -> CompiledQuery:
+def _before(filters: LogStatementFilters) -> CompiledQuery:
     return CompiledQuery(filtered(_TOTAL, filters).where(DeliveryLog.id <= bindparam("upto")))
 
 
 @cache
-def _after(filters: Filters) -> CompiledQuery:
+def _after(filters: LogStatementFilters) -> CompiledQuery:
     return CompiledQuery(filtered(_TOTAL, filters).where(DeliveryLog.id > bindparam("upto")))
 
 

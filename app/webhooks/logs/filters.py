@@ -19,7 +19,7 @@ from app.values.ids import first_id
 _LAG: Final = timedelta(seconds=RUN_SECONDS, hours=1)
 
 
-class Filters(NamedTuple):
+class LogStatementFilters(NamedTuple):
     """Which filters a statement has; the values are parameters."""
 
     status: bool = False
@@ -30,7 +30,7 @@ class Filters(NamedTuple):
     lowest_id: bool = False
 
     @classmethod
-    def of(cls, values: dict[str, Any]) -> Filters:
+    def of(cls, values: dict[str, Any]) -> LogStatementFilters:
         """Those that parameters are given for."""
         return cls(*(name in values for name in cls._fields))
 
@@ -61,7 +61,7 @@ def parameters(
     return values
 
 
-def filtered(what: ColumnElement[Any], filters: Filters) -> Select[Any]:
+def filtered(what: ColumnElement[Any], filters: LogStatementFilters) -> Select[Any]:
     """Select ``what`` of the webhook's entries that match the filters.
 
     The index has all filtered columns but not the account, so the webhook is checked to be the

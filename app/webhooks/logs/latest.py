@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 from app.db.queries import CompiledQuery, engine
 from app.db.search_index import page_of
 from app.models import DeliveryLog
-from app.webhooks.logs.filters import Filters, filtered
+from app.webhooks.logs.filters import LogStatementFilters, filtered
 from app.webhooks.logs.listing import LogQuery, page_statement, parameters_of
 from app.webhooks.logs.record import row_record
 
@@ -37,7 +37,7 @@ def list_latest(account_id: str, webhook_id: str, query: LogQuery) -> LatestEntr
     lowest_id = _lowest_id(values) if query.status or query.event_type else None
     if lowest_id is not None:
         values["lowest_id"] = max(lowest_id, values.get("since_id", lowest_id))
-    statement = page_statement(engine().dialect.name, Filters.of(values), False)
+    statement = page_statement(engine().dialect.name, LogStatementFilters.of(values), False)
     rows = statement.tuples(**values, size=query.per_page + 1, skipped=0)
     records = [row_record(row) for row in rows[: query.per_page]]
     if len(rows) > query.per_page:
@@ -49,11 +49,11 @@ def list_latest(account_id: str, webhook_id: str, query: LogQuery) -> LatestEntr
 def _lowest_id(values: dict[str, Any]) -> str | None:
     """The id of the last entry that is looked through; None if there are fewer."""
     others = {name: value for name, value in values.items() if name not in ("status", "event_type")}
-    statement = _ids(Filters.of(others)._replace(since=False))
+    statement = _ids(LogStatementFilters.of(others)._replace(since=False))
     rows = statement.tuples(**others, size=1, skipped=LOOKED_THROUGH)
     return rows[0][0] if rows else None
 
 
 @cache
-def _ids(filters: Filters) -> CompiledQuery:
+def _ids(filters: LogStatementFilters) -> CompiledQuery:
     return CompiledQuery(page_of(filtered(_ID, filters).order_by(_ID.desc())))

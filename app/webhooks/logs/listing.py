@@ -18,12 +18,12 @@ from app.listing.statements import (
 )
 from app.models import DeliveryLog
 from app.webhooks.logs.counting import count
-from app.webhooks.logs.filters import Filters, filtered, parameters
+from app.webhooks.logs.filters import LogStatementFilters, filtered, parameters
 from app.webhooks.logs.record import COLUMNS, row_record
 
 
 class LogQuery(NamedTuple):
-    """Filters and page."""
+    """LogStatementFilters and page."""
 
     page: int = 1
     per_page: int = 20
@@ -39,7 +39,7 @@ def list_logs(
 ) -> tuple[list[dict[str, Any]], int]:
     """The entries of one page, and how many there are on all pages."""
     values = parameters_of(account_id, webhook_id, query)
-    total, filters = count(values), Filters.of(values)
+    total, filters = count(values), LogStatementFilters.of(values)
     dialect = engine().dialect.name
     rows = page_rows(
         query.page,
@@ -65,7 +65,7 @@ def parameters_of(account_id: str, webhook_id: str, query: LogQuery) -> dict[str
 
 
 @cache
-def page_statement(dialect: str, filters: Filters, backwards: bool) -> CompiledQuery:
+def page_statement(dialect: str, filters: LogStatementFilters, backwards: bool) -> CompiledQuery:
     """The entries of a page."""
     key = DeliveryLog.id.expression
     rows = columns_of(DeliveryLog, *COLUMNS)

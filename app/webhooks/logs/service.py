@@ -15,7 +15,7 @@ from app.models import Delivery, DeliveryLog, Event
 from app.outbox import queue_deliveries
 from app.values.ids import is_id
 from app.webhooks.locking import check_enabled, share_lock_webhook
-from app.webhooks.logs.filters import Filters, filtered
+from app.webhooks.logs.filters import LogStatementFilters, filtered
 from app.webhooks.logs.latest import LOOKED_THROUGH as LOOKED_THROUGH
 from app.webhooks.logs.latest import list_latest as list_latest
 from app.webhooks.logs.listing import LogQuery as LogQuery
@@ -33,7 +33,7 @@ _ONE = CompiledQuery(
 _OF_DELIVERY = CompiledQuery(
     columns_of(DeliveryLog, *COLUMNS).where(DeliveryLog.delivery_id == bindparam("delivery_id"))
 )
-_LAST_ID = filtered(func.max(DeliveryLog.id).label("id"), Filters(status=True))
+_LAST_ID = filtered(func.max(DeliveryLog.id).label("id"), LogStatementFilters(status=True))
 _LAST = CompiledQuery(
     columns_of(DeliveryLog, *COLUMNS).where(DeliveryLog.id == _LAST_ID.scalar_subquery())
 )

@@ -12,7 +12,7 @@ from app.api.schemas import single_of
 from app.auth.principal import Principal
 from app.webhooks.replays import service
 from app.webhooks.replays.schemas import ReplayInputSchema, ReplayProgressSchema, ReplaySchema
-from app.webhooks.replays.service import Selection
+from app.webhooks.replays.service import EventSelection
 from app.webhooks.service import check_webhook
 
 bp = ApiBlueprint(
@@ -38,7 +38,7 @@ def replay_events(principal: Principal, values: dict[str, Any], webhook_id: str)
     Sends the events from `since` to `until` again, with the ids that they had.
     `only_failed` selects those that the webhook never received.
     """
-    return envelope.single(service.start_replay(principal, webhook_id, Selection(**values)))
+    return envelope.single(service.start_replay(principal, webhook_id, EventSelection(**values)))
 
 
 @bp.operation(

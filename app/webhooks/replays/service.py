@@ -61,7 +61,7 @@ _PENDING: Final = CompiledQuery(
 )
 
 
-class Selection(NamedTuple):
+class EventSelection(NamedTuple):
     """Which events to send again.
 
     ``since`` and ``until`` are both included; without ``until``, up to now. Without ``event_types``
@@ -75,13 +75,15 @@ class Selection(NamedTuple):
     only_failed: bool = False
 
 
-def count_replay(principal: Principal, webhook_id: str, selection: Selection) -> int:
+def count_replay(principal: Principal, webhook_id: str, selection: EventSelection) -> int:
     """How many events a replay would send now. Raises NotFound."""
     webhook = read_webhook(principal.account_id, webhook_id)
     return _count(_replay_of(principal, webhook, selection))
 
 
-def start_replay(principal: Principal, webhook_id: str, selection: Selection) -> dict[str, Any]:
+def start_replay(
+    principal: Principal, webhook_id: str, selection: EventSelection
+) -> dict[str, Any]:
     """Replay events to a webhook. Returns how many there are now, and the replay's id.
 
     Raises:
@@ -135,7 +137,7 @@ def last_replay(account_id: str, webhook_id: str) -> dict[str, Any] | None:
     }
 
 
-def _replay_of(principal: Principal, webhook: dict[str, Any], wanted: Selection) -> Replay:
+def _replay_of(principal: Principal, webhook: dict[str, Any], wanted: EventSelection) -> Replay:
     moment = clock.now()
     return Replay(
         id=new_id("replay"),

@@ -176,7 +176,7 @@ def _fill(client: Client, webhook_id: str) -> None:
 
 
 def _plan(client: Client, webhook_id: str) -> str:
-    whole = counting._before(counting.Filters(True, True))._compiled_for(engine())
+    whole = counting._before(counting.LogStatementFilters(True, True))._compiled_for(engine())
     values = {"account_id": client.account_id, "webhook_id": webhook_id}
     with engine().connect() as connection:
         cursor = connection.connection.cursor()
