@@ -64,7 +64,7 @@ def test_near_and_over_a_limit(client: Client, browser: Browser) -> None:
     assert "at the limit" in page.text
     assert "over the limit" not in page.text
     assert page.text.count("90 % reached") == 2
-    assert "60 requests a minute and 1,000 a day" in page.text
+    assert "limits requests to 60 a minute and 1,000 a day" in page.text
     assert "another plan" in page.text
 
 

@@ -10,15 +10,9 @@ def limits_in_words(plan: Plan) -> list[tuple[str, str]]:
     return [
         ("Members", _limit(plan.members, ", with those who are invited")),
         ("Area", _limit(plan.hectares, " ha in projects that are not archived")),
-        ("API requests", _requests(plan)),
+        ("API requests", plan.requests_in_words() or "no limit"),
         ("Chat", _limit(plan.chat_questions_per_day, " questions a day")),
     ]
-
-
-def _requests(plan: Plan) -> str:
-    limits = ((plan.requests_per_minute, "a minute"), (plan.requests_per_day, "a day"))
-    said = [f"{number:,} {span}" for number, span in limits if number is not None]
-    return " and ".join(said) or "no limit"
 
 
 def _limit(number: int | None, words: str) -> str:

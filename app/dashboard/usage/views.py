@@ -10,6 +10,7 @@ from app.auth.principal import Principal
 from app.dashboard.usage.meters import meters
 from app.dashboard.usage.period import PERIODS, chart_of, chosen_of, shown_requests
 from app.limits.plan_file import plan_of
+from app.policy.deprecations import USED_DAYS
 from app.site.live import live_part
 from app.site.pages import PageBlueprint, page
 from app.site.signed_in import is_from_script, of_account
@@ -41,6 +42,7 @@ def usage(principal: Principal) -> Response:
         "drawn": chart_of(found, chosen),
         "meters": meters(principal),
         "deprecated": [each for each in read_deprecations(principal.account_id) if each.is_used],
+        "used_days": USED_DAYS,
         "plan_name": principal.plan,
         "plan": plan_of(principal.plan),
     }
