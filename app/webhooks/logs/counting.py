@@ -39,7 +39,7 @@ class CachedCount(NamedTuple):
     counted_at: float
 
 
-_Key = tuple[str, str | None, str | None]  # the webhook, and the values of the filters
+_Key = tuple[Any, ...]  # the webhook, and the values of the filters or None
 _cache: dict[_Key, CachedCount] = {}
 
 
@@ -47,23 +47,35 @@ def count(values: dict[str, Any]) -> int:
     """The number of entries.
 
     Args:
-        values: the parameters of ``filtered``, without ``before``.
+        values: the parameters of ``filtered``.
     """
     filters = LogStatementFilters.of(values)
-    if filters.since or filters.until:  # a period is hardly ever asked for twice
-        return int(_whole(filters).scalar(**values))
-    key = values["webhook_id"], values.get("status"), values.get("event_type")
+    key = values["webhook_id"], *(values.get(name) for name in LogStatementFilters._fields)
     cached = _cache.get(key)
     if cached is not None and _is_valid(cached, values):
-        return cached.number + int(_after(filters).scalar(**values, upto=cached.upto))
+        return cached.number + _count_after(cached.upto, filters, values)
     upto = first_id("log", clock.now() - _FINAL_AFTER)
-    number = int(_before(filters).scalar(**values, upto=upto))
-    total = number + int(_after(filters).scalar(**values, upto=upto))
-    if total >= LONG or (key[0], None, None) in _cache:  # of a long log, also what is rare in it
+    number = _count_before(upto, filters, values)
+    total = number + _count_after(upto, filters, values)
+    of_all = key[0], *(None,) * len(filters)
+    if total >= LONG or of_all in _cache:  # of a long log, also what is rare in it
         if len(_cache) >= _CACHE_SIZE:
-            _cache.clear()
+            for oldest in list(_cache)[:1]:
+                _cache.pop(oldest, None)
         _cache[key] = CachedCount(_first_of(values), upto, number, time.monotonic())
     return total
+
+
+# SQLite begins at one lower bound of an index, whichever it likes, and ends at one upper bound: two
+# have the same value.
+def _count_before(upto: str, filters: LogStatementFilters, values: dict[str, Any]) -> int:
+    ends = {"until_id": min(values["until_id"], upto)} if filters.until else {}
+    return int(_before(filters).scalar(**values | ends, upto=upto))
+
+
+def _count_after(upto: str, filters: LogStatementFilters, values: dict[str, Any]) -> int:
+    begins = {"since_id": max(values["since_id"], upto)} if filters.since else {}
+    return int(_after(filters).scalar(**values | begins, upto=upto))
 
 
 def _is_valid(cached: CachedCount, values: dict[str, Any]) -> bool:
@@ -74,11 +86,6 @@ def _is_valid(cached: CachedCount, values: dict[str, Any]) -> bool:
 
 def _first_of(values: dict[str, Any]) -> str:
     return _first().scalar(**{name: values[name] for name in _OWN}) or ""
-
-
-@cache
-def _whole(filters: LogStatementFilters) -> CompiledQuery:
-    return CompiledQuery(filtered(_TOTAL, filters))
 
 
 @cache
