@@ -17,7 +17,8 @@ ROLE_WORDS: Final = {
 _MAY: Final = {
     "See projects, assets and members": {"projects:read", "assets:read", "members:read"},
     "Create, change and delete projects and assets": {"projects:write", "assets:write"},
-    "See usage and limits, change the account's settings": {"billing:read", "admin"},
+    "See usage and limits, change the account’s settings": {"billing:read", "admin"},
+    "Manage API keys, service tokens, applications and webhooks": {"admin"},
     "Invite, change and remove viewers, editors and admins": {"members:write"},
 }
 # What each role may do: words, and whether each of ROLES may.
