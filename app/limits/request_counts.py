@@ -52,34 +52,20 @@ UNKNOWN: Final = -1
 _unsent: Counter[tuple[str, str]] = Counter()  # by counter and day
 _unsent_lock = threading.Lock()
 
-_WRITTEN = CompiledQuery(
-    columns_of(RequestCount, RequestCount.day, RequestCount.requests).where(
-        RequestCount.day >= bindparam("first_day"),
-        RequestCount.day <= bindparam("last_day"),
+
+def _of_days(model: Any, *of: Any) -> CompiledQuery:
+    """The counters of some days, by ``of`` and day."""
+    return CompiledQuery(
+        columns_of(model, *of, model.day, model.requests).where(
+            model.day >= bindparam("first_day"), model.day <= bindparam("last_day")
+        )
     )
-)
-_WRITTEN_DEPRECATIONS = CompiledQuery(
-    columns_of(
-        DeprecatedRequest,
-        DeprecatedRequest.credential_id,
-        DeprecatedRequest.deprecation,
-        DeprecatedRequest.day,
-        DeprecatedRequest.requests,
-    ).where(
-        DeprecatedRequest.day >= bindparam("first_day"),
-        DeprecatedRequest.day <= bindparam("last_day"),
-    )
-)
-_WRITTEN_BY_CREDENTIALS = CompiledQuery(
-    columns_of(
-        CredentialRequest,
-        CredentialRequest.credential_id,
-        CredentialRequest.day,
-        CredentialRequest.requests,
-    ).where(
-        CredentialRequest.day >= bindparam("first_day"),
-        CredentialRequest.day <= bindparam("last_day"),
-    )
+
+
+_WRITTEN = _of_days(RequestCount)
+_WRITTEN_BY_CREDENTIALS = _of_days(CredentialRequest, CredentialRequest.credential_id)
+_WRITTEN_DEPRECATIONS = _of_days(
+    DeprecatedRequest, DeprecatedRequest.credential_id, DeprecatedRequest.deprecation
 )
 _WRITTEN_BY_CREDENTIAL = CompiledQuery(
     columns_of(CredentialRequest, CredentialRequest.requests).where(
