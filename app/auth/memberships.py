@@ -1,12 +1,16 @@
-"""The accounts that a person belongs to."""
+"""Which accounts a person belongs to, and which people an account."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from app.auth.tenant import own_columns_of
+from sqlalchemy import bindparam
+
+from app.auth.tenant import columns_of, own_columns_of
+from app.db.extensions import db
 from app.db.queries import CompiledQuery
-from app.models import Account, Membership
+from app.models import Account, Membership, User
 
 _ACCOUNTS_OF_PERSON = CompiledQuery(
     own_columns_of(
@@ -15,9 +19,27 @@ _ACCOUNTS_OF_PERSON = CompiledQuery(
     .where(Account.id == Membership.account_id, Membership.joined_at.is_not(None))
     .order_by(Account.name, Account.id)
 )
+_MEMBERS_IN_ROLES = (
+    columns_of(Membership, User.id, User.email, User.name)
+    .add_columns(Account.name.label("account_name"))
+    .where(
+        User.id == Membership.user_id,
+        Account.id == Membership.account_id,
+        Membership.joined_at.is_not(None),
+        Membership.role.in_(bindparam("roles", expanding=True)),
+    )
+    .order_by(User.id)
+)
 
 
 def memberships_of(user_id: str) -> list[Any]:
     """The accounts that a person has joined, by name: rows with ``id``, ``name`` and ``slug`` of
     the account, and the person's ``role`` and ``joined_at`` in it."""
     return _ACCOUNTS_OF_PERSON.all(own_user_id=user_id)
+
+
+def members_in_roles(account_id: str, roles: Sequence[str]) -> Sequence[Any]:
+    """Who has joined an account and has one of these roles, to send them mails: rows with ``id``,
+    ``email``, ``name`` and ``account_name``."""
+    values = {"account_id": account_id, "roles": roles}
+    return db.session.execute(_MEMBERS_IN_ROLES, values).all()

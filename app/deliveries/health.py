@@ -11,13 +11,13 @@ from typing import Any, Final, cast
 
 from sqlalchemy import Table, and_, bindparam, case, func, true, tuple_, update
 
-from app.auth.tenant import columns_of
+from app.auth.memberships import members_in_roles
 from app.db.column_types import Timestamp
 from app.db.extensions import db
 from app.deliveries.cancellation import end_replays
 from app.deliveries.types import Outcome
 from app.mail.service import queue_mail
-from app.models import Account, Membership, User, Webhook
+from app.models import Webhook
 from app.policy.deliveries import DISABLED_AFTER, WARNED_AFTER
 from app.policy.permissions import ROLES
 from app.values import clock
@@ -54,17 +54,6 @@ _RECORD = (
 )
 _URL_SHOWN: Final = 300  # characters; lines of a mail are limited
 _ADMIN_ROLES: Final = tuple(role for role, held in ROLES.items() if "admin" in held)
-_ADMINS = (
-    columns_of(Membership, User.id, User.email, User.name)
-    .add_columns(Account.name.label("account_name"))
-    .where(
-        User.id == Membership.user_id,
-        Account.id == Membership.account_id,
-        Membership.joined_at.is_not(None),
-        Membership.role.in_(bindparam("roles", expanding=True)),
-    )
-    .order_by(User.id)
-)
 
 Target = tuple[str, str]  # a webhook, and the URL that was called
 
@@ -185,8 +174,7 @@ def mail_admins(account_id: str, kind: str, webhook_id: str, values: Mapping[str
         "path": f"/v1/webhooks/{webhook_id}",
     }
     occasion = f"{kind}:{webhook_id}:{clock.now():%Y-%m-%d}"
-    admins = db.session.execute(_ADMINS, {"account_id": account_id, "roles": _ADMIN_ROLES})
-    for person in admins.all():
+    for person in members_in_roles(account_id, _ADMIN_ROLES):
         own = {"name": person.name, "account_name": person.account_name}
         queue_mail(kind, person.email, cause=f"{occasion}:{person.id}", values=shared | own)
 

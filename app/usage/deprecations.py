@@ -7,11 +7,11 @@ from typing import Any, Final, NamedTuple
 
 from sqlalchemy import bindparam, func, select
 
-from app.auth.tenant import columns_of
+from app.auth.memberships import members_in_roles
 from app.db.extensions import db
 from app.limits.request_counts import deprecated_requests
 from app.mail.service import queue_mail
-from app.models import Account, DeprecatedRequest, Membership, User
+from app.models import DeprecatedRequest
 from app.policy import deprecations
 from app.policy.bounds import REQUEST_DAYS
 from app.policy.deprecations import MAIL_DAYS, USED_DAYS, Deprecation
@@ -28,17 +28,6 @@ _ACCOUNTS = (
     )
     .group_by(DeprecatedRequest.account_id)
     .order_by(DeprecatedRequest.account_id)
-)
-_OWNERS = (
-    columns_of(Membership, User.id, User.email, User.name)
-    .add_columns(Account.name.label("account_name"))
-    .where(
-        User.id == Membership.user_id,
-        Account.id == Membership.account_id,
-        Membership.joined_at.is_not(None),
-        Membership.role == "owner",
-    )
-    .order_by(User.id)
 )
 
 
@@ -122,7 +111,7 @@ def accounts_using(it: Deprecation) -> list[Any]:
 
 
 def _mail_owners(row: Any, it: Deprecation, sunset: date) -> int:
-    owners = db.session.execute(_OWNERS, {"account_id": row.account_id}).all()
+    owners = members_in_roles(row.account_id, ("owner",))
     for owner in owners:
         values = {
             "name": owner.name,
