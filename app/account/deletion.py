@@ -1,6 +1,6 @@
 """Deleting an account with everything in it, for the operator of the instance.
 
-First nobody can use the account any more, then its rows go, some at a time, so that no other change
+First nobody can use the account anymore, then its rows go, some at a time, so that no other change
 waits for long. What was interrupted is continued by doing it again. No event is written: those who
 would receive it go too.
 """

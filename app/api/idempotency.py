@@ -73,7 +73,7 @@ class IdempotentRequest:
 
         Raises:
             ValidationFailed: the key was used for another request.
-            Conflict: it holds a secret, and cannot be read any more.
+            Conflict: it holds a secret, and cannot be read anymore.
         """
         row = _ANSWER.first(account_id=self.account_id, key=self.key, oldest=_oldest())
         if row is None:

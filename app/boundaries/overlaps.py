@@ -192,7 +192,7 @@ def _compare(
 
 
 def _with_texts(account_id: str, found: Sequence[_Candidate]) -> Iterator[tuple[_Candidate, str]]:
-    """The candidates with their boundaries, but for those that have none any more."""
+    """The candidates with their boundaries, but for those that have none anymore."""
     dialect = engine().dialect.name
     for some in _batches(found):
         ids = [candidate.row.id for candidate in some]

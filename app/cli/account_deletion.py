@@ -54,7 +54,7 @@ def delete(account: str, yes: bool, as_json: bool) -> None:
         _delete(found.id)
     except KeyboardInterrupt:
         raise CommandError(
-            "Interrupted. Nobody can use the account any more, but some of its data is left. Run "
+            "Interrupted. Nobody can use the account anymore, but some of its data is left. Run "
             "the command again to delete the rest."
         ) from None
     record: dict[str, Any] = {"id": found.id, "slug": found.slug, "deleted": True}

@@ -66,7 +66,7 @@ def create_credential(
     Raises:
         ValidationFailed: names each invalid argument.
         Conflict: the account has ``most`` already.
-        Forbidden: the member does not belong to the account any more, or has another role by now.
+        Forbidden: the member does not belong to the account anymore, or has another role by now.
     """
     new = NewCredential(**values)
     if details := list(new.problems(account_id)):

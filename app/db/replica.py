@@ -62,7 +62,7 @@ _READS: Final = Counter(
 
 
 class NotAReplica(SQLAlchemyError):
-    """The server is no replica of the primary, or is none any more."""
+    """The server is no replica of the primary, or is none anymore."""
 
 
 class Replica:

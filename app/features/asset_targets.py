@@ -148,7 +148,7 @@ class AssetTargets:
         match: Match,
         prepared: Any = None,
     ) -> Written | None:
-        """None: nothing is to be changed any more."""
+        """None: nothing is to be changed anymore."""
         found = self._find(principal, decision.target_id or "")
         if found is None:
             raise NotFound

@@ -63,7 +63,7 @@ class ProjectTargets:
         match: Match,
         prepared: Comparison | None = None,
     ) -> Written | None:
-        """None: nothing is to be changed any more."""
+        """None: nothing is to be changed anymore."""
         found = existing.with_id(principal.account_id, decision.target_id or "")
         if found is None:
             raise NotFound

@@ -66,7 +66,7 @@ class Targets(Protocol):
         match: Match,
         prepared: Any = None,
     ) -> Written | None:
-        """Change the target of a feature; None: nothing is to be changed any more. Raises
+        """Change the target of a feature; None: nothing is to be changed anymore. Raises
         ApiError."""
 
     def undo(self, principal: Principal, row: Any) -> None:

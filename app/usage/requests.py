@@ -36,7 +36,7 @@ _CONSENTED = CompiledQuery(
     .join(OAuthApplication, OAuthApplication.id == OAuthConsent.application_id)
     .distinct()
 )
-# Those to whom nobody grants access any more, but whose requests are known.
+# Those to whom nobody grants access anymore, but whose requests are known.
 _SEEN = CompiledQuery(
     columns_of(CredentialRequest, CredentialRequest.credential_id)
     .add_columns(OAuthApplication.name)

@@ -137,7 +137,7 @@ class EnvelopeWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no typ
     def handle_request(self, req: Any, conn: Any) -> Any:
         """Run the application and send its response."""
         req.response = conn.response = ResponseBuffer(conn.sock)
-        req._expected_100_continue = False  # that was sent, or is not needed any more
+        req._expected_100_continue = False  # that was sent, or is not needed anymore
         if not conn.request.is_complete or self._count.should_close_one(self._connections_in_use()):
             req.force_close()
         return super().handle_request(req, conn)

@@ -29,7 +29,7 @@ from tests.conftest import DATABASES
 ROWS = 3
 # Tables that a revision drops, and why nothing is lost with them.
 DROPPED = {
-    "0002": {"request_count_batches": "which batches were added, of a job that has none any more"}
+    "0002": {"request_count_batches": "which batches were added, of a job that has none anymore"}
 }
 # Values of columns that take some words only.
 WORDS = {

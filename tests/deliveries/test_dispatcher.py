@@ -92,7 +92,7 @@ def test_a_signal_is_noticed_while_it_lingers(
                 time.sleep(0.002)
     finally:
         job.join(20)
-    assert not job.is_alive(), "it ends when nothing is due any more"
+    assert not job.is_alive(), "it ends when nothing is due anymore"
     assert len(deliveries(customer, webhook["id"])) == 3
 
 

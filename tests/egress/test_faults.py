@@ -212,7 +212,7 @@ def test_a_receiver_that_requires_a_client_certificate(
 
 @contextlib.contextmanager
 def _full_backlog() -> Iterator[int]:
-    """A port that takes no connection any more, and refuses none."""
+    """A port that takes no connection anymore, and refuses none."""
     with contextlib.ExitStack() as stack:
         listening = stack.enter_context(socket.socket())
         listening.bind(("127.0.0.1", 0))

@@ -95,7 +95,7 @@ def test_waiting_names_are_looked_up_when_a_thread_is_free(
     _reason(lookups, "quick and late", 0.01)
     server.released.set()
     assert lookups.resolve("quick", Deadline(5)) == ["address of quick"]
-    assert "quick and late" not in server.asked  # nobody waited for it any more
+    assert "quick and late" not in server.asked  # nobody waited for it anymore
 
 
 @pytest.fixture

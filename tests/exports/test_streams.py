@@ -51,7 +51,7 @@ def _fill(client: Client) -> None:
 
 @pytest.fixture(autouse=True)
 def _free(server: Server) -> None:
-    """No export of the test before is running any more."""
+    """No export of the test before is running anymore."""
     _wait_until_free(server)
 
 

@@ -137,7 +137,7 @@ def percentile(values: Sequence[float], number: int) -> float:
 
 
 def wait_until_settled(app: Flask, customers: Iterable[Customer], seconds: float = SETTLED) -> bool:
-    """Wait until nothing of the customers is to be delivered any more. Returns whether it is so."""
+    """Wait until nothing of the customers is to be delivered anymore. Returns whether it is so."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         if not any(_pending(app, customer) for customer in customers):

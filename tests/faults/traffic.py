@@ -156,7 +156,7 @@ class Traffic:
         self.readers = [Reader(instance.port, client, rate) for client in clients]
 
     def end(self) -> None:
-        """Let all end. What is not settled is not repeated any more."""
+        """Let all end. What is not settled is not repeated anymore."""
         for caller in self.callers:
             caller.ask_to_end()
         for caller in self.callers:

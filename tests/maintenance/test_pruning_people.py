@@ -1,4 +1,4 @@
-"""Pruning mails, sign-ups, links, sessions and tokens: those that are good for nothing any more."""
+"""Pruning mails, sign-ups, links, sessions and tokens: those that are good for nothing anymore."""
 
 from __future__ import annotations
 

@@ -115,7 +115,7 @@ class Attack(NamedTuple):
     send: Callable[[Scene], TestResponse]
     error: str = "invalid_grant"
     status: int = 400
-    ends: str = ""  # code, tokens: what is not good any more afterwards, and rightly
+    ends: str = ""  # code, tokens: what is not good anymore afterwards, and rightly
 
 
 INVALID, CLIENT, SCOPE = "invalid_request", "invalid_client", "invalid_scope"

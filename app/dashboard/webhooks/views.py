@@ -118,7 +118,7 @@ def enable(principal: Principal, webhook_id: str) -> Response:
 @bp.post(f"{_ONE}/disable")
 @of_account("admin")
 def disable(principal: Principal, webhook_id: str) -> Response:
-    """Send nothing any more, and cancel what is pending."""
+    """Send nothing anymore, and cancel what is pending."""
     with transaction():
         update_webhook(principal, webhook_id, {"enabled": False})
     return redirect_to(f"/webhooks/{webhook_id}", "Webhook disabled. Nothing is sent to it.")

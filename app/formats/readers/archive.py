@@ -85,7 +85,7 @@ class Archive:
         return target
 
     def close(self) -> None:
-        """Close the file. Members that are open cannot be read any more."""
+        """Close the file. Members that are open cannot be read anymore."""
         self._file.close()
 
 

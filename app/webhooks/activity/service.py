@@ -72,7 +72,7 @@ def list_overviews(account_id: str) -> list[dict[str, Any]]:
     """All webhooks, the oldest first: their records, and
 
     * ``failing_since``: the first failure since the last success, or None;
-    * ``disabled_at``: when it was disabled, or None where that is not known any more;
+    * ``disabled_at``: when it was disabled, or None where that is not known anymore;
     * ``former_secret_until``: until when the secret before the last rotation signs too, or None;
     * ``last_day``: attempts of the last 24 hours by status.
     """
