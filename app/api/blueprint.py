@@ -2,7 +2,7 @@
 
 ``operation`` fixes the order in which every request is judged, so that no route can get it wrong:
 the body's size and type, who is asking and how often (all before the route), then the permission,
-a kept answer of the same request, the resource, the parameters and the body, and last the change
+a kept response of the same request, the resource, the parameters and the body, and last the change
 itself with its commit. ``docs/request-flow.md`` follows one request through it.
 """
 
@@ -91,7 +91,7 @@ class ApiBlueprint(Blueprint):  # type: ignore[misc]
             of_some_projects: whether a credential that is limited to some projects may use an
                 operation that is not on one of them; it then gives nothing of others.
             from_replica: whether a replica of the database may be read, where there is one.
-            refusals: the components of answers that are refused otherwise than usual, by status.
+            refusals: the components of responses that are refused otherwise than usual, by status.
             features: how a record becomes a Feature, where a client can ask for GeoJSON: with
                 ``Accept``, or with the parameter ``format`` that the operation has besides.
             files: the media types of success that are files, each with the beginning of one.
@@ -149,9 +149,9 @@ class ApiBlueprint(Blueprint):  # type: ignore[misc]
 
         @wraps(view)
         def without_parameters(*args: Any, **ids: str) -> Response:
-            answer = view(*args, **ids)  # first, as what is absent is 404 whatever else is wrong
+            response = view(*args, **ids)  # first, as what is absent is 404 whatever else is wrong
             refuse_parameters(request, but=known)
-            return answer
+            return response
 
         return without_parameters
 
@@ -174,7 +174,7 @@ class ApiBlueprint(Blueprint):  # type: ignore[misc]
 
 
 def _with_features(view: View, features: FeatureType | None) -> View:
-    """``view``, whose answer ``app.api.envelope`` writes as GeoJSON if the client wants that."""
+    """``view``, whose response ``app.api.envelope`` writes as GeoJSON if the client wants that."""
     if features is None:
         return view
 
@@ -210,8 +210,8 @@ def _change(view: View, admit: Admit, precheck: Precheck | None) -> View:
     def run(**ids: str) -> Response:
         principal = admit(ids)
         g.idempotent = idempotent = idempotency.read_key(principal)
-        if idempotent is not None and (answer := idempotent.stored_response()) is not None:
-            return answer
+        if idempotent is not None and (response := idempotent.stored_response()) is not None:
+            return response
         try:
             if precheck is not None:
                 precheck(principal, **ids)
@@ -243,7 +243,7 @@ def _prepared(view: View, prepare: Prepare) -> View:
 
 
 def _committed(view: View) -> View:
-    """``view`` in a transaction that is committed with its answer, or not at all."""
+    """``view`` in a transaction that is committed with its response, or not at all."""
 
     @wraps(view)
     def run(*args: Any, **ids: str) -> Response:
@@ -261,7 +261,7 @@ def _committed(view: View) -> View:
 
 
 def _refuse(error: ApiError | SQLAlchemyError, idempotent: IdempotentRequest | None) -> Response:
-    """The answer to a failed change, kept when a repeat shall get it again."""
+    """The response to a failed change, kept when a repeat shall get it again."""
     db.session.rollback()
     refusal = error if isinstance(error, ApiError) else as_api_error(error)
     if refusal is None:

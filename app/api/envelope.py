@@ -1,4 +1,4 @@
-"""The shapes of answers: one resource, a page of them, a whole list, nothing.
+"""The shapes of responses: one resource, a page of them, a whole list, nothing.
 
 One resource, or a page, that has a geometry is a Feature or FeatureCollection where the client asks
 for GeoJSON.
@@ -85,7 +85,7 @@ def nothing() -> Response:
 
 
 def bare(value: Mapping[str, Any]) -> Response:
-    """An answer without an envelope."""
+    """A response without an envelope."""
     return Response(dumps(value), content_type=JSON)
 
 
@@ -194,7 +194,7 @@ def file(body: bytes, media_type: str, name: str) -> Response:
 def _tagged(
     parts: Iterable[bytes], size: int, tag: str, status: int, media_type: str = JSON
 ) -> Response:
-    """The answer of these bytes, or 304 when the client has it already."""
+    """The response of these bytes, or 304 when the client has it already."""
     if request.method in ("GET", "HEAD") and is_known(tag):
         # These two are not sent: they say what it stands for (``app.http.compression``).
         response = Response(status=304, content_type=media_type)

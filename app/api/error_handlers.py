@@ -43,7 +43,7 @@ ErrorPage = Callable[[ApiError, str], Response | None]
 
 
 def init_app(app: Flask, page: ErrorPage) -> None:
-    """Turn whatever is raised into an answer.
+    """Turn whatever is raised into a response.
 
     Args:
         page: gives the page of a refusal, or None for a request that a program made.

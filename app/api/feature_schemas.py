@@ -1,4 +1,4 @@
-"""The shapes of GeoJSON answers. These schemas document; they do not serialise."""
+"""The shapes of GeoJSON responses. These schemas document; they do not serialise."""
 
 from __future__ import annotations
 

@@ -1,9 +1,10 @@
 """Requests that can be repeated safely: the ``Idempotency-Key`` header.
 
-The first answer is kept in the transaction of the change itself, so there is never a change without
-its answer, nor an answer without its change. Answers that a repeat should not get again are not
-kept: 401, 403 and 429, which are decided anew each time before a key is looked at, and 5xx. An
-answer that nobody may store (``Cache-Control: no-store``) holds a secret, and is kept encrypted.
+The first response is kept in the transaction of the change itself, so there is never a change
+without its response, nor a response without its change. Responses that a repeat should not get
+again are not kept: 401, 403 and 429, which are decided anew each time before a key is looked at,
+and 5xx. A response that nobody may store (``Cache-Control: no-store``) holds a secret, and is kept
+encrypted.
 """
 
 from __future__ import annotations
@@ -69,7 +70,7 @@ class IdempotentRequest:
     fingerprint: str
 
     def stored_response(self) -> Response | None:
-        """The answer that was given before, or None.
+        """The response that was given before, or None.
 
         Raises:
             ValidationFailed: the key was used for another request.
@@ -95,7 +96,7 @@ class IdempotentRequest:
 
         Raises:
             StillRunning: the first request with this key is still running. (SQLite has one writer
-                at a time: there a repeat waits for the first and then finds its answer.)
+                at a time: there a repeat waits for the first and then finds its response.)
         """
         if db.engine.dialect.name == "postgresql":
             lock = text("SELECT pg_try_advisory_xact_lock(hashtextextended(:name, 7))")
@@ -124,7 +125,7 @@ class IdempotentRequest:
         return claimed.first() is not None
 
     def store(self, response: Response) -> None:
-        """Complete the reserved row with the answer, in the open transaction."""
+        """Complete the reserved row with the response, in the open transaction."""
         row = db.session.get_one(IdempotentResponse, (self.account_id, self.key))
         row.status = response.status_code
         row.headers = {
@@ -146,7 +147,7 @@ def read_key(principal: Principal) -> IdempotentRequest | None:
     if not _PRINTABLE.fullmatch(key):
         message = f"Must be 1 to {IDEMPOTENCY_KEY_LENGTH} printable ASCII characters."
         raise BadRequest(f"The header {HEADER} is not valid.", details=[Detail(HEADER, message)])
-    limits = principal.project_ids or ""  # others would see more in the answer
+    limits = principal.project_ids or ""  # others would see more in the response
     digest = hashlib.sha256(f"{request.method} {request.full_path}\n{limits}".encode())
     for part in _content():
         digest.update(part)

@@ -15,7 +15,7 @@ PARAMETER: Final = "format"
 
 
 def wanted_features() -> FeatureType | None:
-    """How the answer to this request becomes GeoJSON, if the client asks for it and the operation
+    """How the response to this request becomes GeoJSON, if the client asks for it and the operation
     has it; else None. JSON is what a client gets that takes both equally.
 
     Raises:

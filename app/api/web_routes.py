@@ -1,6 +1,6 @@
 """The routes below /api, for the web application and for providers that call in.
 
-Their bodies are read as strictly as those of /v1 and refusals look the same. An answer carries no
+Their bodies are read as strictly as those of /v1 and refusals look the same. A response carries no
 time, so that two equal ones are equal to the byte but for the id of the request.
 """
 

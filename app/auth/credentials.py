@@ -61,7 +61,7 @@ def authenticate(header: str | None, address: str) -> Principal:
 
     Raises:
         Unauthorized: the token is missing, malformed, unknown, revoked, expired, or used from
-            outside its allowlist. Unknown and revoked tokens get the same answer.
+            outside its allowlist. Unknown and revoked tokens get the same response.
     """
     token = _bearer_token(header)
     if token.startswith(tokens.ACCESS_TOKEN):

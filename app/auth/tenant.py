@@ -67,8 +67,8 @@ def find_locked(
 def account_of(model: type[Base], resource_id: str) -> str | None:
     """The account that a row belongs to, whichever it is, or None when there is no such row.
 
-    For the operator of the instance, and the database that signs with the operator's secret: an
-    answer to anybody else must not depend on it.
+    For the operator of the instance, and the database that signs with the operator's secret: a
+    response to anybody else must not depend on it.
     """
     table = model.__table__
     statement = select(table.c.account_id).where(table.c.id == bindparam("resource_id"))

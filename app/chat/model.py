@@ -32,7 +32,7 @@ from config import Settings
 
 _NO_KEY: Final = "none"  # what is sent to a server that asks for no key; the library wants one
 # What a request carries. openai would add what it knows of this machine, and what OPENAI_*
-# variables say. The last one is its note to itself, that the answer is to be read in pieces.
+# variables say. The last one is its note to itself, that the response is to be read in pieces.
 _HEADERS: Final = frozenset(
     {"host", "accept", "accept-encoding", "connection", "content-length", "content-type"}
     | {"user-agent", "authorization", "x-stainless-raw-response"}
@@ -61,7 +61,7 @@ class OpenAIModel:
         """The body of the server's response, of at most ``policy.ANSWER_BYTES``.
 
         Raises:
-            ModelFailed: there is no such answer before the deadline.
+            ModelFailed: there is no such response before the deadline.
         """
         line, outcome = _Line(), Future[bytes]()
         question = {"messages": messages, "tools": tools}
@@ -164,10 +164,10 @@ class _Line:
 
 
 def _check_status(response: Any) -> None:
-    """Before an answer is read: refuse one that is none. Raises ModelFailed."""
+    """Before a response is read: refuse one that is none. Raises ModelFailed."""
     if response.status_code != 200:
         message = "The model's server rejected the question, or failed. Ask again later."
         raise ModelFailed(f"status {response.status_code}", message)
     coding = response.headers.get("content-encoding", "identity")
-    if coding.lower() != "identity":  # a small answer could unfold into a large one
+    if coding.lower() != "identity":  # a small response could unfold into a large one
         raise ModelFailed("compressed", "The model's reply cannot be read. Ask again later.")

@@ -1,4 +1,4 @@
-"""Answers in fewer bytes, for clients that ask with ``Accept-Encoding`` (RFC 9110, 12.5.3).
+"""Responses in fewer bytes, for clients that ask with ``Accept-Encoding`` (RFC 9110, 12.5.3).
 
 Each coding of a representation has a strong entity tag of its own: the plain one with the coding at
 its end. A client may send either back, for both mean the same state of the resource; so the coding
@@ -46,20 +46,20 @@ _LEVEL: Final = 1  # of both: those above take more time than they save bytes in
 
 
 def init_app(app: Flask) -> None:
-    """Compress what ``app`` answers. To be called after what reads the body of an answer."""
+    """Compress the responses of ``app``. To be called after what reads the body of a response."""
     app.before_request(_read_tags)
     app.after_request(_compress)
 
 
 @lru_cache(maxsize=256)
 def choose(accepted: str, *, small: bool) -> str | None:
-    """The coding of an answer, or None for none.
+    """The coding of a response, or None for none.
 
     Args:
         accepted: the header ``Accept-Encoding``.
-        small: whether the answer is compressed only if the client refuses it as it is.
+        small: whether the response is compressed only if the client refuses it as it is.
 
-    Where a client takes nothing that there is, the answer goes out as it is.
+    Where a client takes nothing that there is, the response goes out as it is.
     """
     weights = parse_accept_header(accepted.lower())
     named = set(weights.values())
@@ -74,7 +74,7 @@ def choose(accepted: str, *, small: bool) -> str | None:
 
 def _read_tags() -> None:
     """Take the codings off the tags that this request sends. ``If-Range`` keeps them: only whole
-    answers are compressed."""
+    responses are compressed."""
     environ = request.environ
     for name in ("HTTP_IF_NONE_MATCH", "HTTP_IF_MATCH"):
         if name in environ:
@@ -82,7 +82,7 @@ def _read_tags() -> None:
 
 
 def _compress(response: Response) -> Response:
-    """The answer in the coding that the client likes best.
+    """The response in the coding that the client likes best.
 
     A 304 has the type and the length of what it stands for, which are not sent, so that it gets
     the tag which that would have had.
@@ -110,7 +110,7 @@ def _compress(response: Response) -> Response:
 
 
 def _is_compressible(status: int, headers: Mapping[str, str]) -> bool:
-    """Whether a client could have got the answer compressed.
+    """Whether a client could have got the response compressed.
 
     Not what must not be stored: it may hold a secret, and the length of a compressed text tells
     something of what stands in it.

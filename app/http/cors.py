@@ -40,7 +40,7 @@ def init_app(app: Flask, origins: frozenset[str]) -> None:
         return
 
     def allowed() -> str | None:
-        """The origin that may read the answer, as the header spells it."""
+        """The origin that may read the response, as the header spells it."""
         origin = request.headers.get("Origin")
         if origin is None or not request.path.startswith(_PATHS):
             return None

@@ -22,7 +22,7 @@ class SingleLimiter(Limiter):
 
     It would look for limits of the application, the blueprint and the route in turn, and count the
     hits of each, which takes 80 µs (docs/adr/0009-limits.md). Its functions after a request, which
-    set headers and count by the answer, take another 20 to 30 µs and would do nothing here.
+    set headers and count by the response, take another 20 to 30 µs and would do nothing here.
     """
 
     def request_limit(self) -> RateLimitItem | None:

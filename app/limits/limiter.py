@@ -148,13 +148,13 @@ def init_app(app: Flask) -> None:
         app=app,
         storage_uri=f"{SCHEME}://",
         strategy=SCHEME,
-        headers_enabled=False,  # of one window, and Retry-After on every answer
+        headers_enabled=False,  # of one window, and Retry-After on every response
     )
     app.after_request(_show)
 
 
 def rejection() -> RateLimited:
-    """The answer to a request that was one too many."""
+    """The response to a request that was one too many."""
     result, limit = getattr(g, _RESULT)
     headers = {"Retry-After": str(result.retry_after())}
     return RateLimited(limit.rejection(result), headers=headers)

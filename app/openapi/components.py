@@ -90,7 +90,7 @@ HEADERS: Final[dict[str, dict[str, Any]]] = {
         "schema": {"type": "integer", "minimum": 0},
     },
 }
-# On every answer, unless Valkey is down or the plan has no limit of requests.
+# On every response, unless Valkey is down or the plan has no limit of requests.
 EVERYWHERE: Final = (
     "X-Request-Id", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset",
 )  # fmt: skip

@@ -1,7 +1,7 @@
 """GeoJSON (RFC 7946) as the OpenAPI description names it: components that the fields refer to.
 
 They say what a schema can say. That a ring is closed and does not cross itself, and the like, is
-said by the answer to ``POST /v1/geometry/validate``.
+said by the response to ``POST /v1/geometry/validate``.
 """
 
 from __future__ import annotations

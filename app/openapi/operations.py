@@ -22,8 +22,8 @@ _UPDATE: Final = (
 
 class Contract(NamedTuple):
     """What an operation promises, as ``ApiBlueprint.operation`` has it. ``refusals`` names the
-    answers that are refused otherwise than the others of their status. ``files`` has the beginning
-    of a file of each media type."""
+    responses that are refused otherwise than the others of their status. ``files`` has the
+    beginning of a file of each media type."""
 
     method: str
     path: str
@@ -134,7 +134,7 @@ def permission_sentence(needs: str) -> str:
 
 
 def _refusals(contract: Contract) -> dict[str, Any]:
-    """The answers other than success, by status."""
+    """The responses other than success, by status."""
     refused = {400, 401, 413, 415, 429, 500, 503}
     refused |= {403} if contract.needs != ANY_CREDENTIAL else set()
     refused |= {404} if "<" in contract.path else set()

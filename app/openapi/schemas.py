@@ -74,7 +74,7 @@ def content_type_of(schema: type[ma.Schema] | None) -> str | None:
 
 
 def is_tagged(schema: type[ma.Schema] | None) -> bool:
-    """Whether an answer has an entity tag: those with ``data``, and those of another type."""
+    """Whether a response has an entity tag: those with ``data``, and those of another type."""
     if schema is None:
         return False
     return "data" in schema._declared_fields or content_type_of(schema) is not None

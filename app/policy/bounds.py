@@ -31,7 +31,7 @@ OVERLAPS_SHOWN: Final = 100
 
 # Of a map. Boundaries are simplified beforehand for the zooms of MAP_LEVELS at which they have
 # MAP_LEAST_PIXELS; for the first of them only those of more than MAP_SHORT_BYTES. Of those that are
-# not simplified yet, MAP_WAITING_BYTES are simplified for an answer. Where the box has more than
+# not simplified yet, MAP_WAITING_BYTES are simplified for a response. Where the box has more than
 # MAP_NEAR projects, the largest ones are looked for among the MAP_SEARCHED largest of the account.
 MAP_ZOOM: Final = 22
 MAP_LEVELS: Final = (14, 11, 8, 5)

@@ -67,7 +67,7 @@ def protect() -> Any:
     """Reject a POST that another site made this browser send.
 
     The body is parsed for the token. That takes long for a large one, so it is counted before, and
-    only read of people who may use the page: others get the answer that this returns.
+    only read of people who may use the page: others get the response that this returns.
 
     Raises:
         PayloadTooLarge: it is longer than any form.
@@ -87,8 +87,8 @@ def protect() -> Any:
             raise BadRequest("Send the form with a Content-Length, not in chunks.")
         try:
             check_origin()
-            if (answer := _turn_away_large(view)) is not None:
-                return answer
+            if (response := _turn_away_large(view)) is not None:
+                return response
             with reading_body():
                 _check_small_fields(view)
                 _csrf.protect()
@@ -153,7 +153,7 @@ def _check_small_fields(view: View | None) -> None:
 
 
 def _turn_away_large(view: View | None) -> Any:
-    """The answer to a form that is large, and whose sender may not send it; its body is not read.
+    """The response to a form that is large, and whose sender may not send it; its body is not read.
 
     A large one has several parts: werkzeug reads the other kind at once, and takes seconds for a
     few megabytes of empty fields.
@@ -161,10 +161,10 @@ def _turn_away_large(view: View | None) -> Any:
     if _large_form(view) is None or (request.content_length or 0) <= FORM_BYTES:
         return None
     turn_away = getattr(view, "turn_away", None)  # app.site.signed_in
-    answer = turn_away() if turn_away else None
-    if answer is None and request.mimetype != "multipart/form-data":
+    response = turn_away() if turn_away else None
+    if response is None and request.mimetype != "multipart/form-data":
         raise UnsupportedMediaType("Send a form of this size as multipart/form-data.")
-    return answer
+    return response
 
 
 def check_origin() -> None:

@@ -110,8 +110,8 @@ def of_account(permission: str) -> Callable[[View], View]:
     def decorate(view: View) -> View:
         @wraps(view)
         def run(person: SignedIn, **arguments: Any) -> Any:
-            answer = enter(person)
-            return view(g.principal, **arguments) if answer is None else answer
+            response = enter(person)
+            return view(g.principal, **arguments) if response is None else response
 
         wrapped = signed_in(run)
         wrapped.role_permission = permission  # type: ignore[attr-defined]  # likewise

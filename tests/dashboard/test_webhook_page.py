@@ -172,7 +172,7 @@ def test_one_attempt_with_what_was_sent(
     assert '"name": "Wald <b>am</b> Fluß 森"' in page.text
     assert "<b>am</b>" not in page.response.get_data(as_text=True)
     assert "X-Service-Delivery" in page.text
-    assert "Answer bodies are not kept" in page.text
+    assert "Response bodies are not kept" in page.text
     assert "Connecting – TLS handshake 40 ms" in page.text
     assert [link.rpartition("/")[2] for link in page.links if "/logs/" in link] == [first, second]
     assert "next try" in page.text

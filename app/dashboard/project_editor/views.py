@@ -102,7 +102,7 @@ def save(principal: Principal, project_id: str) -> Response:
 def check(principal: Principal) -> Response:
     """Check a boundary while it is drawn: area, problems and overlaps.
 
-    The answer has the geometry that a text holds, valid or not.
+    The response has the geometry that a text holds, valid or not.
     """
     boundary, problems, geometry = check_boundary(request.form.get("geometry", ""))
     own = request.form.get("project_id", "")

@@ -11,7 +11,7 @@ _PHASES: Final = {
     "resolve_ms": "Looking up the name",
     "connect_ms": "Connecting",
     "tls_ms": "TLS handshake",
-    "wait_ms": "Waiting for the answer",
+    "wait_ms": "Waiting for the response",
 }
 _STATES: Final = {
     "pending": "pending",

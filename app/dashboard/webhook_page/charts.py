@@ -1,4 +1,4 @@
-"""The charts of a webhook: how many attempts succeeded and failed, and how long answers took."""
+"""The charts of a webhook: how many attempts succeeded and failed, and how long responses took."""
 
 from __future__ import annotations
 

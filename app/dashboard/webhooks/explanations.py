@@ -17,7 +17,7 @@ class Explanation(NamedTuple):
     todo: str = ""
 
 
-# Why there was no answer.
+# Why there was no response.
 _NO_ANSWER: Final[dict[str, tuple[str, str]]] = {
     FailureReason.NOT_ALLOWED: (
         "The address of the URL is not public, so it was not called.",
@@ -73,13 +73,13 @@ _NO_ANSWER: Final[dict[str, tuple[str, str]]] = {
         "Store the event, answer at once, and do the work afterwards.",
     ),
     FailureReason.CLOSED: (
-        "The connection was closed before an answer came.",
+        "The connection was closed before a response came.",
         "Check whether your receiver, or a proxy in front of it, crashes, restarts or limits "
         "requests.",
     ),
     FailureReason.NOT_HTTP: (
-        "The answer is not HTTP.",
-        "Check whether another program uses that port, and keep the headers of answers small.",
+        "The response is not HTTP.",
+        "Check whether another program uses that port, and keep the headers of responses small.",
     ),
     FailureReason.BAD_URL: ("The URL cannot be used.", "Edit the webhook and enter its URL again."),
 }
@@ -88,7 +88,7 @@ _OURS: Final = Explanation(
     "Ask the operator of this instance, who finds the reason in the service's log.",
 )
 _LOOK: Final = "Look into your receiver's own log at that time."
-_ANSWERS: Final[dict[int, str]] = {
+_RESPONSES: Final[dict[int, str]] = {
     400: "Your receiver did not understand the request. Check that it reads the body as JSON, and "
     "ignores fields that it does not know.",
     401: "Your receiver wants credentials, or its check of the signature failed. Compare the "
@@ -106,7 +106,7 @@ _ANSWERS: Final[dict[int, str]] = {
     "not know.",
     429: "Your receiver limits requests. Raise the limit for this path, or answer before you work.",
     500: f"Your receiver failed. {_LOOK}",
-    502: "A proxy in front of your receiver got no valid answer. Check that the receiver runs.",
+    502: "A proxy in front of your receiver got no valid response. Check that the receiver runs.",
     503: "Your receiver, or a proxy in front of it, is overloaded or down for maintenance. Check "
     "that it runs.",
     504: "A proxy in front of your receiver waited too long. Answer at once, and work afterwards.",
@@ -139,7 +139,7 @@ def explain(entry: Mapping[str, Any]) -> Explanation:
     answered = f"Your receiver answered {status_words(code)}."
     if entry["status"] == "success":
         return Explanation(answered)
-    return Explanation(answered, _ANSWERS.get(code) or _BY_HUNDRED.get(code // 100, _ODD))
+    return Explanation(answered, _RESPONSES.get(code) or _BY_HUNDRED.get(code // 100, _ODD))
 
 
 def status_words(code: int) -> str:

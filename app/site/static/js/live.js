@@ -59,7 +59,7 @@ document.addEventListener("htmx:after:request", (event) => {
   const { response } = event.detail.ctx;
   if (response?.status !== 200) return;
   isTold = false;
-  const isNews = tags.has(event.target.id); // the first answer is what the page has already
+  const isNews = tags.has(event.target.id); // the first response is what the page has already
   tags.set(event.target.id, response.headers.get("ETag"));
   if (isNews) [changedAt, wait] = [Date.now(), FIRST];
 });

@@ -39,7 +39,7 @@ document.addEventListener("click", (event) => {
   else chooseTheme(button.dataset.themeChoice);
 });
 
-// A second click would send a form again before its answer comes.
+// A second click would send a form again before its response comes.
 const sent = new WeakMap();
 document.addEventListener("submit", (event) => {
   const form = event.target;

@@ -90,7 +90,7 @@ function showKind() {
 }
 
 let waiting = 0;
-let search = new AbortController(); // of the last search: answers to earlier ones come too late
+let search = new AbortController(); // of the last search: responses to earlier ones come too late
 
 /** Fill the menu of projects with what a search finds. */
 function searchProjects() {
