@@ -10,24 +10,25 @@ from sqlalchemy import bindparam, func
 
 from app.api.fixed_fields import check_fixed
 from app.auth.principal import Principal
-from app.auth.tenant import columns_of
+from app.auth.tenant import columns_of, rows_of
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
 from app.deliveries.service import cancel_pending
 from app.http.errors import Detail, Forbidden
 from app.jobs.after_commit import notify_after_commit
-from app.models import Account, Webhook
+from app.models import Account, Delivery, Webhook
 from app.outbox import NEW_DELIVERIES, Actor, emit_test
 from app.policy.deliveries import OVERLAP_HOURS_DEFAULT, WEBHOOKS_PER_ACCOUNT
 from app.security.sealing import seal
 from app.security.webhook_signing import new_secret
 from app.values import clock
 from app.values.ids import is_id, new_id
-from app.webhooks.locking import lock_webhook, share_lock_webhook
+from app.webhooks.locking import check_enabled, lock_webhook, share_lock_webhook
 from app.webhooks.ordering import due_before_pending
 from app.webhooks.record import COLUMNS, not_found, row_record, webhook_record
 
 MANUAL: Final = "manual"
+TRIED_AT_ONCE: Final = 5_000  # deliveries
 
 _LIVE = columns_of(Webhook, *COLUMNS).where(Webhook.deleted_at.is_(None))
 _ALL = CompiledQuery(_LIVE.order_by(Webhook.id))
@@ -123,6 +124,30 @@ def delete_webhook(principal: Principal, webhook_id: str) -> None:
     webhook.enabled = False
     webhook.sealed_secret, webhook.sealed_former_secret = "", None
     cancel_pending(webhook)
+
+
+def retry_now(principal: Principal, webhook_id: str) -> int:
+    """Have deliveries that wait for their next try be tried now: TRIED_AT_ONCE at most, the next
+    ones first. None has more tries than before. Returns how many they are.
+
+    Raises:
+        NotFound: the account has no such webhook.
+        Conflict: it is disabled.
+    """
+    check_enabled(share_lock_webhook(principal, webhook_id).enabled, "nothing can be sent again")
+    moment = clock.now()
+    waiting = rows_of(principal.account_id, Delivery).where(
+        Delivery.webhook_id == webhook_id,
+        Delivery.due_at > moment,
+        Delivery.attempts > 0,
+        Delivery.claim.is_(None),  # or it is about to be tried
+    )
+    some = waiting.order_by(Delivery.due_at).limit(TRIED_AT_ONCE)
+    deliveries = db.session.scalars(some.with_for_update(skip_locked=True)).all()
+    for delivery in deliveries:
+        delivery.due_at = moment
+    notify_after_commit(NEW_DELIVERIES)
+    return len(deliveries)
 
 
 def send_test(principal: Principal, webhook_id: str) -> str:

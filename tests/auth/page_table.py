@@ -146,6 +146,7 @@ TABLE: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
         GET /webhooks/<webhook_id>/log
         GET /webhooks/<webhook_id>/logs/<log_id>
         POST /webhooks/<webhook_id>/logs/<log_id>/redeliver
+        POST /webhooks/<webhook_id>/retry
         GET /webhooks/<webhook_id>/replay
         POST /webhooks/<webhook_id>/replay
         POST /webhooks/<webhook_id>/rotate

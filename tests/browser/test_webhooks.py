@@ -50,6 +50,12 @@ def test_a_failure_is_found_and_made_good(forester: Visitor, receiver: Receiver)
     expect(health).to_contain_text("Working", timeout=SECONDS)
     expect(results.first).to_contain_text("204")
     assert _sent(receiver)[-1] == "project.created"
+    expect(health).to_contain_text("2 deliveries wait for the next try.")
+    forester.press("Try all now…")
+    forester.press("Try now")
+    expect(page.get_by_role("status")).to_contain_text("2 deliveries are tried now.")
+    expect(results).to_have_count(5, timeout=SECONDS)
+    expect(health).not_to_contain_text("next try", timeout=SECONDS)
 
     forester.press("More")
     page.get_by_role("link", name="Send events again…").click()

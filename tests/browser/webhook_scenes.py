@@ -57,6 +57,9 @@ def _failing(visitor: Visitor, url: str) -> Iterator[Scene]:
     expect(page.locator("#health")).to_contain_text("503", timeout=_SECONDS)
     settle(visitor)
     yield "webhook, failing", visitor
+    visitor.press("Try all now…")
+    yield "webhook, all to be tried now", visitor
+    page.get_by_role("dialog").get_by_role("button", name="Cancel").click()
     visitor.press("More")
     page.get_by_role("button", name="Rotate the secret…").click()
     yield "webhook, secret to be rotated", visitor

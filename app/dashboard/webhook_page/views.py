@@ -23,15 +23,16 @@ from app.site.pages import PageBlueprint, page, redirect_to
 from app.site.signed_in import of_account
 from app.values import clock
 from app.values.clock import parse_time
-from app.webhooks.activity.service import MOST_COUNTED, count_pending, read_overview
+from app.webhooks.activity.service import count_waiting, read_overview
 from app.webhooks.logs import service as logs
 from app.webhooks.replays.service import last_replay
-from app.webhooks.service import send_test
+from app.webhooks.service import TRIED_AT_ONCE, retry_now, send_test
 
 bp = PageBlueprint("webhook_page", __name__, section="/webhooks")
 
 _ONE: Final = "/webhooks/<webhook_id>"
 _LOG: Final = f"{_ONE}/logs/<log_id>"
+_MOST_COUNTED: Final = 1_000  # deliveries that wait
 
 
 @bp.get(_ONE)
@@ -91,6 +92,19 @@ def test(principal: Principal, webhook_id: str) -> Response:
     )
 
 
+@bp.post(f"{_ONE}/retry")
+@of_account("admin")
+def retry(principal: Principal, webhook_id: str) -> Response:
+    """Try now what waits for its next try."""
+    with transaction():
+        number = retry_now(principal, webhook_id)
+    said = "1 delivery is" if number == 1 else f"{number:,} deliveries are"
+    return redirect_to(
+        f"/webhooks/{webhook_id}",
+        f"{said} tried now. The results appear in the log." if number else "Nothing waited.",
+    )
+
+
 @bp.get(_LOG)
 @of_account("admin")
 def attempt(principal: Principal, webhook_id: str, log_id: str) -> Response:
@@ -144,9 +158,10 @@ def _health(principal: Principal, webhook_id: str) -> dict[str, Any]:
         "has_given_up": since is not None and clock.now() - parse_time(since) > RETRIES_LAST,
         "replay": last_replay(principal.account_id, webhook_id),
         "disabled_at": None if since is None else parse_time(since) + DISABLED_AFTER,
-        "pending": count_pending(principal.account_id, webhook_id) if failure else 0,
-        "most_counted": MOST_COUNTED,
+        "waiting": count_waiting(principal.account_id, webhook_id, _MOST_COUNTED),
+        "most_counted": _MOST_COUNTED,
         "tries": ATTEMPTS,
+        "tried_at_once": TRIED_AT_ONCE,
         "days": LOG_DAYS,
     }
 

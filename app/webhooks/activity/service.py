@@ -38,11 +38,14 @@ _HOURS = CompiledQuery(
         AttemptCount.number,
     ).where(AttemptCount.webhook_id == bindparam("webhook_id"), _SINCE)
 )
-MOST_COUNTED: Final = 1_000  # pending deliveries
-_PENDING = CompiledQuery(
+_WAITING = CompiledQuery(
     columns_of(Delivery, Delivery.id)
-    .where(Delivery.webhook_id == bindparam("webhook_id"), Delivery.due_at.is_not(None))
-    .limit(MOST_COUNTED + 1)
+    .where(
+        Delivery.webhook_id == bindparam("webhook_id"),
+        Delivery.due_at > bindparam("moment", type_=Timestamp()),
+        Delivery.attempts > 0,
+    )
+    .limit(bindparam("most"))
 )
 _DATE = func.substr(RawTimestamp(AttemptCount.hour), 1, 10)
 _DAYS = CompiledQuery(
@@ -63,9 +66,10 @@ class AlikeAttempts(NamedTuple):
     number: int
 
 
-def count_pending(account_id: str, webhook_id: str) -> int:
-    """How many deliveries to a webhook are pending; more than MOST_COUNTED are not counted on."""
-    return len(_PENDING.tuples(account_id=account_id, webhook_id=webhook_id))
+def count_waiting(account_id: str, webhook_id: str, most: int) -> int:
+    """How many deliveries to a webhook wait for another try; ``most`` at most."""
+    values = {"account_id": account_id, "webhook_id": webhook_id, "moment": clock.now()}
+    return len(_WAITING.tuples(**values, most=most))
 
 
 def list_overviews(account_id: str) -> list[dict[str, Any]]:
