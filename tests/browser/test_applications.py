@@ -89,7 +89,7 @@ def test_access_that_a_change_ends_is_named_before(forester: Visitor, instance: 
     notice.get_by_role("checkbox").check()
     notice.get_by_role("button", name="Save").click()
     assert "asked again" in page.get_by_role("status").inner_text()
-    assert "nobody yet" in page.locator("main").inner_text()
+    assert "none yet" in page.locator("main").inner_text()
 
 
 @pytest.mark.slow

@@ -136,6 +136,7 @@ def _scattered_memory() -> Iterator[None]:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(600)  # it takes 80 s of a processor that others may use, too
 @pytest.mark.usefixtures("_scattered_memory")
 def test_every_shape_is_refused_or_validated_in_time() -> None:
     with every_cell() as cell:

@@ -18,6 +18,7 @@ PAGE: Final = documents()["docs/members.md"]
 LINES: Final = {
     "see projects, assets and members": {"projects:read", "assets:read", "members:read"},
     "create, change and delete projects and assets": {"projects:write", "assets:write"},
+    "manage API keys, service tokens, applications and webhooks": {"admin"},
     "see usage and limits, change the account's settings": {"billing:read", "admin"},
     "invite, change and remove viewers, editors and admins": {"members:write"},
 }

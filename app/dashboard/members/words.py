@@ -11,13 +11,13 @@ from app.policy.permissions import ROLES
 ROLE_WORDS: Final = {
     "viewer": "Sees projects, assets and members. Changes nothing.",
     "editor": "Creates, changes and deletes projects and assets.",
-    "admin": "Does what an editor does, manages members, keys and webhooks, and sees usage.",
+    "admin": "Manages members, keys, webhooks and settings as well, and sees usage.",
     "owner": "Like an admin, and decides who is an owner.",
 }
 _MAY: Final = {
     "See projects, assets and members": {"projects:read", "assets:read", "members:read"},
     "Create, change and delete projects and assets": {"projects:write", "assets:write"},
-    "See usage and limits, change the account’s settings": {"billing:read", "admin"},
+    "See usage and limits, change the account's settings": {"billing:read", "admin"},
     "Manage API keys, service tokens, applications and webhooks": {"admin"},
     "Invite, change and remove viewers, editors and admins": {"members:write"},
 }
