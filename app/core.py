@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from flask import Flask
 
+from app.audit import authenticity, guard
 from app.credentials.jobs import JOBS as CREDENTIAL_JOBS
 from app.db import engines, migrations, replica
 from app.deliveries.jobs import JOBS as DELIVERY_JOBS
@@ -51,8 +52,10 @@ def create_core(settings: Settings | None = None) -> Flask:
     )
     plan_file.init_app(app, settings)
     sealing.init_app(app, settings.secret_key, settings.secret_key_former)
+    authenticity.init_app(app, settings.secret_key, settings.secret_key_former)
     passwords.init_app(app, settings)
     engines.init_app(app)
+    guard.init_app(app)
     replica.init_app(app, settings)
     migrations.init_app(app)
     registry.register(JOBS)

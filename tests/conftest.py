@@ -20,7 +20,7 @@ from app.db.migrations import upgrade
 from app.factory import create_app
 from app.running import embedded
 from config import load_settings
-from tests import contract, statement_checks
+from tests import contract, entry_checks, statement_checks
 from tests.make import Client, make_account
 from tests.make.apps import app_without_tables
 from tests.postgres import PostgresServer
@@ -72,6 +72,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def _check_statements() -> None:
     """Statements are checked from the first one on."""
     statement_checks.install()
+    entry_checks.install()
 
 
 @pytest.fixture
@@ -169,7 +170,7 @@ def _check_test(request: pytest.FixtureRequest) -> Iterator[None]:
     contract.provoked = frozenset(mark.args if mark else ())
     yield
     contract.provoked = frozenset()
-    found = statement_checks.take_findings()
+    found = statement_checks.take_findings() + entry_checks.take_findings()
     assert not found, "\n".join(found)
 
 

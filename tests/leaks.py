@@ -106,6 +106,10 @@ EXCEPTIONS: Final = (
     r" oauth_applications\.name FROM (oauth_consents|credential_requests)"
     r" JOIN oauth_applications ON oauth_applications\.id = \1"
     r" WHERE \2\.account_id = :account_id",
+    # The name of one that has access to an account.
+    r"SELECT oauth_applications\.name AS name FROM oauth_consents"
+    r" JOIN oauth_applications ON oauth_applications\.id = oauth_consents\.application_id"
+    r" WHERE oauth_consents\.account_id = :\w+ AND oauth_consents\.application_id = :\w+",
     # Numbers over all accounts, for whoever holds METRICS_TOKEN.
     r"SELECT count\(\*\) AS pending, count\(claim\) AS claimed, sum\((?:(?! FROM ).)+\) AS due, "
     r"min\((?:(?! FROM ).)+\) AS oldest FROM deliveries WHERE due_at IS NOT NULL",

@@ -12,6 +12,8 @@ from typing import Any, Final
 
 from sqlalchemy import ColumnElement, delete, func, select, update
 
+from app.audit.entries import Target, record
+from app.audit.guard import part_of_entry
 from app.auth.memberships import memberships_of
 from app.auth.tenant import columns_of, rows_of
 from app.db.column_types import Base
@@ -20,6 +22,8 @@ from app.db.queries import CompiledQuery
 from app.models import (
     Account,
     Asset,
+    AuditCheckpoint,
+    AuditEntry,
     Credential,
     DeliveryLog,
     Event,
@@ -29,9 +33,11 @@ from app.models import (
     Session,
     Webhook,
 )
+from app.policy.audit import INSTANCE
 from app.values import clock
 
 _BATCH_ROWS: Final = 500
+_DELETION: Final = "the account's deletion has one entry, at its end"
 _UNSYNCHRONIZED: Final = {"synchronize_session": False}
 
 
@@ -67,6 +73,7 @@ def end_access(account_id: str) -> None:
         webhook.deleted_at = webhook.deleted_at or clock.now()
     for model in (OAuthApplication, Credential, Membership):  # consents and tokens go with them
         _delete(model, model.account_id == account_id)
+    part_of_entry(_DELETION)
 
 
 def delete_contents(account_id: str) -> Iterator[int]:
@@ -86,7 +93,15 @@ def delete_contents(account_id: str) -> Iterator[int]:
 
 
 def delete_account(account_id: str) -> None:
-    """Delete the account itself, and with it all that is left. The caller commits."""
+    """Delete the account itself, and with it all that is left. The caller commits.
+
+    The entry stands in the log of the instance, as the account's own goes too.
+    """
+    account = db.session.get_one(Account, account_id)
+    target = Target("account", account.id, account.name)
+    record("account.deleted", target, account_id=INSTANCE)
+    for model in (AuditEntry, AuditCheckpoint):
+        _delete(model, model.account_id == account_id)
     _delete(Account, Account.id == account_id)
 
 
@@ -108,6 +123,7 @@ def _delete_batches(
         if not keys:
             return
         _delete(model, rows.whereclause, key.in_(keys))
+        part_of_entry(_DELETION)
         yield len(keys)
 
 

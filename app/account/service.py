@@ -6,11 +6,14 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import select
 
+from app.account.auditing import enter_change, target_of
 from app.account.record import account_record
 from app.account.record import read_account as read_account
 from app.account.validation import check_account
 from app.account.validation import check_plan as check_plan
 from app.api.fixed_fields import check_fixed
+from app.audit.entries import created, record
+from app.audit.origin import Actor as Acting
 from app.auth.people import EmailTaken, find_person
 from app.auth.principal import Principal
 from app.db.extensions import db
@@ -48,13 +51,14 @@ def rename_account(
     lock = {"key_share": True}
     account = db.session.get_one(Account, principal.account_id, with_for_update=lock)
     usage = db.session.get_one(AccountUsage, principal.account_id)
-    record = account_record(account, usage)
-    if_match.check(dumps(record))
+    current = account_record(account, usage)
+    if_match.check(dumps(current))
     values = check_fixed(values, id=account.id, slug=account.slug)
-    if values.get("name", account.name) != account.name:
-        account.name = values["name"]
+    if (name := values.get("name", account.name)) != account.name:
+        enter_change(account, "name", account.name, name)
+        account.name = name
         account.updated_at = clock.now()
-    return record | {"name": account.name}
+    return current | {"name": account.name}
 
 
 def create_account(
@@ -90,10 +94,12 @@ def open_account(
     slug: str | None = None,
     plan: str | None = None,
     type: str = "organization",
+    actor: Acting | None = None,
 ) -> Account:
     """Create an account for a person. All arguments have been validated.
 
     Args:
+        actor: who creates it, where that is somebody who is not signed in yet.
         slug: a number is added if it is taken. By default it is derived from the name.
         plan: that of the setting ``DEFAULT_PLAN`` when left out.
     """
@@ -118,11 +124,22 @@ def open_account(
     )
     db.session.add(member)
     count_member(account.id, 1)
+    values = {name: getattr(account, name) for name in ("name", "slug", "type", "plan")}
+    record(
+        "account.created",
+        target_of(account),
+        account_id=account.id,
+        changes=created({**values, "owner": owner.email}),
+        actor=actor,
+    )
     return account
 
 
-def set_plan(account_id: str, plan: str) -> Account:
+def set_plan(account_id: str, plan: str, actor: Acting | None = None) -> Account:
     """Put an account on a plan, and emit events for the usage thresholds that it has reached.
+
+    Args:
+        actor: who does, where no person and no command does.
 
     Raises ValidationFailed for an unknown account or plan.
     """
@@ -130,6 +147,7 @@ def set_plan(account_id: str, plan: str) -> Account:
     if account is None:
         raise ValidationFailed(details=[Detail("account", "This account does not exist.")])
     check_plan(plan)
+    enter_change(account, "plan", account.plan, plan, actor)
     account.plan = plan
     account.updated_at = clock.now()
     db.session.flush()

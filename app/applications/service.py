@@ -7,6 +7,7 @@ from typing import Any
 
 from sqlalchemy import bindparam, func
 
+from app.applications.auditing import enter
 from app.applications.client_secrets import Rotated as Rotated  # re-exported
 from app.applications.client_secrets import end_former_secret as end_former_secret
 from app.applications.client_secrets import is_running, new_secret, secret_mark
@@ -16,6 +17,7 @@ from app.applications.people import Use as Use
 from app.applications.people import people_of_account as people_of_account
 from app.applications.people import use_of_applications as use_of_applications
 from app.applications.validation import check_application as check_application
+from app.audit.entries import changed, created
 from app.auth.tenant import columns_of, find_locked
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
@@ -78,6 +80,7 @@ def create_application(
         updated_at=moment,
     )
     db.session.add(application)
+    enter("application.created", application, created(_entered(application)))
     return application, secret
 
 
@@ -125,12 +128,14 @@ def update_application(
         return None
     name = application.name if name is None else name
     redirect_uris = application.redirect_uris if redirect_uris is None else redirect_uris
-    before, scopes = application.scopes, application.scopes if scopes is None else scopes
+    former, before = _entered(application), application.scopes
+    scopes = application.scopes if scopes is None else scopes
     check_application(name, redirect_uris, scopes)
     application.name = name.strip()
     application.redirect_uris = list(dict.fromkeys(redirect_uris))
     application.scopes = [scope for scope in SCOPES if scope in scopes]
     application.updated_at = clock.now()
+    enter("application.updated", application, changed(former, _entered(application)))
     revoked = revoke_consents_to(client_id, set(before) - set(scopes))
     return application_record(application), revoked
 
@@ -140,8 +145,19 @@ def delete_application(account_id: str, client_id: str) -> bool:
     application = find_locked(account_id, OAuthApplication, client_id)
     if application is None:
         return False
+    enter("application.deleted", application)
     db.session.delete(application)
     return True
+
+
+def _entered(application: OAuthApplication) -> dict[str, Any]:
+    """The fields that the audit log shows."""
+    return {
+        "name": application.name,
+        "redirect_uris": application.redirect_uris,
+        "scopes": application.scopes,
+        "public": application.secret_hash is None,
+    }
 
 
 def application_record(application: Any) -> dict[str, Any]:

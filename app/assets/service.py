@@ -17,6 +17,7 @@ from app.assets.scanning import scan_assets as scan_assets
 from app.assets.selection import SOURCE as SOURCE
 from app.assets.summaries import summarize_assets as summarize_assets
 from app.assets.words import known_words as known_words
+from app.audit.entries import Changes, Target, created, record
 from app.auth.principal import Principal
 from app.auth.tenant import columns_of, find_locked
 from app.db.extensions import db
@@ -34,6 +35,7 @@ from app.values import clock
 from app.values.ids import is_id, new_id
 from app.values.records import changed_fields, mapped_row, set_columns
 
+_WRITTEN = ("project_id", *(field.name for field in ASSET if field.writable != "never"))
 _ONE = CompiledQuery(
     columns_of(Asset, *COLUMNS).where(
         Asset.id == bindparam("asset_id"), Asset.project_id == bindparam("project_id")
@@ -86,10 +88,11 @@ def create_asset(
         **location_columns(location),
     }
     insert_row(Asset, row)
-    record = row_record(*mapped_row(row, ASSET))
-    emit("asset.created", record, Actor.of(principal))
+    asset = row_record(*mapped_row(row, ASSET))
+    emit("asset.created", asset, Actor.of(principal))
+    _record("asset.created", asset, principal, created(asset, *_WRITTEN))
     count_bytes(principal.account_id, stored_bytes(row.get("metadata_json")))
-    return record
+    return asset
 
 
 def update_asset(
@@ -118,9 +121,11 @@ def update_asset(
         return asset
     set_columns(asset, search_columns(asset.name))
     asset.updated_at = clock.now()
-    _emit("asset.updated", asset, principal, changes=changes)
+    updated, actor = asset_record(asset), Actor.of(principal)
+    emit("asset.updated", updated, actor, changes=changes)
     if "status" in changes:
-        _emit("asset.status_changed", asset, principal, previous_status=before["status"])
+        emit("asset.status_changed", updated, actor, previous_status=before["status"])
+    _record("asset.updated", updated, principal, changes)
     count_bytes(asset.account_id, stored_bytes(asset.metadata_json) - size)
     return asset
 
@@ -130,7 +135,9 @@ def delete_asset(
 ) -> None:
     """Delete an asset. Raises NotFound, PreconditionFailed."""
     asset = _find(principal, project_id, asset_id, if_match)
-    _emit("asset.deleted", asset, principal)
+    deleted = asset_record(asset)
+    emit("asset.deleted", deleted, Actor.of(principal))
+    _record("asset.deleted", deleted, principal)
     count_bytes(asset.account_id, -stored_bytes(asset.metadata_json))
     db.session.delete(asset)
 
@@ -148,5 +155,9 @@ def _find(principal: Principal, project_id: str, asset_id: str, if_match: IfMatc
     return asset
 
 
-def _emit(event_type: str, asset: Asset, principal: Principal, **extra: Any) -> None:
-    emit(event_type, asset_record(asset), Actor.of(principal), **extra)
+def _record(
+    action: str, asset: dict[str, Any], principal: Principal, changes: Changes | None = None
+) -> None:
+    """Enter an action on an asset, given by its record, into the audit log."""
+    target = Target("asset", asset["id"], asset["name"])
+    record(action, target, account_id=principal.account_id, changes=changes, principal=principal)

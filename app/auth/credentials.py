@@ -34,6 +34,8 @@ _BY_HASH = CompiledQuery(
     select(
         _CREDENTIAL.c.id,
         _CREDENTIAL.c.kind,
+        _CREDENTIAL.c.name,
+        _CREDENTIAL.c.token_end,
         _CREDENTIAL.c.account_id,
         sql_cast(_CREDENTIAL.c.permissions, Text).label("permissions"),
         sql_cast(_CREDENTIAL.c.ip_allowlist, Text).label("ip_allowlist"),
@@ -91,6 +93,8 @@ def authenticate(header: str | None, address: str) -> Principal:
         expires_at=row.expires_at,
         last_used_at=row.last_used_at,
         project_ids=None if row.project_ids is None else _project_ids(row.project_ids),
+        name=row.name,
+        token_end=row.token_end,
     )
 
 

@@ -11,6 +11,7 @@ from typing import Final
 from sqlalchemy import select
 
 from app.account.service import check_plan, set_plan
+from app.audit.origin import Actor as Acting
 from app.auth.tenant import rows_of
 from app.billing.message import Message
 from app.db.engines import insert_into
@@ -25,6 +26,7 @@ from app.values.ids import is_id
 APPLIED: Final = "applied"
 REPEATED: Final = "repeated"
 IGNORED: Final = "ignored"
+_BILLING: Final = Acting("system", None, "Billing system")
 
 
 def apply_message(message: Message) -> str:
@@ -123,7 +125,7 @@ def _change_subscription(account: Account, message: Message) -> str:
     }
     emit(message.type, subject, _actor(account), subject_id=account.id)
     if plan is not None and plan != previous:
-        set_plan(account.id, plan)  # emits usage events, after the event that causes them
+        set_plan(account.id, plan, _BILLING)  # emits usage events, after the event that causes them
     return APPLIED
 
 

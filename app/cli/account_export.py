@@ -20,11 +20,13 @@ from app.account.operator import find_account
 from app.account.service import read_account
 from app.assets.record import COLUMNS as ASSET_COLUMNS
 from app.assets.record import row_record as asset_record
+from app.audit.entries import Target, record
 from app.auth.tenant import columns_of
 from app.cli.context import in_database
 from app.cli.failures import errors_as_messages
 from app.cli.output import examples, json_option, show_record
 from app.db.snapshots import database_url, snapshot
+from app.db.transactions import transaction
 from app.maintenance.archive import new_file
 from app.members.service import list_members
 from app.models import Asset, Project
@@ -73,9 +75,12 @@ def export(account: str, path: Path, force: bool, as_json: bool) -> None:
     found = find_account(account)
     with _output(path, overwrite=force) as file:
         counts = _write(file, found.id)
+    with transaction():
+        target = Target("account", found.id, found.name)
+        record("account.exported", target, account_id=found.id)
     if str(path) != "-":
-        record = {"file": str(path.absolute()), "bytes": path.stat().st_size, **counts}
-        show_record(record, as_json=as_json)
+        shown = {"file": str(path.absolute()), "bytes": path.stat().st_size, **counts}
+        show_record(shown, as_json=as_json)
 
 
 @contextmanager

@@ -22,7 +22,7 @@ def with_app(command: Callable[..., Result]) -> Callable[..., Result]:
 
     @wraps(command)
     def run(*args: Any, **options: Any) -> Result:
-        with _application().app_context():
+        with _application().app_context(), _runtime().as_operator(_command_name()):
             return command(*args, **options)
 
     return run
@@ -61,6 +61,11 @@ def _application() -> Flask:
         root.obj = _runtime().make_application()
     app: Flask = root.obj
     return app
+
+
+def _command_name() -> str:
+    """The command of this run, without its arguments, which may have a password."""
+    return f"bin/canopy {click.get_current_context().command_path.partition(' ')[2]}".strip()
 
 
 def _runtime() -> Any:

@@ -24,6 +24,8 @@ from app.cli.output import (
     show_record,
     yes_option,
 )
+from app.db.transactions import transaction
+from app.exports.auditing import enter_export
 from app.exports.schemas import AssetExportQuerySchema, ProjectExportQuerySchema
 from app.exports.service import Export, export_of, write_export
 from app.formats.writers.formats import READ_TWICE
@@ -105,6 +107,8 @@ def export(
     made = _export(found.id, "assets" if assets or project_id else "projects", given)
     if project_id:
         summarize_project(found.id, project_id)  # or there is none
+    with transaction():
+        enter_export(made, found.name)
     is_file = str(path) != "-"
     if is_file and path.is_dir():
         raise CommandError(f"{path} is a folder; name a file.")

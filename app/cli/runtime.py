@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import getpass
+import os
+from contextlib import AbstractContextManager
+
 import click
 from flask import Flask
 
+from app.audit.origin import Actor, Via, acting
 from app.cli.output import CommandError
 from app.core import create_core as create_core
 from app.db import migrations
@@ -16,6 +21,19 @@ def make_application() -> Flask:
     app = create_core()
     make_files_private()
     return app
+
+
+def as_operator(command: str) -> AbstractContextManager[None]:
+    """Have the audit log say that the operator does what a command changes."""
+    return acting(Actor("operator", None, _user_name()), Via(user_agent=command))
+
+
+def _user_name() -> str:
+    """The name of this machine's user who runs the command."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # a number without a name, as in containers
+        return f"user {os.getuid()}"
 
 
 def upgrade() -> None:

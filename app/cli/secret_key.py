@@ -12,6 +12,8 @@ import click
 from flask import current_app
 from redis.exceptions import RedisError
 
+from app.audit.guard import part_of_entry
+from app.cli.auditing import enter_of_instance
 from app.cli.context import in_database, with_app
 from app.cli.group import Commands
 from app.cli.output import CommandError, examples, json_option, show_json
@@ -83,9 +85,11 @@ def finish(as_json: bool) -> None:
     unreadable: Counter[str] = Counter()
     for column in SEALED:
         for batch in batches_of(column):
+            part_of_entry("all of it has one entry, at its end")
             db.session.commit()
             sealed[batch.table] += batch.sealed
             unreadable[batch.table] += batch.unreadable
+    enter_of_instance("instance.secret_key_rotated")
     (settings.instance_path / FORMER_SECRET_KEY_FILE).unlink(missing_ok=True)
     if as_json:
         show_json({"sealed": dict(sealed), "unreadable": dict(+unreadable)})

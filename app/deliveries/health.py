@@ -11,6 +11,7 @@ from typing import Any, Final, cast
 
 from sqlalchemy import Table, and_, bindparam, case, func, true, tuple_, update
 
+from app.audit import entries
 from app.auth.memberships import members_in_roles
 from app.db.column_types import Timestamp
 from app.db.extensions import db
@@ -124,12 +125,20 @@ def _disable_or_warn(failing: Mapping[Target, Streak]) -> bool:
         disabled += _change(targets, condition, values)
     for row in disabled:
         log.warning("webhook %s is disabled: %s", row.id, row.disabled_reason)
+        _enter(row)
         end_replays(row.account_id, row.id)
         _mail(DISABLED, row)
     soon = _WEBHOOKS.c.failing_since <= moment - WARNED_AFTER
     for row in _change(failing, _WEBHOOKS.c.warned_at.is_(None) & soon, {"warned_at": moment}):
         _mail(FAILING, row)
     return bool(disabled)
+
+
+def _enter(row: Any) -> None:
+    """Enter into the audit log that a webhook was disabled."""
+    changes = entries.created({"reason": row.disabled_reason})
+    target = entries.Target("webhook", row.id, row.url)
+    entries.record("webhook.disabled", target, account_id=row.account_id, changes=changes)
 
 
 def _change(targets: Iterable[Target], condition: Any, values: Mapping[str, Any]) -> Sequence[Any]:

@@ -8,6 +8,8 @@ from flask import Response
 
 from app.api.blueprint import ApiBlueprint
 from app.auth.principal import Principal
+from app.db.transactions import transaction
+from app.exports.auditing import enter_export
 from app.exports.responses import file_response
 from app.exports.schemas import AssetExportQuerySchema, ProjectExportQuerySchema
 from app.exports.service import FORMATS, export_of
@@ -49,7 +51,7 @@ def export_projects(principal: Principal, values: dict[str, Any]) -> Response:
     incomplete. If another export is running, the response is 503.
     """
     values["within"] = principal.project_ids
-    return file_response(export_of("projects", principal.account_id, values))
+    return _file("projects", principal, values)
 
 
 @bp.operation(
@@ -68,4 +70,12 @@ def export_assets(principal: Principal, values: dict[str, Any]) -> Response:
     incomplete. If another export is running, the response is 503.
     """
     values["within"] = principal.project_ids
-    return file_response(export_of("assets", principal.account_id, values))
+    return _file("assets", principal, values)
+
+
+def _file(kind: str, principal: Principal, values: dict[str, Any]) -> Response:
+    export = export_of(kind, principal.account_id, values)
+    response = file_response(export)
+    with transaction():
+        enter_export(export, principal.account_name)
+    return response

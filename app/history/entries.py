@@ -54,8 +54,8 @@ def insert(
     author: Author,
     change: Difference,
     **others: Any,
-) -> None:
-    """Insert an entry.
+) -> str:
+    """Insert an entry. Returns its id.
 
     Args:
         key: the ids of the account and the project.
@@ -77,6 +77,7 @@ def insert(
         "stored_bytes": 0,
     }
     insert_row(BoundaryEntry, row | others)
+    return str(row["id"])
 
 
 def close_present(project: Project, text: str | None) -> Any:

@@ -8,7 +8,7 @@ next change notices that by the area and the checksum, and makes up for what it 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from app.history import entries, shapes
 from app.history.author import Author as Author  # these for other packages
@@ -17,6 +17,7 @@ from app.history.author import author_of as author_of
 from app.history.comparing import Comparison as Comparison
 from app.history.comparing import compare_ahead as compare_ahead
 from app.history.comparing import compare_now
+from app.history.description import Description, Named, describe
 from app.history.entries import bytes_kept as bytes_kept
 from app.history.matching import Kept as Kept
 from app.history.matching import checksum, is_entry_of
@@ -36,8 +37,16 @@ def kept(project: Project) -> Kept | None:
     return None if project.geometry is None else Kept(project.geometry, project.area_m2 or 0)
 
 
-def enter_first(project: Mapping[str, Any], author: Author) -> None:
-    """Enter the boundary of a new project, if it has one.
+class Entered(NamedTuple):
+    """What came of entering a boundary: how many bytes more are stored, and how the audit log
+    describes the change."""
+
+    stored_bytes: int
+    description: Description
+
+
+def enter_first(project: Mapping[str, Any], author: Author) -> Description | None:
+    """Enter the boundary of a new project, if it has one. Returns how the audit log describes it.
 
     Args:
         project: the columns of its row.
@@ -48,13 +57,15 @@ def enter_first(project: Mapping[str, Any], author: Author) -> None:
         change = Difference(boundary.area_m2, 0)
         moment = project["created_at"]
         done = {"simplified_at": moment} if shapes.insert_now(key, boundary) else {}
-        entries.insert(key, moment, boundary, author, change, **done)
+        entry_id = entries.insert(key, moment, boundary, author, change, **done)
+        return describe(None, (entry_id, boundary), change)
+    return None
 
 
 def enter_change(
     project: Project, former: Kept | None, author: Author, ahead: Comparison | None = None
-) -> int:
-    """Enter the changed boundary of a project. Returns how many bytes more are stored.
+) -> Entered:
+    """Enter the changed boundary of a project.
 
     Args:
         project: as it is now, written to the database.
@@ -62,12 +73,15 @@ def enter_change(
         ahead: what was found out before the transaction.
     """
     closed = entries.close_present(project, former and former.text)
+    former_id = None if closed is None else closed.id
     if former is not None and not (closed and is_entry_of(closed, former)):
         if closed is not None:
             entries.forget_text(project, closed.id)
-        _make_up_for(project, former)
-    _enter_present(project, author, former, ahead)
-    return 0 if former is None else len(former.text.encode())
+        former_id = _make_up_for(project, former)
+    entered, change = _enter_present(project, author, former, ahead)
+    before = None if former is None else (former_id, former)
+    stored_bytes = 0 if former is None else len(former.text.encode())
+    return Entered(stored_bytes, describe(before, entered, change))
 
 
 def enter_change_by_sql(project: Project, reported: str | None, *, is_changed: bool) -> None:
@@ -91,11 +105,11 @@ def enter_change_by_sql(project: Project, reported: str | None, *, is_changed: b
     _enter_present(project, _BY_SQL, former, change=None if former else UNKNOWN)
 
 
-def _make_up_for(project: Project, former: Kept) -> None:
+def _make_up_for(project: Project, former: Kept) -> str:
     """Enter a boundary that had no entry until now, when it is replaced; nobody knows who set it,
-    nor when, if there are others."""
+    nor when, if there are others. Returns the id of the entry."""
     is_first = not entries.has_any(project)
-    entries.insert(
+    return entries.insert(
         (project.account_id, project.id),
         project.created_at if is_first else project.updated_at,
         former,
@@ -113,8 +127,8 @@ def _enter_present(
     former: Kept | None,
     ahead: Comparison | None = None,
     change: Difference | None = None,
-) -> None:
-    """Enter the boundary that a project has now, if any.
+) -> tuple[Named | None, Difference]:
+    """Enter the boundary that a project has now, if any. Returns it, and how it differs.
 
     Args:
         change: how it differs from the former one; None: to be found out.
@@ -122,10 +136,11 @@ def _enter_present(
     shapes.drop_shapes(project)
     boundary = kept(project)
     if boundary is None:
-        return
+        return None, Difference(0, former.area_m2 if former else 0)
     if change is None and former is not None:
         change = compare_now(former.text, boundary.text, ahead)
     change = change or Difference(boundary.area_m2, 0)
     key, moment = (project.account_id, project.id), project.updated_at
     done = {"simplified_at": moment} if shapes.insert_now(key, boundary) else {}
-    entries.insert(key, moment, boundary, author, change, **done)
+    entry_id = entries.insert(key, moment, boundary, author, change, **done)
+    return (entry_id, boundary), change

@@ -8,8 +8,10 @@ from typing import Any
 from app.auth.guard import require_permission, require_project
 from app.auth.principal import Principal
 from app.features.service import mapped_fields
-from app.http.errors import Detail, NotFound, ValidationFailed
+from app.http.errors import Conflict, Detail, NotFound, ValidationFailed
+from app.imports.feature_rows import count_states
 from app.imports.listing import check_unfinished
+from app.models import Import
 from app.projects.service import check_project
 
 
@@ -56,3 +58,9 @@ def check_choices(kind: str, choices: Mapping[str, Any]) -> None:
     if kind == "assets" and choices.get("match") == "external_id":
         message = "Assets have no external id. Match them by name, or not at all."
         raise ValidationFailed(details=[Detail("match", message)])
+
+
+def check_nothing_written(found: Import) -> None:
+    """Raises Conflict if what an import needs to be undone would be lost."""
+    if any(count_states(found.account_id, found.id).values()):
+        raise Conflict("This import has written some features before it failed. Undo it first.")

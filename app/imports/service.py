@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from app.audit.entries import created
 from app.auth.guard import require_permission
 from app.auth.principal import Principal
 from app.auth.tenant import find_locked
 from app.db.extensions import db
 from app.http.errors import Conflict, Detail, PreconditionFailed
-from app.imports.checks import check_choices, required_permission
+from app.imports.auditing import enter
+from app.imports.checks import check_choices, check_nothing_written, required_permission
 from app.imports.checks import check_new_import as check_new_import
 from app.imports.feature_rows import count_states, delete_features
 from app.imports.leases import NEW_WORK
@@ -82,6 +84,7 @@ def create_import(
     )
     db.session.add(made)
     notify_after_commit(NEW_WORK)
+    enter("import.created", made, principal)
     return made
 
 
@@ -92,18 +95,19 @@ def change_import(principal: Principal, import_id: str, choices: Mapping[str, An
     check_choices(found.kind, choices)
     if found.status not in ("ready", "failed"):
         raise Conflict(f"Only a ready or failed import can be changed. This one is {found.status}.")
-    _check_nothing_written(found)
+    check_nothing_written(found)
     if found.upload_id is None:
         raise Conflict("The file of this import was deleted. Import it again.")
     if not choices:
         return found
     check_unfinished(found.account_id, new=0)  # it is one of them
-    if "layer" in choices and "mapping" not in choices:
-        choices = {**choices, "mapping": None}
+    if "layer" in choices:
+        choices = {"mapping": None, **choices}
     for column, value in _columns(choices).items():
         setattr(found, column, value)
     _start(found, "reading")
     found.counts, found.notes, found.progress_total = {}, [], 0
+    enter("import.updated", found, principal)
     return found
 
 
@@ -127,8 +131,8 @@ def apply_import(principal: Principal, import_id: str, *, looked_at: str | None 
         message = found.message or "The coordinate system of the file is unknown. Set crs."
         raise Conflict(message, details=[Detail("crs", message)])
     _start(found, "applying", principal)
-    counts = found.counts
-    found.progress_total = counts.get("new", 0) + counts.get("changed", 0)
+    found.progress_total = sum(found.counts.get(name, 0) for name in ("new", "changed"))
+    enter("import.applied", found, principal, created(found.counts))
     return found
 
 
@@ -139,11 +143,12 @@ def cancel_import(principal: Principal, import_id: str) -> Import:
         raise Conflict(
             f"Only an import that is not applied can be canceled. This one is {found.status}."
         )
-    _check_nothing_written(found)
+    check_nothing_written(found)
     delete_upload(found)
     delete_features(found.account_id, found.id)
     found.status, found.message, found.lease = "canceled", None, None
     found.updated_at = clock.now()
+    enter("import.canceled", found, principal)
     return found
 
 
@@ -157,6 +162,7 @@ def undo_import(principal: Principal, import_id: str) -> Import:
         raise Conflict("This import wrote nothing, so there is nothing to undo.")
     _start(found, "undoing", principal)
     found.progress_total = states.get("applied", 0)
+    enter("import.undone", found, principal)
     return found
 
 
@@ -173,12 +179,6 @@ def lock_import(principal: Principal, import_id: str) -> Import:
         raise not_found()
     require_permission(principal, required_permission(found.kind))
     return found
-
-
-def _check_nothing_written(found: Import) -> None:
-    """What an import needs to be undone must not be lost."""
-    if any(count_states(found.account_id, found.id).values()):
-        raise Conflict("This import has written some features before it failed. Undo it first.")
 
 
 def _start(found: Import, status: str, principal: Principal | None = None) -> None:

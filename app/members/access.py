@@ -10,6 +10,7 @@ from collections.abc import Iterable
 
 from sqlalchemy import delete
 
+from app.audit.entries import Changes
 from app.auth.tenant import rows_of
 from app.db.extensions import db
 from app.models import Credential, OAuthConsent, Session
@@ -17,16 +18,19 @@ from app.policy.permissions import ROLES, expand
 from app.values import clock
 
 
-def revoke_access(account_id: str, user_id: str, role: str | None) -> None:
+def revoke_access(account_id: str, user_id: str, role: str | None) -> Changes:
     """End a person's sessions in an account, revoke their consents to applications there, and
     restrict the keys and tokens that they created.
+
+    Returns the keys and tokens with their permissions, as the audit log has changes.
 
     Args:
         role: the new one; None when the person is removed.
     """
     _end_sessions(account_id, user_id)
     _revoke_consents(account_id, user_id)
-    _restrict_credentials(account_id, user_id, frozenset() if role is None else ROLES[role])
+    allowed = frozenset() if role is None else ROLES[role]
+    return _restrict_credentials(account_id, user_id, allowed)
 
 
 def _end_sessions(account_id: str, user_id: str) -> None:
@@ -44,17 +48,22 @@ def _revoke_consents(account_id: str, user_id: str) -> None:
     db.session.execute(own)
 
 
-def _restrict_credentials(account_id: str, user_id: str, allowed: frozenset[str]) -> None:
+def _restrict_credentials(account_id: str, user_id: str, allowed: frozenset[str]) -> Changes:
     """Reduce each key and token to the allowed permissions; revoke those left without any."""
     created = rows_of(account_id, Credential).where(
         Credential.created_by == user_id, Credential.revoked_at.is_(None)
     )
+    changes = {}
     for credential in db.session.scalars(created.order_by(Credential.id).with_for_update()):
         remaining = remaining_permissions(credential.permissions, allowed)
+        if remaining is None:
+            continue
+        changes[credential.id] = {"from": credential.permissions, "to": remaining}
         if remaining:
             credential.permissions = remaining
-        elif remaining is not None:
+        else:
             credential.revoked_at = clock.now()
+    return changes
 
 
 def remaining_permissions(granted: Iterable[str], allowed: frozenset[str]) -> list[str] | None:

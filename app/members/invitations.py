@@ -16,6 +16,7 @@ from app.db.queries import CompiledQuery
 from app.http.errors import Conflict, Detail, Forbidden, ValidationFailed
 from app.limits.plan_file import plan_of
 from app.mail.service import queue_mail
+from app.members.auditing import enter
 from app.members.locking import Member, begin_change, find_membership, lock_member
 from app.members.record import name_from_email
 from app.members.rules import INVITED_ROLES, check_manages
@@ -112,14 +113,16 @@ def send_invitation(principal: Principal, *, email: str, role: str) -> Invitatio
         message = "This person is already a member."
         raise Conflict(message, details=[Detail("email", message)])
     assert person is not None
+    former = None if is_new else membership.role
     membership.role = role
     link = _send_link(principal, account, membership, person)
     db.session.flush()
-    record = Member(membership, person).record
-    emit("member.invited", record, Actor.of(principal))
+    member = Member(membership, person)
+    emit("member.invited", member.record, Actor.of(principal))
+    enter("member.invited", member, principal, {"role": {"from": former, "to": role}})
     if is_new:
         count_member(account.id, 1)
-    return Invitation(record, link)
+    return Invitation(member.record, link)
 
 
 def find_invitation(token: str) -> Any:
@@ -148,6 +151,7 @@ def accept_invitation(token: str) -> AcceptedInvitation | None:
     account = db.session.get_one(Account, row.account_id)
     member = lock_member(account.id, row.user_id)
     emit("member.joined", member.record, Actor(account.id, account.name))
+    enter("member.joined", member, None)
     return AcceptedInvitation(account.id, row.user_id)
 
 

@@ -13,6 +13,7 @@ from app.db.queries import CompiledQuery
 from app.http.errors import Conflict
 from app.http.etags import ANY, IfMatch
 from app.members.access import revoke_access
+from app.members.auditing import enter
 from app.members.choices import LAST_OWNER
 from app.members.choices import Choices as Choices  # re-exported
 from app.members.choices import choices_of as choices_of
@@ -88,10 +89,10 @@ def change_role(
     if before == OWNER:
         _check_not_last_owner(account.id, member_id)
     member.membership.role = role
-    if is_lower(role, before):
-        revoke_access(account.id, member_id, role)
     changes = {"role": {"from": before, "to": role}}
+    restricted = revoke_access(account.id, member_id, role) if is_lower(role, before) else {}
     emit("member.updated", member.record, Actor.of(principal), changes=changes)
+    enter("member.updated", member, principal, {**changes, **restricted})
     return member.record
 
 
@@ -110,8 +111,10 @@ def remove_member(principal: Principal, member_id: str, if_match: IfMatch = ANY)
     check_removal(actor, member_id, member.membership.role)
     if member.membership.role == OWNER:
         _check_not_last_owner(account.id, member_id)
-    revoke_access(account.id, member_id, None)
+    changes = {"role": {"from": member.membership.role, "to": None}}
+    restricted = revoke_access(account.id, member_id, None)
     emit("member.removed", member.record, Actor.of(principal))
+    enter("member.removed", member, principal, {**changes, **restricted})
     db.session.delete(member.membership)
     count_member(account.id, -1)
 

@@ -2,6 +2,7 @@
 
 from app.models.account import Account, AccountUsage
 from app.models.asset import Asset
+from app.models.audit import AuditCheckpoint, AuditEntry, SigningKey
 from app.models.billing import BillingCustomer, BillingEvent, BillingSubscription
 from app.models.boundary import BoundaryEntry, BoundaryShape
 from app.models.credential import Credential
@@ -25,6 +26,8 @@ __all__ = [
     "AccountUsage",
     "Asset",
     "AttemptCount",
+    "AuditCheckpoint",
+    "AuditEntry",
     "BillingCustomer",
     "BillingEvent",
     "BillingSubscription",
@@ -53,6 +56,7 @@ __all__ = [
     "Session",
     "SignInFailure",
     "SignUp",
+    "SigningKey",
     "User",
     "Webhook",
 ]

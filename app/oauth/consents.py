@@ -8,6 +8,8 @@ from typing import Any
 from sqlalchemy import bindparam, delete, func, select
 from sqlalchemy.orm import aliased
 
+from app.audit.entries import Target, record
+from app.audit.origin import application_name
 from app.auth.tenant import columns_of, own_columns_of, rows_of
 from app.db.engines import insert_into
 from app.db.extensions import db
@@ -73,9 +75,12 @@ def has_consent(
 
 
 def record_consent(
-    account_id: str, user_id: str, application_id: str, scopes: Collection[str]
+    account_id: str, user_id: str, application_id: str, scopes: Collection[str], *, name: str
 ) -> None:
     """Add scopes to a person's consent, or create the consent.
+
+    Args:
+        name: of the application.
 
     Raises:
         Forbidden: the person does not belong to the account.
@@ -86,16 +91,22 @@ def record_consent(
     row = insert_into(OAuthConsent).values(
         **key, scopes=list(scopes), created_at=moment, updated_at=moment
     )
-    db.session.execute(row.on_conflict_do_nothing())
+    inserted = db.session.execute(
+        row.on_conflict_do_nothing().returning(OAuthConsent.application_id)
+    )
     consent = db.session.scalars(
         rows_of(account_id, OAuthConsent)
         .where(OAuthConsent.user_id == user_id, OAuthConsent.application_id == application_id)
         .with_for_update()
     ).one()
-    granted = {*consent.scopes, *scopes}
-    if granted != set(consent.scopes):
-        consent.scopes = [name for name in SCOPES if name in granted]
-        consent.updated_at = moment
+    former = consent.scopes if inserted.first() is None else []
+    granted = [scope for scope in SCOPES if scope in {*consent.scopes, *scopes}]
+    if granted != consent.scopes:
+        consent.scopes, consent.updated_at = granted, moment
+    if granted != former:
+        changes = {"scopes": {"from": former, "to": granted}}
+        target = Target("application", application_id, name)
+        record("application.allowed", target, account_id=account_id, changes=changes)
 
 
 def list_consents(user_id: str) -> list[dict[str, Any]]:
@@ -118,6 +129,7 @@ def revoke_consent(user_id: str, account_id: str, application_id: str) -> bool:
     """
     if not (is_id("account", account_id) and is_id("application", application_id)):
         return False
+    name = application_name(account_id, application_id)
     deleted: Any = db.session.execute(
         delete(OAuthConsent).where(
             OAuthConsent.account_id == account_id,
@@ -125,7 +137,11 @@ def revoke_consent(user_id: str, account_id: str, application_id: str) -> bool:
             OAuthConsent.application_id == application_id,
         )
     )
-    return bool(deleted.rowcount)
+    if not deleted.rowcount:
+        return False
+    target = Target("application", application_id, name)
+    record("application.revoked", target, account_id=account_id)
+    return True
 
 
 def revoke_consents_to(application_id: str, scopes: Collection[str]) -> int:

@@ -68,7 +68,8 @@ def grant(request: AuthorizationRequest, user_id: str, account_id: str) -> str:
         raise CannotRedirect("This application is no longer registered.")
     if not set(request.scopes) <= set(application.scopes):
         raise CannotRedirect("This application may not ask for all of this anymore.")
-    record_consent(account_id, user_id, request.client.id, request.scopes)
+    client = request.client
+    record_consent(account_id, user_id, client.id, request.scopes, name=client.name)
     code = create_authorization(
         account_id=account_id,
         user_id=user_id,

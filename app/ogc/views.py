@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 
 from flask import Response, request
+from sqlalchemy.exc import SQLAlchemyError
 
 from app.api import envelope
 from app.api.expensive import answer_in_turn
 from app.api.parsing import refuse_body, refuse_parameters
 from app.auth.principal import Principal
+from app.db.engines import is_outage
 from app.db.transactions import transaction
 from app.http.etags import IfMatch
 from app.http.urls import absolute_url
 from app.ogc import bodies, editing, feature_collections, items, pages
+from app.ogc.auditing import enter_bulk_read, is_bulk_read
 from app.ogc.collections import Collection
 from app.ogc.features import feature
 from app.ogc.parameters import FeatureSchema, read_items_query, read_query
@@ -21,12 +25,30 @@ from app.ogc.responses import wants_html
 from app.shapes import CRS84, Crs
 from app.values.strict_json import dumps
 
+log = logging.getLogger(__name__)
+
 
 def read_features(principal: Principal, collection: Collection) -> Response:
     """A page of features."""
     query = read_items_query(collection)
-    read = pages.features_page if wants_html() else feature_collections.features_page
-    return read(principal, collection, query)
+    if wants_html():
+        return pages.features_page(principal, collection, query)
+    response = feature_collections.features_page(principal, collection, query)
+    if is_bulk_read(query, response):
+        _enter_bulk_read(principal, collection)
+    return response
+
+
+def _enter_bulk_read(principal: Principal, collection: Collection) -> None:
+    """Enter it into the audit log, unless the database cannot be written: a replica can still be
+    read then."""
+    try:
+        with transaction():
+            enter_bulk_read(principal, collection)
+    except SQLAlchemyError as error:
+        if not is_outage(error):
+            raise
+        log.warning("a bulk read of %s has no entry: %s", principal.account_id, error)
 
 
 def read_feature(principal: Principal, collection: Collection, feature_id: str) -> Response:

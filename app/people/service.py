@@ -8,19 +8,24 @@ from flask import current_app
 from sqlalchemy import update
 
 from app.account.service import open_account
+from app.audit.entries import changed
 from app.auth.memberships import memberships_of
-from app.auth.sessions import end_sessions
+from app.auth.sessions import SignedIn, end_session, end_sessions
 from app.db.extensions import db
 from app.http.errors import Forbidden
 from app.mail.service import queue_mail
 from app.models import User
 from app.people import links
+from app.people.auditing import enter
+from app.people.auditing import enter_refused_sign_in as enter_refused_sign_in
 from app.people.login_throttle import reset_attempts, throttle_key
 from app.people.passwords import check_password as check_password  # re-exported
 from app.people.passwords import count_own_attempt as count_own_attempt
 from app.security.passwords import hash_password
 from app.values import clock
 from app.values.clock import format_time
+from app.values.ids import is_id
+from app.values.records import set_columns
 
 
 def reset_password(token: str, found: Any, password: str, address: str) -> bool:
@@ -36,23 +41,54 @@ def reset_password(token: str, found: Any, password: str, address: str) -> bool:
     if links.claim_link(links.RESET, token) is None:
         return False
     set_password(found.id, hashed, address=address)
-    verify_address(found.id)
+    verify_address(found.id, as_part=True)
     reset_attempts(throttle_key(found.email))
     return True
 
 
+def enter_sign_in(user_id: str) -> None:
+    """Enter into the audit log that a person signs in, in the current transaction."""
+    enter("person.signed_in", db.session.get_one(User, user_id), by_themselves=True)
+
+
+def sign_out(person: SignedIn) -> None:
+    """End the session of a signed-in person."""
+    if end_session(person.user_id, person.session_id):
+        enter("person.signed_out", db.session.get_one(User, person.user_id))
+
+
+def end_session_by_id(person: SignedIn, session_id: str) -> bool:
+    """End one session of a signed-in person. False when there is none."""
+    ended = is_id("session", session_id) and end_session(person.user_id, session_id)
+    if ended:
+        changes = {"session": {"from": session_id, "to": None}}
+        enter("person.sessions_ended", db.session.get_one(User, person.user_id), changes)
+    return ended
+
+
+def end_other_sessions(person: SignedIn) -> None:
+    """End all sessions of a signed-in person but the current one."""
+    end_sessions(person.user_id, but=person.session_id)
+    enter("person.sessions_ended", db.session.get_one(User, person.user_id))
+
+
 def rename_person(user_id: str, name: str) -> None:
     """Change a person's name."""
-    row = update(User).where(User.id == user_id)
-    db.session.execute(row.values(name=name, updated_at=clock.now()))
+    person = db.session.get_one(User, user_id)
+    if person.name == name:
+        return
+    enter("person.updated", person, {"name": {"from": person.name, "to": name}})
+    person.name, person.updated_at = name, clock.now()
 
 
 def set_times(user_id: str, time_zone: str | None, date_format: str | None) -> None:
     """Set a person's zone and how they have dates written (``app.policy.dates``). None: as their
     browser does."""
-    row = update(User).where(User.id == user_id)
-    values = {"time_zone": time_zone, "date_format": date_format, "updated_at": clock.now()}
-    db.session.execute(row.values(values))
+    person = db.session.get_one(User, user_id)
+    values = {"time_zone": time_zone, "date_format": date_format}
+    if changes := changed({name: getattr(person, name) for name in values}, values):
+        enter("person.updated", person, changes)
+        set_columns(person, values | {"updated_at": clock.now()})
 
 
 def set_password(user_id: str, hashed: str, *, address: str | None) -> None:
@@ -67,7 +103,8 @@ def set_password(user_id: str, hashed: str, *, address: str | None) -> None:
     """
     moment, here = clock.now(), current_app.config["SETTINGS"].public_url
     row = update(User).where(User.id == user_id).values(password_hash=hashed, updated_at=moment)
-    person = db.session.execute(row.returning(User.email, User.name)).one()
+    person = db.session.execute(row.returning(User.id, User.email, User.name)).one()
+    enter("person.password_changed", person, by_themselves=address is not None)
     end_sessions(user_id)
     values = {
         "name": person.name,
@@ -121,7 +158,13 @@ def send_verification(user_id: str, email: str, name: str) -> None:
     links.request_verification(user_id, email, name)
 
 
-def verify_address(user_id: str) -> None:
-    """Mark a person's address as verified, if it is not yet."""
+def verify_address(user_id: str, *, as_part: bool = False) -> None:
+    """Mark a person's address as verified, if it is not yet.
+
+    Args:
+        as_part: of something else that the audit log tells of.
+    """
     row = update(User).where(User.id == user_id, User.email_verified_at.is_(None))
-    db.session.execute(row.values(email_verified_at=clock.now()))
+    values = row.values(email_verified_at=clock.now()).returning(User.id, User.email)
+    if (person := db.session.execute(values).one_or_none()) and not as_part:
+        enter("person.email_verified", person, by_themselves=True)

@@ -14,6 +14,7 @@ from flask import current_app
 from sqlalchemy import bindparam, delete, select
 
 from app.account.service import open_account
+from app.audit.origin import Actor
 from app.auth.people import EmailTaken, find_person
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
@@ -123,7 +124,9 @@ def finish_sign_up(token: str) -> tuple[User, Account] | None:
     person = None if row is None else _create_or_complete_person(row, moment)
     if row is None or person is None:
         return None
-    return person, open_account(row.account_name, person, slug=row.account_slug or None)
+    actor = Actor("person", person.id, person.email)
+    slug = row.account_slug or None
+    return person, open_account(row.account_name, person, slug=slug, actor=actor)
 
 
 def _create_or_complete_person(row: Any, moment: datetime) -> User | None:

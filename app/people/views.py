@@ -8,7 +8,6 @@ from flask import Response, request
 from sqlalchemy.exc import IntegrityError
 
 from app.auth.memberships import memberships_of
-from app.auth.sessions import end_session
 from app.db.extensions import db
 from app.db.transactions import transaction
 from app.http.errors import RateLimited
@@ -85,7 +84,10 @@ def login() -> Any:
         else:
             user_id = attempt.user_id
             if check_password(attempt, form.password.data) and user_id is not None:
+                service.enter_sign_in(user_id)
                 return _sign_in(redirect_to(target), user_id, _initial_account(user_id))
+            with transaction():
+                service.enter_refused_sign_in(user_id, form.email.data)
             form.password.errors = ["Wrong email address or password."]
     return form_page("people/login.html", form, target=target)
 
@@ -96,7 +98,7 @@ def logout() -> Response:
     person = current_person()
     if person is not None:
         with transaction():
-            end_session(person.user_id, person.session_id)
+            service.sign_out(person)
     return sign_out(redirect_to("/login", "You are signed out."))
 
 

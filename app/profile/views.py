@@ -10,13 +10,10 @@ from sqlalchemy.exc import IntegrityError
 from app.auth.memberships import memberships_of
 from app.auth.sessions import (
     SignedIn,
-    end_session,
-    end_sessions,
     list_sessions,
     principal_of,
     switch_account,
 )
-from app.db.extensions import db
 from app.db.transactions import transaction
 from app.http.errors import Conflict, NotFound, RateLimited
 from app.members.service import remove_member
@@ -29,7 +26,6 @@ from app.site.forms import PageForm, count_post, form_page
 from app.site.pages import PageBlueprint, instance, redirect_to
 from app.site.signed_in import sign_in, sign_out, signed_in
 from app.values import clock
-from app.values.ids import is_id
 
 bp = PageBlueprint("profile", __name__)
 
@@ -101,9 +97,10 @@ def send_verification(person: SignedIn) -> Response:
 @signed_in
 def end_session_by_id(person: SignedIn, session_id: str) -> Response:
     """End one session."""
-    if not (is_id("session", session_id) and end_session(person.user_id, session_id)):
+    with transaction():
+        ended = service.end_session_by_id(person, session_id)
+    if not ended:
         return redirect_to("/profile", "That browser was already signed out.")
-    db.session.commit()
     if session_id == person.session_id:
         return sign_out(redirect_to("/login", "You are signed out."))
     return redirect_to("/profile", "That browser is signed out.")
@@ -114,7 +111,7 @@ def end_session_by_id(person: SignedIn, session_id: str) -> Response:
 def end_other_sessions(person: SignedIn) -> Response:
     """End all other sessions."""
     with transaction():
-        end_sessions(person.user_id, but=person.session_id)
+        service.end_other_sessions(person)
     return redirect_to("/profile", "You are signed out everywhere else.")
 
 

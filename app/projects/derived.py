@@ -47,3 +47,16 @@ def changes_of(
         changes["geometry"] = {"changed": True}
         changes["area_hectares"] = areas
     return changes
+
+
+def first_values(record: Mapping[str, Any], boundary: Mapping[str, Any] | None) -> dict[str, Any]:
+    """The fields of a new project, as the changes of its entry in the audit log.
+
+    Args:
+        boundary: how that describes its boundary, if it has one.
+    """
+    names = [field.name for field in PROJECT if field.kind not in ("id", "time", "boundary")]
+    values: dict[str, Any] = {
+        name: {"from": None, "to": record[name]} for name in names if record[name] is not None
+    }
+    return values if boundary is None else values | {"geometry": boundary}

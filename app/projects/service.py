@@ -22,14 +22,14 @@ from app.history.service import (
 from app.http.errors import Conflict
 from app.http.etags import ANY, IfMatch
 from app.models import Project
-from app.outbox import Actor, emit
 from app.policy.fields import PROJECT
 from app.projects.conflicts import naming_conflicts
-from app.projects.derived import changes_of, geometry_columns, search_columns
+from app.projects.derived import changes_of, first_values, geometry_columns, search_columns
 from app.projects.derived import stored_bytes as stored_bytes
 from app.projects.listing import list_projects as list_projects
 from app.projects.listing import project_query as project_query
 from app.projects.listing import projects_with_ids as projects_with_ids  # these for other packages
+from app.projects.publishing import publish, publish_update
 from app.projects.reading import bytes_of_assets
 from app.projects.reading import check_project as check_project
 from app.projects.reading import lock_project as lock_project
@@ -84,12 +84,12 @@ def create_project(
     row["stored_bytes"] = stored_bytes(row["geometry"], row.get("metadata_json"))
     with naming_conflicts(principal, slug=row["slug"], external_id=values.get("external_id")):
         insert_row(Project, row)
-    enter_first(row, author_of(principal, source))
-    record = row_record(*mapped_row(row, PROJECT))
-    emit("project.created", record, Actor.of(principal))
+    boundary = enter_first(row, author_of(principal, source))
+    created = row_record(*mapped_row(row, PROJECT))
+    publish("project.created", created, principal, first_values(created, boundary))
     counted = ProjectContribution("active", row["area_m2"], row["stored_bytes"])
     count_project(principal.account_id, None, counted)
-    return record
+    return created
 
 
 def update_project(
@@ -129,9 +129,11 @@ def update_project(
     project.updated_at = clock.now()
     with naming_conflicts(principal, external_id=project.external_id):
         db.session.flush()
-    author = author_of(principal, source)
-    more = enter_change(project, boundary, author, compared) if is_new else 0
-    _emit("project.updated", project, principal, changes=changes)
+    entered = None
+    if is_new:
+        entered = enter_change(project, boundary, author_of(principal, source), compared)
+    publish_update(project_record(project), principal, changes, entered and entered.description)
+    more = 0 if entered is None else entered.stored_bytes
     count_project(project.account_id, counted, _counted(project), more)
     return project
 
@@ -166,7 +168,7 @@ def delete_project(principal: Principal, project_id: str, if_match: IfMatch = AN
 
 def remove_project(principal: Principal, project: Project) -> None:
     """Delete a locked project with its assets, whatever its status."""
-    _emit("project.deleted", project, principal)
+    publish("project.deleted", project_record(project), principal)
     others = bytes_of_assets(project) + bytes_kept(project)
     count_project(project.account_id, _counted(project), None, -others)
     db.session.delete(project)
@@ -179,17 +181,14 @@ def _find(principal: Principal, project_id: str, if_match: IfMatch) -> Project:
 
 
 def _move(project: Project, status: str, event_type: str, principal: Principal) -> Project:
-    counted = _counted(project)
+    counted, former = _counted(project), project.status
     project.status = status
     project.updated_at = clock.now()
-    _emit(event_type, project, principal)
+    changes = {"status": {"from": former, "to": status}}
+    publish(event_type, project_record(project), principal, changes)
     count_project(project.account_id, counted, _counted(project))
     return project
 
 
 def _counted(project: Project) -> ProjectContribution:
     return ProjectContribution(project.status, project.area_m2, project.stored_bytes)
-
-
-def _emit(event_type: str, project: Project, principal: Principal, **extra: Any) -> None:
-    emit(event_type, project_record(project), Actor.of(principal), **extra)

@@ -29,6 +29,8 @@ PREFIXES: Final = {
     "application": "app_",
     "authorization": "grant_",
     "session": "sess_",
+    "audit_entry": "aud_",
+    "signing_key": "sk_",
     "mail": "mail_",
     "request": "req_",
 }

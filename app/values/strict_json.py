@@ -64,6 +64,11 @@ def dumps(value: Any) -> bytes:
     return orjson.dumps(value)
 
 
+def canonical(value: Any) -> bytes:
+    """The one JSON text of a value: names sorted by code point, no white space, UTF-8."""
+    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
+
+
 def _go_on() -> None:
     pass
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import bindparam, func
+from sqlalchemy import bindparam
 
 from app.api.fixed_fields import check_fixed
 from app.auth.principal import Principal
@@ -14,17 +14,18 @@ from app.auth.tenant import columns_of, rows_of
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
 from app.deliveries.service import cancel_pending
-from app.http.errors import Detail, Forbidden
 from app.jobs.after_commit import notify_after_commit
 from app.models import Account, Delivery, Webhook
 from app.outbox import NEW_DELIVERIES, Actor, emit_test
-from app.policy.deliveries import OVERLAP_HOURS_DEFAULT, WEBHOOKS_PER_ACCOUNT
+from app.policy.deliveries import OVERLAP_HOURS_DEFAULT
 from app.security.sealing import seal
 from app.security.webhook_signing import new_secret
 from app.values import clock
 from app.values.ids import is_id, new_id
+from app.webhooks.auditing import enter, enter_created, enter_update
 from app.webhooks.locking import check_enabled, lock_webhook, share_lock_webhook
 from app.webhooks.ordering import due_before_pending
+from app.webhooks.quota import check_quota
 from app.webhooks.record import COLUMNS, not_found, row_record, webhook_record
 
 MANUAL: Final = "manual"
@@ -33,7 +34,6 @@ TRIED_AT_ONCE: Final = 5_000  # deliveries
 _LIVE = columns_of(Webhook, *COLUMNS).where(Webhook.deleted_at.is_(None))
 _ALL = CompiledQuery(_LIVE.order_by(Webhook.id))
 _ONE = CompiledQuery(_LIVE.where(Webhook.id == bindparam("webhook_id")))
-_NUMBER = columns_of(Webhook).add_columns(func.count()).where(Webhook.deleted_at.is_(None))
 
 
 class WithSecret(NamedTuple):
@@ -75,7 +75,7 @@ def create_webhook(
     # Concurrent creations wait; events, which refer to the account's row, do not.
     lock = {"key_share": True}
     account = db.session.get_one(Account, principal.account_id, with_for_update=lock)
-    _check_number(account.id)
+    check_quota(account.id)
     moment, secret = clock.now(), secret or new_secret()
     webhook = Webhook(
         id=new_id("webhook"),
@@ -91,7 +91,9 @@ def create_webhook(
         updated_at=moment,
     )
     db.session.add(webhook)
-    return WithSecret(webhook_record(webhook), secret)
+    made = webhook_record(webhook)
+    enter_created(webhook, made)
+    return WithSecret(made, secret)
 
 
 def update_webhook(
@@ -101,11 +103,12 @@ def update_webhook(
     Raises NotFound, ValidationFailed."""
     webhook = lock_webhook(principal, webhook_id)
     values = check_fixed(values, id=webhook.id)
+    former = webhook_record(webhook)
     changed = {name for name, value in values.items() if getattr(webhook, name) != value}
     for name in changed:
         setattr(webhook, name, values[name])
     if not changed:
-        return webhook_record(webhook)
+        return former
     webhook.updated_at = clock.now()
     notify_after_commit(NEW_DELIVERIES)  # it applies to claimed deliveries too
     if "enabled" in changed:
@@ -114,12 +117,15 @@ def update_webhook(
             cancel_pending(webhook)
     if "url" in changed or ("enabled" in changed and webhook.enabled):
         _forget_failures(webhook)
-    return webhook_record(webhook)
+    present = webhook_record(webhook)
+    enter_update(webhook, former, present)
+    return present
 
 
 def delete_webhook(principal: Principal, webhook_id: str) -> None:
     """Delete a webhook: it disappears at once, its rows later. Raises NotFound."""
     webhook = lock_webhook(principal, webhook_id)
+    enter("webhook.deleted", webhook)
     webhook.deleted_at = clock.now()
     webhook.enabled = False
     webhook.sealed_secret, webhook.sealed_former_secret = "", None
@@ -134,7 +140,9 @@ def retry_now(principal: Principal, webhook_id: str) -> int:
         NotFound: the account has no such webhook.
         Conflict: it is disabled.
     """
-    check_enabled(share_lock_webhook(principal, webhook_id).enabled, "nothing can be sent again")
+    webhook = share_lock_webhook(principal, webhook_id)
+    check_enabled(webhook.enabled, "nothing can be sent again")
+    enter("webhook.retried", webhook)
     moment = clock.now()
     waiting = rows_of(principal.account_id, Delivery).where(
         Delivery.webhook_id == webhook_id,
@@ -154,6 +162,7 @@ def send_test(principal: Principal, webhook_id: str) -> str:
     """Queue a test event for a webhook, disabled or not. Returns its id. Raises NotFound."""
     webhook = share_lock_webhook(principal, webhook_id)
     due_at = due_before_pending(webhook.account_id, webhook.id)
+    enter("webhook.tested", webhook)
     return emit_test(webhook.id, Actor.of(principal), due_at)
 
 
@@ -173,20 +182,9 @@ def rotate_secret(
     webhook.sealed_secret = seal(secret)
     webhook.updated_at = moment
     notify_after_commit(NEW_DELIVERIES)
+    enter("webhook.secret_rotated", webhook)
     record = webhook_record(webhook) | {"former_secret_until": clock.format_optional_time(until)}
     return WithSecret(record, secret)
-
-
-def _check_number(account_id: str) -> None:
-    current = db.session.execute(_NUMBER, {"account_id": account_id}).scalar_one()
-    if current >= WEBHOOKS_PER_ACCOUNT:
-        raise Forbidden(
-            "The account has reached its limit of webhooks. Delete one that you no longer need.",
-            details=[
-                Detail("limit", f"An account can have {WEBHOOKS_PER_ACCOUNT} webhooks."),
-                Detail("current", f"The account has {current}, including disabled ones."),
-            ],
-        )
 
 
 def _forget_failures(webhook: Webhook) -> None:

@@ -23,7 +23,7 @@ LAYERS: tuple[tuple[str, frozenset[str]], ...] = (
     (RESOURCES, frozenset()),
     ("shared by pages", frozenset({"app.site"})),
     ("shared by operations", frozenset({"app.api", "app.listing", "app.openapi"})),
-    ("events", frozenset({"app.outbox"})),
+    ("events", frozenset({"app.outbox", "app.audit"})),
     ("limits", frozenset({"app.limits"})),
     ("authentication", frozenset({"app.auth"})),
     ("tables", frozenset({"app.models"})),
@@ -57,6 +57,8 @@ EXCEPTIONS = {
     ("app.row_changes.assets", "app.assets.record"): "likewise",
     ("app.dashboard.projects.views", "app.exports.responses"): "sends the same files",
     ("app.dashboard.assets.views", "app.exports.responses"): "likewise",
+    ("app.dashboard.projects.views", "app.exports.auditing"): "likewise, and enters it",
+    ("app.dashboard.assets.views", "app.exports.auditing"): "likewise",
     ("app.people.mail_resolvers", "app.mail.resolvers"): "resolvers have the types of that",
     ("app.members.mail_resolvers", "app.mail.resolvers"): "likewise",
 }
@@ -71,7 +73,7 @@ LATE_IMPORTS = {
 }
 
 # Packages below ``app.api`` that may know Flask's request.
-KNOW_REQUESTS = ("app.http", "app.auth", "app.limits")
+KNOW_REQUESTS = ("app.http", "app.auth", "app.limits", "app.audit")
 REQUEST_NAMES = frozenset({"request", "session"})
 
 

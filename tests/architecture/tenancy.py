@@ -68,6 +68,7 @@ EXCEPTIONS = {
     Place("app.usage.thresholds", "update_requests_level", "AccountUsage"): "likewise",
     Place("app.usage.thresholds", "_set_levels", "AccountUsage"): "likewise",
     Place("app.usage.deprecations", "_ACCOUNTS", "DeprecatedRequest"): "a job for all accounts",
+    Place("app.audit.entries", "record", "AuditEntry"): "a new row, of the account it is given",
     Place("app.outbox", "_write", "Event"): "a new row, of the account it is given",
     Place("app.outbox", "_queue", "Delivery"): "likewise",
     Place("app.outbox", "_SUBSCRIPTIONS", "Webhook"): "names account_id",

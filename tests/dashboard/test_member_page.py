@@ -42,7 +42,7 @@ def with_access(client: Client) -> str:
                 permissions=[permission],
                 created_by=member.id,
             )
-        record_consent(client.account_id, member.id, application.id, ["projects:read"])
+        record_consent(client.account_id, member.id, application.id, ["projects:read"], name="x")
         db.session.commit()
     return member.id
 

@@ -14,6 +14,8 @@ from app.dashboard.formats import format_names
 from app.dashboard.problems import load_filters, refuse
 from app.dashboard.project_choice import find_projects, projects_by_id
 from app.dashboard.project_page.details import asset_place
+from app.db.transactions import transaction
+from app.exports.auditing import enter_export
 from app.exports.responses import file_response
 from app.exports.schemas import AssetExportQuerySchema
 from app.exports.service import export_of
@@ -100,7 +102,11 @@ def export(principal: Principal) -> Response:
         )
         if since := filters.values.get("updated_since"):
             loaded["updated_since"] = since
-    return file_response(export_of("assets", principal.account_id, loaded))
+    wanted = export_of("assets", principal.account_id, loaded)
+    response = file_response(wanted)
+    with transaction():
+        enter_export(wanted, principal.account_name)
+    return response
 
 
 def _found(account_id: str, filters: AssetFilters) -> tuple[list[dict[str, Any]], int]:

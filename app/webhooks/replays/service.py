@@ -24,6 +24,7 @@ from app.models import Delivery, Event, Replay
 from app.policy.events import ALL_EVENTS, EVENTS
 from app.values import clock
 from app.values.ids import new_id
+from app.webhooks.auditing import enter_replay
 from app.webhooks.locking import check_enabled, lock_webhook
 from app.webhooks.service import read_webhook
 
@@ -95,10 +96,12 @@ def start_replay(
     replay = _replay_of(principal, webhook, selection)
     replay.total = _count(replay)
     if replay.total:
-        check_enabled(lock_webhook(principal, webhook_id).enabled, _IF_DISABLED)
+        locked = lock_webhook(principal, webhook_id)
+        check_enabled(locked.enabled, _IF_DISABLED)
         _check_no_other(principal.account_id, webhook_id)
         end_replays(principal.account_id, webhook_id)
         db.session.add(replay)
+        enter_replay(locked, replay)
         enqueue_after_commit(_QUEUE)
     return {"replayed": replay.total, "replay_id": replay.id if replay.total else None}
 

@@ -1,0 +1,129 @@
+"""Writing an entry of the audit log. Whatever changes something calls ``record`` beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple, cast
+
+import orjson
+from sqlalchemy import Table
+
+from app.audit import authenticity, guard
+from app.audit.origin import Actor, Origin, Via, current_origin
+from app.auth.principal import Principal
+from app.db.extensions import db
+from app.models import AuditEntry
+from app.policy.audit import ACTIONS, ACTORS
+from app.values import clock
+from app.values.ids import new_id
+from app.values.strict_json import canonical, dumps
+
+_ENTRIES: Final = cast("Table", AuditEntry.__table__)
+_LABEL_LENGTH: Final = 300
+
+Changes = Mapping[str, Any]  # by field: what it was and is, as {"from": …, "to": …}
+
+
+class Target(NamedTuple):
+    """What something is done to, as it is called at that time."""
+
+    type: str
+    id: str | None
+    label: str
+
+
+def record(
+    action: str,
+    target: Target,
+    *,
+    account_id: str,
+    changes: Changes | None = None,
+    principal: Principal | None = None,
+    actor: Actor | None = None,
+    via: Via | None = None,
+    refused: bool = False,
+) -> str:
+    """Write an entry in the current transaction. Returns its id.
+
+    Args:
+        action: one of ``app.policy.audit.ACTIONS``.
+        account_id: in whose log; ``app.policy.audit.INSTANCE`` is that of the instance.
+        changes: never a secret, nor its hash.
+        principal: in whose name, where that is not the one who sent the request.
+        actor: who, where that is somebody else, such as a person who is not signed in yet.
+        refused: whether it was attempted in vain.
+
+    Raises:
+        KeyError: the action is unknown.
+    """
+    origin = current_origin(principal)
+    row = _row(action, target, account_id, changes, _replaced(origin, actor, via), refused)
+    db.session.connection().execute(_ENTRIES.insert(), row)
+    guard.note_entry()
+    return cast(str, row["id"])
+
+
+def created(record: Mapping[str, Any], *names: str) -> Changes:
+    """The ``changes`` of something new: the fields that have a value.
+
+    Args:
+        names: of the fields; all of the record when left out.
+    """
+    return {
+        name: {"from": None, "to": record[name]}
+        for name in names or record
+        if record[name] is not None
+    }
+
+
+def changed(before: Mapping[str, Any], after: Mapping[str, Any], *names: str) -> Changes:
+    """The fields in which two states of a record differ.
+
+    Args:
+        names: of the fields; all of the record when left out.
+    """
+    return {
+        name: {"from": before[name], "to": after[name]}
+        for name in names or after
+        if before[name] != after[name]
+    }
+
+
+def _replaced(origin: Origin, actor: Actor | None, via: Via | None) -> Origin:
+    return Origin(actor or origin.actor, via or origin.via)
+
+
+def _row(
+    action: str,
+    target: Target,
+    account_id: str,
+    changes: Changes | None,
+    origin: Origin,
+    refused: bool,
+) -> dict[str, Any]:
+    ACTIONS[action]  # so that a new one is listed
+    actor, via = origin
+    assert actor.type in ACTORS, actor.type
+    entry_id = new_id("audit_entry")
+    entry = {
+        "id": entry_id,
+        "account_id": account_id,
+        "at": clock.format_time(clock.now()),
+        "action": action,
+        "actor": actor._replace(label=actor.label[:_LABEL_LENGTH])._asdict(),
+        "via": via._asdict(),
+        "target": target._replace(label=target.label[:_LABEL_LENGTH])._asdict(),
+        # Read again, as what is stored as JSON goes into it unparsed and in any order.
+        "changes": orjson.loads(dumps(changes)) if changes else None,
+        "outcome": "refused" if refused else "done",
+    }
+    body = canonical(entry)
+    return {
+        "id": entry_id,
+        "account_id": account_id,
+        "action": action,
+        "actor_id": actor.id,
+        "target_id": target.id,
+        "body": body.decode(),
+        "mac": authenticity.code_of(body),
+    }

@@ -1,0 +1,79 @@
+"""No change without its entry: a transaction of a request or a command that changes what
+``app.policy.audit.AUDITED`` lists, and has written no entry of the audit log, is not committed."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from flask import Flask, has_request_context
+from sqlalchemy import Connection, Delete, Insert, Update, event
+
+from app.audit.origin import is_command
+from app.db.extensions import db
+from app.policy.audit import AUDITED, DELETE, INSERT
+
+_CHANGED: Final = "canopy_audited_changes"
+_ENTRIES: Final = "canopy_audit_entries"
+
+
+class MissingEntry(Exception):
+    """A change that nobody has written an entry of. It is a fault of the code."""
+
+
+def init_app(app: Flask) -> None:
+    """Watch the changes that are sent to the application's database."""
+    with app.app_context():
+        event.listen(db.engine, "before_execute", _watch)
+
+
+def note_entry() -> None:
+    """Say that the open transaction has an entry."""
+    db.session.info[_ENTRIES] = True
+
+
+def part_of_entry(why: str) -> None:
+    """Say that what the open transaction changes stands in the entry of another one, or is no
+    action of anybody.
+
+    Args:
+        why: for the reader.
+    """
+    assert why
+    note_entry()
+
+
+def _watch(_: Connection, statement: Any, many: Any, one: Any, _options: Any) -> None:
+    if isinstance(statement, Insert | Update | Delete):
+        columns = AUDITED.get(statement.table.name)  # type: ignore[union-attr]
+        if columns is not None and not columns.isdisjoint(_written(statement, many, one)):
+            db.session.info[_CHANGED] = statement.table.name  # type: ignore[union-attr]
+
+
+def _written(statement: Any, many: Any, one: Any) -> set[str]:
+    """``INSERT``, ``DELETE``, or the columns that an UPDATE sets. The session passes them as
+    parameters."""
+    if isinstance(statement, Insert):
+        return {INSERT}
+    if isinstance(statement, Delete):
+        return {DELETE}
+    named = statement._values or one or (many[0] if many else ())
+    return {getattr(column, "key", column) for column in named}
+
+
+@event.listens_for(db.session, "before_commit")
+def _require_entry(session: Any) -> None:
+    if session.in_nested_transaction():
+        return
+    session.flush()
+    changed, has_entry = session.info.pop(_CHANGED, None), session.info.pop(_ENTRIES, False)
+    is_watched = has_request_context() or is_command()
+    if changed and not has_entry and is_watched:
+        raise MissingEntry(f"a change of the table {changed} has no entry in the audit log")
+
+
+@event.listens_for(db.session, "after_soft_rollback")
+def _forget(session: Any, previous: Any) -> None:
+    if previous.nested:
+        return
+    session.info.pop(_CHANGED, None)
+    session.info.pop(_ENTRIES, None)

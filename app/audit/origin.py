@@ -1,0 +1,131 @@
+"""Who does something, and by which way it came: of a request, a command or a job."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Final, NamedTuple
+
+from flask import g, has_request_context, request
+from sqlalchemy import bindparam
+
+from app.auth.guard import current_principal
+from app.auth.principal import Principal
+from app.auth.tenant import columns_of
+from app.db.queries import CompiledQuery
+from app.http.middleware import REQUEST_ID
+from app.models import OAuthApplication, OAuthConsent
+from app.security import tokens
+
+_AGENT_LENGTH: Final = 300
+_PREFIXES: Final = {"api_key": tokens.API_KEY, "service_token": tokens.SERVICE_TOKEN}
+_APPLICATION: Final = CompiledQuery(
+    columns_of(OAuthConsent, OAuthApplication.name)
+    .select_from(OAuthConsent)
+    .join(OAuthApplication, OAuthApplication.id == OAuthConsent.application_id)
+    .where(OAuthConsent.application_id == bindparam("application_id"))
+)
+
+
+class Actor(NamedTuple):
+    """Who does something: ``type`` is one of ``app.policy.audit.ACTORS``."""
+
+    type: str
+    id: str | None
+    label: str  # the email address of a person, the name of a key, as they are now
+
+
+class Via(NamedTuple):
+    """The way by which it came."""
+
+    credential: str | None = None  # the beginning and the end of a key or token
+    application: dict[str, str] | None = None  # that acts for the person: its id and label
+    request_id: str | None = None
+    ip: str | None = None
+    user_agent: str | None = None  # of a command, its name
+    import_id: str | None = None  # the import of which it is a part
+
+
+class Origin(NamedTuple):
+    """Who, and how."""
+
+    actor: Actor
+    via: Via
+
+
+SYSTEM: Final = Actor("system", None, "Canopy")
+_OPERATOR: Final = Actor("operator", None, "Operator")
+
+
+def person(user_id: str, email: str) -> Actor:
+    """A person as the actor."""
+    return Actor("person", user_id, email)
+
+
+@contextmanager
+def acting(actor: Actor, via: Via) -> Iterator[None]:
+    """Say who does what happens in the block: for commands, and for jobs that somebody began."""
+    g.audit_origin = Origin(actor, via)
+    try:
+        yield
+    finally:
+        g.pop("audit_origin", None)
+
+
+def is_command() -> bool:
+    """Whether a command runs, or something else that somebody has begun."""
+    return g.get("audit_origin") is not None
+
+
+def current_origin(principal: Principal | None = None) -> Origin:
+    """Who does something now.
+
+    Args:
+        principal: in whose name, where that is not the one who sent the request.
+    """
+    if (found := g.get("audit_origin")) is not None:
+        return found  # type: ignore[no-any-return]
+    principal = principal or current_principal()
+    if principal is not None:
+        return Origin(_actor_of(principal), _way_of(principal))
+    signed_in: Any = g.get("person")
+    if signed_in is not None:
+        return Origin(person(signed_in.user_id, signed_in.email), _request_via())
+    return Origin(SYSTEM, _request_via())
+
+
+def application_name(account_id: str, application_id: str) -> str:
+    """The name of an application that somebody has allowed to act for them in an account."""
+    row = _APPLICATION.first(account_id=account_id, application_id=application_id)
+    return "" if row is None else str(row.name)
+
+
+def _actor_of(principal: Principal) -> Actor:
+    if principal.kind in _PREFIXES:
+        return Actor(principal.kind, principal.credential_id, principal.name)
+    if principal.kind == "operator":
+        return _OPERATOR
+    return person(principal.user_id, principal.user_email)
+
+
+def _way_of(principal: Principal) -> Via:
+    way = _request_via()
+    if prefix := _PREFIXES.get(principal.kind):
+        return way._replace(credential=f"{prefix}…{principal.token_end}")
+    if principal.kind == "import":
+        return way._replace(import_id=principal.credential_id)
+    if principal.application_id:
+        name = application_name(principal.account_id, principal.application_id)
+        return way._replace(application={"id": principal.application_id, "label": name})
+    return way
+
+
+def _request_via() -> Via:
+    if not has_request_context():
+        return Via()
+    agent = request.headers.get("User-Agent")
+    return Via(
+        request_id=request.environ.get(REQUEST_ID),
+        ip=request.remote_addr,
+        user_agent=None if agent is None else agent[:_AGENT_LENGTH],
+    )

@@ -1,0 +1,65 @@
+"""Entries of the audit log about people.
+
+What a person does about themselves concerns all of their accounts, but stands in one log: that of
+the account in which they work, or else of the first one by name, or else of the instance.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import g
+
+from app.audit.entries import Changes, Target, record
+from app.audit.origin import Actor, person
+from app.auth.memberships import memberships_of
+from app.auth.sessions import SignedIn
+from app.policy.audit import INSTANCE
+
+
+def enter(
+    action: str,
+    subject: Any,
+    changes: Changes | None = None,
+    *,
+    by_themselves: bool = False,
+) -> None:
+    """Enter an action on a person.
+
+    Args:
+        subject: a ``User``, or a row with its ``id`` and ``email``.
+        by_themselves: whether they do it, who need not be signed in.
+    """
+    record(
+        action,
+        Target("person", subject.id, subject.email),
+        account_id=log_of(subject.id),
+        changes=changes,
+        actor=person(subject.id, subject.email) if by_themselves else None,
+    )
+
+
+def enter_refused_sign_in(user_id: str | None, email: str) -> None:
+    """Enter that somebody did not sign in.
+
+    Takes equally long whether or not the address is registered.
+
+    Args:
+        user_id: None: nobody is registered with the address.
+        email: as it was typed.
+    """
+    record(
+        "person.sign_in_refused",
+        Target("person", user_id, email),
+        account_id=log_of(user_id or ""),
+        actor=Actor("person", user_id, email),
+        refused=True,
+    )
+
+
+def log_of(user_id: str) -> str:
+    """In whose log an action on a person stands: an account's id, or INSTANCE."""
+    signed_in: SignedIn | None = g.get("person")
+    if signed_in is not None and signed_in.user_id == user_id and signed_in.account_id:
+        return signed_in.account_id
+    return next((row.id for row in memberships_of(user_id)), INSTANCE)

@@ -1,0 +1,111 @@
+"""The audit log: what is entered, how each entry reads, how it is sealed, how long it is kept."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Final
+
+# Each action, and how a page says it after the name of whoever did it; {} is the target.
+ACTIONS: Final[dict[str, str]] = {
+    "account.created": "created the account {}",
+    "account.updated": "changed the account {}",
+    "account.exported": "exported all data of the account {}",
+    "account.deleted": "deleted the account {}",
+    "project.created": "created the project {}",
+    "project.updated": "changed the project {}",
+    "project.boundary.updated": "changed the boundary of the project {}",
+    "project.archived": "archived the project {}",
+    "project.restored": "restored the project {}",
+    "project.deleted": "deleted the project {}",
+    "project.exported": "exported projects of {}",
+    "project.bulk_read": "read projects of {} in bulk",
+    "asset.created": "created the asset {}",
+    "asset.updated": "changed the asset {}",
+    "asset.deleted": "deleted the asset {}",
+    "asset.exported": "exported assets of {}",
+    "asset.bulk_read": "read assets of {} in bulk",
+    "import.created": "uploaded the file {}",
+    "import.updated": "changed how the file {} is read",
+    "import.applied": "applied the import of {}",
+    "import.undone": "undid the import of {}",
+    "import.canceled": "canceled the import of {}",
+    "member.invited": "invited {}",
+    "member.joined": "joined the account as {}",
+    "member.updated": "changed the role of {}",
+    "member.removed": "removed {} from the account",
+    "api_key.created": "created the API key {}",
+    "api_key.revoked": "revoked the API key {}",
+    "service_token.created": "created the service token {}",
+    "service_token.revoked": "revoked the service token {}",
+    "application.created": "registered the application {}",
+    "application.updated": "changed the application {}",
+    "application.deleted": "deleted the application {}",
+    "application.secret_rotated": "rotated the secret of the application {}",
+    "application.former_secret_ended": "ended the former secret of the application {}",
+    "application.allowed": "allowed the application {} to act for them",
+    "application.revoked": "revoked the access of the application {}",
+    "webhook.created": "created the webhook {}",
+    "webhook.updated": "changed the webhook {}",
+    "webhook.deleted": "deleted the webhook {}",
+    "webhook.disabled": "disabled the webhook {}",
+    "webhook.secret_rotated": "rotated the secret of the webhook {}",
+    "webhook.tested": "sent a test to the webhook {}",
+    "webhook.redelivered": "sent an event to the webhook {} again",
+    "webhook.retried": "had what waits for the webhook {} tried again",
+    "webhook.replayed": "sent past events to the webhook {} again",
+    "webhook.replay_canceled": "stopped sending past events to the webhook {}",
+    "person.created": "registered {}",
+    "person.updated": "changed the profile of {}",
+    "person.email_verified": "confirmed the email address {}",
+    "person.password_changed": "changed the password of {}",
+    "person.signed_in": "signed in as {}",
+    "person.sign_in_refused": "tried to sign in as {}",
+    "person.signed_out": "signed out as {}",
+    "person.sessions_ended": "ended sessions of {}",
+    "audit_log.exported": "exported the audit log of {}",
+    "audit_log.pruned": "deleted old entries of the audit log of {}",
+    "instance.secret_key_rotated": "rotated the secret key of {}",
+    "instance.backed_up": "made a backup of {}",
+    "instance.restored": "restored a backup of {}",
+}
+
+# Who can have done something.
+ACTORS: Final = ("person", "api_key", "service_token", "application", "operator", "system")
+
+# The log of what concerns no account: its account_id.
+INSTANCE: Final = "instance"
+
+# What cannot be committed without an entry (app.audit.guard): that a row of one of these tables is
+# inserted or deleted, or one of these columns changed.
+INSERT: Final = "INSERT"
+DELETE: Final = "DELETE"
+AUDITED: Final[dict[str, frozenset[str]]] = {
+    "accounts": frozenset({INSERT, DELETE, "name", "type", "plan"}),
+    "memberships": frozenset({INSERT, DELETE, "role", "joined_at", "invitation_hash"}),
+    "users": frozenset(
+        {INSERT, DELETE, "email", "name", "time_zone", "date_format", "email_verified_at"}
+    ),
+    "sessions": frozenset({INSERT}),  # the end of one may be its time
+    "credentials": frozenset(
+        {INSERT, DELETE, "name", "permissions", "project_ids", "ip_allowlist", "revoked_at"}
+    ),
+    "oauth_applications": frozenset(
+        {INSERT, DELETE, "name", "redirect_uris", "scopes", "secret_hash"}
+    ),
+    "oauth_consents": frozenset({INSERT, DELETE, "scopes"}),
+    "webhooks": frozenset(
+        {INSERT, "url", "description", "events", "enabled", "sealed_secret", "deleted_at"}
+    ),
+    "replays": frozenset({INSERT}),
+    "imports": frozenset({INSERT}),
+    "projects": frozenset(
+        {INSERT, DELETE, "name", "external_id", "description", "status", "geometry"}
+        | {"metadata_json"}
+    ),
+    "assets": frozenset({INSERT, DELETE, "name", "type", "status", "location", "metadata_json"}),
+}
+
+SEALED_ENTRIES: Final = 500  # in one checkpoint, at most
+SEALED_AFTER: Final = timedelta(minutes=5)  # fewer are sealed once the oldest is so old
+
+LARGE_READ: Final = 1_000  # features in one response of /ogc: more make an entry

@@ -1,0 +1,44 @@
+"""Entries of the audit log about webhooks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from app.audit.entries import Changes, Target, changed, created, record
+from app.models import Replay, Webhook
+from app.values.clock import format_time
+
+_FIELDS: Final = ("url", "events", "description", "enabled")
+
+
+def enter(action: str, webhook: Webhook, changes: Changes | None = None) -> None:
+    """Enter an action on a webhook."""
+    target = Target("webhook", webhook.id, webhook.url)
+    record(action, target, account_id=webhook.account_id, changes=changes)
+
+
+def enter_created(webhook: Webhook, made: Mapping[str, Any]) -> None:
+    """Enter that a webhook was created, and so its secret shown.
+
+    Args:
+        made: its record.
+    """
+    enter("webhook.created", webhook, created(made, *_FIELDS))
+
+
+def enter_update(webhook: Webhook, former: Mapping[str, Any], present: Mapping[str, Any]) -> None:
+    """Enter how a webhook changed, given by its records."""
+    enter("webhook.updated", webhook, changed(former, present, *_FIELDS))
+
+
+def enter_replay(webhook: Webhook, replay: Replay) -> None:
+    """Enter which events are sent again."""
+    values = {
+        "since": format_time(replay.since),
+        "until": format_time(replay.until),
+        "event_types": replay.event_types,
+        "only_failed": replay.only_failed,
+        "total": replay.total,
+    }
+    enter("webhook.replayed", webhook, created(values))

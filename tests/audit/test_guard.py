@@ -1,0 +1,104 @@
+"""No change is committed without its entry, and no entry without its change."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from app.audit.entries import Target, record
+from app.audit.guard import MissingEntry, part_of_entry
+from app.audit.origin import Actor, Via, acting
+from app.auth.tenant import rows_of
+from app.db.extensions import db
+from app.db.transactions import transaction
+from app.models import Account, Project, Webhook
+from tests.make import Client, make_project, make_webhook
+from tests.make.audit import audit_entries, new_entries
+
+OPERATOR = Actor("operator", None, "root")
+
+
+def _archive(client: Client, project_id: str) -> None:
+    own = rows_of(client.account_id, Project).where(Project.id == project_id)
+    db.session.scalars(own).one().status = "archived"
+
+
+def test_a_change_without_an_entry_is_not_committed(client: Client) -> None:
+    project = make_project(client)
+    with (
+        client.app.app_context(),
+        acting(OPERATOR, Via()),
+        pytest.raises(MissingEntry),
+        transaction(),
+    ):
+        _archive(client, project["id"])
+    assert client.get(f"/v1/projects/{project['id']}").json["data"]["status"] == "active"
+
+
+def test_a_change_with_an_entry_is_committed(client: Client) -> None:
+    project = make_project(client)
+    with client.app.app_context(), acting(OPERATOR, Via()), transaction():
+        _archive(client, project["id"])
+        target = Target("project", project["id"], project["name"])
+        record("project.archived", target, account_id=client.account_id)
+    assert client.get(f"/v1/projects/{project['id']}").json["data"]["status"] == "archived"
+    last = audit_entries(client)[-1]
+    assert last["action"] == "project.archived"
+    assert last["actor"] == {"type": "operator", "id": None, "label": "root"}
+
+
+def test_an_entry_of_an_earlier_transaction_does_not_count(client: Client) -> None:
+    project = make_project(client)
+    with client.app.app_context(), acting(OPERATOR, Via()):
+        with transaction():
+            target = Target("project", project["id"], project["name"])
+            record("project.archived", target, account_id=client.account_id)
+        with pytest.raises(MissingEntry), transaction():
+            _archive(client, project["id"])
+
+
+def test_what_is_rolled_back_leaves_neither(client: Client) -> None:
+    project = make_project(client)
+    with new_entries(client) as found:
+        with client.app.app_context():
+            _archive(client, project["id"])
+            target = Target("project", project["id"], project["name"])
+            record("project.archived", target, account_id=client.account_id)
+            db.session.flush()
+            db.session.rollback()
+        assert client.get(f"/v1/projects/{project['id']}").json["data"]["status"] == "active"
+    assert found == []
+
+
+def test_a_part_of_another_entry_needs_none(client: Client) -> None:
+    project = make_project(client)
+    with client.app.app_context(), acting(OPERATOR, Via()), transaction():
+        _archive(client, project["id"])
+        part_of_entry("a test")
+    assert client.get(f"/v1/projects/{project['id']}").json["data"]["status"] == "archived"
+
+
+def test_what_nobody_does_needs_none(client: Client) -> None:
+    """The health of a webhook, counters, and all else that is not listed."""
+    made = make_webhook(client)
+    with client.app.app_context(), acting(OPERATOR, Via()), transaction():
+        own = rows_of(client.account_id, Webhook).where(Webhook.id == made["id"])
+        db.session.scalars(own).one().consecutive_failures = 3
+
+
+@pytest.mark.parametrize(("column", "value"), [("name", "Other"), ("plan", "pro")])
+def test_columns_that_are_listed_need_one(client: Client, column: str, value: str) -> None:
+    with (
+        client.app.app_context(),
+        acting(OPERATOR, Via()),
+        pytest.raises(MissingEntry),
+        transaction(),
+    ):
+        setattr(db.session.get_one(Account, client.account_id), column, value)
+
+
+def test_an_unknown_action_is_an_error(client: Client) -> None:
+    target: Any = Target("project", None, "x")
+    with client.app.app_context(), pytest.raises(KeyError), transaction():
+        record("project.painted", target, account_id=client.account_id)

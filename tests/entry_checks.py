@@ -1,0 +1,73 @@
+"""What every entry of the audit log that the tests cause is checked for, as it is written.
+
+* A request writes one entry at most; that it writes one where it must is what ``app.audit.guard``
+  sees to. Exceptions are listed.
+* No entry has a secret: none of the tokens and passwords that were made or sent while the tests
+  ran, and nothing that looks like one.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+from flask import Flask, g, has_request_context, request, request_finished
+from sqlalchemy import Connection, Engine, Insert, event
+
+from app.models import AuditEntry
+from app.security.passwords import Passwords
+
+_findings: list[str] = []
+_passwords: set[str] = set()
+
+# Rules of requests that do several things at once.
+_SEVERAL: Final = {
+    "/projects/archive": "an entry for each of the selected projects",
+    "/projects/restore": "likewise",
+    "/applications/<app_id>": "an entry for each consent that a smaller scope ends",
+}
+_SECRET: Final = re.compile(
+    r"canopy_(key|svc|oat|ort|ses|lnk|ocs|oac)_\w{8}"  # app.security.tokens
+    r"|whsec_\w{8}|\$argon2|gAAAAA"  # of webhooks, hashed passwords, what is sealed
+)
+_SHORTEST: Final = 10  # characters of a password
+
+
+def take_findings() -> list[str]:
+    """What was found since this was last asked."""
+    since, _findings[:] = _findings[:], []
+    return since
+
+
+def install() -> None:
+    """Check what is written from now on, by every application."""
+    event.listen(Engine, "before_execute", _check_entry)
+    request_finished.connect(_check_number)
+    hash_one = Passwords.hash
+
+    def hash_and_note(self: Passwords, password: str) -> str:
+        _passwords.add(password)
+        return hash_one(self, password)
+
+    Passwords.hash = hash_and_note  # type: ignore[method-assign]
+
+
+def _check_entry(_: Connection, statement: Any, many: Any, one: Any, _options: Any) -> None:
+    if not isinstance(statement, Insert) or statement.table is not AuditEntry.__table__:
+        return
+    for row in [*many, *([one] if one else [])]:
+        body = row["body"]
+        if found := _SECRET.search(body):
+            _findings.append(f"an entry has a secret, {found[0]}: {body}")
+        for password in _passwords:
+            if len(password) >= _SHORTEST and f'"{password}"' in body:
+                _findings.append(f"an entry has a password: {body}")
+        if has_request_context():
+            g.entries_of_request = [*g.get("entries_of_request", ()), row["action"]]
+
+
+def _check_number(_: Flask, **__: Any) -> None:
+    written = g.pop("entries_of_request", [])
+    rule = request.url_rule.rule if request.url_rule else ""
+    if len(written) > 1 and rule not in _SEVERAL:
+        _findings.append(f"{request.method} {rule} has {len(written)} entries: {written}")
