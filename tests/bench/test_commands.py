@@ -82,6 +82,7 @@ def test_areas(tmp_path: Path) -> None:
     assert "| District 2 |" in page.read_text().partition("## Areas")[0]
 
 
+@pytest.mark.slow
 def test_replacements_fit() -> None:
     """What bench.parts puts in the place of parts takes the arguments of what it replaces."""
     code = "from bench.parts import PARTS, leave_out; leave_out(','.join(PARTS))"

@@ -11,6 +11,8 @@ from tests.browser.conftest import Instance, Visitor
 from tests.browser.oauth.running import SECONDS, loopback
 from tests.browser.test_keyboard import open_menu, press, reach, write
 
+pytestmark = pytest.mark.slow
+
 BACK = "http://127.0.0.1/back"  # requests add a port
 SCOPES = ["profile", "projects:read", "offline_access"]
 
@@ -92,7 +94,6 @@ def test_access_that_a_change_ends_is_named_before(forester: Visitor, instance: 
     assert "none yet" in page.locator("main").inner_text()
 
 
-@pytest.mark.slow
 def test_an_application_by_keyboard(forester: Visitor) -> None:
     page = forester.go("/applications")
     press(forester, "Register an application")

@@ -15,6 +15,8 @@ from tests.browser.conftest import Instance, Visitor
 from tests.make import point, square
 from tests.make.browser import PASSWORD
 
+pytestmark = pytest.mark.slow
+
 _numbers = itertools.count(1)
 
 
@@ -75,7 +77,6 @@ def owner(chrome: Browser, instance: Instance) -> Iterator[Owner]:
     made.leave()
 
 
-@pytest.mark.slow
 def test_the_list_and_the_map_follow_the_filters(owner: Owner) -> None:
     owner.add("Pump", status="maintenance", location=point(10.05, 50.05))
     owner.add("Tower", location=point(10.02, 50.02))

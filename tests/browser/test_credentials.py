@@ -17,6 +17,8 @@ from tests.browser.test_forest_keyboard import write
 from tests.browser.test_keyboard import press, reach
 from tests.make.geometry import square
 
+pytestmark = pytest.mark.slow
+
 
 def curl(visitor: Visitor, path: str = "", address: str = "") -> tuple[int, Any]:
     """Run the command of the page, or that of another path with the same key, from an address."""
@@ -79,7 +81,6 @@ def test_a_key_for_one_project_is_made_used_and_revoked(forester: Visitor) -> No
     assert done.stdout == "401"
 
 
-@pytest.mark.slow
 def test_a_key_is_made_and_revoked_by_keyboard(forester: Visitor) -> None:
     make_project(forester, "Alder")
     page = forester.go("/api-keys")
@@ -121,7 +122,6 @@ def test_a_key_is_made_and_revoked_by_keyboard(forester: Visitor) -> None:
     expect(page.get_by_text("Revoked or expired (1)")).to_be_visible()
 
 
-@pytest.mark.slow
 def test_a_token_is_made_by_keyboard(forester: Visitor) -> None:
     forester.go("/service-tokens")
     press(forester, "New service token")
@@ -136,7 +136,6 @@ def test_a_token_is_made_by_keyboard(forester: Visitor) -> None:
     expect(forester.page.get_by_text("2 addresses only")).to_be_visible()
 
 
-@pytest.mark.slow
 def test_a_token_is_refused_from_another_address(forester: Visitor) -> None:
     page = forester.go("/service-tokens/new")
     forester.fill(name="CI", ip_allowlist="203.0.113.7")
@@ -149,7 +148,6 @@ def test_a_token_is_refused_from_another_address(forester: Visitor) -> None:
     expect(page.get_by_text("1 address only")).to_be_visible()
 
 
-@pytest.mark.slow
 def test_an_expired_key_is_refused(forester: Visitor) -> None:
     page = forester.go("/api-keys/new")
     forester.fill(name="Short")

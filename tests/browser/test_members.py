@@ -15,6 +15,8 @@ from tests.browser.test_keyboard import press, reach, write
 from tests.browser.test_people import sign_in
 from tests.make.browser import PASSWORD
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def guest(chrome: Browser, instance: Instance) -> Iterator[Visitor]:
@@ -97,7 +99,6 @@ def test_when_all_seats_are_taken(visitor: Visitor, instance: Instance) -> None:
     assert instance.link_to(emails[1], 2) != instance.link_to(emails[1])
 
 
-@pytest.mark.slow
 def test_members_by_keyboard(forester: Visitor, instance: Instance) -> None:
     email, page = new_address(instance), forester.page
     forester.go("/members")

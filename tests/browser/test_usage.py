@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import Visitor
 from tests.browser.usage_scenes import fill
+
+pytestmark = pytest.mark.slow
 
 SECONDS = 30_000  # milliseconds
 

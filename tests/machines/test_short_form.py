@@ -58,6 +58,7 @@ def deployment(scratch: Path) -> Iterator[Deployment]:
         )
 
 
+@pytest.mark.slow
 @pytest.mark.one_database
 @pytest.mark.provokes(503)
 def test_a_promoted_standby_loses_nothing(deployment: Deployment) -> None:

@@ -11,7 +11,7 @@ import pytest
 from tests.api.clients import run_node
 from tests.api.operations import bare_app
 
-pytestmark = pytest.mark.one_database
+pytestmark = [pytest.mark.one_database, pytest.mark.slow]
 
 REDOCLY = "node_modules/@redocly/cli/bin/cli.js"
 SPECTRAL = "node_modules/@stoplight/spectral-cli/dist/index.js"
@@ -51,7 +51,6 @@ def test_spectral_has_nothing_to_say(folder: Path) -> None:
     assert _spectral(folder) == []
 
 
-@pytest.mark.slow
 def test_both_see_a_mistake(folder: Path) -> None:
     """The judges run, and look at every operation."""
     document = json.loads((folder / "openapi.json").read_text())
