@@ -16,6 +16,7 @@ from sqlalchemy import Text, bindparam, select
 from sqlalchemy import cast as sql_cast
 
 from app.auth.principal import Principal
+from app.auth.second_factor import due_at, is_overdue
 from app.db.queries import CompiledQuery
 from app.http.errors import Unauthorized
 from app.models import Account, Membership, OAuthAuthorization, OAuthToken, User
@@ -24,6 +25,14 @@ from app.security import tokens
 from app.values import clock
 
 PROFILE: Final = "profile"  # the one scope that opens something and is no permission of a role
+
+_NO_SECOND_FACTOR: Final = (
+    "This account requires a second factor, and the person that this application acts for has "
+    "none. The token works again once they turn one on in their profile, at "
+    "/profile/second-factor."
+)
+# RFC 9470, section 3. Unlike invalid_token, it does not lead an application to refresh the token.
+_INSUFFICIENT: Final = "insufficient_user_authentication"
 
 _BY_HASH = CompiledQuery(
     select(
@@ -41,7 +50,10 @@ _BY_HASH = CompiledQuery(
         Membership.joined_at,
         Account.name.label("account_name"),
         Account.plan,
+        Account.second_factor_required_at,
+        Account.second_factor_grace_days,
         User.email,
+        User.second_factor_since,
     )
     .join(OAuthAuthorization, OAuthAuthorization.id == OAuthToken.authorization_id)
     .join(
@@ -60,13 +72,16 @@ def authenticate(token: str) -> Principal:
 
     Raises:
         Unauthorized: it is malformed, unknown, expired or revoked, or the person is no member any
-            more; always with the same words.
+            more; always with the same words. Or the account requires a second factor, and the
+            person has none after the time for it.
     """
     row = None
     if tokens.is_well_formed(token, tokens.ACCESS_TOKEN):
         row = _BY_HASH.first(token_hash=tokens.hash_token(token))
     if row is None or not _is_valid(row):
         raise Unauthorized("The token is invalid, expired or revoked.", challenge="invalid_token")
+    if is_overdue(due_at(row)):
+        raise Unauthorized(_NO_SECOND_FACTOR, challenge=_INSUFFICIENT)
     scopes, granted, permissions = _permissions(row.scopes, row.role)
     return Principal(
         kind="oauth",

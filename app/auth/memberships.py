@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import bindparam
 
-from app.auth.tenant import columns_of, own_columns_of
+from app.auth.tenant import columns_of, own_columns_of, rows_of
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
 from app.models import Account, Membership, User
@@ -30,6 +30,15 @@ _MEMBERS_IN_ROLES = (
     )
     .order_by(User.id)
 )
+
+
+def role_in(account_id: str, user_id: str) -> str | None:
+    """The role of a person who has joined an account, in the open transaction; None: no member."""
+    own = rows_of(account_id, Membership).where(
+        Membership.user_id == user_id, Membership.joined_at.is_not(None)
+    )
+    membership = db.session.scalars(own).one_or_none()
+    return None if membership is None else membership.role
 
 
 def memberships_of(user_id: str) -> list[Any]:

@@ -13,10 +13,12 @@ from typing import Any, cast
 from sqlalchemy import Table, and_, bindparam, delete, select, update
 
 from app.auth import last_use
+from app.auth.pending_sign_ins import delete_pending
 from app.auth.principal import Principal
+from app.auth.second_factor import MUST_TURN_ON, due_at, is_overdue
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
-from app.http.errors import Unauthorized
+from app.http.errors import Forbidden, Unauthorized
 from app.models import Account, Membership, Session, User
 from app.policy.people import SESSION_IDLE, SESSION_LIFE
 from app.policy.permissions import expand, role_permissions
@@ -32,16 +34,21 @@ _BY_HASH = CompiledQuery(
         Session.id.label("session_id"),
         Session.created_at,
         Session.last_used_at,
+        Session.confirmed_at,
         Session.user_id,
         User.email,
         User.name,
         User.email_verified_at,
         User.time_zone,
         User.date_format,
+        User.second_factor_since,
         Account.id.label("account_id"),
         Account.name.label("account_name"),
         Account.plan,
+        Account.second_factor_required_at,
+        Account.second_factor_grace_days,
         Membership.role,
+        Membership.joined_at,
     )
     .join(User, User.id == Session.user_id)
     .outerjoin(
@@ -78,10 +85,31 @@ class SignedIn:
     last_used_at: datetime
     time_zone: str | None  # None, like the next: as the browser has it
     date_format: str | None  # app.policy.dates
+    has_second_factor: bool
+    # Until when they must turn one on for the account to stay open; None: they need not.
+    second_factor_due_at: datetime | None
+    # When they last gave it in this session or, having none, their password.
+    confirmed_at: datetime | None
+
+    @property
+    def is_overdue(self) -> bool:
+        """Whether their account is closed to them until they turn on a second factor."""
+        return is_overdue(self.second_factor_due_at)
 
 
-def start_session(user_id: str, account_id: str | None, *, address: str, browser: str) -> str:
-    """Sign a person in, in the open transaction. Returns the token for the cookie."""
+def start_session(
+    user_id: str,
+    account_id: str | None,
+    *,
+    address: str,
+    browser: str,
+    confirmed: bool = False,
+) -> str:
+    """Sign a person in, in the open transaction. Returns the token for the cookie.
+
+    Args:
+        confirmed: whether they have just given their second factor or, having none, their password.
+    """
     token = tokens.new_token(tokens.SESSION)
     moment = clock.now()
     row = Session(
@@ -93,6 +121,7 @@ def start_session(user_id: str, account_id: str | None, *, address: str, browser
         browser=browser[:300],
         created_at=moment,
         last_used_at=moment,
+        confirmed_at=moment if confirmed else None,
     )
     db.session.add(row)
     return token
@@ -118,6 +147,9 @@ def find_session(token: str) -> SignedIn | None:
         last_used_at=row.last_used_at,
         time_zone=row.time_zone,
         date_format=row.date_format,
+        has_second_factor=row.second_factor_since is not None,
+        second_factor_due_at=None if row.account_id is None else due_at(row),
+        confirmed_at=row.confirmed_at,
     )
 
 
@@ -126,9 +158,12 @@ def principal_of(person: SignedIn) -> Principal:
 
     Raises:
         Unauthorized: they belong to no account.
+        Forbidden: it requires a second factor, and they have had the time to turn one on.
     """
     if person.account_id is None:
         raise Unauthorized
+    if person.is_overdue:
+        raise Forbidden(MUST_TURN_ON)
     granted = tuple(role_permissions(person.role))
     return Principal(
         kind="session",
@@ -163,8 +198,21 @@ def end_session(user_id: str, session_id: str) -> bool:
     return bool(result.rowcount)
 
 
+def confirm_session(session_id: str) -> None:
+    """Note that the person of a session has just confirmed that it is them."""
+    own = update(Session).where(Session.id == session_id)
+    db.session.execute(own.values(confirmed_at=clock.now()))
+
+
+def end_confirmations(user_id: str) -> None:
+    """Have a person confirm again in each of their sessions."""
+    own = update(Session).where(Session.user_id == user_id)
+    db.session.execute(own.values(confirmed_at=None))
+
+
 def end_sessions(user_id: str, *, but: str | None = None) -> None:
-    """End all sessions of a person, or all but one."""
+    """End all sessions of a person, or all but one, and the sign-ins that have begun."""
+    delete_pending(user_id)
     own = delete(Session).where(Session.user_id == user_id)
     db.session.execute(own if but is None else own.where(Session.id != but))
 

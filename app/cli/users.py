@@ -24,17 +24,19 @@ from app.people.operator import (
     open_sessions,
     replace_password,
 )
+from app.second_factor.reset import reset_by_operator
 from app.security.passwords import make_password
 
 _COLUMNS = (
-    "id", "email", "name", "accounts", "has_password", "email_verified", "created_at",
+    "id", "email", "name", "accounts", "has_password", "has_second_factor", "email_verified",
+    "created_at",
 )  # fmt: skip
 _user_argument = click.argument("user", metavar="USER")
 
 
 @click.group("user", cls=Commands)
 def user() -> None:
-    """List people, show one, and set a new password."""
+    """List people, show one, set a new password, and reset a second factor."""
 
 
 @user.command("list")
@@ -92,6 +94,24 @@ def set_password(user: str, generate: bool, as_json: bool) -> None:
         replace_password(person, password)
     record = {"id": person["id"], "email": person["email"], "changed": True}
     show_record(record | ({"password": password} if generate else {}), as_json=as_json)
+
+
+@user.command("reset-second-factor")
+@_user_argument
+@json_option
+@examples("user reset-second-factor jo@example.org")
+@in_database
+def reset_second_factor(user: str, as_json: bool) -> None:
+    """Remove the second factor of a person who has lost it, and end their sessions.
+
+    USER is the id or email address. Authenticator app, passkeys and recovery codes go; the person
+    signs in with their password, and is told by mail. First make sure that it is really them who
+    asks.
+    """
+    person = find_user(user)
+    with transaction():
+        reset_by_operator(person["id"])
+    show_record({"id": person["id"], "email": person["email"], "reset": True}, as_json=as_json)
 
 
 def _read_password() -> str:

@@ -35,12 +35,14 @@ SUBJECTS: Final = {
     "invitation": "{inviter_name} invites you to {account_name} on {instance}",
     "key_expiring": "An API key that you made expires soon on {instance}",
     "password_changed": "Your password for {instance} was changed",
+    "second_factor_changed": "{title} on {instance}",
+    "second_factor_guessed": "Somebody may know your password for {instance}",
     "webhook_failing": "A webhook of your account is failing on {instance}",
     "webhook_disabled": "A webhook of your account was disabled on {instance}",
     "deprecation_ends": "Your account on {instance} uses something that will be left out",
     "test": "Test email from {instance}",
 }
-_NAMES: Final = ("name", "account_name", "inviter_name", "key_name")
+_NAMES: Final = ("name", "account_name", "inviter_name", "key_name", "passkey_name", "by_name")
 _JOINERS: Final = "\u200c\u200d"  # format characters needed by words and emoji
 _BROKEN_UP: Final = (("://", ": //"), ("\\\\", "\\ \\"), ("=?", "= ?"))
 _DOTS: Final = r"[.\u3002\uff0e\uff61]"  # RFC 3490, section 3.1

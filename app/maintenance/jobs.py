@@ -25,9 +25,11 @@ from app.models import (
     MailedLink,
     OAuthAuthorization,
     OAuthToken,
+    PendingSignIn,
     Session,
     SignInFailure,
     SignUp,
+    UsedChallenge,
     Webhook,
 )
 from app.policy.bounds import EVENT_DAYS, IDEMPOTENCY_HOURS, REQUEST_DAYS
@@ -61,6 +63,8 @@ _OTHERS: Final = (
     Expired(SignUp, SignUp.expires_at, timedelta()),
     Expired(MailedLink, MailedLink.expires_at, timedelta()),
     Expired(SignInFailure, SignInFailure.began_at, timedelta(days=1)),
+    Expired(PendingSignIn, PendingSignIn.expires_at, timedelta()),
+    Expired(UsedChallenge, UsedChallenge.used_at, timedelta(days=1)),
     Expired(Session, Session.last_used_at, SESSION_IDLE),
     Expired(Session, Session.created_at, SESSION_LIFE),
     # Used refresh tokens stay as long as their authorization: their reuse reveals a theft.

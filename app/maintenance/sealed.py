@@ -14,7 +14,7 @@ from app.db import connections
 from app.db.column_types import Base
 from app.db.extensions import db
 from app.db.queries import connect
-from app.models import IdempotentResponse, Mail, OAuthToken, Webhook
+from app.models import Authenticator, IdempotentResponse, Mail, OAuthToken, Webhook
 from app.security.sealing import is_readable, reseal
 from config import SettingsError
 
@@ -39,6 +39,7 @@ SEALED: Final = (
     _Sealed(Webhook.sealed_former_secret),
     _Sealed(Mail.sealed),
     _Sealed(OAuthToken.sealed_successor),
+    _Sealed(Authenticator.sealed_secret),
     # Only responses that contain a secret are sealed.
     _Sealed(
         IdempotentResponse.body,

@@ -14,7 +14,8 @@ from app.people.service import set_first_password
 from app.policy.people import INVITATION_LIFE
 from app.site.forms import count_post, form_page
 from app.site.pages import PageBlueprint, page, redirect_to
-from app.site.signed_in import current_person, sign_in
+from app.site.second_step import begin_sign_in
+from app.site.signed_in import current_person
 
 bp = PageBlueprint("invitations", __name__)
 
@@ -57,7 +58,7 @@ def _join_new(token: str, found: Any, form: JoinForm) -> Response:
     if joined is None:
         db.session.rollback()
         return page("members/dead_invitation.html", 404, life=INVITATION_LIFE)
-    response = redirect_to("/projects", f"Welcome. You have joined {found.account_name}.")
-    sign_in(response, joined.user_id, joined.account_id)
+    message = f"Welcome. You have joined {found.account_name}."
+    response = begin_sign_in("/projects", joined.user_id, joined.account_id, message)
     db.session.commit()
     return response

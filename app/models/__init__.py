@@ -17,6 +17,13 @@ from app.models.oauth_application import OAuthApplication
 from app.models.person import Membership, User
 from app.models.project import Project
 from app.models.requests import CredentialRequest, DeprecatedRequest, RequestCount
+from app.models.second_factor import (
+    Authenticator,
+    Passkey,
+    PendingSignIn,
+    RecoveryCode,
+    UsedChallenge,
+)
 from app.models.session import Session
 from app.models.sign_in import MailedLink, SignInFailure, SignUp
 from app.models.webhook import Replay, Webhook
@@ -28,6 +35,7 @@ __all__ = [
     "AttemptCount",
     "AuditCheckpoint",
     "AuditEntry",
+    "Authenticator",
     "BillingCustomer",
     "BillingEvent",
     "BillingSubscription",
@@ -50,13 +58,17 @@ __all__ = [
     "OAuthAuthorization",
     "OAuthConsent",
     "OAuthToken",
+    "Passkey",
+    "PendingSignIn",
     "Project",
+    "RecoveryCode",
     "Replay",
     "RequestCount",
     "Session",
     "SignInFailure",
     "SignUp",
     "SigningKey",
+    "UsedChallenge",
     "User",
     "Webhook",
 ]

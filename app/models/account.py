@@ -19,6 +19,9 @@ class Account(Base):
     slug: Mapped[str] = mapped_column(String(63), unique=True)
     type: Mapped[str] = mapped_column(String(20))
     plan: Mapped[str] = mapped_column(String(50))
+    # Since when members need a second factor, and how many days they have to turn one on.
+    second_factor_required_at: Mapped[datetime | None] = mapped_column(Timestamp)
+    second_factor_grace_days: Mapped[int | None] = mapped_column(SmallInteger)
     created_at: Mapped[datetime] = mapped_column(Timestamp)
     updated_at: Mapped[datetime] = mapped_column(Timestamp)
 

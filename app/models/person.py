@@ -23,6 +23,8 @@ class User(Base):
     email_verified_at: Mapped[datetime | None] = mapped_column(Timestamp)
     time_zone: Mapped[str | None] = mapped_column(String(64))  # Europe/Berlin; None: the browser's
     date_format: Mapped[str | None] = mapped_column(String(20))  # app.policy.dates; likewise
+    # Since when they have an authenticator app or a passkey; None: they have neither.
+    second_factor_since: Mapped[datetime | None] = mapped_column(Timestamp)
     created_at: Mapped[datetime] = mapped_column(Timestamp)
     updated_at: Mapped[datetime] = mapped_column(Timestamp)
 

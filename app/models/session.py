@@ -27,3 +27,5 @@ class Session(Base):
     browser: Mapped[str] = mapped_column(String(300))  # the User-Agent header
     created_at: Mapped[datetime] = mapped_column(Timestamp)
     last_used_at: Mapped[datetime] = mapped_column(Timestamp)
+    # When the person last gave their second factor in it or, having none, their password.
+    confirmed_at: Mapped[datetime | None] = mapped_column(Timestamp)

@@ -44,7 +44,8 @@ class MailedLink(Base):
 
 
 class SignInFailure(Base):
-    """Password attempts under one key of ``app.people.login_throttle`` in the current window.
+    """Attempts at a password or a code under one key of ``app.auth.login_throttle`` in the current
+    window.
 
     A successful attempt deletes the row.
     """

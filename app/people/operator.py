@@ -6,13 +6,13 @@ from typing import Any, Final
 
 from sqlalchemy import bindparam, select
 
+from app.auth.login_throttle import reset_attempts, throttle_key
 from app.auth.memberships import memberships_of
 from app.auth.sessions import list_sessions
 from app.db.column_types import api_column
 from app.db.queries import CompiledQuery
 from app.http.errors import Detail, NotFound, ValidationFailed
 from app.models import User
-from app.people.login_throttle import reset_attempts, throttle_key
 from app.people.service import set_password
 from app.security.passwords import hash_password, password_problem
 from app.values.clock import format_time
@@ -22,6 +22,7 @@ from app.values.text import fold, unstorable
 _PEOPLE: Final = select(
     *(api_column(column) for column in (User.id, User.email, User.name)),
     User.password_hash.is_not(None).label("has_password"),
+    User.second_factor_since.is_not(None).label("has_second_factor"),
     User.email_verified_at.is_not(None).label("email_verified"),
     api_column(User.created_at),
 )
@@ -38,9 +39,9 @@ def list_people() -> list[dict[str, Any]]:
 def find_user(reference: str) -> dict[str, Any]:
     """The record of the person with this id or email address.
 
-    It has ``id``, ``email``, ``name``, ``has_password``, ``email_verified``, ``created_at`` and
-    ``accounts``: those that the person has joined, each with ``id``, ``slug``, ``name`` and the
-    person's ``role`` in it.
+    It has ``id``, ``email``, ``name``, ``has_password``, ``has_second_factor``,
+    ``email_verified``, ``created_at`` and ``accounts``: those that the person has joined, each
+    with ``id``, ``slug``, ``name`` and the person's ``role`` in it.
 
     Raises:
         NotFound: there is none.
@@ -97,6 +98,7 @@ def _record(row: Any) -> dict[str, Any]:
         "name": row.name,
         "accounts": accounts,
         "has_password": bool(row.has_password),
+        "has_second_factor": bool(row.has_second_factor),
         "email_verified": bool(row.email_verified),
         "created_at": row.created_at,
     }

@@ -11,12 +11,12 @@ from typing import Any, Final, NamedTuple
 
 from sqlalchemy import bindparam, select, update
 
+from app.auth.login_throttle import count_attempt, reset_attempts, throttle_key
 from app.auth.people import KnownBrowser
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
 from app.http.errors import RateLimited
 from app.models import User
-from app.people.login_throttle import count_attempt, reset_attempts, throttle_key
 from app.security import tokens
 from app.security.passwords import hash_password, needs_rehash, verify_password
 from app.values.text import fold
@@ -64,6 +64,12 @@ def count_own_attempt(user_id: str) -> PasswordAttempt:
     return _count(
         PasswordAttempt(user_id, person.password_hash, (throttle_key(person.email, _OWN),))
     )
+
+
+def has_password(user_id: str) -> bool:
+    """Whether a person has a password, and does not sign in elsewhere only."""
+    person = _BY_ID.first(user_id=user_id)
+    return person is not None and person.password_hash is not None
 
 
 def count_sign_up_attempt(token: str, password_hash: str) -> PasswordAttempt:

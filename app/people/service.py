@@ -9,6 +9,7 @@ from sqlalchemy import update
 
 from app.account.service import open_account
 from app.audit.entries import changed
+from app.auth.login_throttle import reset_attempts, throttle_key
 from app.auth.memberships import memberships_of
 from app.auth.sessions import SignedIn, end_session, end_sessions
 from app.db.extensions import db
@@ -18,9 +19,9 @@ from app.models import User
 from app.people import links
 from app.people.auditing import enter
 from app.people.auditing import enter_refused_sign_in as enter_refused_sign_in
-from app.people.login_throttle import reset_attempts, throttle_key
 from app.people.passwords import check_password as check_password  # re-exported
 from app.people.passwords import count_own_attempt as count_own_attempt
+from app.people.passwords import has_password as has_password
 from app.security.passwords import hash_password
 from app.values import clock
 from app.values.clock import format_time

@@ -18,7 +18,8 @@ from app.people.passwords import check_password, count_sign_in_attempt, count_si
 from app.policy.people import RESET_LIFE, SIGN_UP_LIFE, TRIES
 from app.site.forms import count_post, form_page
 from app.site.pages import PageBlueprint, allow_form_action, local_path, page, redirect_to
-from app.site.signed_in import current_person, known_browser, sign_in, sign_out, with_person
+from app.site.second_step import begin_sign_in, has_second_step
+from app.site.signed_in import current_person, known_browser, sign_out, with_person
 
 bp = PageBlueprint("people", __name__)
 
@@ -84,8 +85,9 @@ def login() -> Any:
         else:
             user_id = attempt.user_id
             if check_password(attempt, form.password.data) and user_id is not None:
-                service.enter_sign_in(user_id)
-                return _sign_in(redirect_to(target), user_id, _initial_account(user_id))
+                if not has_second_step(user_id):
+                    service.enter_sign_in(user_id)
+                return _sign_in(target, user_id, _initial_account(user_id))
             with transaction():
                 service.enter_refused_sign_in(user_id, form.email.data)
             form.password.errors = ["Wrong email address or password."]
@@ -128,8 +130,8 @@ def reset_password(token: str) -> Any:
     if not service.reset_password(token, found, form.password.data, request.remote_addr or ""):
         db.session.rollback()
         return page("people/dead_link.html", 404, kind="reset")
-    response = redirect_to("/", "Password changed. You are signed out everywhere else.")
-    return _sign_in(response, found.id, _initial_account(found.id))
+    message = "Password changed. You are signed out everywhere else."
+    return _sign_in("/", found.id, _initial_account(found.id), message)
 
 
 @bp.route("/verify-email/<token>", methods=["GET", "POST"])
@@ -157,17 +159,15 @@ def _finish_sign_up(token: str) -> Response:
             if created is None:
                 break
             person, account = created
-            return _sign_in(
-                redirect_to("/welcome", "Welcome. Your account is ready."), person.id, account.id
-            )
+            return _sign_in("/welcome", person.id, account.id, "Welcome. Your account is ready.")
         except IntegrityError:  # the address or the slug has just been taken
             db.session.rollback()
     db.session.rollback()
     return page("people/dead_link.html", 404, kind="sign_up")
 
 
-def _sign_in(response: Response, user_id: str, account_id: str | None) -> Response:
-    sign_in(response, user_id, account_id)
+def _sign_in(target: str, user_id: str, account_id: str | None, message: str = "") -> Response:
+    response = begin_sign_in(target, user_id, account_id, message)
     db.session.commit()
     return response
 

@@ -36,10 +36,11 @@ ROUTES: Final[dict[str, str]] = {
 # one form about one subject, and posts of all of them together, in one window.
 FORM_POSTS: Final = 5
 CLIENT_POSTS: Final = 60
-# What a form is about: the email address that was typed, the token in its path, or the person who
-# is signed in. Only POST counts.
+# What a form is about: the email address that was typed, the token in its path, the person who is
+# signed in, or the sign-in that waits for the second factor. Only POST counts.
 FORMS: Final[dict[str, str]] = {
     "/login": "email",
+    "/login/second-factor": "sign-in",
     "/register": "email",
     "/forgot-password": "email",
     "/register/confirm/<token>": "token",
@@ -48,6 +49,9 @@ FORMS: Final[dict[str, str]] = {
     "/invitations/<token>": "token",
     "/profile/password": "person",
     "/profile/verify-email": "person",
+    "/profile/second-factor/authenticator/confirm": "person",
+    "/profile/second-factor/passkeys": "person",
+    "/profile/second-factor/recovery-codes": "person",
     "/accounts": "person",
     "/members/invite": "person",
     "/members/<member_id>/invite": "person",

@@ -163,7 +163,14 @@ def leave(person: SignedIn) -> Response:
     if account_id not in memberships:
         raise NotFound("You do not belong to this account.")
     account = memberships[account_id]
-    member = replace(person, account_id=account_id, account_name=account.name, role=account.role)
+    # Who has no second factor may leave an account that requires one, and nothing else.
+    member = replace(
+        person,
+        account_id=account_id,
+        account_name=account.name,
+        role=account.role,
+        second_factor_due_at=None,
+    )
     others = [other_id for other_id in memberships if other_id != account_id]
     with transaction():
         if person.account_id == account_id:  # keep this session, in another account
@@ -182,7 +189,8 @@ def _set_password(person: SignedIn, hashed: str) -> Response:
     response = redirect_to("/profile", "Password changed. You are signed out everywhere else.")
     with transaction():
         service.set_password(person.user_id, hashed, address=request.remote_addr or "")
-        sign_in(response, person.user_id, person.account_id)
+        has_confirmed = not person.has_second_factor
+        sign_in(response, person.user_id, person.account_id, confirmed=has_confirmed)
     return response
 
 

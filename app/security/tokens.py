@@ -20,6 +20,7 @@ REFRESH_TOKEN: Final = "canopy_ort_"  # noqa: S105 - a prefix, not a secret
 
 SESSION: Final = "canopy_ses_"
 LINK: Final = "canopy_lnk_"  # of a mail
+PENDING_SIGN_IN: Final = "canopy_psi_"
 CLIENT_SECRET: Final = "canopy_ocs_"  # noqa: S105 - a prefix, not a secret
 AUTHORIZATION_CODE: Final = "canopy_oac_"
 

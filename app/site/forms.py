@@ -14,6 +14,7 @@ from app.http.etags import IfMatch
 from app.limits.counting import count_form_post
 from app.policy.tiers import FORMS
 from app.site.pages import page
+from app.site.second_step import pending_sign_in
 from app.site.signed_in import current_person
 from app.values.email import EMAIL_LENGTH
 from app.values.strict_json import loads
@@ -88,6 +89,8 @@ def _subject(kind: str) -> str:
     """Whom or what the current post is about."""
     if kind == "token":
         return str((request.view_args or {}).get("token"))
+    if kind == "sign-in":
+        return str(getattr(pending_sign_in(), "token_hash", ""))
     person = current_person()
     if kind == "person" and person is not None:
         return person.user_id

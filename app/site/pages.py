@@ -149,7 +149,8 @@ def _own_accounts() -> list[Any]:
 def _may(permission: str) -> bool:
     """Whether the role of the signed-in person in their account includes a permission."""
     person = g.get("person")
-    return bool(person and person.role) and permission in expand(role_permissions(person.role))
+    is_open = bool(person and person.role and not person.is_overdue)
+    return is_open and permission in expand(role_permissions(person.role))
 
 
 def _format_hectares(area: float) -> str:

@@ -97,6 +97,8 @@ def of_account(permission: str) -> Callable[[View], View]:
         count_page_request(person.user_id)
         if person.account_id is None:
             return redirect_to("/accounts", "Create an account, or ask for an invitation.")
+        if person.is_overdue and not is_from_script():
+            return redirect_to("/profile/second-factor")
         g.principal = principal = principal_of(person)
         if not principal.may(permission):
             raise Forbidden(_needed_role(person, permission))
@@ -162,8 +164,17 @@ def signed_in_principal() -> Principal:
     return principal
 
 
-def sign_in(response: Response, user_id: str, account_id: str | None) -> None:
-    """Start a new session in the current transaction. Any session this browser had ends."""
+def sign_in(
+    response: Response, user_id: str, account_id: str | None, *, confirmed: bool = False
+) -> None:
+    """Start a new session in the current transaction. Any session this browser had ends.
+
+    The last step of signing in, which asks for nothing more: after a password or a mailed link,
+    ``app.site.second_step.begin_sign_in`` comes before it.
+
+    Args:
+        confirmed: whether they have just given their second factor or, having none, their password.
+    """
     before = current_person()
     if before is not None:
         end_session(before.user_id, before.session_id)
@@ -172,6 +183,7 @@ def sign_in(response: Response, user_id: str, account_id: str | None) -> None:
         account_id,
         address=request.remote_addr or "",
         browser=request.headers.get("User-Agent", ""),
+        confirmed=confirmed,
     )
     renew_form_secret()
     seconds = int(SESSION_LIFE.total_seconds())

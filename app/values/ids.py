@@ -31,6 +31,7 @@ PREFIXES: Final = {
     "session": "sess_",
     "audit_entry": "aud_",
     "signing_key": "sk_",
+    "passkey": "pk_",
     "mail": "mail_",
     "request": "req_",
 }

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 ROLES: Final = ("viewer", "editor", "admin", "owner")
-EVERYBODY, EDITORS, ADMINS = ROLES, ROLES[1:], ROLES[2:]
+EVERYBODY, EDITORS, ADMINS, OWNERS = ROLES, ROLES[1:], ROLES[2:], ROLES[3:]
 ANYBODY: Final = (*ROLES, "no account", "stranger")
 SIGNED_IN: Final = (*ROLES, "no account")
 TABLE: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
@@ -22,6 +22,8 @@ TABLE: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
         POST /invitations/<token>
         GET /login
         POST /login
+        GET /login/second-factor
+        POST /login/second-factor
         POST /logout
         GET /register
         POST /register
@@ -47,6 +49,15 @@ TABLE: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
         GET /profile
         POST /profile/name
         POST /profile/password
+        GET /profile/second-factor
+        POST /profile/second-factor/authenticator
+        POST /profile/second-factor/authenticator/confirm
+        POST /profile/second-factor/authenticator/remove
+        POST /profile/second-factor/off
+        POST /profile/second-factor/passkeys
+        POST /profile/second-factor/passkeys/<passkey_id>/remove
+        POST /profile/second-factor/passkeys/new
+        POST /profile/second-factor/recovery-codes
         POST /profile/sessions/<session_id>/end
         POST /profile/sessions/end-others
         POST /profile/times
@@ -156,5 +167,12 @@ TABLE: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
         POST /welcome/key
         """,
         ADMINS,
+    ),
+    (
+        """
+        POST /members/<member_id>/second-factor/reset
+        POST /settings/second-factor
+        """,
+        OWNERS,
     ),
 )

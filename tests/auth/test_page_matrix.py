@@ -34,7 +34,7 @@ MORE_FILLERS: Final = {
     "credential_id": lambda client, _: make_key(client).credential_id,
 }
 # Of nobody, or of the person who asks.
-OF_PEOPLE: Final = {"token": "x", "session_id": "x"}
+OF_PEOPLE: Final = {"token": "x", "session_id": "x", "passkey_id": "x"}
 # Fields without which a page answers 400 to those who may open it.
 FIELDS: Final[dict[str, dict[str, str]]] = {
     "POST /assets/<project_id>/<asset_id>/status": {"status": "active"},

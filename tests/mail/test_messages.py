@@ -18,72 +18,11 @@ from app.mail.messages import SUBJECTS, Envelope, compose
 from app.mail.smtp import _SEVEN_BIT
 from config import Settings, load_settings
 from config_mail import sender
+from tests.mail.message_values import LINK, VALUES, WORDS
 from tests.make import link_in, text_of
 
 MOMENT = datetime(2026, 3, 4, 5, 6, 7, tzinfo=UTC)
 ID = "mail_01k9zq3mgse2j7tbyw5c4r8nhd"
-LINK = "https://canopy.example/x/canopy_lnk_0123456789?a=1&b=2"
-OTHER_LINK = "https://canopy.example/forgot-password"
-
-_WEBHOOK = {
-    "name": "Jo",
-    "account_name": "Green Woods",
-    "url": "https://hooks.example.org/a?b=1",
-    "webhook_id": "wh_01k9zqf0v7c3s6m1e8y2r5t9wd",
-    "since": "2026-01-02T03:04:05.678Z",
-    "life": "5 days",
-}
-VALUES: dict[str, dict[str, Any]] = {
-    "confirm_sign_up": {"name": "Jo", "account_name": "Green Woods", "link": LINK},
-    "sign_up_known": {"name": "Jo", "sign_in_link": LINK, "reset_link": OTHER_LINK},
-    "reset_password": {"name": "Jo", "link": LINK},
-    "verify_email": {"name": "Jo", "link": LINK},
-    "invitation": {
-        "account_name": "Green Woods",
-        "inviter_name": "Ann Forester",
-        "inviter_email": "ann@green-woods.example",
-        "role": "editor",
-        "link": LINK,
-        "days": 7,
-    },
-    "password_changed": {
-        "name": "Jo",
-        "when": "2026-01-02T03:04:05.678Z",
-        "address": "2001:db8::7",
-        "reset_link": LINK,
-        "applications_link": OTHER_LINK,
-    },
-    "key_expiring": {
-        "name": "Jo",
-        "account_name": "Green Woods",
-        "key_name": "Nightly",
-        "ends_with": "x7Qz",
-        "expires_at": "2026-01-09T03:04:05.678Z",
-        "last_used_at": "2026-01-02T03:04:05.678Z",
-    },
-    "webhook_failing": _WEBHOOK
-    | {"path": "/v1/webhooks/wh_01k9zqf0v7c3s6m1e8y2r5t9wd"}
-    | {"disabled_at": "2026-01-07T03:04:05.678Z"},
-    "webhook_disabled": _WEBHOOK
-    | {"path": "/v1/webhooks/wh_01k9zqf0v7c3s6m1e8y2r5t9wd", "reason": "failing"},
-    "deprecation_ends": {"name": "Jo", "account_name": "Green Woods", "days": 30, "requests": 1204}
-    | {"operation": "POST /v1/geometry/validate", "what": "a geometry as the whole body"}
-    | {"replacement": "Send an object with the geometry in it.", "sunset": "2028-01-01"},
-    "test": {},
-}
-WORDS = {
-    "confirm_sign_up": ["Green Woods", "within 24 hours", "If you did not sign up, ignore this"],
-    "sign_up_known": ["You already have an account", OTHER_LINK, "ignore this email"],
-    "reset_password": ["within 1 hour.", "If you did not ask for this, ignore this email"],
-    "verify_email": ["within 7 days", "ignore this email"],
-    "invitation": ["Ann Forester (ann@green-woods.example)", "role editor", "within 7 days"],
-    "password_changed": ["2 January 2026, 03:04 UTC", "IP address 2001:db8::7", "If it was not"],
-    "key_expiring": ["Nightly", "expires on 9 January 2026", "ends with x7Qz", "/api-keys"],
-    "webhook_failing": ["https://hooks.example.org/a?b=1", "disabled on 7 January 2026, 03:04 UTC"],
-    "webhook_disabled": ["https://hooks.example.org/a?b=1", "nothing since 2 January 2026"],
-    "deprecation_ends": ["a release after 2028-01-01 may leave out", "1,204 requests used it"],
-    "test": ["test email"],
-}
 FORMS = [policy.SMTP, policy.SMTPUTF8, _SEVEN_BIT]
 
 # Malicious names of people and accounts.

@@ -24,6 +24,7 @@ from app.dashboard.applications.forms import ChangeForm, RotateForm
 from app.db.transactions import transaction
 from app.http.errors import Conflict, NotFound, ValidationFailed
 from app.policy.permissions import SCOPES
+from app.second_factor.service import ask_again
 from app.site.forms import PageForm, form_page
 from app.site.pages import PageBlueprint, redirect_to
 from app.site.signed_in import of_account
@@ -72,6 +73,8 @@ def rotate(principal: Principal, app_id: str) -> Response:
     form = RotateForm()
     if not form.validate_on_submit():
         return _page(principal, record, form)
+    if (question := ask_again()) is not None:
+        return question
     try:
         with transaction():
             rotated = rotate_secret(

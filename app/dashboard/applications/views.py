@@ -21,6 +21,7 @@ from app.http.errors import Forbidden, ValidationFailed
 from app.oauth.service import list_consents, revoke_consent
 from app.policy.oauth import APPLICATIONS_PER_ACCOUNT
 from app.policy.permissions import SCOPES
+from app.second_factor.service import ask_again
 from app.site.forms import form_page
 from app.site.pages import PageBlueprint, page, redirect_to
 from app.site.sent_forms import sent_before, show_once
@@ -37,7 +38,7 @@ def applications(person: SignedIn) -> Response:
     """List the applications that have access on behalf of the signed-in person, and to admins
     those that the account has registered."""
     values: dict[str, Any] = {"may_register": False}
-    if person.account_id is not None and principal_of(person).may("admin"):
+    if person.account_id and not person.is_overdue and principal_of(person).may("admin"):
         values = {
             "may_register": True,
             "registered": list_applications(person.account_id),
@@ -78,6 +79,8 @@ def register(principal: Principal) -> Response:
         return response
     if not form.validate_on_submit():
         return _new_page(form)
+    if (question := ask_again()) is not None:
+        return question
     try:
         with transaction():
             made, secret = create_application(

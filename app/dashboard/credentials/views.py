@@ -21,6 +21,7 @@ from app.http.errors import Conflict, NotFound, ValidationFailed
 from app.http.urls import absolute_url
 from app.policy.bounds import PAGE_KEYS, PROJECTS_OF_CREDENTIAL
 from app.policy.permissions import OF_PROJECTS, PERMISSIONS
+from app.second_factor.service import ask_again
 from app.site.forms import form_page
 from app.site.pages import PageBlueprint, page, redirect_to
 from app.site.sent_forms import sent_before, show_once
@@ -56,6 +57,8 @@ def create(principal: Principal, kind: Kind) -> Response:
         return response
     if "is_search" in request.form or not form.validate_on_submit():
         return _form_page(principal, kind, form)
+    if (question := ask_again()) is not None:
+        return question
     try:
         values = form.values(expires=kind.expires)
         with transaction():

@@ -38,6 +38,12 @@ from app.members.service import (
     remove_member,
 )
 from app.policy.permissions import ROLES
+from app.second_factor.service import (
+    ask_again,
+    members_with_second_factor,
+    reset_member,
+    reset_problem,
+)
 from app.site.forms import Unchanged, count_post, form_page
 from app.site.pages import PageBlueprint, page, redirect_to
 from app.site.signed_in import of_account
@@ -47,6 +53,7 @@ bp = PageBlueprint("member_pages", __name__, section="/members")
 
 _ONE: Final = "/members/<member_id>"
 _PER_PAGE: Final = 100  # invited people come first
+_OWNER: Final = "owner"
 
 
 @bp.get("/members")
@@ -86,6 +93,8 @@ def set_role(principal: Principal, member_id: str) -> Response:
     before, role = read_member(principal.account_id, member_id), request.form.get("role", "")
     if role not in ROLES:
         return _member(principal, member_id, 422, "Choose a role.")
+    if role == _OWNER and (question := ask_again()) is not None:
+        return question
     try:
         with transaction():
             change_role(principal, member_id, role, _as_shown())
@@ -107,6 +116,23 @@ def invite_again(principal: Principal, member_id: str) -> Response:
     except (Conflict, Forbidden) as error:
         return _page(principal, InviteForm(formdata=None), error.status, _message(error))
     return redirect_to("/members", f"A new invitation is on its way to {found['email']}.")
+
+
+@bp.post(f"{_ONE}/second-factor/reset")
+@of_account("members:write")
+def reset_second_factor(principal: Principal, member_id: str) -> Response:
+    """Reset the second factor of a member who has lost it; for owners."""
+    read_member(principal.account_id, member_id)
+    if (question := ask_again()) is not None:
+        return question
+    try:
+        with transaction():
+            name = reset_member(principal, member_id)
+    except (Conflict, Forbidden) as error:
+        return _member(principal, member_id, error.status, error.message)
+    return redirect_to(
+        f"/members/{member_id}", f"The second factor of {name} is reset. They were told by email."
+    )
 
 
 @bp.post(f"{_ONE}/remove")
@@ -172,7 +198,19 @@ def _member(principal: Principal, member_id: str, status: int = 200, problem: st
         ends={role: ending_words(access.ends_with(role)) for role in lower},
         removal=ending_words(access.ends_with(None)),
         problem=problem,
+        **_second_factor(principal, own["role"], member_id),
     )
+
+
+def _second_factor(principal: Principal, own_role: str, member_id: str) -> dict[str, Any]:
+    """Whether a member has a second factor, and whether and why not the viewer may reset it."""
+    has_one = member_id in members_with_second_factor(principal.account_id)
+    may_reset = has_one and own_role == _OWNER and member_id != principal.user_id
+    return {
+        "has_second_factor": has_one,
+        "may_reset": may_reset,
+        "reset_problem": reset_problem(principal.user_id, member_id) if may_reset else None,
+    }
 
 
 def _page(
@@ -200,5 +238,13 @@ def _page(
         "words": ROLE_WORDS,
         "table": ROLE_TABLE,
         "problem": problem,
+        "having_second_factor": _having_second_factor(principal),
     }
     return form_page("members_page/members.html", form, status, **values)
+
+
+def _having_second_factor(principal: Principal) -> frozenset[str] | None:
+    """Who has a second factor, for those who manage members; None for others."""
+    if not principal.may("members:write"):
+        return None
+    return members_with_second_factor(principal.account_id)

@@ -1,20 +1,30 @@
-"""The settings of an account: its name, its plan, and where its API is."""
+"""The settings of an account: its name, its second factor, its plan, and where its API is."""
 
 from __future__ import annotations
+
+from typing import Any
 
 from flask import Response, request
 
 from app.account.service import read_account, rename_account
 from app.auth.principal import Principal
-from app.dashboard.settings.forms import AccountNameForm
+from app.dashboard.settings.forms import AccountNameForm, RequirementForm
 from app.dashboard.settings.limits import limits_in_words
 from app.db.transactions import transaction
-from app.http.errors import PreconditionFailed
+from app.http.errors import Conflict, Forbidden, PreconditionFailed
 from app.http.urls import absolute_url
 from app.limits.plan_file import plan_of
-from app.site.forms import Unchanged, form_page
+from app.members.service import list_members
+from app.policy.second_factor import DEFAULT_GRACE_DAYS
+from app.second_factor.service import (
+    ask_again,
+    members_with_second_factor,
+    require_second_factor,
+    requirement_of,
+)
+from app.site.forms import PageForm, Unchanged, form_page
 from app.site.pages import PageBlueprint, redirect_to
-from app.site.signed_in import of_account
+from app.site.signed_in import current_person, of_account
 
 bp = PageBlueprint("settings", __name__, section="/settings")
 
@@ -23,8 +33,7 @@ bp = PageBlueprint("settings", __name__, section="/settings")
 @of_account("admin")
 def settings(principal: Principal) -> Response:
     """The account's name, plan and addresses."""
-    name = read_account(principal.account_id)["name"]
-    return _page(principal, AccountNameForm(formdata=None, name=name))
+    return _page(principal, None)
 
 
 @bp.post("/settings")
@@ -47,15 +56,62 @@ def rename(principal: Principal) -> Response:
     return redirect_to("/settings", f"The account is called {record['name']} now.")
 
 
-def _page(principal: Principal, form: AccountNameForm, status: int | None = None) -> Response:
+@bp.post("/settings/second-factor")
+@of_account("admin")
+def require(principal: Principal) -> Response:
+    """Require a second factor of the members, or no longer; for owners."""
+    form = RequirementForm()
+    if not _is_owner():
+        raise Forbidden("Only owners of the account can do this.")
+    is_required = form.required.data != "no"
+    if is_required and not form.validate_on_submit():
+        return _page(principal, form)
+    if (question := ask_again()) is not None:
+        return question
+    days = form.grace_days.data if is_required else None
+    try:
+        with transaction():
+            require_second_factor(principal, days)
+    except Conflict as error:
+        form.rejection = error
+        return _page(principal, form)
+    done = "Members need a second factor now." if is_required else "No second factor is required."
+    return redirect_to("/settings", done)
+
+
+def _is_owner() -> bool:
+    person = current_person()
+    return person is not None and person.role == "owner"
+
+
+def _page(principal: Principal, form: PageForm | None, status: int | None = None) -> Response:
+    """The page with the form that was sent, if one was rejected."""
+    account = read_account(principal.account_id)
+    name_form = AccountNameForm(formdata=None, name=account["name"])
+    requirement = requirement_of(principal.account_id)
+    days = DEFAULT_GRACE_DAYS if requirement.grace_days is None else requirement.grace_days
+    factor_form = RequirementForm(formdata=None, grace_days=days)
     return form_page(
         "settings/settings.html",
-        form,
+        form or name_form,
         status,
-        account=read_account(principal.account_id),
+        name_form=form if isinstance(form, AccountNameForm) else name_form,
+        factor_form=form if isinstance(form, RequirementForm) else factor_form,
+        account=account,
         limits=limits_in_words(plan_of(principal.plan)),
         addresses=[
             ("api", "REST API", absolute_url("/v1")),
             ("ogc", "OGC API Features, for QGIS and other GIS programs", absolute_url("/ogc")),
         ],
+        requirement=requirement,
+        **_members(principal.account_id),
     )
+
+
+def _members(account_id: str) -> dict[str, Any]:
+    """What owners see: how many members there are, and how many have no second factor."""
+    if not _is_owner():
+        return {"is_owner": False}
+    joined = {each["id"] for each in list_members(account_id) if each["joined_at"]}
+    having = members_with_second_factor(account_id)
+    return {"is_owner": True, "members": len(joined), "lacking": len(joined - having)}

@@ -15,6 +15,7 @@ from app.db.transactions import transaction
 from app.http.urls import absolute_url
 from app.policy.bounds import PAGE_KEYS
 from app.policy.permissions import expand, role_permissions
+from app.second_factor.service import ask_again
 from app.site.forms import count_post
 from app.site.pages import PageBlueprint, page, redirect_to
 from app.site.sent_forms import sent_before, show_once
@@ -54,6 +55,8 @@ def make_key(principal: Principal) -> Response:
     if (response := sent_before("revoke it and create another")) is not None:
         return response
     count_post()
+    if (question := ask_again()) is not None:
+        return question
     with transaction():
         _, secret = create_credential(
             principal.account_id,

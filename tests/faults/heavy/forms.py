@@ -86,6 +86,11 @@ _WEBHOOK: Final = {
     "which": "chosen",
 }
 _SELECTION: Final = {"back": "/projects", "ids": "proj_01arz3ndektsv4rrffq69g5fav"}
+_FACTOR: Final = {
+    "second_factor_code": "123456",
+    "second_factor_passkey": "{}",
+    "second_factor_recovery_code": "0123-4567-89ab-cdef",
+}
 # A value of each field of a form. Without the others a form may be refused for these.
 FIELDS_OF: Final[Mapping[str, Mapping[str, str]]] = {
     "/api-keys/new": _CREDENTIAL | {"expires_on": "2027-01-31", "life": "date"},
@@ -110,8 +115,12 @@ FIELDS_OF: Final[Mapping[str, Mapping[str, str]]] = {
         "read_layer": "",
     },
     "/imports/new": {"kind": "projects", "project_id": "", "search": ""},
+    "/login/second-factor": _FACTOR,
     "/members/<member_id>/remove": {"was_joined_at": "", "was_role": "viewer"},
     "/members/<member_id>/role": {"role": "viewer", "was_joined_at": "", "was_role": "viewer"},
+    "/profile/second-factor/authenticator/confirm": {"code": "123456", "mark": "x", "setup": "x"},
+    "/profile/second-factor/off": _FACTOR | {"confirm_password": "not the right one"},
+    "/profile/second-factor/passkeys": {"mark": "x", "name": "Phone", "response": "{}"},
     "/profile/times": {"date_format": "iso", "time_zone": "Europe/Berlin"},
     "/projects/<project_id>/edit": _PROJECT,
     "/projects/archive": _SELECTION,
@@ -121,6 +130,7 @@ FIELDS_OF: Final[Mapping[str, Mapping[str, str]]] = {
     "/projects/restore": _SELECTION,
     "/service-tokens/new": _CREDENTIAL | {"ip_allowlist": "203.0.113.7"},
     "/settings": {"name": "Hazel Woods", "was_name": "Hazel Wood"},
+    "/settings/second-factor": {"grace_days": "7", "required": "yes"},
     "/webhooks/<webhook_id>/edit": _WEBHOOK,
     "/webhooks/<webhook_id>/replay": {
         "event_types": "project.created",

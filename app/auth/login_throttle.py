@@ -1,9 +1,9 @@
-"""Limits how often somebody can guess a password.
+"""Limits how often somebody can guess a password, or the code of a second factor.
 
-Each attempt is counted before the password is compared, whether or not the address is registered.
-Over the limit, attempts are rejected until the window ends. A browser in which the person signed in
-before is counted separately, so a stranger's guesses cannot lock its owner out. Resetting the
-password by mail always works.
+Each attempt is counted before the password or the code is compared, whether or not the address is
+registered. Over the limit, attempts are rejected until the window ends. A browser in which the
+person signed in before is counted separately, so a stranger's guesses cannot lock its owner out.
+Resetting the password by mail always works.
 """
 
 from __future__ import annotations
@@ -28,18 +28,25 @@ def throttle_key(email: str, browser: str | None = None) -> str:
     """The key that attempts are counted under: an address, or an address and a known browser.
 
     Args:
+        email: the address or, for codes, whose they are.
         browser: the id in the browser's cookie, whose signature was verified.
     """
     text = fold(email) if browser is None else f"{fold(email)}\0{browser}"
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def count_attempt(key: str) -> timedelta | None:
+def count_attempt(
+    key: str, most: int = WRONG_PASSWORDS, window: timedelta = WRONG_PASSWORDS_WINDOW
+) -> timedelta | None:
     """Count an attempt in the current transaction. Returns how long to wait if it is over the
-    limit, else None."""
+    limit, else None.
+
+    Args:
+        most: attempts in a window, which begins with the first.
+    """
     moment = clock.now()
     has_ended = or_(
-        SignInFailure.began_at <= moment - WRONG_PASSWORDS_WINDOW,
+        SignInFailure.began_at <= moment - window,
         SignInFailure.began_at > moment + _TOLERATED,  # the clock was set back
     )
     row = insert_into(SignInFailure).values(key=key, failures=1, began_at=moment)
@@ -51,9 +58,9 @@ def count_attempt(key: str) -> timedelta | None:
         },
     ).returning(SignInFailure.failures, SignInFailure.began_at)
     failures, began_at = db.session.execute(counted).one()
-    if failures <= WRONG_PASSWORDS:
+    if failures <= most:
         return None
-    left: timedelta = began_at + WRONG_PASSWORDS_WINDOW - moment
+    left: timedelta = began_at + window - moment
     return left
 
 

@@ -1,0 +1,33 @@
+"""Whether an account that requires a second factor is still open to a member without one."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from app.values import clock
+
+MUST_TURN_ON: Final = (
+    "This account requires a second factor, and you have none. Turn one on in your profile, at "
+    "/profile/second-factor."
+)
+
+
+def due_at(row: Any) -> datetime | None:
+    """Until when a member has time to turn on a second factor; None: they have one, or need none.
+
+    Args:
+        row: with the ``second_factor_since`` of a person, the ``second_factor_required_at`` and
+            ``second_factor_grace_days`` of an account, and when the person joined it.
+    """
+    if row.second_factor_required_at is None or row.second_factor_since is not None:
+        return None
+    since: datetime = row.second_factor_required_at
+    if row.joined_at is not None:
+        since = max(since, row.joined_at)
+    return since + timedelta(days=row.second_factor_grace_days or 0)
+
+
+def is_overdue(due: datetime | None) -> bool:
+    """Whether that time is over."""
+    return due is not None and due <= clock.now()

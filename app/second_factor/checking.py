@@ -1,0 +1,96 @@
+"""Checking a second factor in two steps, like a password: count the attempt, then compare.
+
+The caller commits in between. Otherwise concurrent guesses would not see each other's count.
+Signatures of passkeys cannot be guessed: they are not counted, so that nobody can keep the person
+out by typing wrong codes.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Final, NamedTuple
+
+from app.auth.login_throttle import count_attempt, reset_attempts, throttle_key
+from app.auth.people import KnownBrowser
+from app.db.extensions import db
+from app.http.errors import RateLimited
+from app.models import User
+from app.policy.second_factor import WRONG_CODES, WRONG_CODES_WINDOW
+from app.second_factor.authenticators import use_code
+from app.second_factor.challenges import Purpose
+from app.second_factor.mails import mail_change
+from app.second_factor.passkeys import use_passkey
+from app.second_factor.recovery_codes import codes_left_now, use_recovery_code
+
+CODE: Final = "code"
+RECOVERY_CODE: Final = "recovery_code"
+PASSKEY: Final = "passkey"
+
+_COUNTED: Final = "second factor\0"  # apart from passwords
+_OWN: Final = "confirm"  # attempts of a signed-in person are counted separately
+
+
+class Given(NamedTuple):
+    """What somebody gave: the kind, and the code or the browser's response as JSON."""
+
+    kind: str
+    value: str
+
+
+def count_sign_in_check(user_id: str, given: Given, known: KnownBrowser | None) -> tuple[str, ...]:
+    """Count an attempt after the right password; the caller commits.
+
+    Returns the keys that it is counted under, for ``check``. Raises RateLimited.
+    """
+    keys: tuple[str, ...] = (throttle_key(f"{_COUNTED}{user_id}"),)
+    if known is not None and known.user_id == user_id:
+        keys = (throttle_key(f"{_COUNTED}{user_id}", known.id), *keys)
+    return _count(keys, given)
+
+
+def count_own_check(user_id: str, given: Given) -> tuple[str, ...]:
+    """Likewise an attempt of a signed-in person."""
+    return _count((throttle_key(f"{_COUNTED}{user_id}", _OWN),), given)
+
+
+def check(purpose: Purpose, given: Given, keys: tuple[str, ...], address: str) -> bool:
+    """Whether this is the person's second factor, which is used up in the open transaction. If so,
+    their attempts are reset.
+
+    Args:
+        purpose: who is asked, where and what for.
+        keys: that the attempt was counted under.
+        address: the client's IP address, for the mail about a recovery code.
+    """
+    person = db.session.get_one(User, purpose.user_id, with_for_update={"key_share": True})
+    if person.second_factor_since is None or not _is_right(purpose, given):
+        return False
+    reset_attempts(*keys)
+    if given.kind == RECOVERY_CODE:
+        left = codes_left_now(person.id)
+        mail_change(person, "code_used", address=address, left=left)
+    return True
+
+
+def _is_right(purpose: Purpose, given: Given) -> bool:
+    if given.kind == CODE:
+        return use_code(purpose.user_id, given.value)
+    if given.kind == RECOVERY_CODE:
+        return use_recovery_code(purpose.user_id, given.value)
+    return use_passkey(purpose, given.value)
+
+
+def _count(keys: tuple[str, ...], given: Given) -> tuple[str, ...]:
+    """Count an attempt under the first key. Raises RateLimited."""
+    if given.kind == PASSKEY:
+        return keys
+    wait = count_attempt(keys[0], WRONG_CODES, WRONG_CODES_WINDOW)
+    if wait is None:
+        return keys
+    seconds = max(1, math.ceil(wait.total_seconds()))
+    minutes = math.ceil(seconds / 60)
+    raise RateLimited(
+        f"Too many wrong codes. Please wait {minutes} {'minute' if minutes == 1 else 'minutes'}, "
+        "or use a passkey.",
+        headers={"Retry-After": str(seconds)},
+    )

@@ -1,0 +1,60 @@
+"""The question for a second factor, as two pages ask it: the second step of signing in, and that
+before something that could hand over the account."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from flask import request
+
+from app.http.errors import RateLimited
+from app.second_factor.authenticators import authenticator_since
+from app.second_factor.challenges import Purpose
+from app.second_factor.checking import CODE, PASSKEY, RECOVERY_CODE, Given
+from app.second_factor.passkeys import sign_in_options
+from app.second_factor.recovery_codes import recovery_codes_left
+
+# Fields, none of which another form has.
+FIELDS: Final = {
+    CODE: "second_factor_code",
+    RECOVERY_CODE: "second_factor_recovery_code",
+    PASSKEY: "second_factor_passkey",
+}
+_PROBLEMS: Final = {
+    CODE: "This code is wrong, or it was used before. Wait for the next one, and look at the clock "
+    "of your phone.",
+    RECOVERY_CODE: "This is none of your recovery codes, or it was used before.",
+    PASSKEY: "This passkey was not accepted. Try again, or use another way.",
+}
+_LONGEST: Final = 20_000  # characters of a browser's response
+
+
+def given() -> Given | None:
+    """What was given with the current post; None if nothing was."""
+    for kind, field in FIELDS.items():
+        if (value := request.form.get(field, "").strip()) and len(value) <= _LONGEST:
+            return Given(kind, value)
+    return None
+
+
+def question(
+    purpose: Purpose, wrong: Given | None = None, rejection: RateLimited | None = None
+) -> dict[str, Any]:
+    """What the templates show.
+
+    Args:
+        wrong: what was given and is not right.
+        rejection: why nothing was compared.
+    """
+    problems = dict.fromkeys(FIELDS, "")
+    if wrong is not None:
+        problems[wrong.kind] = _PROBLEMS[wrong.kind]
+    return {
+        "fields": FIELDS,
+        "has_app": authenticator_since(purpose.user_id) is not None,
+        "options": sign_in_options(purpose),
+        "codes_left": recovery_codes_left(purpose.user_id),
+        "problems": problems,
+        "rejection": rejection.message if rejection else "",
+        "has_problem": bool(wrong or rejection),
+    }

@@ -1,0 +1,107 @@
+"""Asking a signed-in person again, before something that could hand over the account.
+
+A view asks after its form was found right and before it does what it is for::
+
+    if (question := ask_again()) is not None:
+        return question
+
+The question is a page of its own, which carries the fields of the form along. Answered rightly, it
+sends them to the same view, which goes on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from flask import Response, g, request
+
+from app.auth.sessions import SignedIn, confirm_session
+from app.db.transactions import transaction
+from app.http.errors import Forbidden, RateLimited
+from app.people.service import check_password, count_own_attempt, has_password
+from app.policy.second_factor import CONFIRMED_FOR
+from app.second_factor.challenges import Purpose
+from app.second_factor.checking import check, count_own_check
+from app.second_factor.prompt import FIELDS, given, question
+from app.site.pages import page
+from app.site.signed_in import current_person, is_from_script
+from app.values import clock
+
+_PASSWORD: Final = "confirm_password"  # noqa: S105 - a field
+_OWN_FIELDS: Final = frozenset({"csrf_token", _PASSWORD, *FIELDS.values()})
+
+
+def ask_again(*, password: bool = False) -> Response | None:
+    """The page that asks the signed-in person for their second factor; None: they have given it in
+    this session within the last minutes, or have none.
+
+    Args:
+        password: whether somebody without a second factor is asked for their password instead, if
+            they have one.
+    """
+    person = current_person()
+    if person is None or _is_confirmed(person):
+        return None
+    if person.has_second_factor:
+        return _ask_for_factor(person)
+    if password and has_password(person.user_id):
+        return _ask_for_password(person)
+    return None
+
+
+def _is_confirmed(person: SignedIn) -> bool:
+    at = person.confirmed_at
+    return at is not None and clock.now() - at < CONFIRMED_FOR
+
+
+def _ask_for_factor(person: SignedIn) -> Response | None:
+    purpose, found = Purpose("confirm", person.user_id, person.session_id), given()
+    if found is None:
+        return _page(200, **question(purpose))
+    try:
+        with transaction():
+            keys = count_own_check(person.user_id, found)
+    except RateLimited as error:
+        return _page(error.status, **question(purpose, rejection=error))
+    with transaction():
+        is_right = check(purpose, found, keys, request.remote_addr or "")
+        if is_right:
+            _confirm(person)
+    return None if is_right else _page(422, **question(purpose, found))
+
+
+def _ask_for_password(person: SignedIn) -> Response | None:
+    sent = request.form.get(_PASSWORD, "")
+    values = {"by_password": True, "email": person.email, "rejection": "", "problem": ""}
+    if not sent:
+        return _page(200, **values)
+    try:
+        with transaction():
+            attempt = count_own_attempt(person.user_id)
+    except RateLimited as error:
+        return _page(error.status, **values | {"rejection": error.message})
+    with transaction():
+        is_right = check_password(attempt, sent)
+        if is_right:
+            _confirm(person)
+    wrong = "That is not your current password."
+    return None if is_right else _page(422, **values | {"problem": wrong})
+
+
+def _confirm(person: SignedIn) -> None:
+    """Note it for the session, and for the rest of this request."""
+    confirm_session(person.session_id)
+    g.person = replace(person, confirmed_at=clock.now())
+
+
+def _page(status: int, **values: object) -> Response:
+    """The question, with the fields of the form that it is asked before.
+
+    Raises Forbidden for a script, which cannot use a page.
+    """
+    if is_from_script():
+        raise Forbidden("Confirm that it is you: reload the page and send the form again.")
+    fields = [pair for pair in request.form.items(multi=True) if pair[0] not in _OWN_FIELDS]
+    action = request.full_path.rstrip("?")
+    return page("second_factor/confirm.html", status, carried=fields, action=action, **values)

@@ -1,0 +1,174 @@
+"""People with a second factor, and what they give: codes of an app, and a passkey in software."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import json
+import os
+import re
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+
+import cbor2
+import pytest
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.hashes import SHA1, SHA256
+from cryptography.hazmat.primitives.twofactor.hotp import HOTP
+from flask import Flask
+
+from app.policy.second_factor import CODE_SECONDS
+from app.values import clock
+from tests.make import Browser, sign_in
+from tests.make.browser import PASSWORD, Page
+
+OWN = "/profile/second-factor"
+APP = f"{OWN}/authenticator"
+STEP = "/login/second-factor"
+PRESENT, VERIFIED, ATTESTED = 1, 4, 64  # flags of an authenticator
+
+
+class Later:
+    """A clock that a test moves on. Codes work once, so each use needs a later time."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self._real, self._by = clock.now, timedelta()
+        monkeypatch.setattr(clock, "now", lambda: self._real() + self._by)
+
+    def move(self, by: timedelta = timedelta(seconds=2 * CODE_SECONDS)) -> None:
+        self._by += by
+
+
+@dataclass
+class Factor:
+    """The authenticator app of a person, and their recovery codes."""
+
+    secret: bytes
+    codes: list[str] = field(default_factory=list)
+
+    def code(self, steps: int = 0) -> str:
+        """What the app shows now, or some steps from now."""
+        step = int(clock.now().timestamp()) // CODE_SECONDS + steps
+        return HOTP(self.secret, 6, SHA1()).generate(step).decode()
+
+    def wrong(self) -> str:
+        """A code that is none of those that are right now, by any clock."""
+        right = {self.code(steps) for steps in range(-3, 4)}
+        return next(code for code in map("{:06}".format, range(10)) if code not in right)
+
+
+def secret_of(page: Page) -> bytes:
+    """The secret that the page of a new app shows."""
+    shown = re.search(r'<code id="key">([A-Z2-7 ]+)</code>', source(page))
+    assert shown, page.text
+    text = shown[1].replace(" ", "")
+    return base64.b32decode(text + "=" * (-len(text) % 8))
+
+
+def codes_of(page: Page) -> list[str]:
+    """The recovery codes that a page shows once."""
+    shown = re.search(r'<code id="codes">([^<]+)</code>', source(page))
+    assert shown, page.text
+    return shown[1].split()
+
+
+def source(page: Page) -> str:
+    return page.response.get_data(as_text=True)
+
+
+def turn_on(browser: Browser) -> Factor:
+    """Set up an authenticator app, as a person who has just signed in."""
+    browser.get(OWN)
+    factor = Factor(secret_of(browser.submit(APP)))
+    factor.codes = codes_of(browser.submit(f"{APP}/confirm", code=factor.code()))
+    return factor
+
+
+def person_with_app(app: Flask, email: str) -> Factor:
+    """Likewise, of somebody who has signed up."""
+    return turn_on(sign_in(app, email))
+
+
+def begin(app: Flask, email: str, browser: Browser | None = None, target: str = "") -> Browser:
+    """A browser after the right password, that waits for the second step."""
+    browser = browser or Browser(app)
+    browser.get("/login" + (f"?next={target}" if target else ""))
+    page = browser.submit(email=email, password=PASSWORD)
+    assert page.path == STEP, page.text
+    return browser
+
+
+def give(browser: Browser, kind: str = "code", value: str = "", follow: bool = True) -> Page:
+    """Give a second factor on the page at hand."""
+    fields = {f"second_factor_{kind}": value}
+    return browser.submit(action_of(browser), follow=follow, **fields)
+
+
+def action_of(browser: Browser) -> str:
+    """Where the question on the page at hand leads."""
+    assert browser.page is not None
+    return next(
+        form.action or browser.page.path
+        for form in browser.page.forms
+        if any(name.startswith(("second_factor_", "confirm_")) for name in form.fields)
+    )
+
+
+def options_of(page: Page) -> Any:
+    """The options for a passkey that a page has."""
+    found = re.search(r'data-options="([^"]+)"', source(page))
+    assert found, page.text
+    return json.loads(html.unescape(found[1]))
+
+
+def text(content: bytes) -> str:
+    return base64.urlsafe_b64encode(content).rstrip(b"=").decode()
+
+
+class SoftPasskey:
+    """A passkey that a test holds, and what a browser would say of it."""
+
+    def __init__(self, origin: str = "http://localhost") -> None:
+        self.origin = origin
+        self.host = origin.partition("://")[2].partition(":")[0]
+        self.id = os.urandom(32)
+        self.key = ec.generate_private_key(ec.SECP256R1())
+        self.count = 0
+
+    def registered(self, options: Any, **changed: Any) -> str:
+        """The response to options for a new passkey."""
+        numbers = self.key.public_key().public_numbers()
+        public = {1: 2, 3: -7, -1: 1, -2: _bytes(numbers.x), -3: _bytes(numbers.y)}
+        attested = bytes(16) + len(self.id).to_bytes(2, "big") + self.id + cbor2.dumps(public)
+        data = self._data(PRESENT | VERIFIED | ATTESTED) + attested
+        content = {"fmt": "none", "attStmt": {}, "authData": data}
+        client = self._client_data("webauthn.create", options, changed)
+        response = {"clientDataJSON": text(client), "attestationObject": text(cbor2.dumps(content))}
+        return self._said(response | {"transports": ["internal", "of tomorrow"]})
+
+    def signed(self, options: Any, **changed: Any) -> str:
+        """The response to options for signing in."""
+        self.count = changed.pop("count", self.count + 1)
+        data = self._data(changed.pop("flags", PRESENT | VERIFIED))
+        client = self._client_data("webauthn.get", options, changed)
+        signature = self.key.sign(data + hashlib.sha256(client).digest(), ec.ECDSA(SHA256()))
+        response = {"authenticatorData": text(data), "signature": text(signature)}
+        return self._said(response | {"clientDataJSON": text(client)})
+
+    def _client_data(self, kind: str, options: Any, changed: dict[str, Any]) -> bytes:
+        content = {"type": kind, "challenge": options["challenge"], "origin": self.origin}
+        return json.dumps(content | changed).encode()
+
+    def _data(self, flags: int) -> bytes:
+        host = hashlib.sha256(self.host.encode()).digest()
+        return host + bytes([flags]) + self.count.to_bytes(4, "big")
+
+    def _said(self, response: dict[str, Any]) -> str:
+        own = text(self.id)
+        return json.dumps({"id": own, "rawId": own, "type": "public-key", "response": response})
+
+
+def _bytes(number: int) -> bytes:
+    return number.to_bytes(32, "big")
