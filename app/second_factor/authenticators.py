@@ -85,7 +85,11 @@ def use_code(user_id: str, code: str) -> bool:
     ).one_or_none()
     if row is None:
         return False
-    step = totp.step_of(base64.b64decode(unseal(row.sealed_secret)), code, row.last_step)
+    try:
+        secret = base64.b64decode(unseal(row.sealed_secret))
+    except ValueError:  # with a SECRET_KEY that is lost
+        return False
+    step = totp.step_of(secret, code, row.last_step)
     if step is None:
         return False
     using = update(Authenticator).where(

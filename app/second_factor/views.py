@@ -205,7 +205,7 @@ def add_passkey(person: SignedIn) -> Response:
     except Conflict as error:
         form.rejection = error
         return _passkey_page(person, form)
-    return _turned_on(codes, f"Passkey {form.name.data} added.")
+    return _turned_on(codes, f"Passkey “{form.name.data}” added.")
 
 
 @bp.post(f"{_OWN}/passkeys/<passkey_id>/remove")
@@ -216,7 +216,7 @@ def remove_passkey(person: SignedIn, passkey_id: str) -> Response:
         return asked
     with transaction():
         name = changes.remove_passkey(person.user_id, passkey_id, address=request.remote_addr or "")
-    return redirect_to(_OWN, f"Passkey {name} removed." if name else "It was removed before.")
+    return redirect_to(_OWN, f"Passkey “{name}” removed." if name else "It was removed before.")
 
 
 @bp.post(f"{_OWN}/recovery-codes")

@@ -13,6 +13,7 @@ from tests.browser.chromium import chromium
 from tests.browser.conftest import running_instance
 from tests.browser.connection_scenes import connection_scenes
 from tests.browser.scenes import scenes
+from tests.browser.second_factor_scenes import second_factor_scenes
 from tests.browser.test_appearance import DESKTOP, PHONE
 
 
@@ -29,7 +30,7 @@ def main(folder: Path) -> None:
             options = {"color_scheme": scheme, "viewport": sizes[size]}
             parts = itertools.chain.from_iterable(
                 part(chrome, instance, **options)
-                for part in (scenes, account_scenes, connection_scenes)
+                for part in (scenes, account_scenes, connection_scenes, second_factor_scenes)
             )
             for place, (name, visitor) in enumerate(parts):
                 path = folder / f"{place:02} {name} {size} {scheme}.png"

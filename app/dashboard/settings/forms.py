@@ -22,6 +22,7 @@ class RequirementForm(PageForm):
     grace_days = IntegerField(
         "Days to turn one on",
         [InputRequired(_RANGE), NumberRange(_LEAST, _MOST, _RANGE)],
-        description=f"{_LEAST} to {_MOST}, counted from now and, for new members, from joining.",
+        description=f"{_LEAST} to {_MOST}, counted from when it is first required and, for new "
+        "members, from joining.",
         render_kw={"type": "number", "min": _LEAST, "max": _MOST, "inputmode": "numeric"},
     )
