@@ -23,12 +23,14 @@ def enter(
     changes: Changes | None = None,
     *,
     by_themselves: bool = False,
+    refused: bool = False,
 ) -> None:
     """Enter an action on a person.
 
     Args:
         subject: a ``User``, or a row with its ``id`` and ``email``.
         by_themselves: whether they do it, who need not be signed in.
+        refused: whether it was attempted in vain.
     """
     record(
         action,
@@ -36,6 +38,7 @@ def enter(
         account_id=log_of(subject.id),
         changes=changes,
         actor=person(subject.id, subject.email) if by_themselves else None,
+        refused=refused,
     )
 
 

@@ -17,7 +17,7 @@ from app.http.errors import Forbidden
 from app.mail.service import queue_mail
 from app.models import User
 from app.people import links
-from app.people.auditing import enter
+from app.people.auditing import enter as enter  # re-exported
 from app.people.auditing import enter_refused_sign_in as enter_refused_sign_in
 from app.people.passwords import check_password as check_password  # re-exported
 from app.people.passwords import count_own_attempt as count_own_attempt

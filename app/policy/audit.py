@@ -60,6 +60,16 @@ ACTIONS: Final[dict[str, str]] = {
     "person.password_changed": "changed the password of {}",
     "person.signed_in": "signed in as {}",
     "person.sign_in_refused": "tried to sign in as {}",
+    "person.second_factor_turned_on": "turned on the second factor of {}",
+    "person.second_factor_turned_off": "turned off the second factor of {}",
+    "person.second_factor_reset": "reset the second factor of {}",
+    "person.second_factor_refused": "gave a wrong second factor as {}",
+    "person.authenticator_added": "set up another authenticator app of {}",
+    "person.authenticator_removed": "removed the authenticator app of {}",
+    "person.passkey_added": "added a passkey of {}",
+    "person.passkey_removed": "removed a passkey of {}",
+    "person.recovery_codes_made": "made new recovery codes of {}",
+    "person.recovery_code_used": "used a recovery code of {}",
     "person.signed_out": "signed out as {}",
     "person.sessions_ended": "ended sessions of {}",
     "audit_log.exported": "exported the audit log of {}",
@@ -80,11 +90,18 @@ INSTANCE: Final = "instance"
 INSERT: Final = "INSERT"
 DELETE: Final = "DELETE"
 AUDITED: Final[dict[str, frozenset[str]]] = {
-    "accounts": frozenset({INSERT, DELETE, "name", "type", "plan"}),
+    "accounts": frozenset(
+        {INSERT, DELETE, "name", "type", "plan", "second_factor_required_at"}
+        | {"second_factor_grace_days"}
+    ),
     "memberships": frozenset({INSERT, DELETE, "role", "joined_at", "invitation_hash"}),
     "users": frozenset(
         {INSERT, DELETE, "email", "name", "time_zone", "date_format", "email_verified_at"}
+        | {"second_factor_since"}
     ),
+    "authenticators": frozenset({INSERT, DELETE}),
+    "passkeys": frozenset({INSERT, DELETE}),
+    "recovery_codes": frozenset({INSERT, "used_at"}),
     "sessions": frozenset({INSERT}),  # the end of one may be its time
     "credentials": frozenset(
         {INSERT, DELETE, "name", "permissions", "project_ids", "ip_allowlist", "revoked_at"}

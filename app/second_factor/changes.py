@@ -6,13 +6,15 @@ tables, and signing in asks that row alone.
 
 from __future__ import annotations
 
+from typing import Any
+
 from app.auth.sessions import end_confirmations
 from app.db.extensions import db
 from app.http.errors import Conflict
 from app.models import User
 from app.second_factor import authenticators, passkeys, recovery_codes
 from app.second_factor.challenges import Purpose
-from app.second_factor.mails import mail_change
+from app.second_factor.reporting import report_change
 from app.values import clock
 
 
@@ -33,7 +35,7 @@ def turn_on_authenticator(
         return None
     codes = _turn_on(person, address)
     if not codes:
-        mail_change(person, "app" if had_one else "app_added", address=address)
+        report_change(person, "app" if had_one else "app_added", address=address)
     return codes
 
 
@@ -50,7 +52,7 @@ def turn_on_passkey(purpose: Purpose, name: str, response: str, *, address: str)
     passkeys.add_passkey(purpose, name, response)
     codes = _turn_on(person, address)
     if not codes:
-        mail_change(person, "passkey", address=address, passkey_name=name)
+        report_change(person, "passkey", address=address, passkey_name=name)
     return codes
 
 
@@ -63,7 +65,7 @@ def new_recovery_codes(user_id: str, *, address: str) -> list[str]:
     if person.second_factor_since is None:
         raise Conflict("You have no second factor. Turn one on first.")
     codes = recovery_codes.make_recovery_codes(user_id)
-    mail_change(person, "codes", address=address)
+    report_change(person, "codes", address=address)
     return codes
 
 
@@ -71,8 +73,9 @@ def remove_authenticator(user_id: str, *, address: str) -> bool:
     """Remove a person's app. Without another factor, the second factor is off. False if there is
     no app."""
     person = _lock(user_id)
-    if not authenticators.remove_authenticator(user_id):
+    if not authenticators.has_authenticator(user_id):
         return False
+    authenticators.remove_authenticator(user_id)
     _after_removal(person, "app_removed", address)
     return True
 
@@ -94,7 +97,7 @@ def turn_off(user_id: str, *, address: str) -> bool:
     if person.second_factor_since is None:
         return False
     forget(person)
-    mail_change(person, "off", address=address)
+    report_change(person, "off", address=address)
     return True
 
 
@@ -112,16 +115,16 @@ def _turn_on(person: User, address: str) -> list[str]:
         return []
     person.second_factor_since = clock.now()
     end_confirmations(person.id)  # by password
-    mail_change(person, "on", address=address)
+    report_change(person, "on", address=address)
     return recovery_codes.make_recovery_codes(person.id)
 
 
-def _after_removal(person: User, change: str, address: str, **more: str) -> None:
+def _after_removal(person: User, change: str, address: str, **more: Any) -> None:
     if authenticators.has_authenticator(person.id) or passkeys.has_passkey(person.id):
-        mail_change(person, change, address=address, **more)
+        report_change(person, change, address=address, **more)
         return
     forget(person)
-    mail_change(person, "off", address=address)
+    report_change(person, "off", address=address)
 
 
 def _lock(user_id: str) -> User:

@@ -18,9 +18,9 @@ from app.models import User
 from app.policy.second_factor import WRONG_CODES, WRONG_CODES_WINDOW
 from app.second_factor.authenticators import use_code
 from app.second_factor.challenges import Purpose
-from app.second_factor.mails import mail_change
 from app.second_factor.passkeys import use_passkey
 from app.second_factor.recovery_codes import codes_left_now, use_recovery_code
+from app.second_factor.reporting import report_change
 
 CODE: Final = "code"
 RECOVERY_CODE: Final = "recovery_code"
@@ -68,7 +68,7 @@ def check(purpose: Purpose, given: Given, keys: tuple[str, ...], address: str) -
     reset_attempts(*keys)
     if given.kind == RECOVERY_CODE:
         left = codes_left_now(person.id)
-        mail_change(person, "code_used", address=address, left=left)
+        report_change(person, "code_used", address=address, left=left)
     return True
 
 

@@ -113,8 +113,10 @@ def remove_passkey(user_id: str, passkey_id: str) -> str | None:
     """Remove a passkey of a person. Returns its name, or None if there is none with this id."""
     if not is_id("passkey", passkey_id):
         return None
-    own = delete(Passkey).where(Passkey.user_id == user_id, Passkey.id == passkey_id)
-    name: str | None = db.session.scalars(own.returning(Passkey.name)).one_or_none()
+    own = (Passkey.user_id == user_id, Passkey.id == passkey_id)
+    name: str | None = db.session.scalars(select(Passkey.name).where(*own)).one_or_none()
+    if name is not None:
+        db.session.execute(delete(Passkey).where(*own))
     return name
 
 

@@ -13,6 +13,7 @@ from app.db.extensions import db
 from app.db.queries import CompiledQuery
 from app.http.errors import Conflict, Forbidden
 from app.models import Account, Membership, User
+from app.second_factor.auditing import enter_requirement
 from app.values import clock
 
 OWNER = "owner"
@@ -46,14 +47,12 @@ def requirement_of(account_id: str) -> Requirement:
     return Requirement(row.second_factor_required_at, row.second_factor_grace_days)
 
 
-def require_second_factor(principal: Principal, grace_days: int | None) -> bool:
+def require_second_factor(principal: Principal, grace_days: int | None) -> None:
     """Require a second factor of the members of an account, or no longer.
 
     Args:
         grace_days: that they have to turn one on; None: none is required. A change of the days
             counts from when it was first required.
-
-    Returns whether anything changed.
 
     Raises:
         Forbidden: the caller is no owner.
@@ -62,18 +61,22 @@ def require_second_factor(principal: Principal, grace_days: int | None) -> bool:
     lock = {"key_share": True}
     account = db.session.get_one(Account, principal.account_id, with_for_update=lock)
     check_owner(principal)
+    former = account.second_factor_grace_days
+    if grace_days is not None:
+        _check_has_one(principal)
+    if former == grace_days:
+        return
     if grace_days is None:
-        changed = account.second_factor_required_at is not None
-        account.second_factor_required_at = account.second_factor_grace_days = None
-        return changed
+        account.second_factor_required_at = None
+    elif account.second_factor_required_at is None:
+        account.second_factor_required_at = clock.now()
+    account.second_factor_grace_days = grace_days
+    enter_requirement(account, former, grace_days)
+
+
+def _check_has_one(principal: Principal) -> None:
     if db.session.get_one(User, principal.user_id).second_factor_since is None:
         raise Conflict("Turn on a second factor for yourself first, in your profile.")
-    changed = (
-        account.second_factor_required_at is None or account.second_factor_grace_days != grace_days
-    )
-    account.second_factor_required_at = account.second_factor_required_at or clock.now()
-    account.second_factor_grace_days = grace_days
-    return changed
 
 
 def check_owner(principal: Principal) -> None:

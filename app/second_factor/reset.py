@@ -14,7 +14,7 @@ from app.db.extensions import db
 from app.http.errors import Conflict, Forbidden, NotFound
 from app.models import User
 from app.second_factor.changes import forget
-from app.second_factor.mails import mail_change
+from app.second_factor.reporting import report_change
 from app.second_factor.requirement import OWNER, check_owner
 
 _ELSEWHERE = (
@@ -50,19 +50,19 @@ def reset_member(principal: Principal, member_id: str) -> str:
     if problem := reset_problem(principal.user_id, member_id):
         raise Forbidden(problem)
     owner = db.session.get_one(User, principal.user_id)
-    _reset(person, by_name=owner.name)
+    _reset(person, principal, owner.name)
     return person.name
 
 
 def reset_by_operator(user_id: str) -> None:
     """Likewise of anybody, for the operator of the instance. Raises Conflict."""
     person = db.session.get_one(User, user_id, with_for_update={"key_share": True})
-    _reset(person, by_name="")
+    _reset(person)
 
 
-def _reset(person: User, by_name: str) -> None:
+def _reset(person: User, principal: Principal | None = None, by_name: str = "") -> None:
     if person.second_factor_since is None:
         raise Conflict(_HAS_NONE)
     forget(person)
     end_sessions(person.id)
-    mail_change(person, "reset", address="", by_name=by_name)
+    report_change(person, "reset", address="", principal=principal, by_name=by_name)

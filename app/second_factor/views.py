@@ -15,6 +15,7 @@ from app.http.errors import Conflict, RateLimited
 from app.oauth.service import redirect_target
 from app.people.service import enter_sign_in
 from app.second_factor import changes, totp
+from app.second_factor.auditing import enter_refusal
 from app.second_factor.authenticators import Setup, authenticator_since, new_setup, read_setup
 from app.second_factor.challenges import Purpose
 from app.second_factor.checking import RECOVERY_CODE, Given, check, count_sign_in_check
@@ -73,6 +74,8 @@ def _finish(pending: Any, found: Given, keys: tuple[str, ...]) -> Response:
     the transaction in which the session starts."""
     if not check(_purpose_of(pending), found, keys, request.remote_addr or ""):
         db.session.rollback()
+        with transaction():
+            enter_refusal(pending.user_id, pending.email)
         return _second_step(pending, 422, wrong=found)
     claimed = claim_pending(pending.token_hash)
     if claimed is None:

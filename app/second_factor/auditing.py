@@ -1,0 +1,73 @@
+"""Entries of the audit log about second factors, which go with the mails about them."""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+from app.audit.entries import Changes, Target, record
+from app.auth.principal import Principal
+from app.models import Account, User
+from app.people.service import enter
+
+# The action for each change that is mailed (app.second_factor.mails).
+_ACTIONS: Final = {
+    "on": "person.second_factor_turned_on",
+    "off": "person.second_factor_turned_off",
+    "reset": "person.second_factor_reset",
+    "app": "person.authenticator_added",
+    "app_added": "person.authenticator_added",
+    "app_removed": "person.authenticator_removed",
+    "passkey": "person.passkey_added",
+    "passkey_removed": "person.passkey_removed",
+    "codes": "person.recovery_codes_made",
+    "code_used": "person.recovery_code_used",
+}
+
+
+class _Subject(NamedTuple):
+    """Whom an entry is about."""
+
+    id: str
+    email: str
+
+
+def enter_change(
+    person: User, change: str, values: dict[str, Any], principal: Principal | None
+) -> None:
+    """Enter a change of a person's second factor.
+
+    Args:
+        values: what its mail says besides.
+        principal: who resets it in their account; None: the person does it, or the operator.
+    """
+    action, changes = _ACTIONS[change], _changes(change, values)
+    if principal is None:
+        enter(action, person, changes, by_themselves=change != "reset")
+        return
+    target = Target("person", person.id, person.email)
+    record(action, target, account_id=principal.account_id, principal=principal)
+
+
+def enter_refusal(user_id: str, email: str) -> None:
+    """Enter that somebody gave a wrong second factor after the right password."""
+    subject = _Subject(user_id, email)
+    enter("person.second_factor_refused", subject, by_themselves=True, refused=True)
+
+
+def enter_requirement(account: Account, former: int | None, days: int | None) -> None:
+    """Enter that an account requires a second factor, within so many days, or no longer."""
+    changes = {"second_factor_grace_days": {"from": former, "to": days}}
+    target = Target("account", account.id, account.name)
+    record("account.updated", target, account_id=account.id, changes=changes)
+
+
+def _changes(change: str, values: dict[str, Any]) -> Changes | None:
+    """What the entry says of it: the name of a passkey, how many recovery codes are left."""
+    name = values.get("passkey_name")
+    if change == "passkey":
+        return {"passkey": {"from": None, "to": name}}
+    if change == "passkey_removed":
+        return {"passkey": {"from": name, "to": None}}
+    if change == "code_used":
+        return {"recovery_codes": {"from": values["left"] + 1, "to": values["left"]}}
+    return None

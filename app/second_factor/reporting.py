@@ -1,0 +1,25 @@
+"""Telling of a change to a second factor: in the audit log, and to the person by mail."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from app.auth.principal import Principal
+from app.models import User
+from app.second_factor.auditing import enter_change
+from app.second_factor.mails import mail_change
+
+
+def report_change(
+    person: User, change: str, *, address: str, principal: Principal | None = None, **more: Any
+) -> None:
+    """Enter a change into the audit log, and mail it to the person.
+
+    Args:
+        change: one of ``app.second_factor.mails.TITLES``.
+        address: the client's IP address; empty: somebody else did it.
+        principal: who resets it in their account.
+        more: ``passkey_name``, ``by_name`` of who reset it, or the number of codes ``left``.
+    """
+    enter_change(person, change, more, principal)
+    mail_change(person, change, address=address, **more)
