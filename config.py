@@ -8,12 +8,13 @@ raises ``SettingsError`` with one sentence that names it, so that a start fails 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
-from dataclasses import Field, dataclass, field, fields
+from collections.abc import Mapping
+from dataclasses import Field, dataclass, fields
 from pathlib import Path
 from typing import Any
 
 from config_mail import MailServer, Sender, email, mail_server, sender
+from config_sso import SingleSignOnSettings, check_single_sign_on
 from config_valkey import valkey_address
 from config_values import (
     Network,
@@ -25,6 +26,7 @@ from config_values import (
     in_folder,
     kept_secret,
     line,
+    make_instance_folder,
     networks,
     one_of,
     optional,
@@ -36,6 +38,7 @@ from config_values import (
     url,
     whole,
 )
+from config_values import setting as _setting
 
 ROOT = Path(__file__).resolve().parent
 
@@ -48,13 +51,8 @@ class SettingsError(ValueError):
     """A setting cannot be used. The message is one sentence that names it."""
 
 
-def _setting(default: str, read: Callable[[str], Any], purpose: str) -> Any:
-    """A field of ``Settings``: its default as text, how the text is read, its purpose."""
-    return field(metadata={"default": default, "read": read, "purpose": purpose})
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
+class Settings(SingleSignOnSettings):
     """The current settings. A field's name in capitals is the name of its variable."""
 
     canopy_env: str = _setting(
@@ -231,7 +229,11 @@ def load_settings(environ: Mapping[str, str] | None = None) -> Settings:
     """
     source = os.environ if environ is None else environ
     values = {item.name: _read(item.name, item.metadata, source) for item in _settings()}
-    _make_instance_folder(values["instance_path"])
+    try:
+        make_instance_folder(values["instance_path"])
+        check_single_sign_on(values)
+    except ValueError as error:
+        raise SettingsError(str(error)) from None
     if not values["database_url"]:
         values["database_url"] = "sqlite:///canopy.sqlite3"
     values["database_url"] = in_folder(values["database_url"], values["instance_path"])
@@ -275,8 +277,10 @@ def setting_faults(environ: Mapping[str, str] | None = None) -> list[str]:
 
 
 def _settings() -> list[Field[Any]]:
-    """The fields of ``Settings`` that are read from the environment."""
-    return [item for item in fields(Settings) if item.metadata]
+    """The fields of ``Settings`` that are read from the environment; those of its part last."""
+    found = [item for item in fields(Settings) if item.metadata]
+    inherited = {item.name for item in fields(SingleSignOnSettings)}
+    return sorted(found, key=lambda item: item.name in inherited)
 
 
 def _read(name: str, metadata: Mapping[str, Any], source: Mapping[str, str]) -> Any:
@@ -287,14 +291,3 @@ def _read(name: str, metadata: Mapping[str, Any], source: Mapping[str, str]) -> 
         is_secret = name.endswith(("_secret", "_key", "_token", "_url"))  # a URL has a password
         shown = "" if is_secret else f", not {text!r}"
         raise SettingsError(f"{name.upper()} {error}{shown}.") from None
-
-
-def _make_instance_folder(folder: Path) -> None:
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except OSError as error:
-        raise SettingsError(
-            f"INSTANCE_PATH {folder} cannot be created ({error.strerror}); name another folder."
-        ) from None
-    if not os.access(folder, os.W_OK | os.X_OK):
-        raise SettingsError(f"INSTANCE_PATH {folder} is not writable; name another folder.")

@@ -11,7 +11,9 @@ import os
 import re
 import secrets
 from collections.abc import Callable
+from dataclasses import field
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
@@ -22,6 +24,11 @@ _HOST_AND_PORT = re.compile(r"(?P<host>[^:\[\]@/,\s]+|\[[0-9A-Fa-f:.]+\])(:(?P<p
 _DEFAULT_PORTS = (("http://", ":80"), ("https://", ":443"))
 
 _SECRET_LENGTH = 16  # characters, at least
+
+
+def setting(default: str, read: Callable[[str], Any], purpose: str) -> Any:
+    """A field of ``config.Settings``: its default as text, how the text is read, its purpose."""
+    return field(metadata={"default": default, "read": read, "purpose": purpose})
 
 
 def text(value: str) -> str:
@@ -225,3 +232,19 @@ def _origin(part: str) -> str:
         if part.startswith(scheme):
             return part.removesuffix(port)
     return part
+
+
+def make_instance_folder(folder: Path) -> None:
+    """Create the instance folder unless it exists.
+
+    Raises:
+        ValueError: it cannot be created, or not be written. The message is one sentence.
+    """
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise ValueError(
+            f"INSTANCE_PATH {folder} cannot be created ({error.strerror}); name another folder."
+        ) from None
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise ValueError(f"INSTANCE_PATH {folder} is not writable; name another folder.")

@@ -25,6 +25,7 @@ from app.oauth.jobs import JOBS as OAUTH_JOBS
 from app.people.mail_resolvers import RESOLVERS as MAILS_TO_PEOPLE
 from app.running import embedded
 from app.security import passwords, sealing
+from app.single_sign_on.mail_resolvers import RESOLVERS as SIGN_IN_MAILS
 from app.usage.jobs import JOBS as USAGE_JOBS
 from app.webhooks.jobs import JOBS as WEBHOOK_JOBS
 from config import Settings, load_settings
@@ -60,5 +61,5 @@ def create_core(settings: Settings | None = None) -> Flask:
     migrations.init_app(app)
     registry.register(JOBS)
     valkey.init_app(app, settings, lambda: embedded.ensure(settings.instance_path))
-    resolvers.init_app(app, {**MAILS_TO_PEOPLE, **INVITATION_MAILS})
+    resolvers.init_app(app, {**MAILS_TO_PEOPLE, **INVITATION_MAILS, **SIGN_IN_MAILS})
     return app

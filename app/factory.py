@@ -35,6 +35,7 @@ from app.projects.routes import bp as projects_bp
 from app.reference.routes import bp as reference_bp
 from app.row_changes.routes import bp as row_changes_bp
 from app.second_factor.views import bp as second_factor_bp
+from app.single_sign_on.views import bp as single_sign_on_bp
 from app.site import form_validation, pages, root_files, sent_forms
 from app.site.errors import error_page
 from app.usage.routes import bp as usage_bp
@@ -125,6 +126,10 @@ def create_app(settings: Settings | None = None) -> Flask:
         from app.chat import model  # noqa: PLC0415 - only here: it takes half a second and 44 MB
 
         model.init_app(app)
+    if settings.oidc_issuer:
+        from app.single_sign_on import provider  # noqa: PLC0415 - likewise: a quarter of a second
+
+        provider.init_app(app)
 
     api = document.init_app(app)
     for blueprint in (
@@ -136,7 +141,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     for other in (
         billing_bp, chat_bp, form_validation.bp, health.bp, invitations_bp, metrics.bp, oauth_bp,
         oauth_pages_bp, ogc_bp, people_bp, profile_bp, reference_bp, root_files.bp, row_changes_bp,
-        second_factor_bp, *DASHBOARD,
+        second_factor_bp, single_sign_on_bp, *DASHBOARD,
     ):  # fmt: skip
         app.register_blueprint(other)
     return app

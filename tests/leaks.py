@@ -48,7 +48,7 @@ EXCEPTIONS: Final = (
     r" WHERE sessions\.token_hash = :\w+",
     # Finds out which account somebody is invited to, and lets them in: only who got the link can
     # send what has its hash.
-    r"SELECT (?:(?! FROM ).)+ FROM memberships"
+    r"SELECT (?:(?! FROM ).)+ FROM sign_in_identities WHERE (?:(?! FROM ).)+ FROM memberships"
     r" JOIN accounts ON accounts\.id = memberships\.account_id"
     r" JOIN users ON users\.id = memberships\.user_id WHERE " + _OPEN_INVITATION,
     r"UPDATE memberships SET (?:(?! WHERE ).)+ WHERE "

@@ -43,9 +43,11 @@ _OF_THE_DATABASE: Final = re.compile(
     r" ORDER BY events\.id DESC\s+LIMIT \S+(?: OFFSET \S+)?"
 )
 # Whoever has consented before is sent back with a new code at once (RFC 6749, section 4.1.1).
-# Exports and large reads are entered into the audit log.
+# Exports and large reads are entered into the audit log. On the way to the provider of single
+# sign-on and back, browsers are only redirected.
 _WRITES: Final = re.compile(
     r"/oauth/authorize|/v1/exports/\w+|/(projects|assets)/export|/ogc/collections/\w+/items"
+    r"|/login/single-sign-on(/callback)?|/profile/sign-ins/link"
 )
 # A query of the text index ends with the owner's mark (``app.db.search_index.text_values``).
 _MARKED: Final = re.compile('"[\ue000-\uf8ff]{3}"$')

@@ -108,6 +108,20 @@ def test_an_empty_setting_is_an_unset_one(tmp_path: Path, name: str) -> None:
         ("CORS_ORIGINS", "https://"),
         ("CORS_ORIGINS", "https://app.example.org, null"),
         ("CORS_ORIGINS", "*, https://app.example.org"),
+        ("OIDC_ISSUER", "http://id.example.org"),
+        ("OIDC_ISSUER", "https://id.example.org?tenant=1"),
+        ("OIDC_ISSUER", "https://id.example.org/#a"),
+        ("OIDC_ISSUER", "https://user@id.example.org"),
+        ("OIDC_ISSUER", "id.example.org"),
+        ("OIDC_ISSUER", "https://"),
+        ("OIDC_ISSUER", "https://id.example.org:port"),
+        ("OIDC_ISSUER", "https://id.example.org/" + "x" * 500),
+        ("OIDC_DOMAINS", "woods"),
+        ("OIDC_DOMAINS", "@woods.example"),
+        ("OIDC_DOMAINS", "*.woods.example"),
+        ("OIDC_EMAIL_CLAIM", "e mail"),
+        ("OIDC_NAME", "Green\nWoods"),
+        ("PASSWORD_SIGN_IN", "never"),
         ("LOG_LEVEL", "loud"),
         ("SECRET_KEY", "short"),
     ],
@@ -207,3 +221,43 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(SettingsError, match="INSTANCE_PATH"):
         _load(tmp_path / "file" / "instance")
+
+
+SSO = {
+    "OIDC_ISSUER": "https://id.example.org",
+    "OIDC_CLIENT_ID": "canopy",
+    "OIDC_CLIENT_SECRET": "a secret of the provider",
+}
+
+
+def test_single_sign_on_is_set_whole(tmp_path: Path) -> None:
+    settings = load_settings({"INSTANCE_PATH": str(tmp_path), "PASSWORD_SIGN_IN": "false"} | SSO)
+    assert settings.oidc_issuer == "https://id.example.org"
+    assert settings.password_sign_in is False
+    for name in SSO:
+        others = {key: value for key, value in SSO.items() if key != name}
+        with pytest.raises(SettingsError, match=f"{name} must be set too"):
+            _load(tmp_path, **others)
+
+
+def test_settings_of_single_sign_on_need_a_provider(tmp_path: Path) -> None:
+    for name, value in (
+        ("PASSWORD_SIGN_IN", "false"),
+        ("OIDC_DOMAINS", "woods.example"),
+        ("OIDC_EMAIL_CLAIM", "upn"),
+    ):
+        with pytest.raises(SettingsError, match=f"{name}.*OIDC_ISSUER"):
+            _load(tmp_path, **{name: value})
+
+
+def test_a_provider_without_tls_is_for_development(tmp_path: Path) -> None:
+    for issuer in ("http://127.0.0.1:8080/realms/woods", "http://localhost", "http://[::1]:80"):
+        own = SSO | {"OIDC_ISSUER": issuer}
+        assert load_settings({"INSTANCE_PATH": str(tmp_path)} | own).oidc_issuer == issuer
+        with pytest.raises(SettingsError, match="OIDC_ISSUER must begin with https"):
+            _load(tmp_path, CANOPY_ENV="production", SECRET_KEY="x" * 32, **own)
+
+
+def test_domains_are_read_as_they_are_compared(tmp_path: Path) -> None:
+    environ = SSO | {"INSTANCE_PATH": str(tmp_path), "OIDC_DOMAINS": "Woods.example, oak.example"}
+    assert load_settings(environ).oidc_domains == {"woods.example", "oak.example"}

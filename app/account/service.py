@@ -14,6 +14,7 @@ from app.account.validation import check_plan as check_plan
 from app.api.fixed_fields import check_fixed
 from app.audit.entries import created, record
 from app.audit.origin import Actor as Acting
+from app.auth.identities import is_registered
 from app.auth.people import EmailTaken, find_person
 from app.auth.principal import Principal
 from app.db.extensions import db
@@ -77,7 +78,7 @@ def create_account(
 
     Raises:
         ValidationFailed: a field is not valid, or the plan is unknown.
-        Conflict: a password is given for a person who has one.
+        Conflict: a password is given for a person who has signed up.
     """
     check_account(name, owner_email, owner_password, type)
     plan = default_plan() if plan is None else plan
@@ -166,9 +167,9 @@ def _find_or_create_owner(
             "owner_email", "Too similar to the address of another person. Use a different address."
         )
         raise Conflict(details=[problem]) from None
-    if person is not None and person.password_hash is not None:
+    if person is not None and is_registered(person):
         if password is not None:
-            message = "This person already has a password. Leave this field out."
+            message = "This person has signed up already. Leave this field out."
             raise Conflict(details=[Detail("owner_password", message)])
         return person, None
     moment = clock.now()

@@ -23,7 +23,7 @@ class MissingEntry(Exception):
 def init_app(app: Flask) -> None:
     """Watch the changes that are sent to the application's database."""
     with app.app_context():
-        event.listen(db.engine, "before_execute", _watch)
+        event.listen(db.engine, "after_execute", _watch)
 
 
 def note_entry() -> None:
@@ -42,8 +42,11 @@ def part_of_entry(why: str) -> None:
     note_entry()
 
 
-def _watch(_: Connection, statement: Any, many: Any, one: Any, _options: Any) -> None:
+def _watch(_: Connection, statement: Any, many: Any, one: Any, _options: Any, result: Any) -> None:
     if isinstance(statement, Insert | Update | Delete):
+        # Of what returns rows, some drivers do not know yet how many there are.
+        if result.rowcount == 0 and not statement._returning:
+            return
         columns = AUDITED.get(statement.table.name)  # type: ignore[union-attr]
         if columns is not None and not columns.isdisjoint(_written(statement, many, one)):
             db.session.info[_CHANGED] = statement.table.name  # type: ignore[union-attr]

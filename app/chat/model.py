@@ -3,21 +3,17 @@
 Importing openai costs half a second and 44 MB: ``create_app`` imports this module, and only where a
 model is set.
 
-The server is trusted with nothing but the questions. The timeouts of an HTTP client are for single
-operations, and a server that sends a byte now and then never meets them. So each exchange runs in
-a thread of its own. At the deadline it is given up: its connection is shut down, which wakes the
-thread whatever it waits for, and ends it.
+The server is trusted with nothing but the questions. Each exchange runs in a thread of its own. At
+the deadline it is given up, and its connection cut (``app.egress.line``).
 """
 
 from __future__ import annotations
 
 import logging
-import socket
 import ssl
 import threading
 from collections.abc import Sequence
 from concurrent.futures import Future
-from contextlib import suppress
 from typing import Any, Final
 
 import openai
@@ -25,6 +21,7 @@ from flask import Flask
 
 from app.chat.completion import ModelFailed
 from app.chat.service import EXTENSION, Chat, Message, Slots, late
+from app.egress.line import Line
 from app.policy import chat as policy
 from app.values.deadline import Deadline
 from app.values.version import VERSION
@@ -63,7 +60,7 @@ class OpenAIModel:
         Raises:
             ModelFailed: there is no such response before the deadline.
         """
-        line, outcome = _Line(), Future[bytes]()
+        line, outcome = Line(), Future[bytes]()
         question = {"messages": messages, "tools": tools}
         try:
             exchange = (question, deadline.left(), line, outcome)
@@ -75,7 +72,7 @@ class OpenAIModel:
             line.cut()
 
     def _exchange(
-        self, question: dict[str, Any], left: float, line: _Line, outcome: Future[bytes]
+        self, question: dict[str, Any], left: float, line: Line, outcome: Future[bytes]
     ) -> None:
         """One question and its answer, in a thread of their own."""
         try:
@@ -91,12 +88,12 @@ class OpenAIModel:
             )
             outcome.set_exception(ModelFailed(kind, message))
 
-    def _send(self, question: dict[str, Any], left: float, line: _Line) -> bytes:
+    def _send(self, question: dict[str, Any], left: float, line: Line) -> bytes:
         with openai.DefaultHttpxClient(
             verify=self._tls,
             trust_env=False,
             follow_redirects=False,
-            event_hooks={"request": [line.watch], "response": [_check_status]},
+            event_hooks={"request": [_only_wanted, line.watch], "response": [_check_status]},
         ) as http:
             client = openai.OpenAI(
                 base_url=self._base_url,
@@ -121,46 +118,10 @@ class OpenAIModel:
                 return bytes(body)
 
 
-class _Line:
-    """The connection of one exchange, which another thread can cut.
-
-    It is a second descriptor of the connection. The first one belongs to the exchange's thread,
-    and closing it from another would give its number to somebody else's file.
-    """
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._connection: socket.socket | None = None
-        self._is_cut = False
-
-    def watch(self, request: Any) -> None:
-        """Before a request is sent: leave out what nobody asked to send, and see it connect."""
-        for name in set(request.headers) - _HEADERS:
-            del request.headers[name]
-        request.extensions["trace"] = self._trace
-
-    def cut(self) -> None:
-        """End the exchange, now or as soon as it is connected; one that is over stays so."""
-        with self._lock:
-            self._is_cut = True
-            if self._connection is not None:
-                self._end(self._connection)
-
-    def _trace(self, event: str, info: dict[str, Any]) -> None:
-        if event != "connection.connect_tcp.complete":
-            return
-        connection = info["return_value"].get_extra_info("socket").dup()
-        with self._lock:
-            if self._is_cut:
-                self._end(connection)
-            else:
-                self._connection = connection
-
-    @staticmethod
-    def _end(connection: socket.socket) -> None:
-        with suppress(OSError):  # the server was faster
-            connection.shutdown(socket.SHUT_RDWR)
-        connection.close()
+def _only_wanted(request: Any) -> None:
+    """Before a request is sent: leave out what nobody asked to send."""
+    for name in set(request.headers) - _HEADERS:
+        del request.headers[name]
 
 
 def _check_status(response: Any) -> None:

@@ -23,9 +23,11 @@ from app.people.operator import (
     list_people,
     open_sessions,
     replace_password,
+    sign_out_everywhere,
 )
 from app.second_factor.reset import reset_by_operator
 from app.security.passwords import make_password
+from app.single_sign_on.operator import linked_sign_ins
 
 _COLUMNS = (
     "id", "email", "name", "accounts", "has_password", "has_second_factor", "email_verified",
@@ -36,7 +38,7 @@ _user_argument = click.argument("user", metavar="USER")
 
 @click.group("user", cls=Commands)
 def user() -> None:
-    """List people, show one, set a new password, and reset a second factor."""
+    """List people, show one, sign one out, set a new password, or reset a second factor."""
 
 
 @user.command("list")
@@ -58,18 +60,20 @@ def list_(as_json: bool) -> None:
 @examples("user show jo@example.org", "user show jo@example.org --json")
 @in_database
 def show(user: str, as_json: bool) -> None:
-    """Show a person with their accounts and open sessions.
+    """Show a person with accounts, linked sign-ins and sessions.
 
     USER is the id or email address.
     """
     record = find_user(user)
-    sessions = open_sessions(record["id"])
+    sessions, sign_ins = open_sessions(record["id"]), linked_sign_ins(record["id"])
     if as_json:
-        show_json(record | {"sessions": sessions})
+        show_json(record | {"sign_ins": sign_ins, "sessions": sessions})
         return
     accounts = record.pop("accounts")
     show_record(record, as_json=False)
     show_section("Accounts", accounts, ("id", "slug", "name", "role"), none="None.")
+    names = ("issuer", "email", "created_at", "last_used_at")
+    show_section("Linked sign-ins", sign_ins, names, none="None.")
     columns = ("browser", "address", "created_at", "last_used_at")
     show_section("Sessions", sessions, columns, none="None.")
 
@@ -112,6 +116,24 @@ def reset_second_factor(user: str, as_json: bool) -> None:
     with transaction():
         reset_by_operator(person["id"])
     show_record({"id": person["id"], "email": person["email"], "reset": True}, as_json=as_json)
+
+
+@user.command("sign-out")
+@_user_argument
+@json_option
+@examples("user sign-out jo@example.org", "user sign-out jo@example.org --json")
+@in_database
+def sign_out(user: str, as_json: bool) -> None:
+    """Sign a person out of all browsers.
+
+    USER is the id or email address. Passwords, linked sign-ins, API keys and the access of
+    applications stay as they are: remove the person from accounts to end those.
+    """
+    person = find_user(user)
+    with transaction():
+        number = sign_out_everywhere(person)
+    record = {"id": person["id"], "email": person["email"], "ended_sessions": number}
+    show_record(record, as_json=as_json)
 
 
 def _read_password() -> str:

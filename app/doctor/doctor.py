@@ -20,6 +20,7 @@ from app.doctor.checks import (
     mail,
     pool_mode,
     replica,
+    single_sign_on,
     valkey,
 )
 from app.doctor.results import Result, Status, problem, warning
@@ -40,6 +41,7 @@ OF_SETTINGS: Final[dict[str, Check]] = {
     "instance folder": host.instance,
     "disk": host.disk,
     "mail server": mail.server,
+    "single sign-on": single_sign_on.provider,
     "database hosts": database_hosts.database_hosts,
 }
 OF_DATABASE: Final[dict[str, Check]] = {

@@ -24,6 +24,7 @@ from app.policy.tiers import (
     LONG_FORMS,
     OAUTH_REJECTIONS,
     PAGE_REQUESTS,
+    SINGLE_SIGN_ONS,
 )
 
 
@@ -101,6 +102,11 @@ def count_authorization_request(user_id: str) -> None:
     """
     window = WindowKey(f"authorize:{client()}:{user_id}", AUTHORIZATION_REQUESTS)
     hold(PageRateLimit((window,)))
+
+
+def count_single_sign_on() -> None:
+    """Count a sign-in at the provider of single sign-on that is begun. Raises RateLimited."""
+    hold(PageRateLimit((WindowKey(f"single_sign_on:{client()}", SINGLE_SIGN_ONS),)))
 
 
 def count_page_request(user_id: str) -> None:

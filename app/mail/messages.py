@@ -34,6 +34,8 @@ SUBJECTS: Final = {
     "verify_email": "Confirm your email address for {instance}",
     "invitation": "{inviter_name} invites you to {account_name} on {instance}",
     "key_expiring": "An API key that you made expires soon on {instance}",
+    "link_sign_in": "Link your sign-in with {provider} on {instance}",
+    "sign_in_linked": "You can now sign in with {provider} on {instance}",
     "password_changed": "Your password for {instance} was changed",
     "second_factor_changed": "{title} on {instance}",
     "second_factor_guessed": "Somebody may know your password for {instance}",

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any, Final, NamedTuple
 
 from flask import current_app
 from sqlalchemy import bindparam, func, select, update
 
+from app.auth.identities import IS_REGISTERED, is_registered
 from app.auth.people import EmailTaken, find_person
 from app.auth.principal import Principal
 from app.auth.tenant import columns_of
@@ -46,7 +48,7 @@ _BY_TOKEN = CompiledQuery(
         User.id.label("user_id"),
         User.email,
         User.name,
-        User.password_hash.is_not(None).label("has_password"),
+        IS_REGISTERED.label("is_registered"),
         Membership.role,
         Membership.invitation_expires_at.label("expires_at"),
     )
@@ -55,15 +57,16 @@ _BY_TOKEN = CompiledQuery(
     .join(User, User.id == Membership.user_id)
     .where(*_PENDING)
 )
+ACCEPTED: Final[Any] = {
+    "joined_at": bindparam("moment"),
+    "last_active_at": bindparam("moment"),
+    "invitation_hash": None,
+    "invitation_expires_at": None,
+}
 _ACCEPT = (
     update(Membership)
     .where(*_PENDING)
-    .values(
-        joined_at=bindparam("moment"),
-        last_active_at=bindparam("moment"),
-        invitation_hash=None,
-        invitation_expires_at=None,
-    )
+    .values(ACCEPTED)
     .returning(Membership.account_id, Membership.user_id)
 )
 
@@ -100,7 +103,7 @@ def send_invitation(principal: Principal, *, email: str, role: str) -> Invitatio
     account, actor = begin_change(principal)
     check_manages(actor)
     person = _find_person(email)
-    if not actor.is_operator and (person is None or person.password_hash is None):
+    if not actor.is_operator and (person is None or not is_registered(person)):
         _check_new_people(email)
     membership = None if person is None else find_membership(account.id, person.id)
     is_new = membership is None
@@ -129,7 +132,7 @@ def find_invitation(token: str) -> Any:
     """An invitation, or None if its link is invalid, used or expired.
 
     The row has ``account_id``, ``account_name``, ``user_id``, ``email``, ``name``,
-    ``has_password``, ``role`` and ``expires_at``.
+    ``is_registered``, ``role`` and ``expires_at``.
     """
     if not tokens.is_well_formed(token, tokens.LINK):
         return None
@@ -144,8 +147,11 @@ def accept_invitation(token: str) -> AcceptedInvitation | None:
     moment = clock.now()
     values = {"token_hash": tokens.hash_token(token), "moment": moment}
     row = db.session.execute(_ACCEPT, values).one_or_none()
-    if row is None:
-        return None
+    return None if row is None else record_joined(row, moment)
+
+
+def record_joined(row: Any, moment: datetime) -> AcceptedInvitation:
+    """Verify the address of a person who has just joined an account, and emit the event."""
     unverified = update(User).where(User.id == row.user_id, User.email_verified_at.is_(None))
     db.session.execute(unverified.values(email_verified_at=moment))
     account = db.session.get_one(Account, row.account_id)

@@ -28,6 +28,8 @@ from app.members.invitations import send_invitation as send_invitation
 from app.members.invited import Invited as Invited
 from app.members.invited import list_invited as list_invited
 from app.members.locking import begin_change, is_last_owner, lock_member
+from app.members.own_invitations import accept_own_invitation as accept_own_invitation
+from app.members.own_invitations import list_own_invitations as list_own_invitations
 from app.members.record import COLUMNS, not_found, row_record
 from app.members.rules import INVITED_ROLES as INVITED_ROLES
 from app.members.rules import OWNER, check_removal, check_role_change, is_lower

@@ -1,4 +1,4 @@
-"""The page for accepting an invitation."""
+"""The pages for accepting invitations."""
 
 from __future__ import annotations
 
@@ -6,16 +6,22 @@ from typing import Any
 
 from flask import Response, request
 
-from app.auth.sessions import switch_account
+from app.auth.sessions import SignedIn, switch_account
 from app.db.extensions import db
 from app.members.forms import JoinForm
-from app.members.service import accept_invitation, find_invitation
+from app.members.service import (
+    accept_invitation,
+    accept_own_invitation,
+    find_invitation,
+    list_own_invitations,
+)
 from app.people.service import set_first_password
 from app.policy.people import INVITATION_LIFE
 from app.site.forms import count_post, form_page
-from app.site.pages import PageBlueprint, page, redirect_to
+from app.site.pages import PageBlueprint, instance, page, redirect_to
 from app.site.second_step import begin_sign_in
-from app.site.signed_in import current_person
+from app.site.signed_in import current_person, signed_in
+from app.values.ids import is_id
 
 bp = PageBlueprint("invitations", __name__)
 
@@ -31,13 +37,39 @@ def invitation(token: str) -> Any:
             return page("members/join.html", invitation=found)
         count_post()
         return _join(token, found, person.session_id)
-    if person is not None or found.has_password:
+    if person is not None or found.is_registered:
+        return page("members/sign_in_first.html", invitation=found, target=request.path)
+    if not instance().password_sign_in:
         return page("members/sign_in_first.html", invitation=found, target=request.path)
     form = JoinForm()
     form.known = (found.email, found.account_name)
     if not form.validate_on_submit():
-        return form_page("members/join_new.html", form, invitation=found)
+        return form_page("members/join_new.html", form, invitation=found, path=request.path)
     return _join_new(token, found, form)
+
+
+@bp.get("/invitations")
+@signed_in
+def invitations(person: SignedIn) -> Response:
+    """The invitations of a person whose address was verified."""
+    found = list_own_invitations(person.user_id) if person.is_verified else []
+    return page("members/invitations.html", invitations=found)
+
+
+@bp.post("/invitations")
+@signed_in
+def accept(person: SignedIn) -> Response:
+    """Accept one of them."""
+    account_id = request.form.get("account_id", "")
+    joined = None
+    if person.is_verified and is_id("account", account_id):
+        joined = accept_own_invitation(person.user_id, account_id)
+    if joined is None:
+        db.session.rollback()
+        return redirect_to("/invitations", "That invitation has ended.")
+    switch_account(person.session_id, joined.account_id)
+    db.session.commit()
+    return redirect_to("/projects", "You have joined the account.")
 
 
 def _join(token: str, found: Any, session_id: str) -> Response:

@@ -26,6 +26,7 @@ from app.models.second_factor import (
 )
 from app.models.session import Session
 from app.models.sign_in import MailedLink, SignInFailure, SignUp
+from app.models.single_sign_on import SignInAttempt, SignInIdentity
 from app.models.webhook import Replay, Webhook
 
 __all__ = [
@@ -65,7 +66,9 @@ __all__ = [
     "Replay",
     "RequestCount",
     "Session",
+    "SignInAttempt",
     "SignInFailure",
+    "SignInIdentity",
     "SignUp",
     "SigningKey",
     "UsedChallenge",

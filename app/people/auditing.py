@@ -10,7 +10,7 @@ from typing import Any
 
 from flask import g
 
-from app.audit.entries import Changes, Target, record
+from app.audit.entries import Changes, Target, created, record
 from app.audit.origin import Actor, person
 from app.auth.memberships import memberships_of
 from app.auth.sessions import SignedIn
@@ -42,7 +42,7 @@ def enter(
     )
 
 
-def enter_refused_sign_in(user_id: str | None, email: str) -> None:
+def enter_refused_sign_in(user_id: str | None, email: str, reason: str | None = None) -> None:
     """Enter that somebody did not sign in.
 
     Takes equally long whether or not the address is registered.
@@ -50,12 +50,14 @@ def enter_refused_sign_in(user_id: str | None, email: str) -> None:
     Args:
         user_id: None: nobody is registered with the address.
         email: as it was typed.
+        reason: a word that says why, other than a wrong password.
     """
     record(
         "person.sign_in_refused",
         Target("person", user_id, email),
         account_id=log_of(user_id or ""),
         actor=Actor("person", user_id, email),
+        changes=created({"reason": reason}),
         refused=True,
     )
 

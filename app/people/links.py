@@ -7,6 +7,7 @@ from typing import Any, Final
 from flask import current_app
 from sqlalchemy import bindparam, delete, select
 
+from app.auth.identities import is_registered
 from app.auth.people import EmailTaken, find_person
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
@@ -50,7 +51,7 @@ def resolve_reset_mail(recipient: str) -> tuple[str, dict[str, Any]] | None:
         person = find_person(recipient)
     except EmailTaken:
         return None
-    if person is None or (person.password_hash is None and not is_open()):
+    if person is None or not (is_registered(person) or is_open()):
         return None
     return RESET, {"name": person.name, "link": _new_link(RESET, person.id)}
 

@@ -8,11 +8,13 @@ from sqlalchemy import bindparam, select
 
 from app.auth.login_throttle import reset_attempts, throttle_key
 from app.auth.memberships import memberships_of
-from app.auth.sessions import list_sessions
+from app.auth.sessions import end_sessions, list_sessions
 from app.db.column_types import api_column
+from app.db.extensions import db
 from app.db.queries import CompiledQuery
 from app.http.errors import Detail, NotFound, ValidationFailed
 from app.models import User
+from app.people.auditing import enter
 from app.people.service import set_password
 from app.security.passwords import hash_password, password_problem
 from app.values.clock import format_time
@@ -72,6 +74,14 @@ def open_sessions(user_id: str) -> list[dict[str, Any]]:
         }
         for row in list_sessions(user_id)
     ]
+
+
+def sign_out_everywhere(person: dict[str, Any]) -> int:
+    """End all sessions of a person. Returns how many were open. The caller commits."""
+    number = len(list_sessions(person["id"]))
+    end_sessions(person["id"])
+    enter("person.sessions_ended", db.session.get_one(User, person["id"]))
+    return number
 
 
 def check_new_password(person: dict[str, Any], password: str) -> None:

@@ -5,14 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from flask import current_app
-from sqlalchemy import update
+from sqlalchemy import bindparam, select, update
 
 from app.account.service import open_account
 from app.audit.entries import changed
+from app.auth.identities import IS_REGISTERED
 from app.auth.login_throttle import reset_attempts, throttle_key
 from app.auth.memberships import memberships_of
 from app.auth.sessions import SignedIn, end_session, end_sessions
 from app.db.extensions import db
+from app.db.queries import CompiledQuery
 from app.http.errors import Forbidden
 from app.mail.service import queue_mail
 from app.models import User
@@ -21,12 +23,26 @@ from app.people.auditing import enter as enter  # re-exported
 from app.people.auditing import enter_refused_sign_in as enter_refused_sign_in
 from app.people.passwords import check_password as check_password  # re-exported
 from app.people.passwords import count_own_attempt as count_own_attempt
+from app.people.passwords import count_sign_in_attempt as count_sign_in_attempt
 from app.people.passwords import has_password as has_password
+from app.people.sign_up import create_person as create_person
+from app.people.sign_up import is_open as is_open
 from app.security.passwords import hash_password
 from app.values import clock
 from app.values.clock import format_time
 from app.values.ids import is_id
 from app.values.records import set_columns
+
+_CONTACT = CompiledQuery(
+    select(
+        User.id, User.email, User.name, User.password_hash.is_not(None).label("has_password")
+    ).where(User.id == bindparam("user_id"))
+)
+
+
+def find_contact(user_id: str) -> Any:
+    """The ``id``, ``email``, ``name`` and ``has_password`` of a person who exists."""
+    return _CONTACT.first(user_id=user_id)
 
 
 def reset_password(token: str, found: Any, password: str, address: str) -> bool:
@@ -119,8 +135,8 @@ def set_password(user_id: str, hashed: str, *, address: str | None) -> None:
 
 
 def set_first_password(user_id: str, name: str, password: str) -> bool:
-    """Give an invited person a password and a name. False if they already have a password."""
-    row = update(User).where(User.id == user_id, User.password_hash.is_(None))
+    """Give an invited person a password and a name. False if they have signed up meanwhile."""
+    row = update(User).where(User.id == user_id, ~IS_REGISTERED)
     moment = clock.now()
     values = {"name": name, "password_hash": hash_password(password), "updated_at": moment}
     result: Any = db.session.execute(row.values(values))

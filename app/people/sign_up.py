@@ -7,7 +7,6 @@ can get an account created for somebody else's address with a password of their 
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Any
 
 from flask import current_app
@@ -15,6 +14,7 @@ from sqlalchemy import bindparam, delete, select
 
 from app.account.service import open_account
 from app.audit.origin import Actor
+from app.auth.identities import is_registered
 from app.auth.people import EmailTaken, find_person
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
@@ -82,7 +82,7 @@ def resolve_sign_up_mail(
         known = find_person(recipient)
     except EmailTaken:
         return None
-    if known is None or known.password_hash is None:
+    if known is None or not is_registered(known):
         link = f"{public_url}/register/confirm/{values['token']}"
         names = {name: values[name] for name in ("name", "account_name")}
         return "confirm_sign_up", names | {"link": link}
@@ -121,7 +121,7 @@ def finish_sign_up(token: str) -> tuple[User, Account] | None:
         )
     )
     row = db.session.execute(statement).one_or_none()
-    person = None if row is None else _create_or_complete_person(row, moment)
+    person = None if row is None else create_person(row.email, row.name, row.password_hash)
     if row is None or person is None:
         return None
     actor = Actor("person", person.id, person.email)
@@ -129,21 +129,26 @@ def finish_sign_up(token: str) -> tuple[User, Account] | None:
     return person, open_account(row.account_name, person, slug=slug, actor=actor)
 
 
-def _create_or_complete_person(row: Any, moment: datetime) -> User | None:
-    """The new person, or the invited one who has no password yet. None if the address is taken."""
+def create_person(email: str, name: str, password_hash: str | None = None) -> User | None:
+    """Create a person whose address was verified, or complete one who was only invited.
+
+    None if the address is taken.
+
+    Args:
+        password_hash: None if they will sign in another way, which the caller adds.
+    """
+    moment = clock.now()
     try:
-        person = find_person(row.email, lock=True)
+        person = find_person(email, lock=True)
     except EmailTaken:
         return None
     if person is None:
-        person = User(
-            id=new_id("user"), email=row.email, email_key=fold(row.email), created_at=moment
-        )
+        person = User(id=new_id("user"), email=email, email_key=fold(email), created_at=moment)
         db.session.add(person)
-    elif person.password_hash is not None:
+    elif is_registered(person):
         return None
-    person.name = row.name
-    person.password_hash = row.password_hash
+    person.name = name
+    person.password_hash = password_hash
     person.email_verified_at = moment
     person.updated_at = moment
     return person

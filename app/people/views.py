@@ -17,7 +17,15 @@ from app.people.forms import ConfirmForm, ForgotForm, LoginForm, RegisterForm, R
 from app.people.passwords import check_password, count_sign_in_attempt, count_sign_up_attempt
 from app.policy.people import RESET_LIFE, SIGN_UP_LIFE, TRIES
 from app.site.forms import count_post, form_page
-from app.site.pages import PageBlueprint, allow_form_action, local_path, page, redirect_to
+from app.site.pages import (
+    PageBlueprint,
+    allow_form_action,
+    instance,
+    local_path,
+    page,
+    redirect_to,
+)
+from app.site.passwords import with_passwords
 from app.site.second_step import begin_sign_in, has_second_step
 from app.site.signed_in import current_person, known_browser, sign_out, with_person
 
@@ -31,7 +39,7 @@ def register() -> Any:
     if not sign_up.is_open():
         return page("people/no_sign_up.html", 403)
     form = RegisterForm()
-    if not form.validate_on_submit():
+    if not (instance().password_sign_in and form.validate_on_submit()):
         return form_page("people/register.html", form)
     with transaction():
         sign_up.request_sign_up(
@@ -45,6 +53,7 @@ def register() -> Any:
 
 
 @bp.route("/register/confirm/<token>", methods=["GET", "POST"])
+@with_passwords
 @with_person
 def confirm(token: str) -> Any:
     """Finish signing up, with the chosen password."""
@@ -76,7 +85,7 @@ def login() -> Any:
         return redirect_to(target)
     if address := redirect_target(target):
         allow_form_action(address)
-    if form.validate_on_submit():
+    if instance().password_sign_in and form.validate_on_submit():
         try:
             with transaction():
                 attempt = count_sign_in_attempt(form.email.data, known_browser())
@@ -105,6 +114,7 @@ def logout() -> Response:
 
 
 @bp.route("/forgot-password", methods=["GET", "POST"])
+@with_passwords
 @with_person
 def forgot_password() -> Any:
     """Request a password reset link by mail."""
@@ -117,6 +127,7 @@ def forgot_password() -> Any:
 
 
 @bp.route("/reset-password/<token>", methods=["GET", "POST"])
+@with_passwords
 @with_person
 def reset_password(token: str) -> Any:
     """Set a new password, from a mailed link."""

@@ -70,6 +70,8 @@ ACTIONS: Final[dict[str, str]] = {
     "person.passkey_removed": "removed a passkey of {}",
     "person.recovery_codes_made": "made new recovery codes of {}",
     "person.recovery_code_used": "used a recovery code of {}",
+    "person.sign_in_linked": "linked a sign-in to {}",
+    "person.sign_in_unlinked": "unlinked a sign-in from {}",
     "person.signed_out": "signed out as {}",
     "person.sessions_ended": "ended sessions of {}",
     "audit_log.exported": "exported the audit log of {}",
@@ -102,6 +104,7 @@ AUDITED: Final[dict[str, frozenset[str]]] = {
     "authenticators": frozenset({INSERT, DELETE}),
     "passkeys": frozenset({INSERT, DELETE}),
     "recovery_codes": frozenset({INSERT, "used_at"}),
+    "sign_in_identities": frozenset({INSERT, DELETE}),
     "sessions": frozenset({INSERT}),  # the end of one may be its time
     "credentials": frozenset(
         {INSERT, DELETE, "name", "permissions", "project_ids", "ip_allowlist", "revoked_at"}

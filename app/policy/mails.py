@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Final
 
 from app.policy.people import INVITATION_LIFE, RESET_LIFE, SIGN_UP_LIFE, VERIFICATION_LIFE
+from app.policy.single_sign_on import CONSENT_LIFE
 
 # The pause after each failed attempt. There is one attempt more than pauses.
 RETRY_AFTER: Final = (
@@ -22,6 +23,7 @@ LINK_LIVES: Final = {
     "reset_password": RESET_LIFE,
     "verify_email": VERIFICATION_LIFE,
     "invitation": INVITATION_LIFE,
+    "link_sign_in": CONSENT_LIFE,
 }
 
 # Seconds: for the connection and each reply, for the reply to the whole mail, which some servers

@@ -52,6 +52,10 @@ FORMS: Final[dict[str, str]] = {
     "/profile/second-factor/authenticator/confirm": "person",
     "/profile/second-factor/passkeys": "person",
     "/profile/second-factor/recovery-codes": "person",
+    "/login/single-sign-on/new": "person",
+    "/login/single-sign-on/link": "person",
+    "/login/single-sign-on/mail": "person",
+    "/login/single-sign-on/link/<token>": "token",
     "/accounts": "person",
     "/members/invite": "person",
     "/members/<member_id>/invite": "person",
@@ -81,4 +85,6 @@ WITHOUT_CREDENTIAL: Final = 60
 OAUTH_REJECTIONS: Final = 60
 # Authorization requests of one person, or of nobody, from one client: each may store a code.
 AUTHORIZATION_REQUESTS: Final = 60
+# Sign-ins at the provider of single sign-on that one client begins: each stores a row.
+SINGLE_SIGN_ONS: Final = 30
 IPV6_NETWORK_BITS: Final = 64

@@ -22,8 +22,10 @@ from app.policy.people import TRIES
 from app.profile.browsers import browser_name
 from app.profile.forms import AccountForm, NameForm, PasswordForm, TimesForm
 from app.security.passwords import hash_password
+from app.single_sign_on.service import list_identities
 from app.site.forms import PageForm, count_post, form_page
 from app.site.pages import PageBlueprint, instance, redirect_to
+from app.site.passwords import with_passwords
 from app.site.signed_in import sign_in, sign_out, signed_in
 from app.values import clock
 
@@ -63,6 +65,7 @@ def change_times(person: SignedIn) -> Response:
 
 
 @bp.post("/profile/password")
+@with_passwords
 @signed_in
 def change_password(person: SignedIn) -> Response:
     """Change the password; all other sessions end."""
@@ -206,8 +209,13 @@ def _profile(person: SignedIn, sent: PageForm | None = None) -> Response:
         if isinstance(sent, type(form)):
             forms[name] = sent
     sessions = [(row, browser_name(row.browser)) for row in list_sessions(person.user_id)]
-    shown = sent or forms["name_form"]
-    return form_page("profile/profile.html", shown, sessions=sessions, now=clock.now(), **forms)
+    values = {
+        "sessions": sessions,
+        "now": clock.now(),
+        "has_password": service.find_contact(person.user_id).has_password,
+        "identities": list_identities(person.user_id) if instance().single_sign_on else [],
+    }
+    return form_page("profile/profile.html", sent or forms["name_form"], **values, **forms)
 
 
 def _accounts(person: SignedIn, form: AccountForm) -> Response:

@@ -19,6 +19,7 @@ ACCESS_TOKEN: Final = "canopy_oat_"  # noqa: S105 - a prefix, not a secret
 REFRESH_TOKEN: Final = "canopy_ort_"  # noqa: S105 - a prefix, not a secret
 
 SESSION: Final = "canopy_ses_"
+SIGN_IN: Final = "canopy_sgn_"  # of a browser that is at the provider of single sign-on
 LINK: Final = "canopy_lnk_"  # of a mail
 PENDING_SIGN_IN: Final = "canopy_psi_"
 CLIENT_SECRET: Final = "canopy_ocs_"  # noqa: S105 - a prefix, not a secret

@@ -58,6 +58,8 @@ class Instance(NamedTuple):
 
     name: str
     sign_up: str
+    single_sign_on: str  # the name of the provider; empty: there is none
+    password_sign_in: bool
     sends_mail: bool  # or is on a developer's machine, who finds mails in a folder
     support_email: str | None
     privacy_url: str | None
@@ -68,6 +70,8 @@ class Instance(NamedTuple):
         return Instance(
             settings.instance_name,
             settings.sign_up,
+            settings.oidc_name if settings.oidc_issuer else "",
+            settings.password_sign_in,
             settings.mail_url is not None or not settings.production,
             settings.support_email,
             settings.privacy_url,

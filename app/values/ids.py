@@ -32,6 +32,7 @@ PREFIXES: Final = {
     "audit_entry": "aud_",
     "signing_key": "sk_",
     "passkey": "pk_",
+    "sign_in_identity": "sid_",
     "mail": "mail_",
     "request": "req_",
 }

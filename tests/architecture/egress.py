@@ -31,7 +31,7 @@ _OWN = "sockets of this machine: its own port, and those of its own processes"
 # module: (libraries, why it does not connect to customers' addresses)
 OTHER_WAYS: dict[str, tuple[str, str]] = {
     "app.api.expensive": ("socket", "looks whether a client has closed its connection"),
-    "app.chat.model": ("openai socket ssl", "the server at CHAT_BASE_URL"),
+    "app.chat.model": ("openai ssl", "the server at CHAT_BASE_URL"),
     "app.cli.secret_key": ("redis", "Valkey's own exception"),
     "app.cli.group": ("importlib", "modules of this package, which ``ENTRIES`` names"),
     "app.cli.listening": ("socket ssl", "a receiver for development, to which others connect"),
@@ -48,6 +48,8 @@ OTHER_WAYS: dict[str, tuple[str, str]] = {
     "app.mail.smtp": ("smtplib socket ssl", "the server at MAIL_URL; recipients are no hosts"),
     "app.doctor.checks.valkey": ("redis", _VALKEY),
     "app.doctor.doctor": ("redis", "Valkey's own exception"),
+    "app.single_sign_on.provider": ("httpx2", "the provider at OIDC_ISSUER, which names the rest"),
+    "app.single_sign_on.transport": ("httpx2 ssl", "likewise"),
     "app.running.instance_lock": ("socket", _OWN),
     "app.running.embedded": ("socket", _OWN),
     "app.running.job_worker": ("redis", _VALKEY),

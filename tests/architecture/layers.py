@@ -36,7 +36,16 @@ LAYERS: tuple[tuple[str, frozenset[str]], ...] = (
     ("values", frozenset({"app.values"})),
     (
         "policy",
-        frozenset({"app.policy", "config", "config_mail", "config_valkey", "config_values"}),
+        frozenset(
+            {
+                "app.policy",
+                "config",
+                "config_mail",
+                "config_sso",
+                "config_valkey",
+                "config_values",
+            }
+        ),
     ),
 )
 NAMES = tuple(name for name, _ in LAYERS)
@@ -61,11 +70,14 @@ EXCEPTIONS = {
     ("app.dashboard.assets.views", "app.exports.auditing"): "likewise",
     ("app.people.mail_resolvers", "app.mail.resolvers"): "resolvers have the types of that",
     ("app.members.mail_resolvers", "app.mail.resolvers"): "likewise",
+    ("app.single_sign_on.mail_resolvers", "app.mail.resolvers"): "likewise",
+    ("app.doctor.checks.single_sign_on", "app.single_sign_on.answers"): "tries the provider",
+    ("app.doctor.checks.single_sign_on", "app.single_sign_on.provider"): "likewise",
 }
 
 # Functions that import, and why that is not at the top of the file.
 LATE_IMPORTS = {
-    ("app.factory", "create_app"): "openai takes half a second, and few instances have a chat",
+    ("app.factory", "create_app"): "openai and httpx2 take long, and few instances need them",
     ("app.cli.context", "_runtime"): "help needs no application",
     ("app.imports.jobs", "run_imports"): "most commands need no geometry",
     ("app.history.jobs", "simplify_boundaries"): "likewise",

@@ -125,6 +125,7 @@ EXCEPTIONS = {
     Place("app.maintenance.sealed", "require_usable_key", "Webhook"): "of all accounts",
     Place("app.members.invitations", "_BY_TOKEN", "Membership"): "finds out which account invites",
     Place("app.members.invitations", "_ACCEPT", "Membership"): "likewise",
+    Place("app.members.own_invitations", "_ACCEPT_OWN", "Membership"): "names account_id",
     Place("app.api.idempotency", "claim", "IdempotentResponse"): "changes that name account_id",
     Place("app.api.idempotency", "store", "IdempotentResponse"): "the row that was just claimed; "
     "account_id is half of its key",

@@ -25,6 +25,15 @@ TABLE: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
         GET /login/second-factor
         POST /login/second-factor
         POST /logout
+        GET /login/single-sign-on
+        GET /login/single-sign-on/callback
+        GET /login/single-sign-on/link
+        POST /login/single-sign-on/link
+        GET /login/single-sign-on/link/<token>
+        POST /login/single-sign-on/link/<token>
+        POST /login/single-sign-on/mail
+        GET /login/single-sign-on/new
+        POST /login/single-sign-on/new
         GET /register
         POST /register
         GET /register/confirm/<token>
@@ -46,7 +55,11 @@ TABLE: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
         POST /accounts/switch
         GET /applications
         POST /applications/end
+        GET /invitations
+        POST /invitations
         GET /profile
+        GET /profile/sign-ins/link
+        POST /profile/sign-ins/<identity_id>/unlink
         POST /profile/name
         POST /profile/password
         GET /profile/second-factor

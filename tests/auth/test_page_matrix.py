@@ -34,7 +34,7 @@ MORE_FILLERS: Final = {
     "credential_id": lambda client, _: make_key(client).credential_id,
 }
 # Of nobody, or of the person who asks.
-OF_PEOPLE: Final = {"token": "x", "session_id": "x", "passkey_id": "x"}
+OF_PEOPLE: Final = dict.fromkeys(("token", "session_id", "passkey_id", "identity_id"), "x")
 # Fields without which a page answers 400 to those who may open it.
 FIELDS: Final[dict[str, dict[str, str]]] = {
     "POST /assets/<project_id>/<asset_id>/status": {"status": "active"},
@@ -42,6 +42,7 @@ FIELDS: Final[dict[str, dict[str, str]]] = {
 # These are not found without a token, or an account, that there is; an API key is no token.
 NOT_FOUND: Final = (
     "<token>", "/service-tokens/<credential_id>/revoke", "/accounts/switch", "/accounts/leave",
+    "/login/single-sign-on", "/profile/sign-ins/link",  # without a provider
 )  # fmt: skip
 OPEN: Final = (200, 302, 303, 400, 409, 412, 422, 429)
 

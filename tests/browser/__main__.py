@@ -14,6 +14,7 @@ from tests.browser.conftest import running_instance
 from tests.browser.connection_scenes import connection_scenes
 from tests.browser.scenes import scenes
 from tests.browser.second_factor_scenes import second_factor_scenes
+from tests.browser.single_sign_on_scenes import single_sign_on_scenes, sso_instance
 from tests.browser.test_appearance import DESKTOP, PHONE
 
 
@@ -24,13 +25,17 @@ def main(folder: Path) -> None:
     with (
         tempfile.TemporaryDirectory(prefix="canopy-") as scratch,
         running_instance(Path(scratch)) as instance,
+        sso_instance(Path(scratch) / "sso") as other,
         chromium() as chrome,
     ):
         for scheme, size in itertools.product(("light", "dark"), sizes):
             options = {"color_scheme": scheme, "viewport": sizes[size]}
-            parts = itertools.chain.from_iterable(
-                part(chrome, instance, **options)
-                for part in (scenes, account_scenes, connection_scenes, second_factor_scenes)
+            parts = itertools.chain(
+                scenes(chrome, instance, **options),
+                account_scenes(chrome, instance, **options),
+                connection_scenes(chrome, instance, **options),
+                second_factor_scenes(chrome, instance, **options),
+                single_sign_on_scenes(chrome, other, **options),
             )
             for place, (name, visitor) in enumerate(parts):
                 path = folder / f"{place:02} {name} {size} {scheme}.png"

@@ -72,10 +72,10 @@ def instance(scratch: Path) -> Iterator[Instance]:
 
 
 @contextmanager
-def running_instance(scratch: Path) -> Iterator[Instance]:
+def running_instance(scratch: Path, port: int | None = None, **settings: str) -> Iterator[Instance]:
     """An instance with a database of its own, behind a proxy that says who comes: each visitor has
     an address of their own."""
-    folder, port = scratch / "browsed", free_port()
+    folder, port = scratch / "browsed", port or free_port()
     (own := scratch / "authority").mkdir(exist_ok=True)
     authority = make_authority(own)
     with smtp_server() as (inbox, mail_port):
@@ -90,6 +90,7 @@ def running_instance(scratch: Path) -> Iterator[Instance]:
             "WEB_WORKERS": "1",
             "WEBHOOK_ALLOWED_NETWORKS": "127.0.0.0/8",
             "WEBHOOK_CA_BUNDLE": str(authority.ca_path),
+            **settings,
         }
         command = [sys.executable, "-P", "-m", "app.serve", "--empty"]
         serving = subprocess.Popen(

@@ -33,11 +33,18 @@ def test_every_page_is_accessible(
     viewport: dict[str, int],
     part: Callable[..., Iterator[tuple[str, Visitor]]],
 ) -> None:
+    seen, faults = faults_of(part(chrome, instance, color_scheme=scheme, viewport=viewport))
+    assert len(seen) >= (25 if part is scenes else 10)
+    assert faults == []
+
+
+def faults_of(part: Iterator[tuple[str, Visitor]]) -> tuple[dict[str, Page], list[str]]:
+    """The pages of all scenes by their names, and what is wrong with them."""
     axe = (modules() / "axe-core" / "axe.min.js").read_text()
     faults: list[str] = []
     seen: dict[str, Page] = {}
 
-    for name, visitor in part(chrome, instance, color_scheme=scheme, viewport=viewport):
+    for name, visitor in part:
         page = visitor.page
         seen[name] = page
         page.wait_for_load_state()  # with its stylesheet
@@ -52,5 +59,4 @@ def test_every_page_is_accessible(
         wide = page.evaluate("document.documentElement.scrollWidth > innerWidth")
         if wide:
             faults.append(f"{name}: wider than the screen")
-    assert len(seen) >= (25 if part is scenes else 10)
-    assert faults == []
+    return seen, faults

@@ -7,6 +7,8 @@ import secrets
 
 from flask import Flask
 
+from app.db.extensions import db
+from app.single_sign_on.identities import add_identity
 from tests.cli.conftest import Run
 from tests.make import Client, mails_to, make_invited, make_member, sign_in, sign_up, text_of
 from tests.make.browser import Browser
@@ -67,6 +69,30 @@ def test_a_new_password_ends_the_sessions(app: Flask, run: Run) -> None:
     notice = text_of(mails_to(app, email)[-1])
     assert "by the operator of this instance" in notice
     assert "None" not in notice
+
+
+def test_somebody_is_signed_out_everywhere(app: Flask, run: Run) -> None:
+    email = new_address()
+    browser = sign_up(app, email)
+    sign_in(app, email)
+    done = json.loads(run("user", "sign-out", email, "--json").stdout)
+    assert (done["email"], done["ended_sessions"]) == (email, 2)
+    assert browser.get("/accounts", follow=False).status == 303  # to the sign-in
+    assert json.loads(run("user", "show", email, "--json").stdout)["sessions"] == []
+    sign_in(app, email)
+
+
+def test_show_has_linked_sign_ins(app: Flask, run: Run) -> None:
+    email = new_address()
+    sign_up(app, email)
+    person = json.loads(run("user", "show", email, "--json").stdout)
+    assert person["sign_ins"] == []
+    with app.app_context():
+        add_identity(person["id"], issuer="https://id.example", subject="7", email="jo@id.example")
+        db.session.commit()
+    (found,) = json.loads(run("user", "show", email, "--json").stdout)["sign_ins"]
+    assert (found["issuer"], found["email"]) == ("https://id.example", "jo@id.example")
+    assert "jo@id.example" in run("user", "show", email).stdout
 
 
 def test_a_password_can_be_made_up(app: Flask, run: Run) -> None:

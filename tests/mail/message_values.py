@@ -1,4 +1,4 @@
-"""The values of each kind of mail, and words that its text must have."""
+"""A message of each kind: its values, and what its text says with them."""
 
 from __future__ import annotations
 
@@ -34,6 +34,14 @@ VALUES: dict[str, dict[str, Any]] = {
         "address": "2001:db8::7",
         "reset_link": LINK,
         "applications_link": OTHER_LINK,
+    },
+    "link_sign_in": {"name": "Jo", "provider": "Oak IT", "link": LINK},
+    "sign_in_linked": {
+        "name": "Jo",
+        "provider": "Oak IT",
+        "email": "jo@oak.example",
+        "when": "2026-01-02T03:04:05.678Z",
+        "profile_link": LINK,
     },
     "key_expiring": {
         "name": "Jo",
@@ -77,10 +85,17 @@ WORDS = {
     "reset_password": ["within 1 hour.", "If you did not ask for this, ignore this email"],
     "verify_email": ["within 7 days", "ignore this email"],
     "invitation": ["Ann Forester (ann@green-woods.example)", "role editor", "within 7 days"],
-    "password_changed": ["2 January 2026, 03:04 UTC", "IP address 2001:db8::7", "If it was not"],
-    "key_expiring": ["Nightly", "expires on 9 January 2026", "ends with x7Qz", "/api-keys"],
     "second_factor_changed": ["Blue key", "2 January 2026, 03:04 UTC", "2001:db8::7"],
     "second_factor_guessed": ["wrong codes", "2 January 2026, 03:04 UTC", "2001:db8::7"],
+    "link_sign_in": [
+        "signed in with Oak IT",
+        "in the same browser",
+        "within 1 hour.",
+        "ignore this",
+    ],
+    "sign_in_linked": ["2 January 2026, 03:04 UTC", "as jo@oak.example there", "If it was not"],
+    "password_changed": ["2 January 2026, 03:04 UTC", "IP address 2001:db8::7", "If it was not"],
+    "key_expiring": ["Nightly", "expires on 9 January 2026", "ends with x7Qz", "/api-keys"],
     "webhook_failing": ["https://hooks.example.org/a?b=1", "disabled on 7 January 2026, 03:04 UTC"],
     "webhook_disabled": ["https://hooks.example.org/a?b=1", "nothing since 2 January 2026"],
     "deprecation_ends": ["a release after 2028-01-01 may leave out", "1,204 requests used it"],

@@ -150,11 +150,11 @@ def test_tokens_of_other_kinds(client: Client, token: str) -> None:
     assert _find(client, token) is not None
 
 
-def test_has_password(client: Client, stranger: Client) -> None:
+def test_is_registered(client: Client, stranger: Client) -> None:
     owner = stranger.get(f"{PATH}/{stranger.owner_id}").json["data"]
     make_invited(client, email=owner["email"])
     row = _find(client, invitation_token(client, owner["email"]))
-    assert row.has_password is True
+    assert row.is_registered is True
     assert (row.user_id, row.name) == (owner["id"], owner["name"])
 
 

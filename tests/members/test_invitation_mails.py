@@ -44,7 +44,7 @@ def test_the_link_is_mailed(client: Client) -> None:
     with client.app.app_context():
         row = find_invitation(link.rpartition("/")[2])
         assert (row.account_id, row.account_name) == (client.account_id, account["name"])
-        assert (row.email, row.role, row.has_password) == (email, "viewer", False)
+        assert (row.email, row.role, row.is_registered) == (email, "viewer", False)
         assert row.user_id == client.get(PATH).json["data"][1]["id"]
 
 

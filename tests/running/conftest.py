@@ -20,8 +20,8 @@ ROOT = Path(__file__).resolve().parents[2]
 STAND_IN = Path(__file__).parent / "stand_in"
 
 REAL = (
-    *("config.py", "config_mail.py", "config_valkey.py", "config_values.py", "gunicorn.conf.py"),
-    *("worker.py", "wsgi.py", "app/__init__.py", "app/serve.py"),
+    *("config.py", "config_mail.py", "config_sso.py", "config_valkey.py", "config_values.py"),
+    *("gunicorn.conf.py", "worker.py", "wsgi.py", "app/__init__.py", "app/serve.py"),
 )
 REAL_FOLDERS = (
     *(

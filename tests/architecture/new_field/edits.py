@@ -17,6 +17,7 @@ COPIED = (
     "migrations",
     "config.py",
     "config_mail.py",
+    "config_sso.py",
     "config_valkey.py",
     "config_values.py",
     "wsgi.py",

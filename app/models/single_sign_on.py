@@ -1,0 +1,53 @@
+"""Single sign-on: who people are at the provider, and sign-ins that are under way."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import ForeignKey, Index, String, Text, UniqueConstraint
+from sqlalchemy.orm import Mapped, mapped_column
+
+from app.db.column_types import Base, Hash, Key, Timestamp
+
+
+class SignInIdentity(Base):
+    """Who a person is at an OpenID Connect provider, which names each subject once and for all."""
+
+    __tablename__ = "sign_in_identities"
+    __table_args__ = (UniqueConstraint("issuer", "subject"), Index(None, "user_id"))
+
+    id: Mapped[str] = mapped_column(Key, primary_key=True)
+    user_id: Mapped[str] = mapped_column(Key, ForeignKey("users.id", ondelete="CASCADE"))
+    issuer: Mapped[str] = mapped_column(String(500))
+    subject: Mapped[str] = mapped_column(String(255))  # OpenID Connect Core 1.0, section 2
+    email: Mapped[str] = mapped_column(String(254))  # at the provider, when it was linked
+    created_at: Mapped[datetime] = mapped_column(Timestamp)
+    last_used_at: Mapped[datetime] = mapped_column(Timestamp)
+
+
+class SignInAttempt(Base):
+    """A sign-in of one browser. The cookie holds the token, the row its hash.
+
+    Once the provider has said who it is, a row waits for the consent of somebody who was not here
+    before: to be linked to ``user_id``, or to become a new person.
+    """
+
+    __tablename__ = "sign_in_attempts"
+    __table_args__ = (
+        Index(None, "user_id"),
+        Index(None, "expires_at"),
+        Index(None, "link_hash", unique=True),
+    )
+
+    token_hash: Mapped[str] = mapped_column(Hash, primary_key=True)
+    target: Mapped[str] = mapped_column(Text)  # the path of the page to show afterwards
+    # Who is to have the identity: the signed-in person who asked for it, or whose address it has.
+    user_id: Mapped[str | None] = mapped_column(Key, ForeignKey("users.id", ondelete="CASCADE"))
+    returned_at: Mapped[datetime | None] = mapped_column(Timestamp)  # from the provider
+    issuer: Mapped[str | None] = mapped_column(String(500))
+    subject: Mapped[str | None] = mapped_column(String(255))
+    email: Mapped[str | None] = mapped_column(String(254))
+    name: Mapped[str | None] = mapped_column(String(200))
+    link_hash: Mapped[str | None] = mapped_column(Hash)  # of the link mailed to ``user_id``
+    created_at: Mapped[datetime] = mapped_column(Timestamp)
+    expires_at: Mapped[datetime] = mapped_column(Timestamp)

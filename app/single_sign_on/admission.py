@@ -1,0 +1,66 @@
+"""Whether an identity that is not known here may be used, and whose address it has."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from sqlalchemy import bindparam, select
+
+from app.auth.identities import is_registered
+from app.auth.people import EmailTaken, find_person
+from app.db.queries import CompiledQuery
+from app.members.service import list_own_invitations
+from app.models import User
+from app.people.service import is_open
+from app.policy.bounds import NAME_LENGTH
+from app.single_sign_on.answers import ProviderIdentity, SignInRefused
+from app.values.email import email_problem
+from app.values.text import fold, unstorable
+from config import Settings
+
+_BY_EMAIL: Final = CompiledQuery(select(User.id).where(User.email_key == bindparam("email_key")))
+
+
+def address_of(identity: ProviderIdentity, settings: Settings) -> str:
+    """The address of somebody who was not here before. Raises SignInRefused."""
+    email = identity.text(settings.oidc_email_claim)
+    if not email or email_problem(email):
+        raise SignInRefused("no_address")
+    # No flag says so of another claim: by naming it, the operator vouches for it.
+    if settings.oidc_email_claim == "email" and identity.claims.get("email_verified") is not True:
+        raise SignInRefused("unverified", email)
+    domain = email.rpartition("@")[2].lower()
+    if settings.oidc_domains and domain not in settings.oidc_domains:
+        raise SignInRefused("domain", email)
+    return email
+
+
+def owner_of(email: str) -> str | None:
+    """The id of the person who has signed up with an address. None if nobody has, and they may.
+
+    Raises SignInRefused.
+    """
+    try:
+        person = find_person(email)
+    except EmailTaken:
+        raise SignInRefused("similar", email) from None
+    if person is not None and is_registered(person):
+        return person.id
+    if not is_open() and not (person is not None and list_own_invitations(person.id)):
+        raise SignInRefused("no_sign_up", email)
+    return None
+
+
+def name_of(identity: ProviderIdentity, email: str) -> str:
+    """What a new person may be called, for them to change."""
+    name = identity.text("name")
+    if not name or unstorable(name):
+        name = email.partition("@")[0]
+    return name[:NAME_LENGTH]
+
+
+def invitations_of(email: str) -> list[Any]:
+    """The accounts to which somebody with this address is invited, as
+    ``app.members.service.list_own_invitations`` has them."""
+    row = _BY_EMAIL.first(email_key=fold(email))
+    return [] if row is None else list_own_invitations(row.id)

@@ -1,0 +1,56 @@
+"""What comes of a sign-in at the provider, and the ways in which it can fail."""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple, Protocol
+
+EXTENSION: Final = "canopy_single_sign_on"  # of the application: its Provider
+
+
+class ProviderIdentity(NamedTuple):
+    """Who somebody is at the provider, by a token that it signed."""
+
+    subject: str
+    claims: dict[str, Any]  # what else it says of them; not checked
+
+    def text(self, claim: str) -> str:
+        """A claim that is text, or an empty string."""
+        value = self.claims.get(claim)
+        return value.strip() if isinstance(value, str) else ""
+
+
+class Returning(NamedTuple):
+    """What a browser must bring back from the provider, or prove with its code."""
+
+    state: str
+    nonce: str
+    verifier: str  # RFC 7636
+
+
+class Provider(Protocol):
+    """An OpenID Connect provider."""
+
+    def authorization_url(self, returning: Returning) -> str:
+        """Where to send a browser. Raises ProviderFailed."""
+
+    def identify(self, code: str, issuer: str | None, returning: Returning) -> ProviderIdentity:
+        """Who came back with a code.
+
+        Args:
+            issuer: who says to have sent the browser back (RFC 9207).
+
+        Raises:
+            ProviderFailed: the provider cannot be reached, or what it says is not right.
+        """
+
+
+class ProviderFailed(Exception):
+    """The provider did not say who somebody is. The message is a reason for the operator."""
+
+
+class SignInRefused(Exception):
+    """Nobody is signed in. ``reason`` chooses the text of the page ``refused.html``."""
+
+    def __init__(self, reason: str, email: str = "") -> None:
+        super().__init__(reason)
+        self.reason, self.email = reason, email

@@ -1,0 +1,70 @@
+"""Checking an ID token (OpenID Connect Core 1.0, section 3.1.3.7)."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from authlib.oidc.core import CodeIDToken
+from joserfc import jwt
+from joserfc.errors import BadSignatureError, InvalidKeyIdError, JoseError
+from joserfc.jwk import KeySet
+from joserfc.jws import JWSRegistry
+
+from app.policy.single_sign_on import ALGORITHMS, CLOCK_SKEW, SUBJECT_LENGTH
+from app.single_sign_on.answers import ProviderFailed
+
+
+class Expected(NamedTuple):
+    """What a token must say."""
+
+    issuer: str
+    client_id: str
+    nonce: str
+
+
+class UnknownKey(ProviderFailed):
+    """The token is not signed by any of these keys. The provider may have newer ones."""
+
+
+def check_id_token(response: Any, keys: Any, expected: Expected) -> dict[str, Any]:
+    """The claims of an ID token.
+
+    Args:
+        response: of the token endpoint, with ``id_token`` and ``access_token``.
+        keys: the provider's key set (RFC 7517).
+
+    Raises:
+        UnknownKey: it is signed by another key.
+        ProviderFailed: it is no token, or one for somebody else, or of another time.
+    """
+    token = response.get("id_token")
+    if not isinstance(token, str):
+        raise ProviderFailed("there is no ID token")
+    try:
+        registry = JWSRegistry(algorithms=ALGORITHMS, strict_check_header=False)
+        decoded = jwt.decode(token, KeySet.import_key_set(keys), registry=registry)
+        claims = CodeIDToken(
+            decoded.claims,
+            decoded.header,
+            {
+                "iss": {"essential": True, "value": expected.issuer},
+                "aud": {"essential": True, "value": expected.client_id},
+                "sub": {"essential": True},
+                "nonce": {"essential": True, "value": expected.nonce},
+            },
+            {
+                "client_id": expected.client_id,
+                "nonce": expected.nonce,
+                "access_token": response.get("access_token"),
+            },
+        )
+        claims.validate(leeway=CLOCK_SKEW)
+    except (InvalidKeyIdError, BadSignatureError) as error:
+        raise UnknownKey(f"ID token: {type(error).__name__}") from None
+    except (JoseError, ValueError, TypeError, KeyError, AttributeError) as error:
+        raise ProviderFailed(f"ID token: {type(error).__name__} {error}") from None
+    subject = claims["sub"]
+    is_text = isinstance(subject, str) and subject.isascii() and subject.isprintable()
+    if not is_text or not 0 < len(subject) <= SUBJECT_LENGTH:
+        raise ProviderFailed("ID token: sub is not as it must be")
+    return dict(claims)

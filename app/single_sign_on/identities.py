@@ -1,0 +1,93 @@
+"""Identities at the provider, and whose they are."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from sqlalchemy import bindparam, select, update
+
+from app.db.extensions import db
+from app.db.queries import CompiledQuery
+from app.models import SignInIdentity, User
+from app.values import clock
+from app.values.ids import new_id
+
+_OF_PERSON: Final = CompiledQuery(
+    select(
+        SignInIdentity.id,
+        SignInIdentity.issuer,
+        SignInIdentity.email,
+        SignInIdentity.created_at,
+        SignInIdentity.last_used_at,
+    )
+    .where(SignInIdentity.user_id == bindparam("user_id"))
+    .order_by(SignInIdentity.id)
+)
+
+
+def list_identities(user_id: str) -> list[Any]:
+    """A person's identities, the oldest first: rows with ``id``, ``issuer``, ``email``,
+    ``created_at`` and ``last_used_at``."""
+    return _OF_PERSON.all(user_id=user_id)
+
+
+def whose(issuer: str, subject: str) -> str | None:
+    """The id of the person who has this identity, or None. Asked in the open transaction."""
+    found = select(SignInIdentity.user_id).where(*_is(issuer, subject))
+    user_id: str | None = db.session.scalar(found)
+    return user_id
+
+
+def record_use(issuer: str, subject: str) -> None:
+    """Write that somebody signs in with an identity."""
+    own = update(SignInIdentity).where(*_is(issuer, subject))
+    db.session.execute(own.values(last_used_at=clock.now()))
+
+
+def add_identity(user_id: str, *, issuer: str, subject: str, email: str) -> None:
+    """Link an identity to a person.
+
+    Raises:
+        sqlalchemy.exc.IntegrityError: somebody has it already.
+    """
+    moment = clock.now()
+    row = SignInIdentity(
+        id=new_id("sign_in_identity"),
+        user_id=user_id,
+        issuer=issuer,
+        subject=subject,
+        email=email,
+        created_at=moment,
+        last_used_at=moment,
+    )
+    db.session.add(row)
+    db.session.flush()
+
+
+def remove_identity(
+    user_id: str, identity_id: str, *, issuer: str, needs_other: bool
+) -> SignInIdentity | None:
+    """Unlink an identity of a person. Returns it, or None if they have none with this id.
+
+    Args:
+        issuer: the provider at which people sign in now.
+        needs_other: whether another identity there must be left, as they have no password.
+
+    Raises:
+        LookupError: there is no other.
+    """
+    # Locked, so that of two requests the second sees what the first has left.
+    db.session.get_one(User, user_id, with_for_update=True)
+    own = select(SignInIdentity).where(SignInIdentity.user_id == user_id)
+    found = {identity.id: identity for identity in db.session.scalars(own)}
+    removed = found.pop(identity_id, None)
+    if removed is None:
+        return None
+    if needs_other and not any(other.issuer == issuer for other in found.values()):
+        raise LookupError
+    db.session.delete(removed)
+    return removed
+
+
+def _is(issuer: str, subject: str) -> tuple[Any, ...]:
+    return SignInIdentity.issuer == issuer, SignInIdentity.subject == subject

@@ -1,0 +1,53 @@
+"""Mails about the sign-ins of a person."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from flask import current_app
+
+from app.mail.service import queue_mail
+from app.security import tokens
+from app.values.clock import format_time, now
+from config import Settings
+
+LINK: Final = "link_sign_in"
+_LINKED: Final = "sign_in_linked"
+
+
+def mail_link(person: Any, link: str) -> None:
+    """Mail a person the link with which they consent to be linked.
+
+    Args:
+        person: has ``id``, ``name`` and ``email``.
+        link: its token.
+    """
+    settings = _settings()
+    address = f"{settings.public_url}/login/single-sign-on/link/{link}"
+    values = {"name": person.name, "link": address, "provider": settings.oidc_name}
+    cause = f"{LINK}:{person.id}:{tokens.hash_token(link)}"
+    queue_mail(LINK, person.email, cause=cause, values=values)
+
+
+def mail_linked(person: Any, email: str, subject: str) -> None:
+    """Tell a person that a sign-in was linked to them.
+
+    Args:
+        email: the address of the identity at the provider.
+        subject: its subject there.
+    """
+    settings, moment = _settings(), format_time(now())
+    values = {
+        "name": person.name,
+        "provider": settings.oidc_name,
+        "email": email,
+        "when": moment,
+        "profile_link": f"{settings.public_url}/profile",
+    }
+    cause = f"{_LINKED}:{person.id}:{tokens.hash_token(subject)}:{moment}"
+    queue_mail(_LINKED, person.email, cause=cause, values=values)
+
+
+def _settings() -> Settings:
+    settings: Settings = current_app.config["SETTINGS"]
+    return settings

@@ -1,0 +1,283 @@
+"""Pages for signing in at the provider, and for consenting to what comes of it."""
+
+from __future__ import annotations
+
+import hmac
+import logging
+from typing import Any, Final
+
+from flask import Response, request
+from sqlalchemy.exc import IntegrityError
+
+from app.auth.memberships import memberships_of
+from app.auth.sessions import SignedIn
+from app.db.transactions import transaction
+from app.http.errors import RateLimited
+from app.limits.counting import count_single_sign_on
+from app.oauth.service import redirect_target
+from app.people.service import (
+    check_password,
+    count_sign_in_attempt,
+    enter_refused_sign_in,
+    enter_sign_in,
+    find_contact,
+    is_open,
+)
+from app.policy.people import TRIES
+from app.policy.single_sign_on import ATTEMPT_LIFE, CONSENT_LIFE, RETRY_SECONDS
+from app.security import tokens
+from app.single_sign_on import attempts, service
+from app.single_sign_on.answers import ProviderFailed, SignInRefused
+from app.single_sign_on.forms import InvitedForm, LinkForm, NewPersonForm
+from app.site.cookies import read_cookie, set_cookie
+from app.site.forms import count_post, form_page
+from app.site.pages import (
+    PageBlueprint,
+    allow_form_action,
+    instance,
+    local_path,
+    page,
+    redirect_to,
+)
+from app.site.signed_in import current_person, known_browser, sign_in, signed_in, with_person
+from app.values.ids import is_id
+
+_COOKIE: Final = "canopy_sign_in"
+_CONSENT: Final = "/login/single-sign-on"
+_STATUSES: Final = {"stale": 400, "other_browser": 404, "failed": 503, "linked_elsewhere": 409}
+
+_log = logging.getLogger(__name__)
+bp = PageBlueprint("single_sign_on", __name__)
+
+
+@bp.get("/login/single-sign-on")
+@with_person
+def begin() -> Response:
+    """Send the browser to the provider."""
+    target = local_path(request.args.get("next"))
+    if current_person() is not None:
+        return redirect_to(target)
+    return _go_to_provider(target, None)
+
+
+@bp.get("/profile/sign-ins/link")
+@signed_in
+def begin_linking(person: SignedIn) -> Response:
+    """Likewise, to link an identity there to the person who is signed in."""
+    return _go_to_provider("/profile", person.user_id)
+
+
+@bp.get("/login/single-sign-on/callback")
+@with_person
+def callback() -> Response:
+    """Where the provider sends the browser back to."""
+    token = read_cookie(_COOKIE)
+    if not attempts.is_return(token, request.args.get("state", "")):
+        return _refused("stale")
+    with transaction():
+        attempt = attempts.claim_return(token)
+    if attempt is None:
+        return _refused("stale")
+    if error := request.args.get("error"):
+        _log.warning("the provider of single sign-on reports %r", error[:100])
+        return _enter_and_refuse("denied" if error == "access_denied" else "failed")
+    try:
+        return _arrive(token, attempt)
+    except ProviderFailed as failure:
+        _log.warning("single sign-on failed: %s", failure)
+        return _enter_and_refuse("failed")
+    except SignInRefused as refusal:
+        return _enter_and_refuse(refusal.reason, refusal.email)
+
+
+@bp.route("/login/single-sign-on/new", methods=["GET", "POST"])
+@with_person
+def new() -> Response:
+    """Become a person here, with an account of their own or invited to one."""
+    token = read_cookie(_COOKIE)
+    attempt = attempts.find_waiting(token)
+    if attempt is None or attempt.user_id is not None:
+        return _refused("stale")
+    invitations = service.invitations_of(attempt.email)
+    if not invitations and not is_open():
+        return _refused("no_sign_up", attempt.email)
+    form = InvitedForm() if invitations else NewPersonForm()
+    if form.validate_on_submit():
+        return _begin_person(token, attempt, form)
+    if request.method == "GET":
+        form.name.data = attempt.name
+    _allow_target(attempt.target)
+    return form_page("single_sign_on/new.html", form, attempt=attempt, invitations=invitations)
+
+
+@bp.route("/login/single-sign-on/link", methods=["GET", "POST"])
+@with_person
+def link() -> Response:
+    """Link the identity to the person who has its address, or who asked for it."""
+    token = read_cookie(_COOKIE)
+    attempt = attempts.find_waiting(token)
+    if attempt is None or attempt.user_id is None:
+        return _refused("stale")
+    owner, form = find_contact(attempt.user_id), LinkForm()
+    uses_password = owner.has_password and instance().password_sign_in
+    if uses_password and form.validate_on_submit():
+        try:
+            with transaction():
+                counted = count_sign_in_attempt(owner.email, known_browser())
+        except RateLimited as error:
+            form.rejection = error
+        else:
+            is_right = counted.user_id == attempt.user_id
+            if check_password(counted, form.password.data) and is_right:
+                return _link(token, attempt)
+            with transaction():
+                enter_refused_sign_in(attempt.user_id, owner.email)
+            form.password.errors = ["That is not your password here."]
+    _allow_target(attempt.target)
+    values = {"attempt": attempt, "owner": owner, "uses_password": uses_password}
+    return form_page("single_sign_on/link.html", form, **values)
+
+
+@bp.post("/login/single-sign-on/mail")
+@with_person
+def mail_link() -> Response:
+    """Mail the link with which they prove that the address is theirs."""
+    count_post()
+    token = read_cookie(_COOKIE)
+    attempt = attempts.find_waiting(token)
+    if attempt is None or attempt.user_id is None:
+        return _refused("stale")
+    owner = find_contact(attempt.user_id)
+    with transaction():
+        service.mail_link(token, owner)
+    return page("single_sign_on/mailed.html", email=owner.email, life=CONSENT_LIFE)
+
+
+@bp.route("/login/single-sign-on/link/<token>", methods=["GET", "POST"])
+@with_person
+def mailed_link(token: str) -> Response:
+    """Consent with the mailed link, in the browser that is at it. Needs a POST, so that programs
+    that look at links in mails link nothing."""
+    own = read_cookie(_COOKIE)
+    attempt = attempts.find_waiting(own)
+    sent = (attempt and attempt.link_hash) or ""
+    is_link = tokens.is_well_formed(token, tokens.LINK)
+    if not (is_link and hmac.compare_digest(tokens.hash_token(token), sent)):
+        return _refused("other_browser")
+    if request.method == "POST":
+        count_post()
+        return _link(own, attempt)
+    _allow_target(attempt.target)
+    owner = find_contact(attempt.user_id)
+    return page("single_sign_on/mailed_link.html", attempt=attempt, owner=owner)
+
+
+@bp.post("/profile/sign-ins/<identity_id>/unlink")
+@signed_in
+def unlink(person: SignedIn, identity_id: str) -> Response:
+    """Unlink an identity; all other sessions end."""
+    if not is_id("sign_in_identity", identity_id):
+        return redirect_to("/profile", "That sign-in was already unlinked.")
+    has_password = find_contact(person.user_id).has_password
+    try:
+        with transaction():
+            was_linked = service.unlink(person, identity_id, has_password=has_password)
+    except LookupError:
+        message = "This is the only way in which you can sign in. Set a password first."
+        return redirect_to("/profile", message)
+    if not was_linked:
+        return redirect_to("/profile", "That sign-in was already unlinked.")
+    return redirect_to("/profile", "Unlinked. You are signed out everywhere else.")
+
+
+def _go_to_provider(target: str, user_id: str | None) -> Response:
+    count_single_sign_on()
+    token = tokens.new_token(tokens.SIGN_IN)
+    try:
+        address = service.provider().authorization_url(attempts.returning(token))
+    except ProviderFailed as failure:
+        _log.warning("single sign-on cannot begin: %s", failure)
+        return _refused("failed")
+    with transaction():
+        attempts.begin_attempt(token, target, user_id)
+    response = redirect_to(address)
+    set_cookie(response, _COOKIE, token, int((ATTEMPT_LIFE + CONSENT_LIFE).total_seconds()))
+    return response
+
+
+def _arrive(token: str, attempt: Any) -> Response:
+    """Raises ProviderFailed or SignInRefused."""
+    identity = service.provider().identify(
+        request.args.get("code", ""), request.args.get("iss"), attempts.returning(token)
+    )
+    with transaction():
+        arrival = service.receive(token, attempt, identity)
+        if arrival.user_id is None:
+            return redirect_to(f"{_CONSENT}/{'link' if arrival.is_linking else 'new'}")
+        message = "This sign-in was linked to you already." if arrival.was_linked else ""
+        return _finish(redirect_to(attempt.target, message), arrival.user_id)
+
+
+def _begin_person(token: str, attempt: Any, form: InvitedForm) -> Response:
+    account = None
+    if isinstance(form, NewPersonForm):
+        account = (form.account_name.data, form.account_slug.data or None)
+    for _ in range(TRIES):
+        try:
+            with transaction():
+                begun = service.begin_person(token, attempt, form.name.data, account)
+                if begun is None:
+                    break
+                target = _first_page(attempt.target, is_invited=account is None)
+                return _finish(redirect_to(target, "Welcome."), *begun)
+        except IntegrityError:  # the slug has just been taken, or the address, or the identity
+            continue
+    return _refused("stale")
+
+
+def _first_page(target: str, *, is_invited: bool) -> str:
+    if target != "/":
+        return target
+    return "/invitations" if is_invited else "/welcome"
+
+
+def _link(token: str, attempt: Any) -> Response:
+    """Link, and sign in, together with what was proved in the open transaction."""
+    try:
+        with transaction():
+            if not service.link_identity(token, attempt):
+                return _refused("stale")
+            message = f"From now on you can sign in with {instance().single_sign_on}."
+            return _finish(redirect_to(attempt.target, message), attempt.user_id)
+    except IntegrityError:
+        return _refused("linked_elsewhere")
+
+
+def _finish(response: Response, user_id: str, account_id: str | None = None) -> Response:
+    """Sign in, in the current transaction."""
+    enter_sign_in(user_id)
+    first = next((row.id for row in memberships_of(user_id)), None)
+    sign_in(response, user_id, account_id or first)
+    set_cookie(response, _COOKIE, "", 0)
+    return response
+
+
+def _allow_target(target: str) -> None:
+    """Let the forms of this page lead on to an application that waits for the person."""
+    if address := redirect_target(target):
+        allow_form_action(address)
+
+
+def _enter_and_refuse(reason: str, email: str = "") -> Response:
+    """Refuse somebody who comes back from the provider, and enter that into the audit log."""
+    with transaction():
+        enter_refused_sign_in(None, email or "somebody", reason)
+    return _refused(reason, email)
+
+
+def _refused(reason: str, email: str = "") -> Response:
+    status = _STATUSES.get(reason, 403)
+    response = page("single_sign_on/refused.html", status, reason=reason, email=email)
+    if status == 503:
+        response.headers["Retry-After"] = str(RETRY_SECONDS)
+    return response

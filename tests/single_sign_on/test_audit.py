@@ -1,0 +1,69 @@
+"""What the audit log has of single sign-on."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from flask import Flask
+from sqlalchemy import select
+
+from app.db.extensions import db
+from app.models import AuditEntry
+from tests.make import Browser, sign_up
+from tests.make.browser import PASSWORD
+from tests.single_sign_on.real_provider import RealProvider, claims
+from tests.single_sign_on.support import arrive, begin
+
+
+def entries(app: Flask, email: str) -> list[Any]:
+    """Those about a person, the oldest first."""
+    with app.app_context():
+        own = select(AuditEntry.body).where(AuditEntry.body.contains(email))
+        found = map(json.loads, db.session.scalars(own.order_by(AuditEntry.id)))
+        return [entry for entry in found if entry["target"]["label"] == email]
+
+
+def actions(app: Flask, email: str) -> list[str]:
+    return [entry["action"] for entry in entries(app, email)]
+
+
+def test_a_new_person_and_their_sign_in(sso: Flask, woods: RealProvider) -> None:
+    person = claims()
+    begin(sso, woods, person)
+    assert actions(sso, person["email"]) == [
+        "person.created",
+        "person.sign_in_linked",
+        "person.signed_in",
+    ]
+    arrive(Browser(sso), woods, person)
+    assert actions(sso, person["email"])[3:] == ["person.signed_in"]
+
+
+def test_linking_and_unlinking(sso: Flask, woods: RealProvider) -> None:
+    person = claims()
+    sign_up(sso, person["email"])
+    before = len(actions(sso, person["email"]))
+    browser = Browser(sso)
+    arrive(browser, woods, person)
+    browser.submit(password="not that one")
+    browser.submit(password=PASSWORD)
+    (form,) = (form for form in browser.get("/profile").forms if form.action.endswith("/unlink"))
+    browser.submit(form.action)
+    found = entries(sso, person["email"])[before:]
+    assert [entry["action"] for entry in found] == [
+        "person.sign_in_refused",
+        "person.sign_in_linked",
+        "person.signed_in",
+        "person.sign_in_unlinked",
+    ]
+    changes = {"from": None, "to": person["sub"]}
+    assert found[1]["changes"]["subject"] == changes
+
+
+def test_who_is_refused_and_why(sso: Flask, woods: RealProvider) -> None:
+    person = claims(email_verified=False)
+    arrive(Browser(sso), woods, person)
+    (entry,) = entries(sso, person["email"])
+    assert entry["action"] == "person.sign_in_refused"
+    assert entry["changes"]["reason"] == {"from": None, "to": "unverified"}

@@ -1,0 +1,125 @@
+"""A provider that is down, slow, or sends too much: a page says so, and nothing hangs."""
+
+from __future__ import annotations
+
+import gzip
+import time
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler
+
+import pytest
+from flask import Flask
+
+from app.policy.single_sign_on import ANSWER_BYTES, REQUEST_SECONDS
+from tests.cells import every_cell
+from tests.make import Browser, second_app, together
+from tests.make.browser import Page
+from tests.single_sign_on.fake_provider import Answer, FakeProvider, fake_provider, gives
+from tests.single_sign_on.support import leave
+
+pytestmark = [pytest.mark.one_database, pytest.mark.provokes(503)]
+
+FAILED = (503, "You could not be signed in")
+DISCOVERY = "/.well-known/openid-configuration"
+
+
+@pytest.fixture
+def provider() -> Iterator[FakeProvider]:
+    with fake_provider() as made:
+        yield made
+
+
+@pytest.fixture
+def site(app: Flask, provider: FakeProvider) -> Iterator[Flask]:
+    with second_app(app, **provider.settings) as made:
+        yield made
+
+
+def seen(page: Page) -> tuple[int, str]:
+    return page.status, page.title
+
+
+def drips(provider: FakeProvider, head: bytes) -> Answer:
+    """A head, and then a byte now and then, which no timeout of a single operation meets."""
+
+    def answer(handler: BaseHTTPRequestHandler) -> None:
+        handler.wfile.write(head)
+        while not provider.over.wait(0.2):
+            handler.wfile.write(b"x")
+
+    return answer
+
+
+def test_a_provider_that_is_down(app: Flask) -> None:
+    with fake_provider() as gone:
+        settings = gone.settings
+    with second_app(app, **settings) as site:
+        page = Browser(site).get("/login/single-sign-on")
+        assert seen(page) == FAILED
+        assert page.response.headers["Retry-After"]
+        assert "/login" in page.links
+
+
+def test_a_provider_that_comes_back(site: Flask, provider: FakeProvider) -> None:
+    provider.answers[DISCOVERY] = gives(b"", 500)
+    assert seen(Browser(site).get("/login/single-sign-on")) == FAILED
+    provider.answers.clear()
+    assert leave(Browser(site))
+
+
+def test_a_slow_one_is_given_up(app: Flask, provider: FakeProvider) -> None:
+    start = b"HTTP/1.1 200 OK\r\n"
+    heads = (start, start + b"Content-Length: 100000\r\n\r\n", start + b"\r\n", b"")
+    with every_cell() as cell:
+        for head in heads:
+            with second_app(app, **provider.settings) as site, cell(repr(head)):
+                provider.answers[DISCOVERY] = drips(provider, head)
+                began = time.monotonic()
+                assert seen(Browser(site).get("/login/single-sign-on")) == FAILED
+                assert time.monotonic() - began < REQUEST_SECONDS + 3
+
+
+def test_answers_that_are_none(app: Flask, provider: FakeProvider) -> None:
+    """At each step: nothing is ever a 500."""
+    answers = {
+        "an error": gives({"error": "invalid_grant"}, 400),
+        "an error of its own": gives(b"<html>", 502),
+        "an empty one": gives(b""),
+        "no object": gives([1, 2]),
+        "null": gives(None),
+        "no JSON": gives(b"{"),
+        "a redirect": gives({}, 302, Location="http://127.0.0.1:1/"),
+        "too much": gives(b'"' + b"x" * ANSWER_BYTES + b'"'),
+        "compressed": gives(gzip.compress(b"{}"), Content_Encoding="gzip"),
+        "an odd token": gives({"access_token": 5, "expires_in": "soon", "id_token": {}}),
+        "odd keys": gives({"keys": [{"kty": "RSA"}, 5, None]}),
+        "no keys": gives({"keys": []}),
+    }
+    with every_cell() as cell:
+        for path in ("/token", "/keys"):
+            for name, answer in answers.items():
+                provider.answers = {path: answer}
+                with cell(f"{path}: {name}"), second_app(app, **provider.settings) as site:
+                    browser = Browser(site)
+                    assert seen(browser.get(provider.sign_in(leave(browser)))) == FAILED
+
+
+def test_a_slow_provider_does_not_take_all_threads(app: Flask, provider: FakeProvider) -> None:
+    """Of four threads, two may wait for it; others hear at once that it is busy."""
+
+    def slow(handler: BaseHTTPRequestHandler) -> None:
+        provider.over.wait(2)
+        gives(provider.metadata)(handler)
+
+    provider.answers[DISCOVERY] = slow
+    with second_app(app, **provider.settings, web_threads=4) as site:
+
+        def ask() -> tuple[int, float]:
+            began = time.monotonic()
+            page = Browser(site).get("/login/single-sign-on", follow=False)
+            return page.status, time.monotonic() - began
+
+        answers = together(*[ask] * 6)
+    waited = [status for status, seconds in answers if seconds > 1]
+    assert waited == [303, 303]
+    assert [status for status, seconds in answers if seconds <= 1] == [503] * 4
