@@ -181,7 +181,9 @@ def verify_address(user_id: str, *, as_part: bool = False) -> None:
     Args:
         as_part: of something else that the audit log tells of.
     """
-    row = update(User).where(User.id == user_id, User.email_verified_at.is_(None))
-    values = row.values(email_verified_at=clock.now()).returning(User.id, User.email)
-    if (person := db.session.execute(values).one_or_none()) and not as_part:
+    person = db.session.get_one(User, user_id, with_for_update=True)
+    if person.email_verified_at is not None:
+        return
+    person.email_verified_at = clock.now()
+    if not as_part:
         enter("person.email_verified", person, by_themselves=True)
