@@ -19,7 +19,6 @@ from app.values import clock
 from app.values.clock import format_time, parse_time
 
 _CLOCKS: Final = timedelta(minutes=1)  # between several hosts
-_NEVER: Final = -1
 _BY_PERSON = CompiledQuery(
     select(Authenticator.created_at).where(Authenticator.user_id == bindparam("user_id"))
 )
@@ -60,7 +59,7 @@ def read_setup(user_id: str, sealed: str) -> Setup | None:
 
 def add_authenticator(user_id: str, secret: bytes, code: str) -> bool:
     """Store the secret of a person's app in place of a former one, if the code is right for it."""
-    step = totp.step_of(secret, code, after=_NEVER)
+    step = totp.step_of(secret, code)
     if step is None:
         return False
     values: dict[str, Any] = {
@@ -79,9 +78,7 @@ def use_code(user_id: str, code: str) -> bool:
     """Whether a code of a person's app is right. It is used up in the open transaction: of two
     requests with the same code, one succeeds."""
     row = db.session.execute(
-        select(Authenticator.sealed_secret, Authenticator.last_step).where(
-            Authenticator.user_id == user_id
-        )
+        select(Authenticator.sealed_secret).where(Authenticator.user_id == user_id)
     ).one_or_none()
     if row is None:
         return False
@@ -89,7 +86,7 @@ def use_code(user_id: str, code: str) -> bool:
         secret = base64.b64decode(unseal(row.sealed_secret))
     except ValueError:  # with a SECRET_KEY that is lost
         return False
-    step = totp.step_of(secret, code, row.last_step)
+    step = totp.step_of(secret, code)
     if step is None:
         return False
     using = update(Authenticator).where(

@@ -41,18 +41,14 @@ def picture_address(secret: bytes, email: str, issuer: str) -> str:
     return str(code.svg_data_uri(scale=4, dark="#000", light="#fff"))
 
 
-def step_of(secret: bytes, code: str, after: int) -> int | None:
-    """The step of time that a code is of; None if it is not right now.
-
-    Each code works once: ``after`` is the step of the last one that was accepted. Takes equally
-    long whichever digits are right.
-    """
+def step_of(secret: bytes, code: str) -> int | None:
+    """The step of time that a code is of; None if it is not right now. The caller accepts no step
+    twice. Takes equally long whichever digits are right."""
     text = "".join(code.split())
     hotp = HOTP(secret, CODE_DIGITS, SHA1())  # noqa: S303
     current = int(clock.now().timestamp()) // CODE_SECONDS
     found = None
     for step in range(current - CODE_DRIFT, current + CODE_DRIFT + 1):
-        is_right = is_same(text, hotp.generate(step).decode())
-        if is_right and step > after:
+        if is_same(text, hotp.generate(step).decode()):
             found = step
     return found

@@ -96,15 +96,16 @@ def test_a_response_is_used_once(app: Flask, email: str) -> None:
 
 
 def test_a_response_is_no_good_twice_in_a_session(app: Flask, email: str, later: Later) -> None:
-    """A session may confirm several times; a recorded response confirms nothing again."""
+    """A session may confirm several times; a recorded response confirms nothing again, also of a
+    passkey that does not count."""
     passkey, browser = person_with_passkey(app, email), begin(app, email)
-    use(browser, passkey)
+    use(browser, passkey, count=0)
     later.move(CONFIRMED_FOR)
     browser.get(OWN)
     asked = browser.submit(f"{KEYS}/new")
-    response = passkey.signed(options_of(asked))
+    response = passkey.signed(options_of(asked), count=0)
     assert give(browser, "passkey", response).title == "Add a passkey"
-    later.move(CONFIRMED_FOR)
+    later.move(CONFIRMED_FOR)  # the challenge goes by another clock, and is still good
     browser.get(OWN)
     browser.submit(f"{KEYS}/new")
     assert give(browser, "passkey", response).status == 422
