@@ -90,9 +90,7 @@ class Settings(SingleSignOnSettings):
         "", url("http", "https"), "public address of the service; unset: from `HOST` and `PORT`"
     )
     public_url_is_set: bool = False  # else each request's own scheme and host are used in links
-    trusted_proxies: int = _setting(
-        "0", whole(0, 10), "number of reverse proxies in front of the service"
-    )
+    trusted_proxies: int = _setting("0", whole(0, 10), "reverse proxies in front of the service")
     cors_origins: frozenset[str] = _setting(
         "", origins, "origins whose pages may call /v1 and /api, comma-separated, or `*`"
     )
@@ -105,6 +103,7 @@ class Settings(SingleSignOnSettings):
     max_import_bytes: int = _setting(
         str(50 * 1024**2), whole(1024, 1024**3), "largest file that can be imported, in bytes"
     )
+    audit_days: int = _setting("744", whole(1, 36_500), "days for which the audit log is kept")
     rate_limit_disabled: bool = _setting("false", boolean, "`true` turns all rate limits off")
     webhook_allowed_networks: tuple[Network, ...] = _setting(
         "", networks, "private networks to which webhooks may be delivered, for development"

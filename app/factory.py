@@ -10,6 +10,7 @@ from flask import Flask
 from app.account.routes import bp as account_bp
 from app.api import error_handlers, expensive, requests
 from app.assets.routes import bp as assets_bp
+from app.audit_log.routes import bp as audit_log_bp
 from app.billing.routes import bp as billing_bp
 from app.boundaries.routes import bp as boundaries_bp
 from app.chat.routes import bp as chat_bp
@@ -135,7 +136,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     for blueprint in (
         projects_bp, maps_bp, boundaries_bp, assets_bp, imports_bp, exports_bp, account_bp,
         usage_bp, members_bp, webhooks_bp, webhook_logs_bp, webhook_replays_bp, events_bp,
-        credentials_bp, me_bp,
+        audit_log_bp, credentials_bp, me_bp,
     ):  # fmt: skip
         api.register_blueprint(blueprint)
     for other in (

@@ -15,7 +15,7 @@ from app.db.extensions import db
 from app.models import AuditEntry
 from app.policy.audit import ACTIONS, ACTORS
 from app.values import clock
-from app.values.ids import new_id
+from app.values.ids import new_id_at
 from app.values.strict_json import canonical, dumps
 
 _ENTRIES: Final = cast("Table", AuditEntry.__table__)
@@ -104,11 +104,12 @@ def _row(
     ACTIONS[action]  # so that a new one is listed
     actor, via = origin
     assert actor.type in ACTORS, actor.type
-    entry_id = new_id("audit_entry")
+    moment = clock.now()
+    entry_id = new_id_at("audit_entry", moment)  # so that ids find the entries of a time
     entry = {
         "id": entry_id,
         "account_id": account_id,
-        "at": clock.format_time(clock.now()),
+        "at": clock.format_time(moment),
         "action": action,
         "actor": actor._replace(label=actor.label[:_LABEL_LENGTH])._asdict(),
         "via": via._asdict(),

@@ -31,6 +31,7 @@ ENTRIES: Final = (
     Entry("import", "importing", "Import projects from a file."),
     Entry("undo-import", "undoing", "Undo an import."),
     Entry("export", "exporting", "Export projects or assets to a file."),
+    Entry("audit", "audit", "Verify and export the audit log of an account."),
     Entry("demo", "demo", "Create an account with example data."),
     Entry("migrate", "migrate", "Bring the tables of the database up to date."),
     Entry("mail", "mail", "Find out whether mails arrive."),

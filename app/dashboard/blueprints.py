@@ -10,6 +10,7 @@ from app.dashboard.application_page.views import bp as application_page
 from app.dashboard.applications.views import bp as applications
 from app.dashboard.asset_page.views import bp as asset_page
 from app.dashboard.assets.views import bp as assets
+from app.dashboard.audit_log.views import bp as audit_log
 from app.dashboard.credentials.views import api_keys, service_tokens
 from app.dashboard.imports.views import bp as imports
 from app.dashboard.members.views import bp as members
@@ -29,6 +30,7 @@ DASHBOARD: Final[tuple[Blueprint, ...]] = (
     applications,
     asset_page,
     assets,
+    audit_log,
     imports,
     members,
     project_editor,

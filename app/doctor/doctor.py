@@ -11,6 +11,7 @@ from sqlalchemy import URL
 
 from app.db.snapshots import DATABASE_ERRORS, database_url, may_exist, reason, shown_url, snapshot
 from app.doctor.checks import (
+    audit_log,
     contents,
     database,
     database_hosts,
@@ -56,6 +57,7 @@ OF_DATABASE: Final[dict[str, Check]] = {
     "derived columns": contents.derived,
     "mails": mail.undelivered,
     "deliveries": deliveries.overdue,
+    "audit log": audit_log.sealed,
     "replica": replica.replica,
     "deprecations": deprecations.still_used,
 }
@@ -106,6 +108,7 @@ def examine(environ: Mapping[str, str]) -> Iterator[DoctorFinding]:
     of_database = OF_DATABASE | {
         "pool mode": partial(pool_mode.pool_mode, settings=settings),
         "encrypted values": encrypted,
+        "audit log": partial(audit_log.sealed, settings=settings),
         "replica": partial(replica.replica, settings=settings),
     }
     yield from _run(

@@ -12,7 +12,7 @@ from app.account.service import read_account
 from app.api.expensive import client_check, until_the_end
 from app.db import queries
 from app.exports import service
-from app.exports.service import Export
+from app.exports.service import Export, ExportedFile
 from app.exports.slots import export_slot
 from app.formats.writers.formats import STREAMED
 from app.policy.files import EXPORT_HELD_BYTES, EXPORT_SECONDS, FORMATS_OUT
@@ -20,25 +20,50 @@ from app.web_server.response_buffer import pace_response
 
 
 def file_response(export: Export) -> Response:
-    """The file, a piece at a time. The first is there before the response begins, so that what
-    fails until then is an error response; what fails later ends the connection."""
+    """The file of an export."""
     app = current_app._get_current_object()  # type: ignore[attr-defined]
+    check = _client_check(export)
+
+    def write(at_once: bool) -> ExportedFile:
+        return service.write_export(export, app, check, at_once=at_once)
+
+    def name(slug: str) -> str:
+        return service.filename(slug, export.kind, export.format)
+
+    return stream_file(export.account_id, write, FORMATS_OUT[export.format][0], name)
+
+
+def stream_file(
+    account_id: str,
+    write: Callable[[bool], ExportedFile],
+    content_type: str,
+    name: Callable[[str], str],
+) -> Response:
+    """A file of an account, a piece at a time. The first is there before the response begins, so
+    that what fails until then is an error response; what fails later ends the connection.
+
+    Args:
+        write: begins the file. It is told whether all of it has to be there when it returns.
+        name: the name of the file, by the slug of the account.
+
+    Raises:
+        ServiceUnavailable: the account has another export that is running, or there are too many.
+    """
     slot = until_the_end(ExitStack())
-    slot.enter_context(export_slot(export.account_id, app.config["SETTINGS"].web_threads))
-    slug = read_account(export.account_id)["slug"]
+    threads = current_app.config["SETTINGS"].web_threads
+    slot.enter_context(export_slot(account_id, threads))
+    slug = read_account(account_id)["slug"]
     queries.release()  # each query of an export has a connection of its own
     # A response without a length ends with its connection in HTTP/1.0, whatever the reason.
-    at_once = request.environ.get("SERVER_PROTOCOL") == "HTTP/1.0"
-    pieces, size = service.write_export(export, app, _client_check(export), at_once=at_once)
+    pieces, size = write(request.environ.get("SERVER_PROTOCOL") == "HTTP/1.0")
     until_the_end(closing(pieces))
     first = next(pieces, b"")
     pace_response(EXPORT_HELD_BYTES, EXPORT_SECONDS)
     body = _then_last(chain([first], pieces), slot.close)
-    response = Response(body, content_type=FORMATS_OUT[export.format][0])
+    response = Response(body, content_type=content_type)
     if size is not None:
         response.content_length = size
-    name = service.filename(slug, export.kind, export.format)
-    response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
+    response.headers["Content-Disposition"] = f'attachment; filename="{name(slug)}"'
     response.headers["Cache-Control"] = "private, no-cache"
     return response
 

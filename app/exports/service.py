@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import IO, Any, Final, NamedTuple, TypeVar
@@ -90,10 +90,18 @@ def write_export(
     source = _source(export, app, on_batch)
     if export.format in STREAMED and not at_once:
         return ExportedFile(blocks(STREAMED[export.format](source)), None)
-    file = _whole_file(export, source, Path(app.instance_path))
-    size = file.seek(0, 2)
-    file.seek(0)
-    return ExportedFile(_pieces(file), size)
+    return _sized(_whole_file(export, source, Path(app.instance_path)))
+
+
+def whole_file(pieces: Iterable[bytes], app: Flask) -> ExportedFile:
+    """A file that is written before this returns. Raises ServiceUnavailable as
+    ``write_export``."""
+    try:
+        with new_file(Path(app.instance_path)) as file:
+            file.writelines(pieces)
+    except OSError:
+        raise _no_room() from None
+    return _sized(file)
 
 
 def filename(slug: str, kind: str, format_name: str) -> str:
@@ -110,8 +118,18 @@ def _whole_file(export: Export, source: Source, folder: Path) -> IO[bytes]:
         details = details or [Detail("format", str(error))]
         raise BadRequest(str(error), details=details) from None
     except OSError:
-        message = "The server has no room for this file. Ask whoever runs it to free some disk."
-        raise ServiceUnavailable(message) from None
+        raise _no_room() from None
+
+
+def _no_room() -> ServiceUnavailable:
+    message = "The server has no room for this file. Ask whoever runs it to free some disk."
+    return ServiceUnavailable(message)
+
+
+def _sized(file: IO[bytes]) -> ExportedFile:
+    size = file.seek(0, 2)
+    file.seek(0)
+    return ExportedFile(_pieces(file), size)
 
 
 def _writer(export: Export) -> Callable[[Source, Path], IO[bytes]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from typing import Any, Final, NamedTuple
 
@@ -10,6 +11,7 @@ from sqlalchemy import bindparam, func
 from app.auth.principal import Principal
 from app.auth.tenant import columns_of
 from app.db.queries import CompiledQuery, engine
+from app.db.search_index import id_values, is_among_ids
 from app.history.matching import Kept, is_entry_of
 from app.http.errors import NotFound
 from app.listing.statements import newest_first, page_rows
@@ -48,6 +50,18 @@ _ONE: Final = CompiledQuery(
 )
 
 
+@cache
+def _kept(dialect: str) -> CompiledQuery:
+    has_text = BoundaryEntry.geometry.is_not(None) | BoundaryEntry.replaced_at.is_(None)
+    return CompiledQuery(
+        columns_of(BoundaryEntry, BoundaryEntry.id).where(
+            is_among_ids(BoundaryEntry.project_id.expression, dialect, "project_ids"),
+            is_among_ids(BoundaryEntry.id.expression, dialect, "boundary_ids"),
+            has_text,
+        )
+    )
+
+
 class Entry(NamedTuple):
     """A boundary that a project has or has had. ``text`` is None where it is not kept."""
 
@@ -72,6 +86,18 @@ def read_entry(account_id: str, project_id: str, boundary_id: str) -> dict[str, 
     """The record of a boundary with its geometry. Raises NotFound."""
     entry = read_former(account_id, project_id, boundary_id)
     return entry.record | {"geometry": None if entry.text is None else Fragment(entry.text)}
+
+
+def still_kept(
+    account_id: str, project_ids: Sequence[str], boundary_ids: Sequence[str]
+) -> frozenset[str]:
+    """Those of the boundaries of some projects that can still be read."""
+    dialect = engine().dialect.name
+    values = {
+        "project_ids": id_values(project_ids, dialect),
+        "boundary_ids": id_values(boundary_ids, dialect),
+    }
+    return frozenset(row[0] for row in _kept(dialect).tuples(account_id=account_id, **values))
 
 
 def check_entry(principal: Principal, project_id: str, boundary_id: str) -> None:

@@ -25,6 +25,7 @@ from app.history.reading import check_entry as check_entry
 from app.history.reading import list_entries as list_entries
 from app.history.reading import read_entry as read_entry
 from app.history.reading import read_former as read_former
+from app.history.reading import still_kept as still_kept
 from app.models import Project
 from app.shapes import UNKNOWN, Difference
 

@@ -14,7 +14,14 @@ from app.db import connections
 from app.db.column_types import Base
 from app.db.extensions import db
 from app.db.queries import connect
-from app.models import Authenticator, IdempotentResponse, Mail, OAuthToken, Webhook
+from app.models import (
+    Authenticator,
+    IdempotentResponse,
+    Mail,
+    OAuthToken,
+    SigningKey,
+    Webhook,
+)
 from app.security.sealing import is_readable, reseal
 from config import SettingsError
 
@@ -40,6 +47,7 @@ SEALED: Final = (
     _Sealed(Mail.sealed),
     _Sealed(OAuthToken.sealed_successor),
     _Sealed(Authenticator.sealed_secret),
+    _Sealed(SigningKey.sealed_private_key),
     # Only responses that contain a secret are sealed.
     _Sealed(
         IdempotentResponse.body,

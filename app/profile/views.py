@@ -19,10 +19,10 @@ from app.http.errors import Conflict, NotFound, RateLimited
 from app.members.service import remove_member
 from app.people import service
 from app.policy.people import TRIES
-from app.profile.browsers import browser_name
 from app.profile.forms import AccountForm, NameForm, PasswordForm, TimesForm
 from app.security.passwords import hash_password
 from app.single_sign_on.service import list_identities
+from app.site.browsers import browser_name
 from app.site.forms import PageForm, count_post, form_page
 from app.site.pages import PageBlueprint, instance, redirect_to
 from app.site.passwords import with_passwords

@@ -21,5 +21,6 @@ ACCOUNT_PAGES: Final = (
     AccountPage("/service-tokens", "Service tokens", "bot", "admin"),
     AccountPage("/applications", "Applications", "app-window", ""),
     AccountPage("/webhooks", "Webhooks", "webhook", "admin"),
+    AccountPage("/audit-log", "Audit log", "history", "admin"),
     AccountPage("/settings", "Settings", "settings", "admin"),
 )

@@ -10,6 +10,9 @@ import time
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_MILLISECOND: Final = timedelta(milliseconds=1)  # of floats, one in some would be the one before
+
 _LONGEST_ANSWER: Final = 0.5  # seconds
 _TOLERATED: Final = 0.05  # seconds, which the answer may have taken
 
@@ -73,7 +76,7 @@ def day_of(moment: datetime) -> str:
 
 def unix_milliseconds(moment: datetime) -> int:
     """Milliseconds from 1970-01-01T00:00:00Z to a moment."""
-    return int(moment.timestamp() * 1000)
+    return (moment - _EPOCH) // _MILLISECOND
 
 
 def to_millisecond(moment: datetime) -> datetime:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import secrets
 import threading
 from datetime import datetime
 from typing import Final
@@ -40,8 +41,11 @@ _BODY = "[0-9a-hjkmnp-tv-z]{26}"
 PATTERNS: Final = {kind: f"^{prefix}{_BODY}$" for kind, prefix in PREFIXES.items()}
 _FORMS = {kind: re.compile(pattern) for kind, pattern in PATTERNS.items()}
 
+_RANDOM_BITS: Final = 80  # of a ULID, below the milliseconds
+
 _lock = threading.Lock()
 _last = 0
+_last_at = 0
 
 
 def new_id(kind: str) -> str:
@@ -56,10 +60,30 @@ def new_id(kind: str) -> str:
         return PREFIXES[kind] + str(ULID.from_int(_last)).lower()
 
 
+def new_id_at(kind: str, moment: datetime) -> str:
+    """A new identifier whose time is exactly ``moment``, by whichever clock that was read.
+
+    Those that one process makes for the same millisecond sort in the order in which they are made.
+    """
+    global _last_at
+    with _lock:
+        milliseconds = unix_milliseconds(moment)
+        is_same = _last_at >> _RANDOM_BITS == milliseconds
+        random_part = secrets.randbits(_RANDOM_BITS - 1)
+        _last_at = _last_at + 1 if is_same else milliseconds << _RANDOM_BITS | random_part
+        return PREFIXES[kind] + str(ULID.from_int(_last_at)).lower()
+
+
 def first_id(kind: str, time: datetime) -> str:
     """A lower bound of the identifiers of this kind that any process makes at ``time`` or later, by
     the clock of its own machine."""
-    return PREFIXES[kind] + str(ULID.from_int(unix_milliseconds(time) << 80)).lower()
+    return PREFIXES[kind] + str(ULID.from_int(unix_milliseconds(time) << _RANDOM_BITS)).lower()
+
+
+def last_id(kind: str, time: datetime) -> str:
+    """Likewise an upper bound of those of ``time``, to the millisecond, or before."""
+    following = (unix_milliseconds(time) + 1) << _RANDOM_BITS
+    return PREFIXES[kind] + str(ULID.from_int(following - 1)).lower()
 
 
 def is_id(kind: str, text: str) -> bool:

@@ -36,8 +36,8 @@ def upgrade() -> None:
     for columns in (
         ["account_id", "id"],
         ["account_id", "action", "id"],
-        ["account_id", "actor_id", "id"],
-        ["account_id", "target_id", "id"],
+        ["account_id", "actor_id", "id", "action"],
+        ["account_id", "target_id", "id", "action", "actor_id"],
     ):
         op.create_index(f"ix_audit_entries_{'_'.join(columns)}", "audit_entries", columns)
     op.create_index(

@@ -51,6 +51,7 @@ FILLERS: dict[str, Callable[[Client, Ids], str]] = {
     "replay_id": lambda client, ids: make_replay(client, ids["webhook_id"]),
     "event_id": lambda client, _: _event(client),
     "import_id": lambda client, _: make_import(client),
+    "entry_id": lambda client, _: _entry(client),
 }
 # What must be done before an operation can succeed: posted to the path of what it is about.
 BEFORE = {
@@ -59,7 +60,10 @@ BEFORE = {
 }
 # What must be in the query of an operation.
 QUERIES = {"GET /v1/projects/map": "?zoom=8"}
-KINDS = {"member_id": "user"}  # of ids that are not called after their kind
+KINDS = {
+    "member_id": "user",
+    "entry_id": "audit_entry",
+}  # of ids that are not called after their kind
 NOBODYS = "01arz3ndektsv4rrffq69g5fav"  # well formed, and nothing has it
 # What no identifier looks like.
 MALFORMED = (
@@ -170,6 +174,12 @@ def _event(client: Client) -> str:
     make_project(client)
     event_id: str = events(client)[-1]["id"]
     return event_id
+
+
+def _entry(client: Client) -> str:
+    make_project(client)
+    entry_id: str = client.get("/v1/audit-log").json["data"][0]["id"]
+    return entry_id
 
 
 def prepare(client: Client, operation: Operation, ids: Ids) -> None:

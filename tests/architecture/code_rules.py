@@ -30,7 +30,6 @@ LARGE_PACKAGES = {
     "app/imports": "uploads, leases and three steps of one import, which share its rows",
     "app/dashboard": "the pages for people, a package for each part",
     "app/ogc": "one interface: its documents, its parameters, features as GeoJSON and as pages",
-    "app/webhooks": "webhooks, and a package each for their log, their replays and their activity",
     "app/cli": "a module for each command of bin/canopy, which share no more than their output",
 }
 

@@ -42,6 +42,7 @@ ACTIONS: Final[dict[str, str | None]] = {
     "/assets/<project_id>/<asset_id>/status": "asset.updated",
     "/assets/export": "asset.exported",
     "/assets/new": "asset.created",
+    "/audit-log/export": "audit_log.exported",
     "/imports/<import_id>/apply": "import.applied",
     "/imports/<import_id>/cancel": "import.canceled",
     "/imports/<import_id>/change": "import.updated",

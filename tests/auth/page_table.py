@@ -144,6 +144,10 @@ TABLE: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
         POST /applications/<app_id>/secret
         GET /applications/new
         POST /applications/new
+        GET /audit-log
+        GET /audit-log/<audit_id>/boundary.svg
+        GET /audit-log/checkpoints.json
+        POST /audit-log/export
         GET /members/<member_id>
         POST /members/<member_id>/invite
         POST /members/<member_id>/remove

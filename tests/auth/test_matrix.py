@@ -99,6 +99,10 @@ TABLE: Final[tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...]] = (
         GET /v1/account/usage/requests
         GET /v1/account/deprecations
         PUT /v1/account
+        GET /v1/audit-log
+        GET /v1/audit-log/<entry_id>
+        GET /v1/audit-log/checkpoints
+        GET /v1/audit-log/keys
         GET /v1/events
         GET /v1/events/<event_id>
         GET /v1/webhooks

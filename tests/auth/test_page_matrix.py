@@ -20,6 +20,7 @@ from tests.make import (
     Client,
     make_account,
     make_application,
+    make_boundary_entry,
     make_key,
     make_member,
     operator_of,
@@ -32,6 +33,7 @@ pytestmark = pytest.mark.one_database
 MORE_FILLERS: Final = {
     "app_id": lambda client, _: make_application(client).id,
     "credential_id": lambda client, _: make_key(client).credential_id,
+    "audit_id": lambda client, _: make_boundary_entry(client),
 }
 # Of nobody, or of the person who asks.
 OF_PEOPLE: Final = dict.fromkeys(("token", "session_id", "passkey_id", "identity_id"), "x")

@@ -9,6 +9,7 @@ from typing import Any
 from playwright.sync_api import Browser
 
 from tests.browser.application_scenes import registered
+from tests.browser.audit_scenes import audit_log
 from tests.browser.conftest import Instance, Visitor, new_address, sign_up
 from tests.browser.credential_scenes import credentials
 from tests.browser.forest_scenes import create
@@ -29,5 +30,6 @@ def connection_scenes(
         yield from usage(visitor)
         yield from webhooks(visitor)
         yield from registered(visitor)
+        yield from audit_log(visitor)
     finally:
         visitor.leave()

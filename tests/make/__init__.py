@@ -8,6 +8,7 @@ from tests.make.accounts import (
     use_up_minute,
 )
 from tests.make.apps import second_app
+from tests.make.audit import audit_entries, make_boundary_entry, make_entry
 from tests.make.browser import Browser, sign_in, sign_up
 from tests.make.events import event_types, events
 from tests.make.geometry import multi_square, point, square
@@ -32,6 +33,7 @@ __all__ = [
     "Browser",
     "Client",
     "Member",
+    "audit_entries",
     "bearer",
     "deliveries",
     "event_types",
@@ -43,6 +45,8 @@ __all__ = [
     "make_account",
     "make_application",
     "make_asset",
+    "make_boundary_entry",
+    "make_entry",
     "make_former_boundary",
     "make_import",
     "make_invited",

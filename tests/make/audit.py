@@ -1,4 +1,4 @@
-"""The entries of the audit log, as they are in the database."""
+"""Entries of the audit log: made, and as they are in the database."""
 
 from __future__ import annotations
 
@@ -9,10 +9,17 @@ from typing import Any
 from flask import Flask
 from sqlalchemy import select
 
+from app.audit.entries import Target, record
+from app.audit.origin import Actor, Via
 from app.db.extensions import db
-from app.models import AuditEntry
+from app.models import AuditCheckpoint, AuditEntry
+from app.values import clock
 from app.values.strict_json import loads
 from tests.make.accounts import Client
+from tests.make.geometry import square
+from tests.make.resources import make_project
+
+ANA = Actor("person", "user_01arz3ndektsv4rrffq69g5fav", "ana@forest.example.org")
 
 
 def audit_entries(client: Client, account_id: str | None = None) -> list[dict[str, Any]]:
@@ -36,6 +43,60 @@ def new_entries(client: Client, *account_ids: str) -> Iterator[list[dict[str, An
     found += [
         each for each in _all(client.app) if each["id"] not in known and each["account_id"] in logs
     ]
+
+
+def make_boundary_entry(client: Client) -> str:
+    """Change the boundary of a project. Returns the id of the entry."""
+    project = make_project(client, geometry=square())
+    changed = client.put(f"/v1/projects/{project['id']}", {"geometry": square(size=0.2)})
+    assert changed.status_code == 200, changed.json
+    return str(audit_entries(client)[-1]["id"])
+
+
+def make_entry(
+    client: Client,
+    action: str = "project.updated",
+    target: Target | None = None,
+    *,
+    actor: Actor = ANA,
+    via: Via | None = None,
+    **values: Any,
+) -> str:
+    """Write an entry into the account's log. Returns its id.
+
+    Args:
+        target: by default, something that does not exist.
+        values: of ``app.audit.entries.record``.
+    """
+    target = target or Target(action.partition(".")[0], None, "Hazel dell")
+    with client.app.app_context():
+        made = record(
+            action,
+            target,
+            account_id=client.account_id,
+            actor=actor,
+            via=via or Via(ip="203.0.113.7"),
+            **values,
+        )
+        db.session.commit()
+    return made
+
+
+def make_checkpoint(client: Client, number: int, **columns: Any) -> None:
+    """Put in a checkpoint of the account's log, as if its entries had been sealed."""
+    values = {"first": 1, "last": 1, "previous_hash": "0" * 64, "hash": f"{number}" * 64}
+    with client.app.app_context():
+        db.session.add(
+            AuditCheckpoint(
+                account_id=client.account_id,
+                number=number,
+                sealed_at=clock.now(),
+                key_id="sk_01arz3ndektsv4rrffq69g5fav",
+                signature="",
+                **values | columns,
+            )
+        )
+        db.session.commit()
 
 
 def _all(app: Flask) -> list[dict[str, Any]]:

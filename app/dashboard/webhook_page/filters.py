@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 import marshmallow as ma
 
 from app.dashboard.addresses import filtered
+from app.dashboard.moments import field_value, in_utc
 from app.dashboard.problems import errors_by_field
 from app.values.ids import is_id
-from app.values.timestamps import TimestampInvalid, read_timestamp
 from app.webhooks.logs.schemas import LogQuerySchema
 from app.webhooks.logs.service import LogQuery
 
 PER_PAGE: Final = 25
 PERIODS: Final = {1: "24 hours", 7: "7 days", 30: "30 days"}  # of the charts
 _NAMES: Final = ("status", "event_type", "since", "until")
-_LOCAL: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?")  # what browsers send
 
 
 class LogFilters(NamedTuple):
@@ -51,16 +49,15 @@ class LogFilters(NamedTuple):
 
     def moment(self, name: str) -> str:
         """``since`` or ``until`` as the field of the form has it, in UTC."""
-        found = self.values.get(name)
-        return "" if found is None else f"{found:%Y-%m-%dT%H:%M:%S}"
+        return field_value(self.values.get(name))
 
 
 def read_filters(arguments: Mapping[str, str]) -> LogFilters:
     """The filters of an address. What is not valid is left out, and told in ``problems``."""
     chosen = {name: arguments[name].strip() for name in _NAMES if arguments.get(name, "").strip()}
     for name in ("since", "until"):
-        if _LOCAL.fullmatch(chosen.get(name, "")):
-            chosen[name] = _in_utc(chosen[name])
+        if name in chosen:
+            chosen[name] = in_utc(chosen[name])
     problems: list[str] = []
     schema = LogQuerySchema()
     try:
@@ -78,15 +75,6 @@ def read_filters(arguments: Mapping[str, str]) -> LogFilters:
         int(days) if days in map(str, PERIODS) else 1,
         before if is_id("log", before) else "",
     )
-
-
-def _in_utc(text: str) -> str:
-    text = f"{text}:00Z" if text.count(":") == 1 else f"{text}Z"
-    try:
-        read_timestamp(text)
-    except TimestampInvalid:
-        return text.removesuffix("Z")  # the schema says what is wrong
-    return text
 
 
 _WORDS: Final = {

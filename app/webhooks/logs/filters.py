@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
 
 from sqlalchemy import ColumnElement, Select, bindparam, select
 
 from app.auth.tenant import columns_of
 from app.db.column_types import Timestamp
+from app.listing.logs import Log, shifted
 from app.models import DeliveryLog, Webhook
 from app.policy.deliveries import RUN_SECONDS
 from app.values import clock
@@ -56,7 +57,7 @@ def parameters(
     values |= {"before": before} if before else {}
     for name, moment, by in (("since", since, -_LAG), ("until", until, _LAG)):
         if moment:
-            near = first_id("log", _shifted(moment, by))
+            near = first_id("log", shifted(moment, by))
             values |= {name: clock.to_millisecond(moment), f"{name}_id": near}
     return values
 
@@ -89,7 +90,6 @@ def filtered(what: ColumnElement[Any], filters: LogStatementFilters) -> Select[A
     return select(what).select_from(DeliveryLog).where(*conditions)
 
 
-def _shifted(moment: datetime, by: timedelta) -> datetime:
-    """A moment earlier or later, within the years that identifiers can have."""
-    first, last = datetime(1970, 1, 2, tzinfo=UTC), datetime(9999, 1, 1, tzinfo=UTC)
-    return min(max(moment, first), last) + by
+LOG: Final = Log(
+    "log", DeliveryLog.id.expression, ("account_id", "webhook_id"), LogStatementFilters, filtered
+)

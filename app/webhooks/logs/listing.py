@@ -12,13 +12,13 @@ from typing import Any, NamedTuple
 
 from app.auth.tenant import columns_of
 from app.db.queries import CompiledQuery, engine
+from app.listing.log_counts import count
 from app.listing.statements import (
     newest_first,
     page_rows,
 )
 from app.models import DeliveryLog
-from app.webhooks.logs.counting import count
-from app.webhooks.logs.filters import LogStatementFilters, filtered, parameters
+from app.webhooks.logs.filters import LOG, LogStatementFilters, filtered, parameters
 from app.webhooks.logs.record import COLUMNS, row_record
 
 
@@ -39,13 +39,13 @@ def list_logs(
 ) -> tuple[list[dict[str, Any]], int]:
     """The entries of one page, and how many there are on all pages."""
     values = parameters_of(account_id, webhook_id, query)
-    total, filters = count(values), LogStatementFilters.of(values)
+    total, filters = count(LOG, values), LogStatementFilters.of(values)
     dialect = engine().dialect.name
     rows = page_rows(
         query.page,
         query.per_page,
         total,
-        lambda span: page_statement(dialect, filters, span.backwards),
+        lambda span: page_statement(dialect, filters, backwards=span.backwards),
         values,
     )
     return list(map(row_record, rows)), total
@@ -65,7 +65,7 @@ def parameters_of(account_id: str, webhook_id: str, query: LogQuery) -> dict[str
 
 
 @cache
-def page_statement(dialect: str, filters: LogStatementFilters, backwards: bool) -> CompiledQuery:
+def page_statement(dialect: str, filters: LogStatementFilters, *, backwards: bool) -> CompiledQuery:
     """The entries of a page."""
     key = DeliveryLog.id.expression
     rows = columns_of(DeliveryLog, *COLUMNS)

@@ -101,6 +101,14 @@ FIELDS_OF: Final[Mapping[str, Mapping[str, str]]] = {
     "/assets/<project_id>/<asset_id>/status": {"status": "active"},
     "/assets/export": _SELECTION | {"format": "csv"},
     "/assets/new": _ASSET,
+    "/audit-log/export": {
+        "action": "project.updated",
+        "actor_id": "user_01arz3ndektsv4rrffq69g5fav",
+        "format": "csv",
+        "since": "2026-01-31T02:15",
+        "target_id": "proj_01arz3ndektsv4rrffq69g5fav",
+        "until": "2027-01-31T02:15",
+    },
     "/imports/<import_id>/apply": {"looked_at": ""},
     "/imports/<import_id>/change": {
         "close_lines": "true",

@@ -14,10 +14,11 @@ from flask import Flask
 from app.auth.tenant import rows_of
 from app.db.extensions import db
 from app.db.queries import engine
+from app.listing import log_counts
 from app.models import DeliveryLog
 from app.values import clock
 from app.values.ids import first_id, new_id
-from app.webhooks.logs import counting
+from app.webhooks.logs.filters import LOG, LogStatementFilters
 from tests.make import Client, make_account, make_log, make_webhook
 
 EVENT = "evt_01arz3ndektsv4rrffq69g5fav"
@@ -29,16 +30,16 @@ class Log:
 
     def __init__(self, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
         self.client, self.webhook_id = client, make_webhook(client)["id"]
-        monkeypatch.setattr(counting, "LONG", 5)
-        monkeypatch.setattr(counting, "_FINAL_AFTER", timedelta())
+        monkeypatch.setattr(log_counts, "LONG", 5)
+        monkeypatch.setattr(log_counts, "_FINAL_AFTER", timedelta())
         self.whole = 0
-        whole = counting._before
+        whole = log_counts._before
 
-        def counted(filters: Any) -> Any:
+        def counted(*arguments: Any) -> Any:
             self.whole += 1
-            return whole(filters)
+            return whole(*arguments)
 
-        monkeypatch.setattr(counting, "_before", counted)
+        monkeypatch.setattr(log_counts, "_before", counted)
 
     def write(self, number: int = 1, **columns: Any) -> list[str]:
         make = partial(make_log, self.client, self.webhook_id, EVENT, **columns)
@@ -53,9 +54,9 @@ class Log:
 
 @pytest.fixture
 def log(client: Client, monkeypatch: pytest.MonkeyPatch) -> Iterator[Log]:
-    counting._cache.clear()
+    log_counts._cache.clear()
     yield Log(client, monkeypatch)
-    counting._cache.clear()
+    log_counts._cache.clear()
 
 
 def test_a_short_log_is_counted_each_time(log: Log) -> None:
@@ -74,7 +75,7 @@ def test_only_new_entries_of_a_long_log_are_counted(log: Log) -> None:
 
 def test_recent_entries_are_not_cached(log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
     """An entry can become visible after one whose id is greater."""
-    monkeypatch.setattr(counting, "_FINAL_AFTER", timedelta(seconds=20))
+    monkeypatch.setattr(log_counts, "_FINAL_AFTER", timedelta(seconds=20))
     log.write()
     late = new_id("log")
     log.write(6)
@@ -117,16 +118,16 @@ def test_the_cache_expires(log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
     log.write(6)
     log.total()
     later = time.monotonic() + 601
-    monkeypatch.setattr(counting.time, "monotonic", lambda: later)
+    monkeypatch.setattr(log_counts.time, "monotonic", lambda: later)
     assert log.total() == 6
     assert log.whole == 2
 
 
 def test_the_cache_is_limited(log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(counting, "_CACHE_SIZE", 1)
+    monkeypatch.setattr(log_counts, "_CACHE_SIZE", 1)
     log.write(6)
     assert [log.total(), log.total("?status=failed")] == [6, 6]
-    assert len(counting._cache) == 1
+    assert len(log_counts._cache) == 1
 
 
 def test_counting_reads_only_the_index(app: Flask) -> None:
@@ -142,7 +143,7 @@ def test_counting_reads_only_the_index(app: Flask) -> None:
         assert client.get(path + query).json["meta"]["total"] in (MANY, MANY // 2)
         tries = (_seconds(lambda query=query: client.get(path + query)) for _ in range(50))
         assert any(seconds < 0.05 for seconds in tries)  # other work may delay some
-    counting._cache.clear()
+    log_counts._cache.clear()
 
 
 def _fill(client: Client, webhook_id: str) -> None:
@@ -166,7 +167,7 @@ def _fill(client: Client, webhook_id: str) -> None:
 
 
 def _plan(client: Client, webhook_id: str) -> str:
-    whole = counting._before(counting.LogStatementFilters(True, True))._compiled_for(engine())
+    whole = log_counts._before(LOG, LogStatementFilters(True, True))._compiled_for(engine())
     values = {"account_id": client.account_id, "webhook_id": webhook_id}
     with engine().connect() as connection:
         cursor = connection.connection.cursor()

@@ -1,0 +1,59 @@
+"""The checkpoints of an account, as they are listed and exported."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from sqlalchemy import bindparam, func
+
+from app.audit_log.proof import Checkpoint
+from app.auth.tenant import columns_of
+from app.db.queries import CompiledQuery
+from app.db.search_index import page_of
+from app.models import AuditCheckpoint
+from app.values.clock import format_optional_time
+
+COLUMNS: Final = Checkpoint._fields
+_LISTED: Final = tuple(name for name in COLUMNS if name != "entry_hashes")
+_ORDER: Final = AuditCheckpoint.number
+
+_TOTAL = CompiledQuery(columns_of(AuditCheckpoint).add_columns(func.count().label("total")))
+_PAGE = CompiledQuery(
+    page_of(
+        columns_of(AuditCheckpoint, *(getattr(AuditCheckpoint, name) for name in _LISTED)).order_by(
+            _ORDER.desc()
+        )
+    )
+)
+_NEXT = CompiledQuery(
+    columns_of(AuditCheckpoint, *(getattr(AuditCheckpoint, name) for name in COLUMNS))
+    .where(AuditCheckpoint.number > bindparam("after"))
+    .order_by(_ORDER)
+    .limit(1)
+)
+
+
+def list_checkpoints(account_id: str, page: int, per_page: int) -> tuple[list[dict[str, Any]], int]:
+    """The checkpoints of one page, the newest first, and how many there are on all pages."""
+    values = {"account_id": account_id, "size": per_page, "skipped": (page - 1) * per_page}
+    rows = _PAGE.all(**values)
+    total = int(_TOTAL.scalar(account_id=account_id))
+    return [_record(Checkpoint(**row._asdict())) for row in rows], total
+
+
+def next_checkpoint(account_id: str, after: int) -> Checkpoint | None:
+    """The checkpoint that follows the one with this number, with the hashes of its entries."""
+    row = _NEXT.first(account_id=account_id, after=after)
+    return None if row is None else Checkpoint(**row._asdict())
+
+
+def from_row(row: Any) -> Checkpoint:
+    """A checkpoint from a row of ``COLUMNS`` whose time may be a moment."""
+    found = Checkpoint(*row)
+    return found._replace(sealed_at=str(format_optional_time(row.sealed_at)))
+
+
+def _record(checkpoint: Checkpoint) -> dict[str, Any]:
+    record = checkpoint._asdict()
+    del record["entry_hashes"]
+    return record | {"entries": checkpoint.last - checkpoint.first + 1}

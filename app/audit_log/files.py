@@ -1,0 +1,197 @@
+"""The audit log as a file: NDJSON that can be verified, or with filters NDJSON and CSV.
+
+The file is written while it is read, some rows at a time. Between two readings it holds no
+connection, so a batch can be sealed or deleted meanwhile; each part of a file is right for itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator
+from functools import cache
+from typing import Any, Final, ParamSpec, TypeVar
+
+from flask import Flask
+from sqlalchemy import bindparam, or_
+
+from app.audit_log import proof
+from app.audit_log.checkpoints import next_checkpoint
+from app.audit_log.filters import EntryQuery, EntryStatementFilters, filtered, parameters
+from app.audit_log.keys import list_keys
+from app.audit_log.proof import Checkpoint
+from app.auth.tenant import columns_of
+from app.db.queries import CompiledQuery
+from app.formats.writers.delimited import csv_line
+from app.formats.writers.source import blocks
+from app.models import AuditEntry
+from app.values import clock
+from app.values.records import Record
+from app.values.strict_json import dumps, loads
+from app.values.version import VERSION
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+FORMATS: Final = {"ndjson": "application/x-ndjson", "csv": "text/csv; charset=utf-8"}
+_AT_ONCE: Final = 250  # entries that are read at once
+_ACTOR: Final = ("type", "id", "label")
+_VIA: Final = ("credential", "application", "request_id", "ip", "user_agent", "import_id")
+HEADINGS: Final = (
+    *("id", "at", "action", "outcome"),
+    *(f"actor_{name}" for name in _ACTOR),
+    *_VIA,
+    *(f"target_{name}" for name in _ACTOR),
+    "changes",
+)
+
+_BATCH = CompiledQuery(
+    columns_of(AuditEntry, AuditEntry.number, AuditEntry.body)
+    .where(AuditEntry.number.between(bindparam("first"), bindparam("last")))
+    .order_by(AuditEntry.number)
+    .limit(_AT_ONCE)
+)
+# What is sealed while this is read belongs to it all the same.
+_TAIL = CompiledQuery(
+    columns_of(AuditEntry, AuditEntry.id, AuditEntry.body)
+    .where(
+        or_(AuditEntry.number.is_(None), AuditEntry.number > bindparam("last")),
+        AuditEntry.id > bindparam("after"),
+    )
+    .order_by(AuditEntry.id)
+    .limit(_AT_ONCE)
+)
+
+
+class Reader:
+    """Runs queries, each in a context of its own, which ends with its connection given back."""
+
+    def __init__(self, app: Flask) -> None:
+        self._app = app
+
+    def __call__(self, query: Callable[P, T], *args: P.args, **values: P.kwargs) -> T:
+        with self._app.app_context():
+            return query(*args, **values)
+
+
+def write_file(
+    app: Flask, account_id: str, format_name: str, query: EntryQuery | None
+) -> Generator[bytes]:
+    """The pieces of a file, the oldest entries first.
+
+    Args:
+        app: gives each reading a context of its own.
+        format_name: one of ``FORMATS``.
+        query: which entries; its page does not matter. None: all.
+    """
+    if format_name == "csv":
+        return blocks(_csv(_bodies(app, account_id, query or EntryQuery())))
+    if query is None:
+        return blocks(line + b"\n" for line in proof_lines(app, account_id))
+    head = dumps(_head(account_id, [], filters_of(query)))
+    lines = (body.encode() + b"\n" for body in _bodies(app, account_id, query))
+    return blocks(_after(head + b"\n", lines))
+
+
+def filters_of(query: EntryQuery) -> dict[str, str]:
+    """The filters of a query by name, as text."""
+    named = {name: clock.format_value(value) for name, value in query._asdict().items()}
+    return {
+        name: value for name, value in named.items() if value and name not in ("page", "per_page")
+    }
+
+
+def proof_lines(app: Flask, account_id: str) -> Iterator[bytes]:
+    """The lines of the whole log: a head, each checkpoint with its entries after it, the entries
+    that are not sealed, an end. ``docs/audit-log.md`` describes them."""
+    read = Reader(app)
+    yield dumps(_head(account_id, read(list_keys), {}))
+    number = checkpoints = entries = last = 0
+    while checkpoint := read(next_checkpoint, account_id, number):
+        checkpoint, batch = _with_entries(read, account_id, checkpoint)
+        yield dumps({"checkpoint": checkpoint._asdict()})
+        for body in batch:
+            entries += 1
+            yield body.encode()
+        number, last = checkpoint.number, checkpoint.last
+        checkpoints += 1
+    yield dumps({"not_sealed": {"after": last}})
+    for body in _tail(read, account_id, last):
+        entries += 1
+        yield body.encode()
+    yield dumps({"end": {"checkpoints": checkpoints, "entries": entries}})
+
+
+def _with_entries(
+    read: Reader, account_id: str, checkpoint: Checkpoint
+) -> tuple[Checkpoint, list[str]]:
+    """A checkpoint with its entries. It is read again if they are gone: it may just have lost them
+    to their age."""
+    found = list(_numbered(read, account_id, checkpoint))
+    if checkpoint.entry_hashes and len(found) != checkpoint.last - checkpoint.first + 1:
+        checkpoint = read(next_checkpoint, account_id, checkpoint.number - 1) or checkpoint
+    return checkpoint, found if checkpoint.entry_hashes else []
+
+
+def _numbered(read: Reader, account_id: str, checkpoint: Checkpoint) -> Iterator[str]:
+    values = {"account_id": account_id, "first": checkpoint.first, "last": checkpoint.last}
+    while rows := read(_BATCH.tuples, **values):
+        yield from (body for _, body in rows)
+        values["first"] = rows[-1][0] + 1
+
+
+def _tail(read: Reader, account_id: str, last: int) -> Iterator[str]:
+    values = {"account_id": account_id, "last": last, "after": ""}
+    while rows := read(_TAIL.tuples, **values):
+        yield from (body for _, body in rows)
+        values["after"] = rows[-1][0]
+
+
+def _bodies(app: Flask, account_id: str, query: EntryQuery) -> Iterator[str]:
+    """The entries that a query leaves."""
+    read, values = Reader(app), parameters(account_id, query)
+    statement, values["after"] = _filtered(EntryStatementFilters.of(values)), ""
+    while rows := read(statement.tuples, **values):
+        yield from (body for _, body in rows)
+        values["after"] = values["since_id"] = rows[-1][0]
+
+
+@cache
+def _filtered(filters: EntryStatementFilters) -> CompiledQuery:
+    rows = filtered(AuditEntry.id.expression, filters).add_columns(AuditEntry.body)
+    rows = rows.where(AuditEntry.id > bindparam("after"))
+    return CompiledQuery(rows.order_by(AuditEntry.id).limit(_AT_ONCE))
+
+
+def _head(account_id: str, keys: list[dict[str, Any]], filters: dict[str, str]) -> Record:
+    about = {
+        "format": proof.FORMAT,
+        "version": VERSION,
+        "account_id": account_id,
+        "made_at": clock.format_time(clock.now()),
+        "filters": filters or None,
+        "keys": keys,
+    }
+    return {"audit_log": about}
+
+
+def _csv(bodies: Iterator[str]) -> Iterator[bytes]:
+    yield csv_line(HEADINGS)
+    for body in bodies:
+        yield csv_line(_cells(loads(body.encode())))
+
+
+def _cells(entry: dict[str, Any]) -> list[Any]:
+    via = dict(entry["via"])
+    if via["application"]:
+        via["application"] = via["application"]["id"]
+    return [
+        *(entry[name] for name in ("id", "at", "action", "outcome")),
+        *(entry["actor"][name] for name in _ACTOR),
+        *(via[name] for name in _VIA),
+        *(entry["target"][name] for name in _ACTOR),
+        None if entry["changes"] is None else dumps(entry["changes"]).decode(),
+    ]
+
+
+def _after(head: bytes, lines: Iterator[bytes]) -> Iterator[bytes]:
+    yield head
+    yield from lines

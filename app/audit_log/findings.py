@@ -1,0 +1,68 @@
+"""What the verification of an audit log finds."""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+# Each kind, and how its message begins. Those of INFORMATION are no fault of the log.
+KINDS: Final[dict[str, str]] = {
+    "entry_changed": "An entry was changed after it was sealed",
+    "entry_removed": "An entry was removed",
+    "entry_inserted": "An entry stands where none was sealed",
+    "entry_moved": "An entry was moved to another place",
+    "entry_unreadable": "A line is no entry",
+    "checkpoint_changed": "A checkpoint was changed",
+    "checkpoint_missing": "A checkpoint is missing",
+    "checkpoint_duplicated": "A checkpoint is there twice",
+    "checkpoint_unreadable": "A checkpoint cannot be read",
+    "chain_broken": "A checkpoint does not follow the one before it",
+    "signature_wrong": "The signature of a checkpoint is wrong",
+    "key_unknown": "A checkpoint is signed with a key that is not there",
+    "key_other": "A key is not the one that you named",
+    "key_unreadable": "A key was not made by this instance, or SECRET_KEY is another one",
+    "log_truncated": "The end of the log is missing",
+    "log_rewritten": "A checkpoint is not the one that was kept",
+    "deletion_untold": "Entries are gone, and no sealed entry tells of their deletion",
+    "file_incomplete": "The file is incomplete",
+    "file_unreadable": "The file is no whole audit log",
+    "column_changed": "A column differs from the entry",
+    "not_authentic": "An entry that is not sealed was not written by this instance",
+    "number_unknown": "An entry has a number that no checkpoint covers",
+    "deleted_by_age": "Entries were deleted by age",
+    "not_sealed": "Entries are not sealed yet, so nothing is known of them",
+}
+INFORMATION: Final = frozenset({"deleted_by_age", "not_sealed"})
+
+
+class Finding(NamedTuple):
+    """Something that was found, and where. What does not apply is None."""
+
+    kind: str  # one of KINDS
+    detail: str = ""
+    line: int | None = None  # of the file, from 1
+    entry_id: str | None = None
+    number: int | None = None  # of the entry
+    checkpoint: int | None = None  # its number
+
+    @property
+    def is_problem(self) -> bool:
+        return self.kind not in INFORMATION
+
+    def record(self) -> dict[str, Any]:
+        """For programs, without what does not apply."""
+        given = {name: value for name, value in self._asdict().items() if value not in (None, "")}
+        return {"problem": self.is_problem, **given, "message": str(self)}
+
+    def __str__(self) -> str:
+        places = [
+            f"{name} {value}"
+            for name, value in (
+                ("entry", self.entry_id),
+                ("number", self.number),
+                ("checkpoint", self.checkpoint),
+                ("line", self.line),
+            )
+            if value is not None
+        ]
+        where = f" ({', '.join(places)})" if places else ""
+        return f"{KINDS[self.kind]}{where}{f': {self.detail}' if self.detail else ''}."

@@ -1,0 +1,64 @@
+"""Verifying the audit log of an account in the database: all that its export shows, and what only
+the instance that wrote it can tell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from flask import Flask
+from sqlalchemy import bindparam
+
+from app.audit.authenticity import is_authentic
+from app.audit_log.files import Reader, proof_lines
+from app.audit_log.findings import Finding
+from app.audit_log.keys import unusable_keys
+from app.audit_log.sealing import ENTRY, wrong_columns
+from app.audit_log.verification import Verifier, verify_lines
+from app.auth.tenant import columns_of
+from app.db.queries import CompiledQuery
+from app.models import AuditEntry
+
+_AT_ONCE: Final = 250
+_ROWS = CompiledQuery(
+    columns_of(AuditEntry, *ENTRY, AuditEntry.number)
+    .where(AuditEntry.id > bindparam("after"))
+    .order_by(AuditEntry.id)
+    .limit(_AT_ONCE)
+)
+
+
+def verify_account(app: Flask, account_id: str, verifier: Verifier) -> Iterator[Finding]:
+    """What is wrong with an account's log.
+
+    Args:
+        app: gives each reading a context of its own.
+    """
+    read = Reader(app)
+    for key_id in read(unusable_keys):
+        yield Finding("key_unreadable", key_id)
+    for finding in verify_lines(proof_lines(app, account_id), verifier):
+        yield finding._replace(line=None)  # there is no file
+    last = verifier.last.last if verifier.last else 0
+    after = ""
+    while rows := read(_ROWS.all, account_id=account_id, after=after):
+        for row in rows:
+            yield from _of_row(row, last, verifier.deleted_to)
+        after = rows[-1].id
+
+
+def _of_row(row: Any, last: int, deleted_to: int) -> Iterator[Finding]:
+    """What is wrong with a row.
+
+    Args:
+        last: the last number that is sealed. It can have become more since it was read.
+        deleted_to: the last number whose entry was deleted.
+    """
+    where: dict[str, Any] = {"entry_id": row.id, "number": row.number}
+    if wrong := wrong_columns(row):
+        yield Finding("column_changed", ", ".join(wrong), **where)
+    if row.number is None:
+        if not is_authentic(row.body.encode(), row.mac):
+            yield Finding("not_authentic", **where)
+    elif not deleted_to < row.number <= last:
+        yield Finding("number_unknown", **where)

@@ -1,0 +1,91 @@
+"""The jobs that seal entries, and delete old ones."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from typing import Final
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from app.audit_log.keys import create_key, newest_key
+from app.audit_log.retention import delete_batch, expired_batches
+from app.audit_log.sealing import (
+    AccountSealer,
+    Overtaken,
+    accounts_with_waiting,
+    take_lock,
+)
+from app.db.transactions import transaction
+from app.jobs import shutdown
+from app.jobs.registry import Job
+
+_RUN_SECONDS: Final = 10.0  # of a job; mails and all other jobs wait for it
+_PAUSE: Final = 4.0  # times as long as the transaction before it, in which others have their turn
+_PAUSE_SECONDS: Final = 0.1  # at most
+
+
+def seal_audit_log() -> int:
+    """Seal the entries that are due, of all accounts in turns. Returns how many."""
+    end, sealed = time.monotonic() + _RUN_SECONDS, 0
+    waiting = deque(map(AccountSealer, accounts_with_waiting()))
+    while waiting and time.monotonic() < end and not shutdown.requested.is_set():
+        sealer = waiting.popleft()
+        sealed += _seal_next(sealer)
+        if not sealer.is_done:
+            waiting.append(sealer)
+    return sealed
+
+
+def prune_audit_log() -> int:
+    """Delete entries that are older than they are kept. Returns how many."""
+    end, deleted = time.monotonic() + _RUN_SECONDS, 0
+    while batches := expired_batches():
+        for batch in batches:
+            began = time.monotonic()
+            with transaction():
+                deleted += delete_batch(batch)
+            if _has_to_stop(began, end):
+                return deleted
+    return deleted
+
+
+def _seal_next(sealer: AccountSealer) -> int:
+    batch = sealer.read()
+    if not batch:
+        return 0
+    key = _signing_key()
+    began = time.monotonic()
+    try:
+        with transaction():
+            sealed = sealer.write(batch, key)
+    except Overtaken:
+        sealer.is_done = True
+        return 0
+    _has_to_stop(began, began)
+    return sealed
+
+
+def _signing_key() -> tuple[str, Ed25519PrivateKey]:
+    """The key that signs, which is made for the first checkpoint of the instance."""
+    key = newest_key()
+    while key is None:
+        with transaction():
+            if take_lock("signing key") and newest_key() is None:
+                create_key()
+        key = newest_key()
+    return key
+
+
+def _has_to_stop(began: float, end: float) -> bool:
+    """Pause after a transaction that began then. Whether the job's time is up, or the worker is
+    asked to stop."""
+    took = time.monotonic() - began
+    pause = min(_PAUSE * took, _PAUSE_SECONDS)
+    return shutdown.requested.wait(pause) or time.monotonic() > end
+
+
+JOBS: Final = (
+    Job(seal_audit_log, every_seconds=60),
+    Job(prune_audit_log, every_seconds=3600),
+)

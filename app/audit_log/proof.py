@@ -1,0 +1,117 @@
+"""What a checkpoint proves, as texts that are hashed and signed. No database, no settings.
+
+``docs/audit-log.md`` says the same, for whoever writes a verifier of their own.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import (
+    Ed25519PrivateKey,
+    Ed25519PublicKey,
+)
+
+FORMAT: Final = "canopy-audit-1"  # the first word of each text
+NO_HASH: Final = "0" * 64  # what the first checkpoint has for that of the one before
+_HASH_LENGTH: Final = 64
+_WORD: Final = re.compile(r"[!-~]+")  # so that a text can be read in one way only
+
+
+class Checkpoint(NamedTuple):
+    """A sealed batch of an account's entries, ``first`` to ``last`` by number.
+
+    ``entry_hashes`` has the SHA-256 of each entry in hexadecimal, one after the other; None once
+    the entries are deleted.
+    """
+
+    account_id: str
+    number: int
+    first: int
+    last: int
+    sealed_at: str
+    previous_hash: str
+    hash: str
+    key_id: str
+    signature: str  # base64
+    entry_hashes: str | None = None
+
+    @classmethod
+    def of(cls, record: Any) -> Checkpoint:
+        """A checkpoint as it is exported or listed. Raises ValueError when it is none."""
+        if not isinstance(record, Mapping):
+            raise ValueError("not an object")
+        found = cls(*(record.get(name) for name in cls._fields))  # type: ignore[arg-type]
+        for name, value in found._asdict().items():
+            if not _is_valid(name, value):
+                raise ValueError(f"{name} is missing or wrong")
+        return found
+
+    def hashes(self) -> list[str]:
+        """The hash of each entry."""
+        text = self.entry_hashes or ""
+        return [text[at : at + _HASH_LENGTH] for at in range(0, len(text), _HASH_LENGTH)]
+
+    def without_hashes(self) -> Checkpoint:
+        """What is published of it."""
+        return self._replace(entry_hashes=None)
+
+
+def entry_hash(body: bytes) -> str:
+    """The hash of an entry as it is exported, without the end of its line."""
+    return hashlib.sha256(body).hexdigest()
+
+
+def checkpoint_hash(checkpoint: Checkpoint) -> str:
+    """What ``hash`` has to be: it covers the entries and all checkpoints before."""
+    which = (checkpoint.account_id, checkpoint.number, checkpoint.first, checkpoint.last)
+    text = _text(*which, checkpoint.previous_hash, checkpoint.entry_hashes)
+    return hashlib.sha256(text).hexdigest()
+
+
+def signed_text(checkpoint: Checkpoint) -> bytes:
+    """What ``signature`` signs: all but itself. The entries are covered by ``hash``."""
+    return _text(*checkpoint[: Checkpoint._fields.index("signature")])
+
+
+def sign(key: Ed25519PrivateKey, checkpoint: Checkpoint) -> Checkpoint:
+    """The checkpoint with its hash and its signature."""
+    hashed = checkpoint._replace(hash=checkpoint_hash(checkpoint))
+    signature = key.sign(signed_text(hashed))
+    return hashed._replace(signature=base64.b64encode(signature).decode())
+
+
+def is_signed(key: Ed25519PublicKey, checkpoint: Checkpoint) -> bool:
+    """Whether the signature is that of this key."""
+    try:
+        key.verify(base64.b64decode(checkpoint.signature, validate=True), signed_text(checkpoint))
+    except (InvalidSignature, ValueError):
+        return False
+    return True
+
+
+def read_public_key(text: str) -> Ed25519PublicKey:
+    """A public key: 32 bytes in base64. Raises ValueError when it is none."""
+    return Ed25519PublicKey.from_public_bytes(base64.b64decode(text, validate=True))
+
+
+def write_public_key(key: Ed25519PublicKey) -> str:
+    """The inverse of ``read_public_key``."""
+    return base64.b64encode(key.public_bytes_raw()).decode()
+
+
+def _is_valid(name: str, value: Any) -> bool:
+    if name in ("number", "first", "last"):
+        return type(value) is int
+    if name == "entry_hashes" and value is None:
+        return True
+    return isinstance(value, str) and _WORD.fullmatch(value) is not None
+
+
+def _text(*words: object) -> bytes:
+    return " ".join(map(str, (FORMAT, *words))).encode()

@@ -1,0 +1,37 @@
+"""The audit log as the response of a request, streamed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from flask import Response, current_app
+
+from app.audit_log.service import FORMATS, EntryQuery, export
+from app.exports.responses import stream_file
+from app.exports.service import ExportedFile, whole_file
+from app.values import clock
+
+
+def file_response(
+    account_id: str, format_name: str, query: EntryQuery, enter: Callable[[], None]
+) -> Response:
+    """A file with all entries that a query leaves.
+
+    Args:
+        format_name: one of ``FORMATS``.
+        enter: writes the entry about it, which the file has, and commits.
+
+    Raises:
+        ServiceUnavailable: the account has another export that is running, or there are too many.
+    """
+    app = current_app._get_current_object()  # type: ignore[attr-defined]
+
+    def write(at_once: bool) -> ExportedFile:
+        enter()
+        pieces = export(app, account_id, format_name, query)
+        return whole_file(pieces, app) if at_once else ExportedFile(pieces, None)
+
+    def name(slug: str) -> str:
+        return f"{slug}-audit-log-{clock.now().date()}.{format_name}"
+
+    return stream_file(account_id, write, FORMATS[format_name], name)

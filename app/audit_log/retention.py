@@ -1,0 +1,71 @@
+"""Deleting what is older than ``AUDIT_DAYS``: the entries of whole batches. Their checkpoints stay,
+and an entry tells of the deletion."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any, Final
+
+from flask import current_app
+from sqlalchemy import bindparam, delete, select, update
+
+from app.audit.entries import record
+from app.audit.origin import SYSTEM
+from app.audit_log.target import log_of
+from app.db.extensions import db
+from app.db.queries import connect
+from app.models import AuditCheckpoint, AuditEntry
+from app.values import clock
+from config import Settings
+
+_READ_AT_ONCE: Final = 100
+_HAS_ENTRIES: Final = AuditCheckpoint.entry_hashes.is_not(None)
+_EXPIRED: Final = (
+    select(
+        AuditCheckpoint.account_id,
+        AuditCheckpoint.number,
+        AuditCheckpoint.first,
+        AuditCheckpoint.last,
+    )
+    .where(AuditCheckpoint.sealed_at < bindparam("before"), _HAS_ENTRIES)
+    .order_by(AuditCheckpoint.account_id, AuditCheckpoint.number)
+    .limit(_READ_AT_ONCE)
+)
+_SILENT: Final = {"synchronize_session": False}
+
+
+def expired_batches() -> Sequence[Any]:
+    """The next batches that were sealed longer ago than entries are kept, the oldest of each
+    account first."""
+    settings: Settings = current_app.config["SETTINGS"]
+    before = clock.now() - timedelta(days=settings.audit_days)
+    with connect() as connection:
+        return connection.execute(_EXPIRED, {"before": before}).all()
+
+
+def delete_batch(batch: Any) -> int:
+    """Delete the entries of a batch in the current transaction. Returns how many."""
+    own = (
+        AuditCheckpoint.account_id == batch.account_id,
+        AuditCheckpoint.number == batch.number,
+        _HAS_ENTRIES,
+    )
+    emptying = update(AuditCheckpoint).where(*own).values(entry_hashes=None)
+    emptying = emptying.returning(AuditCheckpoint.number)
+    if not db.session.execute(emptying, execution_options=_SILENT).all():
+        return 0  # another process has deleted it
+    sealed = (
+        AuditEntry.account_id == batch.account_id,
+        AuditEntry.number.between(batch.first, batch.last),
+    )
+    gone = delete(AuditEntry).where(*sealed).returning(AuditEntry.id)
+    deleted = db.session.execute(gone, execution_options=_SILENT).all()
+    record(
+        "audit_log.pruned",
+        log_of(batch.account_id),
+        account_id=batch.account_id,
+        actor=SYSTEM,
+        changes={"first_number": {"from": batch.first, "to": batch.last + 1}},
+    )
+    return len(deleted)

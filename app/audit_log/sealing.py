@@ -1,0 +1,183 @@
+"""Sealing the entries that wait: giving them numbers, and a signed checkpoint.
+
+Whoever writes an entry waits for nothing here: only rows that are committed are numbered, and no
+lock is taken that an insert needs. One process at a time seals the entries of an account.
+"""
+
+from __future__ import annotations
+
+import logging
+from functools import cache
+from typing import Any, Final
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from sqlalchemy import bindparam, func, select, text, update
+
+from app.audit.authenticity import is_authentic
+from app.audit_log import proof
+from app.audit_log.checkpoints import COLUMNS, from_row
+from app.audit_log.proof import Checkpoint
+from app.auth.tenant import columns_of, rows_of
+from app.db.extensions import db
+from app.db.queries import CompiledQuery, connect
+from app.db.search_index import id_values, is_among_ids
+from app.db.transactions import insert_row
+from app.models import AuditCheckpoint, AuditEntry
+from app.policy.audit import SEALED_AFTER, SEALED_ENTRIES
+from app.values import clock
+from app.values.ids import first_id
+from app.values.strict_json import JsonInvalid, loads
+
+log = logging.getLogger(__name__)
+
+_SHOWN: Final = 3  # ids in a line of the log
+_IS_WAITING: Final = AuditEntry.number.is_(None)
+_ACCOUNTS: Final = select(AuditEntry.account_id).where(_IS_WAITING).distinct()
+ENTRY: Final = (
+    *(AuditEntry.id, AuditEntry.account_id, AuditEntry.action, AuditEntry.actor_id),
+    *(AuditEntry.target_id, AuditEntry.body, AuditEntry.mac),
+)
+_NEXT = CompiledQuery(
+    columns_of(AuditEntry, *ENTRY)
+    .where(_IS_WAITING, AuditEntry.id > bindparam("after"))
+    .order_by(AuditEntry.id)
+    .limit(bindparam("size"))
+)
+_LAST: Final = (AuditCheckpoint.number.desc(),)
+_LOCK: Final = text("SELECT pg_try_advisory_xact_lock(hashtextextended(:name, 8))")
+
+
+class Overtaken(Exception):
+    """Another process has sealed some of these entries meanwhile."""
+
+
+class AccountSealer:
+    """Seals the entries of one account, batch by batch, the oldest first."""
+
+    def __init__(self, account_id: str) -> None:
+        self.account_id = account_id
+        self.is_done = False
+        self._after = ""  # an entry's id
+
+    def read(self) -> list[Any]:
+        """The next batch that is due; none yet, or no more, if it is empty. Entries that this
+        instance has not written are left out, and logged."""
+        rows = _NEXT.all(account_id=self.account_id, after=self._after, size=SEALED_ENTRIES)
+        self.is_done = len(rows) < SEALED_ENTRIES
+        if not rows:
+            return []
+        self._after = rows[-1].id
+        batch = [row for row in rows if is_genuine(row)]
+        if len(batch) < len(rows):
+            genuine = {row.id for row in batch}
+            _log_strange(self.account_id, [row.id for row in rows if row.id not in genuine])
+        is_due = not self.is_done or any(row.id < _due_before() for row in batch[:1])
+        return batch if is_due else []
+
+    def write(self, batch: list[Any], key: tuple[str, Ed25519PrivateKey]) -> int:
+        """Seal a batch in the current transaction. Returns how many entries it has.
+
+        Raises:
+            Overtaken: roll back; the next run seals what is left.
+        """
+        if not take_lock(self.account_id):
+            raise Overtaken
+        before = _last_checkpoint(self.account_id)
+        first = before.last + 1 if before else 1
+        self._number(batch, first)
+        made = Checkpoint(
+            self.account_id,
+            number=before.number + 1 if before else 1,
+            first=first,
+            last=first + len(batch) - 1,
+            sealed_at=clock.format_time(clock.now()),
+            previous_hash=before.hash if before else proof.NO_HASH,
+            hash="",
+            key_id=key[0],
+            signature="",
+            entry_hashes="".join(proof.entry_hash(row.body.encode()) for row in batch),
+        )
+        row = proof.sign(key[1], made)._asdict()
+        insert_row(AuditCheckpoint, row | {"sealed_at": clock.parse_time(made.sealed_at)})
+        return len(batch)
+
+    def _number(self, batch: list[Any], first: int) -> None:
+        dialect = db.engine.dialect.name
+        values = {
+            "of_account": self.account_id,
+            "ids": id_values([row.id for row in batch], dialect),
+            "before": first - 1,
+        }
+        if len(db.session.execute(_numbering(dialect), values).all()) != len(batch):
+            raise Overtaken
+
+
+def accounts_with_waiting() -> list[str]:
+    """The accounts, and the instance, that have entries which are not sealed."""
+    with connect() as connection:
+        return sorted(connection.scalars(_ACCOUNTS))
+
+
+def is_genuine(row: Any) -> bool:
+    """Whether this instance has written an entry that is not sealed, and nobody has changed it."""
+    return is_authentic(row.body.encode(), row.mac) and not wrong_columns(row)
+
+
+def wrong_columns(row: Any) -> list[str]:
+    """The columns that differ from the body of an entry. All, if it cannot be read."""
+    names = ("id", "account_id", "action", "actor_id", "target_id")
+    try:
+        entry = loads(row.body.encode())
+        found = (
+            *(entry["id"], entry["account_id"], entry["action"]),
+            *(entry["actor"]["id"], entry["target"]["id"]),
+        )
+    except (JsonInvalid, LookupError, TypeError):
+        return list(names)
+    return [name for name, value in zip(names, found, strict=True) if getattr(row, name) != value]
+
+
+def take_lock(name: str) -> bool:
+    """Keep others from the same until the end of the transaction. On SQLite the transaction does.
+    False: another one has the lock."""
+    if db.engine.dialect.name == "sqlite":
+        return True
+    return bool(db.session.execute(_LOCK, {"name": name}).scalar_one())
+
+
+def _due_before() -> str:
+    return first_id("audit_entry", clock.now() - SEALED_AFTER)
+
+
+def _last_checkpoint(account_id: str) -> Checkpoint | None:
+    columns = [getattr(AuditCheckpoint, name) for name in COLUMNS]
+    own = rows_of(account_id, AuditCheckpoint).with_only_columns(*columns)
+    row = db.session.execute(own.order_by(*_LAST).limit(1)).first()
+    return None if row is None else from_row(row)
+
+
+@cache
+def _numbering(dialect: str) -> Any:
+    """An UPDATE that numbers entries in order of id, and returns the ids of those that waited."""
+    place = func.row_number().over(order_by=AuditEntry.id) + bindparam("before")
+    chosen = (
+        select(AuditEntry.id, place.label("number"))
+        .where(
+            AuditEntry.account_id == bindparam("of_account"),
+            _IS_WAITING,
+            is_among_ids(AuditEntry.id.expression, dialect),
+        )
+        .subquery()
+    )
+    numbering = update(AuditEntry).where(AuditEntry.id == chosen.c.id)
+    numbering = numbering.values(number=chosen.c.number).returning(AuditEntry.id)
+    return numbering.execution_options(synchronize_session=False)
+
+
+def _log_strange(account_id: str, ids: list[str]) -> None:
+    shown = ", ".join(ids[:_SHOWN]) + ("…" if len(ids) > _SHOWN else "")
+    log.error(
+        "%d entries of the audit log of %s are not sealed, as this instance has not written them: "
+        "%s; see bin/canopy audit verify --account %s",
+        *(len(ids), account_id, shown, account_id),
+    )

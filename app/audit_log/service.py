@@ -1,0 +1,59 @@
+"""The operations on the audit log."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any
+
+from flask import Flask
+from sqlalchemy import bindparam
+
+from app.audit.entries import record
+from app.audit_log.checkpoints import list_checkpoints as list_checkpoints
+from app.audit_log.files import FORMATS as FORMATS
+from app.audit_log.files import filters_of, write_file
+from app.audit_log.filters import EntryQuery as EntryQuery
+from app.audit_log.keys import list_keys as list_keys
+from app.audit_log.listing import LatestEntries as LatestEntries
+from app.audit_log.listing import list_entries as list_entries
+from app.audit_log.listing import list_latest as list_latest
+from app.audit_log.sealing import ENTRY as ENTRY
+from app.audit_log.sealing import wrong_columns as wrong_columns
+from app.audit_log.target import log_of
+from app.auth.tenant import columns_of
+from app.db.queries import CompiledQuery
+from app.http.errors import NotFound
+from app.listing.latest import LOOKED_THROUGH as LOOKED_THROUGH
+from app.models import AuditEntry
+from app.values.ids import is_id
+from app.values.strict_json import Fragment
+
+_ONE = CompiledQuery(
+    columns_of(AuditEntry, AuditEntry.body).where(AuditEntry.id == bindparam("entry_id"))
+)
+
+
+def read_entry(account_id: str, entry_id: str) -> Any:
+    """An entry as it was written, byte for byte. Raises NotFound."""
+    known = is_id("audit_entry", entry_id)
+    row = _ONE.first(account_id=account_id, entry_id=entry_id) if known else None
+    if row is None:
+        raise NotFound("This entry does not exist, or is no longer kept.")
+    return Fragment(row.body)
+
+
+def enter_export(account_id: str, format_name: str, query: EntryQuery) -> None:
+    """Enter in the current transaction that somebody is given the log as a file."""
+    asked = {"format": format_name, **filters_of(query)}
+    changes = {name: {"from": None, "to": value} for name, value in asked.items()}
+    record("audit_log.exported", log_of(account_id), account_id=account_id, changes=changes)
+
+
+def export(app: Flask, account_id: str, format_name: str, query: EntryQuery) -> Generator[bytes]:
+    """The pieces of a file with all entries that a query leaves, the oldest first; to be closed in
+    the end. All of the log as NDJSON can be verified.
+
+    Args:
+        app: gives each reading a context of its own.
+    """
+    return write_file(app, account_id, format_name, query if filters_of(query) else None)

@@ -1,0 +1,279 @@
+"""Verifying an exported audit log: line by line, with no more than one batch in memory.
+
+Pure: it needs neither the service nor its database, and knows no secret.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
+from typing import Any, Final
+
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+from app.audit_log import proof
+from app.audit_log.comparing import Batch, Found, differences
+from app.audit_log.findings import Finding
+from app.audit_log.proof import Checkpoint
+
+LONGEST_LINE: Final = 16 * 1024 * 1024  # bytes
+_TOLD_LATER: Final = (
+    "the entry about a deletion is sealed minutes after it, so export again if it was just now"
+)
+_PRUNED: Final = b'"action":"audit_log.pruned"'
+
+
+class Verifier:
+    """Give ``check`` each line, then call ``end``; both yield what they find.
+
+    Args:
+        pinned: public keys in base64, the only ones that are trusted; none: those of the file.
+        kept: checkpoints of an earlier time, which the log must still have.
+    """
+
+    def __init__(self, pinned: Iterable[str] = (), kept: Iterable[Checkpoint] = ()) -> None:
+        self.account_id: str | None = None
+        self.checkpoints = 0
+        self.entries = 0
+        self.keys: dict[str, str] = {}  # public keys, by id
+        self.last: Checkpoint | None = None
+        self._pinned = {base64.b64decode(key, validate=True) for key in pinned}
+        self._kept = defaultdict[int, list[Checkpoint]](list)
+        for each in kept:
+            self._kept[each.number].append(each)
+        self._line = 0
+        self._batch: tuple[Checkpoint, Batch] | None = None
+        self._is_tail = False  # whether what follows is not sealed
+        self._unsealed = 0
+        self.deleted_to = self._told_to = 0  # numbers of entries
+        self._is_over = self._is_refused = False
+
+    def check(self, line: bytes) -> Iterator[Finding]:
+        """What is wrong by this line."""
+        self._line += 1
+        if self._is_refused:
+            return
+        record = _parsed(line)
+        if self._line == 1:
+            yield from self._begin(record)
+        elif self._is_over:
+            yield Finding("file_unreadable", "something follows its end", self._line)
+        elif record is None:
+            yield Finding("entry_unreadable", line=self._line)
+        elif "checkpoint" in record:
+            yield from self._checkpoint(record["checkpoint"])
+        elif "not_sealed" in record:
+            yield from self._close_batch()
+            self._is_tail = True
+        elif "end" in record:
+            yield from self._end_of_file(record["end"])
+        else:
+            yield from self._entry(line, record)
+
+    def end(self) -> Iterator[Finding]:
+        """What is wrong as nothing more follows."""
+        if self._is_refused:
+            return
+        yield from self._close_batch()
+        if not self._is_over:
+            yield Finding("file_incomplete", "export it again", self._line)
+        if self.deleted_to:
+            numbers = f"numbers 1 to {self.deleted_to:,}"
+            yield Finding("deleted_by_age", numbers)
+            if self._told_to < self.deleted_to:
+                yield Finding("deletion_untold", f"{numbers}; {_TOLD_LATER}")
+        if self._unsealed:
+            yield Finding("not_sealed", f"{self._unsealed:,}")
+        yield from self._missing_kept()
+
+    def _begin(self, record: Any) -> Iterator[Finding]:
+        head = record.get("audit_log") if record else None
+        if not isinstance(head, Mapping) or head.get("format") != proof.FORMAT:
+            self._is_refused = True
+            yield Finding("file_unreadable", "export it with format=ndjson and no filters", 1)
+            return
+        if head.get("filters"):
+            self._is_refused = True
+            message = "it was exported with filters, so what it lacks cannot be told; export all"
+            yield Finding("file_unreadable", message, 1)
+            return
+        self.account_id = str(head.get("account_id"))
+        keys = head.get("keys")
+        for key in keys if isinstance(keys, list) else []:
+            yield from self._key(key)
+
+    def _key(self, record: Any) -> Iterator[Finding]:
+        try:
+            key_id, text = str(record["id"]), record["public_key"]
+            public = proof.read_public_key(text)
+        except (LookupError, TypeError, ValueError):
+            yield Finding("file_unreadable", "a public key cannot be read", self._line)
+            return
+        self.keys[key_id] = text
+        if self._pinned and public.public_bytes_raw() not in self._pinned:
+            yield Finding("key_other", f"{key_id}, {text}", self._line)
+
+    def _checkpoint(self, record: Any) -> Iterator[Finding]:
+        yield from self._close_batch()
+        try:
+            found = Checkpoint.of(record)
+        except ValueError as error:
+            yield Finding("checkpoint_unreadable", str(error), self._line)
+            return
+        before = self.last.number if self.last else 0
+        if found.number <= before:
+            yield self._about("checkpoint_duplicated", found)
+            return
+        yield from self._sequence(found, before)
+        yield from self._content(found)
+        self.checkpoints += 1
+        self.last = found
+        if found.entry_hashes is not None:
+            self._batch = found, Batch(found.hashes())
+
+    def _sequence(self, found: Checkpoint, before: int) -> Iterator[Finding]:
+        """Whether it follows the last one."""
+        if self._is_tail:
+            yield self._about("chain_broken", found, "it follows entries that are not sealed")
+        for number in range(before + 1, min(found.number, before + 1_000)):
+            yield Finding("checkpoint_missing", line=self._line, checkpoint=number)
+        if found.number != before + 1:
+            return
+        previous = self.last.hash if self.last else proof.NO_HASH
+        first = self.last.last + 1 if self.last else 1
+        if found.previous_hash != previous or found.first != first:
+            yield self._about("chain_broken", found)
+
+    def _content(self, found: Checkpoint) -> Iterator[Finding]:
+        """Whether it is what was signed."""
+        if found.account_id != self.account_id:
+            yield self._about("checkpoint_changed", found, "it is of another account")
+        if found.entry_hashes is None:
+            yield from self._deleted(found)
+        elif (
+            len(found.entry_hashes) != 64 * (found.last - found.first + 1)
+            or proof.checkpoint_hash(found) != found.hash
+        ):
+            yield self._about("checkpoint_changed", found, "its hash is wrong")
+        yield from self._signature(found)
+        for kept in self._kept.pop(found.number, ()):
+            if kept.without_hashes() != found.without_hashes():
+                yield self._about("log_rewritten", found)
+
+    def _signature(self, found: Checkpoint) -> Iterator[Finding]:
+        key = self._public_key(found.key_id)
+        if key is None:
+            yield self._about("key_unknown", found, found.key_id)
+        elif not proof.is_signed(key, found):
+            yield self._about("signature_wrong", found)
+
+    def _public_key(self, key_id: str) -> Ed25519PublicKey | None:
+        text = self.keys.get(key_id)
+        return None if text is None else proof.read_public_key(text)
+
+    def _deleted(self, found: Checkpoint) -> Iterator[Finding]:
+        if found.first != self.deleted_to + 1:
+            detail = "entries before them are still there"
+            yield self._about("deletion_untold", found, detail)
+        self.deleted_to = max(self.deleted_to, found.last)
+
+    def _entry(self, line: bytes, record: dict[str, Any]) -> Iterator[Finding]:
+        self.entries += 1
+        found = Found(proof.entry_hash(line), str(record.get("id")), self._line)
+        if self._is_tail:
+            self._unsealed += 1
+        elif self._batch is None or not self._batch[1].add(found):
+            yield Finding("entry_inserted", line=self._line, entry_id=found.id)
+        elif _PRUNED in line and found.hash in self._batch[1].expected:
+            self._told_to = max(self._told_to, _deleted_to(record))
+
+    def _close_batch(self) -> Iterator[Finding]:
+        """Compare the batch that is complete now."""
+        if self._batch is None:
+            return
+        (checkpoint, batch), self._batch = self._batch, None
+        for kind, place, found in differences(batch.expected, batch.found):
+            yield Finding(
+                f"entry_{kind}",
+                line=found.line if found else None,
+                entry_id=found.id if found else None,
+                number=None if place is None else checkpoint.first + place,
+                checkpoint=checkpoint.number,
+            )
+
+    def _end_of_file(self, record: Any) -> Iterator[Finding]:
+        yield from self._close_batch()
+        self._is_over = True
+        counted = {"checkpoints": self.checkpoints, "entries": self.entries}
+        if record != counted:
+            yield Finding("file_incomplete", "it has not as many lines as its end says", self._line)
+
+    def _missing_kept(self) -> Iterator[Finding]:
+        last = self.last.number if self.last else 0
+        for kept in chain.from_iterable(self._kept.values()):
+            if kept.number > last:
+                yield Finding(
+                    "log_truncated",
+                    f"it once had entries to number {kept.last:,}",
+                    checkpoint=kept.number,
+                )
+            else:
+                yield Finding("log_rewritten", "it is gone", checkpoint=kept.number)
+
+    def _about(self, kind: str, checkpoint: Checkpoint, detail: str = "") -> Finding:
+        return Finding(kind, detail, self._line, checkpoint=checkpoint.number)
+
+
+def verify_lines(lines: Iterable[bytes], verifier: Verifier) -> Iterator[Finding]:
+    """Verify all lines of a file, with or without their ends."""
+    for line in lines:
+        yield from verifier.check(line.removesuffix(b"\n"))
+    yield from verifier.end()
+
+
+def read_kept(text: bytes) -> list[Checkpoint]:
+    """Checkpoints that somebody kept: a response of the API, a list, or one on each line, as an
+    export has them and webhooks get them.
+
+    Raises:
+        ValueError: there are none.
+    """
+    try:
+        records = [json.loads(text)]
+    except ValueError:
+        records = [json.loads(line) for line in text.splitlines() if line.strip()]
+    found = [Checkpoint.of(each) for record in records for each in _checkpoints_in(record)]
+    if not found:
+        raise ValueError("there is no checkpoint in it")
+    return found
+
+
+def _checkpoints_in(record: Any) -> Iterator[Any]:
+    if isinstance(record, list):
+        for each in record:
+            yield from _checkpoints_in(each)
+    elif isinstance(record, Mapping):
+        inner = record.get("data", record.get("checkpoint"))
+        if isinstance(inner, list | Mapping):
+            yield from _checkpoints_in(inner)
+        elif "previous_hash" in record:
+            yield record
+
+
+def _parsed(line: bytes) -> dict[str, Any] | None:
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return record if isinstance(record, dict) else None
+
+
+def _deleted_to(record: dict[str, Any]) -> int:
+    """The last number that an entry says was deleted."""
+    try:
+        return int(record["changes"]["first_number"]["to"]) - 1
+    except (LookupError, TypeError, ValueError):
+        return 0

@@ -1,0 +1,252 @@
+"""``bin/canopy audit``: verifying and exporting the audit log."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import IO, Any, Final
+
+import click
+from flask import Flask, current_app
+
+from app.account.operator import find_account
+from app.audit_log.findings import Finding
+from app.audit_log.integrity import verify_account
+from app.audit_log.service import EntryQuery, enter_export, list_checkpoints
+from app.audit_log.service import export as export_log
+from app.audit_log.verification import LONGEST_LINE, Verifier, read_kept, verify_lines
+from app.cli.context import in_database
+from app.cli.group import Commands
+from app.cli.output import (
+    CommandError,
+    confirm,
+    examples,
+    json_option,
+    show_json,
+    show_record,
+    show_records,
+    yes_option,
+)
+from app.db.transactions import transaction
+from app.policy.audit import INSTANCE
+from app.values.files import new_private_file
+from app.values.ids import is_id
+
+_SHOWN: Final = 1_000  # findings
+_MOST: Final = 1_000_000_000  # checkpoints
+_COLUMNS: Final = ("number", "first", "last", "sealed_at", "hash", "key_id")
+_log_option = click.option(
+    "--account",
+    required=True,
+    metavar="ACCOUNT",
+    help=f"Id or slug of the account; {INSTANCE} is the log of the instance.",
+)
+
+
+@click.group("audit", cls=Commands)
+def audit() -> None:
+    """Verify and export the audit log of an account."""
+
+
+@audit.command("verify")
+@click.argument(
+    "path", metavar="[FILE]", required=False, type=click.Path(path_type=Path, allow_dash=True)
+)
+@click.option(
+    "--account",
+    metavar="ACCOUNT",
+    help=f"Verify the database instead of a file; {INSTANCE} is the log of the instance.",
+)
+@click.option(
+    "--checkpoints",
+    "kept",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Checkpoints of an earlier time that you kept: the log must still have them.",
+)
+@click.option(
+    "--key", "keys", multiple=True, metavar="KEY", help="The public key that you trust, in base64."
+)
+@json_option
+@examples(
+    "audit verify audit-log.ndjson",
+    "audit verify audit-log.ndjson --checkpoints kept.json "
+    "--key 11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=",
+    "audit verify --account green-woods",
+)
+@click.pass_context
+def verify(
+    ctx: click.Context,
+    path: Path | None,
+    account: str | None,
+    kept: Path | None,
+    keys: tuple[str, ...],
+    as_json: bool,
+) -> None:
+    """Verify that an audit log is as it was sealed.
+
+    FILE is an export (bin/canopy audit export, or GET /v1/audit-log?format=ndjson without filters);
+    - is standard input. To verify a file, neither the service nor its settings are needed.
+
+    Without --key, the keys that the log names are trusted. Without --checkpoints, a log whose end
+    was removed cannot be told from one that ends there. The exit code is 1 if there is a problem.
+    """
+    if (path is None) == (account is None):
+        raise click.UsageError("Name a FILE or an --account.")
+    verifier = _verifier(keys, kept)
+    if path is not None:
+        with _input(path) as file:
+            problems = _show(verify_lines(_lines(file), verifier), verifier, as_json=as_json)
+    else:
+        problems = in_database(_verify_database)(account, verifier, as_json)
+    ctx.exit(1 if problems else 0)
+
+
+@audit.command("export")
+@_log_option
+@click.option(
+    "--output",
+    "path",
+    required=True,
+    metavar="FILE",
+    type=click.Path(path_type=Path, allow_dash=True),
+    help="The file to write; - is standard output.",
+)
+@click.option(
+    "--format",
+    "format_name",
+    type=click.Choice(("ndjson", "csv")),
+    default="ndjson",
+    help="By default ndjson, which can be verified.",
+)
+@yes_option
+@json_option
+@examples(
+    "audit export --account green-woods --output audit-log.ndjson",
+    "audit export --account green-woods --format csv --output audit-log.csv",
+)
+@in_database
+def export(account: str, path: Path, format_name: str, yes: bool, as_json: bool) -> None:
+    """Export an audit log to a file.
+
+    The log gets an entry about it. Only the owner of FILE can read it. FILE is complete or not
+    there.
+    """
+    account_id = _account_id(account)
+    is_file = str(path) != "-"
+    if is_file and path.exists():
+        confirm(f"Replace {path}?", yes=yes, as_json=as_json)
+    with _output(path) as file:
+        with transaction():
+            enter_export(account_id, format_name, EntryQuery())
+        with closing(export_log(_app(), account_id, format_name, EntryQuery())) as pieces:
+            file.writelines(pieces)
+    if is_file:
+        size = path.stat().st_size
+        shown = {"file": str(path.absolute()), "format": format_name, "bytes": size}
+        show_record(shown, as_json=as_json)
+
+
+@audit.command("checkpoints")
+@_log_option
+@json_option
+@examples("audit checkpoints --account green-woods --json > kept.json")
+@in_database
+def checkpoints(account: str, as_json: bool) -> None:
+    """List the checkpoints of an audit log, the newest first.
+
+    Keep them where nobody who can change the database can change them.
+    """
+    records, _ = list_checkpoints(_account_id(account), 1, _MOST)
+    show_records(records, _COLUMNS, as_json=as_json, none="There are no checkpoints yet.")
+
+
+def _verify_database(account: str, verifier: Verifier, as_json: bool) -> int:
+    found = verify_account(_app(), _account_id(account), verifier)
+    return _show(found, verifier, as_json=as_json)
+
+
+def _account_id(account: str) -> str:
+    """The id of an account, which may be deleted, or that of the instance's log."""
+    if account == INSTANCE or is_id("account", account):
+        return account
+    found: str = find_account(account).id
+    return found
+
+
+def _app() -> Flask:
+    app: Flask = current_app._get_current_object()  # type: ignore[attr-defined]
+    return app
+
+
+def _verifier(keys: Iterable[str], kept: Path | None) -> Verifier:
+    try:
+        return Verifier(keys, read_kept(kept.read_bytes()) if kept else ())
+    except OSError as error:
+        raise CommandError(f"{kept} cannot be read ({error.strerror}).") from None
+    except ValueError as error:
+        raise CommandError(f"--key or --checkpoints cannot be used: {error}.") from None
+
+
+def _show(found: Iterable[Finding], verifier: Verifier, *, as_json: bool) -> int:
+    """Print what was found. Returns the number of problems."""
+    problems, shown = 0, list[Finding]()
+    for finding in found:
+        problems += finding.is_problem
+        if len(shown) < _SHOWN:
+            shown.append(finding)
+            if not as_json:
+                click.echo(f"{'problem' if finding.is_problem else 'note':<7}  {finding}")
+    about = {
+        "account_id": verifier.account_id,
+        "checkpoints": verifier.checkpoints,
+        "entries": verifier.entries,
+        "keys": verifier.keys,
+        "problems": problems,
+    }
+    if as_json:
+        show_json(about | {"findings": [finding.record() for finding in shown]})
+        return problems
+    for key_id, key in verifier.keys.items():
+        click.echo(f"key      {key_id} {key}")
+    click.echo(
+        f"\nEntries: {verifier.entries:,}. Checkpoints: {verifier.checkpoints:,}. "
+        f"Problems: {f'{problems:,}' if problems else 'none'}."
+    )
+    return problems
+
+
+@contextmanager
+def _input(path: Path) -> Iterator[IO[bytes]]:
+    if str(path) == "-":
+        yield sys.stdin.buffer
+        return
+    try:
+        with path.open("rb") as file:
+            yield file
+    except OSError as error:
+        raise CommandError(f"{path} cannot be read ({error.strerror}).") from None
+
+
+def _lines(file: IO[bytes]) -> Iterator[bytes]:
+    """The lines of a file. What is longer than any line of an export is cut."""
+    while line := file.readline(LONGEST_LINE):
+        yield line
+
+
+@contextmanager
+def _output(path: Path) -> Iterator[IO[bytes]]:
+    """Standard output, or a file that replaces the one at ``path`` when it is complete."""
+    if str(path) == "-":
+        yield sys.stdout.buffer
+        return
+    try:
+        with new_private_file(path) as file:
+            yield file
+    except OSError as error:
+        raise CommandError(f"{path} cannot be written ({error.strerror}).") from None
+
+
+commands: Sequence[Any] = [audit]

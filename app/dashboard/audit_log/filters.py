@@ -1,0 +1,83 @@
+"""The filters of the audit log, which are in the address of the page."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, Final, NamedTuple
+
+from app.audit_log.service import EntryQuery
+from app.dashboard.addresses import filtered
+from app.dashboard.audit_log.sentences import is_action
+from app.dashboard.moments import field_value, in_utc
+from app.values.ids import is_id
+from app.values.timestamps import TimestampInvalid, read_timestamp
+
+PATH: Final = "/audit-log"
+_MOMENTS: Final = {"since": "From", "until": "To"}
+_ID: Final = re.compile(r"[a-z0-9_]{1,40}")
+
+
+class LogFilters(NamedTuple):
+    """The filters of one request, and what is wrong with them."""
+
+    chosen: dict[str, str]  # as the address has them
+    since: datetime | None
+    until: datetime | None
+    problems: list[str]
+    before: str  # the id of the entry that all that are shown are older than; empty: the newest
+
+    def query(self, **page: int) -> EntryQuery:
+        """Which entries these leave, with what else a query has."""
+        return EntryQuery(
+            **page,
+            action=self.chosen.get("action"),
+            actor_id=self.chosen.get("actor_id"),
+            target_id=self.chosen.get("target_id"),
+            since=self.since,
+            until=self.until,
+        )
+
+    def address(self, path: str = PATH, **others: Any) -> str:
+        """An address with these filters, but for those that are named; the newest entries."""
+        return filtered(path, {**self.chosen, **others}, {})
+
+    def moment(self, name: str) -> str:
+        """``since`` or ``until`` as the field of the form has it, in UTC."""
+        return field_value(self.since if name == "since" else self.until)
+
+
+def read_filters(arguments: Mapping[str, str]) -> LogFilters:
+    """The filters of an address. What is not valid is left out, and told in ``problems``."""
+    names = ("action", "actor_id", "target_id", *_MOMENTS)
+    chosen = {name: arguments[name].strip() for name in names if arguments.get(name, "").strip()}
+    problems: list[str] = []
+    if "action" in chosen and not is_action(chosen["action"]):
+        problems.append("What: there is no such action. Choose one of the list.")
+        del chosen["action"]
+    for name, words in (("actor_id", "Who"), ("target_id", "To what")):
+        if name in chosen and not _ID.fullmatch(chosen[name]):
+            problems.append(f"{words}: must be an id, such as those that entries have.")
+            del chosen[name]
+    moments = {name: _moment(name, chosen, problems) for name in _MOMENTS}
+    before = arguments.get("before", "")
+    return LogFilters(
+        chosen,
+        moments["since"],
+        moments["until"],
+        problems,
+        before if is_id("audit_entry", before) else "",
+    )
+
+
+def _moment(name: str, chosen: dict[str, str], problems: list[str]) -> datetime | None:
+    if name not in chosen:
+        return None
+    chosen[name] = in_utc(chosen[name])
+    try:
+        return read_timestamp(chosen[name])
+    except TimestampInvalid as error:
+        problems.append(f"{_MOMENTS[name]}: {error}")
+        del chosen[name]
+        return None

@@ -1,0 +1,125 @@
+"""An entry of the audit log as the page shows it: one line, and what opening it shows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+from app.dashboard.audit_log.sentences import Sentence, sentence
+from app.dashboard.audit_log.values import Value, parts_of, value_of
+from app.site.browsers import browser_name
+
+_GEOMETRY: Final = "geometry"
+_AREA: Final = "area_hectares"
+_UPDATED: Final = ".updated"
+
+
+class Change(NamedTuple):
+    """A field in words, with what it was and what it is."""
+
+    name: str
+    before: Value
+    after: Value
+
+
+class Boundary(NamedTuple):
+    """How a boundary changed, in hectares; None where that is not known. ``ids`` are those of its
+    kept boundaries, the former and the present one."""
+
+    before: float | None
+    after: float | None
+    added: float | None
+    removed: float | None
+    ids: tuple[str, ...]
+    is_new: bool
+
+
+class Line(NamedTuple):
+    """An entry. ``is_new`` says that its fields are those of something new; ``way`` is by what it
+    came, in words."""
+
+    entry: Mapping[str, Any]
+    sentence: Sentence
+    way: str
+    changes: list[Change]
+    boundary: Boundary | None
+    is_new: bool
+
+    @property
+    def changed(self) -> str:
+        """The names of what changed, for the line; empty if all of it is new or nothing is told."""
+        if self.is_new:
+            return ""
+        names = ["Boundary"] if self.boundary else []
+        names += [each.name for each in self.changes if not each.name.startswith("Metadata: ")]
+        if len(names) - bool(self.boundary) < len(self.changes):
+            names.append("Metadata")
+        return ", ".join([names[0], *(_lowered(name) for name in names[1:])]) if names else ""
+
+
+def line_of(entry: Mapping[str, Any]) -> Line:
+    """An entry's line.
+
+    Args:
+        entry: its body, read.
+    """
+    changes = dict(entry["changes"] or {})
+    boundary = boundary_of(changes)
+    if boundary is not None:
+        del changes[_GEOMETRY]
+        changes.pop(_AREA, None)
+    pairs = {name: _pair(change) for name, change in changes.items()}
+    return Line(
+        entry,
+        sentence(entry),
+        _way(entry),
+        [
+            Change(words, value_of(name, before), value_of(name, after))
+            for name, pair in pairs.items()
+            for words, (before, after) in parts_of(name, *pair).items()
+        ],
+        boundary,
+        is_new=not entry["action"].endswith(_UPDATED)
+        and all(before is None for before, _ in pairs.values()),
+    )
+
+
+def boundary_of(changes: Mapping[str, Any]) -> Boundary | None:
+    """How a boundary changed; None if it did not.
+
+    Args:
+        changes: of an entry.
+    """
+    change = changes.get(_GEOMETRY)
+    if not isinstance(change, Mapping):
+        return None
+    former, present = change.get("from"), change.get("to")
+    before, after = _pair(changes.get(_AREA))
+    ids = (each.get("boundary_id") for each in (former, present) if isinstance(each, Mapping))
+    return Boundary(
+        before,
+        after,
+        change.get("added_hectares"),
+        change.get("removed_hectares"),
+        tuple(each for each in ids if each),
+        is_new=former is None and present is not None,
+    )
+
+
+def _pair(change: Any) -> tuple[Any, Any]:
+    """What something was and is. A change of a later version may say it in another way."""
+    if isinstance(change, Mapping) and change.keys() <= {"from", "to"}:
+        return change.get("from"), change.get("to")
+    return None, change
+
+
+def _way(entry: Mapping[str, Any]) -> str:
+    """By what it came: a browser, a program, or a command."""
+    agent = entry["via"].get("user_agent")
+    if not agent:
+        return ""
+    return f"canopy {agent}" if entry["actor"]["type"] == "operator" else browser_name(agent)
+
+
+def _lowered(name: str) -> str:
+    return name if name[:2].isupper() else name[0].lower() + name[1:]

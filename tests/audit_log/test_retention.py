@@ -1,0 +1,108 @@
+"""What is deleted by age, and what stays."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from flask import Flask
+
+from app.audit_log import jobs, retention
+from app.audit_log.service import EntryQuery, list_entries
+from app.values import clock
+from config import SettingsError, load_settings
+from tests.audit_log.logs import PATH, checkpoints, prune, sealed_log, sql
+from tests.make import Client, make_account
+
+
+def test_whole_batches_are_deleted_and_their_checkpoints_stay(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = sealed_log(client, monkeypatch)
+    before = checkpoints(client)
+    prune(client, monkeypatch, [1, 2])
+    rows = checkpoints(client)
+    assert [row.entry_hashes is None for row in rows] == [True, True, False, False]
+    assert [row.hash for row in rows] == [row.hash for row in before]
+    listed = [entry["id"] for entry in client.get(f"{PATH}?target_id=p0").json["data"]]
+    assert listed == [made[10], made[5]]
+
+
+def test_an_entry_tells_of_the_deletion(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    sealed_log(client, monkeypatch)
+    last = checkpoints(client)[0].last
+    prune(client, monkeypatch, [1])
+    (entry,) = client.get(f"{PATH}?action=audit_log.pruned").json["data"]
+    assert entry["actor"]["type"] == "system"
+    assert entry["changes"] == {"first_number": {"from": 1, "to": last + 1}}
+
+
+def test_only_what_is_older_than_the_setting_expires(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sealed_log(client, monkeypatch)
+
+    def expired() -> list[int]:
+        with client.app.app_context():
+            rows = retention.expired_batches()
+        return [row.number for row in rows if row.account_id == client.account_id]
+
+    assert expired() == []
+    days = client.app.config["SETTINGS"].audit_days
+    moment = clock.now() + timedelta(days=days, seconds=-5)
+    with monkeypatch.context() as patch:
+        patch.setattr(clock, "now", lambda: moment)
+        assert expired() == []
+        moment += timedelta(minutes=1)
+        assert expired() == [1, 2, 3, 4]
+
+
+def test_nothing_is_deleted_without_its_entry(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = sealed_log(client, monkeypatch)
+
+    def fail(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(retention, "record", fail)
+        with pytest.raises(KeyboardInterrupt):
+            prune(client, monkeypatch, [1, 2])
+    assert all(row.entry_hashes for row in checkpoints(client))
+    assert client.get(f"{PATH}/{made[0]}").status_code == 200
+
+
+def test_a_batch_is_deleted_once(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    sealed_log(client, monkeypatch)
+    rows = checkpoints(client)[:1]
+    left = [rows, rows, []]
+    monkeypatch.setattr(jobs, "expired_batches", lambda: left.pop(0))
+    with client.app.app_context():
+        jobs.prune_audit_log()
+        _, total = list_entries(client.account_id, EntryQuery(action="audit_log.pruned"))
+    assert total == 1
+
+
+def test_the_log_of_a_deleted_account_is_deleted_by_age_too(
+    app: Flask, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = make_account(app)
+    sealed_log(client, monkeypatch, batches=1)
+    sql(client, "UPDATE audit_entries SET account_id = 'acct_gone' WHERE account_id = :account")
+    sql(client, "UPDATE audit_checkpoints SET account_id = 'acct_gone' WHERE account_id = :account")
+    gone = replace(client, account_id="acct_gone")
+    try:
+        prune(gone, monkeypatch, [1])
+        assert checkpoints(gone)[0].entry_hashes is None
+    finally:
+        for table in ("audit_entries", "audit_checkpoints"):
+            sql(gone, f"DELETE FROM {table} WHERE account_id = :account")
+
+
+@pytest.mark.one_database
+@pytest.mark.parametrize("days", ["0", "-1", "ever"])
+def test_a_wrong_number_of_days_is_refused(days: str, tmp_path: object) -> None:
+    with pytest.raises(SettingsError, match="AUDIT_DAYS"):
+        load_settings({"AUDIT_DAYS": days, "INSTANCE_PATH": str(tmp_path)})
