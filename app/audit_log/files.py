@@ -45,7 +45,7 @@ HEADINGS: Final = (
 
 _BATCH = CompiledQuery(
     columns_of(AuditEntry, AuditEntry.number, AuditEntry.body)
-    .where(AuditEntry.number.between(bindparam("first"), bindparam("last")))
+    .where(AuditEntry.number >= bindparam("first"), AuditEntry.number <= bindparam("last"))
     .order_by(AuditEntry.number)
     .limit(_AT_ONCE)
 )

@@ -30,7 +30,6 @@ _EXPIRED: Final = (
     )
     .where(AuditCheckpoint.sealed_at < bindparam("before"), _HAS_ENTRIES)
     .order_by(AuditCheckpoint.account_id, AuditCheckpoint.number)
-    .limit(_READ_AT_ONCE)
 )
 _SILENT: Final = {"synchronize_session": False}
 
@@ -41,7 +40,7 @@ def expired_batches() -> Sequence[Any]:
     settings: Settings = current_app.config["SETTINGS"]
     before = clock.now() - timedelta(days=settings.audit_days)
     with connect() as connection:
-        return connection.execute(_EXPIRED, {"before": before}).all()
+        return connection.execute(_EXPIRED.limit(_READ_AT_ONCE), {"before": before}).all()
 
 
 def delete_batch(batch: Any) -> int:
@@ -57,7 +56,8 @@ def delete_batch(batch: Any) -> int:
         return 0  # another process has deleted it
     sealed = (
         AuditEntry.account_id == batch.account_id,
-        AuditEntry.number.between(batch.first, batch.last),
+        AuditEntry.number >= batch.first,
+        AuditEntry.number <= batch.last,
     )
     gone = delete(AuditEntry).where(*sealed).returning(AuditEntry.id)
     deleted = db.session.execute(gone, execution_options=_SILENT).all()

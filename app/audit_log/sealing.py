@@ -20,7 +20,7 @@ from app.audit_log.proof import Checkpoint
 from app.auth.tenant import columns_of, rows_of
 from app.db.extensions import db
 from app.db.queries import CompiledQuery, connect
-from app.db.search_index import id_values, is_among_ids
+from app.db.search_index import fence, id_values, is_among_ids
 from app.db.transactions import insert_row
 from app.models import AuditCheckpoint, AuditEntry
 from app.policy.audit import SEALED_AFTER, SEALED_ENTRIES
@@ -159,14 +159,12 @@ def _last_checkpoint(account_id: str) -> Checkpoint | None:
 @cache
 def _numbering(dialect: str) -> Any:
     """An UPDATE that numbers entries in order of id, and returns the ids of those that waited."""
-    place = func.row_number().over(order_by=AuditEntry.id) + bindparam("before")
+    table = AuditEntry.__table__.c
+    named = fence([table.id, table.account_id, table.number], is_among_ids(table.id, dialect))
+    place = func.row_number().over(order_by=named.c.id) + bindparam("before")
     chosen = (
-        select(AuditEntry.id, place.label("number"))
-        .where(
-            AuditEntry.account_id == bindparam("of_account"),
-            _IS_WAITING,
-            is_among_ids(AuditEntry.id.expression, dialect),
-        )
+        select(named.c.id, place.label("number"))
+        .where(named.c.account_id == bindparam("of_account"), named.c.number.is_(None))
         .subquery()
     )
     numbering = update(AuditEntry).where(AuditEntry.id == chosen.c.id)

@@ -152,7 +152,7 @@ def export(account: str, path: Path, format_name: str, yes: bool, as_json: bool)
 @audit.command("checkpoints")
 @_log_option
 @json_option
-@examples("audit checkpoints --account green-woods --json > kept.json")
+@examples("audit checkpoints --account green-woods --json | tee kept.json")
 @in_database
 def checkpoints(account: str, as_json: bool) -> None:
     """List the checkpoints of an audit log, the newest first.

@@ -11,6 +11,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from app.db.column_types import Base, Hash, Key, Timestamp
 
 _WAITING = "number IS NULL"
+_SEALED = "number IS NOT NULL"
 
 
 class AuditEntry(Base):
@@ -29,7 +30,14 @@ class AuditEntry(Base):
         # With what else a list can be filtered by, so that counting reads no rows.
         Index(None, "account_id", "actor_id", "id", "action"),
         Index(None, "account_id", "target_id", "id", "action", "actor_id"),
-        Index(None, "account_id", "number", unique=True),
+        Index(
+            "ix_audit_entries_account_id_number",
+            "account_id",
+            "number",
+            unique=True,
+            postgresql_where=sql(_SEALED),
+            sqlite_where=sql(_SEALED),
+        ),
         Index(
             "ix_audit_entries_waiting",
             "account_id",

@@ -40,13 +40,15 @@ def upgrade() -> None:
         ["account_id", "target_id", "id", "action", "actor_id"],
     ):
         op.create_index(f"ix_audit_entries_{'_'.join(columns)}", "audit_entries", columns)
+    waiting, sealed = sa.text("number IS NULL"), sa.text("number IS NOT NULL")
     op.create_index(
         "ix_audit_entries_account_id_number",
         "audit_entries",
         ["account_id", "number"],
         unique=True,
+        postgresql_where=sealed,
+        sqlite_where=sealed,
     )
-    waiting = sa.text("number IS NULL")
     op.create_index(
         "ix_audit_entries_waiting",
         "audit_entries",

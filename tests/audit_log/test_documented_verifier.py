@@ -1,0 +1,66 @@
+"""The verifier in the documentation, which knows nothing of the service."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from cryptography.exceptions import InvalidSignature
+
+from config import ROOT
+from tests.audit_log.logs import PATH, checkpoints, exported, prune, sealed_log
+from tests.make import Client
+
+Verify = Callable[[list[bytes], str], tuple[int, str]]
+_LINES = 40
+
+
+@pytest.fixture
+def verify() -> Verify:
+    page = (ROOT / "docs/audit-log.md").read_text()
+    (source,) = re.findall(r"<!-- a verifier.*?-->\n```python\n(.*?)```", page, re.DOTALL)
+    assert len(source.splitlines()) <= _LINES
+    names: dict[str, Any] = {"__name__": "verifier"}
+    exec(compile(source, "docs/audit-log.md", "exec"), names)
+    found: Verify = names["verify"]
+    return found
+
+
+def _key(client: Client) -> str:
+    used = checkpoints(client)[-1].key_id
+    keys = client.get(f"{PATH}/keys").json["data"]
+    (key,) = (key["public_key"] for key in keys if key["id"] == used)
+    return str(key)
+
+
+def test_it_accepts_what_nobody_changed(
+    client: Client, monkeypatch: pytest.MonkeyPatch, verify: Verify
+) -> None:
+    sealed_log(client, monkeypatch)
+    newest = client.get(f"{PATH}/checkpoints?per_page=1").json["data"][0]
+    assert verify(exported(client), _key(client)) == (newest["number"], newest["hash"])
+    prune(client, monkeypatch, [1])
+    assert verify(exported(client), _key(client))[0] == newest["number"]
+
+
+def test_it_finds_each_change(
+    client: Client, monkeypatch: pytest.MonkeyPatch, verify: Verify
+) -> None:
+    made = sealed_log(client, monkeypatch)
+    lines, key = exported(client), _key(client)
+    place = next(at for at, line in enumerate(lines) if made[6].encode() in line)
+    changed = lines[place].replace(b"Hood", b"Mood")
+    swapped = [*lines[:place], lines[place + 1], lines[place], *lines[place + 2 :]]
+    for wrong in (
+        [*lines[:place], changed, *lines[place + 1 :]],
+        [*lines[:place], *lines[place + 1 :]],
+        [*lines[:place], lines[place], *lines[place:]],
+        swapped,
+        [line.replace(b'"last":', b'"last":1') for line in lines],
+    ):
+        with pytest.raises((AssertionError, InvalidSignature)):
+            verify(wrong, key)
+    with pytest.raises(InvalidSignature):
+        verify(lines, "11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=")

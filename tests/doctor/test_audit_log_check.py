@@ -1,0 +1,42 @@
+"""What the doctor says about the audit log."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from app.doctor.checks import audit_log
+from app.doctor.results import Status
+from tests.audit_log.logs import sql, write
+from tests.conftest import DATABASES
+from tests.doctor.test_doctor import environ_of, examined
+from tests.maintenance.conftest import MakeInstance
+from tests.make import Client, make_account
+
+
+@pytest.fixture(params=DATABASES)
+def customer(request: pytest.FixtureRequest, make_instance: MakeInstance) -> Client:
+    return make_account(make_instance(request.param))
+
+
+def _said(client: Client) -> tuple[Status, str]:
+    found = examined(environ_of(client.app))["audit log"].result
+    return found.status, found.found
+
+
+def test_entries_that_wait_too_long(customer: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(customer)
+    assert _said(customer)[0] is Status.OK
+    monkeypatch.setattr(audit_log, "_LATE", timedelta(seconds=-5))
+    status, found = _said(customer)
+    assert status is Status.PROBLEM
+    assert "wait for an hour" in found
+
+
+def test_entries_that_nobody_wrote(customer: Client) -> None:
+    made = write(customer)
+    sql(customer, "UPDATE audit_entries SET mac = 'x' WHERE id = :id", id=made)
+    status, found = _said(customer)
+    assert status is Status.PROBLEM
+    assert f"1, such as {made} of {customer.account_id}" in found
