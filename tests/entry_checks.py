@@ -25,11 +25,14 @@ _SEVERAL: Final = {
     "/projects/archive": "an entry for each of the selected projects",
     "/projects/restore": "likewise",
     "/applications/<app_id>": "an entry for each consent that a smaller scope ends",
+    "/login/single-sign-on/new": "creates a person and their account, links a sign-in, signs in",
+    "/login/single-sign-on/link": "links a sign-in, and signs in",
+    "/login/single-sign-on/link/<token>": "likewise",
 }
 # A recovery code is used up beside what it confirms, whatever that is.
 _BESIDE: Final = "person.recovery_code_used"
 _SECRET: Final = re.compile(
-    r"canopy_(key|svc|oat|ort|ses|lnk|ocs|oac)_\w{8}"  # app.security.tokens
+    r"canopy_(key|svc|oat|ort|ses|sgn|lnk|ocs|oac)_\w{8}"  # app.security.tokens
     r"|whsec_\w{8}|\$argon2|gAAAAA"  # of webhooks, hashed passwords, what is sealed
 )
 _SHORTEST: Final = 10  # characters of a password
