@@ -45,6 +45,7 @@ COMMANDS: Final[dict[str, tuple[Arguments, list[str]]]] = {
         ["account.exported"],
     ),
     "user set-password": (lambda c, _: [c.owner_id, "--generate"], ["person.password_changed"]),
+    "user sign-out": (lambda c, _: [c.owner_id], ["person.sessions_ended"]),
     "member add": (lambda c, _: [new_email(c), *_of(c), "--role", "viewer"], ["member.invited"]),
     "member set-role": (
         lambda c, _: [make_member(c, "viewer").id, *_of(c), "--role", "editor"],

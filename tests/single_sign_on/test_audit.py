@@ -10,7 +10,7 @@ from sqlalchemy import select
 
 from app.db.extensions import db
 from app.models import AuditEntry
-from tests.make import Browser, sign_up
+from tests.make import Browser, Client, make_invited, sign_up
 from tests.make.browser import PASSWORD
 from tests.single_sign_on.real_provider import RealProvider, claims
 from tests.single_sign_on.support import arrive, begin
@@ -67,3 +67,18 @@ def test_who_is_refused_and_why(sso: Flask, woods: RealProvider) -> None:
     (entry,) = entries(sso, person["email"])
     assert entry["action"] == "person.sign_in_refused"
     assert entry["changes"]["reason"] == {"from": None, "to": "unverified"}
+
+
+def test_who_was_invited_joins(sso: Flask, client: Client, woods: RealProvider) -> None:
+    person, browser = claims(), Browser(sso)
+    make_invited(client, email=person["email"])
+    arrive(browser, woods, person)
+    browser.submit(name="Ada Birch")
+    assert browser.submit().path == "/projects"
+    assert actions(sso, person["email"]) == [
+        "member.invited",
+        "person.created",
+        "person.sign_in_linked",
+        "person.signed_in",
+        "member.joined",
+    ]
