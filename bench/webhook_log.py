@@ -122,10 +122,10 @@ def _fill(url: str, principal: Principal, webhook_id: str, number: int) -> str:
     last = ""
     table = DeliveryLog.__table__
     while batch := list(islice(entries, BATCH)):
-        _insert(url, table, batch)
+        insert_rows(url, table, batch)
         last = batch[-1][0]
     rows = [(*key, how_many) for key, how_many in counts.items()]
-    _insert(url, AttemptCount.__table__, rows)
+    insert_rows(url, AttemptCount.__table__, rows)
     return last
 
 
@@ -156,7 +156,7 @@ def _id(rng: random.Random, moment: datetime) -> str:
     return PREFIXES["log"] + str(ULID.from_int(number)).lower()
 
 
-def _insert(url: str, table: Any, rows: Sequence[Row]) -> None:
+def insert_rows(url: str, table: Any, rows: Sequence[Row]) -> None:
     """Rows of all columns, in the order of the table's."""
     assert isinstance(table, Table)
     names = ", ".join(column.name for column in table.columns)

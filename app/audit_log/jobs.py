@@ -16,7 +16,7 @@ from app.audit_log.sealing import (
     accounts_with_waiting,
     take_lock,
 )
-from app.db.transactions import transaction
+from app.db.transactions import transaction, write_back
 from app.jobs import shutdown
 from app.jobs.registry import Job
 
@@ -27,8 +27,23 @@ _PAUSE_SECONDS: Final = 0.1  # at most
 
 def seal_audit_log() -> int:
     """Seal the entries that are due, of all accounts in turns. Returns how many."""
+    return _seal(at_once=False)
+
+
+def seal_all() -> int:
+    """Seal all that waits, however new, as before a key is forgotten that says who has written it.
+    Returns how many."""
+    sealed = 0
+    while number := _seal(at_once=True):  # a run ends when its time is up
+        sealed += number
+    return sealed
+
+
+def _seal(*, at_once: bool) -> int:
     end, sealed = time.monotonic() + _RUN_SECONDS, 0
-    waiting = deque(map(AccountSealer, accounts_with_waiting()))
+    waiting = deque(
+        AccountSealer(account_id, at_once=at_once) for account_id in accounts_with_waiting()
+    )
     while waiting and time.monotonic() < end and not shutdown.requested.is_set():
         sealer = waiting.popleft()
         sealed += _seal_next(sealer)
@@ -45,7 +60,8 @@ def prune_audit_log() -> int:
             began = time.monotonic()
             with transaction():
                 deleted += delete_batch(batch)
-            if _has_to_stop(began, end):
+            _pause(began)
+            if shutdown.requested.is_set() or time.monotonic() > end:
                 return deleted
     return deleted
 
@@ -62,7 +78,7 @@ def _seal_next(sealer: AccountSealer) -> int:
     except Overtaken:
         sealer.is_done = True
         return 0
-    _has_to_stop(began, began)
+    _pause(began)
     return sealed
 
 
@@ -77,12 +93,12 @@ def _signing_key() -> tuple[str, Ed25519PrivateKey]:
     return key
 
 
-def _has_to_stop(began: float, end: float) -> bool:
-    """Pause after a transaction that began then. Whether the job's time is up, or the worker is
-    asked to stop."""
+def _pause(began: float) -> None:
+    """Let others have their turn after a transaction that began then. Ends when the worker is asked
+    to stop."""
     took = time.monotonic() - began
-    pause = min(_PAUSE * took, _PAUSE_SECONDS)
-    return shutdown.requested.wait(pause) or time.monotonic() > end
+    write_back()
+    shutdown.requested.wait(min(_PAUSE * took, _PAUSE_SECONDS))
 
 
 JOBS: Final = (

@@ -13,6 +13,7 @@ from flask import current_app
 from redis.exceptions import RedisError
 
 from app.audit.guard import part_of_entry
+from app.audit_log.jobs import seal_all
 from app.cli.auditing import enter_of_instance
 from app.cli.context import in_database, with_app
 from app.cli.group import Commands
@@ -81,6 +82,7 @@ def finish(as_json: bool) -> None:
     """
     settings: Settings = current_app.config["SETTINGS"]
     _check_running_parts(settings)
+    seal_all()  # what waits may have been written with the former key, and only now is that known
     sealed: Counter[str] = Counter()
     unreadable: Counter[str] = Counter()
     for column in SEALED:

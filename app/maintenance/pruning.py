@@ -18,7 +18,7 @@ from sqlalchemy import ColumnElement, Executable, delete, select, true, tuple_
 
 from app.db.column_types import Base
 from app.db.extensions import db
-from app.db.queries import connect
+from app.db.transactions import write_back
 from app.jobs import shutdown
 from app.values import clock
 
@@ -93,14 +93,6 @@ def next_rows(rows: int, seconds: float) -> int:
     return min(max(int(fitting), LEAST_ROWS), MOST_ROWS)
 
 
-def _write_back() -> None:
-    """Write SQLite's log back into its file, which holds up nobody. Otherwise the next change would
-    do it at its commit, while all others wait in the queue."""
-    if db.engine.dialect.name == "sqlite":
-        with connect() as connection:
-            connection.exec_driver_sql("PRAGMA wal_checkpoint(PASSIVE)")
-
-
 def prune_tables(tables: Iterable[Expired], transaction: Transaction) -> int:
     """Delete what has expired in some tables, in turns, so that none waits for another.
 
@@ -114,7 +106,7 @@ def prune_tables(tables: Iterable[Expired], transaction: Transaction) -> int:
         batches = waiting.popleft()
         number, took = batches.delete_next()
         deleted += number
-        _write_back()
+        write_back()
         if not batches.is_done:
             waiting.append(batches)
         if shutdown.requested.wait(min(PAUSE * took, PAUSE_SECONDS)) or time.monotonic() > end:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -11,7 +10,7 @@ from sqlalchemy import text
 
 from app.audit.entries import Target, record
 from app.audit.origin import Actor
-from app.audit_log import jobs, retention, sealing
+from app.audit_log import jobs, retention
 from app.audit_log.findings import Finding
 from app.audit_log.verification import Verifier, verify_lines
 from app.db.extensions import db
@@ -34,10 +33,8 @@ def write(
 def seal(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     """Seal what waits in the account, however new."""
     with monkeypatch.context() as patch, client.app.app_context():
-        patch.setattr(sealing, "SEALED_AFTER", timedelta(seconds=-5))
         patch.setattr(jobs, "accounts_with_waiting", lambda: [client.account_id])
-        while jobs.seal_audit_log():  # a run ends when its time is up
-            pass
+        jobs.seal_all()
 
 
 def sealed_log(client: Client, monkeypatch: pytest.MonkeyPatch, batches: int = 3) -> list[str]:

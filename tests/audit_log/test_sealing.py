@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -10,7 +11,6 @@ from flask import Flask
 
 from app.audit_log import jobs, sealing
 from app.audit_log.service import list_keys
-from app.db.engines import is_outage as is_outage
 from app.db.extensions import db
 from app.models import SigningKey
 from app.policy.audit import SEALED_ENTRIES
@@ -50,6 +50,16 @@ def test_few_entries_wait_until_they_are_old(client: Client) -> None:
     with client.app.app_context():
         jobs.seal_audit_log()
     assert made in waiting(client)
+
+
+def test_few_entries_are_sealed_once_one_is_old(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = write(client)
+    monkeypatch.setattr(sealing, "SEALED_AFTER", timedelta(seconds=-5))
+    with client.app.app_context():
+        jobs.seal_audit_log()
+    assert made not in waiting(client)
 
 
 def test_a_full_batch_is_sealed_at_once(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:

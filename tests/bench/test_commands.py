@@ -26,6 +26,7 @@ COMMANDS = {
     "bench.pages --quick": "| list and shapes shown |",
     "bench.page_quality --quick": "| desktop |",
     "bench.reading --quick": "| `Session.scalars`, an object |",
+    "bench.audit_log --quick": "| export and verification |",
     "bench.webhook_log --quick": "| charts of 30 days |",
 }
 ELSEWHERE = {"bench.areas", "bench.beside_pygeoapi"}
