@@ -90,6 +90,7 @@ def delete_contents(account_id: str) -> Iterator[int]:
     yield from _delete_batches(account_id, Asset, Asset.row)
     yield from _delete_batches(account_id, Project, Project.row)
     yield from _delete_batches(account_id, Event, Event.id)
+    yield from _delete_batches(account_id, AuditEntry, AuditEntry.id)
 
 
 def delete_account(account_id: str) -> None:
@@ -100,8 +101,8 @@ def delete_account(account_id: str) -> None:
     account = db.session.get_one(Account, account_id)
     target = Target("account", account.id, account.name)
     record("account.deleted", target, account_id=INSTANCE)
-    for model in (AuditEntry, AuditCheckpoint):
-        _delete(model, model.account_id == account_id)
+    _delete(AuditCheckpoint, AuditCheckpoint.account_id == account_id)
+    _delete(AuditEntry, AuditEntry.account_id == account_id)  # written since ``delete_contents``
     _delete(Account, Account.id == account_id)
 
 
