@@ -10,9 +10,11 @@ from flask import Flask
 from sqlalchemy import bindparam
 
 from app.audit.authenticity import is_authentic
+from app.audit_log.checkpoints import next_checkpoint
 from app.audit_log.files import Reader, proof_lines
 from app.audit_log.findings import Finding
 from app.audit_log.keys import unusable_keys
+from app.audit_log.proof import Checkpoint
 from app.audit_log.sealing import ENTRY, wrong_columns
 from app.audit_log.verification import Verifier, verify_lines
 from app.auth.tenant import columns_of
@@ -39,19 +41,26 @@ def verify_account(app: Flask, account_id: str, verifier: Verifier) -> Iterator[
         yield Finding("key_unreadable", key_id)
     for finding in verify_lines(proof_lines(app, account_id), verifier):
         yield finding._replace(line=None)  # there is no file
-    last = verifier.last.last if verifier.last else 0
-    after = ""
+    last, after = verifier.last, ""
     while rows := read(_ROWS.all, account_id=account_id, after=after):
+        last = _last_checkpoint(read, account_id, last)
         for row in rows:
-            yield from _of_row(row, last, verifier.deleted_to)
+            yield from _of_row(row, last.last if last else 0, verifier.deleted_to)
         after = rows[-1].id
+
+
+def _last_checkpoint(read: Reader, account_id: str, known: Checkpoint | None) -> Checkpoint | None:
+    """The newest checkpoint, as entries are sealed all the while."""
+    while following := read(next_checkpoint, account_id, known.number if known else 0):
+        known = following
+    return known
 
 
 def _of_row(row: Any, last: int, deleted_to: int) -> Iterator[Finding]:
     """What is wrong with a row.
 
     Args:
-        last: the last number that is sealed. It can have become more since it was read.
+        last: the last number that is sealed.
         deleted_to: the last number whose entry was deleted.
     """
     where: dict[str, Any] = {"entry_id": row.id, "number": row.number}

@@ -20,7 +20,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import (
 FORMAT: Final = "canopy-audit-1"  # the first word of each text
 NO_HASH: Final = "0" * 64  # what the first checkpoint has for that of the one before
 _HASH_LENGTH: Final = 64
-_WORD: Final = re.compile(r"[!-~]+")  # so that a text can be read in one way only
+_WORD: Final = re.compile(r"[!-~]+")  # no spaces, so that a text can be read in one way only
 
 
 class Checkpoint(NamedTuple):

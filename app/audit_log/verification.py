@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
@@ -23,6 +24,7 @@ LONGEST_LINE: Final = 16 * 1024 * 1024  # bytes
 _TOLD_LATER: Final = (
     "the entry about a deletion is sealed minutes after it, so export again if it was just now"
 )
+_WORD: Final = re.compile(r"[!-~]{1,64}")
 _PRUNED: Final = b'"action":"audit_log.pruned"'
 
 
@@ -100,14 +102,14 @@ class Verifier:
             message = "it was exported with filters, so what it lacks cannot be told; export all"
             yield Finding("file_unreadable", message, 1)
             return
-        self.account_id = str(head.get("account_id"))
+        self.account_id = _word(head.get("account_id"))
         keys = head.get("keys")
         for key in keys if isinstance(keys, list) else []:
             yield from self._key(key)
 
     def _key(self, record: Any) -> Iterator[Finding]:
         try:
-            key_id, text = str(record["id"]), record["public_key"]
+            key_id, text = _word(record["id"]), record["public_key"]
             public = proof.read_public_key(text)
         except (LookupError, TypeError, ValueError):
             yield Finding("file_unreadable", "a public key cannot be read", self._line)
@@ -182,7 +184,7 @@ class Verifier:
 
     def _entry(self, line: bytes, record: dict[str, Any]) -> Iterator[Finding]:
         self.entries += 1
-        found = Found(proof.entry_hash(line), str(record.get("id")), self._line)
+        found = Found(proof.entry_hash(line), _word(record.get("id")), self._line)
         if self._is_tail:
             self._unsealed += 1
         elif self._batch is None or not self._batch[1].add(found):
@@ -243,7 +245,7 @@ def read_kept(text: bytes) -> list[Checkpoint]:
     """
     try:
         records = [json.loads(text)]
-    except ValueError:
+    except (ValueError, RecursionError):
         records = [json.loads(line) for line in text.splitlines() if line.strip()]
     found = [Checkpoint.of(each) for record in records for each in _checkpoints_in(record)]
     if not found:
@@ -269,6 +271,12 @@ def _parsed(line: bytes) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     return record if isinstance(record, dict) else None
+
+
+def _word(value: Any) -> str:
+    """What a file calls something, for people: no more than a short word, as the file may have
+    characters that do something to a terminal."""
+    return value if isinstance(value, str) and _WORD.fullmatch(value) else "?"
 
 
 def _deleted_to(record: dict[str, Any]) -> int:

@@ -264,3 +264,22 @@ def test_a_deletion_that_was_made_up_is_found(
     sealed_log(client, monkeypatch, batches=1)
     assert kinds(exported(client)) == ["deletion_untold"]
     assert made
+
+
+def test_nothing_of_a_file_gets_at_the_terminal(client: Client, made: list[str]) -> None:
+    lines = [
+        line.replace(made[6].encode(), b"\\u001b]0;x\\u0007") if made[6].encode() in line else line
+        for line in exported(client)
+    ]
+    (found,) = findings(lines)
+    assert (found.kind, found.entry_id) == ("entry_changed", "?")
+    assert str(found).isprintable()
+
+
+def test_keys_that_cannot_be_read_are_told(client: Client, made: list[str]) -> None:
+    lines = exported(client)
+    head = json.loads(lines[0])
+    head["audit_log"]["keys"] = [{"id": "sk_x", "public_key": "x"}, "nothing"]
+    lines[0] = json.dumps(head).encode()
+    assert made
+    assert kinds(lines)[:3] == ["file_unreadable", "file_unreadable", "key_unknown"]
