@@ -35,13 +35,18 @@ from app.values.records import set_columns
 
 _CONTACT = CompiledQuery(
     select(
-        User.id, User.email, User.name, User.password_hash.is_not(None).label("has_password")
+        User.id,
+        User.email,
+        User.name,
+        User.password_hash.is_not(None).label("has_password"),
+        User.second_factor_since.is_not(None).label("has_second_factor"),
     ).where(User.id == bindparam("user_id"))
 )
 
 
 def find_contact(user_id: str) -> Any:
-    """The ``id``, ``email``, ``name`` and ``has_password`` of a person who exists."""
+    """The ``id``, ``email``, ``name``, ``has_password`` and ``has_second_factor`` of a person who
+    exists."""
     return _CONTACT.first(user_id=user_id)
 
 

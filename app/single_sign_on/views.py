@@ -119,6 +119,8 @@ def link() -> Response:
     if attempt is None or attempt.user_id is None:
         return _refused("stale")
     owner, form = find_contact(attempt.user_id), LinkForm()
+    if _lacks_second_factor(owner):
+        return _refused("second_factor", owner.email)
     uses_password = owner.has_password and instance().password_sign_in
     if uses_password and form.validate_on_submit():
         try:
@@ -148,6 +150,8 @@ def mail_link() -> Response:
     if attempt is None or attempt.user_id is None:
         return _refused("stale")
     owner = find_contact(attempt.user_id)
+    if _lacks_second_factor(owner):
+        return _refused("second_factor", owner.email)
     with transaction():
         service.mail_link(token, owner)
     return page("single_sign_on/mailed.html", email=owner.email, life=CONSENT_LIFE)
@@ -164,11 +168,13 @@ def mailed_link(token: str) -> Response:
     is_link = tokens.is_well_formed(token, tokens.LINK)
     if not (is_link and hmac.compare_digest(tokens.hash_token(token), sent)):
         return _refused("other_browser")
+    owner = find_contact(attempt.user_id)
+    if _lacks_second_factor(owner):
+        return _refused("second_factor", owner.email)
     if request.method == "POST":
         count_post()
         return _link(own, attempt)
     _allow_target(attempt.target)
-    owner = find_contact(attempt.user_id)
     return page("single_sign_on/mailed_link.html", attempt=attempt, owner=owner)
 
 
@@ -188,6 +194,13 @@ def unlink(person: SignedIn, identity_id: str) -> Response:
     if not was_linked:
         return redirect_to("/profile", "That sign-in was already unlinked.")
     return redirect_to("/profile", "Unlinked. You are signed out everywhere else.")
+
+
+def _lacks_second_factor(owner: Any) -> bool:
+    """Whether somebody could get past the second factor of a person by linking an identity to them:
+    they link it themselves, once they are signed in."""
+    person = current_person()
+    return bool(owner.has_second_factor and (person is None or person.user_id != owner.id))
 
 
 def _go_to_provider(target: str, user_id: str | None) -> Response:
