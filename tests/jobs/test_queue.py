@@ -29,6 +29,8 @@ def test_a_function_that_is_no_job_is_not_run(valkey_url: str, function: str) ->
 
 
 RUN = {
+    "app.audit_log.jobs.prune_audit_log",
+    "app.audit_log.jobs.seal_audit_log",
     "app.credentials.jobs.mail_expiring_keys",
     "app.deliveries.jobs.deliver",
     "app.deliveries.jobs.shorten_delivery_waits",
