@@ -36,6 +36,7 @@ from tests.second_factor.test_passkeys import person_with_passkey
 
 # Who may start a session directly, and why there is no second step.
 DIRECT = {
+    "app/single_sign_on/views.py": "the provider asks for the second factor",
     "app/site/second_step.py": "begins it",
     "app/second_factor/views.py": "ends it",
     "app/profile/views.py": "a new session in place of one that has passed it",
