@@ -10,7 +10,7 @@ from app.applications.service import find_application
 from tests.auth.test_page_matrix import Route, routes, things
 from tests.cells import every_cell
 from tests.dashboard.support import MULTIPART, browser_of, post, several_parts
-from tests.faults.heavy.forms import FIELDS_OF
+from tests.faults.heavy.form_fields import FIELDS_OF
 from tests.make import (
     Browser,
     Client,

@@ -12,7 +12,8 @@ from wtforms.fields.core import UnboundField
 from app.site.forms import PageForm
 from tests.api.operations import operations
 from tests.faults.heavy.bodies import bodies, web_examples, web_routes
-from tests.faults.heavy.forms import FIELDS, FIELDS_OF, forms, page_rules
+from tests.faults.heavy.form_fields import FIELDS, FIELDS_OF
+from tests.faults.heavy.forms import forms, page_rules
 from tests.faults.heavy.heads import heads
 from tests.faults.heavy.load import Cost, Others, Waits
 from tests.faults.heavy.trial import Measured, all_requests, instance, judge, measure_all
