@@ -38,7 +38,7 @@ _user_argument = click.argument("user", metavar="USER")
 
 @click.group("user", cls=Commands)
 def user() -> None:
-    """List people, show one, sign one out, set a new password, or reset a second factor."""
+    """List people, show one, sign one out, and reset what is lost."""
 
 
 @user.command("list")
@@ -60,7 +60,7 @@ def list_(as_json: bool) -> None:
 @examples("user show jo@example.org", "user show jo@example.org --json")
 @in_database
 def show(user: str, as_json: bool) -> None:
-    """Show a person with accounts, linked sign-ins and sessions.
+    """Show a person, their accounts and sessions.
 
     USER is the id or email address.
     """
@@ -106,9 +106,9 @@ def set_password(user: str, generate: bool, as_json: bool) -> None:
 @examples("user reset-second-factor jo@example.org")
 @in_database
 def reset_second_factor(user: str, as_json: bool) -> None:
-    """Remove the second factor of a person who has lost it, and end their sessions.
+    """Remove a person's lost second factor.
 
-    USER is the id or email address. Authenticator app, passkeys and recovery codes go; the person
+    USER is the id or email address. Their sessions end. Authenticator app, passkeys and recovery codes go; the person
     signs in with their password, and is told by mail. First make sure that it is really them who
     asks.
     """

@@ -14,7 +14,7 @@ the values of the parameters.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from sqlalchemy import (
     BigInteger,
@@ -38,9 +38,11 @@ from sqlalchemy import (
 from sqlalchemy import table as named_table
 from sqlalchemy.dialects.postgresql import ARRAY
 
-from app.geometry import Bounds
 from app.values.strict_json import dumps
 from app.values.text import searchable
+
+if TYPE_CHECKING:  # commands need no geometry
+    from app.geometry import Bounds
 
 DrivingIndex = Literal["text", "box", "ids", "key", "time", "owner"]
 
