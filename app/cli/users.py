@@ -108,9 +108,9 @@ def set_password(user: str, generate: bool, as_json: bool) -> None:
 def reset_second_factor(user: str, as_json: bool) -> None:
     """Remove a person's lost second factor.
 
-    USER is the id or email address. Their sessions end. Authenticator app, passkeys and recovery codes go; the person
-    signs in with their password, and is told by mail. First make sure that it is really them who
-    asks.
+    USER is the id or email address. Their sessions end. Authenticator app, passkeys and recovery
+    codes go; the person signs in with their password, and is told by mail. First make sure that it
+    is really them who asks.
     """
     person = find_user(user)
     with transaction():
