@@ -9,7 +9,7 @@ import orjson
 from sqlalchemy import Table
 
 from app.audit import authenticity, guard
-from app.audit.origin import Actor, Origin, Via, current_origin
+from app.audit.origin import Actor, Origin, current_origin
 from app.auth.principal import Principal
 from app.db.extensions import db
 from app.models import AuditEntry
@@ -40,7 +40,6 @@ def record(
     changes: Changes | None = None,
     principal: Principal | None = None,
     actor: Actor | None = None,
-    via: Via | None = None,
     refused: bool = False,
 ) -> str:
     """Write an entry in the current transaction. Returns its id.
@@ -57,7 +56,9 @@ def record(
         KeyError: the action is unknown.
     """
     origin = current_origin(principal)
-    row = _row(action, target, account_id, changes, _replaced(origin, actor, via), refused)
+    if actor is not None:
+        origin = origin._replace(actor=actor)
+    row = _row(action, target, account_id, changes, origin, refused)
     db.session.connection().execute(_ENTRIES.insert(), row)
     guard.note_entry()
     return cast(str, row["id"])
@@ -87,10 +88,6 @@ def changed(before: Mapping[str, Any], after: Mapping[str, Any], *names: str) ->
         for name in names or after
         if before[name] != after[name]
     }
-
-
-def _replaced(origin: Origin, actor: Actor | None, via: Via | None) -> Origin:
-    return Origin(actor or origin.actor, via or origin.via)
 
 
 def _row(

@@ -76,8 +76,8 @@ class AccountSealer:
         if len(batch) < len(rows):
             genuine = {row.id for row in batch}
             _log_strange(self.account_id, [row.id for row in rows if row.id not in genuine])
-        is_due = self._at_once or not self.is_done
-        return batch if is_due or any(row.id < _due_before() for row in batch[:1]) else []
+        is_due = self._at_once or not self.is_done or (batch and batch[0].id < _due_before())
+        return batch if is_due else []
 
     def write(self, batch: list[Any], key: tuple[str, Ed25519PrivateKey]) -> int:
         """Seal a batch in the current transaction. Returns how many entries it has.

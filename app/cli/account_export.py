@@ -25,6 +25,7 @@ from app.auth.tenant import columns_of
 from app.cli.context import in_database
 from app.cli.failures import errors_as_messages
 from app.cli.output import examples, json_option, show_record
+from app.cli.output_file import output_option
 from app.db.snapshots import database_url, snapshot
 from app.db.transactions import transaction
 from app.maintenance.archive import new_file
@@ -49,14 +50,7 @@ _ASSETS: Final = columns_of(Asset, *ASSET_COLUMNS).order_by(
 
 @click.command("export")
 @click.argument("account", metavar="ACCOUNT")
-@click.option(
-    "--output",
-    "path",
-    required=True,
-    metavar="FILE",
-    type=click.Path(path_type=Path, allow_dash=True),
-    help="The file to write; - is standard output.",
-)
+@output_option
 @click.option("--force", is_flag=True, help="Replace FILE if it exists.")
 @json_option
 @examples(

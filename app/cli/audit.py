@@ -29,9 +29,9 @@ from app.cli.output import (
     show_records,
     yes_option,
 )
+from app.cli.output_file import output_file, output_option
 from app.db.transactions import transaction
 from app.policy.audit import INSTANCE
-from app.values.files import new_private_file
 from app.values.ids import is_id
 
 _SHOWN: Final = 1_000  # findings
@@ -106,14 +106,7 @@ def verify(
 
 @audit.command("export")
 @_log_option
-@click.option(
-    "--output",
-    "path",
-    required=True,
-    metavar="FILE",
-    type=click.Path(path_type=Path, allow_dash=True),
-    help="The file to write; - is standard output.",
-)
+@output_option
 @click.option(
     "--format",
     "format_name",
@@ -138,7 +131,7 @@ def export(account: str, path: Path, format_name: str, yes: bool, as_json: bool)
     is_file = str(path) != "-"
     if is_file and path.exists():
         confirm(f"Replace {path}?", yes=yes, as_json=as_json)
-    with _output(path) as file:
+    with output_file(path) as file:
         with transaction():
             enter_export(account_id, format_name, EntryQuery())
         with closing(export_log(_app(), account_id, format_name, EntryQuery())) as pieces:
@@ -234,19 +227,6 @@ def _lines(file: IO[bytes]) -> Iterator[bytes]:
     """The lines of a file. What is longer than any line of an export is cut."""
     while line := file.readline(LONGEST_LINE):
         yield line
-
-
-@contextmanager
-def _output(path: Path) -> Iterator[IO[bytes]]:
-    """Standard output, or a file that replaces the one at ``path`` when it is complete."""
-    if str(path) == "-":
-        yield sys.stdout.buffer
-        return
-    try:
-        with new_private_file(path) as file:
-            yield file
-    except OSError as error:
-        raise CommandError(f"{path} cannot be written ({error.strerror}).") from None
 
 
 commands: Sequence[Any] = [audit]

@@ -24,6 +24,7 @@ from app.cli.output import (
     show_record,
     yes_option,
 )
+from app.cli.output_file import output_file, output_option
 from app.db.transactions import transaction
 from app.exports.auditing import enter_export
 from app.exports.schemas import AssetExportQuerySchema, ProjectExportQuerySchema
@@ -32,7 +33,6 @@ from app.formats.writers.formats import READ_TWICE
 from app.http.errors import BadRequest
 from app.policy.files import FORMATS_OUT
 from app.projects.service import list_projects, project_query, summarize_project
-from app.values.files import new_private_file
 
 _SHOWN: Final = 10  # problems in a message
 _FORMATS: Final = {
@@ -45,14 +45,7 @@ _FORMATS: Final = {
 
 @click.command("export")
 @account_option
-@click.option(
-    "--output",
-    "path",
-    required=True,
-    metavar="FILE",
-    type=click.Path(path_type=Path, allow_dash=True),
-    help="The file to write; - is standard output.",
-)
+@output_option
 @click.option(
     "--format",
     "format_name",
@@ -114,7 +107,7 @@ def export(
         raise CommandError(f"{path} is a folder; name a file.")
     if is_file and path.exists():
         confirm(f"Replace {path}?", yes=yes, as_json=as_json)
-    with _problems_as_message(), _output(path) as file:
+    with _problems_as_message(), output_file(path) as file:
         records = _write(made, file, quiet=as_json)
     if is_file:
         size = path.stat().st_size
@@ -174,19 +167,6 @@ def _problems_as_message() -> Iterator[None]:
         more = f"… and {len(lines) - _SHOWN} more." if len(lines) > _SHOWN else ""
         shown = lines[:_SHOWN] if lines and not lines[0].startswith("format:") else []
         raise CommandError("\n       ".join(filter(None, [error.message, *shown, more]))) from None
-
-
-@contextmanager
-def _output(path: Path) -> Iterator[IO[bytes]]:
-    """Standard output, or a file that replaces the one at ``path`` when it is complete."""
-    if str(path) == "-":
-        yield sys.stdout.buffer
-        return
-    try:
-        with new_private_file(path) as file:
-            yield file
-    except OSError as error:
-        raise CommandError(f"{path} cannot be written ({error.strerror}).") from None
 
 
 @contextmanager

@@ -53,7 +53,6 @@ ACTIONS: Final[dict[str, str]] = {
     "webhook.redelivered": "sent an event to the webhook {} again",
     "webhook.retried": "had what waits for the webhook {} tried again",
     "webhook.replayed": "sent past events to the webhook {} again",
-    "webhook.replay_canceled": "stopped sending past events to the webhook {}",
     "person.created": "registered {}",
     "person.updated": "changed the profile of {}",
     "person.email_verified": "confirmed the email address {}",

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from sqlalchemy import delete, select
 
 from app.audit.entries import Target, record
-from app.audit.origin import Actor, Via
+from app.audit.origin import Actor, Via, acting
 from app.dashboard.audit_log.sentences import action_groups
 from app.db.extensions import db
 from app.factory import create_app
@@ -85,15 +85,14 @@ def _fill(visitor: Visitor, slug: str) -> None:
         ):
             actor, via = _ACTORS[place % len(_ACTORS)]
             label = (*_HOSTILE, "Hazel dell", actor.label)[place % 5]
-            record(
-                action,
-                Target(action.partition(".")[0], None, label),
-                account_id=account_id,
-                changes=_changes(place),
-                actor=actor,
-                via=via,
-                refused=action.endswith("refused"),
-            )
+            with acting(actor, via):
+                record(
+                    action,
+                    Target(action.partition(".")[0], None, label),
+                    account_id=account_id,
+                    changes=_changes(place),
+                    refused=action.endswith("refused"),
+                )
         db.session.commit()
 
 

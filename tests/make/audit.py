@@ -10,7 +10,7 @@ from flask import Flask
 from sqlalchemy import select
 
 from app.audit.entries import Target, record
-from app.audit.origin import Actor, Via
+from app.audit.origin import Actor, Via, acting
 from app.db.extensions import db
 from app.models import AuditCheckpoint, AuditEntry
 from app.values import clock
@@ -69,15 +69,8 @@ def make_entry(
         values: of ``app.audit.entries.record``.
     """
     target = target or Target(action.partition(".")[0], None, "Hazel dell")
-    with client.app.app_context():
-        made = record(
-            action,
-            target,
-            account_id=client.account_id,
-            actor=actor,
-            via=via or Via(ip="203.0.113.7"),
-            **values,
-        )
+    with client.app.app_context(), acting(actor, via or Via(ip="203.0.113.7")):
+        made = record(action, target, account_id=client.account_id, **values)
         db.session.commit()
     return made
 
