@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 from app.policy.audit import ACTIONS
 
 _TARGET: Final = "{}"
-_BEFORE_TARGET: Final = re.compile(r"( of| as)? \{\}")
+_BEFORE_TARGET: Final = re.compile(r"( of| as| to| from)? \{\}")
 _OWN: Final = re.compile(r"\bthe (.*) of \{\}")
 # Of the first part of an action; those of the instance are in no account's log.
 _GROUPS: Final = {
