@@ -12,6 +12,7 @@ from app.audit import authenticity, guard
 from app.audit_log.jobs import JOBS as AUDIT_JOBS
 from app.credentials.jobs import JOBS as CREDENTIAL_JOBS
 from app.db import engines, migrations, replica
+from app.deletion.jobs import JOBS as DELETION_JOBS
 from app.deliveries.jobs import JOBS as DELIVERY_JOBS
 from app.history.jobs import JOBS as HISTORY_JOBS
 from app.http.application import SynchronousFlask
@@ -32,8 +33,8 @@ from app.webhooks.jobs import JOBS as WEBHOOK_JOBS
 from config import Settings, load_settings
 
 JOBS = (
-    *AUDIT_JOBS, *CREDENTIAL_JOBS, *DELIVERY_JOBS, *HISTORY_JOBS, *IMPORT_JOBS, *MAIL_JOBS,
-    *MAINTENANCE_JOBS, *OAUTH_JOBS, *USAGE_JOBS, *WEBHOOK_JOBS,
+    *AUDIT_JOBS, *CREDENTIAL_JOBS, *DELETION_JOBS, *DELIVERY_JOBS, *HISTORY_JOBS, *IMPORT_JOBS,
+    *MAIL_JOBS, *MAINTENANCE_JOBS, *OAUTH_JOBS, *USAGE_JOBS, *WEBHOOK_JOBS,
 )  # fmt: skip
 
 

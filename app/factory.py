@@ -18,6 +18,8 @@ from app.core import create_core
 from app.credentials.routes import bp as credentials_bp
 from app.credentials.routes import me_bp
 from app.dashboard.blueprints import DASHBOARD
+from app.deletion.views import bp as deletion_bp
+from app.deletion.views import person_bp as deletion_of_person_bp
 from app.events.routes import bp as events_bp
 from app.exports.routes import bp as exports_bp
 from app.http import compression, cors, logging, middleware, proxies, query_key
@@ -140,9 +142,10 @@ def create_app(settings: Settings | None = None) -> Flask:
     ):  # fmt: skip
         api.register_blueprint(blueprint)
     for other in (
-        billing_bp, chat_bp, form_validation.bp, health.bp, invitations_bp, metrics.bp, oauth_bp,
-        oauth_pages_bp, ogc_bp, people_bp, profile_bp, reference_bp, root_files.bp, row_changes_bp,
-        second_factor_bp, single_sign_on_bp, *DASHBOARD,
+        billing_bp, chat_bp, deletion_bp, deletion_of_person_bp, form_validation.bp, health.bp,
+        invitations_bp, metrics.bp, oauth_bp, oauth_pages_bp, ogc_bp, people_bp, profile_bp,
+        reference_bp, root_files.bp, row_changes_bp, second_factor_bp, single_sign_on_bp,
+        *DASHBOARD,
     ):  # fmt: skip
         app.register_blueprint(other)
     return app

@@ -40,6 +40,8 @@ EXCEPTIONS: Final = (
     r"UPDATE credentials SET last_used_at=:\w+, last_used_address=:\w+ WHERE credentials\.id = "
     r"\(SELECT credentials\.id FROM credentials WHERE credentials\.id = :\w+"
     r"(?: FOR UPDATE SKIP LOCKED)?\)",
+    # A person who is deleted, with all keys and tokens that they made, which are revoked.
+    r"DELETE FROM credentials WHERE credentials\.created_by = :\w+",
     # Finds out who is signed in, and their role in the account that they work in: likewise.
     r"SELECT (?:(?! FROM ).)+ FROM sessions JOIN users ON users\.id = sessions\.user_id"
     r" LEFT OUTER JOIN memberships ON memberships\.account_id = sessions\.current_account_id"

@@ -16,13 +16,12 @@ from app.audit_log.sealing import (
     accounts_with_waiting,
     take_lock,
 )
-from app.db.transactions import transaction, write_back
+from app.db.transactions import transaction
 from app.jobs import shutdown
+from app.jobs.pauses import pause_after
 from app.jobs.registry import Job
 
 _RUN_SECONDS: Final = 10.0  # of a job; mails and all other jobs wait for it
-_PAUSE: Final = 4.0  # times as long as the transaction before it, in which others have their turn
-_PAUSE_SECONDS: Final = 0.1  # at most
 
 
 def seal_audit_log() -> int:
@@ -60,7 +59,7 @@ def prune_audit_log() -> int:
             began = time.monotonic()
             with transaction():
                 deleted += delete_batch(batch)
-            _pause(began)
+            pause_after(began)
             if shutdown.requested.is_set() or time.monotonic() > end:
                 return deleted
     return deleted
@@ -78,7 +77,7 @@ def _seal_next(sealer: AccountSealer) -> int:
     except Overtaken:
         sealer.is_done = True
         return 0
-    _pause(began)
+    pause_after(began)
     return sealed
 
 
@@ -91,14 +90,6 @@ def _signing_key() -> tuple[str, Ed25519PrivateKey]:
                 create_key()
         key = newest_key()
     return key
-
-
-def _pause(began: float) -> None:
-    """Let others have their turn after a transaction that began then. Ends when the worker is asked
-    to stop."""
-    took = time.monotonic() - began
-    write_back()
-    shutdown.requested.wait(min(_PAUSE * took, _PAUSE_SECONDS))
 
 
 JOBS: Final = (

@@ -45,6 +45,7 @@ _BY_HASH = CompiledQuery(
         Account.id.label("account_id"),
         Account.name.label("account_name"),
         Account.plan,
+        Account.deletes_at,
         Account.second_factor_required_at,
         Account.second_factor_grace_days,
         Membership.role,
@@ -80,6 +81,7 @@ class SignedIn:
     is_verified: bool  # whether the email address was proved to be theirs
     account_id: str | None
     account_name: str
+    account_deletes_at: datetime | None  # it is deleted then; None: it is not
     plan: str
     role: str
     last_used_at: datetime
@@ -142,6 +144,7 @@ def find_session(token: str) -> SignedIn | None:
         is_verified=row.email_verified_at is not None,
         account_id=row.account_id,
         account_name=row.account_name or "",
+        account_deletes_at=row.deletes_at,
         plan=row.plan or "",
         role=row.role or "",
         last_used_at=row.last_used_at,

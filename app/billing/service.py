@@ -12,10 +12,11 @@ from sqlalchemy import select
 
 from app.account.service import check_plan, set_plan
 from app.audit.origin import Actor as Acting
-from app.auth.tenant import rows_of
+from app.auth.tenant import columns_of, rows_of
 from app.billing.message import Message
 from app.db.engines import insert_into
 from app.db.extensions import db
+from app.db.queries import CompiledQuery
 from app.http.errors import Detail, ValidationFailed
 from app.models import Account, BillingCustomer, BillingEvent, BillingSubscription
 from app.outbox import Actor, emit
@@ -26,6 +27,9 @@ from app.values.ids import is_id
 APPLIED: Final = "applied"
 REPEATED: Final = "repeated"
 IGNORED: Final = "ignored"
+_SUBSCRIPTION: Final = CompiledQuery(
+    columns_of(BillingSubscription, BillingSubscription.account_id)
+)
 _BILLING: Final = Acting("system", None, "Billing system")
 
 
@@ -154,3 +158,8 @@ def _emit_invoice(account: Account, message: Message) -> None:
 
 def _actor(account: Account) -> Actor:
     return Actor(account.id, account.name)
+
+
+def has_subscription(account_id: str) -> bool:
+    """Whether a billing system has told of a subscription of an account."""
+    return _SUBSCRIPTION.first(account_id=account_id) is not None

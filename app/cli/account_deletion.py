@@ -6,7 +6,6 @@ from typing import Any
 
 import click
 
-from app.account.deletion import count_contents, delete_account, delete_contents, end_access
 from app.account.operator import find_account
 from app.cli.context import in_database
 from app.cli.output import (
@@ -20,17 +19,7 @@ from app.cli.output import (
 from app.db import queries
 from app.db.extensions import db
 from app.db.transactions import transaction
-
-# What is counted, for one and for several.
-_WORDS = {
-    "projects": ("project", "projects"),
-    "assets": ("asset", "assets"),
-    "members": ("member", "members"),
-    "api_keys": ("API key", "API keys"),
-    "service_tokens": ("service token", "service tokens"),
-    "applications": ("application", "applications"),
-    "webhooks": ("webhook", "webhooks"),
-}
+from app.deletion.service import count_contents, counted, delete_account
 
 
 @click.command("delete")
@@ -45,10 +34,12 @@ def delete(account: str, yes: bool, as_json: bool) -> None:
     ACCOUNT is its id or slug. This deletes its projects, assets, members, keys, applications,
     webhooks and events. People stay registered and can still sign in, even if they belong to no
     other account. No events are sent to webhooks. Make a backup or an export first.
+
+    It begins at once. An owner who deletes an account on its page can cancel that for 7 days.
     """
     found = find_account(account)
     counts = count_contents(found.id)
-    question = f"Delete the account {found.name} ({found.slug}) with {_listed(counts)} for good?"
+    question = f"Delete the account {found.name} ({found.slug}) with {counted(counts)} for good?"
     confirm(question, yes=yes, as_json=as_json)
     try:
         _delete(found.id)
@@ -64,17 +55,8 @@ def delete(account: str, yes: bool, as_json: bool) -> None:
 def _delete(account_id: str) -> None:
     queries.release()
     with transaction():
-        end_access(account_id)
-    for _ in delete_contents(account_id):
-        db.session.commit()
-    with transaction():
-        delete_account(account_id)
-
-
-def _listed(counts: dict[str, int]) -> str:
-    """``30 projects, 1 asset and 2 members``, without what there is none of."""
-    parts = [f"{number:,} {_WORDS[name][number != 1]}" for name, number in counts.items() if number]
-    return f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else "".join(parts)
+        for _ in delete_account(account_id):
+            db.session.commit()
 
 
 commands = [delete]

@@ -9,14 +9,19 @@ import click
 from app.cli.context import in_database
 from app.cli.group import Commands
 from app.cli.output import (
+    CommandError,
+    confirm,
     examples,
     json_option,
     show_json,
     show_record,
     show_records,
     show_section,
+    yes_option,
 )
 from app.db.transactions import transaction
+from app.deletion.service import delete_person
+from app.members.service import owned_alone
 from app.people.operator import (
     check_new_password,
     find_user,
@@ -38,7 +43,7 @@ _user_argument = click.argument("user", metavar="USER")
 
 @click.group("user", cls=Commands)
 def user() -> None:
-    """List people, show one, sign one out, and reset what is lost."""
+    """List, show, sign out and delete people, and reset what is lost."""
 
 
 @user.command("list")
@@ -134,6 +139,33 @@ def sign_out(user: str, as_json: bool) -> None:
         number = sign_out_everywhere(person)
     record = {"id": person["id"], "email": person["email"], "ended_sessions": number}
     show_record(record, as_json=as_json)
+
+
+@user.command("delete")
+@_user_argument
+@yes_option
+@json_option
+@examples("user delete jo@example.org", "user delete jo@example.org --yes --json")
+@in_database
+def delete(user: str, yes: bool, as_json: bool) -> None:
+    """Delete a person for good.
+
+    USER is the id or email address. They leave all accounts, and the keys and tokens that they
+    created there stop working. Somebody who is the only owner of an account cannot be deleted.
+    """
+    person = find_user(user)
+    if alone := owned_alone(person["id"]):
+        slugs = ", ".join(row.slug for row in alone)
+        raise CommandError(
+            f"{person['email']} is the only owner of {slugs}. Make somebody else an owner with "
+            "bin/canopy member set-role, or delete the account with bin/canopy account delete."
+        )
+    accounts = [each["slug"] for each in person["accounts"]]
+    leaving = f", who leaves {', '.join(accounts)}," if accounts else ""
+    confirm(f"Delete {person['email']}{leaving} for good?", yes=yes, as_json=as_json)
+    with transaction():
+        delete_person(person["id"])
+    show_record({"id": person["id"], "email": person["email"], "deleted": True}, as_json=as_json)
 
 
 def _read_password() -> str:

@@ -1,6 +1,6 @@
-"""Starting jobs once a change is committed.
+"""What is done in Valkey once a change is committed, such as starting a job.
 
-What has to be done is in the database, and a periodic job looks for it; this only makes it happen
+What a job has to do is in the database, and a periodic job looks for it; this only makes it happen
 at once. So while Valkey is down nothing is lost, and nobody is told.
 """
 
@@ -32,15 +32,17 @@ def enqueue_after_commit(job: str) -> None:
     def enqueue(client: Redis) -> None:
         enqueue_once(client, job, job_id=f"woken-{job.replace('.', '-')}", ttl=_TTL)
 
-    _call_after_commit(job, enqueue)
+    call_after_commit(job, enqueue)
 
 
 def notify_after_commit(signal: WakeSignal) -> None:
     """Send a signal as soon as the open transaction is committed, once for all of it."""
-    _call_after_commit(signal.name, signal.notify)
+    call_after_commit(signal.name, signal.notify)
 
 
-def _call_after_commit(name: str, call: Callable[[Redis], object]) -> None:
+def call_after_commit(name: str, call: Callable[[Redis], object]) -> None:
+    """Do something in Valkey as soon as the open transaction is committed, once for each name.
+    While Valkey is down it is not done."""
     db.session.info.setdefault(_CALLS, {})[name] = call
 
 

@@ -98,7 +98,7 @@ class WindowStorage(Storage):
 
     def hit_windows(self, windows: Sequence[WindowKey]) -> LimitResult | None:
         """One request that is held against all of these windows, and counts in all or in none."""
-        keys = tuple(_window_key(window.client) for window in windows)
+        keys = tuple(window_key(window.client) for window in windows)
         bounds = itertools.chain.from_iterable(window[1:] for window in windows)
         answer: Any = valkey().run(_HIT_WINDOWS, keys, *bounds)
         if answer is None:
@@ -146,7 +146,7 @@ class WindowStorage(Storage):
         day: str,
         window: str,
     ) -> list[int] | None:
-        keys = (_window_key(window), request_counts.day_key(day), request_counts.CHANGED)
+        keys = (window_key(window), request_counts.day_key(day), request_counts.CHANGED)
         limits = (per_minute or 0, MINUTE_MS, per_day or 0, day, request_counts.KEPT_SECONDS)
         beginnings: Sequence[Any] = ("", "")
         for _ in range(2):
@@ -177,7 +177,8 @@ class WindowStorage(Storage):
         raise NotImplementedError
 
 
-def _window_key(client: str) -> str:
+def window_key(client: str) -> str:
+    """The key of the windows of a client."""
     return f"canopy:window:{client}"
 
 

@@ -6,6 +6,7 @@ from app.audit.entries import Changes, Target, record
 from app.audit.origin import Actor
 from app.auth.principal import Principal
 from app.members.locking import Member
+from app.models import User
 
 
 def enter(
@@ -19,9 +20,18 @@ def enter(
     person = member.person
     record(
         action,
-        Target("member", person.id, person.email),
+        _target(person),
         account_id=member.membership.account_id,
         changes=changes,
         principal=principal,
         actor=None if principal else Actor("person", person.id, person.email),
     )
+
+
+def enter_departure(account_id: str, person: User, changes: Changes) -> None:
+    """Enter that a person who is deleted leaves an account."""
+    record("member.removed", _target(person), account_id=account_id, changes=changes)
+
+
+def _target(person: User) -> Target:
+    return Target("member", person.id, person.email)

@@ -8,7 +8,6 @@ from sqlalchemy import bindparam
 
 from app.auth.principal import Principal
 from app.auth.tenant import columns_of
-from app.db.extensions import db
 from app.db.queries import CompiledQuery
 from app.http.errors import Conflict
 from app.http.etags import ANY, IfMatch
@@ -20,6 +19,9 @@ from app.members.choices import choices_of as choices_of
 from app.members.effects import Access as Access
 from app.members.effects import Ending as Ending
 from app.members.effects import access_of as access_of
+from app.members.ending import end_membership
+from app.members.ending import leave_all as leave_all
+from app.members.ending import owned_alone as owned_alone
 from app.members.invitations import AcceptedInvitation as AcceptedInvitation
 from app.members.invitations import accept_invitation as accept_invitation
 from app.members.invitations import find_invitation as find_invitation
@@ -35,7 +37,6 @@ from app.members.rules import INVITED_ROLES as INVITED_ROLES
 from app.members.rules import OWNER, check_removal, check_role_change, is_lower
 from app.models import Membership, User
 from app.outbox import Actor, emit
-from app.usage.service import count_member
 from app.values.ids import is_id
 
 _MEMBERS = columns_of(Membership, *COLUMNS).where(User.id == Membership.user_id)
@@ -113,12 +114,8 @@ def remove_member(principal: Principal, member_id: str, if_match: IfMatch = ANY)
     check_removal(actor, member_id, member.membership.role)
     if member.membership.role == OWNER:
         _check_not_last_owner(account.id, member_id)
-    changes = {"role": {"from": member.membership.role, "to": None}}
-    restricted = revoke_access(account.id, member_id, None)
-    emit("member.removed", member.record, Actor.of(principal))
-    enter("member.removed", member, principal, {**changes, **restricted})
-    db.session.delete(member.membership)
-    count_member(account.id, -1)
+    changes = end_membership(member, Actor.of(principal))
+    enter("member.removed", member, principal, changes)
 
 
 def _check_not_last_owner(account_id: str, member_id: str) -> None:

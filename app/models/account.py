@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, SmallInteger, String
+from sqlalchemy import (
+    BigInteger,
+    CheckConstraint,
+    ForeignKey,
+    Index,
+    SmallInteger,
+    String,
+    text,
+)
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.db.column_types import Base, Key, Timestamp
@@ -12,7 +20,15 @@ from app.db.column_types import Base, Key, Timestamp
 
 class Account(Base):
     __tablename__ = "accounts"
-    __table_args__ = (CheckConstraint("type IN ('individual', 'organization')", name="type"),)
+    __table_args__ = (
+        CheckConstraint("type IN ('individual', 'organization')", name="type"),
+        Index(
+            None,
+            "deletes_at",
+            postgresql_where=text("deletes_at IS NOT NULL"),
+            sqlite_where=text("deletes_at IS NOT NULL"),
+        ),
+    )
 
     id: Mapped[str] = mapped_column(Key, primary_key=True)
     name: Mapped[str] = mapped_column(String(200))
@@ -22,6 +38,9 @@ class Account(Base):
     # Since when members need a second factor, and how many days they have to turn one on.
     second_factor_required_at: Mapped[datetime | None] = mapped_column(Timestamp)
     second_factor_grace_days: Mapped[int | None] = mapped_column(SmallInteger)
+    # When it is deleted, if an owner has scheduled that, and who did.
+    deletes_at: Mapped[datetime | None] = mapped_column(Timestamp)
+    deletion_scheduled_by: Mapped[str | None] = mapped_column(Key)
     created_at: Mapped[datetime] = mapped_column(Timestamp)
     updated_at: Mapped[datetime] = mapped_column(Timestamp)
 

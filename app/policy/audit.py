@@ -9,6 +9,8 @@ from typing import Final
 ACTIONS: Final[dict[str, str]] = {
     "account.created": "created the account {}",
     "account.updated": "changed the account {}",
+    "account.deletion_scheduled": "scheduled the deletion of the account {}",
+    "account.deletion_canceled": "canceled the deletion of the account {}",
     "account.exported": "exported all data of the account {}",
     "account.deleted": "deleted the account {}",
     "project.created": "created the project {}",
@@ -55,6 +57,7 @@ ACTIONS: Final[dict[str, str]] = {
     "webhook.replayed": "sent past events to the webhook {} again",
     "person.created": "registered {}",
     "person.updated": "changed the profile of {}",
+    "person.deleted": "deleted {}",
     "person.email_verified": "confirmed the email address {}",
     "person.password_changed": "changed the password of {}",
     "person.signed_in": "signed in as {}",
@@ -92,8 +95,8 @@ INSERT: Final = "INSERT"
 DELETE: Final = "DELETE"
 AUDITED: Final[dict[str, frozenset[str]]] = {
     "accounts": frozenset(
-        {INSERT, DELETE, "name", "type", "plan", "second_factor_required_at"}
-        | {"second_factor_grace_days"}
+        {INSERT, DELETE, "name", "type", "plan", "deletes_at"}
+        | {"second_factor_required_at", "second_factor_grace_days"}
     ),
     "memberships": frozenset({INSERT, DELETE, "role", "joined_at", "invitation_hash"}),
     "users": frozenset(

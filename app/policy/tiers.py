@@ -57,6 +57,8 @@ FORMS: Final[dict[str, str]] = {
     "/login/single-sign-on/mail": "person",
     "/login/single-sign-on/link/<token>": "token",
     "/accounts": "person",
+    "/settings/deletion": "person",
+    "/profile/deletion": "person",
     "/members/invite": "person",
     "/members/<member_id>/invite": "person",
     "/webhooks/<webhook_id>/rotate": "person",

@@ -43,6 +43,7 @@ OTHER_WAYS: dict[str, tuple[str, str]] = {
     "app.jobs.valkey": ("redis", _VALKEY),
     "app.jobs.valkey_client": ("redis", f"{_VALKEY}; with Sentinels, the server that they name"),
     "app.jobs.after_commit": ("redis", _VALKEY),
+    "app.limits.forgetting": ("redis", _VALKEY),
     "app.jobs.registry": ("rq", _VALKEY),
     "app.mail.jobs": ("rq", "the queue's own exception"),
     "app.mail.smtp": ("smtplib socket ssl", "the server at MAIL_URL; recipients are no hosts"),

@@ -80,7 +80,8 @@ ACTIONS: Final[dict[str, str | None]] = {
     "/webhooks/new": "webhook.created",
     "/welcome/key": "api_key.created",
 }
-# Flows of their own: tests/audit/test_people.py, tests/single_sign_on/test_audit.py.
+# Flows of their own: tests/audit/test_people.py, tests/single_sign_on/test_audit.py,
+# tests/deletion.
 _OF_PEOPLE: Final = (
     *("/login", "/logout", "/register", "/register/confirm/<token>", "/forgot-password"),
     *("/reset-password/<token>", "/verify-email/<token>", "/invitations/<token>"),
@@ -88,7 +89,7 @@ _OF_PEOPLE: Final = (
     *("/profile/password", "/profile/sessions/<session_id>/end", "/profile/verify-email"),
     *("/login/single-sign-on/new", "/login/single-sign-on/link", "/login/single-sign-on/mail"),
     *("/login/single-sign-on/link/<token>", "/profile/sign-ins/<identity_id>/unlink"),
-    "/invitations",
+    *("/invitations", "/settings/deletion", "/settings/deletion/cancel", "/profile/deletion"),
 )
 _FACTOR: Final = "/second-factor"  # likewise: tests/second_factor/test_audit.py
 # What must be posted before, below the same path.

@@ -58,6 +58,8 @@ TABLE: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
         GET /invitations
         POST /invitations
         GET /profile
+        GET /profile/deletion
+        POST /profile/deletion
         GET /profile/sign-ins/link
         POST /profile/sign-ins/<identity_id>/unlink
         POST /profile/name
@@ -188,6 +190,9 @@ TABLE: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     (
         """
         POST /members/<member_id>/second-factor/reset
+        GET /settings/deletion
+        POST /settings/deletion
+        POST /settings/deletion/cancel
         POST /settings/second-factor
         """,
         OWNERS,

@@ -4,81 +4,13 @@ from __future__ import annotations
 
 import json
 
-import pytest
 from flask import Flask
-from sqlalchemy import func, inspect, select, text
 
-from app.account.deletion import delete_contents, end_access
-from app.db.column_types import metadata
 from app.db.extensions import db
+from app.deletion.contents import delete_account
 from tests.cli.conftest import Run
-from tests.make import (
-    Client,
-    deliveries,
-    grant_tokens,
-    make_account,
-    make_application,
-    make_asset,
-    make_invited,
-    make_log,
-    make_member,
-    make_project,
-    make_webhook,
-    point,
-    sign_in,
-    sign_up,
-    square,
-)
-from tests.make.audit import audit_entries
-
-
-def fill(client: Client) -> None:
-    """Give an account one of everything."""
-    project = make_project(client, name=f"Old growth {client.account_id}", geometry=square())
-    make_asset(client, project["id"], name="Hut", location=point())
-    webhook = make_webhook(client)
-    event_id = make_delivery(client, webhook["id"])
-    make_log(client, webhook["id"], event_id)
-    make_invited(client)
-    member = make_member(client, "viewer")
-    application = make_application(client)
-    grant_tokens(client.app, application, member.id, client.account_id)
-    client.post(
-        "/v1/projects", {"name": "Kept answer"}, headers={"Idempotency-Key": client.account_id}
-    )
-
-
-def make_delivery(client: Client, webhook_id: str) -> str:
-    make_project(client, name=f"Delivered {webhook_id}")
-    return str(deliveries(client, webhook_id)[-1]["event_id"])
-
-
-def rows_of_account(app: Flask, account_id: str) -> dict[str, int]:
-    """How many rows each table has that name the account."""
-    found = {}
-    with app.app_context():
-        for table in metadata.sorted_tables:
-            column = table.c.get("account_id", table.c.get("current_account_id"))
-            if table.name == "accounts":
-                column = table.c.id
-            if column is not None:
-                number = select(func.count()).select_from(table).where(column == account_id)
-                with db.engine.connect() as connection:
-                    if rows := connection.execute(number).scalar_one():
-                        found[table.name] = rows
-    return found
-
-
-def index_rows(app: Flask, table: str) -> tuple[int, ...]:
-    """The rows of a table, and on SQLite those of its search and box indexes."""
-    with app.app_context(), db.engine.connect() as connection:
-        names = [table]
-        if "sqlite" in str(connection.engine.url):
-            names += [f"{table}_text_docsize", f"{table}_box_rowid"]
-        assert set(names) <= set(inspect(connection).get_table_names())
-        return tuple(
-            connection.execute(text(f"SELECT count(*) FROM {name}")).scalar_one() for name in names
-        )
+from tests.deletion.contents import fill, index_rows, rows_of_account
+from tests.make import Client, make_account, make_project, sign_in, sign_up
 
 
 def test_everything_of_the_account_goes_and_nothing_else(
@@ -157,31 +89,13 @@ def test_it_asks_and_names_what_goes(run: Run, client: Client) -> None:
     assert client.get("/v1/account").status_code == 401
 
 
-def test_many_rows_go_in_several_batches(
-    app: Flask, client: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("app.account.deletion._BATCH_ROWS", 2)
-    for number in range(5):
-        make_project(client, name=f"Stand {number}")
-    entries = len(audit_entries(client))
-    with app.app_context():
-        end_access(client.account_id)
-        db.session.commit()
-        assert client.get("/v1/projects").status_code == 401
-        sizes = []
-        for rows in delete_contents(client.account_id):
-            db.session.commit()
-            sizes.append(rows)
-    assert max(sizes) == 2
-    assert sum(sizes) == 10 + entries  # the projects and their events, and the audit log
-
-
 def test_what_was_interrupted_is_continued(app: Flask, run: Run) -> None:
     client = make_account(app)
     make_project(client)
     with app.app_context():
-        end_access(client.account_id)
+        next(delete_account(client.account_id))
         db.session.commit()
+    assert client.get("/v1/projects").status_code == 401
     result = run("account", "delete", client.account_id, "--yes")
     assert result.exit_code == 0, result.output
     assert rows_of_account(app, client.account_id) == {}

@@ -95,6 +95,7 @@ FIELDS_OF: Final[Mapping[str, Mapping[str, str]]] = {
     "/profile/second-factor/authenticator/confirm": {"code": "123456", "mark": "x", "setup": "x"},
     "/profile/second-factor/off": _FACTOR | {"confirm_password": "not the right one"},
     "/profile/second-factor/passkeys": {"mark": "x", "name": "Phone", "response": "{}"},
+    "/profile/deletion": _FACTOR | {"confirm_password": "not it", "confirmation": "not it"},
     "/profile/times": {"date_format": "iso", "time_zone": "Europe/Berlin"},
     "/projects/<project_id>/edit": _PROJECT,
     "/projects/archive": _SELECTION,
@@ -104,6 +105,7 @@ FIELDS_OF: Final[Mapping[str, Mapping[str, str]]] = {
     "/projects/restore": _SELECTION,
     "/service-tokens/new": _CREDENTIAL | {"ip_allowlist": "203.0.113.7"},
     "/settings": {"name": "Hazel Woods", "was_name": "Hazel Wood"},
+    "/settings/deletion": _FACTOR | {"confirm_password": "not it", "confirmation": "not it"},
     "/settings/second-factor": {"grace_days": "7", "required": "yes"},
     "/webhooks/<webhook_id>/edit": _WEBHOOK,
     "/webhooks/<webhook_id>/replay": {

@@ -1,4 +1,4 @@
-"""Deleting an account with everything in it, for the operator of the instance.
+"""Deleting an account with everything in it.
 
 First nobody can use the account anymore, then its rows go, some at a time, so that no other change
 waits for long. What was interrupted is continued by doing it again. No event is written: those who
@@ -19,6 +19,7 @@ from app.auth.tenant import columns_of, rows_of
 from app.db.column_types import Base
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
+from app.limits.forgetting import forget_after_commit
 from app.models import (
     Account,
     Asset,
@@ -27,6 +28,7 @@ from app.models import (
     Credential,
     DeliveryLog,
     Event,
+    Mail,
     Membership,
     OAuthApplication,
     Project,
@@ -36,7 +38,7 @@ from app.models import (
 from app.policy.audit import INSTANCE
 from app.values import clock
 
-_BATCH_ROWS: Final = 500
+_BATCH_ROWS: Final = 100  # a project may have megabytes
 _DELETION: Final = "the account's deletion has one entry, at its end"
 _UNSYNCHRONIZED: Final = {"synchronize_session": False}
 
@@ -61,10 +63,20 @@ def count_contents(account_id: str) -> dict[str, int]:
     return {name: int(query.scalar(account_id=account_id)) for name, query in _COUNTS.items()}
 
 
-def end_access(account_id: str) -> None:
+def delete_account(account_id: str) -> Iterator[None]:
+    """Delete an account in steps. The caller commits after each of them, and at the end."""
+    _end_access(account_id)
+    yield
+    for _ in _delete_contents(account_id):
+        yield
+    _delete_rest(account_id)
+    forget_after_commit(account_id)
+
+
+def _end_access(account_id: str) -> None:
     """Let nobody use an account from here on: no person, key, application or webhook.
 
-    Sessions in it go on in another account of their person, or in none. The caller commits.
+    Sessions in it go on in another account of their person, or in none.
     """
     db.session.get_one(Account, account_id, with_for_update=True)
     _switch_sessions(account_id)
@@ -76,11 +88,9 @@ def end_access(account_id: str) -> None:
     part_of_entry(_DELETION)
 
 
-def delete_contents(account_id: str) -> Iterator[int]:
-    """Delete what an account may have very many of; yields the number of rows of each batch.
-
-    Deliveries go with their events. Commit after each batch.
-    """
+def _delete_contents(account_id: str) -> Iterator[None]:
+    """Delete what an account may have very many of, a batch at a time. Deliveries go with their
+    events."""
     for webhook_id in db.session.scalars(
         rows_of(account_id, Webhook).with_only_columns(Webhook.id)
     ).all():
@@ -93,8 +103,8 @@ def delete_contents(account_id: str) -> Iterator[int]:
     yield from _delete_batches(account_id, AuditEntry, AuditEntry.id)
 
 
-def delete_account(account_id: str) -> None:
-    """Delete the account itself, and with it all that is left. The caller commits.
+def _delete_rest(account_id: str) -> None:
+    """Delete the account itself, and with it all that is left.
 
     The entry stands in the log of the instance, as the account's own goes too.
     """
@@ -102,7 +112,8 @@ def delete_account(account_id: str) -> None:
     target = Target("account", account.id, account.name)
     record("account.deleted", target, account_id=INSTANCE)
     _delete(AuditCheckpoint, AuditCheckpoint.account_id == account_id)
-    _delete(AuditEntry, AuditEntry.account_id == account_id)  # written since ``delete_contents``
+    _delete(AuditEntry, AuditEntry.account_id == account_id)  # written meanwhile
+    _delete(Mail, Mail.cause.contains(account_id, autoescape=True))
     _delete(Account, Account.id == account_id)
 
 
@@ -117,7 +128,7 @@ def _switch_sessions(account_id: str) -> None:
 
 def _delete_batches(
     account_id: str, model: type[Base], key: Any, *conditions: ColumnElement[bool]
-) -> Iterator[int]:
+) -> Iterator[None]:
     rows = rows_of(account_id, model).with_only_columns(key).where(*conditions)
     while True:
         keys = db.session.scalars(rows.limit(_BATCH_ROWS)).all()
@@ -125,7 +136,7 @@ def _delete_batches(
             return
         _delete(model, rows.whereclause, key.in_(keys))
         part_of_entry(_DELETION)
-        yield len(keys)
+        yield
 
 
 def _delete(model: type[Base], *conditions: Any) -> None:

@@ -1,0 +1,1 @@
+"""Leaving: the deletion of accounts, and of people."""

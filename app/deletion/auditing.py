@@ -1,0 +1,20 @@
+"""Entries of the audit log about the deletion of an account."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from app.audit.entries import Target, record
+from app.models import Account
+from app.values.clock import format_optional_time
+
+
+def enter_schedule(action: str, account: Account, before: datetime | None) -> None:
+    """Enter that the deletion of an account was scheduled or canceled.
+
+    Args:
+        before: when it would have been deleted until now; None: never.
+    """
+    times = {"from": format_optional_time(before), "to": format_optional_time(account.deletes_at)}
+    target = Target("account", account.id, account.name)
+    record(action, target, account_id=account.id, changes={"deletes_at": times})

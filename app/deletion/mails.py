@@ -1,0 +1,55 @@
+"""Mails about the deletion of accounts and people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+from flask import current_app
+
+from app.mail.service import queue_mail
+from app.models import Account, User
+from app.values.clock import format_optional_time
+from app.values.ids import new_id
+
+SCHEDULED: Final = "account_deletion_scheduled"
+CANCELED: Final = "account_deletion_canceled"
+DELETED: Final = "account_deleted"
+PERSON_DELETED: Final = "person_deleted"
+
+
+def mail_scheduled(account: Account, by_email: str, people: Iterable[Any]) -> None:
+    """Tell people who scheduled the deletion of their account, and how to cancel it."""
+    _mail(SCHEDULED, account, people, by_email=by_email, link=_link("/settings/deletion"))
+
+
+def mail_canceled(account: Account, by_email: str, people: Iterable[Any]) -> None:
+    """Tell people who canceled the deletion of their account."""
+    _mail(CANCELED, account, people, by_email=by_email)
+
+
+def mail_deleted(account: Account, people: Iterable[Any]) -> None:
+    """Tell people that their account is being deleted now."""
+    _mail(DELETED, account, people)
+
+
+def mail_person_deleted(person: User) -> None:
+    """Tell somebody, who exists no longer, that they were deleted."""
+    values = {"name": person.name}
+    queue_mail(PERSON_DELETED, person.email, cause=_cause(PERSON_DELETED), values=values)
+
+
+def _mail(kind: str, account: Account, people: Iterable[Any], **more: Any) -> None:
+    deletes_at = format_optional_time(account.deletes_at)
+    for person in people:
+        values = {"name": person.name, "account_name": account.name, "deletes_at": deletes_at}
+        queue_mail(kind, person.email, cause=_cause(kind), values=values | more)
+
+
+def _cause(kind: str) -> str:
+    """Without the id of who is deleted, which would stay for as long as the row of the mail."""
+    return f"{kind}:{new_id('mail')}"
+
+
+def _link(path: str) -> str:
+    return f"{current_app.config['SETTINGS'].public_url}{path}"

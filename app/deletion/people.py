@@ -1,0 +1,40 @@
+"""The deletion of a person: by themselves, or by the operator of the instance."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import delete
+
+from app.audit.entries import Target, record
+from app.db.extensions import db
+from app.deletion.mails import mail_person_deleted
+from app.limits.forgetting import forget_after_commit
+from app.members.service import leave_all
+from app.models import Credential, Mail, SignUp, User
+from app.policy.audit import INSTANCE
+
+
+def delete_person(user_id: str) -> None:
+    """Delete a person with all that is theirs, and tell them by mail. They leave their accounts,
+    whose audit logs say so; that they are deleted stands in the log of the instance.
+
+    Raises:
+        Conflict: they are the only owner of an account that is not to be deleted, or have just
+            been invited to one.
+    """
+    person = db.session.get_one(User, user_id)
+    leave_all(person)
+    # Those that they made are revoked by now, in accounts that they left earlier too.
+    _delete(Credential, Credential.created_by == user_id)
+    _delete(SignUp, SignUp.email == person.email)
+    _delete(Mail, Mail.recipient == person.email)
+    record("person.deleted", Target("person", user_id, person.email), account_id=INSTANCE)
+    mail_person_deleted(person)
+    _delete(User, User.id == user_id)
+    forget_after_commit(user_id)
+
+
+def _delete(model: Any, *conditions: Any) -> None:
+    unsynchronized = {"synchronize_session": False}
+    db.session.execute(delete(model).where(*conditions), execution_options=unsynchronized)

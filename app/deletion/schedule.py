@@ -1,0 +1,93 @@
+"""An owner schedules the deletion of an account, and any owner can cancel it until then."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from sqlalchemy import bindparam, select
+
+from app.audit.origin import Actor, person
+from app.auth.memberships import members_in_roles, role_in
+from app.auth.principal import Principal
+from app.db.extensions import db
+from app.db.queries import CompiledQuery
+from app.deletion.auditing import enter_schedule
+from app.deletion.mails import mail_canceled, mail_deleted, mail_scheduled
+from app.http.errors import Conflict, Forbidden
+from app.models import Account, User
+from app.policy.deletion import DELETED_AFTER
+from app.values import clock
+
+_TOLD: Final = ("owner", "admin")
+_SCHEDULED: Final = CompiledQuery(
+    select(Account.deletes_at, User.email)
+    .outerjoin(User, User.id == Account.deletion_scheduled_by)
+    .where(Account.id == bindparam("account_id"), Account.deletes_at.is_not(None))
+)
+
+_DUE: Final = CompiledQuery(
+    select(Account.id).where(Account.deletes_at <= bindparam("moment")).order_by(Account.deletes_at)
+)
+
+
+def scheduled_deletion(account_id: str) -> Any:
+    """When an account is deleted (``deletes_at``), and the ``email`` of who scheduled it, if they
+    still exist. None: it is not deleted."""
+    return _SCHEDULED.first(account_id=account_id)
+
+
+def schedule_deletion(principal: Principal) -> None:
+    """Have an account deleted after ``DELETED_AFTER``; owners and admins are told by mail.
+
+    Raises:
+        Forbidden: the person is no owner.
+        Conflict: it is scheduled already.
+    """
+    account = _lock(principal)
+    if account.deletes_at is not None:
+        raise Conflict("The deletion of this account is already scheduled.")
+    account.deletes_at = clock.now() + DELETED_AFTER
+    account.deletion_scheduled_by = principal.user_id
+    enter_schedule("account.deletion_scheduled", account, None)
+    mail_scheduled(account, principal.user_email, members_in_roles(account.id, _TOLD))
+
+
+def cancel_deletion(principal: Principal) -> None:
+    """Keep an account; owners and admins are told by mail.
+
+    Raises:
+        Forbidden: the person is no owner.
+        Conflict: it is not scheduled, or has begun.
+    """
+    account = _lock(principal)
+    before = account.deletes_at
+    if before is None:
+        raise Conflict("The account is not scheduled for deletion.")
+    if before <= clock.now():
+        raise Conflict("The deletion has begun and can no longer be canceled.")
+    account.deletes_at = account.deletion_scheduled_by = None
+    enter_schedule("account.deletion_canceled", account, before)
+    mail_canceled(account, principal.user_email, members_in_roles(account.id, _TOLD))
+
+
+def due_accounts() -> list[str]:
+    """The accounts whose deletion is due, by their ids."""
+    return [row.id for row in _DUE.all(moment=clock.now())]
+
+
+def begin_deletion(account_id: str) -> Actor | None:
+    """Tell the owners of an account that it is being deleted now. From here on nobody can cancel
+    it. Returns who scheduled it; None: it is not due, as it was canceled just now."""
+    account = db.session.get_one(Account, account_id, with_for_update={"key_share": True})
+    if account.deletes_at is None or account.deletes_at > clock.now():
+        return None
+    mail_deleted(account, members_in_roles(account_id, _TOLD))
+    scheduler = db.session.get(User, account.deletion_scheduled_by)
+    return person(account.deletion_scheduled_by or "", "" if scheduler is None else scheduler.email)
+
+
+def _lock(principal: Principal) -> Account:
+    account = db.session.get_one(Account, principal.account_id, with_for_update={"key_share": True})
+    if role_in(account.id, principal.user_id) != "owner":
+        raise Forbidden("Only owners of the account can do this.")
+    return account

@@ -1,0 +1,126 @@
+"""The pages that delete an account, and the signed-in person."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import Response
+
+from app.account.service import read_account
+from app.auth.memberships import memberships_of
+from app.auth.principal import Principal
+from app.auth.sessions import SignedIn
+from app.billing.service import has_subscription
+from app.db.transactions import transaction
+from app.deletion.contents import count_contents
+from app.deletion.forms import DeletionForm, deletion_form
+from app.deletion.people import delete_person
+from app.deletion.schedule import cancel_deletion, schedule_deletion, scheduled_deletion
+from app.deletion.words import counted
+from app.http.errors import Conflict, Forbidden
+from app.members.service import access_of, owned_alone
+from app.policy.deletion import DELETED_AFTER
+from app.second_factor.service import ask_again
+from app.site.forms import form_page
+from app.site.pages import PageBlueprint, redirect_to
+from app.site.signed_in import current_person, of_account, sign_out, signed_in
+
+bp = PageBlueprint("deletion", __name__, section="/settings")
+person_bp = PageBlueprint("deletion_of_person", __name__)
+
+
+@bp.get("/settings/deletion")
+@of_account("admin")
+def account(principal: Principal) -> Response:
+    """What goes with the account, and the form that deletes it; or until when that can be
+    canceled."""
+    return _account_page(principal, _account_form(principal, sent=False))
+
+
+@bp.post("/settings/deletion")
+@of_account("admin")
+def schedule(principal: Principal) -> Response:
+    """Schedule the deletion of the account."""
+    form = _account_form(principal, sent=True)
+    if not form.validate_on_submit():
+        return _account_page(principal, form)
+    if (question := ask_again(password=True)) is not None:
+        return question
+    with transaction():
+        schedule_deletion(principal)
+    return redirect_to("/settings/deletion", "The account is scheduled for deletion.")
+
+
+@bp.post("/settings/deletion/cancel")
+@of_account("admin")
+def cancel(principal: Principal) -> Response:
+    """Keep the account."""
+    _check_owner()
+    try:
+        with transaction():
+            cancel_deletion(principal)
+    except Conflict as error:
+        return redirect_to("/settings/deletion", error.message)
+    return redirect_to("/settings/deletion", "The account will not be deleted.")
+
+
+@person_bp.get("/profile/deletion")
+@signed_in
+def person(person: SignedIn) -> Response:
+    """What goes with the signed-in person, and the form that deletes them."""
+    return _person_page(person, _person_form(person, sent=False))
+
+
+@person_bp.post("/profile/deletion")
+@signed_in
+def delete(person: SignedIn) -> Response:
+    """Delete the signed-in person."""
+    form = _person_form(person, sent=True)
+    if not form.validate_on_submit():
+        return _person_page(person, form)
+    if (question := ask_again(password=True)) is not None:
+        return question
+    try:
+        with transaction():
+            delete_person(person.user_id)
+    except Conflict as error:
+        form.rejection = error
+        return _person_page(person, form)
+    return sign_out(redirect_to("/login", "You are deleted. Goodbye."))
+
+
+def _check_owner() -> None:
+    found = current_person()
+    if found is None or found.role != "owner":
+        raise Forbidden("Only owners of the account can do this.")
+
+
+def _account_form(principal: Principal, *, sent: bool) -> DeletionForm:
+    _check_owner()
+    slug = read_account(principal.account_id)["slug"]
+    return deletion_form(f"Type {slug} to confirm", slug, sent=sent)
+
+
+def _account_page(principal: Principal, form: DeletionForm) -> Response:
+    account_id = principal.account_id
+    return form_page(
+        "deletion/account.html",
+        form,
+        scheduled=scheduled_deletion(account_id),
+        contents=counted(count_contents(account_id)),
+        life=DELETED_AFTER,
+        has_subscription=has_subscription(account_id),
+    )
+
+
+def _person_form(person: SignedIn, *, sent: bool) -> DeletionForm:
+    return deletion_form(f"Type {person.email} to confirm", person.email, sent=sent)
+
+
+def _person_page(person: SignedIn, form: DeletionForm) -> Response:
+    accounts: list[Any] = [
+        (row, access_of(row.id, person.user_id).ends_with(None))
+        for row in memberships_of(person.user_id)
+    ]
+    alone = owned_alone(person.user_id)
+    return form_page("deletion/person.html", form, accounts=accounts, alone=alone)

@@ -1,0 +1,97 @@
+"""The end of a membership: one that is removed, or all of a person who is deleted."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from sqlalchemy import bindparam
+
+from app.audit.entries import Changes
+from app.auth.tenant import columns_of, own_columns_of
+from app.db.extensions import db
+from app.db.queries import CompiledQuery
+from app.http.errors import Conflict
+from app.members.access import revoke_access
+from app.members.auditing import enter_departure
+from app.members.locking import Member, find_membership, is_last_owner
+from app.members.rules import OWNER
+from app.models import Account, Membership, User
+from app.outbox import Actor, emit
+from app.usage.service import count_member
+
+_OWNED: Final = CompiledQuery(
+    own_columns_of(Membership, Account.id, Account.name, Account.slug)
+    .where(
+        Account.id == Membership.account_id,
+        Account.deletes_at.is_(None),
+        Membership.role == OWNER,
+        Membership.joined_at.is_not(None),
+    )
+    .order_by(Account.name, Account.id)
+)
+_OTHERS: Final = CompiledQuery(
+    columns_of(Membership, Membership.user_id).where(
+        Membership.role == OWNER,
+        Membership.joined_at.is_not(None),
+        Membership.user_id != bindparam("user_id"),
+    )
+)
+_OF_PERSON: Final = own_columns_of(Membership, Membership.account_id).order_by(
+    Membership.account_id  # so that no two wait for each other
+)
+
+
+def end_membership(member: Member, actor: Actor) -> Changes:
+    """Delete a membership, or an invitation, with all access to the account that comes with it.
+    The account is locked.
+
+    Returns what has changed, for the audit log.
+    """
+    account_id = member.membership.account_id
+    changes = {"role": {"from": member.membership.role, "to": None}}
+    restricted = revoke_access(account_id, member.person.id, None)
+    emit("member.removed", member.record, actor)
+    db.session.delete(member.membership)
+    count_member(account_id, -1)
+    return {**changes, **restricted}
+
+
+def owned_alone(user_id: str) -> list[Any]:
+    """The accounts that would have no owner without this person, and are not to be deleted: rows
+    with ``id``, ``name`` and ``slug``."""
+    owned = _OWNED.all(own_user_id=user_id)
+    return [row for row in owned if _OTHERS.first(account_id=row.id, user_id=user_id) is None]
+
+
+def leave_all(person: User) -> None:
+    """Remove a person from all accounts, and lock them until the end of the transaction.
+
+    Raises:
+        Conflict: an account would be left without an owner, or they have just been invited to
+            another one.
+    """
+    account_ids = _accounts_of(person)
+    for account_id in account_ids:
+        _leave(person, account_id)
+    db.session.flush()
+    db.session.refresh(person, with_for_update=True)
+    if not set(_accounts_of(person)) <= set(account_ids):
+        raise Conflict("Somebody has just invited this person to another account. Try again.")
+
+
+def _leave(person: User, account_id: str) -> None:
+    lock = {"key_share": True}
+    account = db.session.get_one(Account, account_id, with_for_update=lock)
+    membership = find_membership(account_id, person.id)
+    if membership is None:
+        return
+    is_kept = account.deletes_at is None
+    if membership.role == OWNER and is_kept and is_last_owner(account_id, person.id):
+        raise Conflict(f"The account {account.name} has no other owner.")
+    member = Member(membership, person)
+    changes = end_membership(member, Actor(account_id, account.name, person.id, person.email))
+    enter_departure(account_id, person, changes)
+
+
+def _accounts_of(person: User) -> list[str]:
+    return list(db.session.scalars(_OF_PERSON, {"own_user_id": person.id}))

@@ -1,0 +1,37 @@
+"""Accounts whose deletion is scheduled, and the run of the job at that time."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from flask import Flask
+from sqlalchemy import update
+
+from app.db.extensions import db
+from app.deletion.jobs import delete_accounts
+from app.models import Account
+from app.values import clock
+from tests.make import Browser
+
+PAGE = "/settings/deletion"
+PERSON_PAGE = "/profile/deletion"
+
+
+def schedule(browser: Browser, slug: str) -> None:
+    """Have an owner schedule the deletion of the account that they work in."""
+    browser.get(PAGE)
+    page = browser.submit(PAGE, confirmation=slug)
+    assert "will be deleted" in page.title, page.text
+
+
+def make_due(app: Flask, account_id: str) -> None:
+    """Let the time come."""
+    with app.app_context():
+        past = clock.now() - timedelta(seconds=1)
+        db.session.execute(update(Account).where(Account.id == account_id).values(deletes_at=past))
+        db.session.commit()
+
+
+def run_job(app: Flask) -> int:
+    with app.app_context():
+        return delete_accounts()

@@ -1,0 +1,147 @@
+"""When the time has come, the job deletes an account, and nothing of it is left anywhere."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from flask import Flask
+from sqlalchemy import select
+
+from app.db.column_types import metadata
+from app.db.extensions import db
+from app.deletion import jobs
+from app.jobs import shutdown
+from app.jobs.valkey import valkey
+from app.policy.audit import INSTANCE
+from tests.dashboard.support import signed_in_browser
+from tests.deletion.contents import fill, rows_of_account
+from tests.deletion.support import PAGE, make_due, run_job, schedule
+from tests.make import Client, make_member
+from tests.make.audit import audit_entries, new_entries
+from tests.make.imports import make_import
+from tests.make.mails import mails_to, text_of
+from tests.oauth.support import browser_of as browser_with_password
+
+# Where the id of a deleted account stays: what the operator can show that it was deleted.
+KEPT = {"audit_entries"}
+
+
+def slug_of(client: Client) -> str:
+    return str(client.get("/v1/account").json["data"]["slug"])
+
+
+def tables_naming(app: Flask, text: str) -> set[str]:
+    """The tables in any of whose columns a text is found."""
+    found = set()
+    with app.app_context():
+        for table in metadata.sorted_tables:
+            for row in db.session.execute(select(table)):
+                if any(text in str(value) for value in row):
+                    found.add(table.name)
+        db.session.rollback()
+    return found
+
+
+def keys_naming(app: Flask, text: str) -> list[str]:
+    """What Valkey has with a text in its name or in its members."""
+    with app.app_context():
+        client, found = valkey().client, []
+        for key in client.scan_iter():
+            kind, members = client.type(key), []
+            if kind == b"hash":
+                members = list(client.hgetall(key))
+            elif kind == b"set":
+                members = list(client.smembers(key))
+            elif kind == b"string":
+                members = [client.get(key)]
+            found += [f"{name!r} in {key!r}" for name in [key, *members] if text in str(name)]
+        return found
+
+
+def files_naming(folder: Path, text: str) -> list[str]:
+    """The files of an instance with a text in them, but for its database."""
+    return [
+        str(path)
+        for path in folder.rglob("*")
+        if path.is_file() and "sqlite3" not in path.name and text.encode() in path.read_bytes()
+    ]
+
+
+@pytest.fixture
+def due(client: Client) -> Client:
+    """An account with one of everything, whose deletion is due."""
+    fill(client)
+    make_import(client)
+    for _ in range(3):
+        client.get("/v1/projects")
+        client.get("/ogc/collections", headers={"Accept": "application/json"})
+    schedule(browser_with_password(client), slug_of(client))
+    make_due(client.app, client.account_id)
+    return client
+
+
+def test_nothing_is_left(app: Flask, due: Client, stranger: Client) -> None:
+    fill(stranger)
+    others = rows_of_account(app, stranger.account_id)
+    assert len(tables_naming(app, due.account_id)) > 15
+    assert len(keys_naming(app, due.account_id)) > 3
+    assert run_job(app) > 0
+    assert tables_naming(app, due.account_id) == KEPT
+    assert keys_naming(app, due.account_id) == []
+    assert files_naming(Path(app.instance_path), due.account_id) == []
+    assert rows_of_account(app, stranger.account_id) == others
+    assert due.get("/v1/projects").status_code == 401
+
+
+def test_the_log_of_the_instance_says_who_did_it(app: Flask, due: Client) -> None:
+    with new_entries(due, INSTANCE) as found:
+        run_job(app)
+    (entry,) = [each for each in found if each["target"]["id"] == due.account_id]
+    assert entry["action"] == "account.deleted"
+    assert entry["actor"]["type"] == "person"
+    assert entry["actor"]["id"] == due.owner_id
+    assert audit_entries(due) == []
+
+
+def test_owners_and_admins_are_told_once(app: Flask, client: Client) -> None:
+    admin, viewer = make_member(client, "admin"), make_member(client, "viewer")
+    schedule(browser_with_password(client), slug_of(client))
+    make_due(app, client.account_id)
+    run_job(app)
+    run_job(app)
+    told = [text_of(mail) for mail in mails_to(app, admin.email)]
+    assert sum("is being deleted now" in mail for mail in told) == 1
+    assert not any("is being deleted" in text_of(mail) for mail in mails_to(app, viewer.email))
+
+
+def test_a_run_that_has_no_time_left_is_continued(
+    app: Flask, due: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jobs, "_RUN_SECONDS", -1.0)
+    runs = 0
+    while run_job(app) == 0:
+        runs += 1
+        assert due.get("/v1/projects").status_code == 401
+        assert runs < 500
+    assert runs > 0
+    assert tables_naming(app, due.account_id) == KEPT
+
+
+def test_a_worker_that_ends_leaves_the_rest_to_the_next(app: Flask, due: Client) -> None:
+    shutdown.requested.set()
+    try:
+        assert run_job(app) == 0
+    finally:
+        shutdown.requested.clear()
+    assert run_job(app) > 0
+    assert tables_naming(app, due.account_id) == KEPT
+
+
+def test_people_stay(app: Flask, due: Client) -> None:
+    browser = signed_in_browser(due, due.owner_id)
+    run_job(app)
+    page = browser.get("/accounts")
+    assert page.status == 200
+    assert "You do not belong to an account" in page.text
+    assert browser.get(PAGE, follow=False).status == 303

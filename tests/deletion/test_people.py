@@ -1,0 +1,124 @@
+"""A person deletes themselves, or the operator does."""
+
+from __future__ import annotations
+
+import json
+import secrets
+
+from flask import Flask
+
+from app.policy.audit import INSTANCE
+from tests.cli.conftest import Run
+from tests.cli.conftest import core as core
+from tests.cli.conftest import run as run
+from tests.dashboard.support import signed_in_browser
+from tests.deletion.support import PAGE, PERSON_PAGE, schedule
+from tests.deletion.test_gone import keys_naming, tables_naming
+from tests.make import Client, make_invited, make_key, make_member, make_project, sign_up
+from tests.make.audit import audit_entries, new_entries
+from tests.make.mails import mails_to, text_of
+
+# Where the id of a deleted person stays: what an account knows of what was done in it.
+KEPT = {"audit_entries", "boundary_entries", "events"}
+
+
+def new_address() -> str:
+    return f"leaving-{secrets.token_hex(4)}@example.org"
+
+
+def members(client: Client) -> int:
+    count: int = client.get("/v1/account").json["data"]["usage"]["members"]
+    return count
+
+
+def test_a_member_deletes_themselves(app: Flask, client: Client) -> None:
+    member = make_member(client, "editor")
+    before = members(client)
+    browser = signed_in_browser(client, member.id)
+    browser.get("/projects")
+    page = browser.get(PERSON_PAGE)
+    assert "You leave" in page.text
+    with new_entries(client, INSTANCE) as found:
+        page = browser.submit(PERSON_PAGE, confirmation=member.email)
+    assert "You are deleted" in page.text
+    assert members(client) == before - 1
+    assert [(each["action"], each["account_id"]) for each in found] == [
+        ("member.removed", client.account_id),
+        ("person.deleted", INSTANCE),
+    ]
+    assert {each["actor"]["id"] for each in found} == {member.id}
+    assert tables_naming(app, member.id) <= KEPT
+    assert keys_naming(app, member.id) == []
+    assert browser.get("/profile").path.startswith("/login")
+    assert "You were deleted" in text_of(mails_to(app, member.email)[-1])
+
+
+def test_their_keys_stop_working_and_go(app: Flask, client: Client) -> None:
+    member = make_member(client, "admin")
+    key = make_key(client, created_by=member.id)
+    make_project(key)
+    browser = signed_in_browser(client, member.id)
+    page = browser.get(PERSON_PAGE)
+    assert "stops working" in page.text
+    browser.submit(PERSON_PAGE, confirmation=member.email)
+    assert key.get("/v1/projects").status_code == 401
+    assert tables_naming(app, member.id) <= KEPT
+    assert client.get("/v1/projects").status_code == 200
+
+
+def test_the_only_owner_cannot(client: Client) -> None:
+    browser = signed_in_browser(client, client.owner_id)
+    page = browser.get(PERSON_PAGE)
+    assert "You are the only owner of" in page.text
+    assert not [form for form in page.forms if form.action == PERSON_PAGE]
+
+
+def test_the_only_owner_who_posts_all_the_same_is_refused(app: Flask, client: Client) -> None:
+    member = make_member(client, "owner")
+    browser = signed_in_browser(client, member.id)
+    browser.get(PERSON_PAGE)
+    client.delete(f"/v1/account/members/{client.owner_id}")
+    page = browser.submit(PERSON_PAGE, confirmation=member.email)
+    assert page.status == 409
+    assert "only owner" in page.text
+    assert "users" in tables_naming(app, member.id)
+
+
+def test_the_only_owner_of_an_account_that_is_to_be_deleted_can(app: Flask) -> None:
+    email = new_address()
+    browser = sign_up(app, email)
+    page = browser.get(PAGE)
+    words = page.text.split()
+    schedule(browser, words[words.index("Type") + 1])
+    browser.get(PERSON_PAGE)
+    page = browser.submit(PERSON_PAGE, confirmation=email.upper())
+    assert "You are deleted" in page.text, page.text
+    assert tables_naming(app, email) <= KEPT | {"mails"}  # the mail that says so
+
+
+def test_an_invitation_goes_too(app: Flask, client: Client, run: Run) -> None:
+    invited = make_invited(client)
+    before = members(client)
+    result = run("user", "delete", invited["email"], "--yes", "--json")
+    assert json.loads(result.stdout)["deleted"] is True
+    assert members(client) == before - 1
+    assert "memberships" not in tables_naming(app, invited["id"])
+
+
+def test_the_operator_deletes_somebody(app: Flask, client: Client, run: Run) -> None:
+    member = make_member(client, "viewer")
+    asked = run("user", "delete", member.email, input="n\n")
+    assert asked.exit_code == 1
+    assert f"Delete {member.email}, who leaves" in asked.stderr
+    with new_entries(client, INSTANCE) as found:
+        assert run("user", "delete", member.email, "--yes").exit_code == 0
+    assert {each["actor"]["type"] for each in found} == {"operator"}
+    assert len(found) == 2
+    assert tables_naming(app, member.id) <= KEPT
+
+
+def test_the_command_says_who_else_is_needed(client: Client, run: Run) -> None:
+    result = run("user", "delete", client.owner_id, "--yes")
+    assert result.exit_code == 1
+    assert "is the only owner of" in result.stderr
+    assert audit_entries(client)[-1]["action"] != "member.removed"

@@ -1,0 +1,134 @@
+"""An owner schedules the deletion of an account on its page, and any owner can cancel it."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from flask import Flask
+
+from app.db.extensions import db
+from app.models import Account
+from app.policy.deletion import DELETED_AFTER
+from app.policy.second_factor import CONFIRMED_FOR
+from app.values import clock
+from tests.dashboard.support import browser_of, signed_in_browser
+from tests.deletion.support import PAGE, make_due, run_job, schedule
+from tests.make import Client, make_project
+from tests.make.audit import new_entries
+from tests.make.mails import mails_to, text_of
+from tests.make.members import make_member
+from tests.oauth.support import browser_of as browser_with_password
+from tests.second_factor.support import Later, give, turn_on
+
+
+def account_of(app: Flask, slug: str) -> Account:
+    with app.app_context():
+        return db.session.scalars(db.select(Account).where(Account.slug == slug)).one()
+
+
+def slug_of(client: Client) -> str:
+    return str(client.get("/v1/account").json["data"]["slug"])
+
+
+def test_it_is_scheduled_and_canceled(client: Client) -> None:
+    slug, browser = slug_of(client), browser_with_password(client)
+    with new_entries(client) as found:
+        schedule(browser, slug)
+    deletes_at = account_of(client.app, slug).deletes_at
+    assert deletes_at is not None
+    assert abs(deletes_at - clock.now() - DELETED_AFTER) < timedelta(minutes=1)
+    assert "will be deleted on" in browser.get("/projects").text
+    with new_entries(client) as canceled:
+        browser.get(PAGE)
+        page = browser.submit(f"{PAGE}/cancel")
+    assert "will not be deleted" in page.text
+    assert account_of(client.app, slug).deletes_at is None
+    assert "will be deleted on" not in browser.get("/projects").text
+    assert [each["action"] for each in found + canceled] == [
+        "account.deletion_scheduled",
+        "account.deletion_canceled",
+    ]
+    assert {each["actor"]["id"] for each in found + canceled} == {client.owner_id}
+
+
+def test_nothing_happens_until_then(client: Client) -> None:
+    schedule(browser_with_password(client), slug_of(client))
+    run_job(client.app)
+    assert make_project(client)["id"]
+
+
+def test_another_name_is_refused(client: Client) -> None:
+    browser, slug = browser_with_password(client), slug_of(client)
+    for typed in ("", "x", f"{slug}x"):
+        browser.get(PAGE)
+        page = browser.submit(PAGE, confirmation=typed)
+        assert page.status == 422
+    assert account_of(client.app, slug).deletes_at is None
+
+
+def test_admins_cannot_and_are_told(client: Client) -> None:
+    admin = make_member(client, "admin")
+    browser = signed_in_browser(client, admin.id)
+    refused = browser.get(PAGE)
+    assert refused.status == 403
+    assert "Only owners" in refused.text
+    schedule(browser_with_password(client), slug_of(client))
+    assert "Its owners can cancel that." in browser.get("/projects").text
+    told = text_of(mails_to(client.app, admin.email)[-1])
+    assert "scheduled the deletion of the account" in told
+    assert "/settings/deletion" in told
+
+
+def test_another_owner_cancels_it(client: Client) -> None:
+    other = make_member(client, "owner")
+    schedule(browser_with_password(client), slug_of(client))
+    browser = signed_in_browser(client, other.id)
+    browser.get(PAGE)
+    browser.submit(f"{PAGE}/cancel")
+    assert account_of(client.app, slug_of(client)).deletes_at is None
+
+
+def test_what_has_begun_cannot_be_canceled(client: Client) -> None:
+    slug, browser = slug_of(client), browser_with_password(client)
+    schedule(browser, slug)
+    browser.get(PAGE)
+    make_due(client.app, client.account_id)
+    page = browser.submit(f"{PAGE}/cancel")
+    assert "can no longer be canceled" in page.text
+    assert account_of(client.app, slug).deletes_at is not None
+
+
+def test_what_was_canceled_meanwhile_says_so(client: Client) -> None:
+    first, second = browser_with_password(client), browser_of(client)
+    slug = slug_of(client)
+    schedule(first, slug)
+    first.get(PAGE)
+    second.get(PAGE)
+    first.submit(f"{PAGE}/cancel")
+    assert "is not scheduled for deletion" in second.submit(f"{PAGE}/cancel").text
+
+
+def test_the_second_factor_is_asked_first(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    later, slug = Later(monkeypatch), slug_of(client)
+    browser = browser_with_password(client)
+    factor = turn_on(browser)
+    later.move(CONFIRMED_FOR)
+    browser.get(PAGE)
+    asked = browser.submit(PAGE, confirmation=slug)
+    assert asked.title == "Confirm that it is you"
+    assert account_of(client.app, slug).deletes_at is None
+    page = give(browser, value=factor.code())
+    assert "will be deleted" in page.title, page.text
+
+
+def test_who_has_none_is_asked_for_the_password(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    later, slug = Later(monkeypatch), slug_of(client)
+    browser = browser_with_password(client)
+    later.move(CONFIRMED_FOR)
+    browser.get(PAGE)
+    browser.submit(PAGE, confirmation=slug)
+    assert browser.submit(PAGE, confirm_password="not the right one").status == 422
+    assert account_of(client.app, slug).deletes_at is None
