@@ -38,6 +38,7 @@ def account_scenes(chrome: Browser, instance: Instance, **options: Any) -> Itera
     visitor.go("/members")
     yield "members, all seats taken", visitor
     yield from _settings(visitor)
+    yield from _deletion(visitor)
     visitor.go("/profile")
     visitor.page.get_by_label("Time zone").select_option("Europe/Berlin")
     visitor.page.locator("[name=date_format]").select_option("dots")
@@ -110,3 +111,24 @@ def _settings(visitor: Visitor) -> Iterator[Scene]:
     visitor.press("Save")
     visitor.page.locator("[aria-invalid]").wait_for()
     yield "settings with error", visitor
+
+
+def _deletion(visitor: Visitor) -> Iterator[Scene]:
+    visitor.go("/profile/deletion")
+    yield "person, the only owner", visitor
+    visitor.go("/settings/deletion")
+    yield "account, to be deleted", visitor
+    visitor.press("Delete the account in 7 days")
+    visitor.page.locator("[aria-invalid]").wait_for()
+    yield "account, to be deleted, with error", visitor
+    slug = visitor.go("/accounts").locator("main li code").first.inner_text()
+    visitor.go("/settings/deletion")
+    visitor.fill(confirmation=slug)
+    visitor.press("Delete the account in 7 days")
+    visitor.page.wait_for_url("**/settings/deletion")
+    yield "account, scheduled for deletion", visitor
+    visitor.go("/profile/deletion")
+    yield "person, to be deleted", visitor
+    visitor.go("/settings/deletion")
+    visitor.press("Keep the account")
+    yield "account, kept", visitor
