@@ -1,0 +1,70 @@
+"""A zip file that is sent while it is written, in no more memory than one piece of it takes.
+
+Its directory comes last, without which nobody can open it. If a file fails in the middle, the rest
+of the zip never comes, so that no incomplete one looks like a whole one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import zipfile
+from collections.abc import Generator, Iterable
+from typing import Any, NamedTuple
+
+from app.policy.account_export import COMPRESSION_LEVEL
+
+
+class WrittenFile(NamedTuple):
+    """A file of the zip, and how many bytes it has when it is unpacked."""
+
+    name: str
+    bytes: int
+    sha256: str
+
+
+class ZipStream:
+    """Writes the files of a zip, in the order of the calls."""
+
+    def __init__(self) -> None:
+        self._unsent = _Unsent()
+        self._zip = zipfile.ZipFile(
+            self._unsent, "w", zipfile.ZIP_DEFLATED, compresslevel=COMPRESSION_LEVEL
+        )
+
+    def add(self, name: str, content: Iterable[bytes]) -> Generator[bytes, None, WrittenFile]:
+        """The pieces of the zip that a file becomes."""
+        size, digest = 0, hashlib.sha256()
+        # Nobody knows how large it gets, and there is no going back to say so.
+        with self._zip.open(name, "w", force_zip64=True) as file:
+            for piece in content:
+                size += len(piece)
+                digest.update(piece)
+                file.write(piece)
+                yield self._unsent.take()
+        return WrittenFile(name, size, digest.hexdigest())
+
+    def end(self) -> bytes:
+        """The last piece: the directory."""
+        self._zip.close()
+        return self._unsent.take()
+
+
+class _Unsent(io.RawIOBase):
+    """Where the zip is written to. It cannot be sought in, which ``zipfile`` notices."""
+
+    def __init__(self) -> None:
+        self._pieces: list[bytes] = []
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any, /) -> int:
+        piece = bytes(data)
+        self._pieces.append(piece)
+        return len(piece)
+
+    def take(self) -> bytes:
+        """What was written since this was last called."""
+        taken, self._pieces = b"".join(self._pieces), []
+        return taken
