@@ -58,7 +58,8 @@ def filename(slug: str) -> str:
 
 
 def _archive(account: ExportedAccount, app: Flask, on_batch: OnBatch) -> Iterator[bytes]:
-    made_at, archive = clock.format_time(clock.now()), ZipStream()
+    moment = clock.now()
+    made_at, archive = clock.format_time(moment), ZipStream(moment)
     text = readme(account, made_at).encode()
     files = [_described((yield from archive.add(README, [text])), None)]
     for name, content in CONTENTS.items():

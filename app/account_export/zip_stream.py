@@ -10,6 +10,7 @@ import hashlib
 import io
 import zipfile
 from collections.abc import Generator, Iterable
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from app.policy.account_export import COMPRESSION_LEVEL
@@ -24,19 +25,21 @@ class WrittenFile(NamedTuple):
 
 
 class ZipStream:
-    """Writes the files of a zip, in the order of the calls."""
+    """Writes the files of a zip, in the order of the calls.
 
-    def __init__(self) -> None:
-        self._unsent = _Unsent()
-        self._zip = zipfile.ZipFile(
-            self._unsent, "w", zipfile.ZIP_DEFLATED, compresslevel=COMPRESSION_LEVEL
-        )
+    Args:
+        made_at: the date of all files.
+    """
+
+    def __init__(self, made_at: datetime) -> None:
+        self._unsent, self._made_at = _Unsent(), made_at
+        self._zip = zipfile.ZipFile(self._unsent, "w")
 
     def add(self, name: str, content: Iterable[bytes]) -> Generator[bytes, None, WrittenFile]:
         """The pieces of the zip that a file becomes."""
         size, digest = 0, hashlib.sha256()
         # Nobody knows how large it gets, and there is no going back to say so.
-        with self._zip.open(name, "w", force_zip64=True) as file:
+        with self._zip.open(self._info(name), "w", force_zip64=True) as file:
             for piece in content:
                 size += len(piece)
                 digest.update(piece)
@@ -48,6 +51,13 @@ class ZipStream:
         """The last piece: the directory."""
         self._zip.close()
         return self._unsent.take()
+
+    def _info(self, name: str) -> zipfile.ZipInfo:
+        info = zipfile.ZipInfo(name, self._made_at.timetuple()[:6])
+        info.compress_type = zipfile.ZIP_DEFLATED
+        # It is public from Python 3.13 on, as ``compress_level``.
+        info._compresslevel = COMPRESSION_LEVEL  # type: ignore[attr-defined]
+        return info
 
 
 class _Unsent(io.RawIOBase):

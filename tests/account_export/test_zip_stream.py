@@ -8,15 +8,18 @@ import subprocess
 import tracemalloc
 import zipfile
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from app.account_export.zip_stream import WrittenFile, ZipStream
 
+NOON = datetime(2026, 11, 23, 12, 0, 30, tzinfo=UTC)
+
 
 def _zip(**files: bytes) -> bytes:
-    stream = ZipStream()
+    stream = ZipStream(NOON)
     pieces = [piece for name, data in files.items() for piece in stream.add(name, [data])]
     return b"".join([*pieces, stream.end()])
 
@@ -36,10 +39,12 @@ def test_what_was_written_is_read() -> None:
     assert found.testzip() is None
     assert found.namelist() == ["a", "b", "c"]
     assert found.read("c") == b"three" * 100_000
+    assert {each.date_time for each in found.infolist()} == {(2026, 11, 23, 12, 0, 30)}
+    assert {each.external_attr >> 16 for each in found.infolist()} == {0o600}
 
 
 def test_a_file_says_what_was_written() -> None:
-    _, written = _drained(ZipStream().add("a", [b"on", b"e"]))
+    _, written = _drained(ZipStream(NOON).add("a", [b"on", b"e"]))
     digest = "7692c3ad3540bb803c020b3aee66cd8887123234ea0c6e7143c0add73ff431ed"
     assert written == WrittenFile("a", 3, digest)
 
@@ -59,7 +64,7 @@ def test_a_failure_ends_it_without_a_directory() -> None:
         yield b"one"
         raise ValueError("stop")
 
-    stream, pieces = ZipStream(), list[bytes]()
+    stream, pieces = ZipStream(NOON), list[bytes]()
     pieces += stream.add("a", [b"whole"])
     with pytest.raises(ValueError, match="stop"):
         pieces.extend(stream.add("b", content()))  # keeps those before the error
@@ -68,7 +73,7 @@ def test_a_failure_ends_it_without_a_directory() -> None:
 
 
 def test_it_keeps_no_more_than_a_piece() -> None:
-    stream, piece = ZipStream(), bytes(range(256)) * 4_096
+    stream, piece = ZipStream(NOON), bytes(range(256)) * 4_096
     tracemalloc.start()
     try:
         size, _ = _drained(stream.add("a", (piece for _ in range(200))))
