@@ -28,7 +28,14 @@ from tests.make import (
 
 pytestmark = [pytest.mark.one_database, pytest.mark.slow]
 
-METADATA: Final = {"region": 6, "share": 0.25, "old": True, "code": "007", "id": 12, "more": [1, 2]}
+METADATA: Final = {
+    "region": 6,
+    "share": 0.25,
+    "old": True,
+    "code": "007",
+    "id": 12,
+    "metadata_note": "x",
+}
 PROJECT: Final = ("name", "external_id", "description", "status", "metadata", "area_hectares")
 ASSET: Final = ("name", "type", "status", "location", "metadata")
 
@@ -154,5 +161,5 @@ def test_a_second_project_of_a_name_gets_a_number(
     _import(client, elsewhere, new, tmp_path, _program())
     after = _projects(new)
     assert after.keys() == {"Twin", "Twin (2)"}
-    assert after["Twin (2)"]["geometry"] == DISTRICTS[1]["geometry"]
+    assert after["Twin (2)"]["geometry"] == other["geometry"]
     assert [each["name"] for each in _assets(new, after["Twin (2)"]["id"])] == ["Hut"]
