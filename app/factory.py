@@ -8,6 +8,7 @@ from typing import NamedTuple
 from flask import Flask
 
 from app.account.routes import bp as account_bp
+from app.account_export.routes import bp as account_export_bp
 from app.api import error_handlers, expensive, requests
 from app.assets.routes import bp as assets_bp
 from app.audit_log.routes import bp as audit_log_bp
@@ -137,8 +138,8 @@ def create_app(settings: Settings | None = None) -> Flask:
     api = document.init_app(app)
     for blueprint in (
         projects_bp, maps_bp, boundaries_bp, assets_bp, imports_bp, exports_bp, account_bp,
-        usage_bp, members_bp, webhooks_bp, webhook_logs_bp, webhook_replays_bp, events_bp,
-        audit_log_bp, credentials_bp, me_bp,
+        account_export_bp, usage_bp, members_bp, webhooks_bp, webhook_logs_bp, webhook_replays_bp,
+        events_bp, audit_log_bp, credentials_bp, me_bp,
     ):  # fmt: skip
         api.register_blueprint(blueprint)
     for other in (

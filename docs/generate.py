@@ -24,7 +24,7 @@ from app.core import JOBS
 from app.db.column_types import Base
 from app.factory import create_app
 from app.geometry import PROBLEM_CODES
-from app.policy import bounds
+from app.policy import account_export, bounds
 from app.policy.deprecations import DEPRECATIONS
 from app.policy.events import EVENTS, EventKind
 from app.policy.permissions import INCLUDES, PERMISSIONS, ROLES, SCOPES
@@ -303,7 +303,13 @@ def deprecations() -> str:
     return table(["Deprecated", "What it is", "Since", "Until at least", "Instead"], rows)
 
 
+def account_export_files() -> str:
+    rows = [[f"`{name}`", what] for name, what in account_export.FILES.items()]
+    return table(["File", "Content"], rows)
+
+
 TABLES: Final[dict[str, Callable[[], str]]] = {
+    "account-export-files": account_export_files,
     "permissions": permissions,
     "roles": roles,
     "scopes": scopes,

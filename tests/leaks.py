@@ -108,6 +108,11 @@ EXCEPTIONS: Final = (
     r" oauth_applications\.name FROM (oauth_consents|credential_requests)"
     r" JOIN oauth_applications ON oauth_applications\.id = \1"
     r" WHERE \2\.account_id = :account_id",
+    # What members have granted to applications in an account, with the names of these.
+    r"SELECT oauth_consents\.application_id AS (?:(?! FROM ).)+,"
+    r" oauth_applications\.name AS application_name FROM oauth_consents"
+    r" JOIN oauth_applications ON oauth_applications\.id = oauth_consents\.application_id"
+    r" WHERE oauth_consents\.account_id = :account_id ORDER BY (?:(?! FROM ).)+",
     # The name of one that has access to an account.
     r"SELECT oauth_applications\.name AS name FROM oauth_consents"
     r" JOIN oauth_applications ON oauth_applications\.id = oauth_consents\.application_id"

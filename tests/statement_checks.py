@@ -46,7 +46,7 @@ _OF_THE_DATABASE: Final = re.compile(
 # Exports and large reads are entered into the audit log. On the way to the provider of single
 # sign-on and back, browsers are only redirected.
 _WRITES: Final = re.compile(
-    r"/oauth/authorize\?|/v1/exports/\w+\?|/(projects|assets)/export\?"
+    r"/oauth/authorize\?|/v1/exports/\w+\?|/v1/account/export\?|/(projects|assets)/export\?"
     r"|/ogc/collections/\w+/items\?|/v1/audit-log\?(.*&)?format="
     r"|/login/single-sign-on(/callback)?\?|/profile/sign-ins/link\?"
 )

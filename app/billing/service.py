@@ -14,6 +14,7 @@ from app.account.service import check_plan, set_plan
 from app.audit.origin import Actor as Acting
 from app.auth.tenant import columns_of, rows_of
 from app.billing.message import Message
+from app.billing.reading import read_billing as read_billing  # for other packages
 from app.db.engines import insert_into
 from app.db.extensions import db
 from app.db.queries import CompiledQuery

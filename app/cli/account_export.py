@@ -1,51 +1,26 @@
-"""``bin/canopy account export``: one JSON document with what an account holds.
-
-Projects and assets are read from one snapshot of the database, a few at a time, and written as they
-are read, each on a line of its own.
-"""
+"""``bin/canopy account export``: the archive with everything that an account has."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import IO, Any
 
 import click
 from flask import current_app
-from sqlalchemy import Connection, Select
 
 from app.account.operator import find_account
-from app.account.service import read_account
-from app.assets.record import COLUMNS as ASSET_COLUMNS
-from app.assets.record import row_record as asset_record
-from app.audit.entries import Target, record
-from app.auth.tenant import columns_of
+from app.account_export.contents import CONTENTS
+from app.account_export.service import ExportedAccount, OnBatch, enter_export, write_archive
 from app.cli.context import in_database
 from app.cli.failures import errors_as_messages
 from app.cli.output import examples, json_option, show_record
 from app.cli.output_file import output_option
-from app.db.snapshots import database_url, snapshot
 from app.db.transactions import transaction
 from app.maintenance.archive import new_file
-from app.members.service import list_members
-from app.models import Asset, Project
-from app.projects.record import COLUMNS as PROJECT_COLUMNS
-from app.projects.record import row_record as project_record
-from app.values import clock
-from app.values.strict_json import dumps
-from app.values.version import VERSION
-from app.webhooks.service import list_webhooks
-
-FORMAT: Final = "canopy-account"
-FORMAT_VERSION: Final = 1
-_ROWS_AT_ONCE: Final = 4  # in memory; a boundary may have megabytes
-
-_PROJECTS: Final = columns_of(Project, *PROJECT_COLUMNS).order_by(Project.created_at, Project.id)
-_ASSETS: Final = columns_of(Asset, *ASSET_COLUMNS).order_by(
-    Asset.project_id, Asset.created_at, Asset.id
-)
 
 
 @click.command("export")
@@ -54,26 +29,30 @@ _ASSETS: Final = columns_of(Asset, *ASSET_COLUMNS).order_by(
 @click.option("--force", is_flag=True, help="Replace FILE if it exists.")
 @json_option
 @examples(
-    "account export green-woods --output green-woods.json",
-    "account export green-woods --output - | gzip > green-woods.json.gz",
+    "account export green-woods --output green-woods.zip",
+    "account export green-woods --output - | ssh backup@example.org 'cat > green-woods.zip'",
 )
 @in_database
 @errors_as_messages
 def export(account: str, path: Path, force: bool, as_json: bool) -> None:
-    """Write an account's data to a JSON document.
+    """Write everything that an account has to an archive.
 
-    ACCOUNT is its id or slug. The document contains the account, its members, its webhooks without
-    their secrets, its projects with their boundaries, and its assets. Only the owner of FILE can
-    read it. It is for other programs and cannot be restored; for that, use bin/canopy backup.
+    ACCOUNT is its id or slug. FILE is the zip of GET /v1/account/export: projects and assets as
+    GeoJSON, everything else as JSON, and a README.txt; no secrets. FILE is complete or not there,
+    and only its owner can read it. It is for other programs and cannot be restored; for that, use
+    bin/canopy backup.
     """
     found = find_account(account)
+    instance = current_app.config["SETTINGS"].public_url
+    records = Counter[str]()
     with _output(path, overwrite=force) as file:
-        counts = _write(file, found.id)
-    with transaction():
-        target = Target("account", found.id, found.name)
-        record("account.exported", target, account_id=found.id)
+        with transaction():
+            enter_export(found.id, found.name)
+        with _progress(records, quiet=as_json) as on_batch:
+            _write(ExportedAccount(found.id, found.slug, instance), file, on_batch)
     if str(path) != "-":
-        shown = {"file": str(path.absolute()), "bytes": path.stat().st_size, **counts}
+        shown: dict[str, Any] = {"file": str(path.absolute()), "bytes": path.stat().st_size}
+        shown |= {name: records[f"{name}.geojson"] for name in ("projects", "assets")}
         show_record(shown, as_json=as_json)
 
 
@@ -86,45 +65,41 @@ def _output(path: Path, *, overwrite: bool) -> Iterator[IO[bytes]]:
         yield file
 
 
-def _write(file: IO[bytes], account_id: str) -> dict[str, int]:
-    """Write the document. Returns the numbers of projects and assets."""
-    url = database_url(current_app.config["SETTINGS"])
-    head = {
-        "format": FORMAT,
-        "format_version": FORMAT_VERSION,
-        "made_at": clock.format_time(clock.now()),
-        "made_by": f"Canopy {VERSION}",
-        "account": read_account(account_id),
-        "members": list_members(account_id),
-        "webhooks": list_webhooks(account_id),
-    }
-    with snapshot(url) as connection:
-        file.write(dumps(head).removesuffix(b"}"))
-        file.write(b',"projects":[')
-        projects = _write_rows(file, connection, _PROJECTS, account_id, project_record)
-        file.write(b'],"assets":[')
-        assets = _write_rows(file, connection, _ASSETS, account_id, asset_record)
-        file.write(b"]}\n")
-    return {"projects": projects, "assets": assets}
+def _write(account: ExportedAccount, file: IO[bytes], on_batch: OnBatch) -> None:
+    app = current_app._get_current_object()  # type: ignore[attr-defined]
+    with closing(write_archive(account, app, on_batch).pieces) as pieces:
+        file.writelines(pieces)
 
 
-def _write_rows(
-    file: IO[bytes],
-    connection: Connection,
-    statement: Select[Any],
-    account_id: str,
-    record: Callable[..., dict[str, Any]],
-) -> int:
-    """Write the account's records, each on a line. Returns how many."""
-    number = 0
-    options = {"yield_per": _ROWS_AT_ONCE}
-    values = {"account_id": account_id}
-    with connection.execute(statement, values, execution_options=options) as rows:
-        for row in rows:
-            file.write(b",\n" if number else b"\n")
-            file.write(dumps(record(*row)))
-            number += 1
-    return number
+@contextmanager
+def _progress(records: Counter[str], *, quiet: bool) -> Iterator[OnBatch]:
+    """Count the records of each file; on a terminal, a bar over the files shows them."""
+
+    def count(name: str, number: int) -> None:
+        records[name] += number
+
+    if quiet or not sys.stderr.isatty():
+        yield count
+        return
+    bar: Any = click.progressbar(
+        length=len(CONTENTS),
+        label="Exporting",
+        file=sys.stderr,
+        item_show_func=_shown,
+        update_min_steps=0,  # the records of a file are shown while it is written
+    )
+    with bar:
+
+        def show(name: str, number: int) -> None:
+            count(name, number)
+            bar.update(len(records) - 1 - bar.pos, f"{name} {records[name]:,}")
+
+        yield show
+        bar.update(1, "")
+
+
+def _shown(item: str | None) -> str:
+    return item or ""
 
 
 commands = [export]

@@ -24,7 +24,7 @@ _COLUMNS = (
 
 _OTHERS = (
     Entry("show", "account_details", "Show an account with its plan, usage, members and webhooks."),
-    Entry("export", "account_export", "Write an account's data to a JSON document."),
+    Entry("export", "account_export", "Write everything that an account has to an archive."),
     Entry("delete", "account_deletion", "Delete an account and everything in it for good."),
 )
 

@@ -89,7 +89,7 @@ def export(
     zipped shapefile), gpx for assets, and eudr for the EU Deforestation Regulation. Only the owner
     of FILE can read it. FILE is complete or not there.
 
-    For all data of an account in one document, use bin/canopy account export.
+    For everything that an account has in one archive, use bin/canopy account export.
     """
     found = find_account(account)
     given = filters | {

@@ -17,6 +17,7 @@ from app.formats.writers.formats import STREAMED, WHOLE
 from app.formats.writers.source import BLOCK, CannotWrite, Source, blocks
 from app.formats.writers.temporary import new_file
 from app.http.errors import BadRequest, Detail, ServiceUnavailable
+from app.listing.batches import Readable
 from app.listing.scanning import Scan
 from app.policy.files import FORMATS_OUT
 from app.projects.service import project_query, scan_projects
@@ -154,7 +155,7 @@ def _pieces(file: IO[bytes]) -> Generator[bytes]:
 
 def _source(export: Export, app: Flask, on_batch: Callable[[int], None]) -> Source:
     def read(*, metadata_only: bool) -> Iterator[Any]:
-        return _in_short_queries(app, partial(_scan, export, metadata_only), on_batch)
+        return in_short_queries(app, partial(_scan, export, metadata_only), on_batch)
 
     return Source(
         KINDS[export.kind],
@@ -173,10 +174,16 @@ def _scan(export: Export, metadata_only: bool) -> Scan[Any]:
     return scan_assets(export.account_id, query, project_id=project_id, metadata_only=metadata_only)
 
 
-def _in_short_queries(
-    app: Flask, begin: Callable[[], Scan[T]], on_batch: Callable[[int], None]
+def in_short_queries(
+    app: Flask, begin: Callable[[], Readable[T]], on_batch: Callable[[int], None]
 ) -> Iterator[T]:
-    """What a scan reads. Between two batches it holds no connection, of a replica either."""
+    """What a scan reads. Between two batches it holds no connection, of a replica either.
+
+    Args:
+        app: gives each query a context of its own.
+        begin: begins the scan.
+        on_batch: called with the number of records of each batch.
+    """
     with app.app_context():
         scan = begin()
     while True:

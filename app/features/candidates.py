@@ -13,6 +13,7 @@ from app.api.resource_fields import input_field
 from app.features.mapping import ColumnMapping
 from app.features.outlines import outline
 from app.formats.features import SourceFeature
+from app.formats.writers.features import ASSETS, PROJECTS, FeatureType
 from app.geometry import (
     Boundary,
     Bounds,
@@ -32,6 +33,7 @@ _FIELDS: Final = {
     "projects": {field.name: field for field in PROJECT},
     "assets": {field.name: field for field in ASSET},
 }
+_FEATURE_TYPES: Final = {"projects": PROJECTS, "assets": ASSETS}
 _LINES: Final = ("LineString", "MultiLineString")
 IS_LINE: Final = (
     "The feature is a line, and a boundary is an area. To close its lines to areas, set "
@@ -214,16 +216,18 @@ def _metadata(properties: Mapping[str, Any], choices: Choices) -> dict[str, Any]
         for name, value in properties.items()
         if name not in used and (mapping.metadata is None or name in mapping.metadata)
     }
-    return _before_export(found) if choices.is_export else found
+    return _before_export(found, _FEATURE_TYPES[choices.kind]) if choices.is_export else found
 
 
-def _before_export(found: dict[str, Any]) -> dict[str, Any]:
+def _before_export(found: dict[str, Any], type_: FeatureType) -> dict[str, Any]:
     """Metadata as they were before they were exported: keys called like a field had a prefix, those
     that were no columns are together in the column ``metadata``, and a table has a column for the
     keys of all its rows."""
     others = found.pop("metadata", None) or None
     metadata = {
-        name.removeprefix("metadata_"): value for name, value in found.items() if value is not None
+        type_.metadata_key(name) or name: value
+        for name, value in found.items()
+        if value is not None
     }
     try:
         others = loads(others.encode()) if isinstance(others, str) else others

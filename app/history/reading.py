@@ -19,7 +19,7 @@ from app.models import BoundaryEntry, Project
 from app.values.ids import is_id
 from app.values.strict_json import Fragment
 
-_COLUMNS: Final = (
+COLUMNS: Final = (
     BoundaryEntry.id,
     BoundaryEntry.area_m2,
     BoundaryEntry.added_m2,
@@ -39,7 +39,7 @@ _EXISTS: Final = CompiledQuery(
     columns_of(BoundaryEntry, BoundaryEntry.id).where(_OF_PROJECT, _IS_IT)
 )
 _ONE: Final = CompiledQuery(
-    columns_of(BoundaryEntry, *_COLUMNS, BoundaryEntry.checksum, BoundaryEntry.geometry)
+    columns_of(BoundaryEntry, *COLUMNS, BoundaryEntry.checksum, BoundaryEntry.geometry)
     .add_columns(Project.area_m2.label("present_m2"), Project.geometry.label("present"))
     .where(
         _OF_PROJECT,
@@ -79,7 +79,7 @@ def list_entries(
     total = int(_COUNT.scalar(**values))
     dialect = engine().dialect.name
     rows = page_rows(page, per_page, total, lambda span: _page(dialect, span.backwards), values)
-    return [_record(*row) for row in rows], total
+    return [entry_record(*row) for row in rows], total
 
 
 def read_entry(account_id: str, project_id: str, boundary_id: str) -> dict[str, Any]:
@@ -115,7 +115,7 @@ def read_former(account_id: str, project_id: str, boundary_id: str) -> Entry:
     # A project's row can have been changed with SQL, or by an earlier version.
     if is_present and row.present and is_entry_of(row, Kept(row.present, row.present_m2)):
         text = row.present
-    return Entry(_record(*row[: len(_COLUMNS)]), is_present, text)
+    return Entry(entry_record(*row[: len(COLUMNS)]), is_present, text)
 
 
 def _find(query: CompiledQuery, account_id: str, project_id: str, boundary_id: str) -> Any:
@@ -131,12 +131,12 @@ def _not_found() -> NotFound:
 @cache
 def _page(dialect: str, backwards: bool) -> CompiledQuery:
     keys = columns_of(BoundaryEntry, BoundaryEntry.id).where(_OF_PROJECT)
-    rows = columns_of(BoundaryEntry, *_COLUMNS).where(_OF_PROJECT)
+    rows = columns_of(BoundaryEntry, *COLUMNS).where(_OF_PROJECT)
     order = (BoundaryEntry.id.expression,)
     return newest_first(keys, rows, order, dialect, backwards=backwards)
 
 
-def _record(
+def entry_record(
     id_: str,
     area_m2: int,
     added_m2: int | None,
@@ -147,6 +147,7 @@ def _record(
     source: str | None,
     replaced_at: str | None,
 ) -> dict[str, Any]:
+    """The fields of a boundary without its geometry, from a row of ``COLUMNS``."""
     return {
         "id": id_,
         "area_hectares": area_m2 / 10_000,

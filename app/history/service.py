@@ -26,6 +26,7 @@ from app.history.reading import list_entries as list_entries
 from app.history.reading import read_entry as read_entry
 from app.history.reading import read_former as read_former
 from app.history.reading import still_kept as still_kept
+from app.history.scanning import scan_boundaries as scan_boundaries
 from app.models import Project
 from app.shapes import UNKNOWN, Difference
 

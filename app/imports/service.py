@@ -25,6 +25,8 @@ from app.imports.listing import read_import as read_import
 from app.imports.possible import Possible as Possible
 from app.imports.possible import possible as possible
 from app.imports.record import not_found
+from app.imports.scanning import scan_features as scan_features
+from app.imports.scanning import scan_imports as scan_imports
 from app.imports.shapes import draw_features as draw_features
 from app.imports.uploads import delete_upload
 from app.imports.uploads import store_file as store_file

@@ -42,7 +42,7 @@ SUBJECTS: Final = {
     "account_deletion_scheduled": "{account_name} will be deleted from {instance}",
     "account_deletion_canceled": "{account_name} will not be deleted from {instance}",
     "account_deleted": "{account_name} is being deleted from {instance}",
-    "person_deleted": "You were deleted from {instance}",
+    "person_deleted": "Your profile on {instance} was deleted",
     "webhook_failing": "A webhook of your account is failing on {instance}",
     "webhook_disabled": "A webhook of your account was disabled on {instance}",
     "deprecation_ends": "Your account on {instance} uses something that will be left out",

@@ -26,6 +26,19 @@ _CONSENTED_SCOPES = CompiledQuery(
         OAuthConsent.application_id == bindparam("application_id"),
     )
 )
+_OF_ACCOUNT = CompiledQuery(
+    columns_of(
+        OAuthConsent,
+        OAuthConsent.application_id,
+        OAuthConsent.user_id,
+        OAuthConsent.scopes,
+        OAuthConsent.created_at,
+        OAuthConsent.updated_at,
+    )
+    .add_columns(OAuthApplication.name.label("application_name"))
+    .join(OAuthApplication, OAuthApplication.id == OAuthConsent.application_id)
+    .order_by(OAuthConsent.created_at, OAuthConsent.application_id, OAuthConsent.user_id)
+)
 _OWNER = aliased(Account)
 _LAST_USE = (
     own_columns_of(OAuthAuthorization)
@@ -117,6 +130,22 @@ def list_consents(user_id: str) -> list[dict[str, Any]]:
     return [
         row._asdict() | {"last_used_at": clock.format_optional_time(row.last_used_at)}
         for row in _OF_PERSON.all(own_user_id=user_id)
+    ]
+
+
+def consents_of_account(account_id: str) -> list[dict[str, Any]]:
+    """What members have granted to applications in an account, the oldest first: whichever account
+    has registered them."""
+    return [
+        {
+            "client_id": row.application_id,
+            "name": row.application_name,
+            "member_id": row.user_id,
+            "scopes": row.scopes,
+            "created_at": row.created_at,
+            "updated_at": row.updated_at,
+        }
+        for row in _OF_ACCOUNT.all(account_id=account_id)
     ]
 
 

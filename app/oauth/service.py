@@ -6,6 +6,7 @@ from typing import Final
 
 from app.oauth.authorizations import create_authorization
 from app.oauth.consents import (
+    consents_of_account,
     has_consent,
     list_consents,
     lock_application,
@@ -30,6 +31,7 @@ __all__ = [
     "AuthorizationRequest",
     "CannotRedirect",
     "RedirectWithError",
+    "consents_of_account",
     "deny",
     "grant",
     "has_consented",

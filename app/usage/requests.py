@@ -12,7 +12,13 @@ from app.credentials.service import has_ended
 from app.db.queries import CompiledQuery
 from app.formats.writers.delimited import csv_line
 from app.limits.request_counts import requests_by_credential, requests_by_day
-from app.models import Credential, CredentialRequest, OAuthApplication, OAuthConsent
+from app.models import (
+    Credential,
+    CredentialRequest,
+    OAuthApplication,
+    OAuthConsent,
+    RequestCount,
+)
 from app.values import clock
 
 _APPLICATION: Final = "oauth_application"
@@ -42,6 +48,10 @@ _SEEN = CompiledQuery(
     .add_columns(OAuthApplication.name)
     .join(OAuthApplication, OAuthApplication.id == CredentialRequest.credential_id)
     .distinct()
+)
+
+_FIRST_DAY = CompiledQuery(
+    columns_of(RequestCount, RequestCount.day).order_by(RequestCount.day).limit(1)
 )
 
 
@@ -96,6 +106,12 @@ def last_days(number: int) -> list[str]:
 def days_between(first: date, last: date) -> list[str]:
     """All days from one to another, with both."""
     return [(first + timedelta(days=n)).isoformat() for n in range((last - first).days + 1)]
+
+
+def known_days(account_id: str) -> list[str]:
+    """All days from the first one with requests up to today (UTC)."""
+    row, today = _FIRST_DAY.first(account_id=account_id), clock.now().date()
+    return days_between(date.fromisoformat(row.day) if row else today, today)
 
 
 def read_requests(account_id: str, days: Sequence[str]) -> Requests:

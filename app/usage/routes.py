@@ -11,15 +11,8 @@ from app.api.blueprint import ApiBlueprint
 from app.api.schemas import single_of, whole_of
 from app.auth.principal import Principal
 from app.usage.deprecations import deprecation_record, read_deprecations
-from app.usage.requests import (
-    CSV,
-    CallerRequests,
-    Requests,
-    csv_name,
-    days_between,
-    read_requests,
-    requests_csv,
-)
+from app.usage.record import requests_record
+from app.usage.requests import CSV, csv_name, days_between, read_requests, requests_csv
 from app.usage.schemas import DeprecationSchema, RequestsQuerySchema, RequestsSchema
 
 bp = ApiBlueprint(
@@ -49,7 +42,7 @@ def read_usage_requests(principal: Principal, values: dict[str, Any]) -> Respons
     found = read_requests(principal.account_id, days)
     if values["format"] == "csv":
         return envelope.file(requests_csv(found), CSV, csv_name(found))
-    return envelope.single(_record(found))
+    return envelope.single(requests_record(found))
 
 
 @bp.operation("GET", "/deprecations", needs="admin", gives=(200, whole_of(DeprecationSchema)))
@@ -57,28 +50,3 @@ def list_deprecations(principal: Principal) -> Response:
     """List what is deprecated, and which credentials of the account use it."""
     found = read_deprecations(principal.account_id)
     return envelope.complete_list([deprecation_record(each) for each in found])
-
-
-def _record(found: Requests) -> dict[str, Any]:
-    return {
-        "since": found.days[0],
-        "until": found.days[-1],
-        "requests": found.total,
-        "by_day": _days(found.days, found.by_day),
-        "by_credential": [_caller(found.days, each) for each in found.callers],
-    }
-
-
-def _caller(days: list[str], each: CallerRequests) -> dict[str, Any]:
-    made = [(day, number) for day, number in zip(days, each.by_day, strict=True) if number]
-    return {
-        "id": each.caller.id,
-        "type": each.caller.kind,
-        "name": each.caller.name,
-        "requests": each.total,
-        "by_day": [{"day": day, "requests": number} for day, number in made],
-    }
-
-
-def _days(days: list[str], numbers: list[int]) -> list[dict[str, Any]]:
-    return [{"day": day, "requests": number} for day, number in zip(days, numbers, strict=True)]

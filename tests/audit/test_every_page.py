@@ -68,6 +68,7 @@ ACTIONS: Final[dict[str, str | None]] = {
     "/service-tokens/<credential_id>/revoke": "service_token.revoked",
     "/service-tokens/new": "service_token.created",
     "/settings": "account.updated",
+    "/settings/export": "account.exported",
     "/webhooks/<webhook_id>/delete": "webhook.deleted",
     "/webhooks/<webhook_id>/disable": "webhook.updated",
     "/webhooks/<webhook_id>/edit": "webhook.updated",

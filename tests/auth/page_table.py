@@ -162,6 +162,7 @@ TABLE: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
         GET /service-tokens/projects
         GET /settings
         POST /settings
+        POST /settings/export
         GET /usage
         GET /usage/requests.csv
         GET /webhooks

@@ -73,6 +73,7 @@ NEEDS = {
     "GET /v1/webhooks/<webhook_id>/logs": "admin",
     "GET /v1/webhooks/<webhook_id>/logs/<log_id>": "admin",
     "POST /v1/webhooks/<webhook_id>/logs/<log_id>/redeliver": "admin",
+    "GET /v1/account/export": "admin",
     "GET /v1/audit-log": "admin",
     "GET /v1/audit-log/<entry_id>": "admin",
     "GET /v1/audit-log/checkpoints": "admin",

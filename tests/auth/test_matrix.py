@@ -99,6 +99,7 @@ TABLE: Final[tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...]] = (
         GET /v1/account/usage/requests
         GET /v1/account/deprecations
         PUT /v1/account
+        GET /v1/account/export
         GET /v1/audit-log
         GET /v1/audit-log/<entry_id>
         GET /v1/audit-log/checkpoints

@@ -1,31 +1,33 @@
-"""``bin/canopy account export``: the whole account as one JSON document."""
+"""``bin/canopy account export``: the archive with everything that an account has."""
 
 from __future__ import annotations
 
+import getpass
 import json
 from pathlib import Path
+from typing import Any
 
-from app.values.version import VERSION
+import pytest
+
+from app.account_export import contents
+from tests.account_export.archives import Archive, archive_of
 from tests.cli.conftest import Run
-from tests.make import Client, make_asset, make_member, make_project, make_webhook, square
+from tests.make import Client, make_asset, make_project, make_webhook, square
 
 
-def listed(client: Client, path: str) -> list[object]:
-    records: list[object] = client.get(f"{path}?per_page=100").json["data"]
-    return records
-
-
-def test_the_document_has_what_the_api_shows(
-    run: Run, client: Client, stranger: Client, tmp_path: Path
-) -> None:
-    make_project(stranger)
+def _fill(client: Client) -> str:
+    """Two projects and six assets. Returns the secret of a webhook."""
     project = make_project(client, geometry=square())
-    assets = [make_asset(client, project["id"], name=f"Hut {n}") for n in range(6)]
-    archived = make_project(client)
-    client.post(f"/v1/projects/{archived['id']}/archive")
-    webhook = make_webhook(client)
-    make_member(client, "viewer")
-    file = tmp_path / "export.json"
+    make_project(client)
+    for number in range(6):
+        make_asset(client, project["id"], name=f"Hut {number}")
+    secret: str = make_webhook(client)["secret"]
+    return secret
+
+
+def test_the_archive_is_that_of_the_api(run: Run, client: Client, tmp_path: Path) -> None:
+    secret = _fill(client)
+    file = tmp_path / "export.zip"
     result = run("account", "export", client.account_id, "--output", str(file), "--json")
     assert result.exit_code == 0, result.output
     assert json.loads(result.stdout) == {
@@ -35,34 +37,35 @@ def test_the_document_has_what_the_api_shows(
         "assets": 6,
     }
     assert file.stat().st_mode & 0o777 == 0o600
-    document = json.loads(file.read_bytes())
-    assert list(document) == [
-        "format", "format_version", "made_at", "made_by",
-        "account", "members", "webhooks", "projects", "assets",
-    ]  # fmt: skip
-    assert (document["format"], document["format_version"]) == ("canopy-account", 1)
-    assert document["made_by"] == f"Canopy {VERSION}"
-    assert document["account"] == client.get("/v1/account").json["data"]
-    assert document["members"] == client.get("/v1/account/members").json["data"]
-    assert document["webhooks"] == client.get("/v1/webhooks").json["data"]
-    by_id = {record["id"]: record for record in listed(client, "/v1/projects")}  # type: ignore[index]
-    assert {record["id"]: record for record in document["projects"]} == by_id
-    assert [record["id"] for record in document["assets"]] == [asset["id"] for asset in assets]
-    assert document["assets"][0] == assets[0]
-    assert webhook["secret"] not in file.read_text()
+    mine, theirs = Archive(file.read_bytes()), archive_of(client)
+    assert mine.names == theirs.names
+    for name in ("projects.geojson", "assets.geojson", "members.json", "webhooks.json"):
+        assert mine.text(name) == theirs.text(name)
+    assert all(secret not in mine.text(name) for name in mine.names)
+    (entry,) = (
+        entry
+        for entry in mine.lines("audit-log.ndjson")
+        if entry.get("action") == "account.exported"
+    )
+    assert entry["actor"] == {"type": "operator", "id": None, "label": getpass.getuser()}
 
 
-def test_the_document_can_go_to_standard_output(run: Run, client: Client) -> None:
+def test_it_says_where_it_is_from(run: Run, client: Client, tmp_path: Path) -> None:
+    file = tmp_path / "export.zip"
+    assert run("account", "export", client.account_id, "--output", str(file)).exit_code == 0
+    settings = client.app.config["SETTINGS"]
+    assert Archive(file.read_bytes()).json("manifest.json")["instance"] == settings.public_url
+
+
+def test_it_can_go_to_standard_output(run: Run, client: Client) -> None:
     make_project(client)
     result = run("account", "export", client.account_id, "--output", "-")
     assert result.exit_code == 0, result.output
-    document = json.loads(result.stdout)
-    assert len(document["projects"]) == 1
-    assert document["assets"] == []
+    assert len(Archive(result.stdout_bytes).features("projects.geojson")) == 1
 
 
 def test_a_file_is_replaced_only_by_force(run: Run, client: Client, tmp_path: Path) -> None:
-    file = tmp_path / "export.json"
+    file = tmp_path / "export.zip"
     file.write_text("mine")
     arguments = ("account", "export", client.account_id, "--output", str(file))
     refused = run(*arguments)
@@ -70,4 +73,16 @@ def test_a_file_is_replaced_only_by_force(run: Run, client: Client, tmp_path: Pa
     assert "exists" in refused.stderr
     assert file.read_text() == "mine"
     assert run(*arguments, "--force").exit_code == 0
-    assert json.loads(file.read_text())["projects"] == []
+    assert Archive(file.read_bytes()).features("projects.geojson") == []
+
+
+def test_what_fails_leaves_nothing(
+    run: Run, client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_: Any) -> Any:
+        raise RuntimeError("a defect")
+
+    monkeypatch.setitem(contents.CONTENTS, "usage.json", contents.document(fail))
+    with pytest.raises(RuntimeError, match="a defect"):
+        run("account", "export", client.account_id, "--output", str(tmp_path / "export.zip"))
+    assert list(tmp_path.iterdir()) == []

@@ -41,7 +41,7 @@ COMMANDS: Final[dict[str, tuple[Arguments, list[str]]]] = {
     "account update": (lambda c, _: [c.account_id, "--plan", "enterprise"], ["account.updated"]),
     "account rename": (lambda c, _: [c.account_id, "Another name"], ["account.updated"]),
     "account export": (
-        lambda c, folder: [c.account_id, "--output", str(folder / "a.json")],
+        lambda c, folder: [c.account_id, "--output", str(folder / "a.zip")],
         ["account.exported"],
     ),
     "user set-password": (lambda c, _: [c.owner_id, "--generate"], ["person.password_changed"]),

@@ -7,6 +7,7 @@ from flask import Flask
 
 from app.dashboard.settings.limits import limits_in_words
 from app.policy.plans import PLANS, Plan
+from tests.account_export.archives import Archive
 from tests.dashboard.support import HOSTILE, browser_of, post, signed_in_browser
 from tests.make import Browser, Client, make_account, make_project, second_app
 
@@ -104,3 +105,11 @@ def test_limits_in_words() -> None:
         ("Chat", "50 questions a day"),
     ]
     assert limits_in_words(PLANS["enterprise"])[2] == ("API requests", "1,000 a minute")
+
+
+def test_everything_is_downloaded(client: Client, owner: Browser) -> None:
+    assert "Download everything" in owner.get("/settings").text
+    page = owner.submit("/settings/export")
+    assert page.response.content_type == "application/zip"
+    manifest = Archive(page.response.get_data()).json("manifest.json")
+    assert manifest["account"]["id"] == client.account_id

@@ -40,7 +40,7 @@ def test_a_member_deletes_themselves(app: Flask, client: Client) -> None:
     assert "You leave" in page.text
     with new_entries(client, INSTANCE) as found:
         page = browser.submit(PERSON_PAGE, confirmation=member.email)
-    assert "You are deleted" in page.text
+    assert "Your profile is deleted" in page.text
     assert members(client) == before - 1
     assert [(each["action"], each["account_id"]) for each in found] == [
         ("member.removed", client.account_id),
@@ -50,7 +50,7 @@ def test_a_member_deletes_themselves(app: Flask, client: Client) -> None:
     assert tables_naming(app, member.id) <= KEPT
     assert keys_naming(app, member.id) == []
     assert browser.get("/profile").path.startswith("/login")
-    assert "You were deleted" in text_of(mails_to(app, member.email)[-1])
+    assert "Your profile on" in text_of(mails_to(app, member.email)[-1])
 
 
 def test_their_keys_stop_working_and_go(app: Flask, client: Client) -> None:
@@ -92,7 +92,7 @@ def test_the_only_owner_of_an_account_that_is_to_be_deleted_can(app: Flask) -> N
     schedule(browser, words[words.index("Type") + 1])
     browser.get(PERSON_PAGE)
     page = browser.submit(PERSON_PAGE, confirmation=email.upper())
-    assert "You are deleted" in page.text, page.text
+    assert "Your profile is deleted" in page.text, page.text
     assert tables_naming(app, email) <= KEPT | {"mails"}  # the mail that says so
 
 

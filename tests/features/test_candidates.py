@@ -72,6 +72,7 @@ def test_a_feature_that_was_exported_knows_its_project() -> None:
     ("columns", "metadata"),
     [
         ({"metadata_status": "felled", "metadata": None}, {"status": "felled"}),
+        ({"metadata_metadata_id": 1, "metadata_note": 2}, {"metadata_id": 1, "metadata_note": 2}),
         ({"soil": "loam", "metadata": '{"a.b":[1]}'}, {"soil": "loam", "a.b": [1]}),
         ({"metadata": {"deep": 1}}, {"deep": 1}),
         ({"metadata": "no JSON"}, {"metadata": "no JSON"}),

@@ -7,6 +7,8 @@ from typing import Any
 from flask import Response, request
 
 from app.account.service import read_account, rename_account
+from app.account_export.responses import file_response
+from app.account_export.service import enter_export
 from app.auth.principal import Principal
 from app.dashboard.settings.forms import AccountNameForm, RequirementForm
 from app.dashboard.settings.limits import limits_in_words
@@ -77,6 +79,18 @@ def require(principal: Principal) -> Response:
         return _page(principal, form)
     done = "Members need a second factor now." if is_required else "No second factor is required."
     return redirect_to("/settings", done)
+
+
+@bp.post("/settings/export")
+@of_account("admin")
+def export(principal: Principal) -> Response:
+    """The archive with everything that the account has."""
+
+    def enter() -> None:
+        with transaction():
+            enter_export(principal.account_id, principal.account_name)
+
+    return file_response(principal.account_id, enter)
 
 
 def _is_owner() -> bool:

@@ -22,6 +22,7 @@ from app.webhooks.logs.latest import list_latest as list_latest
 from app.webhooks.logs.listing import LogQuery as LogQuery
 from app.webhooks.logs.listing import list_logs as list_logs
 from app.webhooks.logs.record import COLUMNS, DETAILS, detailed_record, row_record
+from app.webhooks.logs.scanning import scan_logs as scan_logs
 from app.webhooks.ordering import due_before_pending
 from app.webhooks.service import read_webhook
 

@@ -1,0 +1,1 @@
+"""All that an account has as one archive, for whoever leaves."""

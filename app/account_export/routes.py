@@ -1,0 +1,45 @@
+"""/v1/account/export."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import Response
+
+from app.account_export.responses import ZIP, file_response
+from app.account_export.schemas import AccountExportQuerySchema
+from app.account_export.service import enter_export
+from app.api.blueprint import ApiBlueprint
+from app.auth.principal import Principal
+from app.db.transactions import transaction
+
+bp = ApiBlueprint(
+    "account-export",
+    __name__,
+    url_prefix="/v1/account",
+    description="Everything in your account as one archive.",
+)
+
+
+@bp.operation(
+    "GET",
+    "/export",
+    needs="admin",
+    query=AccountExportQuerySchema,
+    gives=(200, None),
+    files={ZIP: "PK"},
+)
+def export_account(principal: Principal, _: dict[str, Any]) -> Response:
+    """Export the account.
+
+    The response is a zip of files that other programs read: projects and assets as GeoJSON,
+    everything else as JSON. Its `README.txt` says what each of them is. The audit log gets an entry
+    about it. An archive that ends too early cannot be opened. If another export is running, the
+    response is 503.
+    """
+
+    def enter() -> None:
+        with transaction():
+            enter_export(principal.account_id, principal.account_name)
+
+    return file_response(principal.account_id, enter)

@@ -1,0 +1,95 @@
+"""The archive of an account."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import orjson
+from flask import Flask
+
+from app.account_export.contents import CONTENTS
+from app.account_export.reading import ExportedAccount as ExportedAccount  # for other packages
+from app.account_export.reading import Reading
+from app.account_export.readme import readme
+from app.account_export.zip_stream import WrittenFile, ZipStream
+from app.audit.entries import Target, record
+from app.exports.service import ExportedFile, whole_file
+from app.formats.writers.source import blocks
+from app.policy.account_export import FORMAT, FORMAT_VERSION, MANIFEST, README
+from app.values import clock
+from app.values.text import slugify
+from app.values.version import VERSION
+
+OnBatch = Callable[[str, int], None]
+
+
+def enter_export(account_id: str, account_name: str) -> None:
+    """Enter in the current transaction that somebody gets all data of an account."""
+    record("account.exported", Target("account", account_id, account_name), account_id=account_id)
+
+
+def write_archive(
+    account: ExportedAccount,
+    app: Flask,
+    on_batch: OnBatch = lambda _name, _records: None,
+    *,
+    at_once: bool = False,
+) -> ExportedFile:
+    """All that an account has, as a zip. It is written while the pieces are taken.
+
+    Args:
+        app: gives each query a context of its own, so that the pieces need none.
+        on_batch: called with the name of a file and the number of its records that were read since:
+            0 when it begins. It can raise an error to end the export.
+        at_once: whether all of it is written before this returns, to a file that nobody else sees.
+
+    Raises:
+        ServiceUnavailable: there is no room for that file.
+    """
+    pieces = blocks(_archive(account, app, on_batch))
+    return whole_file(pieces, app) if at_once else ExportedFile(pieces, None)
+
+
+def filename(slug: str) -> str:
+    """The name of the archive of an account, such as ``green-woods-2026-11-23.zip``."""
+    return f"{slugify(slug)}-{clock.now().date()}.zip"
+
+
+def _archive(account: ExportedAccount, app: Flask, on_batch: OnBatch) -> Iterator[bytes]:
+    moment = clock.now()
+    made_at, archive = clock.format_time(moment), ZipStream(moment)
+    text = readme(account, made_at).encode()
+    files = [_described((yield from archive.add(README, [text])), None)]
+    for name, content in CONTENTS.items():
+        on_batch(name, 0)
+        reading = Reading(app, account.id, partial(on_batch, name))
+        written = yield from archive.add(name, blocks(content(reading)))
+        files.append(_described(written, reading.records))
+    manifest = orjson.dumps(_manifest(account, made_at, files), option=orjson.OPT_INDENT_2)
+    yield from archive.add(MANIFEST, [manifest, b"\n"])
+    yield archive.end()
+
+
+def _described(written: WrittenFile, records: int | None) -> dict[str, Any]:
+    return {
+        "name": written.name,
+        "records": records,
+        "bytes": written.bytes,
+        "sha256": written.sha256,
+    }
+
+
+def _manifest(
+    account: ExportedAccount, made_at: str, files: list[dict[str, Any]]
+) -> dict[str, Any]:
+    return {
+        "format": FORMAT,
+        "format_version": FORMAT_VERSION,
+        "made_at": made_at,
+        "made_by": f"Canopy {VERSION}",
+        "instance": account.instance,
+        "account": {"id": account.id, "slug": account.slug},
+        "files": files,
+    }

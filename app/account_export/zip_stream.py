@@ -1,0 +1,80 @@
+"""A zip file that is sent while it is written, in no more memory than one piece of it takes.
+
+Its directory comes last, without which nobody can open it. If a file fails in the middle, the rest
+of the zip never comes, so that no incomplete one looks like a whole one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import zipfile
+from collections.abc import Generator, Iterable
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from app.policy.account_export import COMPRESSION_LEVEL
+
+
+class WrittenFile(NamedTuple):
+    """A file of the zip, and how many bytes it has when it is unpacked."""
+
+    name: str
+    bytes: int
+    sha256: str
+
+
+class ZipStream:
+    """Writes the files of a zip, in the order of the calls.
+
+    Args:
+        made_at: the date of all files.
+    """
+
+    def __init__(self, made_at: datetime) -> None:
+        self._unsent, self._made_at = _Unsent(), made_at
+        self._zip = zipfile.ZipFile(self._unsent, "w")
+
+    def add(self, name: str, content: Iterable[bytes]) -> Generator[bytes, None, WrittenFile]:
+        """The pieces of the zip that a file becomes."""
+        size, digest = 0, hashlib.sha256()
+        # Nobody knows how large it gets, and there is no going back to say so.
+        with self._zip.open(self._info(name), "w", force_zip64=True) as file:
+            for piece in content:
+                size += len(piece)
+                digest.update(piece)
+                file.write(piece)
+                yield self._unsent.take()
+        return WrittenFile(name, size, digest.hexdigest())
+
+    def end(self) -> bytes:
+        """The last piece: the directory."""
+        self._zip.close()
+        return self._unsent.take()
+
+    def _info(self, name: str) -> zipfile.ZipInfo:
+        info = zipfile.ZipInfo(name, self._made_at.timetuple()[:6])
+        info.compress_type = zipfile.ZIP_DEFLATED
+        # It is public from Python 3.13 on, as ``compress_level``.
+        info._compresslevel = COMPRESSION_LEVEL  # type: ignore[attr-defined]
+        return info
+
+
+class _Unsent(io.RawIOBase):
+    """Where the zip is written to. It cannot be sought in, which ``zipfile`` notices."""
+
+    def __init__(self) -> None:
+        self._pieces: list[bytes] = []
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any, /) -> int:
+        piece = bytes(data)
+        self._pieces.append(piece)
+        return len(piece)
+
+    def take(self) -> bytes:
+        """What was written since this was last called."""
+        taken, self._pieces = b"".join(self._pieces), []
+        return taken

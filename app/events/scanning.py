@@ -1,0 +1,20 @@
+"""All events of an account, for files that have all of them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from app.auth.tenant import columns_of
+from app.listing.batches import Batches, KeyedRows, Readable
+from app.models import Event
+from app.values.strict_json import Fragment
+
+_AT_ONCE: Final = 50  # one may have some 100 KB
+_EVENTS: Final = KeyedRows(
+    columns_of(Event, Event.body), Event.created_at, Event.id, at_once=_AT_ONCE
+)
+
+
+def scan_events(account_id: str) -> Readable[Fragment]:
+    """The events as they were sent, the oldest first."""
+    return Batches(_EVENTS, lambda row: Fragment(row.body), account_id=account_id)
