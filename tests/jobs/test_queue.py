@@ -32,6 +32,7 @@ RUN = {
     "app.audit_log.jobs.prune_audit_log",
     "app.audit_log.jobs.seal_audit_log",
     "app.credentials.jobs.mail_expiring_keys",
+    "app.deletion.jobs.delete_accounts",
     "app.deliveries.jobs.deliver",
     "app.deliveries.jobs.shorten_delivery_waits",
     "app.history.jobs.simplify_boundaries",

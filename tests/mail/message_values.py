@@ -15,6 +15,11 @@ _WEBHOOK = {
     "since": "2026-01-02T03:04:05.678Z",
     "life": "5 days",
 }
+_DELETION = {
+    "name": "Jo",
+    "account_name": "Green Woods",
+    "deletes_at": "2026-01-02T03:04:05.678Z",
+}
 VALUES: dict[str, dict[str, Any]] = {
     "confirm_sign_up": {"name": "Jo", "account_name": "Green Woods", "link": LINK},
     "sign_up_known": {"name": "Jo", "sign_in_link": LINK, "reset_link": OTHER_LINK},
@@ -69,6 +74,10 @@ VALUES: dict[str, dict[str, Any]] = {
         "address": "2001:db8::7",
         "reset_link": LINK,
     },
+    "account_deletion_scheduled": _DELETION | {"by_email": "ann@example.org", "link": LINK},
+    "account_deletion_canceled": _DELETION | {"by_email": "ann@example.org"},
+    "account_deleted": _DELETION,
+    "person_deleted": {"name": "Jo"},
     "webhook_failing": _WEBHOOK
     | {"path": "/v1/webhooks/wh_01k9zqf0v7c3s6m1e8y2r5t9wd"}
     | {"disabled_at": "2026-01-07T03:04:05.678Z"},
@@ -96,6 +105,10 @@ WORDS = {
     "sign_in_linked": ["2 January 2026, 03:04 UTC", "as jo@oak.example there", "If it was not"],
     "password_changed": ["2 January 2026, 03:04 UTC", "IP address 2001:db8::7", "If it was not"],
     "key_expiring": ["Nightly", "expires on 9 January 2026", "ends with x7Qz", "/api-keys"],
+    "account_deletion_scheduled": ["ann@example.org", "2 January 2026, 03:04 UTC", "cancel"],
+    "account_deletion_canceled": ["ann@example.org canceled the deletion", "Green Woods"],
+    "account_deleted": ["is being deleted now", "2 January 2026, 03:04 UTC"],
+    "person_deleted": ["you can no longer sign in", "If this was not you"],
     "webhook_failing": ["https://hooks.example.org/a?b=1", "disabled on 7 January 2026, 03:04 UTC"],
     "webhook_disabled": ["https://hooks.example.org/a?b=1", "nothing since 2 January 2026"],
     "deprecation_ends": ["a release after 2028-01-01 may leave out", "1,204 requests used it"],
