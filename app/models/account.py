@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, SmallInteger, String
+from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, Index, SmallInteger, String
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.db.column_types import Base, Key, Timestamp
@@ -12,7 +12,10 @@ from app.db.column_types import Base, Key, Timestamp
 
 class Account(Base):
     __tablename__ = "accounts"
-    __table_args__ = (CheckConstraint("type IN ('individual', 'organization')", name="type"),)
+    __table_args__ = (
+        CheckConstraint("type IN ('individual', 'organization')", name="type"),
+        Index(None, "created_at", "id"),
+    )
 
     id: Mapped[str] = mapped_column(Key, primary_key=True)
     name: Mapped[str] = mapped_column(String(200))
