@@ -198,7 +198,7 @@ def _create_person(email: str) -> User:
 def _check_new_people(email: str) -> None:
     """Raises Forbidden if only the operator may add people who have not signed up."""
     settings: Settings = current_app.config["SETTINGS"]
-    if state.sign_up() != state.CLOSED:
+    if state.sign_up(in_change=True) != state.CLOSED:
         return
     contact = f" ({settings.support_email})" if settings.support_email else ""
     raise Forbidden(

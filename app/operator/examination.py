@@ -45,7 +45,9 @@ class Examination(NamedTuple):
     @property
     def age(self) -> str:
         """How long ago that was, in words."""
-        minutes = max(0, int((clock.now() - self.at).total_seconds())) // 60
+        minutes = int((clock.now() - self.at).total_seconds()) // 60
+        if minutes < 1:
+            return "less than a minute"
         number, unit = (minutes, "minute")
         if minutes >= _DAY:
             number, unit = minutes // _DAY, "day"

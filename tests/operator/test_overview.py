@@ -10,9 +10,10 @@ import pytest
 from flask import Flask
 
 from app.audit.entries import Target, record
+from app.audit_log.service import LatestEntries
 from app.jobs.queue import IMPORTS, job_queue
 from app.jobs.valkey import valkey
-from app.operator import examination, jobs
+from app.operator import examination, jobs, overview
 from app.operator.examination import Finding, read_progress, store_findings
 from app.policy.audit import INSTANCE
 from app.values import clock
@@ -52,12 +53,16 @@ def test_numbers(client: Client, operator: Browser) -> None:
     assert number(after, "account") == number(before, "account")
 
 
-def test_the_last_backup(client: Client, operator: Browser) -> None:
-    assert "bin/canopy backup FILE" in operator.get("/operator").text
+def test_the_last_backup(
+    client: Client, operator: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with client.app.app_context():
         record("instance.backed_up", Target("instance", None, "Canopy"), account_id=INSTANCE)
         db.session.commit()
-    assert "bin/canopy backup FILE" not in operator.get("/operator").text
+    assert re.search(r"Last backup \d{4}-\d\d-\d\d", operator.get("/operator").text)
+    none = LatestEntries([], None, is_cut=False)
+    monkeypatch.setattr(overview, "list_latest", lambda *_: none)
+    assert "never. Make one with bin/canopy backup FILE" in operator.get("/operator").text
 
 
 def test_what_is_set(app: Flask, client: Client, operator: Browser) -> None:
@@ -120,7 +125,13 @@ def test_findings(app: Flask, operator: Browser, monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.parametrize(
     ("ago", "words"),
-    [(0, "0 minutes"), (61, "1 minute"), (3600, "1 hour"), (7300, "2 hours"), (90_000, "1 day")],
+    [
+        (0, "less than a minute"),
+        (61, "1 minute"),
+        (3600, "1 hour"),
+        (7300, "2 hours"),
+        (90_000, "1 day"),
+    ],
 )
 @pytest.mark.one_database
 def test_how_long_ago(ago: int, words: str) -> None:
