@@ -17,6 +17,7 @@ from app.deliveries.jobs import JOBS as DELIVERY_JOBS
 from app.history.jobs import JOBS as HISTORY_JOBS
 from app.http.application import SynchronousFlask
 from app.imports.jobs import JOBS as IMPORT_JOBS
+from app.instance import state
 from app.jobs import registry, valkey
 from app.limits import plan_file
 from app.mail import resolvers
@@ -24,6 +25,7 @@ from app.mail.jobs import JOBS as MAIL_JOBS
 from app.maintenance.jobs import JOBS as MAINTENANCE_JOBS
 from app.members.mail_resolvers import RESOLVERS as INVITATION_MAILS
 from app.oauth.jobs import JOBS as OAUTH_JOBS
+from app.operator.jobs import JOBS as OPERATOR_JOBS
 from app.people.mail_resolvers import RESOLVERS as MAILS_TO_PEOPLE
 from app.running import embedded
 from app.security import passwords, sealing
@@ -34,7 +36,7 @@ from config import Settings, load_settings
 
 JOBS = (
     *AUDIT_JOBS, *CREDENTIAL_JOBS, *DELETION_JOBS, *DELIVERY_JOBS, *HISTORY_JOBS, *IMPORT_JOBS,
-    *MAIL_JOBS, *MAINTENANCE_JOBS, *OAUTH_JOBS, *USAGE_JOBS, *WEBHOOK_JOBS,
+    *MAIL_JOBS, *MAINTENANCE_JOBS, *OAUTH_JOBS, *OPERATOR_JOBS, *USAGE_JOBS, *WEBHOOK_JOBS,
 )  # fmt: skip
 
 
@@ -60,6 +62,7 @@ def create_core(settings: Settings | None = None) -> Flask:
     engines.init_app(app)
     guard.init_app(app)
     replica.init_app(app, settings)
+    state.init_app(app)
     migrations.init_app(app)
     registry.register(JOBS)
     valkey.init_app(app, settings, lambda: embedded.ensure(settings.instance_path))

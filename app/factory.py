@@ -33,6 +33,7 @@ from app.oauth.routes import bp as oauth_bp
 from app.oauth.views import bp as oauth_pages_bp
 from app.ogc.routes import bp as ogc_bp
 from app.openapi import document
+from app.operator.views import bp as operator_bp
 from app.people.views import bp as people_bp
 from app.profile.views import bp as profile_bp
 from app.projects.routes import bp as projects_bp
@@ -144,8 +145,8 @@ def create_app(settings: Settings | None = None) -> Flask:
         api.register_blueprint(blueprint)
     for other in (
         billing_bp, chat_bp, deletion_bp, deletion_of_person_bp, form_validation.bp, health.bp,
-        invitations_bp, metrics.bp, oauth_bp, oauth_pages_bp, ogc_bp, people_bp, profile_bp,
-        reference_bp, root_files.bp, row_changes_bp, second_factor_bp, single_sign_on_bp,
+        invitations_bp, metrics.bp, oauth_bp, oauth_pages_bp, ogc_bp, operator_bp, people_bp,
+        profile_bp, reference_bp, root_files.bp, row_changes_bp, second_factor_bp, single_sign_on_bp,
         *DASHBOARD,
     ):  # fmt: skip
         app.register_blueprint(other)

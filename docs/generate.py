@@ -250,6 +250,8 @@ def _audience(view: Any) -> str:
     """Who may see a page."""
     if permission := getattr(view, "role_permission", None):
         return f"members with `{permission}`"
+    if hasattr(view, "for_operators"):
+        return "operators"
     return "signed-in people" if hasattr(view, "requires_sign_in") else "everyone"
 
 

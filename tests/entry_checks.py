@@ -1,6 +1,6 @@
 """What every entry of the audit log that the tests cause is checked for, as it is written.
 
-* A request writes one entry at most in each log; that it writes one where it must is what
+* A request writes one entry at most into each log; that it writes one where it must is what
   ``app.audit.guard`` sees to. Exceptions are listed.
 * No entry has a secret: none of the tokens and passwords that were made or sent while the tests
   ran, and nothing that looks like one.
@@ -68,13 +68,13 @@ def _check_entry(_: Connection, statement: Any, many: Any, one: Any, _options: A
             if len(password) >= _SHORTEST and f'"{password}"' in body:
                 _findings.append(f"an entry has a password: {body}")
         if has_request_context():
-            written = g.get("entries_of_request", ())
-            g.entries_of_request = [*written, (row["account_id"], row["action"])]
+            entry = (row["account_id"], row["action"])
+            g.entries_of_request = [*g.get("entries_of_request", ()), entry]
 
 
 def _check_number(_: Flask, **__: Any) -> None:
     written = [each for each in g.pop("entries_of_request", []) if each[1] != _BESIDE]
     rule = request.url_rule.rule if request.url_rule else ""
-    logs = {log for log, _ in written}
-    if len(written) > len(logs) and rule not in _SEVERAL:
+    logs = [log for log, _ in written]
+    if len(logs) > len(set(logs)) and rule not in _SEVERAL:
         _findings.append(f"{request.method} {rule} has {len(written)} entries: {written}")

@@ -125,6 +125,23 @@ EXCEPTIONS: Final = (
     r" WHERE billing_customers\.customer_id = :\w+",
 )
 
+_AMONG: Final = r"(?:= ANY \(:ids\)|IN \(SELECT anon_1\.value FROM json_each\(:ids\) AS anon_1\))"
+# What the pages of operators read of all accounts: numbers, names and dates.
+OF_OPERATORS: Final = (
+    r"SELECT count\(\*\) AS accounts(?:, coalesce\(sum\(account_usage\.\w+\), :\w+\) AS \w+)+"
+    r" FROM account_usage",
+    r"SELECT accounts\.id AS id, (?:(?! FROM ).)+ FROM accounts"
+    r" LEFT OUTER JOIN account_usage ON account_usage\.account_id = accounts\.id"
+    r"(?: WHERE (?:(?! FROM ).)+)?(?: ORDER BY (?:(?! FROM ).)+)?",
+    r"SELECT (memberships|credentials|oauth_authorizations)\.(account|user)_id,"
+    r" max\(\1\.last_\w+\) AS used_at FROM \1 WHERE \1\.\2_id " + _AMONG + r" GROUP BY \1\.\2_id",
+    r"SELECT memberships\.user_id AS user_id, memberships\.role AS role,"
+    r" (?:(?! FROM ).)+ AS joined_at, accounts\.id AS id, accounts\.name AS name FROM memberships"
+    r" JOIN accounts ON accounts\.id = memberships\.account_id WHERE memberships\.user_id "
+    + _AMONG
+    + r" ORDER BY accounts\.name, accounts\.id",
+)
+
 Groups = Sequence[str]  # what stands in parentheses; ``§3`` in a text is the place of number 3
 
 _GROUP = re.compile(r"\(([^()]*)\)")
@@ -162,6 +179,11 @@ def leaks(statement: str) -> bool:
     while _GROUP.search(text):
         text = _GROUP.sub(keep, text)
     return _is_open(text, groups, held=False)
+
+
+def is_of_operators(statement: str) -> bool:
+    """Whether a statement is one of those that the pages of operators may send."""
+    return any(re.fullmatch(form, _plain(statement)) for form in OF_OPERATORS)
 
 
 def _plain(statement: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.leaks import TENANT_TABLES, leaks
+from tests.leaks import TENANT_TABLES, is_of_operators, leaks
 
 OWN = "projects.account_id = :account_id"
 COLUMNS = "projects.row AS row, projects.account_id AS account_id"
@@ -122,3 +122,22 @@ def test_a_statement_that_does_not_say_whose_rows_it_means_is_a_leak(statement: 
 def test_the_tables_of_accounts_are_known() -> None:
     assert {"projects", "assets", "events", "credentials", "memberships"} <= set(TENANT_TABLES)
     assert "accounts" not in TENANT_TABLES
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "SELECT projects.name AS name FROM projects",
+        "SELECT accounts.id AS id, projects.name AS name FROM accounts JOIN projects"
+        " ON projects.account_id = accounts.id",
+        "SELECT accounts.id AS id, (SELECT max(projects.name) FROM projects) AS name FROM accounts"
+        " LEFT OUTER JOIN account_usage ON account_usage.account_id = accounts.id",
+        "SELECT credentials.account_id, max(credentials.token_hash) AS used_at FROM credentials"
+        " WHERE credentials.account_id = ANY (:ids) GROUP BY credentials.account_id",
+        "SELECT memberships.account_id, max(memberships.last_active_at) AS used_at"
+        " FROM memberships GROUP BY memberships.account_id",
+    ],
+)
+def test_the_pages_of_operators_may_not_read_what_accounts_have(statement: str) -> None:
+    assert leaks(statement)
+    assert not is_of_operators(statement)

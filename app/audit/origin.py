@@ -54,7 +54,7 @@ class Origin(NamedTuple):
 
 
 SYSTEM: Final = Actor("system", None, "Canopy")
-_OPERATOR: Final = Actor("operator", None, "Operator")
+OPERATOR: Final = Actor("operator", None, "Operator")
 
 
 def person(user_id: str, email: str) -> Actor:
@@ -104,7 +104,7 @@ def _actor_of(principal: Principal) -> Actor:
     if principal.kind in _PREFIXES:
         return Actor(principal.kind, principal.credential_id, principal.name)
     if principal.kind == "operator":
-        return _OPERATOR
+        return OPERATOR
     return person(principal.user_id, principal.user_email)
 
 

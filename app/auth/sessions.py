@@ -42,6 +42,7 @@ _BY_HASH = CompiledQuery(
         User.time_zone,
         User.date_format,
         User.second_factor_since,
+        User.operator_since,
         Account.id.label("account_id"),
         Account.name.label("account_name"),
         Account.plan,
@@ -92,6 +93,7 @@ class SignedIn:
     second_factor_due_at: datetime | None
     # When they last gave it in this session or, having none, their password.
     confirmed_at: datetime | None
+    is_operator: bool  # of the instance
 
     @property
     def is_overdue(self) -> bool:
@@ -153,6 +155,7 @@ def find_session(token: str) -> SignedIn | None:
         has_second_factor=row.second_factor_since is not None,
         second_factor_due_at=None if row.account_id is None else due_at(row),
         confirmed_at=row.confirmed_at,
+        is_operator=row.operator_since is not None,
     )
 
 

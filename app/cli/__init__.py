@@ -23,6 +23,7 @@ ENTRIES: Final = (
     Entry("account", "accounts", "Create, list, change, export and delete accounts."),
     Entry("plan", "plans", "List the plans that accounts can be on."),
     Entry("user", "users", "List, show, sign out and delete people, and reset what is lost."),
+    Entry("operator", "operators", "Say who sees the page of operators."),
     Entry("member", "members", "List, invite, change and remove the members of an account."),
     Entry("key", "keys", "Create, list and revoke API keys."),
     Entry("service-token", "keys", "Create, list and revoke service tokens."),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from flask import current_app
 from sqlalchemy import bindparam, select
 
 from app.account.service import NewAccount, create_account
@@ -15,6 +16,8 @@ from app.credentials.service import create_credential
 from app.db.queries import CompiledQuery
 from app.geometry import read_boundary, read_point
 from app.models import Account
+from app.operator.service import add_operator
+from app.people.service import verify_address
 from app.projects.service import create_project
 from app.values.strict_json import dumps, loads
 from app.values.text import slugify
@@ -49,8 +52,14 @@ def find_demo() -> Any:
 
 
 def make_demo() -> Demo:
-    """Create the demo account, on the plan enterprise, in the caller's transaction."""
+    """Create the demo account, on the plan enterprise, in the caller's transaction.
+
+    On a developer's machine, its new owner is an operator, and finds that page.
+    """
     made = create_account(name=NAME, owner_email=OWNER, owner_name="Demo owner", plan="enterprise")
+    if made.password is not None and not current_app.config["SETTINGS"].production:
+        verify_address(made.owner.id, as_part=True)
+        add_operator(made.owner.id)
     operator = acting_for(made.account, made.owner)
     projects = _make_projects(operator)
     assets = _make_assets(operator, projects)

@@ -15,6 +15,7 @@ from app.exports import service
 from app.exports.service import Export, ExportedFile
 from app.exports.slots import export_slot
 from app.formats.writers.formats import STREAMED
+from app.policy.audit import INSTANCE
 from app.policy.files import EXPORT_HELD_BYTES, EXPORT_SECONDS, FORMATS_OUT
 from app.web_server.response_buffer import pace_response
 
@@ -39,12 +40,13 @@ def stream_file(
     content_type: str,
     name: Callable[[str], str],
 ) -> Response:
-    """A file of an account, a piece at a time. The first is there before the response begins, so
-    that what fails until then is an error response; what fails later ends the connection.
+    """A file of an account, or of the instance, a piece at a time. The first is there before the
+    response begins, so that what fails until then is an error response; what fails later ends the
+    connection.
 
     Args:
         write: begins the file. It is told whether all of it has to be there when it returns.
-        name: the name of the file, by the slug of the account.
+        name: the name of the file, by the slug of the account, or ``instance``.
 
     Raises:
         ServiceUnavailable: the account has another export that is running, or there are too many.
@@ -52,7 +54,7 @@ def stream_file(
     slot = until_the_end(ExitStack())
     threads = current_app.config["SETTINGS"].web_threads
     slot.enter_context(export_slot(account_id, threads))
-    slug = read_account(account_id)["slug"]
+    slug = INSTANCE if account_id == INSTANCE else read_account(account_id)["slug"]
     queries.release()  # each query of an export has a connection of its own
     # A response without a length ends with its connection in HTTP/1.0, whatever the reason.
     pieces, size = write(request.environ.get("SERVER_PROTOCOL") == "HTTP/1.0")

@@ -26,23 +26,33 @@ def job_queue(connection: Redis, name: str = GENERAL) -> Queue:
     return Queue(name, connection=connection, serializer=JSONSerializer)
 
 
-def enqueue_once(client: Redis, path: str, *, job_id: str, ttl: int) -> None:
-    """Put a job on the general queue, unless one with this id waits or runs.
+def enqueue_once(
+    client: Redis,
+    path: str,
+    *,
+    job_id: str,
+    ttl: int,
+    queue: str = GENERAL,
+    timeout: int | None = None,
+) -> None:
+    """Put a job on a queue, unless one with this id waits or runs.
 
     Args:
         path: its dotted path.
         job_id: letters, digits, ``-`` and ``_``.
         ttl: seconds for which it waits in the queue; then it is dropped.
+        timeout: seconds for which it may run; RQ's default when left out.
 
     Raises:
         RedisError, OSError: Valkey is gone, or does not answer in time.
     """
     with suppress(DuplicateJobError):
-        job_queue(client).enqueue(
+        job_queue(client, queue).enqueue(
             path,
             job_id=job_id,
             unique=True,
             result_ttl=RESULT_TTL,
             failure_ttl=FAILURE_TTL,
             ttl=ttl,
+            job_timeout=timeout,
         )

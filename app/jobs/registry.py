@@ -13,6 +13,7 @@ from typing import Any
 
 from rq.job import Job as RqJob
 
+from app.jobs.queue import GENERAL
 from app.jobs.wake_signals import WakeSignal
 
 
@@ -21,12 +22,15 @@ class Job:
     """A function without arguments that the worker runs.
 
     ``every_seconds``: how often the scheduler starts it. ``signal``: what starts it at once; then
-    the scheduler sends the signal instead.
+    the scheduler sends the signal instead. A job without a signal has a ``queue``,
+    and a ``timeout`` in seconds.
     """
 
     function: Callable[[], Any]
     every_seconds: int | None = None
     signal: WakeSignal | None = None
+    queue: str = GENERAL
+    timeout: int | None = None
 
     @property
     def name(self) -> str:

@@ -76,4 +76,11 @@ def _start_when_due(client: Redis, job: Job) -> None:
         job.signal.notify(client)
         return
     ttl = max(_LEAST_TTL, job.every_seconds)
-    enqueue_once(client, job.path, job_id=f"periodic-{job.name}", ttl=ttl)
+    enqueue_once(
+        client,
+        job.path,
+        job_id=f"periodic-{job.name}",
+        ttl=ttl,
+        queue=job.queue,
+        timeout=job.timeout,
+    )

@@ -16,6 +16,7 @@ from app.db.engines import insert_into
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
 from app.http.errors import Conflict, Detail, Forbidden, ValidationFailed
+from app.instance import state
 from app.limits.plan_file import plan_of
 from app.mail.service import queue_mail
 from app.members.auditing import enter
@@ -197,7 +198,7 @@ def _create_person(email: str) -> User:
 def _check_new_people(email: str) -> None:
     """Raises Forbidden if only the operator may add people who have not signed up."""
     settings: Settings = current_app.config["SETTINGS"]
-    if settings.sign_up != "closed":
+    if state.sign_up(in_change=True) != state.CLOSED:
         return
     contact = f" ({settings.support_email})" if settings.support_email else ""
     raise Forbidden(

@@ -11,6 +11,7 @@ from app.models.event import Event
 from app.models.idempotency import IdempotentResponse
 from app.models.import_features import ImportFeature
 from app.models.imports import Import, ImportFile
+from app.models.instance import InstanceState
 from app.models.mail import Mail
 from app.models.oauth import OAuthAuthorization, OAuthConsent, OAuthToken
 from app.models.oauth_application import OAuthApplication
@@ -52,6 +53,7 @@ __all__ = [
     "Import",
     "ImportFeature",
     "ImportFile",
+    "InstanceState",
     "Mail",
     "MailedLink",
     "Membership",

@@ -22,6 +22,7 @@ class Account(Base):
     __tablename__ = "accounts"
     __table_args__ = (
         CheckConstraint("type IN ('individual', 'organization')", name="type"),
+        Index(None, "created_at", "id"),
         Index(
             None,
             "deletes_at",

@@ -14,6 +14,7 @@ class User(Base):
     """A person. Email addresses are unique, ignoring case."""
 
     __tablename__ = "users"
+    __table_args__ = (Index(None, "created_at", "id"),)
 
     id: Mapped[str] = mapped_column(Key, primary_key=True)
     email: Mapped[str] = mapped_column(String(254))
@@ -25,6 +26,7 @@ class User(Base):
     date_format: Mapped[str | None] = mapped_column(String(20))  # app.policy.dates; likewise
     # Since when they have an authenticator app or a passkey; None: they have neither.
     second_factor_since: Mapped[datetime | None] = mapped_column(Timestamp)
+    operator_since: Mapped[datetime | None] = mapped_column(Timestamp)  # None: they are none
     created_at: Mapped[datetime] = mapped_column(Timestamp)
     updated_at: Mapped[datetime] = mapped_column(Timestamp)
 

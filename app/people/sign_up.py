@@ -18,6 +18,7 @@ from app.auth.identities import is_registered
 from app.auth.people import EmailTaken, find_person
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
+from app.instance import state
 from app.mail.service import queue_mail
 from app.models import Account, SignUp, User
 from app.policy.people import SIGN_UP_LIFE
@@ -28,7 +29,6 @@ from app.values.ids import new_id
 from app.values.text import fold
 
 MAIL = "sign_up"
-OPEN = "open"  # of the setting SIGN_UP
 
 _BY_HASH = CompiledQuery(
     select(SignUp.email, SignUp.name, SignUp.account_name, SignUp.password_hash).where(
@@ -39,7 +39,7 @@ _BY_HASH = CompiledQuery(
 
 def is_open() -> bool:
     """Whether anybody may sign up here."""
-    return bool(current_app.config["SETTINGS"].sign_up == OPEN)
+    return state.sign_up() == state.OPEN
 
 
 def request_sign_up(

@@ -78,9 +78,15 @@ ACTIONS: Final[dict[str, str]] = {
     "person.sessions_ended": "ended sessions of {}",
     "audit_log.exported": "exported the audit log of {}",
     "audit_log.pruned": "deleted old entries of the audit log of {}",
+    "operator.added": "made {} an operator",
+    "operator.removed": "took the rights of an operator from {}",
     "instance.secret_key_rotated": "rotated the secret key of {}",
     "instance.backed_up": "made a backup of {}",
     "instance.restored": "restored a backup of {}",
+    "instance.sign_up_closed": "closed sign-up on {}",
+    "instance.sign_up_opened": "opened sign-up on {}",
+    "instance.message_shown": "put a message on all pages of {}",
+    "instance.message_removed": "removed the message from all pages of {}",
 }
 
 # Who can have done something.
@@ -101,8 +107,9 @@ AUDITED: Final[dict[str, frozenset[str]]] = {
     "memberships": frozenset({INSERT, DELETE, "role", "joined_at", "invitation_hash"}),
     "users": frozenset(
         {INSERT, DELETE, "email", "name", "time_zone", "date_format", "email_verified_at"}
-        | {"second_factor_since"}
+        | {"second_factor_since", "operator_since"}
     ),
+    "instance_state": frozenset({"sign_up_closed_at", "message", "message_kind", "message_until"}),
     "authenticators": frozenset({INSERT, DELETE}),
     "passkeys": frozenset({INSERT, DELETE}),
     "recovery_codes": frozenset({INSERT, "used_at"}),

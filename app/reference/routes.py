@@ -10,6 +10,7 @@ from markupsafe import Markup, escape
 
 from app.http.etags import entity_tag
 from app.http.urls import absolute_url
+from app.instance.state import shown_message, shown_sign_up
 from app.openapi.document import description
 from app.policy.deprecations import DEPRECATIONS
 from app.reference.curl import ADDRESS
@@ -48,13 +49,16 @@ def page() -> Response:
 
 def _reference(is_signed_in: bool, theme: str | None) -> str:
     """The rendered page, with ``ADDRESS`` for that of the instance. Like the document, it does not
-    change while the application runs.
+    change while the application runs, but for what operators set.
 
     Args:
         theme: with which it is rendered, as it is in the context of all templates.
     """
-    pages: dict[tuple[bool, str | None], str] = current_app.extensions.setdefault(_PAGES, {})
-    key = (is_signed_in, theme)
+    set_now = (shown_message(), shown_sign_up())
+    kept: tuple[Any, dict[Any, str]] = current_app.extensions.get(_PAGES, (None, {}))
+    if kept[0] != set_now:
+        kept = current_app.extensions[_PAGES] = (set_now, {})
+    pages, key = kept[1], (is_signed_in, theme)
     if key not in pages:
         pages[key] = _render(is_signed_in)
     return pages[key]

@@ -10,6 +10,7 @@ from flask import render_template as render
 
 from app.auth.memberships import memberships_of
 from app.http.middleware import FORM_ACTION
+from app.instance.state import shown_message, shown_sign_up
 from app.policy.permissions import expand, role_permissions
 from app.site import protection, static_files, times
 from app.site.account_pages import ACCOUNT_PAGES
@@ -44,6 +45,7 @@ def init_app(app: Flask, settings: Settings) -> None:
             "account_pages": ACCOUNT_PAGES,
             "may": _may,
             "times": times.document_attributes(),
+            "instance_message": shown_message,
         }
     )
     app.add_template_filter(times.format_moment, "moment")
@@ -82,7 +84,7 @@ class Instance(NamedTuple):
 def instance() -> Instance:
     """The current application's instance."""
     found: Instance = current_app.extensions[_EXTENSION]
-    return found
+    return found._replace(sign_up=shown_sign_up())
 
 
 class PageBlueprint(Blueprint):

@@ -23,6 +23,7 @@ LAYERS: tuple[tuple[str, frozenset[str]], ...] = (
     (RESOURCES, frozenset()),
     ("shared by pages", frozenset({"app.site"})),
     ("shared by operations", frozenset({"app.api", "app.listing", "app.openapi"})),
+    ("instance", frozenset({"app.instance"})),
     ("events", frozenset({"app.outbox", "app.audit"})),
     ("limits", frozenset({"app.limits"})),
     ("authentication", frozenset({"app.auth"})),
@@ -70,6 +71,7 @@ EXCEPTIONS = {
     ("app.dashboard.assets.views", "app.exports.auditing"): "likewise",
     ("app.audit_log.responses", "app.exports.responses"): "sends its file in the same way",
     ("app.dashboard.audit_log.views", "app.audit_log.responses"): "sends the same files",
+    ("app.operator.views", "app.audit_log.responses"): "likewise",
     ("app.account_export.contents", "app.second_factor.requirement"): "its service has forms, and "
     "commands load none",
     ("app.account_export.responses", "app.exports.responses"): "sends its file in the same way",
@@ -87,6 +89,7 @@ LATE_IMPORTS = {
     ("app.cli.context", "_runtime"): "help needs no application",
     ("app.imports.jobs", "run_imports"): "most commands need no geometry",
     ("app.history.jobs", "simplify_boundaries"): "likewise",
+    ("app.operator.jobs", "examine_instance"): "most processes need none of the checks",
     ("app.cli.group", "invoke"): "help needs none of the libraries whose errors these are",
 }
 

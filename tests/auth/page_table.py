@@ -10,8 +10,9 @@ from typing import Final
 
 ROLES: Final = ("viewer", "editor", "admin", "owner")
 EVERYBODY, EDITORS, ADMINS, OWNERS = ROLES, ROLES[1:], ROLES[2:], ROLES[3:]
-ANYBODY: Final = (*ROLES, "no account", "stranger")
-SIGNED_IN: Final = (*ROLES, "no account")
+ANYBODY: Final = (*ROLES, "no account", "operator", "stranger")
+SIGNED_IN: Final = (*ROLES, "no account", "operator")
+OPERATORS: Final = ("operator",)  # of the instance, who belongs to no account
 TABLE: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     (
         """
@@ -197,5 +198,22 @@ TABLE: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
         POST /settings/second-factor
         """,
         OWNERS,
+    ),
+    (
+        """
+        GET /operator
+        GET /operator/accounts
+        GET /operator/accounts/<account_id>
+        POST /operator/accounts/<account_id>/plan
+        GET /operator/examination
+        POST /operator/examination
+        GET /operator/log
+        POST /operator/log/export
+        POST /operator/message
+        POST /operator/message/remove
+        GET /operator/people
+        POST /operator/sign-up
+        """,
+        OPERATORS,
     ),
 )

@@ -23,6 +23,7 @@ from tests.make import (
     make_boundary_entry,
     make_key,
     make_member,
+    make_operator,
     operator_of,
 )
 from tests.make.browser import Page
@@ -34,6 +35,7 @@ MORE_FILLERS: Final = {
     "app_id": lambda client, _: make_application(client).id,
     "credential_id": lambda client, _: make_key(client).credential_id,
     "audit_id": lambda client, _: make_boundary_entry(client),
+    "account_id": lambda client, _: client.account_id,
 }
 # Of nobody, or of the person who asks.
 OF_PEOPLE: Final = dict.fromkeys(("token", "session_id", "passkey_id", "identity_id"), "x")
@@ -107,15 +109,16 @@ def wrong(who: str, route: Route, answer: Page) -> str:
     is_open = who in who_opens().get(route.name, ())
     target = answer.response.headers.get("Location", "")
     expected: tuple[int, ...] = (403,)
+    is_of_operators = route.rule.startswith("/operator")
     if is_open:
         missing = (404,) if route.rule.endswith(NOT_FOUND) else ()
         expected = (*OPEN, *missing)
-    elif who in ("no account", "stranger"):
+    elif who == "stranger" or (who in ("no account", "operator") and not is_of_operators):
         expected = (303,)
-    leads = {"no account": "/accounts", "stranger": "/login?next="}.get(who, "")
+    leads = {"no account": "/accounts", "operator": "/accounts", "stranger": "/login?next="}
     if answer.status not in expected:
         return f"{answer.status}"
-    if not is_open and not target.startswith(leads):
+    if 303 in expected and not is_open and not target.startswith(leads[who]):
         return f"leads to {target}"
     if is_open and target.startswith("/login?next="):
         return "asks to sign in"
@@ -123,11 +126,15 @@ def wrong(who: str, route: Route, answer: Page) -> str:
 
 
 def person(client: Client, who: str) -> str:
-    """The id of somebody with a role, or of somebody who belongs to no account."""
+    """The id of somebody with a role, or of somebody who belongs to no account: of an operator,
+    too."""
     if who == "owner":
         return client.owner_id
-    member = make_member(client, "viewer" if who == "no account" else who)
-    if who == "no account":
+    is_member = who in ROLES
+    member = make_member(client, who if is_member else "viewer")
+    if who == "operator":
+        make_operator(client, member.id)
+    if not is_member:
         with client.app.app_context():
             remove_member(operator_of(client), member.id)
             db.session.commit()
@@ -138,7 +145,7 @@ def test_the_table_has_every_page() -> None:
     assert sorted(who_opens()) == sorted(route.name for route in routes())
 
 
-@pytest.mark.parametrize("who", [*ROLES, "no account", "stranger"])
+@pytest.mark.parametrize("who", [*ROLES, "no account", "operator", "stranger"])
 def test_what_somebody_opens(client: Client, who: str) -> None:
     user_id = "" if who == "stranger" else person(client, who)
     shared = things(client, *routes())
@@ -156,7 +163,7 @@ def test_what_is_of_another_account_is_not_found(client: Client) -> None:
     other, shared = make_account(client.app), things(client, *routes())
     with every_cell() as cell:
         for route in routes():
-            if route.arguments:
+            if route.arguments and not route.rule.startswith("/operator"):
                 browser = signed_in_browser(other, other.owner_id)
                 with cell(route.name):
                     assert route.open(browser, shared).status == 404

@@ -11,6 +11,7 @@ from playwright.sync_api import Browser, Page
 from tests.browser.account_scenes import account_scenes
 from tests.browser.conftest import Instance, Visitor
 from tests.browser.connection_scenes import connection_scenes
+from tests.browser.operator_scenes import operator_scenes
 from tests.browser.scenes import scenes
 from tests.browser.second_factor_scenes import second_factor_scenes
 from tests.node import modules
@@ -20,7 +21,9 @@ DESKTOP = {"width": 1280, "height": 800}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("part", [scenes, account_scenes, connection_scenes, second_factor_scenes])
+@pytest.mark.parametrize(
+    "part", [scenes, account_scenes, connection_scenes, second_factor_scenes, operator_scenes]
+)
 @pytest.mark.parametrize(
     ("scheme", "viewport"),
     [("light", DESKTOP), ("dark", PHONE)],

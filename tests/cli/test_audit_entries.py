@@ -19,6 +19,7 @@ from tests.make import (
     make_invited,
     make_key,
     make_member,
+    make_operator,
     make_project,
     make_service_token,
     make_webhook,
@@ -98,6 +99,8 @@ COMMANDS: Final[dict[str, tuple[Arguments, list[str]]]] = {
         lambda c, folder: [*_of(c), "--output", str(folder / "a.csv"), "--yes"],
         ["project.exported"],
     ),
+    "operator add": (lambda c, _: [c.owner_id], ["operator.added"]),
+    "operator remove": (lambda c, _: [make_operator(c)], ["operator.removed"]),
     "backup": (lambda _, folder: [str(folder / "backup.zip"), "--force"], ["instance.backed_up"]),
     "account delete": (lambda c, _: [c.account_id, "--yes"], ["account.deleted"]),
 }  # fmt: skip

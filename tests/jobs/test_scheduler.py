@@ -86,7 +86,7 @@ def test_periodic_jobs_have_names_that_rq_takes(queue: Queue, job: Job) -> None:
     register(JOBS)
     Scheduler(lambda: queue.connection, [job]).check()
     signal = job.signal
-    (queued,) = job_queue(queue.connection, signal.queue if signal else GENERAL).jobs
+    (queued,) = job_queue(queue.connection, signal.queue if signal else job.queue).jobs
     assert queued.func_name == job.path
     assert queued.id.startswith(f"signal-{signal.name}-" if signal else f"periodic-{job.name}")
 

@@ -20,6 +20,7 @@ from tests.make.members import (
     make_invited,
     make_key_of,
     make_member,
+    make_operator,
     new_email,
     operator_of,
 )
@@ -54,6 +55,7 @@ __all__ = [
     "make_key_of",
     "make_log",
     "make_member",
+    "make_operator",
     "make_project",
     "make_replay",
     "make_service_token",

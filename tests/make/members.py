@@ -14,6 +14,8 @@ from app.db.extensions import db
 from app.mail.leases import unseal_contents
 from app.members.service import accept_invitation, change_role, invite_member
 from app.models import Mail
+from app.operator.service import add_operator
+from app.people.service import verify_address
 from app.policy.permissions import role_permissions
 from tests.make.accounts import Client
 
@@ -41,6 +43,17 @@ def make_member(client: Client, role: str = "editor", *, email: str | None = Non
             change_role(operator, member_id, "owner")
         db.session.commit()
     return Member(member_id, email, make_key_of(client, member_id, role))
+
+
+def make_operator(client: Client, user_id: str | None = None) -> str:
+    """Make somebody an operator with a confirmed address, by default the account's owner. Returns
+    their id."""
+    user_id = user_id or client.owner_id
+    with client.app.app_context():
+        add_operator(user_id)
+        verify_address(user_id, as_part=True)
+        db.session.commit()
+    return user_id
 
 
 def make_invited(client: Client, role: str = "editor", *, email: str | None = None) -> Any:

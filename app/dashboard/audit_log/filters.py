@@ -9,12 +9,12 @@ from typing import Any, Final, NamedTuple
 
 from app.audit_log.service import EntryQuery
 from app.dashboard.addresses import filtered
-from app.dashboard.audit_log.sentences import is_action
-from app.dashboard.moments import field_value, in_utc
+from app.dashboard.audit_log.sentences import OF_ACCOUNT, Group, action_groups, is_action
+from app.site.moments import field_value, in_utc
 from app.values.ids import is_id
 from app.values.timestamps import TimestampInvalid, read_timestamp
 
-PATH: Final = "/audit-log"
+ACCOUNT_LOG: Final = "/audit-log"  # the page of an account's log
 _MOMENTS: Final = {"since": "From", "until": "To"}
 _ID: Final = re.compile(r"[a-z0-9_]{1,40}")
 
@@ -22,6 +22,8 @@ _ID: Final = re.compile(r"[a-z0-9_]{1,40}")
 class LogFilters(NamedTuple):
     """The filters of one request, and what is wrong with them."""
 
+    path: str  # of the page
+    groups: list[Group]  # of the actions that its log can have
     chosen: dict[str, str]  # as the address has them
     since: datetime | None
     until: datetime | None
@@ -39,21 +41,28 @@ class LogFilters(NamedTuple):
             until=self.until,
         )
 
-    def address(self, path: str = PATH, **others: Any) -> str:
-        """An address with these filters, but for those that are named; the newest entries."""
-        return filtered(path, {**self.chosen, **others}, {})
+    def address(self, **others: Any) -> str:
+        """The address with these filters, but for those that are named; the newest entries."""
+        return filtered(self.path, {**self.chosen, **others}, {})
 
     def moment(self, name: str) -> str:
         """``since`` or ``until`` as the field of the form has it, in UTC."""
         return field_value(self.since if name == "since" else self.until)
 
 
-def read_filters(arguments: Mapping[str, str]) -> LogFilters:
-    """The filters of an address. What is not valid is left out, and told in ``problems``."""
-    names = ("action", "actor_id", "target_id", *_MOMENTS)
-    chosen = {name: arguments[name].strip() for name in names if arguments.get(name, "").strip()}
+def read_filters(
+    arguments: Mapping[str, str], path: str = ACCOUNT_LOG, names: Mapping[str, str] = OF_ACCOUNT
+) -> LogFilters:
+    """The filters of an address. What is not valid is left out, and told in ``problems``.
+
+    Args:
+        path: of the page.
+        names: the groups of actions that its log can have (``sentences``).
+    """
+    fields = ("action", "actor_id", "target_id", *_MOMENTS)
+    chosen = {name: arguments[name].strip() for name in fields if arguments.get(name, "").strip()}
     problems: list[str] = []
-    if "action" in chosen and not is_action(chosen["action"]):
+    if "action" in chosen and not is_action(chosen["action"], names):
         problems.append("What: there is no such action. Choose one of the list.")
         del chosen["action"]
     for name, words in (("actor_id", "Who"), ("target_id", "To what")):
@@ -63,6 +72,8 @@ def read_filters(arguments: Mapping[str, str]) -> LogFilters:
     moments = {name: _moment(name, chosen, problems) for name in _MOMENTS}
     before = arguments.get("before", "")
     return LogFilters(
+        path,
+        action_groups(names),
         chosen,
         moments["since"],
         moments["until"],

@@ -11,8 +11,8 @@ from app.policy.audit import ACTIONS
 _TARGET: Final = "{}"
 _BEFORE_TARGET: Final = re.compile(r"( of| as| to| from)? \{\}")
 _OWN: Final = re.compile(r"\bthe (.*) of \{\}")
-# Of the first part of an action; those of the instance are in no account's log.
-_GROUPS: Final = {
+# The groups of actions that the log of an account can have, by the first part of an action.
+OF_ACCOUNT: Final = {
     "project": "Projects",
     "asset": "Assets",
     "import": "Imports",
@@ -23,6 +23,14 @@ _GROUPS: Final = {
     "application": "Applications",
     "webhook": "Webhooks",
     "account": "The account",
+    "audit_log": "The audit log",
+}
+# Likewise of the log of the instance, which has what concerns no account.
+OF_INSTANCE: Final = {
+    "instance": "The instance",
+    "operator": "Operators",
+    "account": "Accounts",
+    "person": "People without an account",
     "audit_log": "The audit log",
 }
 
@@ -57,9 +65,9 @@ def sentence(entry: Mapping[str, Any]) -> Sentence:
     return Sentence(before, after, True)
 
 
-def action_groups() -> list[Group]:
-    """All actions that an account's log can have."""
-    groups = {key: Group(name, []) for key, name in _GROUPS.items()}
+def action_groups(names: Mapping[str, str] = OF_ACCOUNT) -> list[Group]:
+    """All actions of some groups."""
+    groups = {key: Group(name, []) for key, name in names.items()}
     for action, text in ACTIONS.items():
         if group := groups.get(action.partition(".")[0]):
             words = _without_target(text)
@@ -67,9 +75,9 @@ def action_groups() -> list[Group]:
     return list(groups.values())
 
 
-def is_action(action: str) -> bool:
-    """Whether an account's log can have an action."""
-    return action in ACTIONS and action.partition(".")[0] in _GROUPS
+def is_action(action: str, names: Mapping[str, str]) -> bool:
+    """Whether an action is one of some groups."""
+    return action in ACTIONS and action.partition(".")[0] in names
 
 
 def _is_about_themselves(entry: Mapping[str, Any]) -> bool:

@@ -21,7 +21,6 @@ from app.dashboard.audit_log.filters import read_filters
 from app.dashboard.audit_log.lines import Line, boundary_of, line_of
 from app.dashboard.audit_log.picture import picture
 from app.dashboard.audit_log.proof import MOST_COUNTED, proof_of
-from app.dashboard.audit_log.sentences import action_groups
 from app.dashboard.problems import refuse
 from app.db.transactions import transaction
 from app.history.service import read_former, still_kept
@@ -49,7 +48,6 @@ def audit_log(principal: Principal) -> Response:
     return page(
         "audit_log_page/audit_log.html",
         filters=filters,
-        groups=action_groups(),
         lines=lines,
         found=found,
         looked_through=LOOKED_THROUGH,

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
-from app.auth.principal import Principal
 from app.events.service import latest_events
 from app.limits.plan_file import plan_of
 from app.policy.plans import USAGE_THRESHOLDS
@@ -63,11 +62,11 @@ class Meter(NamedTuple):
         return "over the limit" if self.current > self.limit else "at the limit"
 
 
-def meters(principal: Principal) -> list[Meter]:
-    """The meters of an account."""
-    found = statistics(principal.account_id, principal.plan)
-    crossed = _crossings(principal.account_id, found["period"]["start"])
-    plan = plan_of(principal.plan)
+def meters(account_id: str, plan_name: str) -> list[Meter]:
+    """The meters of an account on a plan."""
+    found = statistics(account_id, plan_name)
+    crossed = _crossings(account_id, found["period"]["start"])
+    plan = plan_of(plan_name)
     hectares, members = found["hectares"], found["members"]
     month, stored = found["api_requests"], found["stored_bytes"]
     projects = found["projects"]
@@ -89,7 +88,7 @@ def meters(principal: Principal) -> list[Meter]:
             more="Open invitations count.", crossings=crossed.get("members", ()),
         ),
         Meter(
-            "API requests today (UTC)", requests_today(principal.account_id), plan.requests_per_day,
+            "API requests today (UTC)", requests_today(account_id), plan.requests_per_day,
             _number, "At the limit, requests get a 429 until 00:00 UTC.", refuses=True,
         ),
         Meter(

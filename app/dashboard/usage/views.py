@@ -40,7 +40,7 @@ def usage(principal: Principal) -> Response:
         "found": found,
         "chosen": chosen,
         "drawn": chart_of(found, chosen),
-        "meters": meters(principal),
+        "meters": meters(principal.account_id, principal.plan),
         "deprecated": [each for each in read_deprecations(principal.account_id) if each.is_used],
         "used_days": USED_DAYS,
         "plan_name": principal.plan,

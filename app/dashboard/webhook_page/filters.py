@@ -8,8 +8,8 @@ from typing import Any, Final, NamedTuple
 import marshmallow as ma
 
 from app.dashboard.addresses import filtered
-from app.dashboard.moments import field_value, in_utc
 from app.dashboard.problems import errors_by_field
+from app.site.moments import field_value, in_utc
 from app.values.ids import is_id
 from app.webhooks.logs.schemas import LogQuerySchema
 from app.webhooks.logs.service import LogQuery

@@ -23,6 +23,7 @@ from tests.make import (
     make_invited,
     make_key,
     make_member,
+    make_operator,
     make_project,
     make_webhook,
     new_email,
@@ -87,9 +88,11 @@ def forms(client: Client) -> Iterator[Request]:
     make_invited(client, email=invited)
     application = make_application(client)
     project_id = make_project(client)["id"]
+    make_operator(client)
     values = {
         "app_id": application.id,
         "asset_id": make_asset(client, project_id)["id"],
+        "account_id": client.account_id,
         "credential_id": make_key(client).credential_id,
         "import_id": make_import(client),
         "member_id": make_member(client, "viewer").id,

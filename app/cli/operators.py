@@ -1,0 +1,73 @@
+"""``bin/canopy operator``: who sees the page of operators."""
+
+from __future__ import annotations
+
+import click
+
+from app.cli.context import in_database
+from app.cli.group import Commands
+from app.cli.output import examples, json_option, show_record, show_records
+from app.db.transactions import transaction
+from app.operator.naming import add_operator, list_operators, remove_operator
+from app.people.operator import find_user
+
+_COLUMNS = ("id", "email", "name", "operator_since", "email_verified", "has_second_factor")
+_email_argument = click.argument("email", metavar="EMAIL")
+
+
+@click.group("operator", cls=Commands)
+def operator() -> None:
+    """Say who sees the page of operators."""
+
+
+@operator.command("list")
+@json_option
+@examples("operator list", "operator list --json")
+@in_database
+def list_(as_json: bool) -> None:
+    """List the operators.
+
+    One whose address is not verified is let in once it is.
+    """
+    none = "There are no operators yet. Add one with: bin/canopy operator add EMAIL"
+    show_records(list_operators(), _COLUMNS, as_json=as_json, none=none)
+
+
+@operator.command("add")
+@_email_argument
+@json_option
+@examples("operator add jo@example.org", "operator add jo@example.org --json")
+@in_database
+def add(email: str, as_json: bool) -> None:
+    """Make a person an operator.
+
+    EMAIL is their address, or their id. They see the page at /operator, which has the names, plans
+    and numbers of all accounts, and can change plans, close sign-up and show everybody a message.
+    They do not see what is in accounts. They need a verified address, and should have a second
+    factor.
+    """
+    person = find_user(email)
+    with transaction():
+        is_new = add_operator(person["id"])
+    names = ("id", "email", "email_verified", "has_second_factor")
+    show_record({name: person[name] for name in names} | {"added": is_new}, as_json=as_json)
+
+
+@operator.command("remove")
+@_email_argument
+@json_option
+@examples("operator remove jo@example.org", "operator remove jo@example.org --json")
+@in_database
+def remove(email: str, as_json: bool) -> None:
+    """Let a person be an operator no longer, from their next request on.
+
+    EMAIL is their address, or their id.
+    """
+    person = find_user(email)
+    with transaction():
+        was_one = remove_operator(person["id"])
+    record = {"id": person["id"], "email": person["email"], "removed": was_one}
+    show_record(record, as_json=as_json)
+
+
+commands = [operator]

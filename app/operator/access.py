@@ -1,0 +1,31 @@
+"""Who gets in: operators with a confirmed address."""
+
+from __future__ import annotations
+
+from functools import wraps
+from typing import Any
+
+from app.auth.sessions import SignedIn
+from app.http.errors import Forbidden
+from app.limits.counting import count_page_request
+from app.site.signed_in import View, signed_in
+
+
+def of_operator(view: View) -> View:
+    """Decorate a view for operators. Others get a 403 that says why, strangers the sign-in page."""
+
+    @wraps(view)
+    def run(person: SignedIn, **arguments: Any) -> Any:
+        count_page_request(person.user_id)
+        if not person.is_operator:
+            raise Forbidden(
+                "This page is for operators of the instance. Whoever runs it can make you one with "
+                f"this command: bin/canopy operator add {person.email}"
+            )
+        if not person.is_verified:
+            raise Forbidden("Confirm your email address first: your profile sends you a link.")
+        return view(**arguments)
+
+    wrapped = signed_in(run)
+    wrapped.for_operators = True  # type: ignore[attr-defined]  # for the generated documentation
+    return wrapped

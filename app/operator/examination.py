@@ -1,0 +1,121 @@
+"""What ``bin/canopy doctor`` finds, for a page: a job examines the instance, as it may take long.
+
+The findings are in Valkey. They are gone when it loses its data, and the next job finds them again.
+"""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any, Final, NamedTuple
+
+from redis import Redis
+
+from app.jobs.queue import IMPORTS, enqueue_once
+from app.jobs.valkey import valkey
+from app.policy.instance import EXAMINATION_KEPT, EXAMINED_WITHIN
+from app.values import clock
+from app.values.strict_json import dumps, loads
+
+JOB: Final = "app.operator.jobs.examine_instance"
+_HOUR: Final = 60  # minutes
+_DAY: Final = 24 * _HOUR
+_FOUND: Final = "canopy:examination:found"
+_ASKED: Final = "canopy:examination:asked"  # while somebody waits for it
+_JOB_ID: Final = "periodic-examine-instance"  # that of the scheduler: one at a time
+
+
+class Finding(NamedTuple):
+    """What a check found. ``status`` is ok, warning or problem; ``advice`` may be empty."""
+
+    check: str
+    status: str
+    found: str
+    advice: str
+
+
+class Examination(NamedTuple):
+    """The last examination that came to its end."""
+
+    at: datetime
+    host: str  # on which it ran
+    findings: list[Finding]
+
+    @property
+    def age(self) -> str:
+        """How long ago that was, in words."""
+        minutes = int((clock.now() - self.at).total_seconds()) // 60
+        if minutes < 1:
+            return "less than a minute"
+        number, unit = (minutes, "minute")
+        if minutes >= _DAY:
+            number, unit = minutes // _DAY, "day"
+        elif minutes >= _HOUR:
+            number, unit = minutes // _HOUR, "hour"
+        return f"{number} {unit}" if number == 1 else f"{number} {unit}s"
+
+    @property
+    def problems(self) -> list[Finding]:
+        """What does not work."""
+        return [each for each in self.findings if each.status == "problem"]
+
+    @property
+    def warnings(self) -> list[Finding]:
+        """What could be better."""
+        return [each for each in self.findings if each.status == "warning"]
+
+    @property
+    def others(self) -> list[Finding]:
+        """What is all right."""
+        return [each for each in self.findings if each.status == "ok"]
+
+
+class Progress(NamedTuple):
+    """The last examination, None before the first, and whether another one is waited for."""
+
+    last: Examination | None
+    is_running: bool
+
+
+def ask_for_examination() -> bool:
+    """Have a worker examine the instance now. False if Valkey is gone."""
+    seconds = int(EXAMINED_WITHIN.total_seconds())
+
+    def ask(client: Redis) -> bool:
+        client.set(_ASKED, "1", ex=seconds)
+        enqueue_once(client, JOB, job_id=_JOB_ID, ttl=seconds, queue=IMPORTS, timeout=seconds)
+        return True
+
+    return bool(valkey().attempt(ask))
+
+
+def read_progress() -> Progress | None:
+    """What is known; None if Valkey is gone."""
+
+    def read(client: Redis) -> tuple[Any, Any]:
+        found, asked = client.mget(_FOUND, _ASKED)
+        return found, asked
+
+    values = valkey().attempt(read)
+    if values is None:
+        return None
+    found, asked = values
+    return Progress(_examination(loads(found)) if found else None, asked is not None)
+
+
+def store_findings(findings: Iterable[Finding]) -> None:
+    """Keep what was found just now. Raises RedisError or OSError."""
+    record = {
+        "at": clock.format_time(clock.now()),
+        "host": platform.node(),
+        "findings": [each._asdict() for each in findings],
+    }
+    client = valkey().client
+    client.set(_FOUND, dumps(record), ex=EXAMINATION_KEPT)
+    client.delete(_ASKED)
+
+
+def _examination(record: dict[str, Any]) -> Examination:
+    findings = [Finding(**each) for each in record["findings"]]
+    return Examination(clock.parse_time(record["at"]), record["host"], findings)

@@ -1,0 +1,34 @@
+"""The job that examines the instance."""
+
+from __future__ import annotations
+
+import os
+from typing import Final
+
+from app.jobs.queue import IMPORTS
+from app.jobs.registry import Job
+from app.operator.examination import Finding, store_findings
+from app.policy.instance import EXAMINED_EVERY, EXAMINED_WITHIN
+
+
+def examine_instance() -> int:
+    """Do what ``bin/canopy doctor`` does, and keep what it finds. Returns how many findings."""
+    from app.doctor.service import examine  # noqa: PLC0415 - most processes need none of the checks
+
+    findings = [
+        Finding(found.name, str(found.result.status), found.result.found, found.result.advice)
+        for found in examine(os.environ)
+    ]
+    store_findings(findings)
+    return len(findings)
+
+
+# In the queue of imports, as it may take minutes in a large database: mails do not wait for it.
+JOBS: Final = (
+    Job(
+        examine_instance,
+        every_seconds=int(EXAMINED_EVERY.total_seconds()),
+        queue=IMPORTS,
+        timeout=int(EXAMINED_WITHIN.total_seconds()),
+    ),
+)

@@ -1,0 +1,217 @@
+"""The pages of operators."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from flask import Response, current_app, request
+
+from app.audit_log.responses import file_response
+from app.audit_log.service import FORMATS, LOOKED_THROUGH, enter_export, list_latest
+from app.dashboard.audit_log.service import (
+    OF_INSTANCE,
+    LogFilters,
+    line_of,
+    refuse,
+)
+from app.dashboard.audit_log.service import read_filters as read_log_filters
+from app.dashboard.usage.service import meters
+from app.db.transactions import transaction
+from app.http.errors import BadRequest, Conflict, ServiceUnavailable
+from app.instance.state import forget_state, read_state
+from app.limits.plan_file import plans
+from app.operator import accounts, people, service
+from app.operator.access import of_operator
+from app.operator.examination import ask_for_examination, read_progress
+from app.operator.forms import MessageForm, PlanForm
+from app.operator.listing import read_filters
+from app.operator.overview import read_overview
+from app.policy.audit import INSTANCE
+from app.policy.instance import ACCOUNTS_SHOWN, LISTED, MESSAGE_KINDS, STATE_SECONDS
+from app.second_factor.service import ask_again
+from app.site.forms import form_page
+from app.site.live import live_part
+from app.site.pages import PageBlueprint, page, redirect_to
+
+bp = PageBlueprint("operator", __name__, section="/operator")
+
+_LOG: Final = "/operator/log"
+
+
+@bp.get("/operator")
+@of_operator
+def overview() -> Response:
+    """The instance: what is on it, how it works, and what operators set."""
+    return _overview(MessageForm(formdata=None))
+
+
+@bp.post("/operator/sign-up")
+@of_operator
+def set_sign_up() -> Response:
+    """Close or open sign-up."""
+    close = request.form.get("closed") == "yes"
+    if (question := ask_again(password=True)) is not None:
+        return question
+    with transaction():
+        _ = service.close_sign_up() if close else service.open_sign_up()
+    forget_state()
+    return redirect_to("/operator", "Sign-up is closed." if close else "Sign-up is open again.")
+
+
+@bp.post("/operator/message")
+@of_operator
+def show_message() -> Response:
+    """Show a message on all pages."""
+    form = MessageForm()
+    if not form.validate_on_submit():
+        return _overview(form)
+    if (question := ask_again(password=True)) is not None:
+        return question
+    with transaction():
+        service.show_message(form.text.data, form.kind.data, form.ends_at)
+    forget_state()
+    return redirect_to("/operator#message", "The message is shown.")
+
+
+@bp.post("/operator/message/remove")
+@of_operator
+def remove_message() -> Response:
+    """Show the message no longer."""
+    if (question := ask_again(password=True)) is not None:
+        return question
+    with transaction():
+        service.remove_message()
+    forget_state()
+    return redirect_to("/operator#message", "The message is removed.")
+
+
+@bp.get("/operator/examination")
+@of_operator
+def examination() -> Response:
+    """What the last examination of the instance found, and whether another one runs."""
+    return live_part("operator/examination.html", progress=read_progress())
+
+
+@bp.post("/operator/examination")
+@of_operator
+def examine() -> Response:
+    """Have the instance examined now."""
+    if not ask_for_examination():
+        raise ServiceUnavailable(
+            "Valkey does not respond, so no job can be started. Run bin/canopy doctor on the host."
+        )
+    return redirect_to("/operator#examination")
+
+
+@bp.get("/operator/accounts")
+@of_operator
+def list_accounts() -> Response:
+    """The accounts."""
+    filters = read_filters("/operator/accounts", accounts.SORTS, request.args)
+    listed = accounts.list_accounts(filters)
+    return page("operator/accounts.html", filters=filters, listed=listed)
+
+
+@bp.get("/operator/accounts/<account_id>")
+@of_operator
+def show_account(account_id: str) -> Response:
+    """An account: its plan, what it uses, and who owns it."""
+    return _account(account_id, None)
+
+
+@bp.post("/operator/accounts/<account_id>/plan")
+@of_operator
+def change_plan(account_id: str) -> Response:
+    """Put an account on another plan."""
+    form = PlanForm()
+    if not form.validate_on_submit():
+        return _account(account_id, form)
+    if (question := ask_again(password=True)) is not None:
+        return question
+    try:
+        with transaction():
+            service.change_plan(account_id, form.plan.data, form.was_plan.data or "")
+    except Conflict as error:
+        form.rejection = error
+        return _account(account_id, form)
+    path = f"/operator/accounts/{account_id}"
+    return redirect_to(path, f"The account is on the plan {form.plan.data}.")
+
+
+@bp.get("/operator/people")
+@of_operator
+def list_people() -> Response:
+    """The people."""
+    filters = read_filters("/operator/people", people.SORTS, request.args)
+    listed = people.list_people(filters)
+    return page(
+        "operator/people.html", filters=filters, listed=listed, accounts_shown=ACCOUNTS_SHOWN
+    )
+
+
+@bp.get(_LOG)
+@of_operator
+def log() -> Response:
+    """The log of the instance: what concerns no account, and what operators do."""
+    filters = _log_filters(request.args)
+    found = list_latest(INSTANCE, filters.query(per_page=LISTED), filters.before or None)
+    return page(
+        "operator/log.html",
+        filters=filters,
+        lines=[line_of(entry) for entry in found.records],
+        found=found,
+        looked_through=LOOKED_THROUGH,
+        pages=accounts.pages_of(found.records),
+        drawn=frozenset(),
+    )
+
+
+@bp.post(f"{_LOG}/export")
+@of_operator
+def export_log() -> Response:
+    """A file with all that the filters leave of the log of the instance."""
+    filters, format_name = _log_filters(request.form), request.form.get("format", "")
+    refuse(filters.problems)
+    if format_name not in FORMATS:
+        raise BadRequest("Choose CSV or NDJSON.")
+    query = filters.query()
+
+    def enter() -> None:
+        with transaction():
+            enter_export(INSTANCE, format_name, query)
+
+    return file_response(INSTANCE, format_name, query, enter)
+
+
+def _log_filters(arguments: Any) -> LogFilters:
+    return read_log_filters(arguments, _LOG, OF_INSTANCE)
+
+
+def _overview(form: MessageForm) -> Response:
+    return form_page(
+        "operator/overview.html",
+        form,
+        state=read_state(),
+        kinds=MESSAGE_KINDS,
+        sign_up_setting=current_app.config["SETTINGS"].sign_up,
+        state_seconds=int(STATE_SECONDS),
+        progress=read_progress(),
+        operators=service.list_operators(),
+        **read_overview(),
+    )
+
+
+def _account(account_id: str, sent: PlanForm | None) -> Response:
+    """The page of an account, with the form that was sent, if it was rejected."""
+    found = accounts.read_account(account_id)
+    plan = found.record["plan"]
+    form = sent or PlanForm(formdata=None, plan=plan)
+    return form_page(
+        "operator/account.html",
+        form,
+        account=found.record,
+        owners=found.owners,
+        is_billed=found.is_billed,
+        plans=list(plans()),
+        meters=meters(account_id, plan),
+    )

@@ -1,0 +1,121 @@
+"""The pages of operators in all their states."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from playwright.sync_api import Browser, expect
+
+from app.auth.people import find_person
+from app.auth.sessions import end_confirmations
+from app.db.extensions import db
+from app.factory import create_app
+from config import load_settings
+from tests.browser.conftest import Instance, Visitor, new_address, sign_up
+from tests.make.browser import PASSWORD
+
+Scene = tuple[str, Visitor]
+_LONG = "Canopy is upgraded on Sunday. Save your work before.\n" + "Unbroken" * 40
+
+
+def operator_scenes(chrome: Browser, instance: Instance, **options: Any) -> Iterator[Scene]:
+    """Yield each scene's name, and the visitor who sees it. In the end nothing is set."""
+    visitor, stranger = Visitor(chrome, instance, **options), Visitor(chrome, instance, **options)
+    email = new_address(instance)
+    sign_up(visitor, email, "Unbroken" * 12)
+    visitor.go("/operator")
+    yield "operator, refused", visitor
+    instance.canopy("operator", "add", email)
+    yield from _overview(visitor)
+    end_confirmation(instance, email)
+    yield from _lists(visitor)
+    yield from _message(visitor, stranger)
+    visitor.leave()
+    stranger.leave()
+
+
+def confirm(visitor: Visitor) -> None:
+    """Give the password where it is asked for."""
+    if visitor.heading == "Confirm that it is you":
+        visitor.fill(confirm_password=PASSWORD)
+        visitor.press("Continue")
+
+
+def end_confirmation(instance: Instance, email: str) -> None:
+    """Have somebody asked who they are again, as some minutes after they signed in."""
+    app = create_app(load_settings(instance.environment))
+    with app.app_context():
+        person = find_person(email)
+        assert person is not None
+        end_confirmations(person.id)
+        db.session.commit()
+
+
+def _overview(visitor: Visitor) -> Iterator[Scene]:
+    page = visitor.go("/operator")
+    page.get_by_role("button", name="Check now").or_(page.get_by_text("Checking…")).wait_for()
+    yield "operator", visitor
+    if page.get_by_role("button", name="Check now").is_visible():
+        visitor.press("Check now")
+    expect(page.get_by_text("Checked less than a minute ago")).to_be_visible(timeout=60_000)
+    page.locator("#others summary").click()
+    yield "operator, all findings", visitor
+    visitor.press("Show the message")
+    page.get_by_text("Required.").wait_for()
+    yield "operator, message with errors", visitor
+
+
+def _lists(visitor: Visitor) -> Iterator[Scene]:
+    page = visitor.go("/operator/accounts")
+    yield "operator, accounts", visitor
+    page.locator(".listed a").first.click()
+    page.get_by_role("button", name="Change the plan").wait_for()
+    yield "operator, account", visitor
+    page.locator("#plan").select_option("pro")
+    visitor.press("Change the plan")
+    page.get_by_text("Before this is done, enter your password").wait_for()
+    yield "operator, confirmed by password", visitor
+    confirm(visitor)
+    page.get_by_text("The account is on the plan pro.").wait_for()
+    yield "operator, plan changed", visitor
+    visitor.go("/operator/accounts?search=nothing+of+this+name")
+    yield "operator, no account", visitor
+    visitor.go("/operator/people")
+    yield "operator, people", visitor
+    visitor.go("/operator/people?search=nobody+of+this+name")
+    yield "operator, nobody", visitor
+    page = visitor.go("/operator/log")
+    page.locator(".entry summary").first.click()
+    yield "operator, log", visitor
+    visitor.go("/operator/log?action=instance.restored&since=yesterday")
+    yield "operator, log with wrong filters", visitor
+
+
+def _message(visitor: Visitor, stranger: Visitor) -> Iterator[Scene]:
+    page = visitor.go("/operator")
+    visitor.press("Close sign-up")
+    confirm(visitor)
+    page.get_by_text("Sign-up is closed.").wait_for()
+    page.locator("[name=text]").fill(_LONG)
+    page.get_by_label("Warning").check()
+    visitor.press("Show the message")
+    page.get_by_text("The message is shown.").wait_for()
+    yield "operator, closed and with a message", visitor
+    stranger.go("/login")
+    yield "sign in, closed and with a warning", stranger
+    visitor.go("/projects")
+    yield "projects with a warning", visitor
+    visitor.go("/operator")
+    visitor.press("Remove the message")
+    page.get_by_text("The message is removed.").wait_for()
+    page.locator("[name=text]").fill("The upgrade is done.")
+    visitor.press("Show the message")
+    page.get_by_text("The message is shown.").wait_for()
+    visitor.go("/docs")
+    yield "reference with a message", visitor
+    visitor.go("/operator")
+    visitor.press("Remove the message")
+    page.get_by_text("The message is removed.").wait_for()
+    visitor.press("Open sign-up")
+    page.get_by_text("Sign-up is open again.").wait_for()
