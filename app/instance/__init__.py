@@ -1,0 +1,2 @@
+"""What operators have set for the whole instance, as everything else reads it (``app.operator``
+changes it)."""

@@ -1,0 +1,156 @@
+"""Whether anybody can sign up, and the message on all pages.
+
+Both are in one row. Whoever acts on it reads the row; pages show what their process has read within
+the last seconds, so that they cost no query.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from datetime import datetime
+from typing import Final, NamedTuple
+
+from flask import Flask, current_app, g
+from sqlalchemy import select
+from sqlalchemy.exc import SQLAlchemyError
+
+from app.db.extensions import db
+from app.db.queries import CompiledQuery
+from app.models import InstanceState
+from app.policy.instance import STATE_SECONDS
+from app.values import clock
+from config import Settings
+
+ROW: Final = 1  # the id
+OPEN: Final = "open"  # of the setting SIGN_UP
+CLOSED: Final = "closed"
+_EXTENSION: Final = "canopy_instance_state"
+_STATEMENT: Final = select(
+    InstanceState.sign_up_closed_at,
+    InstanceState.message,
+    InstanceState.message_kind,
+    InstanceState.message_until,
+).where(InstanceState.id == ROW)
+_ROW: Final = CompiledQuery(_STATEMENT)
+
+
+class Message(NamedTuple):
+    """What is said at the top of every page, as plain text.
+
+    Args:
+        kind: one of ``app.policy.instance.MESSAGE_KINDS``.
+        until: when it ends; None: when it is removed.
+    """
+
+    text: str
+    kind: str
+    until: datetime | None
+
+    @property
+    def has_ended(self) -> bool:
+        return self.until is not None and clock.now() >= self.until
+
+
+class State(NamedTuple):
+    """What the row says."""
+
+    sign_up_closed_at: datetime | None = None
+    message: Message | None = None
+
+
+class _RecentState:
+    """What a process has read within the last ``STATE_SECONDS``.
+
+    One thread reads while the others go on with what was read before. Where the row cannot be read,
+    nothing is set.
+    """
+
+    def __init__(self, read: Callable[[], State]) -> None:
+        self._read = read
+        self._state = State()
+        self._read_at: float | None = None
+        self._lock = threading.Lock()
+
+    def get(self, *, may_read: bool) -> State:
+        is_old = self._read_at is None or time.monotonic() - self._read_at >= STATE_SECONDS
+        if may_read and is_old and self._lock.acquire(blocking=False):
+            try:
+                self._read_at = time.monotonic()
+                self._state = self._read()
+            except SQLAlchemyError:
+                self._state = State()
+            finally:
+                self._lock.release()
+        return self._state
+
+    def forget(self) -> None:
+        self._read_at = None
+
+
+def init_app(app: Flask) -> None:
+    """Give ``app`` what its process remembers of the row."""
+    app.extensions[_EXTENSION] = _RecentState(read_state)
+
+
+def read_state(*, in_change: bool = False) -> State:
+    """What the row says now.
+
+    Args:
+        in_change: whether to read it in the open transaction. A thread that held its connection
+            and waited for another one could wait for itself.
+    """
+    row = db.session.execute(_STATEMENT).first() if in_change else _ROW.first()
+    if row is None:
+        return State()
+    message = None
+    if row.message is not None:
+        message = Message(row.message, row.message_kind, row.message_until)
+    return State(row.sign_up_closed_at, message)
+
+
+def forget_state() -> None:
+    """Have this process read the row again. Other processes do within ``STATE_SECONDS``."""
+    _recent().forget()
+
+
+def sign_up(*, in_change: bool = False) -> str:
+    """Who can sign up now: ``open``, ``invited`` or ``closed``, as the setting SIGN_UP allows and an
+    operator has not closed it.
+
+    Args:
+        in_change: as in ``read_state``.
+    """
+    setting = _setting()
+    return setting if setting == CLOSED else _narrowed(setting, read_state(in_change=in_change))
+
+
+def shown_sign_up() -> str:
+    """The same as pages tell it: as it was within the last ``STATE_SECONDS``."""
+    return _narrowed(_setting(), _recent().get(may_read=_may_read()))
+
+
+def shown_message() -> Message | None:
+    """The message that pages show."""
+    message = _recent().get(may_read=_may_read()).message
+    return None if message is None or message.has_ended else message
+
+
+def _narrowed(setting: str, state: State) -> str:
+    return CLOSED if state.sign_up_closed_at else setting
+
+
+def _may_read() -> bool:
+    """Not for a page that tells of a failure: the database may be what failed."""
+    return not g.get("is_failure")
+
+
+def _setting() -> str:
+    settings: Settings = current_app.config["SETTINGS"]
+    return settings.sign_up
+
+
+def _recent() -> _RecentState:
+    found: _RecentState = current_app.extensions[_EXTENSION]
+    return found
