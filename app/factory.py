@@ -146,8 +146,8 @@ def create_app(settings: Settings | None = None) -> Flask:
     for other in (
         billing_bp, chat_bp, deletion_bp, deletion_of_person_bp, form_validation.bp, health.bp,
         invitations_bp, metrics.bp, oauth_bp, oauth_pages_bp, ogc_bp, operator_bp, people_bp,
-        profile_bp, reference_bp, root_files.bp, row_changes_bp, second_factor_bp, single_sign_on_bp,
-        *DASHBOARD,
+        profile_bp, reference_bp, root_files.bp, row_changes_bp, second_factor_bp,
+        single_sign_on_bp, *DASHBOARD,
     ):  # fmt: skip
         app.register_blueprint(other)
     return app
