@@ -51,6 +51,7 @@ REASONS: Final = {
     "Delivery": "the queue of webhook-attempts.ndjson",
     "IdempotentResponse": "copies of responses, for a day",
     "ImportFile": "the uploaded file, which is deleted when it was imported",
+    "InstanceState": "of the instance",
     "Mail": "of the instance; the values of one may be secret",
     "MailedLink": _OF_A_PERSON,
     "OAuthAuthorization": "codes; what was allowed is in application-access.json",
