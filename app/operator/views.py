@@ -36,6 +36,11 @@ from app.site.pages import PageBlueprint, page, redirect_to
 bp = PageBlueprint("operator", __name__, section="/operator")
 
 _LOG: Final = "/operator/log"
+# What is done with sign-up, and what is said then, by the button.
+_SIGN_UP: Final = {
+    "yes": (service.close_sign_up, "Sign-up is closed."),
+    "no": (service.open_sign_up, "Sign-up is open again, as far as SIGN_UP allows."),
+}
 
 
 @bp.get("/operator")
@@ -49,13 +54,16 @@ def overview() -> Response:
 @of_operator
 def set_sign_up() -> Response:
     """Close or open sign-up."""
-    close = request.form.get("closed") == "yes"
+    closed = request.form.get("closed")
+    if closed not in _SIGN_UP:
+        raise BadRequest("Choose whether sign-up is closed or open.")
     if (question := ask_again(password=True)) is not None:
         return question
+    change, done = _SIGN_UP[closed]
     with transaction():
-        _ = service.close_sign_up() if close else service.open_sign_up()
+        change()
     forget_state()
-    return redirect_to("/operator", "Sign-up is closed." if close else "Sign-up is open again.")
+    return redirect_to("/operator", done)
 
 
 @bp.post("/operator/message")

@@ -118,4 +118,4 @@ def _message(visitor: Visitor, stranger: Visitor) -> Iterator[Scene]:
     visitor.press("Remove the message")
     page.get_by_text("The message is removed.").wait_for()
     visitor.press("Open sign-up")
-    page.get_by_text("Sign-up is open again.").wait_for()
+    page.get_by_text("Sign-up is open again").wait_for()
