@@ -13,6 +13,7 @@ from app.account.service import set_plan
 from app.audit.entries import Target, record
 from app.audit.origin import OPERATOR, Via, acting
 from app.auth.tenant import columns_of
+from app.billing.service import has_subscription
 from app.db.column_types import api_column
 from app.db.extensions import db
 from app.db.queries import CompiledQuery, engine
@@ -21,7 +22,6 @@ from app.http.errors import Conflict, NotFound
 from app.models import (
     Account,
     AccountUsage,
-    BillingSubscription,
     Credential,
     Membership,
     OAuthAuthorization,
@@ -73,9 +73,8 @@ _OWNERS: Final = CompiledQuery(
     .where(User.id == Membership.user_id, Membership.role == "owner")
     .order_by(User.email_key)
 )
-_SUBSCRIPTION: Final = CompiledQuery(columns_of(BillingSubscription, BillingSubscription.newest))
 _ONE: Final = CompiledQuery(
-    select(*map(api_column, (*_COLUMNS, Account.type)), *_COUNTERS)
+    select(*map(api_column, (*_COLUMNS, Account.type, Account.deletes_at)), *_COUNTERS)
     .outerjoin(AccountUsage, AccountUsage.account_id == Account.id)
     .where(Account.id == bindparam("account_id"))
 )
@@ -107,9 +106,10 @@ def read_account(account_id: str) -> AccountDetails:
     if row is None:
         raise NotFound("This account does not exist.")
     used = _last_uses([account_id])
-    found = _record(row) | {"type": row.type, "last_used_at": used.get(account_id)}
-    subscription = _SUBSCRIPTION.first(account_id=account_id)
-    return AccountDetails(found, _OWNERS.all(account_id=account_id), subscription is not None)
+    others = {"type": row.type, "deletes_at": row.deletes_at, "last_used_at": used.get(account_id)}
+    found = _record(row) | others
+    owners = _OWNERS.all(account_id=account_id)
+    return AccountDetails(found, owners, has_subscription(account_id))
 
 
 def pages_of(entries: Iterable[Mapping[str, Any]]) -> dict[str, str]:

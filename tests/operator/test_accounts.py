@@ -13,6 +13,7 @@ from app.policy.audit import INSTANCE
 from app.values import clock
 from app.values.ids import new_id
 from tests.dashboard.support import HOSTILE, post
+from tests.deletion.support import make_due
 from tests.make import Browser, Client, make_account
 from tests.make.audit import audit_entries, new_entries
 from tests.make.browser import Page
@@ -195,3 +196,9 @@ def test_a_list_of_many(client: Client, operator: Browser) -> None:
     make_account(client.app)
     page = operator.get(PATH)
     assert len(shown(page)) >= 2
+
+
+def test_an_account_that_is_to_be_deleted_says_when(client: Client, operator: Browser) -> None:
+    assert "Will be deleted" not in operator.get(f"{PATH}/{client.account_id}").text
+    make_due(client.app, client.account_id)
+    assert "Will be deleted" in operator.get(f"{PATH}/{client.account_id}").text
