@@ -24,6 +24,10 @@ LONGEST_LINE: Final = 16 * 1024 * 1024  # bytes
 _TOLD_LATER: Final = (
     "the entry about a deletion is sealed minutes after it, so export again if it was just now"
 )
+_SEALED_SOON: Final = (
+    "they are sealed within minutes, so if that is long ago, the worker has not run, or somebody "
+    "has removed checkpoints: compare with one that you kept"
+)
 _WORD: Final = re.compile(r"[!-~]{1,64}")
 _PRUNED: Final = b'"action":"audit_log.pruned"'
 
@@ -49,7 +53,7 @@ class Verifier:
         self._line = 0
         self._batch: tuple[Checkpoint, Batch] | None = None
         self._is_tail = False  # whether what follows is not sealed
-        self._unsealed = 0
+        self._unsealed, self._unsealed_since = 0, ""
         self.deleted_to = self._told_to = 0  # numbers of entries
         self._is_over = self._is_refused = False
 
@@ -88,7 +92,8 @@ class Verifier:
             if self._told_to < self.deleted_to:
                 yield Finding("deletion_untold", f"{numbers}; {_TOLD_LATER}")
         if self._unsealed:
-            yield Finding("not_sealed", f"{self._unsealed:,}")
+            detail = f"{self._unsealed:,}, the oldest of {self._unsealed_since}; {_SEALED_SOON}"
+            yield Finding("not_sealed", detail)
         yield from self._missing_kept()
 
     def _begin(self, record: Any) -> Iterator[Finding]:
@@ -186,6 +191,7 @@ class Verifier:
         self.entries += 1
         found = Found(proof.entry_hash(line), _word(record.get("id")), self._line)
         if self._is_tail:
+            self._unsealed_since = self._unsealed_since or _word(record.get("at"))
             self._unsealed += 1
         elif self._batch is None or not self._batch[1].add(found):
             yield Finding("entry_inserted", line=self._line, entry_id=found.id)

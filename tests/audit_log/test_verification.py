@@ -47,6 +47,18 @@ def test_a_log_that_nobody_changed(client: Client, made: list[str]) -> None:
     assert {json.loads(line).get("id") for line in lines} >= set(made)
 
 
+def test_a_log_without_its_checkpoints_says_since_when(client: Client, made: list[str]) -> None:
+    kept = checkpoints(client)
+    sql(client, f"DELETE FROM audit_checkpoints {OWN} number > 0")
+    sql(client, f"UPDATE audit_entries SET number = NULL {OWN} number > 0")
+    lines = exported(client)
+    oldest = min(at for line in lines if (at := json.loads(line).get("at")))
+    (found,) = verify_lines(lines, Verifier())
+    assert (found.kind, found.is_problem) == ("not_sealed", False)
+    assert f"the oldest of {oldest};" in found.detail
+    assert "log_truncated" in {each.kind for each in verify_lines(lines, Verifier(kept=kept))}
+
+
 def test_a_changed_entry_is_named(client: Client, made: list[str]) -> None:
     change = "UPDATE audit_entries SET body = replace(body, 'Hood', 'Mood')"
     sql(client, f"{change} WHERE id = :id", id=made[6])
