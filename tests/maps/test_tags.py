@@ -86,7 +86,8 @@ def test_new_shapes_give_another_tag(client: Client) -> None:
     make_project(client, geometry=long_boundary())
     before = tag_of(client)
     with client.app.app_context():
-        assert simplify_boundaries() >= 1
+        while simplify_boundaries():  # a run ends when its time is up
+            pass
     assert tag_of(client) != before
 
 
