@@ -13,10 +13,11 @@ from app.audit.entries import Target, record
 from app.audit_log import jobs, sealing
 from app.audit_log.publishing import publish
 from app.audit_log.sealing import AccountSealer, Overtaken
+from app.audit_log.verification import read_kept
 from app.db.extensions import db
 from app.db.transactions import transaction
 from app.policy.audit import INSTANCE, SEALED_ENTRIES
-from tests.audit_log.logs import PATH, checkpoints, seal, write
+from tests.audit_log.logs import PATH, checkpoints, exported, kinds, seal, write
 from tests.egress.receivers import Receiver, answering
 from tests.make import Client, deliveries, event_types, events, make_project, make_webhook
 from tests.make.webhooks import end_replays
@@ -61,6 +62,11 @@ def test_a_receiver_can_verify_a_checkpoint_with_the_entries(
     (point,) = checkpoints(customer)
     hashes = "".join(hashlib.sha256(text).hexdigest() for text in texts)
     assert hashes == point.entry_hashes
+    kept = read_kept(b"\n".join(each.body for each in receiver.requests))
+    assert [each.hash for each in kept] == [point.hash]
+    assert kinds(exported(customer), kept=kept) == []
+    other = kept[0]._replace(hash="0" * 64)
+    assert kinds(exported(customer), kept=[other]) != []
 
 
 def test_a_webhook_for_all_events_gets_none_of_them(
