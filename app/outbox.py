@@ -19,7 +19,7 @@ from app.jobs.queue import DELIVERIES
 from app.jobs.wake_signals import WakeSignal
 from app.models import Delivery, Event, Webhook
 from app.policy.deliveries import RUN_SECONDS
-from app.policy.events import ALL_EVENTS, EVENTS, TEST_EVENT, TEST_MESSAGE
+from app.policy.events import EVENTS, TEST_EVENT, TEST_MESSAGE, includes
 from app.values import clock
 from app.values.ids import new_id
 from app.values.strict_json import dumps
@@ -85,15 +85,52 @@ def emit(
     data = {name: subject[name] for name in kind.fields} | extra
     if kind.actor is not None:
         data[kind.actor] = {"id": actor.actor_id, "email": actor.actor_email}
-    event_id = _write(event_type, data, actor, subject["id"] if subject_id is None else subject_id)
-    queue_deliveries(actor.account_id, event_id, _subscribed(actor.account_id, event_type))
+    subject_id = subject["id"] if subject_id is None else subject_id
+    (event_id,) = _write(event_type, [(subject_id, data)], actor)
+    (webhook_ids,) = subscribed(actor.account_id, event_type)
+    queue_deliveries(actor.account_id, event_id, webhook_ids)
     return event_id
+
+
+def emit_many(
+    event_type: str,
+    subjects: Iterable[tuple[str, Mapping[str, Any]]],
+    actor: Actor,
+    webhook_ids: Sequence[str],
+) -> None:
+    """Write an event about each subject, for webhooks that are known: one statement for the events,
+    and one for the deliveries.
+
+    Args:
+        event_type: one of ``app.policy.events.EVENTS``, without an actor or more in its data.
+        subjects: the id by which each event is found, and the record.
+        webhook_ids: of those that ``subscribed`` returned in this transaction.
+    """
+    kind = EVENTS[event_type]
+    records = [(key, {name: record[name] for name in kind.fields}) for key, record in subjects]
+    due_at = clock.now()
+    due = [
+        (event_id, webhook_id, due_at)
+        for event_id in _write(event_type, records, actor)
+        for webhook_id in webhook_ids
+    ]
+    _queue(actor.account_id, due, "event")
+
+
+def subscribed(account_id: str, *event_types: str) -> list[list[str]]:
+    """For each type, the ids of the webhooks that are subscribed to it.
+
+    They are locked against deletion until the deliveries are committed; other changes of them do
+    not wait, and neither do other events.
+    """
+    rows = db.session.connection().execute(_SUBSCRIPTIONS, {"account_id": account_id}).all()
+    return [[row.id for row in rows if includes(row.events, each)] for each in event_types]
 
 
 def emit_test(webhook_id: str, actor: Actor, due_at: datetime) -> str:
     """Write a test event for one webhook. Returns its id."""
     data = {"webhook_id": webhook_id, "message": TEST_MESSAGE}
-    event_id = _write(TEST_EVENT, data, actor, webhook_id)
+    (event_id,) = _write(TEST_EVENT, [(webhook_id, data)], actor)
     queue_deliveries(actor.account_id, event_id, [webhook_id], cause="test", due_at=due_at)
     return event_id
 
@@ -148,8 +185,20 @@ def _queue(account_id: str, due: Sequence[tuple[str, str, datetime]], cause: str
     return [str(row["id"]) for row in rows]
 
 
-def _write(event_type: str, data: Mapping[str, Any], actor: Actor, subject_id: str) -> str:
-    event_id, moment = new_id("event"), clock.now()
+def _write(
+    event_type: str, records: Iterable[tuple[str, Mapping[str, Any]]], actor: Actor
+) -> list[str]:
+    """Insert events: the id of the subject, and the data of each. Returns their ids."""
+    moment = clock.now()
+    rows = [_row(event_type, data, actor, key, moment) for key, data in records]
+    db.session.connection().execute(_EVENTS.insert(), rows)
+    return [str(row["id"]) for row in rows]
+
+
+def _row(
+    event_type: str, data: Mapping[str, Any], actor: Actor, subject_id: str, moment: datetime
+) -> dict[str, Any]:
+    event_id = new_id("event")
     body = {
         "id": event_id,
         "type": event_type,
@@ -157,7 +206,7 @@ def _write(event_type: str, data: Mapping[str, Any], actor: Actor, subject_id: s
         "data": data,
         "account": {"id": actor.account_id, "name": actor.account_name},
     }
-    row = {
+    return {
         "id": event_id,
         "account_id": actor.account_id,
         "type": event_type,
@@ -165,15 +214,3 @@ def _write(event_type: str, data: Mapping[str, Any], actor: Actor, subject_id: s
         "body": dumps(body).decode(),
         "created_at": moment,
     }
-    db.session.connection().execute(_EVENTS.insert(), row)
-    return event_id
-
-
-def _subscribed(account_id: str, event_type: str) -> list[str]:
-    """The webhooks that are subscribed to an event.
-
-    They are locked against deletion until the deliveries are committed; other changes of them do
-    not wait, and neither do other events.
-    """
-    rows = db.session.connection().execute(_SUBSCRIPTIONS, {"account_id": account_id})
-    return [row.id for row in rows if not {ALL_EVENTS, event_type}.isdisjoint(row.events)]

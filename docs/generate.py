@@ -189,7 +189,8 @@ def events() -> str:
         subjects = dict.fromkeys(name.partition(".")[0] for name in kinds)
         title = " and ".join(f"`{subject}.*`" for subject in subjects)
         rows = [[f"`{name}`", kind.meaning, _besides(kind)] for name, kind in kinds.items()]
-        parts.append(f"`data` of {title}: {_codes(common)}.")
+        note = " Not part of `*`." if all(kind.by_name for kind in kinds.values()) else ""
+        parts.append(f"`data` of {title}: {_codes(common)}.{note}")
         parts.append(table(["Event", "When", "Additional fields of `data`"], rows))
     return "\n\n".join(parts)
 

@@ -38,7 +38,7 @@ def list_checkpoints(account_id: str, page: int, per_page: int) -> tuple[list[di
     values = {"account_id": account_id, "size": per_page, "skipped": (page - 1) * per_page}
     rows = _PAGE.all(**values)
     total = int(_TOTAL.scalar(account_id=account_id))
-    return [_record(Checkpoint(**row._asdict())) for row in rows], total
+    return [record_of(Checkpoint(**row._asdict())) for row in rows], total
 
 
 def next_checkpoint(account_id: str, after: int) -> Checkpoint | None:
@@ -53,7 +53,8 @@ def from_row(row: Any) -> Checkpoint:
     return found._replace(sealed_at=str(format_optional_time(row.sealed_at)))
 
 
-def _record(checkpoint: Checkpoint) -> dict[str, Any]:
+def record_of(checkpoint: Checkpoint) -> dict[str, Any]:
+    """A checkpoint as it is published: without the hashes of its entries, and how many they are."""
     record = checkpoint._asdict()
     del record["entry_hashes"]
     return record | {"entries": checkpoint.last - checkpoint.first + 1}

@@ -17,6 +17,7 @@ from app.audit.authenticity import is_authentic
 from app.audit_log import proof
 from app.audit_log.checkpoints import COLUMNS, from_row
 from app.audit_log.proof import Checkpoint
+from app.audit_log.publishing import publish
 from app.auth.tenant import columns_of, rows_of
 from app.db.extensions import db
 from app.db.queries import CompiledQuery, connect
@@ -102,8 +103,10 @@ class AccountSealer:
             signature="",
             entry_hashes="".join(proof.entry_hash(row.body.encode()) for row in batch),
         )
-        row = proof.sign(key[1], made)._asdict()
-        insert_row(AuditCheckpoint, row | {"sealed_at": clock.parse_time(made.sealed_at)})
+        signed = proof.sign(key[1], made)
+        row = signed._asdict() | {"sealed_at": clock.parse_time(made.sealed_at)}
+        insert_row(AuditCheckpoint, row)
+        publish(signed, [entry.body for entry in batch])
         return len(batch)
 
     def _number(self, batch: list[Any], first: int) -> None:

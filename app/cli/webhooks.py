@@ -65,7 +65,7 @@ def webhook() -> None:
     multiple=True,
     type=click.Choice([*EVENTS, ALL_EVENTS]),
     metavar="TYPE",
-    help="Type of event; can be repeated. By default, all.",
+    help="Type of event; can be repeated. By default, all but those of the audit log.",
 )
 @click.option(
     "--port",

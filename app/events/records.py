@@ -10,8 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from app.policy.audit import ACTORS
 from app.policy.events import (
     ASSET_FIELDS,
+    AUDIT_ENTRY_FIELDS,
+    CHECKPOINT_FIELDS,
     INVOICE_FIELDS,
     MEMBER_FIELDS,
     PROJECT_FIELDS,
@@ -51,6 +54,7 @@ TIMESTAMP: Final[Schema] = {
 }
 TEXT: Final[Schema] = {"type": "string"}
 _NUMBER: Final[Schema] = {"type": "number"}
+_HASH: Final[Schema] = {"type": "string", "pattern": "^[0-9a-f]{64}$"}
 _POINT: Final[Schema] = {
     "type": "object",
     "description": "A GeoJSON Point.",
@@ -78,6 +82,15 @@ def _or_null(schema: Schema) -> Schema:
 
 def _one_of(*values: str) -> Schema:
     return {"type": "string", "enum": list(values)}
+
+
+def _counted(description: str) -> Schema:
+    return {"type": "integer", "minimum": 1, "description": description}
+
+
+def _object_of(**members: Schema) -> Schema:
+    """The schema of an object that has all of these."""
+    return {"type": "object", "properties": members, "required": list(members)}
 
 
 def _resource_fields(table: Sequence[ResourceField]) -> dict[str, Field]:
@@ -155,6 +168,64 @@ _USAGE: Final = Record(
         "percentage": Field(_or_null(_NUMBER), 76.24),
     }
 )
+_OPTIONAL_TEXT: Final = _or_null(TEXT)
+_AUDIT_ENTRY: Final = Record(
+    {
+        "account_id": Field(id_of("acct"), "acct_01k9zq1x5wkcz0e7h3vrm8t2aj"),
+        "action": Field({**TEXT, "description": "Later versions have more."}, "project.updated"),
+        "actor": Field(
+            _object_of(id=_OPTIONAL_TEXT, label=TEXT, type=_one_of(*ACTORS)),
+            {"id": "key_01k9zq1z4b7d2f5h8k1m3p6r9t", "label": "Sync", "type": "api_key"},
+        ),
+        "at": Field(TIMESTAMP, "2026-01-03T10:20:30.456Z"),
+        "changes": Field(
+            _or_null({"type": "object", "description": "By field, what it was and is."}),
+            {"name": {"from": "Hood", "to": "Mount Hood"}},
+        ),
+        "id": Field(id_of("aud"), "aud_01k9zq3n8d1v6c0r4t7y2w5xke"),
+        "outcome": Field(_one_of("done", "refused"), "done"),
+        "target": Field(
+            _object_of(id=_OPTIONAL_TEXT, label=TEXT, type=TEXT),
+            {"id": "proj_01k9zq3mgse2j7tbyw5c4r8nhd", "label": "Hood", "type": "project"},
+        ),
+        "via": Field(
+            _object_of(
+                application=_or_null(_object_of(id=TEXT, label=TEXT)),
+                credential=_OPTIONAL_TEXT,
+                import_id=_OPTIONAL_TEXT,
+                ip=_OPTIONAL_TEXT,
+                request_id=_OPTIONAL_TEXT,
+                user_agent=_OPTIONAL_TEXT,
+            ),
+            {
+                "application": None,
+                "credential": "canopy_key_…4f2A",
+                "import_id": None,
+                "ip": "203.0.113.7",
+                "request_id": "req_01k9zq3mgt0y6f4c8vd2xw7sbn",
+                "user_agent": "curl/8.5.0",
+            },
+        ),
+        "number": Field(_counted("Entries are counted from 1, without a gap."), 341),
+    }
+)
+_CHECKPOINT: Final = Record(
+    {
+        "account_id": Field(id_of("acct"), "acct_01k9zq1x5wkcz0e7h3vrm8t2aj"),
+        "number": Field(_counted("Checkpoints are counted from 1, without a gap."), 1),
+        "first": Field(_counted("Number of the first entry."), 1),
+        "last": Field(_counted("Number of the last entry."), 500),
+        "sealed_at": Field(TIMESTAMP, "2026-01-03T10:25:00.000Z"),
+        "previous_hash": Field(_HASH, "0" * 64),
+        "hash": Field(_HASH, "3d1a6bd0c76f24b1d3b0f6cb5a4bb0a76d21ec6d5e55d0c24bb0a6f4d7b1f2aa"),
+        "key_id": Field(id_of("sk"), "sk_01k9zq0b7d2f5h8k1m3p6r9t4x"),
+        "signature": Field(
+            {**TEXT, "description": "Ed25519, in base64."},
+            "bm90IGEgc2lnbmF0dXJlLCBidXQgYXMgbG9uZyBhcyBvbmUgaXMsIGluIGFuIGV4YW1wbGUsIG9rLmFuZCBlbmQ=",
+        ),
+        "entries": Field(_counted("How many it seals."), 500),
+    }
+)
 TEST: Final = Record(
     {
         "webhook_id": Field(id_of("wh"), "wh_01k9zqf0v7c3s6m1e8y2r5t9wd"),
@@ -169,4 +240,6 @@ RECORDS: Final[dict[tuple[str, ...], Record]] = {
     SUBSCRIPTION_FIELDS: _SUBSCRIPTION,
     INVOICE_FIELDS: _INVOICE,
     USAGE_FIELDS: _USAGE,
+    AUDIT_ENTRY_FIELDS: _AUDIT_ENTRY,
+    CHECKPOINT_FIELDS: _CHECKPOINT,
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final
 
@@ -13,6 +14,15 @@ MEMBER_FIELDS: Final = ("id", "email", "name", "role", "joined_at")
 SUBSCRIPTION_FIELDS: Final = ("plan", "previous_plan", "status", "current_period_end")
 INVOICE_FIELDS: Final = ("id", "amount", "currency", "status", "due_at")
 USAGE_FIELDS: Final = ("metric", "threshold", "current", "limit", "percentage")
+# In the order of the text that is sealed, to which only the number is added.
+AUDIT_ENTRY_FIELDS: Final = (
+    *("account_id", "action", "actor", "at", "changes", "id", "outcome", "target", "via"),
+    "number",
+)
+CHECKPOINT_FIELDS: Final = (
+    *("account_id", "number", "first", "last", "sealed_at", "previous_hash", "hash"),
+    *("key_id", "signature", "entries"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,13 +30,15 @@ class EventKind:
     """One type of event.
 
     ``fields`` are those of the subject at that time; ``actor`` names the field with the person who
-    did it; ``extra`` names what the caller of ``emit`` must add.
+    did it; ``extra`` names what the caller of ``emit`` must add. ``by_name``: webhooks get it
+    only if they name it, so that ``*`` sends nobody what they did not ask for.
     """
 
     meaning: str
     fields: tuple[str, ...]
     actor: str | None = None
     extra: tuple[str, ...] = ()
+    by_name: bool = False
 
 
 EVENTS: Final[dict[str, EventKind]] = {
@@ -56,10 +68,21 @@ EVENTS: Final[dict[str, EventKind]] = {
     "invoice.failed": EventKind("An invoice payment fails", INVOICE_FIELDS),
     "usage.threshold_reached": EventKind("Usage reaches 75, 90 or 100 % of a limit", USAGE_FIELDS),
     "usage.limit_exceeded": EventKind("A usage limit is exceeded", USAGE_FIELDS),
+    "audit.entry": EventKind(
+        "An entry of the audit log is sealed", AUDIT_ENTRY_FIELDS, by_name=True
+    ),
+    "audit.checkpoint": EventKind(
+        "Entries of the audit log are sealed with a checkpoint", CHECKPOINT_FIELDS, by_name=True
+    ),
 }
 
-ALL_EVENTS: Final = "*"  # the subscription to all of them
+ALL_EVENTS: Final = "*"  # the subscription to all of them, but those by name
 
 # Sent to one webhook on request; there is no subscription to it.
 TEST_EVENT: Final = "webhook.test"
 TEST_MESSAGE: Final = "This is a test. Nothing has happened."
+
+
+def includes(types: Collection[str], event_type: str) -> bool:
+    """Whether a subscription to these types, or to ``*``, includes one of ``EVENTS``."""
+    return event_type in types or (ALL_EVENTS in types and not EVENTS[event_type].by_name)

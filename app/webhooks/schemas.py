@@ -40,7 +40,10 @@ _URL: Final = {
     )
 }
 _EVENTS: Final = {
-    "description": "Event types. `*` stands for all types, including those of later versions.",
+    "description": (
+        "Event types. `*` stands for all types, including those of later versions, but not for "
+        "those of the audit log: name `audit.entry` and `audit.checkpoint` to get them."
+    ),
     "uniqueItems": True,
 }
 _SECRET: Final = {

@@ -76,7 +76,7 @@ def test_values_are_told_in_words(client: Client, owner: Browser) -> None:
         ("permissions", None, ["projects:read"], "See projects and check geometries"),
         ("project_ids", ["proj_1"], None, "all projects"),
         ("ip_allowlist", ["203.0.113.0/24"], [], "any address"),
-        ("events", ["asset.created"], ["*"], "all events"),
+        ("events", ["asset.created"], ["*"], "all events except audit.entry"),
         ("enabled", True, False, "no"),
         ("description", "Beech", None, "not set"),
         ("status", "active", "out_of_use", "out of use"),

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from app.policy.events import EVENTS
+from app.policy.events import EVENTS, includes
 from app.values import clock
 from app.values.clock import format_time
 from tests.make import Browser, Client, make_asset, make_project, make_replay, make_webhook
@@ -75,7 +75,21 @@ def test_all_events_are_chosen(client: Client, owner: Browser, webhook: dict[str
     page = owner.get(f"{_path(webhook)}?since=2026-01-02T03:04&which=all&only_failed=false")
     assert "3 events will be sent" in page.text
     owner.submit(_path(webhook))
-    assert replays(client)[0]["event_types"] == list(EVENTS)
+    wanted = [name for name in EVENTS if includes(["*"], name)]
+    assert replays(client)[0]["event_types"] == wanted
+
+
+def test_the_audit_log_is_chosen_beside_all_events(
+    client: Client, owner: Browser, webhook: dict[str, Any]
+) -> None:
+    query = "since=2026-01-02T03:04&which=all&event_types=audit.entry&only_failed=false"
+    page = owner.get(f"{_path(webhook)}?{query}")
+    assert "all events except audit.checkpoint" in page.text
+    fields = page.form(_path(webhook)).fields
+    owner.send(_path(webhook), **fields | {"event_types": ["*", "audit.entry"]})
+    wanted = [name for name in EVENTS if includes(["*", "audit.entry"], name)]
+    assert replays(client)[0]["event_types"] == wanted
+    assert "audit.entry" in wanted
 
 
 def test_nothing_matches(client: Client, owner: Browser, webhook: dict[str, Any]) -> None:

@@ -9,6 +9,7 @@ import pytest
 from flask import Flask
 from jsonschema import Draft202012Validator
 
+from app.audit_log.schemas import AuditCheckpointSchema, AuditEntrySchema
 from app.db.extensions import db
 from app.events import catalogue
 from app.events.catalogue import DIALECT, TYPES, example_of, schema_of
@@ -80,12 +81,23 @@ def test_another_type_does_not_fit(event_type: str) -> None:
         ("member.joined", "role", "king"),
         ("invoice.paid", "amount", 1.5),
         ("usage.limit_exceeded", "limit", "none"),
+        ("audit.entry", "number", 0),
+        ("audit.entry", "outcome", "perhaps"),
+        ("audit.entry", "actor", {"type": "person", "label": "Ann"}),
+        ("audit.checkpoint", "hash", "3D"),
     ],
 )
 def test_a_wrong_value_does_not_fit(event_type: str, name: str, value: Any) -> None:
     event = example_of(event_type)
     event["data"][name] = value
     assert _faults(event_type, event)
+
+
+def test_the_audit_log_is_as_the_api_gives_it() -> None:
+    entry, point = (example_of(f"audit.{name}")["data"] for name in ("entry", "checkpoint"))
+    assert {*entry} == {*AuditEntrySchema.example, "number"}
+    assert entry | AuditEntrySchema.example == entry
+    assert point == AuditCheckpointSchema.example
 
 
 def test_the_list(client: Client) -> None:

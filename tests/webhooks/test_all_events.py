@@ -12,6 +12,7 @@ from jsonschema import Draft202012Validator
 from standardwebhooks import Webhook
 
 from app.policy.events import EVENTS
+from tests.audit_log.logs import seal
 from tests.billing.sending import SECRET, event, send
 from tests.cli.conftest import runner
 from tests.cli.features import features_file, imported
@@ -105,14 +106,20 @@ def send_billing_events(customer: Client) -> None:
 
 
 def test_every_type_is_signed_and_matches_its_schema(
-    customer: Client, receiver: Receiver, deliver: Deliver, tmp_path: Path
+    customer: Client,
+    receiver: Receiver,
+    deliver: Deliver,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    webhook = make_webhook(customer, url=receiver.url(), events=["*"])
+    types = ["*", "audit.entry", "audit.checkpoint"]
+    webhook = make_webhook(customer, url=receiver.url(), events=types)
     change_projects(customer)
     change_assets(customer)
     change_members(customer)
     import_projects(customer, tmp_path)
     send_billing_events(customer)
+    seal(customer, monkeypatch)
     deliver()
     verifier = Webhook(webhook["secret"])
     arrived = [verifier.verify(each.body, each.headers) for each in receiver.requests]

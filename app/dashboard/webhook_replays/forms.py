@@ -11,7 +11,7 @@ import marshmallow as ma
 from werkzeug.datastructures import MultiDict
 
 from app.dashboard.problems import errors_by_field
-from app.policy.events import ALL_EVENTS
+from app.dashboard.webhooks.event_groups import chosen_types
 from app.values import clock
 from app.webhooks.replays.schemas import ReplayInputSchema
 from app.webhooks.replays.service import EventSelection
@@ -36,7 +36,7 @@ def new_draft(webhook: Mapping[str, Any], days: int, *, only_failed: bool) -> Re
 
 def sent_draft(sent: MultiDict[str, str]) -> ReplayDraft:
     """The form as it was sent, in an address or a body."""
-    types = [ALL_EVENTS] if sent.get("which") == "all" else sent.getlist("event_types")
+    types = chosen_types(sent, "event_types")
     only_failed = sent.get("only_failed", "") == "true"
     return ReplayDraft(sent.get("since", ""), sent.get("until", ""), types, only_failed)
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
+from werkzeug.datastructures import MultiDict
+
 from app.policy.events import ALL_EVENTS, EVENTS
 
 # Of the first part of a type.
@@ -15,29 +17,46 @@ _GROUPS: Final = {
     "subscription": "Billing",
     "invoice": "Billing",
     "usage": "Usage",
+    "audit": "Audit log",
 }
+_BY_NAME: Final = tuple(name for name, kind in EVENTS.items() if kind.by_name)
 
 
 class Group(NamedTuple):
-    """A group: its name, and its types with their meanings."""
+    """A group: its name, and its types with their meanings.
+
+    ``by_name``: it is not among all events.
+    """
 
     name: str
     types: list[tuple[str, str]]
+    by_name: bool
 
 
 def event_groups() -> list[Group]:
     """All types, in the order of the catalogue."""
-    groups = {name: Group(name, []) for name in _GROUPS.values()}
+    groups = dict[str, Group]()
     for name, kind in EVENTS.items():
-        groups[_GROUPS[name.partition(".")[0]]].types.append((name, kind.meaning))
+        title = _GROUPS[name.partition(".")[0]]
+        group = groups.setdefault(title, Group(title, [], kind.by_name))
+        group.types.append((name, kind.meaning))
     return list(groups.values())
+
+
+def chosen_types(form: MultiDict[str, str], field: str) -> list[str]:
+    """The types that a form asks for: ``*`` for all, and what is sent by name only besides."""
+    names = form.getlist(field)
+    if form.get("which") != "all":
+        return names
+    return [ALL_EVENTS, *(name for name in _BY_NAME if name in names)]
 
 
 def in_words(chosen: Sequence[str]) -> list[str]:
     """What a webhook is subscribed to, a few words for each group: ``all of Projects``, or the
     types."""
     if ALL_EVENTS in chosen:
-        return ["all events"]
+        missing = " and ".join(name for name in _BY_NAME if name not in chosen)
+        return [f"all events except {missing}" if missing else "all events"]
     words = []
     for group in event_groups():
         types = [name for name, _ in group.types if name in chosen]

@@ -11,6 +11,7 @@ import marshmallow as ma
 from flask import request
 
 from app.dashboard.problems import errors_by_field
+from app.dashboard.webhooks.event_groups import chosen_types
 from app.http.errors import ApiError
 from app.policy.deliveries import (
     DESCRIPTION_LENGTH,
@@ -51,7 +52,7 @@ class WebhookDraft:
 
     @property
     def has_all(self) -> bool:
-        """Whether it asks for all events, also those of later versions."""
+        """Whether it asks for all events but those by name, also for those of later versions."""
         return ALL_EVENTS in self.events
 
 
@@ -67,11 +68,10 @@ def draft_of(record: Mapping[str, Any]) -> WebhookDraft:
 
 def sent_draft() -> WebhookDraft:
     """The form of the request."""
-    chosen = request.form.getlist("events")
     return WebhookDraft(
         url=request.form.get("url", ""),
         description=request.form.get("description", ""),
-        events=[ALL_EVENTS] if request.form.get("which") == "all" else chosen,
+        events=chosen_types(request.form, "events"),
         secret=request.form.get("secret", ""),
         enabled="enabled" in request.form,
     )

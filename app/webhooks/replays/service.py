@@ -21,7 +21,7 @@ from app.deliveries.service import end_replays
 from app.http.errors import Conflict, NotFound
 from app.jobs.after_commit import enqueue_after_commit
 from app.models import Delivery, Event, Replay
-from app.policy.events import ALL_EVENTS, EVENTS
+from app.policy.events import EVENTS, includes
 from app.values import clock
 from app.values.ids import new_id
 from app.webhooks.auditing import enter_replay
@@ -195,4 +195,4 @@ def _count(replay: Replay) -> int:
 
 def _expand(types: Sequence[str]) -> list[str]:
     """The types without ``*``, in the order of the catalogue."""
-    return [name for name in EVENTS if ALL_EVENTS in types or name in types]
+    return [name for name in EVENTS if includes(types, name)]

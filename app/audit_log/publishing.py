@@ -1,0 +1,50 @@
+"""Sealed entries and their checkpoints as events, for webhooks that name them.
+
+They are written in the transaction that seals: a batch that is rolled back sends nothing, and no
+request waits for them. Without a subscription nothing is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from sqlalchemy import select
+
+from app.audit_log.checkpoints import record_of
+from app.audit_log.proof import Checkpoint
+from app.db.extensions import db
+from app.models import Account
+from app.outbox import Actor, emit_many, subscribed
+from app.policy.audit import INSTANCE
+from app.values.strict_json import loads
+
+
+def publish(checkpoint: Checkpoint, bodies: Sequence[str]) -> None:
+    """Write the events of a batch in the current transaction.
+
+    Args:
+        bodies: of the entries that the checkpoint seals, in the order of their numbers.
+    """
+    if checkpoint.account_id == INSTANCE:  # no account, so it has no webhooks
+        return
+    of_entries, of_checkpoints = subscribed(
+        checkpoint.account_id, "audit.entry", "audit.checkpoint"
+    )
+    if not (of_entries or of_checkpoints):
+        return
+    name = db.session.scalars(select(Account.name).where(Account.id == checkpoint.account_id)).one()
+    actor = Actor(checkpoint.account_id, name)
+    if of_entries:
+        emit_many("audit.entry", _entries(checkpoint.first, bodies), actor, of_entries)
+    if of_checkpoints:
+        # Found by its key: events that are found by the account are about its usage and billing.
+        subject = (checkpoint.key_id, record_of(checkpoint))
+        emit_many("audit.checkpoint", [subject], actor, of_checkpoints)
+
+
+def _entries(first: int, bodies: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The id of each entry, and the entry with its number."""
+    for number, body in enumerate(bodies, first):
+        entry = loads(body.encode())
+        yield entry["id"], entry | {"number": number}
