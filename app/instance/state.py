@@ -116,8 +116,8 @@ def forget_state() -> None:
 
 
 def sign_up(*, in_change: bool = False) -> str:
-    """Who can sign up now: ``open``, ``invited`` or ``closed``, as the setting SIGN_UP allows and an
-    operator has not closed it.
+    """Who can sign up now: ``open``, ``invited`` or ``closed``, as the setting SIGN_UP allows and
+    an operator has not closed it.
 
     Args:
         in_change: as in ``read_state``.
