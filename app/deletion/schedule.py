@@ -82,8 +82,9 @@ def begin_deletion(account_id: str) -> Actor | None:
     if account.deletes_at is None or account.deletes_at > clock.now():
         return None
     mail_deleted(account, members_in_roles(account_id, _TOLD))
-    scheduler = db.session.get(User, account.deletion_scheduled_by)
-    return person(account.deletion_scheduled_by or "", "" if scheduler is None else scheduler.email)
+    scheduled_by = account.deletion_scheduled_by or ""
+    scheduler = db.session.get(User, scheduled_by)
+    return person(scheduled_by, "" if scheduler is None else scheduler.email)
 
 
 def _lock(principal: Principal) -> Account:

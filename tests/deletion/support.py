@@ -26,9 +26,15 @@ def schedule(browser: Browser, slug: str) -> None:
 
 def make_due(app: Flask, account_id: str) -> None:
     """Let the time come."""
+    set_deletion(app, account_id, timedelta(seconds=-1))
+
+
+def set_deletion(app: Flask, account_id: str, after: timedelta) -> None:
+    """Have an account deleted so long after now."""
+    moment = clock.now() + after
     with app.app_context():
-        past = clock.now() - timedelta(seconds=1)
-        db.session.execute(update(Account).where(Account.id == account_id).values(deletes_at=past))
+        changed = update(Account).where(Account.id == account_id).values(deletes_at=moment)
+        db.session.execute(changed)
         db.session.commit()
 
 

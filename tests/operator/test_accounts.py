@@ -13,7 +13,7 @@ from app.policy.audit import INSTANCE
 from app.values import clock
 from app.values.ids import new_id
 from tests.dashboard.support import HOSTILE, post
-from tests.deletion.support import make_due
+from tests.deletion.support import set_deletion
 from tests.make import Browser, Client, make_account
 from tests.make.audit import audit_entries, new_entries
 from tests.make.browser import Page
@@ -200,5 +200,5 @@ def test_a_list_of_many(client: Client, operator: Browser) -> None:
 
 def test_an_account_that_is_to_be_deleted_says_when(client: Client, operator: Browser) -> None:
     assert "Will be deleted" not in operator.get(f"{PATH}/{client.account_id}").text
-    make_due(client.app, client.account_id)
+    set_deletion(client.app, client.account_id, timedelta(days=1))
     assert "Will be deleted" in operator.get(f"{PATH}/{client.account_id}").text
