@@ -7,7 +7,7 @@ import json
 import os
 import socket
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -32,6 +32,7 @@ from tests.running.instances import wait_for
 pytestmark = pytest.mark.one_database
 
 Start = Callable[[], Flask]
+NEW_KEY = "a new key, which is long enough for it"
 
 
 @pytest.fixture
@@ -169,9 +170,10 @@ def changed(app: Flask, client: Client) -> Iterator[tuple[Flask, dict[str, str]]
     webhook = make_webhook(client)
     client.post(f"/v1/webhooks/{webhook['id']}/rotate-secret", {"overlap_hours": 5})
     former = app.config["SETTINGS"].secret_key
-    with ExitStack() as stack:
-        new = {"secret_key": "a new key, which is long enough for it", "secret_key_former": former}
-        yield stack.enter_context(second_app(app, **new)), webhook
+    with second_app(app, secret_key=NEW_KEY, secret_key_former=former) as new:
+        yield new, webhook
+    with second_app(app, secret_key_former=NEW_KEY) as again:  # other tests use the database, too
+        runner(again)("secret-key", "finish")
 
 
 def test_all_that_is_sealed_can_be_read_with_the_new_key_alone(
