@@ -17,6 +17,8 @@ from app.account_export.zip_stream import WrittenFile, ZipStream
 from app.audit.entries import Target, record
 from app.exports.service import ExportedFile, whole_file
 from app.formats.writers.source import blocks
+from app.http.errors import Conflict
+from app.members.service import list_members
 from app.policy.account_export import FORMAT, FORMAT_VERSION, MANIFEST, README
 from app.values import clock
 from app.values.text import slugify
@@ -64,12 +66,21 @@ def _archive(account: ExportedAccount, app: Flask, on_batch: OnBatch) -> Iterato
     files = [_described((yield from archive.add(README, [text])), None)]
     for name, content in CONTENTS.items():
         on_batch(name, 0)
+        _check_is_there(account, app)
         reading = Reading(app, account.id, partial(on_batch, name))
         written = yield from archive.add(name, blocks(content(reading)))
         files.append(_described(written, reading.records))
+    _check_is_there(account, app)
     manifest = orjson.dumps(_manifest(account, made_at, files), option=orjson.OPT_INDENT_2)
     yield from archive.add(MANIFEST, [manifest, b"\n"])
     yield archive.end()
+
+
+def _check_is_there(account: ExportedAccount, app: Flask) -> None:
+    """Raises Conflict once the account's deletion has begun: the archive must not look complete."""
+    with app.app_context():
+        if not list_members(account.id):  # they are the first to be deleted
+            raise Conflict("The account is being deleted, so it can no longer be exported.")
 
 
 def _described(written: WrittenFile, records: int | None) -> dict[str, Any]:

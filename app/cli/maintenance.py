@@ -34,6 +34,7 @@ from app.maintenance.backup import NOT_INCLUDED, back_up
 from app.maintenance.copying import Comparison, copy_database
 from app.maintenance.dump import Progress, no_progress
 from app.maintenance.restore import check, restore, rows_now
+from app.policy.deletion import DELETED_AFTER
 from app.security.sealing import key_check
 from app.values import clock
 from app.values.version import VERSION
@@ -115,15 +116,21 @@ def restore_(path: Path, unverified: bool, yes: bool, as_json: bool) -> None:
             upgrade()
         with _bar("Restoring", quiet=as_json) as (start, advance):
             start(sum(after.values()))
-            restore(source, url, advance)
+            put_off = restore(source, url, advance)
     enter_of_instance("instance.restored", file=str(path.absolute()))
     record = {"database": shown_url(url), "from": _describe(source.manifest)}
     if as_json:
         same_key = _has_same_key(source.manifest, settings)
         found = {"same_secret_key": same_key, "verified": is_authentic(source, keys)}
-        show_json(record | found | {"rows_before": before, "rows": after})
+        others = {"rows_before": before, "rows": after, "deletions_put_off": put_off}
+        show_json(record | found | others)
     else:
         click.echo(f"Restored: {after['projects']:,} projects of {after['accounts']:,} accounts.")
+        if put_off:
+            click.echo(
+                f"Accounts that will be deleted in {DELETED_AFTER.days} days, unless an owner "
+                f"cancels that: {', '.join(put_off)}."
+            )
 
 
 @click.command("copy-database")

@@ -43,7 +43,8 @@ def mail_expiring(most: int) -> int:
         assert credential.expires_at is not None
         if credential.expires_at - credential.created_at > _AHEAD:
             mail = _values(credential) | {"name": name, "account_name": account_name}
-            queue_mail(MAIL, email, cause=f"{MAIL}:{credential.id}", values=mail)
+            cause = f"{MAIL}:{credential.account_id}:{credential.id}"
+            queue_mail(MAIL, email, cause=cause, values=mail)
     return len(rows)
 
 

@@ -10,11 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, delete, func, select, update
+from sqlalchemy import ColumnElement, delete, func, update
 
 from app.audit.entries import Target, record
 from app.audit.guard import part_of_entry
-from app.auth.memberships import memberships_of
 from app.auth.tenant import columns_of, rows_of
 from app.db.column_types import Base
 from app.db.extensions import db
@@ -28,6 +27,9 @@ from app.models import (
     Credential,
     DeliveryLog,
     Event,
+    Import,
+    ImportFeature,
+    ImportFile,
     Mail,
     Membership,
     OAuthApplication,
@@ -76,10 +78,10 @@ def delete_account(account_id: str) -> Iterator[None]:
 def _end_access(account_id: str) -> None:
     """Let nobody use an account from here on: no person, key, application or webhook.
 
-    Sessions in it go on in another account of their person, or in none.
+    Sessions in it go on in no account, until their person chooses another one.
     """
     db.session.get_one(Account, account_id, with_for_update=True)
-    _switch_sessions(account_id)
+    _leave_sessions(account_id)
     for webhook in db.session.scalars(rows_of(account_id, Webhook).with_for_update()):
         webhook.enabled = False
         webhook.deleted_at = webhook.deleted_at or clock.now()
@@ -97,6 +99,12 @@ def _delete_contents(account_id: str) -> Iterator[None]:
         yield from _delete_batches(
             account_id, DeliveryLog, DeliveryLog.id, DeliveryLog.webhook_id == webhook_id
         )
+    for import_id in db.session.scalars(
+        rows_of(account_id, Import).with_only_columns(Import.id)
+    ).all():
+        of_import = ImportFeature.import_id == import_id
+        yield from _delete_batches(account_id, ImportFeature, ImportFeature.number, of_import)
+    yield from _delete_batches(account_id, ImportFile, ImportFile.upload_id)
     yield from _delete_batches(account_id, Asset, Asset.row)
     yield from _delete_batches(account_id, Project, Project.row)
     yield from _delete_batches(account_id, Event, Event.id)
@@ -117,13 +125,11 @@ def _delete_rest(account_id: str) -> None:
     _delete(Account, Account.id == account_id)
 
 
-def _switch_sessions(account_id: str) -> None:
-    """Have the sessions in an account go on in another one of their person, or in none."""
-    own = Session.current_account_id == account_id
-    for user_id in db.session.scalars(select(Session.user_id).where(own).distinct()).all():
-        others = [row.id for row in memberships_of(user_id) if row.id != account_id]
-        switched = update(Session).where(own, Session.user_id == user_id)
-        db.session.execute(switched.values(current_account_id=others[0] if others else None))
+def _leave_sessions(account_id: str) -> None:
+    """Have the sessions in an account go on in none: what their people have open is of this one,
+    and must not be saved in another."""
+    own = update(Session).where(Session.current_account_id == account_id)
+    db.session.execute(own.values(current_account_id=None))
 
 
 def _delete_batches(

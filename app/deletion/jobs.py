@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from typing import Final
+
+from sqlalchemy.exc import SQLAlchemyError
 
 from app.audit.origin import Via, acting
 from app.db.extensions import db
@@ -14,19 +17,25 @@ from app.jobs import shutdown
 from app.jobs.pauses import pause_after
 from app.jobs.registry import Job
 
+log = logging.getLogger(__name__)
+
 _RUN_SECONDS: Final = 10.0  # mails and all other jobs wait for it
 
 
 def delete_accounts() -> int:
     """Delete the accounts whose deletion is due. Returns how many are gone.
 
-    Stops when its time is up, or the worker is asked to stop; the next run goes on.
+    Stops when its time is up, or the worker is asked to stop; the next run goes on. One that cannot
+    be deleted is logged and tried again, and does not keep others from being deleted.
     """
     end, deleted = time.monotonic() + _RUN_SECONDS, 0
     for account_id in due_accounts():
-        if not _delete(account_id, end):
+        try:
+            deleted += _delete(account_id, end)
+        except SQLAlchemyError:
+            log.exception("account %s could not be deleted", account_id)
+        if shutdown.is_requested() or time.monotonic() > end:
             break
-        deleted += 1
     return deleted
 
 
@@ -34,17 +43,18 @@ def _delete(account_id: str, end: float) -> bool:
     """Delete one account. Returns whether all of it is gone."""
     with transaction():
         scheduler = begin_deletion(account_id)
-    if scheduler is None:
-        return False
-    with acting(scheduler, Via()), transaction():
-        began = time.monotonic()
-        for number, _ in enumerate(delete_account(account_id)):
-            db.session.commit()
-            pause_after(began)
+        if scheduler is None:
+            return False
+        with acting(scheduler, Via()):
             began = time.monotonic()
-            # Not before the second step: the first one is repeated by each run.
-            if number and (shutdown.is_requested() or began > end):
-                return False
+            for number, _ in enumerate(delete_account(account_id)):
+                db.session.commit()
+                pause_after(began)
+                began = time.monotonic()
+                # Not before the second step: the first one is repeated by each run.
+                if number and (shutdown.is_requested() or began > end):
+                    return False
+            db.session.commit()
     return True
 
 

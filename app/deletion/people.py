@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import delete
+from sqlalchemy import delete, func
 
 from app.audit.entries import Target, record
 from app.db.extensions import db
@@ -20,15 +20,15 @@ def delete_person(user_id: str) -> None:
     whose audit logs say so; that they are deleted stands in the log of the instance.
 
     Raises:
-        Conflict: they are the only owner of an account that is not to be deleted, or have just
-            been invited to one.
+        Conflict: they are the only owner of an account, or have just been invited to one.
     """
     person = db.session.get_one(User, user_id)
     leave_all(person)
     # Those that they made are revoked by now, in accounts that they left earlier too.
     _delete(Credential, Credential.created_by == user_id)
-    _delete(SignUp, SignUp.email == person.email)
-    _delete(Mail, Mail.recipient == person.email)
+    address = person.email.lower()
+    _delete(SignUp, func.lower(SignUp.email) == address)
+    _delete(Mail, func.lower(Mail.recipient) == address)
     record("person.deleted", Target("person", user_id, person.email), account_id=INSTANCE)
     mail_person_deleted(person)
     _delete(User, User.id == user_id)

@@ -76,10 +76,10 @@ def due_accounts() -> list[str]:
 
 
 def begin_deletion(account_id: str) -> Actor | None:
-    """Tell the owners of an account that it is being deleted now. From here on nobody can cancel
-    it. Returns who scheduled it; None: it is not due, as it was canceled just now."""
-    account = db.session.get_one(Account, account_id, with_for_update={"key_share": True})
-    if account.deletes_at is None or account.deletes_at > clock.now():
+    """Lock an account that is deleted from here on, in the same transaction, and tell its owners
+    and admins. Returns who scheduled it; None: it was canceled or deleted just now."""
+    account = db.session.get(Account, account_id, with_for_update=True)
+    if account is None or account.deletes_at is None or account.deletes_at > clock.now():
         return None
     mail_deleted(account, members_in_roles(account_id, _TOLD))
     scheduled_by = account.deletion_scheduled_by or ""

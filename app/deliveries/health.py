@@ -182,7 +182,7 @@ def mail_admins(account_id: str, kind: str, webhook_id: str, values: Mapping[str
         "disabled_at": format_optional_time(_disabled_at(since)),
         "path": f"/v1/webhooks/{webhook_id}",
     }
-    occasion = f"{kind}:{webhook_id}:{clock.now():%Y-%m-%d}"
+    occasion = f"{kind}:{account_id}:{webhook_id}:{clock.now():%Y-%m-%d}"
     for person in members_in_roles(account_id, _ADMIN_ROLES):
         own = {"name": person.name, "account_name": person.account_name}
         queue_mail(kind, person.email, cause=f"{occasion}:{person.id}", values=shared | own)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import cast
 
-from sqlalchemy import URL
+from sqlalchemy import URL, Connection, Table, select, update
 
 from app.db.migrations import newest_revision
 from app.db.snapshots import exclusive_writer, may_exist, refresh_statistics, snapshot
@@ -14,6 +15,9 @@ from app.maintenance.errors import MaintenanceError
 from app.maintenance.load import clear, finish, insert
 from app.maintenance.rows import TableCodec, table_codecs
 from app.maintenance.schema import require_current
+from app.models import Account
+from app.policy.deletion import DELETED_AFTER
+from app.values import clock
 
 
 def check(backup: Reader, progress: Progress = no_progress) -> None:
@@ -39,10 +43,13 @@ def rows_now(url: URL) -> dict[str, int]:
         return count_rows(connection, table_codecs())
 
 
-def restore(backup: Reader, url: URL, progress: Progress = no_progress) -> None:
+def restore(backup: Reader, url: URL, progress: Progress = no_progress) -> list[str]:
     """Replace all rows of the database, in one transaction.
 
-    Until it is committed, readers see the old rows and writers wait.
+    Until it is committed, readers see the old rows and writers wait. Accounts that were scheduled
+    for deletion when the backup was made are put off, as that may have been canceled since.
+
+    Returns the slugs of these.
 
     Raises:
         MaintenanceError: the schema is not the newest, or the rows do not fit together; nothing
@@ -58,8 +65,20 @@ def restore(backup: Reader, url: URL, progress: Progress = no_progress) -> None:
             for batch in batches(_checked_again(backup, codec)):
                 insert(connection, codec, [codec.row(line) for line in batch])
                 progress(len(batch))
+        put_off = _put_off_deletions(connection)
         finish(connection, codecs)
     refresh_statistics(url)
+    return put_off
+
+
+def _put_off_deletions(connection: Connection) -> list[str]:
+    """Let owners cancel scheduled deletions for as long as if they had been scheduled now."""
+    accounts, earliest = cast("Table", Account.__table__), clock.now() + DELETED_AFTER
+    is_sooner = accounts.c.deletes_at < earliest
+    slugs = connection.scalars(select(accounts.c.slug).where(is_sooner).order_by(accounts.c.slug))
+    found = list(slugs)
+    connection.execute(update(accounts).where(is_sooner).values(deletes_at=earliest))
+    return found
 
 
 def _checked_again(backup: Reader, codec: TableCodec) -> Iterator[bytes]:

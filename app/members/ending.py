@@ -20,10 +20,9 @@ from app.outbox import Actor, emit
 from app.usage.service import count_member
 
 _OWNED: Final = CompiledQuery(
-    own_columns_of(Membership, Account.id, Account.name, Account.slug)
+    own_columns_of(Membership, Account.id, Account.name, Account.slug, Account.deletes_at)
     .where(
         Account.id == Membership.account_id,
-        Account.deletes_at.is_(None),
         Membership.role == OWNER,
         Membership.joined_at.is_not(None),
     )
@@ -57,8 +56,8 @@ def end_membership(member: Member, actor: Actor) -> Changes:
 
 
 def owned_alone(user_id: str) -> list[Any]:
-    """The accounts that would have no owner without this person, and are not to be deleted: rows
-    with ``id``, ``name`` and ``slug``."""
+    """The accounts that would have no owner without this person: rows with ``id``, ``name``,
+    ``slug`` and ``deletes_at``."""
     owned = _OWNED.all(own_user_id=user_id)
     return [row for row in owned if _OTHERS.first(account_id=row.id, user_id=user_id) is None]
 
@@ -85,8 +84,7 @@ def _leave(person: User, account_id: str) -> None:
     membership = find_membership(account_id, person.id)
     if membership is None:
         return
-    is_kept = account.deletes_at is None
-    if membership.role == OWNER and is_kept and is_last_owner(account_id, person.id):
+    if membership.role == OWNER and is_last_owner(account_id, person.id):
         raise Conflict(f"The account {account.name} has no other owner.")
     member = Member(membership, person)
     changes = end_membership(member, Actor(account_id, account.name, person.id, person.email))

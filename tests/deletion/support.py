@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from flask import Flask
-from sqlalchemy import update
+from sqlalchemy import select, update
 
 from app.db.extensions import db
 from app.deletion.jobs import delete_accounts
@@ -22,6 +22,12 @@ def schedule(browser: Browser, slug: str) -> None:
     browser.get(PAGE)
     page = browser.submit(PAGE, confirmation=slug)
     assert "will be deleted" in page.title, page.text
+
+
+def account_with(app: Flask, slug: str) -> Account:
+    """The account with this slug."""
+    with app.app_context():
+        return db.session.scalars(select(Account).where(Account.slug == slug)).one()
 
 
 def make_due(app: Flask, account_id: str) -> None:

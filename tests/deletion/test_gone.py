@@ -2,22 +2,35 @@
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from flask import Flask
 from sqlalchemy import select
+from sqlalchemy.exc import OperationalError
 
+from app.account_export.service import ExportedAccount, write_archive
 from app.db.column_types import metadata
+from app.db.connections import close_all
 from app.db.extensions import db
+from app.db.migrations import upgrade
 from app.deletion import jobs
+from app.factory import create_app
+from app.http.errors import Conflict
 from app.jobs import shutdown
 from app.jobs.valkey import valkey
+from app.models import User
 from app.policy.audit import INSTANCE
+from app.values import clock
+from config import load_settings
+from tests.cli.conftest import runner
 from tests.dashboard.support import signed_in_browser
 from tests.deletion.contents import fill, rows_of_account
-from tests.deletion.support import PAGE, make_due, run_job, schedule
-from tests.make import Client, make_member
+from tests.deletion.support import PAGE, account_with, make_due, run_job, schedule
+from tests.make import Client, make_account, make_member
 from tests.make.audit import audit_entries, new_entries
 from tests.make.imports import make_import
 from tests.make.mails import mails_to, text_of
@@ -145,3 +158,65 @@ def test_people_stay(app: Flask, due: Client) -> None:
     assert page.status == 200
     assert "You do not belong to an account" in page.text
     assert browser.get(PAGE, follow=False).status == 303
+
+
+def test_one_that_cannot_be_deleted_keeps_no_other(
+    app: Flask, due: Client, stranger: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    schedule(browser_with_password(stranger), slug_of(stranger))
+    make_due(app, stranger.account_id)
+    real = jobs.delete_account
+
+    def failing(account_id: str) -> Iterator[None]:
+        if account_id == due.account_id:
+            raise OperationalError("DELETE", {}, Exception("canceled by the server"))
+        return real(account_id)
+
+    monkeypatch.setattr(jobs, "delete_account", failing)
+    run_job(app)
+    assert tables_naming(app, stranger.account_id) == KEPT
+    assert "accounts" in tables_naming(app, due.account_id)
+    assert not mails_about(app, due)  # none is told of what has not begun
+
+
+def mails_about(app: Flask, client: Client) -> list[str]:
+    with app.app_context():
+        owner = db.session.get_one(User, client.owner_id).email
+        db.session.rollback()
+    told = [text_of(mail) for mail in mails_to(app, owner)]
+    return [text for text in told if "is being deleted now" in text]
+
+
+def test_what_is_open_is_not_saved_in_another_account(app: Flask, due: Client) -> None:
+    browser = signed_in_browser(due, due.owner_id)
+    browser.get("/projects/new")
+    run_job(app)
+    page = browser.submit("/projects/new", name="Of the deleted one")
+    assert page.path == "/accounts"
+
+
+def test_an_export_meanwhile_is_no_archive(app: Flask, due: Client) -> None:
+    account = ExportedAccount(due.account_id, "green-woods", "http://127.0.0.1")
+    pieces = write_archive(account, app, lambda name, _: run_job(app) if name else None).pieces
+    with pytest.raises(Conflict, match="can no longer be exported"):
+        deque(pieces, maxlen=0)
+
+
+def test_a_restore_puts_deletions_off(app: Flask, tmp_path: Path) -> None:
+    environ = {"INSTANCE_PATH": str(tmp_path / "own"), "DATABASE_URL": f"sqlite:///{tmp_path}/a.db"}
+    own = create_app(load_settings(environ))
+    with own.app_context():
+        upgrade()
+    client = make_account(own)
+    schedule(browser_with_password(client), slug_of(client))
+    make_due(own, client.account_id)
+    file = tmp_path / "a.zip"
+    assert runner(own)("backup", str(file)).exit_code == 0
+    restored = runner(own)("restore", str(file), "--yes")
+    assert f"unless an owner cancels that: {slug_of(client)}." in restored.output
+    assert run_job(own) == 0
+    deletes_at = account_with(own, slug_of(client)).deletes_at
+    assert deletes_at is not None
+    assert deletes_at > clock.now() + timedelta(days=6)
+    with own.app_context():
+        close_all()

@@ -12,7 +12,7 @@ from tests.cli.conftest import Run
 from tests.cli.conftest import core as core
 from tests.cli.conftest import run as run
 from tests.dashboard.support import signed_in_browser
-from tests.deletion.support import PAGE, PERSON_PAGE, schedule
+from tests.deletion.support import PAGE, PERSON_PAGE, account_with, make_due, run_job, schedule
 from tests.deletion.test_gone import keys_naming, tables_naming
 from tests.make import Client, make_invited, make_key, make_member, make_project, sign_up
 from tests.make.audit import audit_entries, new_entries
@@ -84,12 +84,17 @@ def test_the_only_owner_who_posts_all_the_same_is_refused(app: Flask, client: Cl
     assert "users" in tables_naming(app, member.id)
 
 
-def test_the_only_owner_of_an_account_that_is_to_be_deleted_can(app: Flask) -> None:
+def test_the_only_owner_can_once_the_account_is_gone(app: Flask) -> None:
     email = new_address()
     browser = sign_up(app, email)
     page = browser.get(PAGE)
     words = page.text.split()
-    schedule(browser, words[words.index("Type") + 1])
+    slug = words[words.index("Type") + 1]
+    schedule(browser, slug)
+    page = browser.get(PERSON_PAGE)
+    assert "which will be deleted on" in page.text
+    make_due(app, account_with(app, slug).id)
+    run_job(app)
     browser.get(PERSON_PAGE)
     page = browser.submit(PERSON_PAGE, confirmation=email.upper())
     assert "Your profile is deleted" in page.text, page.text

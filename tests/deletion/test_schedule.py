@@ -5,26 +5,18 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
-from flask import Flask
 
-from app.db.extensions import db
-from app.models import Account
 from app.policy.deletion import DELETED_AFTER
 from app.policy.second_factor import CONFIRMED_FOR
 from app.values import clock
 from tests.dashboard.support import browser_of, signed_in_browser
-from tests.deletion.support import PAGE, make_due, run_job, schedule
+from tests.deletion.support import PAGE, account_with, make_due, run_job, schedule
 from tests.make import Client, make_project
 from tests.make.audit import new_entries
 from tests.make.mails import mails_to, text_of
 from tests.make.members import make_member
 from tests.oauth.support import browser_of as browser_with_password
 from tests.second_factor.support import Later, give, turn_on
-
-
-def account_of(app: Flask, slug: str) -> Account:
-    with app.app_context():
-        return db.session.scalars(db.select(Account).where(Account.slug == slug)).one()
 
 
 def slug_of(client: Client) -> str:
@@ -35,7 +27,7 @@ def test_it_is_scheduled_and_canceled(client: Client) -> None:
     slug, browser = slug_of(client), browser_with_password(client)
     with new_entries(client) as found:
         schedule(browser, slug)
-    deletes_at = account_of(client.app, slug).deletes_at
+    deletes_at = account_with(client.app, slug).deletes_at
     assert deletes_at is not None
     assert abs(deletes_at - clock.now() - DELETED_AFTER) < timedelta(minutes=1)
     assert "will be deleted on" in browser.get("/projects").text
@@ -43,7 +35,7 @@ def test_it_is_scheduled_and_canceled(client: Client) -> None:
         browser.get(PAGE)
         page = browser.submit(f"{PAGE}/cancel")
     assert "will not be deleted" in page.text
-    assert account_of(client.app, slug).deletes_at is None
+    assert account_with(client.app, slug).deletes_at is None
     assert "will be deleted on" not in browser.get("/projects").text
     assert [each["action"] for each in found + canceled] == [
         "account.deletion_scheduled",
@@ -64,7 +56,7 @@ def test_another_name_is_refused(client: Client) -> None:
         browser.get(PAGE)
         page = browser.submit(PAGE, confirmation=typed)
         assert page.status == 422
-    assert account_of(client.app, slug).deletes_at is None
+    assert account_with(client.app, slug).deletes_at is None
 
 
 def test_admins_cannot_and_are_told(client: Client) -> None:
@@ -86,7 +78,7 @@ def test_another_owner_cancels_it(client: Client) -> None:
     browser = signed_in_browser(client, other.id)
     browser.get(PAGE)
     browser.submit(f"{PAGE}/cancel")
-    assert account_of(client.app, slug_of(client)).deletes_at is None
+    assert account_with(client.app, slug_of(client)).deletes_at is None
 
 
 def test_what_has_begun_cannot_be_canceled(client: Client) -> None:
@@ -96,7 +88,7 @@ def test_what_has_begun_cannot_be_canceled(client: Client) -> None:
     make_due(client.app, client.account_id)
     page = browser.submit(f"{PAGE}/cancel")
     assert "can no longer be canceled" in page.text
-    assert account_of(client.app, slug).deletes_at is not None
+    assert account_with(client.app, slug).deletes_at is not None
 
 
 def test_what_was_canceled_meanwhile_says_so(client: Client) -> None:
@@ -117,7 +109,7 @@ def test_the_second_factor_is_asked_first(client: Client, monkeypatch: pytest.Mo
     browser.get(PAGE)
     asked = browser.submit(PAGE, confirmation=slug)
     assert asked.title == "Confirm that it is you"
-    assert account_of(client.app, slug).deletes_at is None
+    assert account_with(client.app, slug).deletes_at is None
     page = give(browser, value=factor.code())
     assert "will be deleted" in page.title, page.text
 
@@ -131,4 +123,4 @@ def test_who_has_none_is_asked_for_the_password(
     browser.get(PAGE)
     browser.submit(PAGE, confirmation=slug)
     assert browser.submit(PAGE, confirm_password="not the right one").status == 422
-    assert account_of(client.app, slug).deletes_at is None
+    assert account_with(client.app, slug).deletes_at is None
