@@ -25,7 +25,7 @@ from app.second_factor.auditing import enter_refusal
 from app.second_factor.challenges import Purpose
 from app.second_factor.checking import check, count_own_check
 from app.second_factor.prompt import FIELDS, given, question
-from app.site.pages import page
+from app.site.pages import instance, page
 from app.site.signed_in import current_person, is_from_script
 from app.values import clock
 
@@ -38,17 +38,20 @@ def ask_again(*, password: bool = False) -> Response | None:
     this session within the last minutes, or have none.
 
     Args:
-        password: whether somebody without a second factor is asked for their password instead, if
-            they have one.
+        password: whether somebody without a second factor is asked for their password instead or,
+            having none that they can use, to sign in again.
     """
     person = current_person()
     if person is None or _is_confirmed(person):
         return None
     if person.has_second_factor:
         return _ask_for_factor(person)
-    if password and has_password(person.user_id):
+    if not password:
+        return None
+    if instance().password_sign_in and has_password(person.user_id):
         return _ask_for_password(person)
-    return None
+    _refuse_scripts()
+    return page("second_factor/sign_in_again.html", life=CONFIRMED_FOR)
 
 
 def _is_confirmed(person: SignedIn) -> bool:
@@ -99,12 +102,14 @@ def _confirm(person: SignedIn) -> None:
 
 
 def _page(status: int, **values: object) -> Response:
-    """The question, with the fields of the form that it is asked before.
-
-    Raises Forbidden for a script, which cannot use a page.
-    """
-    if is_from_script():
-        raise Forbidden("Confirm that it is you: reload the page and send the form again.")
+    """The question, with the fields of the form that it is asked before."""
+    _refuse_scripts()
     fields = [pair for pair in request.form.items(multi=True) if pair[0] not in _OWN_FIELDS]
     action = request.full_path.rstrip("?")
     return page("second_factor/confirm.html", status, carried=fields, action=action, **values)
+
+
+def _refuse_scripts() -> None:
+    """Raises Forbidden for a script, which cannot use a page."""
+    if is_from_script():
+        raise Forbidden("Confirm that it is you: reload the page and send the form again.")

@@ -39,6 +39,7 @@ from app.site.pages import (
     page,
     redirect_to,
 )
+from app.site.second_step import has_second_step
 from app.site.signed_in import current_person, known_browser, sign_in, signed_in, with_person
 from app.values.ids import is_id
 
@@ -270,7 +271,8 @@ def _finish(response: Response, user_id: str, account_id: str | None = None) -> 
     """Sign in, in the current transaction."""
     enter_sign_in(user_id)
     first = next((row.id for row in memberships_of(user_id)), None)
-    sign_in(response, user_id, account_id or first)
+    has_confirmed = not has_second_step(user_id)
+    sign_in(response, user_id, account_id or first, confirmed=has_confirmed)
     set_cookie(response, _COOKIE, "", 0)
     return response
 

@@ -17,6 +17,7 @@ from tests.deletion.test_gone import keys_naming, tables_naming
 from tests.make import Client, make_invited, make_key, make_member, make_project, sign_up
 from tests.make.audit import audit_entries, new_entries
 from tests.make.mails import mails_to, text_of
+from tests.oauth.support import browser_of as browser_with_password
 
 # Where the id of a deleted person stays: what an account knows of what was done in it.
 KEPT = {"audit_entries", "boundary_entries", "events"}
@@ -34,7 +35,7 @@ def members(client: Client) -> int:
 def test_a_member_deletes_themselves(app: Flask, client: Client) -> None:
     member = make_member(client, "editor")
     before = members(client)
-    browser = signed_in_browser(client, member.id)
+    browser = browser_with_password(client, member.id)
     browser.get("/projects")
     page = browser.get(PERSON_PAGE)
     assert "You leave" in page.text
@@ -57,7 +58,7 @@ def test_their_keys_stop_working_and_go(app: Flask, client: Client) -> None:
     member = make_member(client, "admin")
     key = make_key(client, created_by=member.id)
     make_project(key)
-    browser = signed_in_browser(client, member.id)
+    browser = browser_with_password(client, member.id)
     page = browser.get(PERSON_PAGE)
     assert "stops working" in page.text
     browser.submit(PERSON_PAGE, confirmation=member.email)
@@ -75,7 +76,7 @@ def test_the_only_owner_cannot(client: Client) -> None:
 
 def test_the_only_owner_who_posts_all_the_same_is_refused(app: Flask, client: Client) -> None:
     member = make_member(client, "owner")
-    browser = signed_in_browser(client, member.id)
+    browser = browser_with_password(client, member.id)
     browser.get(PERSON_PAGE)
     client.delete(f"/v1/account/members/{client.owner_id}")
     page = browser.submit(PERSON_PAGE, confirmation=member.email)
@@ -127,3 +128,12 @@ def test_the_command_says_who_else_is_needed(client: Client, run: Run) -> None:
     assert result.exit_code == 1
     assert "is the only owner of" in result.stderr
     assert audit_entries(client)[-1]["action"] != "member.removed"
+
+
+def test_who_has_nothing_to_confirm_it_with_signs_in_again(app: Flask, client: Client) -> None:
+    member = make_member(client, "viewer")
+    browser = signed_in_browser(client, member.id)  # at some time, at a provider
+    browser.get(PERSON_PAGE)
+    page = browser.submit(PERSON_PAGE, confirmation=member.email)
+    assert (page.status, page.title) == (200, "Sign in again")
+    assert "users" in tables_naming(app, member.id)
