@@ -159,7 +159,7 @@ def _sealing(app: Flask, environ: dict[str, str], writes: _Writes, effort: Effor
     for what, times in (("before", alone), ("meanwhile", meanwhile)):
         yield f"| creating a project {what}: median | {statistics.median(times):.1f} ms |"
         yield f"| creating a project {what}: p99 | {_percentile(times, 99):.1f} ms |"
-    with app.app_context(), mock.patch.object(jobs, "pause_after", lambda _: None):
+    with app.app_context(), mock.patch.object(jobs, "pause_after"):
         jobs.seal_all()
 
 

@@ -13,7 +13,8 @@ from app.exports.responses import stream_file
 from app.exports.service import ExportedFile
 from app.http.urls import absolute_url
 
-ZIP = "application/zip"
+# A zip; of application/zip, programs that make clients from the description know nothing.
+ARCHIVE = "application/octet-stream"
 
 
 def file_response(account_id: str, enter: Callable[[], None]) -> Response:
@@ -35,4 +36,4 @@ def file_response(account_id: str, enter: Callable[[], None]) -> Response:
         on_batch = (lambda _name, _records: check()) if at_once else (lambda _name, _records: None)
         return write_archive(account, app, on_batch, at_once=at_once)
 
-    return stream_file(account_id, write, ZIP, filename)
+    return stream_file(account_id, write, ARCHIVE, filename)

@@ -6,7 +6,7 @@ from typing import Any
 
 from flask import Response
 
-from app.account_export.responses import ZIP, file_response
+from app.account_export.responses import ARCHIVE, file_response
 from app.account_export.schemas import AccountExportQuerySchema
 from app.account_export.service import enter_export
 from app.api.blueprint import ApiBlueprint
@@ -27,7 +27,7 @@ bp = ApiBlueprint(
     needs="admin",
     query=AccountExportQuerySchema,
     gives=(200, None),
-    files={ZIP: "PK"},
+    files={ARCHIVE: "PK"},
 )
 def export_account(principal: Principal, _: dict[str, Any]) -> Response:
     """Export the account.

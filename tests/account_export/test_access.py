@@ -42,7 +42,7 @@ def test_the_response(client: Client) -> None:
     slug = client.get("/v1/account").json["data"]["slug"]
     name = f"{slug}-{datetime.now(UTC).date()}.zip"
     assert headers["Content-Disposition"] == f'attachment; filename="{name}"'
-    assert headers["Content-Type"] == "application/zip"
+    assert headers["Content-Type"] == "application/octet-stream"
     assert headers["Cache-Control"] == "private, no-cache"
     assert "Content-Encoding" not in headers
 

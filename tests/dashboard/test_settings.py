@@ -110,6 +110,6 @@ def test_limits_in_words() -> None:
 def test_everything_is_downloaded(client: Client, owner: Browser) -> None:
     assert "Download everything" in owner.get("/settings").text
     page = owner.submit("/settings/export")
-    assert page.response.content_type == "application/zip"
+    assert page.response.content_type == "application/octet-stream"
     manifest = Archive(page.response.get_data()).json("manifest.json")
     assert manifest["account"]["id"] == client.account_id
