@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import Final
 
+from app.jobs import shutdown
 from app.jobs.queue import IMPORTS
 from app.jobs.registry import Job
 from app.operator.examination import Finding, store_findings
@@ -12,13 +13,15 @@ from app.policy.instance import EXAMINED_EVERY, EXAMINED_WITHIN
 
 
 def examine_instance() -> int:
-    """Do what ``bin/canopy doctor`` does, and keep what it finds. Returns how many findings."""
+    """Do what ``bin/canopy doctor`` does, and keep what it finds. Returns how many findings; 0 when
+    the worker is asked to stop."""
     from app.doctor.service import examine  # noqa: PLC0415 - most processes need none of the checks
 
-    findings = [
-        Finding(found.name, str(found.result.status), found.result.found, found.result.advice)
-        for found in examine(os.environ)
-    ]
+    findings = []
+    for name, result in examine(os.environ):
+        if shutdown.is_requested():
+            return 0
+        findings.append(Finding(name, str(result.status), result.found, result.advice))
     store_findings(findings)
     return len(findings)
 

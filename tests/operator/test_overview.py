@@ -11,6 +11,7 @@ from flask import Flask
 
 from app.audit.entries import Target, record
 from app.audit_log.service import LatestEntries
+from app.jobs import shutdown
 from app.jobs.queue import IMPORTS, job_queue
 from app.jobs.valkey import valkey
 from app.operator import examination, jobs, overview
@@ -175,3 +176,12 @@ def test_the_job_keeps_what_doctor_finds(app: Flask, monkeypatch: pytest.MonkeyP
     assert not progress.is_running
     assert len(progress.last.findings) == number_found > 20
     assert {each.check for each in progress.last.findings} >= {"schema", "disk", "audit log"}
+
+
+def test_a_worker_that_ends_waits_for_no_examination(app: Flask) -> None:
+    shutdown.requested.set()
+    try:
+        with app.app_context():
+            assert jobs.examine_instance() == 0
+    finally:
+        shutdown.requested.clear()
