@@ -15,7 +15,13 @@ _JSON: Final = "-H 'Content-Type: application/json'"
 
 
 def curl(
-    method: str, path: str, *, query: str = "", body: Any = None, form: dict[str, Any] | None = None
+    method: str,
+    path: str,
+    *,
+    query: str = "",
+    body: Any = None,
+    form: dict[str, Any] | None = None,
+    is_file: bool = False,
 ) -> str:
     """A request with curl, for any shell of POSIX.
 
@@ -23,6 +29,7 @@ def curl(
         path: with the names of ids in braces, as OpenAPI writes it.
         body: of JSON; None is no body.
         form: parts to send instead, of which ``file`` names a file.
+        is_file: whether the response is saved, under the name that it comes with.
     """
     named = re.sub(r"{(\w+)}", lambda found: f"${found[1].upper()}", path)
     address = f'"{ADDRESS}{named}{query}"' if named != path else f"'{ADDRESS}{path}{query}'"
@@ -33,7 +40,7 @@ def curl(
     implied = "GET" if body is None else "POST"
     begin = "curl" if method == implied else f"curl -X {method}"
     if body is None:
-        return f"{begin} {address} \\\n  {_CREDENTIAL}"
+        return f"{begin}{' -OJ' if is_file else ''} {address} \\\n  {_CREDENTIAL}"
     sent = f"-d {_quoted(json_text(body))}"
     return " \\\n  ".join([f"{begin} {address}", _CREDENTIAL, _JSON, sent])
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from app.reference.curl import curl
 from app.reference.fields import Field, fields_of, parameter_field, resolve
 from app.reference.json_text import json_text
 
 _METHODS = ("get", "post", "put", "delete")  # PATCH stands beside PUT
+
+
+_BINARY: Final = "application/octet-stream"  # of a file that no terminal shows
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +103,7 @@ def _operation(document: dict[str, Any], method: str, path: str, item: dict[str,
             query=_query(parameters),
             body=None if form else content.get("example"),
             form=form and form["example"],
+            is_file=_BINARY in found["responses"].get("200", {}).get("content", {}),
         ),
         success=next(each for each in responses if each.status.startswith("2")),
         errors=[each for each in responses if not each.status.startswith("2")],
