@@ -10,8 +10,6 @@ from app.reference.fields import Field, fields_of, parameter_field, resolve
 from app.reference.json_text import json_text
 
 _METHODS = ("get", "post", "put", "delete")  # PATCH stands beside PUT
-
-
 _BINARY: Final = "application/octet-stream"  # of a file that no terminal shows
 
 
