@@ -86,7 +86,7 @@ def test_the_instance_is_checked(operator: Visitor) -> None:
     """The page follows it by itself."""
     page = operator.go("/operator")
     check = page.get_by_role("button", name="Check now")
-    expect(check).to_be_visible(timeout=60_000)
+    expect(check).to_be_visible(timeout=150_000)
     check.click()
-    expect(page.get_by_text("Checked less than a minute ago")).to_be_visible(timeout=60_000)
-    expect(check).to_be_visible(timeout=60_000)
+    expect(page.get_by_text("Checked less than a minute ago")).to_be_visible(timeout=150_000)
+    expect(check).to_be_visible(timeout=150_000)
