@@ -86,7 +86,7 @@ def _end_access(account_id: str) -> None:
         webhook.enabled = False
         webhook.deleted_at = webhook.deleted_at or clock.now()
     for model in (OAuthApplication, Credential, Membership):  # consents and tokens go with them
-        _delete(model, model.account_id == account_id)
+        delete_rows(model, model.account_id == account_id)
     part_of_entry(_DELETION)
 
 
@@ -119,10 +119,10 @@ def _delete_rest(account_id: str) -> None:
     account = db.session.get_one(Account, account_id)
     target = Target("account", account.id, account.name)
     record("account.deleted", target, account_id=INSTANCE)
-    _delete(AuditCheckpoint, AuditCheckpoint.account_id == account_id)
-    _delete(AuditEntry, AuditEntry.account_id == account_id)  # written meanwhile
-    _delete(Mail, Mail.cause.contains(account_id, autoescape=True))
-    _delete(Account, Account.id == account_id)
+    delete_rows(AuditCheckpoint, AuditCheckpoint.account_id == account_id)
+    delete_rows(AuditEntry, AuditEntry.account_id == account_id)  # written meanwhile
+    delete_rows(Mail, Mail.cause.contains(account_id, autoescape=True))
+    delete_rows(Account, Account.id == account_id)
 
 
 def _leave_sessions(account_id: str) -> None:
@@ -140,10 +140,11 @@ def _delete_batches(
         keys = db.session.scalars(rows.limit(_BATCH_ROWS)).all()
         if not keys:
             return
-        _delete(model, rows.whereclause, key.in_(keys))
+        delete_rows(model, rows.whereclause, key.in_(keys))
         part_of_entry(_DELETION)
         yield
 
 
-def _delete(model: type[Base], *conditions: Any) -> None:
+def delete_rows(model: type[Base], *conditions: Any) -> None:
+    """Delete the rows of a table for which all conditions hold, in the current transaction."""
     db.session.execute(delete(model).where(*conditions), execution_options=_UNSYNCHRONIZED)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from sqlalchemy import delete, func
+from sqlalchemy import func
 
 from app.audit.entries import Target, record
 from app.db.extensions import db
+from app.deletion.contents import delete_rows
 from app.deletion.mails import mail_person_deleted
 from app.limits.forgetting import forget_after_commit
 from app.members.service import leave_all
@@ -25,16 +24,11 @@ def delete_person(user_id: str) -> None:
     person = db.session.get_one(User, user_id)
     leave_all(person)
     # Those that they made are revoked by now, in accounts that they left earlier too.
-    _delete(Credential, Credential.created_by == user_id)
+    delete_rows(Credential, Credential.created_by == user_id)
     address = person.email.lower()
-    _delete(SignUp, func.lower(SignUp.email) == address)
-    _delete(Mail, func.lower(Mail.recipient) == address)
+    delete_rows(SignUp, func.lower(SignUp.email) == address)
+    delete_rows(Mail, func.lower(Mail.recipient) == address)
     record("person.deleted", Target("person", user_id, person.email), account_id=INSTANCE)
     mail_person_deleted(person)
-    _delete(User, User.id == user_id)
+    delete_rows(User, User.id == user_id)
     forget_after_commit(user_id)
-
-
-def _delete(model: Any, *conditions: Any) -> None:
-    unsynchronized = {"synchronize_session": False}
-    db.session.execute(delete(model).where(*conditions), execution_options=unsynchronized)
