@@ -22,12 +22,14 @@ _PUBLIC: Final = {("audit_checkpoints", "hash"), ("audit_checkpoints", "previous
 
 
 def _stored(app: Flask) -> Iterator[str]:
-    """All that the database has in such columns, of whatever account."""
+    """All that the database has in such columns, of whatever account, without the "x" which
+    other tests wrote instead of a hash."""
     with app.app_context():
         for table in Base.metadata.sorted_tables:
             for column in table.columns:
                 if _HIDDEN.search(column.name) and (table.name, column.name) not in _PUBLIC:
-                    yield from filter(None, db.session.scalars(select(column)))
+                    values = db.session.scalars(select(column).where(column.is_not(None)))
+                    yield from (value for value in values if len(value) > len("x"))
         db.session.rollback()
 
 
@@ -36,7 +38,7 @@ def test_no_secret_is_in_it(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None
     archive = archive_of(full.client)
     hidden = {*full.secrets, *_stored(app), "a note of the operator"}
     assert len(full.secrets) > 15
-    assert "" not in hidden
+    assert min(map(len, hidden)) > 8
     for name in archive.names:
         text = archive.text(name)
         assert [value for value in hidden if value in text] == [], name
