@@ -45,6 +45,7 @@ from app.values.strict_json import canonical
 from bench.databases import measure_on_chosen
 from bench.effort import Effort
 from bench.filling import BATCH, make_accounts, vacuum
+from bench.instance import boundary
 from bench.webhook_log import insert_rows
 from config import ROOT, load_settings
 
@@ -72,7 +73,12 @@ def run(folder: Path, new_database: Callable[[], str], effort: Effort) -> str:
             insert_rows(url, AuditEntry.__table__, batch)
     vacuum(url)
     writes = _Writes(app, key)
-    costs = [*_cost_of_an_entry(writes, effort), *_sealing(app, environ, writes, effort)]
+    with_boundary = _Writes(app, key, with_boundary=True)
+    costs = [
+        *_cost_of_an_entry("a project with a name alone", writes, effort),
+        *_cost_of_an_entry("one with a boundary of 51 positions", with_boundary, effort),
+        *_sealing(app, environ, writes, effort),
+    ]
     vacuum(url)
     pages = [_line(app.test_client(), key, *page, effort.rounds) for page in _pages()]
     return "\n".join([_HEAD, *pages, "", _COLUMNS, *costs, *_files(app, account_id)])
@@ -103,14 +109,16 @@ def _pages() -> Iterator[tuple[str, str]]:
 class _Writes:
     """Creates projects, and notes how long each took, in milliseconds."""
 
-    def __init__(self, app: Flask, key: str) -> None:
+    def __init__(self, app: Flask, key: str, *, with_boundary: bool = False) -> None:
         self._client, self._headers = app.test_client(), {"Authorization": f"Bearer {key}"}
-        self._number = 0
+        self._number, self._with_boundary = 0, with_boundary
 
     def once(self) -> float:
         self._number += 1
+        body: dict[str, Any] = {"name": f"Written {self._number}"}
+        if self._with_boundary:
+            body = {"name": f"Drawn {self._number}", "geometry": boundary(self._number)}
         began = time.perf_counter()
-        body = {"name": f"Written {self._number}"}
         answer = self._client.post("/v1/projects", json=body, headers=self._headers)
         assert answer.status_code == 201, answer.text
         return (time.perf_counter() - began) * 1000
@@ -126,7 +134,7 @@ class _Writes:
         return self.until(lambda: time.monotonic() > end)
 
 
-def _cost_of_an_entry(writes: _Writes, effort: Effort) -> Iterator[str]:
+def _cost_of_an_entry(what: str, writes: _Writes, effort: Effort) -> Iterator[str]:
     """The time of writing an entry, as a part of the request that creates a project."""
     inside = list[float]()
     record = publishing.record
@@ -140,7 +148,7 @@ def _cost_of_an_entry(writes: _Writes, effort: Effort) -> Iterator[str]:
     with mock.patch.object(publishing, "record", timed):
         whole = statistics.median(writes.during(effort.seconds))
     of_entry = statistics.median(inside)
-    yield f"| creating a project | {whole:.2f} ms |"
+    yield f"| creating {what} | {whole:.2f} ms |"
     yield f"| of that, writing its entry | {of_entry:.2f} ms ({of_entry / whole:.0%}) |"
 
 

@@ -12,7 +12,7 @@ import re
 from typing import Any, Final
 
 from flask import Flask, g, has_request_context, request, request_finished
-from sqlalchemy import Connection, Engine, Insert, event
+from sqlalchemy import Connection, Engine, event
 
 from app.models import AuditEntry
 from app.security.passwords import Passwords
@@ -46,7 +46,7 @@ def take_findings() -> list[str]:
 
 def install() -> None:
     """Check what is written from now on, by every application."""
-    event.listen(Engine, "before_execute", _check_entry)
+    event.listen(Engine, "before_cursor_execute", _check_entry)
     request_finished.connect(_check_number)
     hash_one = Passwords.hash
 
@@ -57,19 +57,19 @@ def install() -> None:
     Passwords.hash = hash_and_note  # type: ignore[method-assign]
 
 
-def _check_entry(_: Connection, statement: Any, many: Any, one: Any, _options: Any) -> None:
-    if not isinstance(statement, Insert) or statement.table is not AuditEntry.__table__:
+def _check_entry(_: Connection, _cursor: Any, statement: str, row: Any, *__: Any) -> None:
+    is_entry = statement.startswith(f"INSERT INTO {AuditEntry.__tablename__} ")
+    if not is_entry or not isinstance(row, dict):  # a backup inserts many at once
         return
-    for row in [*many, *([one] if one else [])]:
-        body = row["body"]
-        if found := _SECRET.search(body):
-            _findings.append(f"an entry has a secret, {found[0]}: {body}")
-        for password in _passwords:
-            if len(password) >= _SHORTEST and f'"{password}"' in body:
-                _findings.append(f"an entry has a password: {body}")
-        if has_request_context():
-            entry = (row["account_id"], row["action"])
-            g.entries_of_request = [*g.get("entries_of_request", ()), entry]
+    body = row["body"]
+    if found := _SECRET.search(body):
+        _findings.append(f"an entry has a secret, {found[0]}: {body}")
+    for password in _passwords:
+        if len(password) >= _SHORTEST and f'"{password}"' in body:
+            _findings.append(f"an entry has a password: {body}")
+    if has_request_context():
+        entry = (row["account_id"], row["action"])
+        g.entries_of_request = [*g.get("entries_of_request", ()), entry]
 
 
 def _check_number(_: Flask, **__: Any) -> None:

@@ -11,14 +11,17 @@ from sqlalchemy import Table
 from app.audit import authenticity, guard
 from app.audit.origin import Actor, Origin, current_origin
 from app.auth.principal import Principal
-from app.db.extensions import db
+from app.db.inserts import CompiledInsert
 from app.models import AuditEntry
 from app.policy.audit import ACTIONS, ACTORS
 from app.values import clock
 from app.values.ids import new_id_at
 from app.values.strict_json import canonical, dumps
 
-_ENTRIES: Final = cast("Table", AuditEntry.__table__)
+_INSERT: Final = CompiledInsert(
+    cast("Table", AuditEntry.__table__),
+    *("id", "account_id", "action", "actor_id", "target_id", "body", "mac"),
+)
 _LABEL_LENGTH: Final = 300
 
 Changes = Mapping[str, Any]  # by field: what it was and is, as {"from": …, "to": …}
@@ -59,7 +62,7 @@ def record(
     if actor is not None:
         origin = origin._replace(actor=actor)
     row = _row(action, target, account_id, changes, origin, refused)
-    db.session.connection().execute(_ENTRIES.insert(), row)
+    _INSERT.run(row)
     guard.note_entry()
     return cast(str, row["id"])
 

@@ -130,7 +130,7 @@ class _Compiled:
     """The text for one kind of database, and what its driver needs converted."""
 
     def __init__(self, statement: Executable, dialect: Dialect) -> None:
-        compiled = statement.compile(dialect=_with_named_parameters(dialect))  # type: ignore[attr-defined]
+        compiled = statement.compile(dialect=with_named_parameters(dialect))  # type: ignore[attr-defined]
         assert isinstance(compiled, SQLCompiler)
         self.text = str(compiled)
         self._fixed = {name: value for name, value in compiled.params.items() if value is not None}
@@ -184,8 +184,11 @@ class _Compiled:
         return converted
 
 
-def _with_named_parameters(dialect: Dialect) -> Dialect:
-    """psycopg has names of itself; SQLite's dialect counts its parameters unless told."""
+def with_named_parameters(dialect: Dialect) -> Dialect:
+    """A dialect whose statements have named parameters.
+
+    psycopg has names of itself; SQLite's dialect counts its parameters unless told.
+    """
     return SQLiteDialect(paramstyle="named") if dialect.name == "sqlite" else dialect
 
 

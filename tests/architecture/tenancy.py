@@ -76,7 +76,6 @@ EXCEPTIONS = {
     Place("app.usage.thresholds", "update_requests_level", "AccountUsage"): "likewise",
     Place("app.usage.thresholds", "_set_levels", "AccountUsage"): "likewise",
     Place("app.usage.deprecations", "_ACCOUNTS", "DeprecatedRequest"): "a job for all accounts",
-    Place("app.audit.entries", "record", "AuditEntry"): "a new row, of the account it is given",
     Place("app.audit_log.sealing", "_ACCOUNTS", "AuditEntry"): "a job for all accounts",
     Place("app.audit_log.sealing", "_numbering", "AuditEntry"): "names account_id",
     Place("app.audit_log.retention", "_EXPIRED", "AuditCheckpoint"): "a job for all accounts",
