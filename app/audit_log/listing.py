@@ -5,6 +5,8 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, NamedTuple
 
+from sqlalchemy import func, select
+
 from app.audit_log.filters import (
     INDEXED,
     LOG,
@@ -21,6 +23,15 @@ from app.listing.statements import newest_first, page_rows
 from app.models import AuditEntry
 from app.values.strict_json import Fragment, loads
 
+_LOG = columns_of(AuditEntry)
+_SEALED = _LOG.where(AuditEntry.number.is_not(None))
+_NEWEST = _SEALED.add_columns(func.max(AuditEntry.number)).scalar_subquery()
+_OLDEST = _SEALED.add_columns(func.min(AuditEntry.number)).scalar_subquery()
+_WAITING = _LOG.where(AuditEntry.number.is_(None)).add_columns(func.count()).scalar_subquery()
+# Sealed entries have consecutive numbers, and the oldest are deleted first: nothing is counted.
+_TOTAL = func.coalesce(_NEWEST - _OLDEST + 1, 0) + _WAITING
+_ALL = CompiledQuery(select(_TOTAL.label("total")))
+
 
 class LatestEntries(NamedTuple):
     """The records of a page; the rest as in ``app.listing.latest.LatestRows``."""
@@ -33,7 +44,8 @@ class LatestEntries(NamedTuple):
 def list_entries(account_id: str, query: EntryQuery) -> tuple[list[Fragment], int]:
     """The entries of one page, and how many there are on all pages."""
     values = parameters(account_id, query)
-    total, filters = count(LOG, values), EntryStatementFilters.of(values)
+    filters = EntryStatementFilters.of(values)
+    total = count(LOG, values) if any(filters) else int(_ALL.scalar(**values))
     rows = page_rows(
         query.page,
         query.per_page,

@@ -12,7 +12,7 @@ from app.audit_log import jobs, retention
 from app.audit_log.service import EntryQuery, list_entries
 from app.values import clock
 from config import SettingsError, load_settings
-from tests.audit_log.logs import PATH, checkpoints, prune, sealed_log, sql
+from tests.audit_log.logs import PATH, checkpoints, prune, sealed_log, sql, write
 from tests.make import Client, make_account
 
 
@@ -27,6 +27,17 @@ def test_whole_batches_are_deleted_and_their_checkpoints_stay(
     assert [row.hash for row in rows] == [row.hash for row in before]
     listed = [entry["id"] for entry in client.get(f"{PATH}?target_id=p0").json["data"]]
     assert listed == [made[10], made[5]]
+
+
+def test_the_number_of_entries_is_of_those_that_are_left(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sealed_log(client, monkeypatch)
+    write(client)
+    for deleted in ([1, 2], [3, 4]):  # what tells of it waits to be sealed
+        prune(client, monkeypatch, deleted)
+        page = client.get(f"{PATH}?per_page=100").json
+        assert page["meta"]["total"] == len(page["data"])
 
 
 def test_an_entry_tells_of_the_deletion(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
