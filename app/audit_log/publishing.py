@@ -9,15 +9,27 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 
 from app.audit_log.checkpoints import record_of
 from app.audit_log.proof import Checkpoint
+from app.auth.tenant import columns_of
 from app.db.extensions import db
-from app.models import Account
+from app.db.queries import CompiledQuery
+from app.models import Account, Webhook
 from app.outbox import Actor, emit_many, subscribed
-from app.policy.audit import INSTANCE
+from app.policy.audit import INSTANCE, SEALED_DELIVERIES
 from app.values.strict_json import loads
+
+_WEBHOOKS = CompiledQuery(
+    columns_of(Webhook).where(Webhook.deleted_at.is_(None)).add_columns(func.count().label("n"))
+)
+
+
+def entries_at_once(account_id: str) -> int:
+    """How many entries to seal at most in a transaction, if each of the account's webhooks gets
+    them all: others cannot write on SQLite meanwhile."""
+    return SEALED_DELIVERIES // max(1, int(_WEBHOOKS.scalar(account_id=account_id)))
 
 
 def publish(checkpoint: Checkpoint, bodies: Sequence[str]) -> None:

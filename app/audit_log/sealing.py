@@ -17,7 +17,7 @@ from app.audit.authenticity import is_authentic
 from app.audit_log import proof
 from app.audit_log.checkpoints import COLUMNS, from_row
 from app.audit_log.proof import Checkpoint
-from app.audit_log.publishing import publish
+from app.audit_log.publishing import entries_at_once, publish
 from app.auth.tenant import columns_of, rows_of
 from app.db.extensions import db
 from app.db.queries import CompiledQuery, connect
@@ -62,14 +62,15 @@ class AccountSealer:
     def __init__(self, account_id: str, *, at_once: bool = False) -> None:
         self.account_id = account_id
         self._at_once = at_once
+        self._size = min(SEALED_ENTRIES, entries_at_once(account_id))
         self.is_done = False
         self._after = ""  # an entry's id
 
     def read(self) -> list[Any]:
         """The next batch that is due; none yet, or no more, if it is empty. Entries that this
         instance has not written are left out, and logged."""
-        rows = _NEXT.all(account_id=self.account_id, after=self._after, size=SEALED_ENTRIES)
-        self.is_done = len(rows) < SEALED_ENTRIES
+        rows = _NEXT.all(account_id=self.account_id, after=self._after, size=self._size)
+        self.is_done = len(rows) < self._size
         if not rows:
             return []
         self._after = rows[-1].id
