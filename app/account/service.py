@@ -161,7 +161,7 @@ def _find_or_create_owner(
 ) -> tuple[User, str | None]:
     """The person with this address, existing or new, and the password if one was set."""
     try:
-        person = find_person(email)
+        person = find_person(email, keep=True)
     except EmailTaken:
         problem = Detail(
             "owner_email", "Too similar to the address of another person. Use a different address."

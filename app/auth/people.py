@@ -25,18 +25,21 @@ class EmailTaken(Exception):
     """The address is compared as that of somebody, whose mailbox is another one."""
 
 
-def find_person(email: str, *, lock: bool = False) -> User | None:
+def find_person(email: str, *, lock: bool = False, keep: bool = False) -> User | None:
     """The person with this address, in the open transaction, or None.
 
     Args:
         lock: whether nobody else shall change them before its end.
+        keep: whether nobody shall delete them before its end, so that rows can refer to them.
 
     Raises:
         EmailTaken: case folding makes it the same as the address of somebody else, as it did with ß
             and ss before such addresses were refused; who reads its mail is not who is meant.
     """
     found = select(User).where(User.email_key == fold(email))
-    person = db.session.scalars(found.with_for_update() if lock else found).one_or_none()
+    if lock or keep:
+        found = found.with_for_update(read=not lock, key_share=not lock)
+    person = db.session.scalars(found).one_or_none()
     if person is not None and not same_address(person.email, email):
         raise EmailTaken
     return person

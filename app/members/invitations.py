@@ -174,7 +174,7 @@ def _validate(email: str, role: str) -> None:
 
 def _find_person(email: str) -> User | None:
     try:
-        return find_person(email)
+        return find_person(email, keep=True)
     except EmailTaken:
         message = "Too similar to the address of another person. Use a different address."
         raise ValidationFailed(details=[Detail("email", message)]) from None
