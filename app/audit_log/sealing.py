@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any, Final
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from sqlalchemy import bindparam, func, select, text, update
+from sqlalchemy import bindparam, delete, func, select, text, update
 
 from app.audit.authenticity import is_authentic
 from app.audit_log import proof
@@ -23,8 +23,8 @@ from app.db.extensions import db
 from app.db.queries import CompiledQuery, connect
 from app.db.search_index import fence, id_values, is_among_ids
 from app.db.transactions import insert_row
-from app.models import AuditCheckpoint, AuditEntry
-from app.policy.audit import SEALED_AFTER, SEALED_ENTRIES
+from app.models import Account, AuditCheckpoint, AuditEntry
+from app.policy.audit import INSTANCE, SEALED_AFTER, SEALED_ENTRIES
 from app.values import clock
 from app.values.ids import first_id
 from app.values.strict_json import JsonInvalid, loads
@@ -82,13 +82,17 @@ class AccountSealer:
         return batch if is_due else []
 
     def write(self, batch: list[Any], key: tuple[str, Ed25519PrivateKey]) -> int:
-        """Seal a batch in the current transaction. Returns how many entries it has.
+        """Seal a batch in the current transaction, or delete it if the account is gone: a request
+        that was under way wrote it. Returns how many entries it has.
 
         Raises:
             Overtaken: roll back; the next run seals what is left.
         """
         if not take_lock(self.account_id):
             raise Overtaken
+        if not self._keep_account():
+            self._delete(batch)
+            return len(batch)
         before = _last_checkpoint(self.account_id)
         first = before.last + 1 if before else 1
         self._number(batch, first)
@@ -109,6 +113,18 @@ class AccountSealer:
         insert_row(AuditCheckpoint, row)
         publish(signed, [entry.body for entry in batch])
         return len(batch)
+
+    def _keep_account(self) -> bool:
+        """Keep the account from being deleted until the end of the transaction. False: it is."""
+        if self.account_id == INSTANCE:
+            return True
+        shared = {"read": True, "key_share": True}
+        return db.session.get(Account, self.account_id, with_for_update=shared) is not None
+
+    def _delete(self, batch: list[Any]) -> None:
+        own = AuditEntry.account_id == self.account_id
+        gone = delete(AuditEntry).where(own, AuditEntry.id.in_([row.id for row in batch]))
+        db.session.execute(gone, execution_options={"synchronize_session": False})
 
     def _number(self, batch: list[Any], first: int) -> None:
         dialect = db.engine.dialect.name

@@ -114,9 +114,10 @@ def _delete_contents(account_id: str) -> Iterator[None]:
 def _delete_rest(account_id: str) -> None:
     """Delete the account itself, and with it all that is left.
 
-    The entry stands in the log of the instance, as the account's own goes too.
+    The entry stands in the log of the instance, as the account's own goes too. It is locked first,
+    so that nothing is sealed meanwhile; the job that seals deletes what is entered later.
     """
-    account = db.session.get_one(Account, account_id)
+    account = db.session.get_one(Account, account_id, with_for_update=True)
     target = Target("account", account.id, account.name)
     record("account.deleted", target, account_id=INSTANCE)
     delete_rows(AuditCheckpoint, AuditCheckpoint.account_id == account_id)

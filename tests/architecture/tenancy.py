@@ -78,6 +78,7 @@ EXCEPTIONS = {
     Place("app.usage.deprecations", "_ACCOUNTS", "DeprecatedRequest"): "a job for all accounts",
     Place("app.audit_log.sealing", "_ACCOUNTS", "AuditEntry"): "a job for all accounts",
     Place("app.audit_log.sealing", "_numbering", "AuditEntry"): "names account_id",
+    Place("app.audit_log.sealing", "_delete", "AuditEntry"): "names account_id",
     Place("app.audit_log.retention", "_EXPIRED", "AuditCheckpoint"): "a job for all accounts",
     Place("app.audit_log.retention", "delete_batch", "AuditCheckpoint"): "names account_id",
     Place("app.audit_log.retention", "delete_batch", "AuditEntry"): "names account_id",

@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any, Final, TypeVar
+
+from sqlalchemy import text
+
+from app.db.extensions import db
 
 T = TypeVar("T")
+
+_WAITING: Final = text(
+    "SELECT count(*) FROM pg_stat_activity"
+    " WHERE datname = current_database() AND wait_event_type = 'Lock'"
+)
 
 
 def together(*calls: Callable[[], T]) -> list[T]:
@@ -20,3 +30,16 @@ def together(*calls: Callable[[], T]) -> list[T]:
 
     with ThreadPoolExecutor(len(calls)) as pool:
         return list(pool.map(run, calls))
+
+
+def until_it_waits(call: Future[Any]) -> None:
+    """Return once a call in another thread waits for a lock of PostgreSQL.
+
+    Raises AssertionError if it ends without.
+    """
+    while not call.done():
+        with db.engine.connect() as connection:
+            if connection.execute(_WAITING).scalar_one():
+                return
+        time.sleep(0.01)
+    raise AssertionError("it did not wait")

@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 import pytest
 from flask import Flask
-from sqlalchemy import text
 
 from app.account.service import create_account
 from app.db.extensions import db
 from app.db.transactions import transaction
 from app.deletion.service import delete_person
 from tests.make import Client, make_member
+from tests.make.together import until_it_waits
 from tests.members.support import count_members, invite
 
 T = TypeVar("T")
-
-_WAITING = text(
-    "SELECT count(*) FROM pg_stat_activity"
-    " WHERE datname = current_database() AND wait_event_type = 'Lock'"
-)
 
 
 def while_deleted(app: Flask, user_id: str, call: Callable[[], T]) -> T:
@@ -33,18 +27,8 @@ def while_deleted(app: Flask, user_id: str, call: Callable[[], T]) -> T:
             delete_person(user_id)
             db.session.flush()
             result = pool.submit(call)
-            _until_it_waits()
+            until_it_waits(result)
         return result.result(timeout=20)
-
-
-def _until_it_waits() -> None:
-    end = time.monotonic() + 20
-    while time.monotonic() < end:
-        with db.engine.connect() as connection:
-            if connection.execute(_WAITING).scalar_one():
-                return
-        time.sleep(0.01)
-    raise AssertionError("nothing waits for the deletion")
 
 
 @pytest.fixture(autouse=True)
