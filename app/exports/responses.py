@@ -12,6 +12,7 @@ from app.account.service import read_account
 from app.api.expensive import client_check, until_the_end
 from app.db import queries
 from app.exports import service
+from app.exports.access import while_allowed
 from app.exports.service import Export, ExportedFile
 from app.exports.slots import export_slot
 from app.formats.writers.formats import STREAMED
@@ -42,7 +43,7 @@ def stream_file(
 ) -> Response:
     """A file of an account, or of the instance, a piece at a time. The first is there before the
     response begins, so that what fails until then is an error response; what fails later ends the
-    connection.
+    connection, as does that whoever asked for it may no longer have it.
 
     Args:
         write: begins the file. It is told whether all of it has to be there when it returns.
@@ -61,7 +62,8 @@ def stream_file(
     until_the_end(closing(pieces))
     first = next(pieces, b"")
     pace_response(EXPORT_HELD_BYTES, EXPORT_SECONDS)
-    body = _then_last(chain([first], pieces), slot.close)
+    app = current_app._get_current_object()  # type: ignore[attr-defined]
+    body = _then_last(while_allowed(chain([first], pieces), app), slot.close)
     response = Response(body, content_type=content_type)
     if size is not None:
         response.content_length = size

@@ -57,6 +57,7 @@ FORM_BYTES: Final = 64 * 1024  # of a form that brings a file, beside the file
 EXPORTS_AT_ONCE: Final = 2  # in a process, each of another account
 EXPORT_SECONDS: Final = 1800  # until the client has read all of it
 EXPORT_HELD_BYTES: Final = 1024 * 1024  # that the client has not read yet; then the export waits
+EXPORT_CHECK_SECONDS: Final = 5  # after which it is asked again whether its reader may have it
 EXPORT_RETRY_SECONDS: Final = 5
 EXPORT_ROWS: Final = 200  # that are read at once
 EXPORT_ROWS_BYTES: Final = 4 * 1024 * 1024  # likewise, of boundaries and metadata

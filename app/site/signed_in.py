@@ -39,7 +39,7 @@ _KNOWN_BROWSER: Final = "canopy_known"
 def current_person() -> SignedIn | None:
     """The person signed in in this browser, or None."""
     if "person" not in g:
-        token = read_cookie(_SESSION)
+        token = session_token()
         g.person = find_session(token) if token else None
     person: SignedIn | None = g.person
     return person
@@ -47,7 +47,12 @@ def current_person() -> SignedIn | None:
 
 def may_be_signed_in() -> bool:
     """Whether this browser has the cookie of a session, which may have ended. Asks no database."""
-    return bool(read_cookie(_SESSION))
+    return bool(session_token())
+
+
+def session_token() -> str:
+    """What this browser's cookie has as the token of a session, or an empty string."""
+    return read_cookie(_SESSION)
 
 
 def login_path() -> str:

@@ -17,6 +17,7 @@ from app.account.operator import find_account
 from app.auth.operator import acting_for, first_owner
 from app.db.extensions import db
 from app.geometry import read_boundary
+from app.policy.files import EXPORT_CHECK_SECONDS
 from app.projects.service import create_project
 from bench.instance import polygon
 from tests.account_export.archives import PATH, Archive
@@ -161,4 +162,19 @@ def test_a_failure_before_the_first_byte_is_an_error_response(server: Server, fo
         finally:
             database.execute("ALTER TABLE hidden RENAME TO memberships")
     assert answer.headers["content-type"] == "application/json"
+    _wait_until_free(server)
+
+
+def test_a_key_that_is_revoked_meanwhile_gets_no_archive(server: Server, folder: Path) -> None:
+    change = "UPDATE credentials SET revoked_at = ? WHERE account_id = ?"
+    with _half_read(server) as connection, closing(_database(folder)) as database:
+        time.sleep(EXPORT_CHECK_SECONDS + 0.5)
+        database.execute(change, ("2026-11-23 00:00:00.000000", server.client.account_id))
+        try:
+            received = _rest(connection)
+        finally:
+            database.execute(change, (None, server.client.account_id))
+    assert len(received) > 1_000_000
+    assert not received.endswith(b"0\r\n\r\n")
+    assert zipfile.stringEndArchive not in received
     _wait_until_free(server)

@@ -1,0 +1,147 @@
+"""A file that is being read ends when its reader may no longer have it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from app.auth.sessions import list_sessions, switch_account
+from app.credentials.service import revoke_credential
+from app.db.extensions import db
+from app.exports import access, service
+from app.formats.writers import source
+from app.http.errors import Forbidden, Unauthorized
+from app.operator.service import remove_operator
+from tests.account_export.archives import PATH, Archive
+from tests.dashboard.support import signed_in_browser
+from tests.make import (
+    Browser,
+    Client,
+    bearer,
+    grant_tokens,
+    make_application,
+    make_key,
+    make_member,
+    make_operator,
+    make_project,
+)
+from tests.make.oauth import ask_token
+
+pytestmark = pytest.mark.one_database
+
+MEMBERS = "/v1/account/members"
+
+
+@pytest.fixture(autouse=True)
+def _pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Small pieces, with a check before each of them."""
+    monkeypatch.setattr(source, "BLOCK", 1)
+    monkeypatch.setattr(service, "BLOCK", 1024)
+    monkeypatch.setattr(access, "EXPORT_CHECK_SECONDS", 0)
+
+
+def begun(client: Client, path: str = PATH) -> Any:
+    """An export of which nothing but the beginning was read."""
+    headers = {"Authorization": f"Bearer {client.token}"}
+    response = client.app.test_client().get(path, headers=headers)
+    assert response.status_code == 200
+    return response
+
+
+def begun_on_page(browser: Browser, page: str = "/settings", path: str = "/settings/export") -> Any:
+    fields = browser.get(page).form(path).fields
+    response = browser.client.post(path, data=fields | {"format": "csv"})
+    assert response.status_code == 200, response.text
+    return response
+
+
+def test_of_a_credential_that_stays_it_is_complete(client: Client) -> None:
+    assert Archive(begun(client).data).names
+    assert Archive(begun_on_page(signed_in_browser(client, client.owner_id)).data).names
+
+
+@pytest.mark.parametrize(
+    "path",
+    [PATH, "/v1/exports/projects", "/v1/exports/projects?format=gpkg", "/v1/audit-log?format=csv"],
+)
+def test_a_revoked_key(client: Client, path: str) -> None:
+    key = make_key(client)
+    for _ in range(2):
+        make_project(key)
+    response = begun(key, path)
+    with client.app.app_context():
+        assert revoke_credential(key.account_id, "api_key", key.credential_id)
+        db.session.commit()
+    with pytest.raises(Unauthorized):
+        response.get_data()
+
+
+@pytest.mark.parametrize("change", ["removed", "viewer"])
+def test_a_member_who_made_the_key(client: Client, change: str) -> None:
+    member = make_member(client, "admin")
+    response = begun(member.client)
+    if change == "removed":
+        client.delete(f"{MEMBERS}/{member.id}")
+    else:
+        client.put(f"{MEMBERS}/{member.id}", {"role": change})
+    with pytest.raises((Unauthorized, Forbidden)):
+        response.get_data()
+
+
+def test_a_person_who_is_removed(client: Client) -> None:
+    member = make_member(client, "admin")
+    response = begun_on_page(signed_in_browser(client, member.id))
+    client.delete(f"{MEMBERS}/{member.id}")
+    with pytest.raises(Forbidden):
+        response.get_data()
+
+
+def test_a_person_with_a_lower_role(client: Client) -> None:
+    member = make_member(client, "admin")
+    response = begun_on_page(signed_in_browser(client, member.id))
+    client.put(f"{MEMBERS}/{member.id}", {"role": "editor"})
+    with pytest.raises(Forbidden):
+        response.get_data()
+
+
+def test_a_person_who_signs_out(client: Client) -> None:
+    browser = signed_in_browser(client, client.owner_id)
+    response = begun_on_page(browser)
+    browser.get("/profile")
+    browser.submit("/logout")
+    with pytest.raises(Forbidden):
+        response.get_data()
+
+
+def test_an_application_whose_access_is_ended(client: Client) -> None:
+    application = make_application(client)
+    token = grant_tokens(client.app, application, client.owner_id, client.account_id)
+    for _ in range(2):
+        make_project(client)
+    caller = bearer(client, token["access_token"])
+    response = begun(caller, "/v1/exports/projects")
+    ask_token(client.app, application, "/oauth/revoke", token=token["access_token"])
+    with pytest.raises(Unauthorized):
+        response.get_data()
+
+
+def test_a_person_who_works_in_another_account_meanwhile(client: Client, stranger: Client) -> None:
+    browser = signed_in_browser(client, client.owner_id)
+    response = begun_on_page(browser)
+    with client.app.app_context():
+        for session in list_sessions(client.owner_id):
+            switch_account(session.id, None)
+        db.session.commit()
+    assert Archive(response.data).names
+
+
+def test_a_person_who_is_no_longer_an_operator(client: Client) -> None:
+    user_id = make_operator(client)
+    browser = signed_in_browser(client, user_id)
+    response = begun_on_page(browser, "/operator/log", "/operator/log/export")
+    with client.app.app_context():
+        remove_operator(user_id)
+        db.session.commit()
+    with pytest.raises(Forbidden):
+        response.get_data()
