@@ -1,4 +1,4 @@
-"""``bin/canopy account delete``."""
+"""``bin/canopy account delete`` and ``account cancel-deletion``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from app.cli.output import (
 from app.db import queries
 from app.db.extensions import db
 from app.db.transactions import transaction
-from app.deletion.service import count_contents, counted, delete_account
+from app.deletion.service import cancel_by_operator, count_contents, counted, delete_account
 
 
 @click.command("delete")
@@ -35,7 +35,8 @@ def delete(account: str, yes: bool, as_json: bool) -> None:
     webhooks and events. People stay registered and can still sign in, even if they belong to no
     other account. No events are sent to webhooks. Make a backup or an export first.
 
-    It begins at once. An owner who deletes an account on its page can cancel that for 7 days.
+    It begins at once. An owner who deletes an account on its page can cancel that for 7 days, and
+    so can bin/canopy account cancel-deletion.
     """
     found = find_account(account)
     counts = count_contents(found.id)
@@ -52,6 +53,23 @@ def delete(account: str, yes: bool, as_json: bool) -> None:
     show_record(record | counts, as_json=as_json)
 
 
+@click.command("cancel-deletion")
+@click.argument("account", metavar="ACCOUNT")
+@json_option
+@examples("account cancel-deletion green-woods", "account cancel-deletion green-woods --json")
+@in_database
+def cancel_deletion(account: str, as_json: bool) -> None:
+    """Cancel the deletion that an owner has scheduled.
+
+    ACCOUNT is its id or slug. Its owners and admins are told by mail. This is possible for 7 days,
+    until the deletion begins.
+    """
+    found = find_account(account)
+    with transaction():
+        cancel_by_operator(found.id)
+    show_record({"id": found.id, "slug": found.slug, "canceled": True}, as_json=as_json)
+
+
 def _delete(account_id: str) -> None:
     queries.release()
     with transaction():
@@ -59,4 +77,4 @@ def _delete(account_id: str) -> None:
             db.session.commit()
 
 
-commands = [delete]
+commands = [delete, cancel_deletion]

@@ -14,9 +14,11 @@ from app.cli.context import in_database
 from app.cli.output import examples, json_option, show_json, show_record, show_section
 from app.cli.plans import describe_plan
 from app.credentials.service import list_credentials
+from app.deletion.service import scheduled_deletion
 from app.limits.plan_file import plan_of
 from app.members.service import list_members
 from app.usage.service import statistics
+from app.values.clock import format_optional_time
 from app.webhooks.service import list_webhooks
 
 _MEMBER_COLUMNS = ("id", "email", "name", "role", "joined_at", "last_active_at")
@@ -45,8 +47,10 @@ def show(account: str, as_json: bool) -> None:
 def _details(account_id: str) -> dict[str, Any]:
     record = read_account(account_id)
     keys, tokens = (list_credentials(account_id, kind) for kind in ("api_key", "service_token"))
+    deletion = scheduled_deletion(account_id)
     return {
         **record,
+        "deletes_at": format_optional_time(deletion and deletion.deletes_at),
         "limits": asdict(plan_of(record["plan"])),
         "usage": statistics(account_id, record["plan"]),
         "members": list_members(account_id),
@@ -60,6 +64,8 @@ def _details(account_id: str) -> dict[str, Any]:
 def _for_people(details: dict[str, Any]) -> dict[str, Any]:
     usage = details["usage"]
     shown = {name: details[name] for name in ("id", "slug", "name", "type", "created_at")}
+    if details["deletes_at"]:
+        shown["will be deleted"] = details["deletes_at"]
     projects = usage["projects"]
     requests = usage["api_requests"]
     return shown | {

@@ -26,6 +26,9 @@ _OTHERS = (
     Entry("show", "account_details", "Show an account with its plan, usage, members and webhooks."),
     Entry("export", "account_export", "Write everything that an account has to an archive."),
     Entry("delete", "account_deletion", "Delete an account and everything in it for good."),
+    Entry(
+        "cancel-deletion", "account_deletion", "Cancel the deletion that an owner has scheduled."
+    ),
 )
 
 

@@ -24,7 +24,11 @@ def mail_scheduled(account: Account, by_email: str, people: Iterable[Any]) -> No
 
 
 def mail_canceled(account: Account, by_email: str, people: Iterable[Any]) -> None:
-    """Tell people who canceled the deletion of their account."""
+    """Tell people who canceled the deletion of their account.
+
+    Args:
+        by_email: empty: the operator of the instance did.
+    """
     _mail(CANCELED, account, people, by_email=by_email)
 
 

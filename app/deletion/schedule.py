@@ -59,15 +59,12 @@ def cancel_deletion(principal: Principal) -> None:
         Forbidden: the person is no owner.
         Conflict: it is not scheduled, or has begun.
     """
-    account = _lock(principal)
-    before = account.deletes_at
-    if before is None:
-        raise Conflict("The account is not scheduled for deletion.")
-    if before <= clock.now():
-        raise Conflict("The deletion has begun and can no longer be canceled.")
-    account.deletes_at = account.deletion_scheduled_by = None
-    enter_schedule("account.deletion_canceled", account, before)
-    mail_canceled(account, principal.user_email, members_in_roles(account.id, _TOLD))
+    _cancel(_lock(principal), principal.user_email)
+
+
+def cancel_by_operator(account_id: str) -> None:
+    """Likewise for the operator of the instance. Raises Conflict."""
+    _cancel(db.session.get_one(Account, account_id, with_for_update={"key_share": True}), "")
 
 
 def due_accounts() -> list[str]:
@@ -85,6 +82,17 @@ def begin_deletion(account_id: str) -> Actor | None:
     scheduled_by = account.deletion_scheduled_by or ""
     scheduler = db.session.get(User, scheduled_by)
     return person(scheduled_by, "" if scheduler is None else scheduler.email)
+
+
+def _cancel(account: Account, by_email: str) -> None:
+    before = account.deletes_at
+    if before is None:
+        raise Conflict("The account is not scheduled for deletion.")
+    if before <= clock.now():
+        raise Conflict("The deletion has begun and can no longer be canceled.")
+    account.deletes_at = account.deletion_scheduled_by = None
+    enter_schedule("account.deletion_canceled", account, before)
+    mail_canceled(account, by_email, members_in_roles(account.id, _TOLD))
 
 
 def _lock(principal: Principal) -> Account:

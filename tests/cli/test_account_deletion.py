@@ -1,8 +1,10 @@
-"""``bin/canopy account delete``: nothing of the account is left, and everything of others."""
+"""``bin/canopy account delete``: nothing of the account is left, and everything of others. A
+scheduled deletion can be canceled."""
 
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 
 from flask import Flask
 
@@ -10,7 +12,9 @@ from app.db.extensions import db
 from app.deletion.contents import delete_account
 from tests.cli.conftest import Run
 from tests.deletion.contents import fill, index_rows, rows_of_account
-from tests.make import Client, make_account, make_project, sign_in, sign_up
+from tests.deletion.support import make_due, run_job, set_deletion
+from tests.make import Client, make_account, make_member, make_project, sign_in, sign_up
+from tests.make.mails import mails_to, text_of
 
 
 def test_everything_of_the_account_goes_and_nothing_else(
@@ -99,3 +103,30 @@ def test_what_was_interrupted_is_continued(app: Flask, run: Run) -> None:
     result = run("account", "delete", client.account_id, "--yes")
     assert result.exit_code == 0, result.output
     assert rows_of_account(app, client.account_id) == {}
+
+
+def test_a_scheduled_deletion_is_canceled(run: Run, client: Client) -> None:
+    admin = make_member(client, "admin")
+    slug = client.get("/v1/account").json["data"]["slug"]
+    set_deletion(client.app, client.account_id, timedelta(days=1))
+    assert "will be deleted" in run("account", "show", slug).stdout
+    result = run("account", "cancel-deletion", slug, "--json")
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout) == {"id": client.account_id, "slug": slug, "canceled": True}
+    assert json.loads(run("account", "show", slug, "--json").stdout)["deletes_at"] is None
+    told = text_of(mails_to(client.app, admin.email)[-1])
+    assert "The operator of this instance canceled the deletion" in told
+    run_job(client.app)
+    assert client.get("/v1/account").status_code == 200
+
+
+def test_a_deletion_that_is_not_scheduled_or_has_begun_is_not_canceled(
+    run: Run, client: Client
+) -> None:
+    result = run("account", "cancel-deletion", client.account_id)
+    assert result.exit_code == 1
+    assert "not scheduled for deletion" in result.stderr
+    make_due(client.app, client.account_id)
+    result = run("account", "cancel-deletion", client.account_id)
+    assert result.exit_code == 1
+    assert "can no longer be canceled" in result.stderr

@@ -221,6 +221,7 @@ def test_show_has_all_that_is_known_of_an_account(run: Run, client: Client) -> N
     shown = json.loads(run("account", "show", client.account_id, "--json").stdout)
     record = client.get("/v1/account").json["data"]
     assert shown == record | {
+        "deletes_at": None,
         "limits": {
             "requests_per_minute": 1_000,
             "requests_per_day": None,

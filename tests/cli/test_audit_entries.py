@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import getpass
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 from typing import Final
 
@@ -12,6 +13,7 @@ import orjson
 from app.policy.audit import INSTANCE
 from tests.cells import every_cell
 from tests.cli.conftest import Run
+from tests.deletion.support import set_deletion
 from tests.make import (
     Client,
     make_account,
@@ -101,9 +103,15 @@ COMMANDS: Final[dict[str, tuple[Arguments, list[str]]]] = {
     ),
     "operator add": (lambda c, _: [c.owner_id], ["operator.added"]),
     "operator remove": (lambda c, _: [make_operator(c)], ["operator.removed"]),
+    "account cancel-deletion": (lambda c, _: [_scheduled(c)], ["account.deletion_canceled"]),
     "backup": (lambda _, folder: [str(folder / "backup.zip"), "--force"], ["instance.backed_up"]),
     "account delete": (lambda c, _: [c.account_id, "--yes"], ["account.deleted"]),
 }  # fmt: skip
+
+
+def _scheduled(client: Client) -> str:
+    set_deletion(client.app, client.account_id, timedelta(days=1))
+    return client.account_id
 
 
 def _of(client: Client) -> list[str]:

@@ -201,4 +201,7 @@ def test_a_list_of_many(client: Client, operator: Browser) -> None:
 def test_an_account_that_is_to_be_deleted_says_when(client: Client, operator: Browser) -> None:
     assert "Will be deleted" not in operator.get(f"{PATH}/{client.account_id}").text
     set_deletion(client.app, client.account_id, timedelta(days=1))
-    assert "Will be deleted" in operator.get(f"{PATH}/{client.account_id}").text
+    page = operator.get(f"{PATH}/{client.account_id}")
+    assert "Will be deleted" in page.text
+    slug = client.get("/v1/account").json["data"]["slug"]
+    assert f"bin/canopy account cancel-deletion {slug}" in page.text
