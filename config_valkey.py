@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass, field
 from urllib.parse import SplitResult, parse_qsl, unquote, urlencode, urlsplit
 
-from config_values import host_and_port, url
+from config_values import check_port, host_and_port, url
 
 SENTINEL_SCHEMES = ("redis+sentinel", "rediss+sentinel")
 SENTINEL_PORT = 26379
@@ -40,8 +40,8 @@ class SentinelAddress:
 def valkey_address(value: str) -> str | None:
     """The URL of one server, or of the Sentinels that know which one to use."""
     found = _read_url(value)
-    if found is not None:
-        sentinel_address(found)
+    if found is not None and sentinel_address(found) is None:
+        check_port(found)
     return found
 
 

@@ -22,8 +22,11 @@ Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 _ORIGIN = re.compile(r"https?://([a-z0-9_-]+(\.[a-z0-9_-]+)*|\[[0-9a-f:.]+\])(:[0-9]{1,5})?")
 _HOST_AND_PORT = re.compile(r"(?P<host>[^:\[\]@/,\s]+|\[[0-9A-Fa-f:.]+\])(:(?P<port>[0-9]{1,5}))?")
 _DEFAULT_PORTS = (("http://", ":80"), ("https://", ":443"))
+# What comes before the port of a database, as SQLAlchemy reads it: a password may have slashes.
+_DATABASE_PORT = re.compile(r"([^:/]*(:[^@]*)?@)?(\[[^/?]+\]|[^:/?]*)(:(?P<port>[^/?]*))?([/?].*)?")
 
 _SECRET_LENGTH = 16  # characters, at least
+_PORT_PROBLEM = "must have a number from 1 to 65535 as its port"
 
 
 def setting(default: str, read: Callable[[str], Any], purpose: str) -> Any:
@@ -86,6 +89,8 @@ def url(*schemes: str) -> Callable[[str], str | None]:
     def read(value: str) -> str | None:
         if value and not _is_url(value, schemes):
             raise ValueError("must be a URL that begins with " + " or ".join(schemes))
+        if value.startswith(("http:", "https:")):
+            check_port(value)
         return value or None
 
     return read
@@ -191,6 +196,16 @@ def _is_url(value: str, schemes: tuple[str, ...]) -> bool:
     return found.scheme in schemes and (not is_web or found.hostname is not None)
 
 
+def check_port(value: str) -> None:
+    """Raises ValueError if a URL has a port that is no number from 1 to 65535."""
+    try:
+        is_valid = urlsplit(value).port != 0
+    except ValueError:
+        is_valid = False
+    if not is_valid:
+        raise ValueError(_PORT_PROBLEM)
+
+
 def host_and_port(value: str, default: int, form: str) -> tuple[str, int]:
     """``host:port``, ``[2001:db8::1]:port``, or the host alone, whose port is ``default``.
 
@@ -210,12 +225,20 @@ def _hosts_in_query(address: str) -> str:
     server, slash, name = before.partition("/")
     user, at, hosts = server.rpartition("@")
     if "," not in hosts:
+        _check_database_port(address)
         return address
     places = [host_and_port(host, 5432, "a:5432,b:5432") for host in hosts.split(",")]
     names = ",".join(name for name, _ in places)
     ports = ",".join(str(port) for _, port in places)
     more = f"&{query}" if mark else ""
     return f"{user}{at}{slash or '/'}{name}?host={names}&port={ports}{more}"
+
+
+def _check_database_port(address: str) -> None:
+    match = _DATABASE_PORT.fullmatch(address)
+    port = match["port"] if match else "?"
+    if port and not (port.isascii() and port.isdigit() and 0 < int(port) < 65536):
+        raise ValueError(_PORT_PROBLEM)
 
 
 def _parts(value: str) -> list[str]:

@@ -73,7 +73,13 @@ def test_an_empty_setting_is_an_unset_one(tmp_path: Path, name: str) -> None:
         ("CANOPY_ENV", "prod"),
         ("DATABASE_URL", "mysql://localhost/canopy"),
         ("DATABASE_URL", "canopy.sqlite3"),
+        ("DATABASE_URL", "postgresql+psycopg://u:hunter2@host:abc/db"),
+        ("DATABASE_URL", "postgresql://u:hunter2@host:65536"),
+        ("DATABASE_URL", "postgresql://u:hunter2@[::1]:0/db?sslmode=require"),
+        ("DATABASE_REPLICA_URL", "postgresql://u:hunter2@host:abc/db"),
         ("REDIS_URL", "localhost:6379"),
+        ("REDIS_URL", "redis://:hunter2@localhost:abc/0"),
+        ("REDIS_URL", "rediss://:hunter2@localhost:0/0"),
         ("REDIS_URL", "redis+sentinel://a:26379,b:26379"),
         ("REDIS_URL", "redis+sentinel://a:26379,b:26379/"),
         ("REDIS_URL", "redis+sentinel://a:26379,b:26379/forests/zero"),
@@ -84,6 +90,7 @@ def test_an_empty_setting_is_an_unset_one(tmp_path: Path, name: str) -> None:
         ("PUBLIC_URL", "canopy.example"),
         ("PUBLIC_URL", "https://"),
         ("PUBLIC_URL", "https://[::1"),
+        ("PUBLIC_URL", "https://canopy.example:port"),
         *((name, "fifteen letters") for name in INBOUND),
         ("SIGN_UP", "no"),
         ("ACCOUNTS_PER_PERSON", "-1"),
@@ -127,8 +134,9 @@ def test_an_empty_setting_is_an_unset_one(tmp_path: Path, name: str) -> None:
     ],
 )
 def test_a_wrong_setting_is_named(tmp_path: Path, name: str, value: str) -> None:
-    with pytest.raises(SettingsError, match=name):
+    with pytest.raises(SettingsError, match=name) as refusal:
         _load(tmp_path, **{name: value})
+    assert "hunter2" not in str(refusal.value)
 
 
 def test_a_wrong_secret_is_not_shown(tmp_path: Path) -> None:
@@ -166,6 +174,10 @@ def test_whether_the_public_url_is_set(
     [
         ("postgres://u:p@h/d", "postgresql+psycopg://u:p@h/d"),
         ("postgresql://h/d?sslmode=require", "postgresql+psycopg://h/d?sslmode=require"),
+        ("postgres://u:p/w:x@h:1/d", "postgresql+psycopg://u:p/w:x@h:1/d"),
+        ("postgres://u@%2Frun%2Fpg/d", "postgresql+psycopg://u@%2Frun%2Fpg/d"),
+        ("postgresql:///d?host=/run/pg", "postgresql+psycopg:///d?host=/run/pg"),
+        ("postgresql://[::1]:5432/d", "postgresql+psycopg://[::1]:5432/d"),
         ("postgres://u:p@a:1,b/d", "postgresql+psycopg://u:p@/d?host=a,b&port=1,5432"),
         ("postgres://[::1],a/?x=y", "postgresql+psycopg:///?host=::1,a&port=5432,5432&x=y"),
         ("sqlite:////srv/canopy.sqlite3", "sqlite:////srv/canopy.sqlite3"),

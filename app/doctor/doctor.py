@@ -71,6 +71,7 @@ OF_VALKEY: Final[dict[str, Check]] = {
 # When one of these finds something, the checks after it in the same table are skipped.
 REQUIRED: Final = ("database", "schema", "valkey")
 SKIPPED: Final = "skipped"  # the finding that says how many were
+_CORRECT_SETTING: Final = "Correct it and run bin/canopy doctor again."
 _WORDS: Final = {"valkey": "connection to Valkey"}
 
 
@@ -96,9 +97,7 @@ def examine(environ: Mapping[str, str]) -> Iterator[DoctorFinding]:
         settings = load_settings(environ)
     except SettingsError as error:
         for sentence in setting_faults(environ) or [str(error)]:
-            yield DoctorFinding(
-                "settings", problem(sentence, "Correct it and run bin/canopy doctor again.")
-            )
+            yield DoctorFinding("settings", problem(sentence, _CORRECT_SETTING))
         rest = OF_SETTINGS | OF_DATABASE | OF_VALKEY
         yield from _skip([name for name in rest if name != "settings"], "settings")
         return
@@ -164,7 +163,11 @@ def _in_valkey(settings: Settings, check: Check) -> Iterator[Result]:
         if url is None:
             yield valkey.not_running()
             return
-        client = connect(url)
+        try:
+            client = connect(url)
+        except ValueError as error:
+            yield problem(f"REDIS_URL cannot be used: {error}", _CORRECT_SETTING)
+            return
         try:
             yield from check(client)
         finally:

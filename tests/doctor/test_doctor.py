@@ -239,6 +239,23 @@ def test_all_wrong_settings_are_told_at_once(make_instance: MakeInstance) -> Non
     assert problems(examined(environ)) == {"settings"}
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "check"),
+    [
+        ("DATABASE_URL", "postgresql+psycopg://u:s3cret@host:abc/db", "settings"),
+        ("REDIS_URL", "redis://:s3cret@localhost:abc/0", "settings"),
+        ("REDIS_URL", "redis://:s3cret@localhost/0?socket_timeout=abc", "valkey"),
+    ],
+)
+def test_an_address_that_cannot_be_read(
+    make_instance: MakeInstance, name: str, value: str, check: str
+) -> None:
+    found = examined(environ_of(make_instance("sqlite")) | {name: value})
+    assert problems(found) == {check}
+    assert found[check].result.found.startswith(name)
+    assert "s3cret" not in str(found)
+
+
 def test_what_was_skipped_is_one_line(make_instance: MakeInstance) -> None:
     app = make_instance("sqlite")
     findings = list(examine(environ_of(app) | {"PORT": "many"}))
