@@ -1,11 +1,11 @@
-"""The audit log: what is entered, how each entry reads, how it is sealed, how long it is kept."""
+"""The audit log: what is recorded, how each entry reads, and when entries are sealed."""
 
 from __future__ import annotations
 
 from datetime import timedelta
 from typing import Final
 
-# Each action, and how a page says it after the name of whoever did it; {} is the target.
+# Each action, and what a page says after the name of whoever did it; {} is the target.
 ACTIONS: Final[dict[str, str]] = {
     "account.created": "created the account {}",
     "account.updated": "changed the account {}",
@@ -43,7 +43,7 @@ ACTIONS: Final[dict[str, str]] = {
     "application.updated": "changed the application {}",
     "application.deleted": "deleted the application {}",
     "application.secret_rotated": "rotated the secret of the application {}",
-    "application.former_secret_ended": "ended the former secret of the application {}",
+    "application.former_secret_ended": "revoked the old secret of the application {}",
     "application.allowed": "allowed the application {} to act for them",
     "application.revoked": "revoked the access of the application {}",
     "webhook.created": "created the webhook {}",
@@ -53,7 +53,7 @@ ACTIONS: Final[dict[str, str]] = {
     "webhook.secret_rotated": "rotated the secret of the webhook {}",
     "webhook.tested": "sent a test to the webhook {}",
     "webhook.redelivered": "sent an event to the webhook {} again",
-    "webhook.retried": "had what waits for the webhook {} tried again",
+    "webhook.retried": "retried the pending deliveries of the webhook {}",
     "webhook.replayed": "sent past events to the webhook {} again",
     "person.created": "registered {}",
     "person.updated": "changed the profile of {}",
@@ -65,12 +65,12 @@ ACTIONS: Final[dict[str, str]] = {
     "person.second_factor_turned_on": "turned on the second factor of {}",
     "person.second_factor_turned_off": "turned off the second factor of {}",
     "person.second_factor_reset": "reset the second factor of {}",
-    "person.second_factor_refused": "gave a wrong second factor as {}",
-    "person.authenticator_added": "set up another authenticator app of {}",
+    "person.second_factor_refused": "entered a wrong second factor as {}",
+    "person.authenticator_added": "set up an authenticator app for {}",
     "person.authenticator_removed": "removed the authenticator app of {}",
-    "person.passkey_added": "added a passkey of {}",
+    "person.passkey_added": "added a passkey for {}",
     "person.passkey_removed": "removed a passkey of {}",
-    "person.recovery_codes_made": "made new recovery codes of {}",
+    "person.recovery_codes_made": "made new recovery codes for {}",
     "person.recovery_code_used": "used a recovery code of {}",
     "person.sign_in_linked": "linked a sign-in to {}",
     "person.sign_in_unlinked": "unlinked a sign-in from {}",
@@ -79,7 +79,7 @@ ACTIONS: Final[dict[str, str]] = {
     "audit_log.exported": "exported the audit log of {}",
     "audit_log.pruned": "deleted old entries of the audit log of {}",
     "operator.added": "made {} an operator",
-    "operator.removed": "took the rights of an operator from {}",
+    "operator.removed": "removed {} from the operators",
     "instance.secret_key_rotated": "rotated the secret key of {}",
     "instance.backed_up": "made a backup of {}",
     "instance.restored": "restored a backup of {}",
@@ -89,10 +89,10 @@ ACTIONS: Final[dict[str, str]] = {
     "instance.message_removed": "removed the message from all pages of {}",
 }
 
-# Who can have done something.
+# The types of an actor: who can do something.
 ACTORS: Final = ("person", "api_key", "service_token", "application", "operator", "system")
 
-# The log of what concerns no account: its account_id.
+# The account_id of the log of the instance: of what concerns no account.
 INSTANCE: Final = "instance"
 
 # What cannot be committed without an entry (app.audit.guard): that a row of one of these tables is

@@ -8,7 +8,7 @@ import pytest
 
 from app.audit.entries import Target
 from app.audit.origin import Actor
-from app.dashboard.audit_log.sentences import action_groups
+from app.dashboard.audit_log.sentences import OF_ACCOUNT, OF_INSTANCE, action_groups
 from app.policy.audit import ACTIONS, INSTANCE
 from app.values import clock
 from tests.dashboard.support import browser_of
@@ -64,6 +64,12 @@ def test_each_action_has_a_line_and_can_be_chosen(client: Client, owner: Browser
         page = owner.get(f"{PATH}?action={action}")
         assert len(_shown(page)) >= 1
         assert page.form(PATH).fields.get("action", "") in ("", action)
+
+
+def test_no_choice_of_an_action_ends_with_a_preposition() -> None:
+    groups = action_groups(OF_ACCOUNT | OF_INSTANCE)
+    last = {words.rpartition(" ")[2] for group in groups for _, words in group.actions}
+    assert not last & {"of", "as", "to", "from", "for", "on", "the"}
 
 
 def test_what_people_did_stands_there_with_where_they_came_from(

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 from app.policy.audit import ACTIONS
 
 _TARGET: Final = "{}"
-_BEFORE_TARGET: Final = re.compile(r"( of| as| to| from)? \{\}")
+_BEFORE_TARGET: Final = re.compile(r"( of| as| to| from| for| on)? \{\}")
 _OWN: Final = re.compile(r"\bthe (.*) of \{\}")
 # The groups of actions that the log of an account can have, by the first part of an action.
 OF_ACCOUNT: Final = {
