@@ -86,7 +86,7 @@ def delete(person: SignedIn) -> Response:
     except Conflict as error:
         form.rejection = error
         return _person_page(person, form)
-    return sign_out(redirect_to("/login", "Your profile is deleted. Goodbye."))
+    return sign_out(redirect_to("/login", "Your profile has been deleted. Goodbye."))
 
 
 def _check_owner() -> None:

@@ -23,7 +23,7 @@ def of_operator(view: View) -> View:
                 f"this command: bin/canopy operator add {person.email}"
             )
         if not person.is_verified:
-            raise Forbidden("Confirm your email address first: your profile sends you a link.")
+            raise Forbidden("Confirm your email address first: request a link on your profile.")
         return view(**arguments)
 
     wrapped = signed_in(run)

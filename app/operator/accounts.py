@@ -141,7 +141,7 @@ def change_plan(account_id: str, plan: str, shown: str) -> None:
     if account is None:
         raise NotFound("This account does not exist.")
     if account.plan != shown:
-        raise Conflict(f"The plan is {account.plan} by now: somebody has changed it.")
+        raise Conflict(f"Somebody has just changed the plan to {account.plan}.")
     if plan == shown:
         return
     with acting(OPERATOR, Via()):

@@ -78,7 +78,7 @@ def show_message() -> Response:
     with transaction():
         service.show_message(form.text.data, form.kind.data, form.ends_at)
     forget_state()
-    return redirect_to("/operator#message", "The message is shown.")
+    return redirect_to("/operator#message", "All pages show the message now.")
 
 
 @bp.post("/operator/message/remove")
@@ -90,7 +90,7 @@ def remove_message() -> Response:
     with transaction():
         service.remove_message()
     forget_state()
-    return redirect_to("/operator#message", "The message is removed.")
+    return redirect_to("/operator#message", "The message has been removed.")
 
 
 @bp.get("/operator/examination")
@@ -143,7 +143,7 @@ def change_plan(account_id: str) -> Response:
         form.rejection = error
         return _account(account_id, form)
     path = f"/operator/accounts/{account_id}"
-    return redirect_to(path, f"The account is on the plan {form.plan.data}.")
+    return redirect_to(path, f"The plan is now {form.plan.data}.")
 
 
 @bp.get("/operator/people")

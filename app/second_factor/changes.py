@@ -63,7 +63,7 @@ def new_recovery_codes(user_id: str, *, address: str) -> list[str]:
     """
     person = _lock(user_id)
     if person.second_factor_since is None:
-        raise Conflict("You have no second factor. Turn one on first.")
+        raise Conflict("Turn on a second factor first.")
     codes = recovery_codes.make_recovery_codes(user_id)
     report_change(person, "codes", address=address)
     return codes

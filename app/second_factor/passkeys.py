@@ -66,7 +66,7 @@ def add_passkey(purpose: Purpose, name: str, text: str) -> None:
     """
     own = select(func.count()).where(Passkey.user_id == purpose.user_id)
     if db.session.scalars(own).one() >= PASSKEYS:
-        raise Conflict(f"You have {PASSKEYS} passkeys, and can add no more. Remove one first.")
+        raise Conflict(f"You already have {PASSKEYS} passkeys. Remove one before you add another.")
     response = messages.read_registration(text)
     if not use_challenge(purpose, response.challenge):
         raise BadResponse

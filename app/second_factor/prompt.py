@@ -21,9 +21,9 @@ FIELDS: Final = {
     PASSKEY: "second_factor_passkey",
 }
 _PROBLEMS: Final = {
-    CODE: "This code is wrong, or it was used before. Wait for the next one, and look at the clock "
+    CODE: "This code is wrong or was already used. Wait for the next one, and check the clock "
     "of your phone.",
-    RECOVERY_CODE: "This is none of your recovery codes, or it was used before.",
+    RECOVERY_CODE: "This is not one of your recovery codes, or it was already used.",
     PASSKEY: "This passkey was not accepted. Try again, or use another way.",
 }
 _LONGEST: Final = 20_000  # characters of a browser's response

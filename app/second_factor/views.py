@@ -113,7 +113,7 @@ def _purpose_of(pending: Any) -> Purpose:
 
 
 def _begin_again() -> Response:
-    response = redirect_to("/login", "This took too long, or was finished before. Sign in again.")
+    response = redirect_to("/login", "This sign-in expired or is already done. Sign in again.")
     end_second_step(response)
     return response
 
@@ -144,7 +144,7 @@ def confirm_authenticator(person: SignedIn) -> Response:
     form = AuthenticatorForm()
     setup = read_setup(person.user_id, form.setup.data or "")
     if setup is None:
-        return redirect_to(_OWN, "This took too long. Begin again.")
+        return redirect_to(_OWN, "This took too long. Please start again.")
     if not form.validate_on_submit():
         return _setup_page(person, form, setup)
     if (asked := ask_again(password=True)) is not None:
@@ -157,7 +157,7 @@ def confirm_authenticator(person: SignedIn) -> Response:
             confirm_session(person.session_id)
     if codes is None:
         form.code.errors = [
-            "This code is wrong. Scan the picture again, and look at the clock of your phone."
+            "This code is wrong. Scan the QR code again, and check the clock of your phone."
         ]
         return _setup_page(person, form, setup)
     return _turned_on(codes, "Your authenticator app works.")
@@ -171,7 +171,7 @@ def remove_authenticator(person: SignedIn) -> Response:
         return asked
     with transaction():
         removed = changes.remove_authenticator(person.user_id, address=request.remote_addr or "")
-    return redirect_to(_OWN, "App removed." if removed else "There was no app anymore.")
+    return redirect_to(_OWN, "App removed." if removed else "The app was already removed.")
 
 
 @bp.post(f"{_OWN}/passkeys/new")
@@ -203,7 +203,7 @@ def add_passkey(person: SignedIn) -> Response:
             )
             confirm_session(person.session_id)
     except BadResponse:
-        form.name.errors = ["Your browser made no passkey, or it took too long. Please try again."]
+        form.name.errors = ["Your browser created no passkey, or took too long. Please try again."]
         return _passkey_page(person, form)
     except Conflict as error:
         form.rejection = error
@@ -219,7 +219,7 @@ def remove_passkey(person: SignedIn, passkey_id: str) -> Response:
         return asked
     with transaction():
         name = changes.remove_passkey(person.user_id, passkey_id, address=request.remote_addr or "")
-    return redirect_to(_OWN, f"Passkey “{name}” removed." if name else "It was removed before.")
+    return redirect_to(_OWN, f"Passkey “{name}” removed." if name else "It was already removed.")
 
 
 @bp.post(f"{_OWN}/recovery-codes")
@@ -247,7 +247,7 @@ def turn_off(person: SignedIn) -> Response:
         return asked
     with transaction():
         was_on = changes.turn_off(person.user_id, address=request.remote_addr or "")
-    return redirect_to(_OWN, "Your second factor is off." if was_on else "It was off already.")
+    return redirect_to(_OWN, "Your second factor is off." if was_on else "It was already off.")
 
 
 def _turned_on(codes: list[str], done: str) -> Response:

@@ -190,7 +190,7 @@ def unlink(person: SignedIn, identity_id: str) -> Response:
         with transaction():
             was_linked = service.unlink(person, identity_id, has_password=has_password)
     except LookupError:
-        message = "This is the only way in which you can sign in. Set a password first."
+        message = "This is your only way to sign in. Set a password first."
         return redirect_to("/profile", message)
     if not was_linked:
         return redirect_to("/profile", "That sign-in was already unlinked.")

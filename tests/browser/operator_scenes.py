@@ -74,10 +74,10 @@ def _lists(visitor: Visitor) -> Iterator[Scene]:
     yield "operator, account", visitor
     page.locator("#plan").select_option("pro")
     visitor.press("Change the plan")
-    page.get_by_text("Before this is done, enter your password").wait_for()
+    page.get_by_text("Enter your password to continue").wait_for()
     yield "operator, confirmed by password", visitor
     confirm(visitor)
-    page.get_by_text("The account is on the plan pro.").wait_for()
+    page.get_by_text("The plan is now pro.").wait_for()
     yield "operator, plan changed", visitor
     visitor.go("/operator/accounts?search=nothing+of+this+name")
     yield "operator, no account", visitor
@@ -100,7 +100,7 @@ def _message(visitor: Visitor, stranger: Visitor) -> Iterator[Scene]:
     page.locator("[name=text]").fill(_LONG)
     page.get_by_label("Warning").check()
     visitor.press("Show the message")
-    page.get_by_text("The message is shown.").wait_for()
+    page.get_by_text("All pages show the message now.").wait_for()
     yield "operator, closed and with a message", visitor
     stranger.go("/login")
     yield "sign in, closed and with a warning", stranger
@@ -108,14 +108,14 @@ def _message(visitor: Visitor, stranger: Visitor) -> Iterator[Scene]:
     yield "projects with a warning", visitor
     visitor.go("/operator")
     visitor.press("Remove the message")
-    page.get_by_text("The message is removed.").wait_for()
+    page.get_by_text("The message has been removed.").wait_for()
     page.locator("[name=text]").fill("The upgrade is done.")
     visitor.press("Show the message")
-    page.get_by_text("The message is shown.").wait_for()
+    page.get_by_text("All pages show the message now.").wait_for()
     visitor.go("/docs")
     yield "reference with a message", visitor
     visitor.go("/operator")
     visitor.press("Remove the message")
-    page.get_by_text("The message is removed.").wait_for()
+    page.get_by_text("The message has been removed.").wait_for()
     visitor.press("Open sign-up")
     page.get_by_text("Sign-up is open again").wait_for()

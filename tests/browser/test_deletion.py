@@ -58,7 +58,7 @@ def test_an_account_and_its_owner_leave(visitor: Visitor, instance: Instance) ->
     page.get_by_role("link", name="Delete your profile").click()
     page.get_by_label("Type").fill(email)
     page.get_by_role("button", name="Delete my profile now").click()
-    expect(page.get_by_role("status")).to_have_text("Your profile is deleted. Goodbye.")
+    expect(page.get_by_role("status")).to_have_text("Your profile has been deleted. Goodbye.")
     visitor.fill(email=email, password=PASSWORD)
     visitor.press("Sign in")
     expect(page.locator("main")).to_contain_text("Wrong email address or password.")

@@ -44,7 +44,7 @@ def test_a_plan_is_changed(operator: Visitor, instance: Instance) -> None:
     operator.press("Continue")
     expect(page.get_by_text("That is not your current password.")).to_be_visible()
     confirm(operator)
-    expect(page.get_by_text("The account is on the plan pro.")).to_be_visible()
+    expect(page.get_by_text("The plan is now pro.")).to_be_visible()
     assert "Plan: pro" in operator.go("/settings").content()
     expect(operator.go("/audit-log").locator(".entry").first).to_contain_text("operator Operator")
     expect(operator.go("/operator/log").locator(".entry").first).to_contain_text("@example.org")
@@ -56,7 +56,7 @@ def test_sign_up_is_closed_and_opened(operator: Visitor, visitor: Visitor) -> No
     operator.go("/operator")
     operator.press("Close sign-up")
     confirm(operator)
-    expect(operator.page.get_by_text("Nobody new can sign up, since")).to_be_visible()
+    expect(operator.page.get_by_text("Nobody has been able to sign up since")).to_be_visible()
     visitor.go("/register")
     assert visitor.heading == "Sign-up is closed"
     expect(visitor.go("/login").get_by_role("link", name="Sign up")).to_have_count(0)
@@ -78,7 +78,7 @@ def test_a_message_is_shown_and_removed(operator: Visitor, visitor: Visitor) -> 
     for path in ("/login", "/docs", "/nothing"):
         expect(visitor.go(path).locator(banner)).to_have_text("<b>Upgrade</b> tonight")
     operator.press("Remove the message")
-    expect(page.get_by_text("The message is removed.")).to_be_visible()
+    expect(page.get_by_text("The message has been removed.")).to_be_visible()
     expect(visitor.go("/login").locator(banner)).to_have_count(0)
 
 

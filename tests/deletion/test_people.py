@@ -41,7 +41,7 @@ def test_a_member_deletes_themselves(app: Flask, client: Client) -> None:
     assert "You leave" in page.text
     with new_entries(client, INSTANCE) as found:
         page = browser.submit(PERSON_PAGE, confirmation=member.email)
-    assert "Your profile is deleted" in page.text
+    assert "Your profile has been deleted" in page.text
     assert members(client) == before - 1
     assert [(each["action"], each["account_id"]) for each in found] == [
         ("member.removed", client.account_id),
@@ -98,7 +98,7 @@ def test_the_only_owner_can_once_the_account_is_gone(app: Flask) -> None:
     run_job(app)
     browser.get(PERSON_PAGE)
     page = browser.submit(PERSON_PAGE, confirmation=email.upper())
-    assert "Your profile is deleted" in page.text, page.text
+    assert "Your profile has been deleted" in page.text, page.text
     assert tables_naming(app, email) <= KEPT | {"mails"}  # the mail that says so
 
 

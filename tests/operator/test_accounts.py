@@ -53,7 +53,7 @@ def test_an_account_is_found_by_its_name(client: Client, operator: Browser) -> N
     assert hazel in shown(operator.get(f"{PATH}?search=Äußere"))
     assert hazel in shown(operator.get(f"{PATH}?search={hazel[5:]}"))  # its short name
     page = operator.get(f"{PATH}?search=100%25_of nothing")
-    assert "No account has this in its name" in page.text
+    assert "No account matches" in page.text
     assert PATH in page.links
 
 
@@ -140,7 +140,7 @@ def test_a_plan_is_changed(client: Client, operator: Browser) -> None:
     operator.get(f"{PATH}/{client.account_id}")
     with new_entries(client, INSTANCE) as found:
         page = operator.submit(f"{PATH}/{client.account_id}/plan", plan="pro")
-    assert "The account is on the plan pro." in page.text
+    assert "The plan is now pro." in page.text
     assert plan_of(client) == "pro"
     own, of_instance = sorted(found, key=lambda each: each["account_id"])
     assert own["account_id"] == client.account_id
@@ -173,7 +173,7 @@ def test_somebody_else_was_quicker(client: Client, operator: Browser) -> None:
     path = f"{PATH}/{client.account_id}/plan"
     page = post(operator, path, plan="pro", was_plan="free")
     assert page.status == 409
-    assert "The plan is enterprise by now" in page.text
+    assert "Somebody has just changed the plan to enterprise" in page.text
     assert plan_of(client) == "enterprise"
 
 
@@ -189,7 +189,7 @@ def test_a_plan_that_is_gone(client: Client, operator: Browser) -> None:
         db.session.get_one(Account, client.account_id).plan = "gold"
         db.session.commit()
     page = operator.get(f"{PATH}/{client.account_id}")
-    assert "There is no plan named gold any more" in page.text
+    assert "The plan gold no longer exists" in page.text
 
 
 def test_a_list_of_many(client: Client, operator: Browser) -> None:

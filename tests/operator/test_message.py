@@ -50,7 +50,7 @@ def test_it_is_on_every_page_until_it_is_removed(client: Client, operator: Brows
         ), path
     operator.get("/operator")
     page = operator.submit("/operator/message/remove")
-    assert "The message is removed." in page.text
+    assert "The message has been removed." in page.text
     for path in ("/login", "/docs"):
         assert TEXT not in stranger.get(path).text
 

@@ -117,7 +117,7 @@ def test_findings(app: Flask, operator: Browser, monkeypatch: pytest.MonkeyPatch
         "1 warning",
         "disk : 0.1 GB free",
         "Free some space at once.",
-        "1 checks found nothing wrong",
+        "1 check found nothing wrong",
     ):
         assert words in page.text, words
     assert "3.11 <b>" not in page.response.get_data(as_text=True)

@@ -68,7 +68,7 @@ def test_orders(client: Client, operator: Browser) -> None:
 @pytest.mark.one_database
 def test_nobody(operator: Browser) -> None:
     page = found(operator, "nobody-at-all@example.com")
-    assert "Nobody has this name or address" in page.text
+    assert "Nobody matches" in page.text
     assert PATH in page.links
 
 
@@ -81,7 +81,7 @@ def test_whatever_is_searched_for(operator: Browser, search: str) -> None:
 
 
 def test_when_somebody_was_last_here(client: Client, operator: Browser) -> None:
-    assert "Last here never" not in found(operator, make_member(client).email).text
+    assert "Last seen never" not in found(operator, make_member(client).email).text
     change_person(client, client.owner_id, name=f"Me {client.account_id}")
     text = found(operator, f"Me {client.account_id}").text
     assert text.count("UTC") == 2  # their session, and since when they are here

@@ -21,7 +21,7 @@ def close(operator: Browser) -> None:
     operator.get("/operator")
     page = operator.submit("/operator/sign-up", press="yes")
     assert "Sign-up is closed." in page.text
-    assert "Nobody new can sign up, since" in page.text
+    assert "Nobody has been able to sign up since" in page.text
 
 
 def open_again(operator: Browser) -> None:

@@ -34,9 +34,9 @@ def subjects(app: Flask, email: str) -> list[str]:
 
 def test_it_is_on_once_a_code_was_right(app: Flask, email: str) -> None:
     browser = sign_in(app, email)
-    assert "You have none" in browser.get(OWN).text
+    assert "Yours is off" in browser.get(OWN).text
     browser.submit(APP)
-    assert "You have none" in browser.get(OWN).text
+    assert "Yours is off" in browser.get(OWN).text
     turn_on(browser)
     assert "Yours is on" in browser.get(OWN).text
     assert "It is on" in browser.get("/profile").text
@@ -51,7 +51,7 @@ def test_a_wrong_code_turns_nothing_on(app: Flask, email: str) -> None:
     page = browser.submit(f"{APP}/confirm", code=Factor(secret).wrong())
     assert page.status == 422
     assert secret_of(page) == secret
-    assert "You have none" in browser.get(OWN).text
+    assert "Yours is off" in browser.get(OWN).text
 
 
 def test_the_picture_is_drawn_by_the_service(app: Flask, email: str) -> None:
@@ -68,7 +68,7 @@ def test_a_secret_is_good_for_an_hour(app: Flask, email: str, later: Later) -> N
     factor = Factor(secret_of(browser.submit(APP)))
     later.move(SETUP_LIFE + timedelta(seconds=1))
     assert browser.submit(f"{APP}/confirm", code=factor.code()).path == OWN
-    assert "You have none" in browser.get(OWN).text
+    assert "Yours is off" in browser.get(OWN).text
 
 
 def test_the_secret_of_somebody_else_is_not_taken(app: Flask, email: str) -> None:
@@ -80,7 +80,7 @@ def test_the_secret_of_somebody_else_is_not_taken(app: Flask, email: str) -> Non
     setup = page.form(f"{APP}/confirm").fields["setup"]
     code = Factor(secret_of(page)).code()
     assert mine.submit(f"{APP}/confirm", setup=setup, code=code).path == OWN
-    assert "You have none" in mine.get(OWN).text
+    assert "Yours is off" in mine.get(OWN).text
 
 
 def test_the_secret_is_sealed(app: Flask, email: str) -> None:
