@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 import io
-import socket
-import sqlite3
 import time
 import zipfile
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from app.account.operator import find_account
-from app.auth.operator import acting_for, first_owner
-from app.db.extensions import db
-from app.geometry import read_boundary
 from app.policy.files import EXPORT_CHECK_SECONDS
-from app.projects.service import create_project
-from bench.instance import polygon
 from tests.account_export.archives import PATH, Archive
 from tests.api.server import Server, gunicorn
-from tests.make import Client
+from tests.exports.streams import (
+    can_write_back,
+    fill,
+    half_read,
+    open_database,
+    rest,
+    wait_until_free,
+    without_table,
+)
 
 pytestmark = pytest.mark.one_database
 
@@ -43,56 +43,15 @@ def server(folder: Path, valkey_url: str) -> Iterator[Server]:
     with gunicorn(
         folder, REDIS_URL=valkey_url, LOG_LEVEL="warning", WEB_THREADS=str(THREADS)
     ) as running:
-        _fill(running.client)
+        fill(running.client, projects=PROJECTS, positions=POSITIONS)
         yield running
-
-
-def _fill(client: Client) -> None:
-    boundary = read_boundary(polygon(POSITIONS))
-    with client.app.app_context():
-        owner = acting_for(find_account(client.account_id), first_owner(client.account_id))
-        for number in range(PROJECTS):
-            create_project(owner, name=f"District {number}", geometry=boundary)
-        db.session.commit()
-
-
-@contextmanager
-def _half_read(server: Server) -> Iterator[socket.socket]:
-    """An archive of which the client has read the beginning, and reads no more."""
-    with socket.create_connection(("127.0.0.1", server.port), timeout=30) as connection:
-        connection.sendall(
-            f"GET {PATH} HTTP/1.1\r\nHost: localhost\r\n"
-            f"Authorization: Bearer {server.client.token}\r\n\r\n".encode()
-        )
-        assert connection.recv(1_000).startswith(b"HTTP/1.1 200 OK")
-        yield connection
-
-
-def _rest(connection: socket.socket) -> bytes:
-    received = b""
-    while piece := connection.recv(1024 * 1024):
-        received += piece
-        if received.endswith(b"\r\n0\r\n\r\n"):
-            break
-    return received
-
-
-def _wait_until_free(server: Server) -> None:
-    deadline = time.monotonic() + 10
-    while server.send("GET /v1/exports/assets HTTP/1.1").status == 503:
-        assert time.monotonic() < deadline, "the slot was not given back"
-        time.sleep(0.05)
-
-
-def _database(folder: Path) -> sqlite3.Connection:
-    return sqlite3.connect(folder / "canopy.sqlite3", isolation_level=None)
 
 
 def test_a_client_that_needs_the_length(server: Server) -> None:
     answer = server.send(f"GET {PATH} HTTP/1.0")
     assert int(answer.headers["content-length"]) == len(answer.body)
     assert len(Archive(answer.body).features("projects.geojson")) == PROJECTS
-    _wait_until_free(server)
+    wait_until_free(server)
 
 
 def test_a_large_archive_takes_little_memory(server: Server) -> None:
@@ -105,7 +64,7 @@ def test_a_large_archive_takes_little_memory(server: Server) -> None:
     unpacked = sum(each.file_size for each in Archive(_unchunked(answer.body)).zip.infolist())
     assert unpacked > LARGE
     assert _kilobytes(worker, "VmHWM") - before < GROWTH * 1024
-    _wait_until_free(server)
+    wait_until_free(server)
 
 
 def _kilobytes(process: str, name: str) -> int:
@@ -122,59 +81,49 @@ def _unchunked(body: bytes) -> bytes:
 
 
 def test_it_is_an_export_like_others(server: Server) -> None:
-    with _half_read(server):
+    with half_read(server, PATH):
         assert server.send("GET /v1/exports/assets HTTP/1.1").status == 503
         assert server.send(f"GET {PATH} HTTP/1.1").status == 503
-    _wait_until_free(server)
+    wait_until_free(server)
 
 
 def test_a_slow_client_holds_nothing(server: Server, folder: Path) -> None:
-    with _half_read(server):
+    with half_read(server, PATH):
         time.sleep(0.5)  # the export waits for its client now
-        with closing(_database(folder)) as database:
-            database.execute("UPDATE accounts SET updated_at = updated_at")
-            busy, _, _ = database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-            assert busy == 0
-    _wait_until_free(server)
+        assert can_write_back(folder)
+    wait_until_free(server)
 
 
 def test_what_fails_in_the_middle_cannot_be_opened(server: Server, folder: Path) -> None:
-    with _half_read(server) as connection, closing(_database(folder)) as database:
+    with half_read(server, PATH) as connection:
         time.sleep(0.5)
-        database.execute("ALTER TABLE events RENAME TO hidden")
-        try:
-            received = _rest(connection)
-        finally:
-            database.execute("ALTER TABLE hidden RENAME TO events")
+        with without_table(folder, "events"):
+            received = rest(connection)
     assert len(received) > 1_000_000
     assert not received.endswith(b"0\r\n\r\n")
     assert zipfile.stringEndArchive not in received
     with pytest.raises(zipfile.BadZipFile):
         zipfile.ZipFile(io.BytesIO(received))
-    _wait_until_free(server)
+    wait_until_free(server)
 
 
 def test_a_failure_before_the_first_byte_is_an_error_response(server: Server, folder: Path) -> None:
-    with closing(_database(folder)) as database:
-        database.execute("ALTER TABLE memberships RENAME TO hidden")
-        try:
-            answer = server.send(f"GET {PATH} HTTP/1.1")
-        finally:
-            database.execute("ALTER TABLE hidden RENAME TO memberships")
+    with without_table(folder, "memberships"):
+        answer = server.send(f"GET {PATH} HTTP/1.1")
     assert answer.headers["content-type"] == "application/json"
-    _wait_until_free(server)
+    wait_until_free(server)
 
 
 def test_a_key_that_is_revoked_meanwhile_gets_no_archive(server: Server, folder: Path) -> None:
     change = "UPDATE credentials SET revoked_at = ? WHERE account_id = ?"
-    with _half_read(server) as connection, closing(_database(folder)) as database:
+    with half_read(server, PATH) as connection, closing(open_database(folder)) as database:
         time.sleep(EXPORT_CHECK_SECONDS + 0.5)
         database.execute(change, ("2026-11-23 00:00:00.000000", server.client.account_id))
         try:
-            received = _rest(connection)
+            received = rest(connection)
         finally:
             database.execute(change, (None, server.client.account_id))
     assert len(received) > 1_000_000
     assert not received.endswith(b"0\r\n\r\n")
     assert zipfile.stringEndArchive not in received
-    _wait_until_free(server)
+    wait_until_free(server)
