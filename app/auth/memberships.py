@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import bindparam
 
+from app.auth.principal import Principal
 from app.auth.tenant import columns_of, own_columns_of, rows_of
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
+from app.http.errors import Forbidden
 from app.models import Account, Membership, User
+
+OWNER: Final = "owner"
 
 _ACCOUNTS_OF_PERSON = CompiledQuery(
     own_columns_of(
@@ -39,6 +43,12 @@ def role_in(account_id: str, user_id: str) -> str | None:
     )
     membership = db.session.scalars(own).one_or_none()
     return None if membership is None else membership.role
+
+
+def check_owner(principal: Principal) -> None:
+    """Raises Forbidden unless the caller owns the account, in the open transaction."""
+    if role_in(principal.account_id, principal.user_id) != OWNER:
+        raise Forbidden("Only owners of the account can do this.")
 
 
 def memberships_of(user_id: str) -> list[Any]:

@@ -1,1 +1,1 @@
-"""Leaving: the deletion of accounts, and of people."""
+"""The deletion of accounts and of people."""

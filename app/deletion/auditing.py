@@ -13,7 +13,7 @@ def enter_schedule(action: str, account: Account, before: datetime | None) -> No
     """Enter that the deletion of an account was scheduled or canceled.
 
     Args:
-        before: when it would have been deleted until now; None: never.
+        before: when it was to be deleted before this change; None if it was not.
     """
     times = {"from": format_optional_time(before), "to": format_optional_time(account.deletes_at)}
     target = Target("account", account.id, account.name)

@@ -1,4 +1,4 @@
-"""The forms that ask for the name of what is deleted for good."""
+"""The form that confirms the deletion of an account or a person."""
 
 from __future__ import annotations
 
@@ -12,27 +12,20 @@ _AS_SHOWN = {"autocomplete": "off", "autocapitalize": "none", "spellcheck": "fal
 
 
 class DeletionForm(PageForm):
-    """The name of what is deleted has to be typed.
-
-    Attributes:
-        expected: the name.
-    """
-
-    expected: str
-    confirmation = StringField("", [InputRequired("Required.")], render_kw=_AS_SHOWN)
-
-    def validate_confirmation(self, field: StringField) -> None:
-        """Whether it was typed as it is shown."""
-        if fold((field.data or "").strip()) != fold(self.expected):
-            raise ValidationError(f"Type {self.expected} to confirm.")
-
-
-def deletion_form(label: str, expected: str, *, sent: bool) -> DeletionForm:
-    """The form, with the name to be typed.
+    """Asks people to type what they delete.
 
     Args:
-        sent: whether it takes what was sent with this request.
+        expected: the short name of the account, or the address of the person.
     """
-    form = DeletionForm() if sent else DeletionForm(formdata=None)
-    form.expected, form.confirmation.label.text = expected, label
-    return form
+
+    confirmation = StringField("", [InputRequired("Required.")], render_kw=_AS_SHOWN)
+
+    def __init__(self, expected: str) -> None:
+        super().__init__()
+        self._expected = expected
+        self.confirmation.label.text = f"Type {expected} to confirm"
+
+    def validate_confirmation(self, field: StringField) -> None:
+        """Raises ValidationError unless it was typed as it is shown, in upper or lower case."""
+        if fold((field.data or "").strip()) != fold(self._expected):
+            raise ValidationError(f"Type {self._expected} to confirm.")

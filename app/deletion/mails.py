@@ -38,7 +38,7 @@ def mail_deleted(account: Account, people: Iterable[Any]) -> None:
 
 
 def mail_person_deleted(person: User) -> None:
-    """Tell somebody, who exists no longer, that they were deleted."""
+    """Tell a person that they were deleted."""
     values = {"name": person.name}
     queue_mail(PERSON_DELETED, person.email, cause=_cause(PERSON_DELETED), values=values)
 
@@ -51,7 +51,7 @@ def _mail(kind: str, account: Account, people: Iterable[Any], **more: Any) -> No
 
 
 def _cause(kind: str) -> str:
-    """Without the id of who is deleted, which would stay for as long as the row of the mail."""
+    """The cause of a mail: not the id of who is deleted, which would outlive them in its row."""
     return f"{kind}:{new_id('mail')}"
 
 

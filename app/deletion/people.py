@@ -15,15 +15,15 @@ from app.policy.audit import INSTANCE
 
 
 def delete_person(user_id: str) -> None:
-    """Delete a person with all that is theirs, and tell them by mail. They leave their accounts,
-    whose audit logs say so; that they are deleted stands in the log of the instance.
+    """Delete a person with all that is theirs, and mail them. The audit logs of their accounts say
+    that they left, and the log of the instance that they were deleted.
 
     Raises:
         Conflict: they are the only owner of an account, or have just been invited to one.
     """
     person = db.session.get_one(User, user_id)
     leave_all(person)
-    # Those that they made are revoked by now, in accounts that they left earlier too.
+    # Keys that they created are revoked already, even in accounts that they left earlier.
     delete_rows(Credential, Credential.created_by == user_id)
     address = person.email.lower()
     delete_rows(SignUp, func.lower(SignUp.email) == address)

@@ -7,18 +7,18 @@ from typing import Any, Final
 from sqlalchemy import bindparam, select
 
 from app.audit.origin import Actor, person
-from app.auth.memberships import members_in_roles, role_in
+from app.auth.memberships import OWNER, check_owner, members_in_roles
 from app.auth.principal import Principal
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
 from app.deletion.auditing import enter_schedule
 from app.deletion.mails import mail_canceled, mail_deleted, mail_scheduled
-from app.http.errors import Conflict, Forbidden
+from app.http.errors import Conflict
 from app.models import Account, User
 from app.policy.deletion import DELETED_AFTER
 from app.values import clock
 
-_TOLD: Final = ("owner", "admin")
+_TOLD: Final = (OWNER, "admin")
 _SCHEDULED: Final = CompiledQuery(
     select(Account.deletes_at, User.email)
     .outerjoin(User, User.id == Account.deletion_scheduled_by)
@@ -31,13 +31,13 @@ _DUE: Final = CompiledQuery(
 
 
 def scheduled_deletion(account_id: str) -> Any:
-    """When an account is deleted (``deletes_at``), and the ``email`` of who scheduled it, if they
-    still exist. None: it is not deleted."""
+    """The scheduled deletion of an account: ``deletes_at``, and the ``email`` of who scheduled it,
+    None if they were deleted since. None if no deletion is scheduled."""
     return _SCHEDULED.first(account_id=account_id)
 
 
 def schedule_deletion(principal: Principal) -> None:
-    """Have an account deleted after ``DELETED_AFTER``; owners and admins are told by mail.
+    """Schedule the deletion of an account after ``DELETED_AFTER``, and mail its owners and admins.
 
     Raises:
         Forbidden: the person is no owner.
@@ -53,7 +53,7 @@ def schedule_deletion(principal: Principal) -> None:
 
 
 def cancel_deletion(principal: Principal) -> None:
-    """Keep an account; owners and admins are told by mail.
+    """Cancel the deletion of an account, and mail its owners and admins.
 
     Raises:
         Forbidden: the person is no owner.
@@ -97,6 +97,5 @@ def _cancel(account: Account, by_email: str) -> None:
 
 def _lock(principal: Principal) -> Account:
     account = db.session.get_one(Account, principal.account_id, with_for_update={"key_share": True})
-    if role_in(account.id, principal.user_id) != "owner":
-        raise Forbidden("Only owners of the account can do this.")
+    check_owner(principal)
     return account

@@ -13,7 +13,7 @@ from app.auth.sessions import SignedIn
 from app.billing.service import has_subscription
 from app.db.transactions import transaction
 from app.deletion.contents import count_contents
-from app.deletion.forms import DeletionForm, deletion_form
+from app.deletion.forms import DeletionForm
 from app.deletion.people import delete_person
 from app.deletion.schedule import cancel_deletion, schedule_deletion, scheduled_deletion
 from app.deletion.words import counted
@@ -32,16 +32,15 @@ person_bp = PageBlueprint("deletion_of_person", __name__)
 @bp.get("/settings/deletion")
 @of_account("admin")
 def account(principal: Principal) -> Response:
-    """What goes with the account, and the form that deletes it; or until when that can be
-    canceled."""
-    return _account_page(principal, _account_form(principal, sent=False))
+    """Delete the account, or cancel its scheduled deletion."""
+    return _account_page(principal, _account_form(principal))
 
 
 @bp.post("/settings/deletion")
 @of_account("admin")
 def schedule(principal: Principal) -> Response:
     """Schedule the deletion of the account."""
-    form = _account_form(principal, sent=True)
+    form = _account_form(principal)
     if not form.validate_on_submit():
         return _account_page(principal, form)
     if (question := ask_again(password=True)) is not None:
@@ -54,7 +53,7 @@ def schedule(principal: Principal) -> Response:
 @bp.post("/settings/deletion/cancel")
 @of_account("admin")
 def cancel(principal: Principal) -> Response:
-    """Keep the account."""
+    """Cancel the deletion of the account."""
     _check_owner()
     try:
         with transaction():
@@ -67,15 +66,15 @@ def cancel(principal: Principal) -> Response:
 @person_bp.get("/profile/deletion")
 @signed_in
 def person(person: SignedIn) -> Response:
-    """What goes with the signed-in person, and the form that deletes them."""
-    return _person_page(person, _person_form(person, sent=False))
+    """Delete your own profile."""
+    return _person_page(person, DeletionForm(person.email))
 
 
 @person_bp.post("/profile/deletion")
 @signed_in
 def delete(person: SignedIn) -> Response:
     """Delete the signed-in person."""
-    form = _person_form(person, sent=True)
+    form = DeletionForm(person.email)
     if not form.validate_on_submit():
         return _person_page(person, form)
     if (question := ask_again(password=True)) is not None:
@@ -95,10 +94,9 @@ def _check_owner() -> None:
         raise Forbidden("Only owners of the account can do this.")
 
 
-def _account_form(principal: Principal, *, sent: bool) -> DeletionForm:
+def _account_form(principal: Principal) -> DeletionForm:
     _check_owner()
-    slug = read_account(principal.account_id)["slug"]
-    return deletion_form(f"Type {slug} to confirm", slug, sent=sent)
+    return DeletionForm(read_account(principal.account_id)["slug"])
 
 
 def _account_page(principal: Principal, form: DeletionForm) -> Response:
@@ -111,10 +109,6 @@ def _account_page(principal: Principal, form: DeletionForm) -> Response:
         life=DELETED_AFTER,
         has_subscription=has_subscription(account_id),
     )
-
-
-def _person_form(person: SignedIn, *, sent: bool) -> DeletionForm:
-    return deletion_form(f"Type {person.email} to confirm", person.email, sent=sent)
 
 
 def _person_page(person: SignedIn, form: DeletionForm) -> Response:

@@ -1,11 +1,11 @@
-"""What goes with an account, in words."""
+"""What is deleted with an account, in words."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Final
 
-# What is counted, for one and for several.
+# Singular and plural.
 _WORDS: Final = {
     "projects": ("project", "projects"),
     "assets": ("asset", "assets"),
@@ -18,7 +18,8 @@ _WORDS: Final = {
 
 
 def counted(numbers: Mapping[str, int]) -> str:
-    """``30 projects, 1 asset and 2 members``, without what there is none of."""
+    """Counts as a list for people, such as ``30 projects, 1 asset and 2 members``; zeros are left
+    out."""
     parts = [
         f"{number:,} {_WORDS[name][number != 1]}" for name, number in numbers.items() if number
     ]

@@ -6,17 +6,16 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import bindparam, select
 
-from app.auth.memberships import role_in
+from app.auth.memberships import check_owner
 from app.auth.principal import Principal
 from app.auth.tenant import columns_of
 from app.db.extensions import db
 from app.db.queries import CompiledQuery
-from app.http.errors import Conflict, Forbidden
+from app.http.errors import Conflict
 from app.models import Account, Membership, User
 from app.second_factor.auditing import enter_requirement
 from app.values import clock
 
-OWNER = "owner"
 _OF_ACCOUNT = CompiledQuery(
     select(Account.second_factor_required_at, Account.second_factor_grace_days).where(
         Account.id == bindparam("account_id")
@@ -77,12 +76,6 @@ def require_second_factor(principal: Principal, grace_days: int | None) -> None:
 def _check_has_one(principal: Principal) -> None:
     if db.session.get_one(User, principal.user_id).second_factor_since is None:
         raise Conflict("Turn on a second factor for yourself first, in your profile.")
-
-
-def check_owner(principal: Principal) -> None:
-    """Raises Forbidden unless the caller owns the account, in the open transaction."""
-    if role_in(principal.account_id, principal.user_id) != OWNER:
-        raise Forbidden("Only owners of the account can do this.")
 
 
 def members_with_second_factor(account_id: str) -> frozenset[str]:

@@ -7,7 +7,7 @@ resets still needs the person's password to sign in as them.
 
 from __future__ import annotations
 
-from app.auth.memberships import memberships_of, role_in
+from app.auth.memberships import OWNER, check_owner, memberships_of, role_in
 from app.auth.principal import Principal
 from app.auth.sessions import end_sessions
 from app.db.extensions import db
@@ -15,7 +15,6 @@ from app.http.errors import Conflict, Forbidden, NotFound
 from app.models import User
 from app.second_factor.changes import forget
 from app.second_factor.reporting import report_change
-from app.second_factor.requirement import OWNER, check_owner
 
 _ELSEWHERE = (
     "They also belong to an account that you do not own. Ask whoever runs this instance "
