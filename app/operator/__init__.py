@@ -1,5 +1,5 @@
-"""The pages of operators, who run the instance: what is on it, how it works, and what they set.
+"""The pages of operators, the people who run the instance: what is on it, how it is doing, and what
+they set for all accounts.
 
-Being an operator gives no access to what accounts have. These pages show names, plans, numbers and
-dates.
+Operators have no access to what is in accounts. They see names, plans, numbers and dates.
 """

@@ -1,4 +1,4 @@
-"""Who gets in: operators with a confirmed address."""
+"""Access to the pages of operators."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from app.site.signed_in import View, signed_in
 
 
 def of_operator(view: View) -> View:
-    """Decorate a view for operators. Others get a 403 that says why, strangers the sign-in page."""
+    """Decorate a view for operators with a confirmed address. Others get a 403 that says why,
+    people who are not signed in the sign-in page."""
 
     @wraps(view)
     def run(person: SignedIn, **arguments: Any) -> Any:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import cache
+from functools import cache, partial
 from typing import Any, Final, NamedTuple
 
-from sqlalchemy import ColumnElement, Select, Table, bindparam, func, or_, select
+from sqlalchemy import ColumnElement, Select, Table, bindparam, func, select
 from sqlalchemy.orm import InstrumentedAttribute
 
 from app.account.service import set_plan
@@ -27,10 +27,16 @@ from app.models import (
     OAuthAuthorization,
     User,
 )
-from app.operator.listing import Listed, ListFilters, contains, has, page_numbers, span
+from app.operator.listing import (
+    Listed,
+    ListFilters,
+    contains,
+    contains_in_any_case,
+    last_uses,
+    read_page,
+)
 from app.policy.audit import INSTANCE
 from app.usage.service import summary
-from app.values.clock import format_optional_time
 from app.values.ids import is_id
 
 # The orders of the list, by their names in the address.
@@ -81,7 +87,7 @@ _ONE: Final = CompiledQuery(
 
 
 class AccountDetails(NamedTuple):
-    """One account: its record, its owners, and whether a billing system has told of its plan."""
+    """One account: its record, its owners, and whether a billing system sets its plan."""
 
     record: dict[str, Any]
     owners: list[Any]
@@ -91,13 +97,7 @@ class AccountDetails(NamedTuple):
 def list_accounts(filters: ListFilters) -> Listed:
     """The accounts of one page: ``id``, ``name``, ``slug``, ``plan``, ``usage``, ``created_at`` and
     ``last_used_at``, None for one that nobody has used."""
-    dialect, is_search = engine().dialect.name, bool(filters.search)
-    total = int(_count(dialect, is_search).scalar(**filters.parameters))
-    number, pages = page_numbers(filters, total)
-    rows = _page(dialect, is_search, filters.sort).all(**filters.parameters, **span(number))
-    used = _last_uses([row.id for row in rows])
-    records = [_record(row) | {"last_used_at": used.get(row.id)} for row in rows]
-    return Listed(records, total, number, pages)
+    return read_page(filters, _count, _page, _records)
 
 
 def read_account(account_id: str) -> AccountDetails:
@@ -105,16 +105,15 @@ def read_account(account_id: str) -> AccountDetails:
     row = _ONE.first(account_id=account_id) if is_id("account", account_id) else None
     if row is None:
         raise NotFound("This account does not exist.")
-    used = _last_uses([account_id])
-    others = {"type": row.type, "deletes_at": row.deletes_at, "last_used_at": used.get(account_id)}
-    found = _record(row) | others
+    (record,) = _records([row])
+    record |= {"type": row.type, "deletes_at": row.deletes_at}
     owners = _OWNERS.all(account_id=account_id)
-    return AccountDetails(found, owners, has_subscription(account_id))
+    return AccountDetails(record, owners, has_subscription(account_id))
 
 
 def pages_of(entries: Iterable[Mapping[str, Any]]) -> dict[str, str]:
-    """The addresses of the pages of the accounts that entries are about, by their ids; of those
-    that have been deleted since, none."""
+    """The paths of the pages of the accounts that entries are about, by their ids; without accounts
+    that were deleted since."""
     targets = (entry["target"] for entry in entries)
     ids = {target["id"] for target in targets if target["type"] == "account" and target["id"]}
     dialect = engine().dialect.name
@@ -125,8 +124,8 @@ def pages_of(entries: Iterable[Mapping[str, Any]]) -> dict[str, str]:
 def change_plan(account_id: str, plan: str, shown: str) -> None:
     """Put an account on another plan. The caller commits.
 
-    It is entered twice: in the log of the instance with the person who does it, and in that of the
-    account without, whose owners need not know who runs the instance.
+    Both logs record it: that of the instance with the person who does it, that of the account
+    without, as its owners need not know who runs the instance.
 
     Args:
         shown: the plan that the page showed.
@@ -151,20 +150,15 @@ def change_plan(account_id: str, plan: str, shown: str) -> None:
     record("account.updated", target, account_id=INSTANCE, changes=changes)
 
 
-def _record(row: Any) -> dict[str, Any]:
+def _records(rows: list[Any]) -> list[dict[str, Any]]:
+    statements = (partial(_last_use, place) for place in range(len(_LAST_USES)))
+    used = last_uses([row.id for row in rows], statements)
     names = ("id", "name", "slug", "plan", "created_at")
-    return {name: getattr(row, name) for name in names} | {"usage": summary(row)}
-
-
-def _last_uses(ids: list[str]) -> dict[str, str]:
-    """When each of these accounts was last used."""
-    dialect = engine().dialect.name
-    found: dict[str, str] = {}
-    for place in range(len(_LAST_USES)):
-        for account_id, moment in _last_use(place, dialect).tuples(ids=id_values(ids, dialect)):
-            text = format_optional_time(moment)
-            found[account_id] = max(found.get(account_id, ""), text or "")
-    return {account_id: moment for account_id, moment in found.items() if moment}
+    return [
+        {name: getattr(row, name) for name in names}
+        | {"usage": summary(row), "last_used_at": used.get(row.id)}
+        for row in rows
+    ]
 
 
 @cache
@@ -200,4 +194,4 @@ def _searched(statement: Select[Any], dialect: str, is_search: bool) -> Select[A
     if not is_search:
         return statement
     name, slug = Account.name.expression, Account.slug.expression
-    return statement.where(or_(contains(name, dialect), has(slug, "slug", dialect)))
+    return statement.where(contains_in_any_case(name, dialect) | contains(slug, "slug", dialect))

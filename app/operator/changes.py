@@ -43,7 +43,7 @@ def show_message(text: str, kind: str, until: datetime | None) -> None:
 
     Args:
         kind: one of ``app.policy.instance.MESSAGE_KINDS``.
-        until: when it ends; None: when it is removed.
+        until: when it ends; None: once it is removed.
     """
     state = _locked_state()
     before = _message_of(state)
@@ -54,7 +54,7 @@ def show_message(text: str, kind: str, until: datetime | None) -> None:
 
 
 def remove_message() -> bool:
-    """Show the message no longer. False if there is none. The caller commits."""
+    """Remove the message from all pages. False if there is none. The caller commits."""
     state = _locked_state()
     before = _message_of(state)
     if before["message"] is None:
@@ -65,7 +65,7 @@ def remove_message() -> bool:
 
 
 def _locked_state() -> InstanceState:
-    """The row, locked; made if there is none yet."""
+    """The row, locked; created if there is none yet."""
     row = insert_into(InstanceState).values(id=ROW).on_conflict_do_nothing()
     db.session.execute(row)
     return db.session.get_one(InstanceState, ROW, with_for_update=True)

@@ -1,6 +1,6 @@
-"""What ``bin/canopy doctor`` finds, for a page: a job examines the instance, as it may take long.
+"""The findings of ``bin/canopy doctor`` for a page. A job runs its checks, as these may take long.
 
-The findings are in Valkey. They are gone when it loses its data, and the next job finds them again.
+Valkey has the findings. If it loses its data, the next run of the job restores them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ JOB: Final = "app.operator.jobs.examine_instance"
 _HOUR: Final = 60  # minutes
 _DAY: Final = 24 * _HOUR
 _FOUND: Final = "canopy:examination:found"
-_ASKED: Final = "canopy:examination:asked"  # while somebody waits for it
+_ASKED: Final = "canopy:examination:asked"  # while somebody waits for an examination
 _JOB_ID: Final = "periodic-examine-instance"  # that of the scheduler: one at a time
 
 
@@ -36,7 +36,7 @@ class Finding(NamedTuple):
 
 
 class Examination(NamedTuple):
-    """The last examination that came to its end."""
+    """The last examination that was completed."""
 
     at: datetime
     host: str  # on which it ran
@@ -48,7 +48,7 @@ class Examination(NamedTuple):
         minutes = int((clock.now() - self.at).total_seconds()) // 60
         if minutes < 1:
             return "less than a minute"
-        number, unit = (minutes, "minute")
+        number, unit = minutes, "minute"
         if minutes >= _DAY:
             number, unit = minutes // _DAY, "day"
         elif minutes >= _HOUR:
@@ -72,14 +72,14 @@ class Examination(NamedTuple):
 
 
 class Progress(NamedTuple):
-    """The last examination, None before the first, and whether another one is waited for."""
+    """The last examination, None before the first, and whether another one was requested."""
 
     last: Examination | None
     is_running: bool
 
 
 def ask_for_examination() -> bool:
-    """Have a worker examine the instance now. False if Valkey is gone."""
+    """Have a worker examine the instance now. False if Valkey does not respond."""
     seconds = int(EXAMINED_WITHIN.total_seconds())
 
     def ask(client: Redis) -> bool:
@@ -91,7 +91,7 @@ def ask_for_examination() -> bool:
 
 
 def read_progress() -> Progress | None:
-    """What is known; None if Valkey is gone."""
+    """What is known; None if Valkey does not respond."""
 
     def read(client: Redis) -> tuple[Any, Any]:
         found, asked = client.mget(_FOUND, _ASKED)
@@ -105,7 +105,7 @@ def read_progress() -> Progress | None:
 
 
 def store_findings(findings: Iterable[Finding]) -> None:
-    """Keep what was found just now. Raises RedisError or OSError."""
+    """Store what was found just now. Raises RedisError or OSError."""
     record = {
         "at": clock.format_time(clock.now()),
         "host": platform.node(),

@@ -13,8 +13,8 @@ from app.policy.instance import EXAMINED_EVERY, EXAMINED_WITHIN
 
 
 def examine_instance() -> int:
-    """Do what ``bin/canopy doctor`` does, and keep what it finds. Returns how many findings; 0 when
-    the worker is asked to stop."""
+    """Run the checks of ``bin/canopy doctor`` and store what they find. Returns the number of
+    findings; 0 when the worker is asked to stop."""
     from app.doctor.service import examine  # noqa: PLC0415 - most processes need none of the checks
 
     findings = []

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, NamedTuple
 from urllib.parse import urlencode
 
 from sqlalchemy import ColumnElement, bindparam, func
 
+from app.db.queries import CompiledQuery, engine
+from app.db.search_index import id_values
 from app.policy.bounds import PAGE_MAX, SEARCH_LENGTH
 from app.policy.instance import LISTED
+from app.values.clock import format_optional_time
 from app.values.text import fold, slugify, unstorable
 
 _NOTHING: Final = "\uffff"  # a noncharacter, which no slug has
@@ -35,7 +38,7 @@ class ListFilters(NamedTuple):
 
     @property
     def parameters(self) -> dict[str, str]:
-        """The parameters of ``contains`` and ``slug_contains``."""
+        """What is searched for, as statements compare it; empty without a search."""
         if not self.search:
             return {}
         return {
@@ -69,28 +72,52 @@ def read_filters(path: str, sorts: Mapping[str, str], arguments: Mapping[str, st
     )
 
 
-def page_numbers(filters: ListFilters, total: int) -> tuple[int, int]:
-    """The number of the page that is shown, and of pages. Past the last one, it is that."""
+def read_page(
+    filters: ListFilters,
+    count: Callable[[str, bool], CompiledQuery],
+    page: Callable[[str, bool, str], CompiledQuery],
+    records: Callable[[list[Any]], list[dict[str, Any]]],
+) -> Listed:
+    """The page that is asked for. Past the last one, it is that.
+
+    Args:
+        count: the statement that counts, by dialect and whether something is searched for.
+        page: the statement of a page; likewise, and by its order.
+        records: makes records from the rows of a page.
+    """
+    dialect, is_search = engine().dialect.name, bool(filters.search)
+    total = int(count(dialect, is_search).scalar(**filters.parameters))
     pages = max(1, math.ceil(total / LISTED))
-    return min(filters.page, pages), pages
+    number = min(filters.page, pages)
+    span = {"size": LISTED, "skipped": (number - 1) * LISTED}
+    rows = page(dialect, is_search, filters.sort).all(**filters.parameters, **span)
+    return Listed(records(rows), total, number, pages)
 
 
-def span(number: int) -> dict[str, int]:
-    """The parameters of ``app.db.search_index.page_of`` for a page."""
-    return {"size": LISTED, "skipped": (number - 1) * LISTED}
+def last_uses(
+    ids: list[str], statements: Iterable[Callable[[str], CompiledQuery]]
+) -> dict[str, str]:
+    """When accounts or people were last active, by their ids; without those that never were.
+
+    Args:
+        statements: by dialect; each selects ids with a time.
+    """
+    dialect, found = engine().dialect.name, dict[str, str]()
+    for statement in statements:
+        for owner_id, moment in statement(dialect).tuples(ids=id_values(ids, dialect)):
+            found[owner_id] = max(found.get(owner_id, ""), format_optional_time(moment) or "")
+    return {owner_id: moment for owner_id, moment in found.items() if moment}
 
 
-def contains(column: ColumnElement[str], dialect: str) -> ColumnElement[bool]:
-    """Whether a text has what is searched for, in any case. SQLite knows only the case of ASCII, so
-    that other letters are found as they were typed."""
-    position = func.strpos if dialect == "postgresql" else func.instr
-    lowered = position(func.lower(column), bindparam("lowered")) > 0
-    found: ColumnElement[bool] = lowered | (position(column, bindparam("typed")) > 0)
-    return found
+def contains_in_any_case(column: ColumnElement[str], dialect: str) -> ColumnElement[bool]:
+    """Whether a text contains what is searched for, in any case. SQLite knows only the case of
+    ASCII, so that other letters are found as they were typed."""
+    lowered = contains(func.lower(column), "lowered", dialect)
+    return lowered | contains(column, "typed", dialect)
 
 
-def has(column: ColumnElement[str], parameter: str, dialect: str) -> ColumnElement[bool]:
-    """Whether a text has the value of a parameter, ``slug`` or ``folded``, as it is."""
+def contains(column: ColumnElement[str], parameter: str, dialect: str) -> ColumnElement[bool]:
+    """Whether a text contains the value of one of ``ListFilters.parameters``."""
     position = func.strpos if dialect == "postgresql" else func.instr
     found: ColumnElement[bool] = position(column, bindparam(parameter)) > 0
     return found

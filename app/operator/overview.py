@@ -1,4 +1,4 @@
-"""What is on the instance, how its parts are, and how it is set."""
+"""What the first page of operators shows: numbers, queues, versions and settings."""
 
 from __future__ import annotations
 
@@ -63,8 +63,7 @@ class Numbers(NamedTuple):
 
 
 class QueueState(NamedTuple):
-    """A queue of jobs: what for, how many workers it has, and how many jobs wait or have just
-    failed."""
+    """A queue of jobs: what it is for, its workers, and how many jobs wait or failed recently."""
 
     words: str
     workers: int
@@ -73,14 +72,14 @@ class QueueState(NamedTuple):
 
 
 class ValkeyState(NamedTuple):
-    """What Valkey says."""
+    """The version of Valkey, and its queues of jobs."""
 
     version: str
     queues: list[QueueState]
 
 
 class Versions(NamedTuple):
-    """What runs. The two revisions are that of the tables, and that which this version has."""
+    """What runs. ``revision`` is that of the tables, ``newest_revision`` that of this version."""
 
     canopy: str
     python: str
@@ -137,7 +136,7 @@ def _versions() -> Versions:
 
 
 def _settings() -> dict[str, str]:
-    """The settings that operators ask for, in words; none is a secret."""
+    """The settings that operators look for, as text, without secrets."""
     settings: Settings = current_app.config["SETTINGS"]
     server = settings.mail_url
     mail = f"{server.host}:{server.port}" if server else "not set: mails are saved as files"

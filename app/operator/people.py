@@ -6,15 +6,21 @@ from collections import defaultdict
 from functools import cache
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Select, Table, func, or_, select
+from sqlalchemy import ColumnElement, Select, Table, func, select
 
 from app.auth.identities import IS_REGISTERED
 from app.db.column_types import api_column
 from app.db.queries import CompiledQuery, engine
 from app.db.search_index import id_values, is_among_ids, page_of
 from app.models import Account, Membership, Session, User
-from app.operator.listing import Listed, ListFilters, contains, has, page_numbers, span
-from app.values.clock import format_optional_time
+from app.operator.listing import (
+    Listed,
+    ListFilters,
+    contains,
+    contains_in_any_case,
+    last_uses,
+    read_page,
+)
 
 # The orders of the list, by their names in the address.
 SORTS: Final = {"newest": "Newest first", "email": "Email address", "name": "Name"}
@@ -36,19 +42,18 @@ _COLUMNS: Final = (
 def list_people(filters: ListFilters) -> Listed:
     """The people of one page: ``id``, ``email``, ``name``, ``created_at``, the flags of ``_FLAGS``,
     ``last_used_at``, and ``accounts``, with their ``id``, ``name``, ``role`` and ``joined_at``."""
-    dialect, is_search = engine().dialect.name, bool(filters.search)
-    total = int(_count(dialect, is_search).scalar(**filters.parameters))
-    number, pages = page_numbers(filters, total)
-    rows = _page(dialect, is_search, filters.sort).all(**filters.parameters, **span(number))
+    return read_page(filters, _count, _page, _records)
+
+
+def _records(rows: list[Any]) -> list[dict[str, Any]]:
     ids = [row.id for row in rows]
-    accounts, used = _accounts_of(ids), _last_uses(ids)
-    records = [
+    accounts, used = _accounts_of(ids), last_uses(ids, (_last_session, _last_activity))
+    return [
         row._asdict()
         | {name: bool(getattr(row, name)) for name in _FLAGS}
         | {"accounts": accounts[row.id], "last_used_at": used.get(row.id)}
         for row in rows
     ]
-    return Listed(records, total, number, pages)
 
 
 def _accounts_of(ids: list[str]) -> defaultdict[str, list[Any]]:
@@ -57,15 +62,6 @@ def _accounts_of(ids: list[str]) -> defaultdict[str, list[Any]]:
     for row in _accounts(dialect).all(ids=id_values(ids, dialect)):
         found[row.user_id].append(row)
     return found
-
-
-def _last_uses(ids: list[str]) -> dict[str, str]:
-    """When each of these people was last here."""
-    dialect, found = engine().dialect.name, dict[str, str]()
-    for statement in (_last_session(dialect), _last_activity(dialect)):
-        for user_id, moment in statement.tuples(ids=id_values(ids, dialect)):
-            found[user_id] = max(found.get(user_id, ""), format_optional_time(moment) or "")
-    return {user_id: moment for user_id, moment in found.items() if moment}
 
 
 @cache
@@ -107,4 +103,4 @@ def _searched(statement: Select[Any], dialect: str, is_search: bool) -> Select[A
     if not is_search:
         return statement
     name, email = User.name.expression, User.email_key.expression
-    return statement.where(or_(contains(name, dialect), has(email, "folded", dialect)))
+    return statement.where(contains_in_any_case(name, dialect) | contains(email, "folded", dialect))

@@ -36,7 +36,7 @@ from app.site.pages import PageBlueprint, page, redirect_to
 bp = PageBlueprint("operator", __name__, section="/operator")
 
 _LOG: Final = "/operator/log"
-# What is done with sign-up, and what is said then, by the button.
+# What each button does with sign-up, and the message after it.
 _SIGN_UP: Final = {
     "yes": (service.close_sign_up, "Sign-up is closed."),
     "no": (service.open_sign_up, "Sign-up is open again, as far as SIGN_UP allows."),
@@ -84,7 +84,7 @@ def show_message() -> Response:
 @bp.post("/operator/message/remove")
 @of_operator
 def remove_message() -> Response:
-    """Show the message no longer."""
+    """Remove the message from all pages."""
     if (question := ask_again(password=True)) is not None:
         return question
     with transaction():
@@ -96,7 +96,7 @@ def remove_message() -> Response:
 @bp.get("/operator/examination")
 @of_operator
 def examination() -> Response:
-    """What the last examination of the instance found, and whether another one runs."""
+    """What the last examination of the instance found, and whether another one is running."""
     return live_part("operator/examination.html", progress=read_progress())
 
 
@@ -160,7 +160,7 @@ def list_people() -> Response:
 @bp.get(_LOG)
 @of_operator
 def log() -> Response:
-    """The log of the instance: what concerns no account, and what operators do."""
+    """The log of the instance: what belongs to no account, and what operators do."""
     filters = _log_filters(request.args)
     found = list_latest(INSTANCE, filters.query(per_page=LISTED), filters.before or None)
     return page(

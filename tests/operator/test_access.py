@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from app.db.extensions import db
 from app.operator.service import remove_operator
 from tests.dashboard.support import browser_of, post, signed_in_browser
 from tests.make import Browser, Client, make_member, make_operator
-from tests.operator.support import change_person, db, operator_browser
+from tests.operator.support import change_person, operator_browser
 
 pytestmark = pytest.mark.one_database
 

@@ -6,12 +6,12 @@ import pytest
 
 from app.audit.entries import Target, record
 from app.audit_log.proof import FORMAT
+from app.db.extensions import db
 from app.policy.audit import INSTANCE
 from app.values.strict_json import loads
 from tests.dashboard.support import post
 from tests.make import Browser, Client
 from tests.make.audit import audit_entries, make_entry, new_entries
-from tests.operator.support import db
 
 PATH = "/operator/log"
 

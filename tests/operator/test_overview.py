@@ -11,6 +11,7 @@ from flask import Flask
 
 from app.audit.entries import Target, record
 from app.audit_log.service import LatestEntries
+from app.db.extensions import db
 from app.jobs import shutdown
 from app.jobs.queue import IMPORTS, job_queue
 from app.jobs.valkey import valkey
@@ -22,7 +23,7 @@ from config_mail import mail_server
 from tests.dashboard.support import post
 from tests.make import Browser, Client, make_project, second_app
 from tests.make.geometry import square
-from tests.operator.support import db, operator_browser
+from tests.operator.support import operator_browser
 
 FINDINGS = (
     Finding("disk", "problem", "0.1 GB free", "Free some space at once."),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from app.db.extensions import db
 from app.instance.state import OPEN, shown_sign_up, sign_up
 from app.operator.service import close_sign_up
 from app.policy.audit import INSTANCE
@@ -12,7 +13,6 @@ from tests.make import Browser, Client, link_in, mails_to, new_email, second_app
 from tests.make.audit import new_entries
 from tests.make.browser import PASSWORD
 from tests.members.support import invite
-from tests.operator.support import db
 
 FIELDS = {"name": "Ada Birch", "password": PASSWORD, "account_name": "Birch Hill"}
 

@@ -1,4 +1,4 @@
-"""Who is an operator. Commands name them."""
+"""Who is an operator. Only commands add and remove them."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def add_operator(user_id: str) -> bool:
 
 
 def remove_operator(user_id: str) -> bool:
-    """Let a person be an operator no longer, from their next request on. False if they are none.
-    The caller commits."""
+    """Remove a person from the operators, from their next request on. False if they are none. The
+    caller commits."""
     person = db.session.get_one(User, user_id, with_for_update=True)
     if person.operator_since is None:
         return False
