@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Final
 
 REQUEST_SECONDS: Final = 5.0  # of one request to the provider, from resolving its name on
-ANSWER_BYTES: Final = 256 * 1024  # of one response of the provider
+RESPONSE_BYTES: Final = 256 * 1024  # of one response of the provider
 DOCUMENTS_LIFE: Final = 3600.0  # seconds for which its metadata and its keys are kept
 RETRY_SECONDS: Final = 10  # after which to try again when it cannot be reached
 

@@ -1,4 +1,4 @@
-"""Whether an identity that is not known here may be used, and whose address it has."""
+"""Whether an identity that is not linked yet may be used, and whose email address it has."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from app.members.service import list_own_invitations
 from app.models import User
 from app.people.service import is_open
 from app.policy.bounds import NAME_LENGTH
-from app.single_sign_on.answers import ProviderIdentity, SignInRefused
+from app.single_sign_on.interface import ProviderIdentity, SignInRefused
 from app.values.email import email_problem
 from app.values.text import fold, unstorable
 from config import Settings
@@ -21,12 +21,12 @@ from config import Settings
 _BY_EMAIL: Final = CompiledQuery(select(User.id).where(User.email_key == bindparam("email_key")))
 
 
-def address_of(identity: ProviderIdentity, settings: Settings) -> str:
-    """The address of somebody who was not here before. Raises SignInRefused."""
+def admitted_address(identity: ProviderIdentity, settings: Settings) -> str:
+    """The email address of an identity. Raises SignInRefused if it may not sign in here."""
     email = identity.text(settings.oidc_email_claim)
     if not email or email_problem(email):
         raise SignInRefused("no_address")
-    # No flag says so of another claim: by naming it, the operator vouches for it.
+    # No flag exists for another claim: by naming one, the operator vouches for it.
     if settings.oidc_email_claim == "email" and identity.claims.get("email_verified") is not True:
         raise SignInRefused("unverified", email)
     domain = email.rpartition("@")[2].lower()
@@ -35,10 +35,10 @@ def address_of(identity: ProviderIdentity, settings: Settings) -> str:
     return email
 
 
-def owner_of(email: str) -> str | None:
-    """The id of the person who has signed up with an address. None if nobody has, and they may.
+def registered_person(email: str) -> str | None:
+    """The id of the person who has signed up with an address; None if nobody has.
 
-    Raises SignInRefused.
+    Raises SignInRefused if nobody has, and nobody may.
     """
     try:
         person = find_person(email)
@@ -52,7 +52,7 @@ def owner_of(email: str) -> str | None:
 
 
 def name_of(identity: ProviderIdentity, email: str) -> str:
-    """What a new person may be called, for them to change."""
+    """A name to suggest to a new person."""
     name = identity.text("name")
     if not name or unstorable(name):
         name = email.partition("@")[0]

@@ -18,7 +18,7 @@ from app.db.queries import CompiledQuery
 from app.models import SignInAttempt
 from app.policy.single_sign_on import ATTEMPT_LIFE, CONSENT_LIFE
 from app.security import tokens
-from app.single_sign_on.answers import Returning
+from app.single_sign_on.interface import RequestSecrets
 from app.values import clock
 
 _WAITING: Final = CompiledQuery(
@@ -38,9 +38,9 @@ _WAITING: Final = CompiledQuery(
 )
 
 
-def returning(token: str) -> Returning:
-    """What the browser with this token brings back from the provider."""
-    return Returning(*(_derive(token, purpose) for purpose in Returning._fields))
+def secrets_of(token: str) -> RequestSecrets:
+    """The secrets of the request that the browser with this token makes."""
+    return RequestSecrets(*(_derive(token, purpose) for purpose in RequestSecrets._fields))
 
 
 def is_return(token: str, state: str) -> bool:

@@ -11,7 +11,7 @@ from joserfc.jwk import KeySet
 from joserfc.jws import JWSRegistry
 
 from app.policy.single_sign_on import ALGORITHMS, CLOCK_SKEW, SUBJECT_LENGTH
-from app.single_sign_on.answers import ProviderFailed
+from app.single_sign_on.interface import ProviderFailed
 
 
 class Expected(NamedTuple):

@@ -1,4 +1,4 @@
-"""Identities at the provider, and whose they are."""
+"""Identities at the provider, and the people to whom they are linked."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def list_identities(user_id: str) -> list[Any]:
     return _OF_PERSON.all(user_id=user_id)
 
 
-def whose(issuer: str, subject: str) -> str | None:
-    """The id of the person who has this identity, or None. Asked in the open transaction."""
+def person_of(issuer: str, subject: str) -> str | None:
+    """The id of the person who is linked to an identity, or None; read in the open transaction."""
     found = select(SignInIdentity.user_id).where(*_is(issuer, subject))
     user_id: str | None = db.session.scalar(found)
     return user_id

@@ -1,4 +1,4 @@
-"""Mails about the sign-ins of a person."""
+"""Mails about linking a sign-in at the provider to a person."""
 
 from __future__ import annotations
 

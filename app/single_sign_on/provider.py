@@ -21,8 +21,8 @@ from authlib.integrations.httpx_client import OAuth2Client
 from flask import Flask
 
 from app.policy.single_sign_on import DOCUMENTS_LIFE, REQUEST_SECONDS, SCOPES
-from app.single_sign_on.answers import EXTENSION, ProviderFailed, ProviderIdentity, Returning
 from app.single_sign_on.id_token import Expected, UnknownKey, check_id_token
+from app.single_sign_on.interface import EXTENSION, ProviderFailed, ProviderIdentity, RequestSecrets
 from app.single_sign_on.transport import LimitedTransport
 from app.values.strict_json import loads
 from app.values.version import VERSION
@@ -32,7 +32,7 @@ CALLBACK: Final = "/login/single-sign-on/callback"
 _DISCOVERY: Final = "/.well-known/openid-configuration"
 _ENDPOINTS: Final = ("authorization_endpoint", "token_endpoint", "jwks_uri")
 _USERINFO: Final = "userinfo_endpoint"
-_SOME: Final = "token_endpoint_auth_methods_supported"
+_AUTH_METHODS: Final = "token_endpoint_auth_methods_supported"
 
 _Result = TypeVar("_Result")
 
@@ -40,7 +40,7 @@ _Result = TypeVar("_Result")
 def init_app(app: Flask) -> None:
     """Give ``app`` the provider of its settings; half of the threads may wait for it."""
     settings: Settings = app.config["SETTINGS"]
-    for name in ("httpx2", "httpcore2"):  # they would log addresses, which have codes
+    for name in ("httpx2", "httpcore2"):  # they would log URLs, which have codes
         logging.getLogger(name).setLevel(logging.WARNING)
     app.extensions[EXTENSION] = OpenIDProvider(settings)
 
@@ -63,20 +63,20 @@ class OpenIDProvider:
         self._documents: dict[str, _Document] = {}
         self._slots = threading.BoundedSemaphore(max(1, settings.web_threads // 2))
 
-    def authorization_url(self, returning: Returning) -> str:
+    def authorization_url(self, sent: RequestSecrets) -> str:
         """Where to send a browser. Raises ProviderFailed."""
         with self._slot():
             metadata = self.metadata()
         with self._client(metadata) as client:
             url, _ = client.create_authorization_url(
                 metadata["authorization_endpoint"],
-                state=returning.state,
-                nonce=returning.nonce,
-                code_verifier=returning.verifier,
+                state=sent.state,
+                nonce=sent.nonce,
+                code_verifier=sent.verifier,
             )
         return str(url)
 
-    def identify(self, code: str, issuer: str | None, returning: Returning) -> ProviderIdentity:
+    def identify(self, code: str, issuer: str | None, sent: RequestSecrets) -> ProviderIdentity:
         """Who came back with a code. Raises ProviderFailed."""
         with self._slot():
             metadata = self.metadata()
@@ -87,12 +87,12 @@ class OpenIDProvider:
                         metadata["token_endpoint"],
                         grant_type="authorization_code",
                         code=code,
-                        code_verifier=returning.verifier,
+                        code_verifier=sent.verifier,
                         redirect_uri=self._redirect_uri,
                     )
                 )
-                claims = self._claims(metadata, token, returning)
-                claims |= self._more_claims(client, metadata, claims)
+                claims = self._claims(metadata, token, sent)
+                claims |= self._userinfo_claims(client, metadata, claims)
         return ProviderIdentity(claims["sub"], claims)
 
     def metadata(self) -> dict[str, Any]:
@@ -117,7 +117,7 @@ class OpenIDProvider:
     def _redirect_uri(self) -> str:
         return self._settings.public_url + CALLBACK
 
-    def _claims(self, metadata: dict[str, Any], token: Any, sent: Returning) -> dict[str, Any]:
+    def _claims(self, metadata: dict[str, Any], token: Any, sent: RequestSecrets) -> dict[str, Any]:
         """The claims of the ID token. Keys that were kept are read again if none of them fits."""
         expected = Expected(self._issuer, self._client_id, sent.nonce)
         address = metadata["jwks_uri"]
@@ -130,10 +130,10 @@ class OpenIDProvider:
             self._documents.pop(address, None)
             return check_id_token(token, self._document(address), expected)
 
-    def _more_claims(
+    def _userinfo_claims(
         self, client: OAuth2Client, metadata: dict[str, Any], claims: dict[str, Any]
     ) -> dict[str, Any]:
-        """What the provider says of the person elsewhere, if the ID token has no address."""
+        """The claims of the userinfo endpoint, if the ID token has no address."""
         if self._settings.oidc_email_claim in claims or _USERINFO not in metadata:
             return {}
         more = _attempt(lambda: _read(client.get(metadata[_USERINFO])))
@@ -157,7 +157,7 @@ class OpenIDProvider:
         return content
 
     def _client(self, metadata: dict[str, Any]) -> OAuth2Client:
-        methods = metadata.get(_SOME) or ["client_secret_basic"]
+        methods = metadata.get(_AUTH_METHODS) or ["client_secret_basic"]
         basic = "client_secret_basic" in methods
         client = OAuth2Client(
             self._client_id,

@@ -1,4 +1,4 @@
-"""Single sign-on: from the provider's answer to a person who is signed in.
+"""Single sign-on: from an identity at the provider to a person who is signed in.
 
 A known identity signs in. Any other one is linked to a person or becomes one only after that person
 has consented, and, where the address is known here, has proved to be who it belongs to.
@@ -19,22 +19,28 @@ from app.http.errors import NotFound
 from app.models import User
 from app.people.service import create_person, enter, verify_address
 from app.single_sign_on import attempts, identities, mails
-from app.single_sign_on.admission import address_of, name_of, owner_of
+from app.single_sign_on.admission import admitted_address, name_of, registered_person
 from app.single_sign_on.admission import invitations_of as invitations_of
-from app.single_sign_on.answers import EXTENSION, Provider, ProviderIdentity, SignInRefused
 from app.single_sign_on.identities import list_identities as list_identities
+from app.single_sign_on.interface import EXTENSION, Provider, ProviderIdentity, SignInRefused
 from app.values.email import same_address
 from config import Settings
 
 _IDENTITY: Final = ("issuer", "subject", "email")
 
 
-class Arrival(NamedTuple):
-    """What the provider's answer leads to."""
+class Outcome(NamedTuple):
+    """What an identity leads to.
 
-    user_id: str | None  # who signs in; None: consent is needed
-    is_linking: bool = False  # to ``SignInAttempt.user_id``, rather than making a new person
-    was_linked: bool = False  # this very person had asked to link an identity that they have
+    Attributes:
+        user_id: who signs in; None: consent is needed.
+        is_linking: whether consent links it to a person, rather than creating one.
+        was_linked: whether the person had asked to link it, and it was already.
+    """
+
+    user_id: str | None
+    is_linking: bool = False
+    was_linked: bool = False
 
 
 def provider() -> Provider:
@@ -49,7 +55,7 @@ def provider() -> Provider:
     return found
 
 
-def receive(token: str, attempt: Any, identity: ProviderIdentity) -> Arrival:
+def resolve_identity(token: str, attempt: Any, identity: ProviderIdentity) -> Outcome:
     """Decide what to do with an identity, in the current transaction.
 
     Args:
@@ -59,15 +65,15 @@ def receive(token: str, attempt: Any, identity: ProviderIdentity) -> Arrival:
         SignInRefused: this identity cannot be used here.
     """
     issuer = _settings().oidc_issuer or ""
-    user_id = identities.whose(issuer, identity.subject)
+    user_id = identities.person_of(issuer, identity.subject)
     if user_id is not None:
         if attempt.user_id not in (None, user_id):
             raise SignInRefused("linked_elsewhere")
         identities.record_use(issuer, identity.subject)
         attempts.end_attempt(token)
-        return Arrival(user_id, was_linked=attempt.user_id is not None)
-    email = address_of(identity, _settings())
-    owner = attempt.user_id or owner_of(email)
+        return Outcome(user_id, was_linked=attempt.user_id is not None)
+    email = admitted_address(identity, _settings())
+    owner = attempt.user_id or registered_person(email)
     attempts.await_consent(
         token,
         user_id=owner,
@@ -76,7 +82,7 @@ def receive(token: str, attempt: Any, identity: ProviderIdentity) -> Arrival:
         email=email,
         name=name_of(identity, email),
     )
-    return Arrival(None, is_linking=owner is not None)
+    return Outcome(None, is_linking=owner is not None)
 
 
 def mail_link(token: str, person: Any) -> None:
@@ -106,7 +112,7 @@ def link_identity(token: str, attempt: Any) -> bool:
     return True
 
 
-def begin_person(
+def sign_up(
     token: str, attempt: Any, name: str, account: tuple[str, str | None] | None
 ) -> tuple[str, str | None] | None:
     """Create the person of an attempt, or complete one who was only invited.

@@ -14,13 +14,13 @@ from typing import Final
 import httpx2
 
 from app.egress.line import Line
-from app.policy.single_sign_on import ANSWER_BYTES, REQUEST_SECONDS
+from app.policy.single_sign_on import REQUEST_SECONDS, RESPONSE_BYTES
 
 _PLAIN: Final = "identity"
 
 
 class LimitedTransport(httpx2.BaseTransport):
-    """Sends each request within REQUEST_SECONDS, and reads at most ANSWER_BYTES of a response."""
+    """Sends each request within REQUEST_SECONDS, and reads at most RESPONSE_BYTES of a response."""
 
     def __init__(self) -> None:
         self._tls = ssl.create_default_context()
@@ -61,6 +61,6 @@ def _read(response: httpx2.Response) -> httpx2.Response:
     body = bytearray()
     for piece in response.iter_raw():
         body += piece
-        if len(body) > ANSWER_BYTES:
+        if len(body) > RESPONSE_BYTES:
             raise httpx2.RemoteProtocolError("too long a response")
     return httpx2.Response(response.status_code, headers=response.headers, content=bytes(body))

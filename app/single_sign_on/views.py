@@ -27,8 +27,8 @@ from app.policy.people import TRIES
 from app.policy.single_sign_on import ATTEMPT_LIFE, CONSENT_LIFE, RETRY_SECONDS
 from app.security import tokens
 from app.single_sign_on import attempts, service
-from app.single_sign_on.answers import ProviderFailed, SignInRefused
 from app.single_sign_on.forms import InvitedForm, LinkForm, NewPersonForm
+from app.single_sign_on.interface import ProviderFailed, SignInRefused
 from app.site.cookies import read_cookie, set_cookie
 from app.site.forms import count_post, form_page
 from app.site.pages import (
@@ -64,7 +64,7 @@ def begin() -> Response:
 @bp.get("/profile/sign-ins/link")
 @signed_in
 def begin_linking(person: SignedIn) -> Response:
-    """Likewise, to link an identity there to the person who is signed in."""
+    """Send the browser to the provider, to link an identity there to the signed-in person."""
     return _go_to_provider("/profile", person.user_id)
 
 
@@ -83,7 +83,7 @@ def callback() -> Response:
         _log.warning("the provider of single sign-on reports %r", error[:100])
         return _enter_and_refuse("denied" if error == "access_denied" else "failed")
     try:
-        return _arrive(token, attempt)
+        return _resolve(token, attempt)
     except ProviderFailed as failure:
         _log.warning("single sign-on failed: %s", failure)
         return _enter_and_refuse("failed")
@@ -94,7 +94,7 @@ def callback() -> Response:
 @bp.route("/login/single-sign-on/new", methods=["GET", "POST"])
 @with_person
 def new() -> Response:
-    """Become a person here, with an account of their own or invited to one."""
+    """Sign up with an identity, with a new account or by an invitation."""
     token = read_cookie(_COOKIE)
     attempt = attempts.find_waiting(token)
     if attempt is None or attempt.user_id is not None:
@@ -104,7 +104,7 @@ def new() -> Response:
         return _refused("no_sign_up", attempt.email)
     form = InvitedForm() if invitations else NewPersonForm()
     if form.validate_on_submit():
-        return _begin_person(token, attempt, form)
+        return _sign_up(token, attempt, form)
     if request.method == "GET":
         form.name.data = attempt.name
     _allow_target(attempt.target)
@@ -144,7 +144,7 @@ def link() -> Response:
 @bp.post("/login/single-sign-on/mail")
 @with_person
 def mail_link() -> Response:
-    """Mail the link with which they prove that the address is theirs."""
+    """Mail the link that proves that the address is theirs."""
     count_post()
     token = read_cookie(_COOKIE)
     attempt = attempts.find_waiting(token)
@@ -161,8 +161,8 @@ def mail_link() -> Response:
 @bp.route("/login/single-sign-on/link/<token>", methods=["GET", "POST"])
 @with_person
 def mailed_link(token: str) -> Response:
-    """Consent with the mailed link, in the browser that is at it. Needs a POST, so that programs
-    that look at links in mails link nothing."""
+    """Consent with the mailed link, in the browser that requested it. Only a POST consents, as some
+    programs open the links in mails."""
     own = read_cookie(_COOKIE)
     attempt = attempts.find_waiting(own)
     sent = (attempt and attempt.link_hash) or ""
@@ -208,7 +208,7 @@ def _go_to_provider(target: str, user_id: str | None) -> Response:
     count_single_sign_on()
     token = tokens.new_token(tokens.SIGN_IN)
     try:
-        address = service.provider().authorization_url(attempts.returning(token))
+        address = service.provider().authorization_url(attempts.secrets_of(token))
     except ProviderFailed as failure:
         _log.warning("single sign-on cannot begin: %s", failure)
         return _refused("failed")
@@ -219,27 +219,27 @@ def _go_to_provider(target: str, user_id: str | None) -> Response:
     return response
 
 
-def _arrive(token: str, attempt: Any) -> Response:
+def _resolve(token: str, attempt: Any) -> Response:
     """Raises ProviderFailed or SignInRefused."""
     identity = service.provider().identify(
-        request.args.get("code", ""), request.args.get("iss"), attempts.returning(token)
+        request.args.get("code", ""), request.args.get("iss"), attempts.secrets_of(token)
     )
     with transaction():
-        arrival = service.receive(token, attempt, identity)
-        if arrival.user_id is None:
-            return redirect_to(f"{_CONSENT}/{'link' if arrival.is_linking else 'new'}")
-        message = "This sign-in was linked to you already." if arrival.was_linked else ""
-        return _finish(redirect_to(attempt.target, message), arrival.user_id)
+        outcome = service.resolve_identity(token, attempt, identity)
+        if outcome.user_id is None:
+            return redirect_to(f"{_CONSENT}/{'link' if outcome.is_linking else 'new'}")
+        message = "This sign-in is already linked to your profile." if outcome.was_linked else ""
+        return _finish(redirect_to(attempt.target, message), outcome.user_id)
 
 
-def _begin_person(token: str, attempt: Any, form: InvitedForm) -> Response:
+def _sign_up(token: str, attempt: Any, form: InvitedForm) -> Response:
     account = None
     if isinstance(form, NewPersonForm):
         account = (form.account_name.data, form.account_slug.data or None)
     for _ in range(TRIES):
         try:
             with transaction():
-                begun = service.begin_person(token, attempt, form.name.data, account)
+                begun = service.sign_up(token, attempt, form.name.data, account)
                 if begun is None:
                     break
                 target = _first_page(attempt.target, is_invited=account is None)

@@ -79,7 +79,7 @@ EXCEPTIONS = {
     ("app.people.mail_resolvers", "app.mail.resolvers"): "resolvers have the types of that",
     ("app.members.mail_resolvers", "app.mail.resolvers"): "likewise",
     ("app.single_sign_on.mail_resolvers", "app.mail.resolvers"): "likewise",
-    ("app.doctor.checks.single_sign_on", "app.single_sign_on.answers"): "tries the provider",
+    ("app.doctor.checks.single_sign_on", "app.single_sign_on.interface"): "tries the provider",
     ("app.doctor.checks.single_sign_on", "app.single_sign_on.provider"): "likewise",
 }
 

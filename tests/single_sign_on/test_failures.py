@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler
 import pytest
 from flask import Flask
 
-from app.policy.single_sign_on import ANSWER_BYTES, REQUEST_SECONDS
+from app.policy.single_sign_on import REQUEST_SECONDS, RESPONSE_BYTES
 from tests.cells import every_cell
 from tests.make import Browser, second_app, together
 from tests.make.browser import Page
@@ -89,7 +89,7 @@ def test_answers_that_are_none(app: Flask, provider: FakeProvider) -> None:
         "null": gives(None),
         "no JSON": gives(b"{"),
         "a redirect": gives({}, 302, Location="http://127.0.0.1:1/"),
-        "too much": gives(b'"' + b"x" * ANSWER_BYTES + b'"'),
+        "too much": gives(b'"' + b"x" * RESPONSE_BYTES + b'"'),
         "compressed": gives(gzip.compress(b"{}"), Content_Encoding="gzip"),
         "an odd token": gives({"access_token": 5, "expires_in": "soon", "id_token": {}}),
         "odd keys": gives({"keys": [{"kty": "RSA"}, 5, None]}),

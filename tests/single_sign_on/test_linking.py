@@ -180,7 +180,7 @@ def test_what_is_linked_already_is_said(sso: Flask, woods: RealProvider) -> None
     browser = begin(sso, woods, person)
     page = browser.get(woods.sign_in(leave(browser, "/profile/sign-ins/link"), person))
     assert page.path == "/profile"
-    assert "linked to you already" in page.text
+    assert "already linked to your profile" in page.text
 
 
 def test_unlinking_needs_another_way_in(sso: Flask, woods: RealProvider) -> None:

@@ -1,4 +1,4 @@
-"""What comes of a sign-in at the provider, and the ways in which it can fail."""
+"""What a provider does for a sign-in, and how the sign-in can fail."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ class ProviderIdentity(NamedTuple):
         return value.strip() if isinstance(value, str) else ""
 
 
-class Returning(NamedTuple):
-    """What a browser must bring back from the provider, or prove with its code."""
+class RequestSecrets(NamedTuple):
+    """What ties a browser's return from the provider to its request there."""
 
     state: str
     nonce: str
@@ -30,14 +30,15 @@ class Returning(NamedTuple):
 class Provider(Protocol):
     """An OpenID Connect provider."""
 
-    def authorization_url(self, returning: Returning) -> str:
+    def authorization_url(self, sent: RequestSecrets) -> str:
         """Where to send a browser. Raises ProviderFailed."""
 
-    def identify(self, code: str, issuer: str | None, returning: Returning) -> ProviderIdentity:
+    def identify(self, code: str, issuer: str | None, sent: RequestSecrets) -> ProviderIdentity:
         """Who came back with a code.
 
         Args:
-            issuer: who says to have sent the browser back (RFC 9207).
+            issuer: which provider the redirect names as its sender (RFC 9207).
+            sent: what went with the request that the code answers.
 
         Raises:
             ProviderFailed: the provider cannot be reached, or what it says is not right.
