@@ -1,4 +1,4 @@
-"""Entries of the audit log about second factors, which go with the mails about them."""
+"""Entries of the audit log about second factors."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ class _Subject(NamedTuple):
 def enter_change(
     person: User, change: str, values: dict[str, Any], principal: Principal | None
 ) -> None:
-    """Enter a change of a person's second factor.
+    """Record a change of a person's second factor.
 
     Args:
-        values: what its mail says besides.
-        principal: who resets it in their account; None: the person does it, or the operator.
+        values: what its mail says about it.
+        principal: the owner who resets it; None: the person changes it, or the operator.
     """
     action, changes = _ACTIONS[change], _changes(change, values)
     if principal is None:
@@ -49,20 +49,20 @@ def enter_change(
 
 
 def enter_refusal(user_id: str, email: str) -> None:
-    """Enter that somebody gave a wrong second factor after the right password."""
+    """Record that somebody gave a wrong second factor after the right password."""
     subject = _Subject(user_id, email)
     enter("person.second_factor_refused", subject, by_themselves=True, refused=True)
 
 
 def enter_requirement(account: Account, former: int | None, days: int | None) -> None:
-    """Enter that an account requires a second factor, within so many days, or no longer."""
+    """Record that an account requires a second factor within ``days``; None: no longer."""
     changes = {"second_factor_grace_days": {"from": former, "to": days}}
     target = Target("account", account.id, account.name)
     record("account.updated", target, account_id=account.id, changes=changes)
 
 
 def _changes(change: str, values: dict[str, Any]) -> Changes | None:
-    """What the entry says of it: the name of a passkey, how many recovery codes are left."""
+    """What changed: the passkey by its name, or how many recovery codes are left."""
     name = values.get("passkey_name")
     if change == "passkey":
         return {"passkey": {"from": None, "to": name}}

@@ -59,7 +59,7 @@ def read_setup(user_id: str, sealed: str) -> Setup | None:
 
 def add_authenticator(user_id: str, secret: bytes, code: str) -> bool:
     """Store the secret of a person's app in place of a former one, if the code is right for it."""
-    step = totp.step_of(secret, code)
+    step = totp.time_step(secret, code)
     if step is None:
         return False
     values: dict[str, Any] = {
@@ -86,7 +86,7 @@ def use_code(user_id: str, code: str) -> bool:
         secret = base64.b64decode(unseal(row.sealed_secret))
     except ValueError:  # with a SECRET_KEY that is lost
         return False
-    step = totp.step_of(secret, code)
+    step = totp.time_step(secret, code)
     if step is None:
         return False
     using = update(Authenticator).where(

@@ -1,7 +1,7 @@
-"""Turning a second factor on and off, and what goes with it: recovery codes, mails.
+"""Turning a second factor on and off, with its recovery codes and mails.
 
 Each change locks the person's row first: whether they have a second factor depends on several
-tables, and signing in asks that row alone.
+tables, but sign-in reads that row alone.
 """
 
 from __future__ import annotations

@@ -30,14 +30,17 @@ _COUNTED: Final = "second factor\0"  # apart from passwords
 _OWN: Final = "confirm"  # attempts of a signed-in person are counted separately
 
 
-class Given(NamedTuple):
-    """What somebody gave: the kind, and the code or the browser's response as JSON."""
+class Factor(NamedTuple):
+    """A second factor that somebody submits: its kind, and the code or the browser's response as
+    JSON."""
 
     kind: str
     value: str
 
 
-def count_sign_in_check(user_id: str, given: Given, known: KnownBrowser | None) -> tuple[str, ...]:
+def count_sign_in_check(
+    user_id: str, factor: Factor, known: KnownBrowser | None
+) -> tuple[str, ...]:
     """Count an attempt after the right password; the caller commits.
 
     Returns the keys that it is counted under, for ``check``. Raises RateLimited.
@@ -45,15 +48,15 @@ def count_sign_in_check(user_id: str, given: Given, known: KnownBrowser | None) 
     keys: tuple[str, ...] = (throttle_key(f"{_COUNTED}{user_id}"),)
     if known is not None and known.user_id == user_id:
         keys = (throttle_key(f"{_COUNTED}{user_id}", known.id), *keys)
-    return _count(keys, given)
+    return _count(keys, factor)
 
 
-def count_own_check(user_id: str, given: Given) -> tuple[str, ...]:
-    """Likewise an attempt of a signed-in person."""
-    return _count((throttle_key(f"{_COUNTED}{user_id}", _OWN),), given)
+def count_own_check(user_id: str, factor: Factor) -> tuple[str, ...]:
+    """Count an attempt of a signed-in person, likewise."""
+    return _count((throttle_key(f"{_COUNTED}{user_id}", _OWN),), factor)
 
 
-def check(purpose: Purpose, given: Given, keys: tuple[str, ...], address: str) -> bool:
+def check(purpose: Purpose, factor: Factor, keys: tuple[str, ...], address: str) -> bool:
     """Whether this is the person's second factor, which is used up in the open transaction. If so,
     their attempts are reset.
 
@@ -63,26 +66,26 @@ def check(purpose: Purpose, given: Given, keys: tuple[str, ...], address: str) -
         address: the client's IP address, for the mail about a recovery code.
     """
     person = db.session.get_one(User, purpose.user_id, with_for_update={"key_share": True})
-    if person.second_factor_since is None or not _is_right(purpose, given):
+    if person.second_factor_since is None or not _is_right(purpose, factor):
         return False
     reset_attempts(*keys)
-    if given.kind == RECOVERY_CODE:
+    if factor.kind == RECOVERY_CODE:
         left = codes_left_now(person.id)
         report_change(person, "code_used", address=address, left=left)
     return True
 
 
-def _is_right(purpose: Purpose, given: Given) -> bool:
-    if given.kind == CODE:
-        return use_code(purpose.user_id, given.value)
-    if given.kind == RECOVERY_CODE:
-        return use_recovery_code(purpose.user_id, given.value)
-    return use_passkey(purpose, given.value)
+def _is_right(purpose: Purpose, factor: Factor) -> bool:
+    if factor.kind == CODE:
+        return use_code(purpose.user_id, factor.value)
+    if factor.kind == RECOVERY_CODE:
+        return use_recovery_code(purpose.user_id, factor.value)
+    return use_passkey(purpose, factor.value)
 
 
-def _count(keys: tuple[str, ...], given: Given) -> tuple[str, ...]:
+def _count(keys: tuple[str, ...], factor: Factor) -> tuple[str, ...]:
     """Count an attempt under the first key. Raises RateLimited."""
-    if given.kind == PASSKEY:
+    if factor.kind == PASSKEY:
         return keys
     wait = count_attempt(keys[0], WRONG_CODES, WRONG_CODES_WINDOW)
     if wait is None:

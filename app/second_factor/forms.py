@@ -8,14 +8,11 @@ from wtforms import HiddenField, StringField, ValidationError
 from wtforms.validators import InputRequired
 
 from app.policy.second_factor import PASSKEY_NAME_LENGTH
+from app.site.fields import trim
 from app.site.forms import PageForm
 from app.values.text import unstorable
 
 _REQUIRED = "Required."
-
-
-def _trim(value: str | None) -> str | None:
-    return value.strip() if value else value
 
 
 class AuthenticatorForm(PageForm):
@@ -23,7 +20,7 @@ class AuthenticatorForm(PageForm):
     code = StringField(
         "Code",
         [InputRequired(_REQUIRED)],
-        filters=[_trim],
+        filters=[trim],
         description="The six digits that the app shows.",
         render_kw={"inputmode": "numeric", "autocomplete": "one-time-code", "spellcheck": "false"},
     )
@@ -33,7 +30,7 @@ class PasskeyForm(PageForm):
     name = StringField(
         "Name of the passkey",
         [InputRequired(_REQUIRED)],
-        filters=[_trim],
+        filters=[trim],
         description="So that you recognize it, such as “Phone” or “Blue security key”.",
         render_kw={"autocomplete": "off", "maxlength": PASSKEY_NAME_LENGTH},
     )

@@ -16,7 +16,7 @@ from app.values.ids import new_id
 CHANGED: Final = "second_factor_changed"
 GUESSED: Final = "second_factor_guessed"
 
-# What can change, as the subject of the mail has it; the template says more.
+# Each change, and the subject of the mail about it.
 TITLES: Final = {
     "on": "You turned on a second factor",
     "off": "Your second factor was turned off",
@@ -36,7 +36,7 @@ def mail_change(person: User, change: str, *, address: str, **more: Any) -> None
 
     Args:
         change: one of ``TITLES``.
-        address: the client's IP address; empty: the operator of the instance did it.
+        address: the client's IP address; empty if somebody else made the change.
         more: ``passkey_name``, ``by_name`` of who reset it, or the number of codes ``left``.
     """
     here, nothing = current_app.config["SETTINGS"].public_url, {"passkey_name": "", "by_name": ""}

@@ -15,7 +15,7 @@ from app.models import Passkey
 from app.policy.second_factor import PASSKEYS
 from app.second_factor import webauthn_messages as messages
 from app.second_factor.challenges import Purpose, new_challenge, use_challenge
-from app.second_factor.webauthn_messages import BadResponse, Known
+from app.second_factor.webauthn_messages import BadResponse, KnownPasskey
 from app.values import clock
 from app.values.ids import is_id, new_id
 
@@ -40,14 +40,14 @@ def list_passkeys(user_id: str) -> list[Any]:
 
 
 def registration_options(purpose: Purpose, email: str, issuer: str) -> str:
-    """What a browser makes a new passkey from, as JSON."""
+    """The options with which a browser creates a passkey, as JSON."""
     challenge, known = new_challenge(purpose), _known(purpose.user_id)
     return messages.registration_options(purpose.user_id, email, issuer, challenge, known)
 
 
 def sign_in_options(purpose: Purpose) -> str | None:
-    """What a browser asks a passkey of the person to sign, as JSON; None if they have none that
-    works at this address."""
+    """The options with which a browser has a passkey of the person sign, as JSON; None if they have
+    none, or the host cannot have any."""
     known = _known(purpose.user_id)
     if not known or not messages.is_possible():
         return None
@@ -131,5 +131,5 @@ def remove_passkeys(user_id: str) -> None:
     db.session.execute(delete(Passkey).where(Passkey.user_id == user_id))
 
 
-def _known(user_id: str) -> list[Known]:
-    return [Known(row.credential_id, row.transports) for row in list_passkeys(user_id)]
+def _known(user_id: str) -> list[KnownPasskey]:
+    return [KnownPasskey(row.credential_id, row.transports) for row in list_passkeys(user_id)]

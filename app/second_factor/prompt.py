@@ -1,5 +1,5 @@
-"""The question for a second factor, as two pages ask it: the second step of signing in, and that
-before something that could hand over the account."""
+"""Asking for a second factor, on two pages: the second step of signing in, and the confirmation of
+what could hand over the account."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from flask import request
 from app.http.errors import RateLimited
 from app.second_factor.authenticators import authenticator_since
 from app.second_factor.challenges import Purpose
-from app.second_factor.checking import CODE, PASSKEY, RECOVERY_CODE, Given
+from app.second_factor.checking import CODE, PASSKEY, RECOVERY_CODE, Factor
 from app.second_factor.passkeys import sign_in_options
 from app.second_factor.recovery_codes import recovery_codes_left
 
@@ -29,21 +29,21 @@ _PROBLEMS: Final = {
 _LONGEST: Final = 20_000  # characters of a browser's response
 
 
-def given() -> Given | None:
-    """What was given with the current post; None if nothing was."""
+def submitted_factor() -> Factor | None:
+    """The second factor in the current form; None if there is none."""
     for kind, field in FIELDS.items():
         if (value := request.form.get(field, "").strip()) and len(value) <= _LONGEST:
-            return Given(kind, value)
+            return Factor(kind, value)
     return None
 
 
 def question(
-    purpose: Purpose, wrong: Given | None = None, rejection: RateLimited | None = None
+    purpose: Purpose, wrong: Factor | None = None, rejection: RateLimited | None = None
 ) -> dict[str, Any]:
-    """What the templates show.
+    """The values of the templates.
 
     Args:
-        wrong: what was given and is not right.
+        wrong: what was submitted and is wrong.
         rejection: why nothing was compared.
     """
     problems = dict.fromkeys(FIELDS, "")

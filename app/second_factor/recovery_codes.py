@@ -25,7 +25,7 @@ _LEFT = CompiledQuery(_COUNT)
 
 
 def make_recovery_codes(user_id: str) -> list[str]:
-    """Give a person new codes; the former ones end. Only hashes are stored."""
+    """Give a person new codes in place of the old ones. Only hashes are stored."""
     delete_recovery_codes(user_id)
     moment, codes = clock.now(), [_new_code() for _ in range(RECOVERY_CODES)]
     db.session.add_all(
@@ -48,12 +48,12 @@ def use_recovery_code(user_id: str, code: str) -> bool:
 
 
 def recovery_codes_left(user_id: str) -> int:
-    """How many codes of a person were not used."""
+    """How many unused codes a person has."""
     return int(_LEFT.scalar(user_id=user_id))
 
 
 def codes_left_now(user_id: str) -> int:
-    """Likewise in the open transaction."""
+    """How many unused codes a person has, in the open transaction."""
     return int(db.session.scalars(_COUNT, {"user_id": user_id}).one())
 
 

@@ -1,4 +1,4 @@
-"""Telling of a change to a second factor: in the audit log, and to the person by mail."""
+"""Reporting a change of a second factor: to the audit log, and to the person by mail."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from app.second_factor.mails import mail_change
 def report_change(
     person: User, change: str, *, address: str, principal: Principal | None = None, **more: Any
 ) -> None:
-    """Enter a change into the audit log, and mail it to the person.
+    """Record a change in the audit log, and mail it to the person.
 
     Args:
         change: one of ``app.second_factor.mails.TITLES``.
-        address: the client's IP address; empty: somebody else did it.
+        address: the client's IP address; empty if somebody else made the change.
         principal: who resets it in their account.
         more: ``passkey_name``, ``by_name`` of who reset it, or the number of codes ``left``.
     """

@@ -47,15 +47,15 @@ def requirement_of(account_id: str) -> Requirement:
 
 
 def require_second_factor(principal: Principal, grace_days: int | None) -> None:
-    """Require a second factor of the members of an account, or no longer.
+    """Require a second factor of the members of an account, or stop requiring it.
 
     Args:
-        grace_days: that they have to turn one on; None: none is required. A change of the days
-            counts from when it was first required.
+        grace_days: days that they have to turn one on, counted from when it was first required;
+            None: none is required.
 
     Raises:
         Forbidden: the caller is no owner.
-        Conflict: the caller has no second factor: they could lose their account to it.
+        Conflict: the caller has no second factor, so they could lock themselves out.
     """
     lock = {"key_share": True}
     account = db.session.get_one(Account, principal.account_id, with_for_update=lock)

@@ -54,7 +54,11 @@ def reset_member(principal: Principal, member_id: str) -> str:
 
 
 def reset_by_operator(user_id: str) -> None:
-    """Likewise of anybody, for the operator of the instance. Raises Conflict."""
+    """Reset the second factor of anybody, for the operator of the instance.
+
+    Raises:
+        Conflict: the person has no second factor.
+    """
     person = db.session.get_one(User, user_id, with_for_update={"key_share": True})
     _reset(person)
 

@@ -24,7 +24,7 @@ from app.policy.second_factor import CONFIRMED_FOR
 from app.second_factor.auditing import enter_refusal
 from app.second_factor.challenges import Purpose
 from app.second_factor.checking import check, count_own_check
-from app.second_factor.prompt import FIELDS, given, question
+from app.second_factor.prompt import FIELDS, question, submitted_factor
 from app.site.pages import instance, page
 from app.site.signed_in import current_person, is_from_script
 from app.values import clock
@@ -60,21 +60,21 @@ def _is_confirmed(person: SignedIn) -> bool:
 
 
 def _ask_for_factor(person: SignedIn) -> Response | None:
-    purpose, found = Purpose("confirm", person.user_id, person.session_id), given()
-    if found is None:
+    purpose, factor = Purpose("confirm", person.user_id, person.session_id), submitted_factor()
+    if factor is None:
         return _page(200, **question(purpose))
     try:
         with transaction():
-            keys = count_own_check(person.user_id, found)
+            keys = count_own_check(person.user_id, factor)
     except RateLimited as error:
         return _page(error.status, **question(purpose, rejection=error))
     with transaction():
-        is_right = check(purpose, found, keys, request.remote_addr or "")
+        is_right = check(purpose, factor, keys, request.remote_addr or "")
         if is_right:
             _confirm(person)
         else:
             enter_refusal(person.user_id, person.email)
-    return None if is_right else _page(422, **question(purpose, found))
+    return None if is_right else _page(422, **question(purpose, factor))
 
 
 def _ask_for_password(person: SignedIn) -> Response | None:

@@ -1,4 +1,4 @@
-"""Codes of authenticator apps (RFC 6238): secrets, and the steps of time that codes belong to."""
+"""Codes of authenticator apps (RFC 6238): secrets, and the time steps of codes."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ def new_secret() -> bytes:
     return secrets.token_bytes(SECRET_BYTES)
 
 
-def typed(secret: bytes) -> str:
-    """A secret as people type it into an app: base 32, in groups."""
+def readable_key(secret: bytes) -> str:
+    """A secret as people type it into an app: in base 32, in groups of four characters."""
     text = base64.b32encode(secret).decode().rstrip("=")
     return " ".join(text[start : start + _GROUP] for start in range(0, len(text), _GROUP))
 
 
-def picture_address(secret: bytes, email: str, issuer: str) -> str:
-    """The QR code that an app reads the secret from, as a picture in a ``data:`` URL.
+def qr_code_url(secret: bytes, email: str, issuer: str) -> str:
+    """The QR code of a secret, as the ``data:`` URL of an image.
 
     Args:
         issuer: what the app calls the codes, beside the address.
@@ -41,9 +41,9 @@ def picture_address(secret: bytes, email: str, issuer: str) -> str:
     return str(code.svg_data_uri(scale=4, dark="#000", light="#fff"))
 
 
-def step_of(secret: bytes, code: str) -> int | None:
-    """The step of time that a code is of; None if it is not right now. The caller accepts no step
-    twice. Takes equally long whichever digits are right."""
+def time_step(secret: bytes, code: str) -> int | None:
+    """The time step of a code; None if the code is wrong now. The caller accepts no step twice.
+    Takes equally long whichever digits are right."""
     text = "".join(code.split())
     hotp = HOTP(secret, CODE_DIGITS, SHA1())  # noqa: S303
     current = int(clock.now().timestamp()) // CODE_SECONDS

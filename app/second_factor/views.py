@@ -1,4 +1,4 @@
-"""Pages of the second factor: the second step of signing in, and a person's own page of it."""
+"""Pages of the second factor: the second step of signing in, and a person's own settings."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from app.second_factor import changes, totp
 from app.second_factor.auditing import enter_refusal
 from app.second_factor.authenticators import Setup, authenticator_since, new_setup, read_setup
 from app.second_factor.challenges import Purpose
-from app.second_factor.checking import RECOVERY_CODE, Given, check, count_sign_in_check
+from app.second_factor.checking import RECOVERY_CODE, Factor, check, count_sign_in_check
 from app.second_factor.forms import AuthenticatorForm, PasskeyForm
 from app.second_factor.mails import mail_guesses
 from app.second_factor.passkeys import list_passkeys, registration_options
-from app.second_factor.prompt import given, question
+from app.second_factor.prompt import question, submitted_factor
 from app.second_factor.recovery_codes import codes_left_now, recovery_codes_left
 from app.second_factor.step_up import ask_again
 from app.second_factor.webauthn_messages import BadResponse, is_possible
@@ -47,36 +47,36 @@ def second_step() -> Response:
         return _begin_again()
     if address := redirect_target(pending.target):
         allow_form_action(address)
-    found = given() if request.method == "POST" else None
-    if found is None:
+    factor = submitted_factor() if request.method == "POST" else None
+    if factor is None:
         return _second_step(pending)
     try:
         count_post()
-        keys = _count(pending, found)
+        keys = _count(pending, factor)
     except RateLimited as error:
         return _second_step(pending, error.status, rejection=error)
-    return _finish(pending, found, keys)
+    return _finish(pending, factor, keys)
 
 
-def _count(pending: Any, found: Given) -> tuple[str, ...]:
+def _count(pending: Any, factor: Factor) -> tuple[str, ...]:
     """Count the attempt. One too many is mailed. Raises RateLimited."""
     try:
         with transaction():
-            return count_sign_in_check(pending.user_id, found, known_browser())
+            return count_sign_in_check(pending.user_id, factor, known_browser())
     except RateLimited:
         with transaction():
             mail_guesses(pending.user_id, request.remote_addr or "")
         raise
 
 
-def _finish(pending: Any, found: Given, keys: tuple[str, ...]) -> Response:
+def _finish(pending: Any, factor: Factor, keys: tuple[str, ...]) -> Response:
     """Sign in, if what was given is right. It is used up, and so is the sign-in that waited, in
     the transaction in which the session starts."""
-    if not check(_purpose_of(pending), found, keys, request.remote_addr or ""):
+    if not check(_purpose_of(pending), factor, keys, request.remote_addr or ""):
         db.session.rollback()
         with transaction():
             enter_refusal(pending.user_id, pending.email)
-        return _second_step(pending, 422, wrong=found)
+        return _second_step(pending, 422, wrong=factor)
     claimed = claim_pending(pending.token_hash)
     if claimed is None:
         db.session.rollback()
@@ -85,7 +85,7 @@ def _finish(pending: Any, found: Given, keys: tuple[str, ...]) -> Response:
     wanted = claimed.current_account_id
     account_id = wanted if wanted in accounts else next(iter(accounts), None)
     enter_sign_in(claimed.user_id)
-    response = redirect_to(claimed.target, _codes_left(claimed.user_id, found))
+    response = redirect_to(claimed.target, _codes_left(claimed.user_id, factor))
     sign_in(response, claimed.user_id, account_id, confirmed=True)
     end_second_step(response)
     db.session.commit()
@@ -100,9 +100,9 @@ def _second_step(pending: Any, status: int = 200, **values: Any) -> Response:
     return response
 
 
-def _codes_left(user_id: str, found: Given) -> str:
-    """What is said to somebody who has used a recovery code."""
-    if found.kind != RECOVERY_CODE:
+def _codes_left(user_id: str, factor: Factor) -> str:
+    """The message for somebody who has used a recovery code."""
+    if factor.kind != RECOVERY_CODE:
         return ""
     left = codes_left_now(user_id)
     return f"You have used a recovery code; {left} {'is' if left == 1 else 'are'} left."
@@ -121,7 +121,7 @@ def _begin_again() -> Response:
 @bp.get(_OWN)
 @signed_in
 def own_page(person: SignedIn) -> Response:
-    """What a person has of a second factor, and how they turn it on."""
+    """Your own second factor, and how to turn it on."""
     return _own_page(person)
 
 
@@ -275,8 +275,8 @@ def _setup_page(person: SignedIn, form: PageForm, setup: Setup) -> Response:
     return form_page(
         "second_factor/authenticator.html",
         form,
-        picture=totp.picture_address(setup.secret, person.email, instance().name),
-        typed=totp.typed(setup.secret),
+        picture=totp.qr_code_url(setup.secret, person.email, instance().name),
+        typed=totp.readable_key(setup.secret),
         setup=setup.sealed,
     )
 

@@ -1,4 +1,4 @@
-"""What the service and a browser say to each other about passkeys (WebAuthn), by the library.
+"""The messages of WebAuthn that the service and a browser exchange about passkeys.
 
 The relying party is the host of ``PUBLIC_URL``; where that is not set, the host that the browser
 names, as on a developer's machine.
@@ -47,7 +47,7 @@ class BadResponse(Exception):
     """A browser's response cannot be read, or is not right."""
 
 
-class Known(NamedTuple):
+class KnownPasskey(NamedTuple):
     """A passkey that was registered.
 
     Attributes:
@@ -65,7 +65,7 @@ class Known(NamedTuple):
         )
 
 
-class Registered(NamedTuple):
+class NewPasskey(NamedTuple):
     """What is stored of a new passkey."""
 
     credential_id: bytes
@@ -74,29 +74,30 @@ class Registered(NamedTuple):
     transports: str
 
 
-def host() -> str:
-    """The host that passkeys are made for."""
+def relying_party_id() -> str:
+    """The host for which passkeys are created."""
     return urlsplit(absolute_url("")).hostname or ""
 
 
 def is_possible() -> bool:
-    """Whether browsers make passkeys for the host: not for an IP address."""
+    """Whether browsers can create passkeys for the host: not for an IP address."""
     try:
-        ipaddress.ip_address(host())
+        ipaddress.ip_address(relying_party_id())
     except ValueError:
         return True
     return False
 
 
 def registration_options(
-    user_id: str, email: str, issuer: str, challenge: bytes, known: Sequence[Known]
+    user_id: str, email: str, issuer: str, challenge: bytes, known: Sequence[KnownPasskey]
 ) -> str:
-    """What a browser makes a passkey from, as JSON. It makes none where it has one of ``known``."""
+    """The options with which a browser creates a passkey, as JSON. It creates none if it has one of
+    ``known``."""
     selection = AuthenticatorSelectionCriteria(
         resident_key=ResidentKeyRequirement.PREFERRED, user_verification=_PREFERRED
     )
     options = webauthn.generate_registration_options(
-        rp_id=host(),
+        rp_id=relying_party_id(),
         rp_name=issuer,
         user_id=user_id.encode(),
         user_name=email,
@@ -108,10 +109,10 @@ def registration_options(
     return webauthn.options_to_json(options)
 
 
-def sign_in_options(challenge: bytes, known: Sequence[Known]) -> str:
-    """What a browser asks one of these passkeys to sign, as JSON."""
+def sign_in_options(challenge: bytes, known: Sequence[KnownPasskey]) -> str:
+    """The options with which a browser has one of these passkeys sign, as JSON."""
     options = webauthn.generate_authentication_options(
-        rp_id=host(),
+        rp_id=relying_party_id(),
         challenge=challenge,
         timeout=_TIMEOUT,
         allow_credentials=[each.descriptor() for each in known],
@@ -152,20 +153,20 @@ def _read(parse: Any, text: str) -> Response:
     return Response(credential, data.challenge)
 
 
-def verify_registration(response: Response) -> Registered:
+def verify_registration(response: Response) -> NewPasskey:
     """A new passkey. Its challenge must have been used up. Raises BadResponse."""
     try:
         verified: VerifiedRegistration = webauthn.verify_registration_response(
             credential=response.credential,
             expected_challenge=response.challenge,
-            expected_rp_id=host(),
+            expected_rp_id=relying_party_id(),
             expected_origin=absolute_url(""),
         )
     except _MALFORMED as error:
         raise BadResponse from error
     transports = response.credential.response.transports or ()
     names = " ".join(sorted({each.value for each in transports}))
-    return Registered(
+    return NewPasskey(
         verified.credential_id, verified.credential_public_key, verified.sign_count, names
     )
 
@@ -180,7 +181,7 @@ def verify_sign_in(response: Response, public_key: bytes, sign_count: int) -> in
         verified: VerifiedAuthentication = webauthn.verify_authentication_response(
             credential=response.credential,
             expected_challenge=response.challenge,
-            expected_rp_id=host(),
+            expected_rp_id=relying_party_id(),
             expected_origin=absolute_url(""),
             credential_public_key=public_key,
             credential_current_sign_count=sign_count,

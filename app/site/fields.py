@@ -23,7 +23,7 @@ def name_field(label: str, *, autocomplete: str, hint: str = "") -> StringField:
     return StringField(
         label,
         [_required(), _check_name],
-        filters=[_trim],
+        filters=[trim],
         description=hint,
         render_kw={"autocomplete": autocomplete, "maxlength": NAME_LENGTH},
     )
@@ -43,7 +43,7 @@ def email_field(*, autocomplete: str = "username") -> StringField:
     return StringField(
         "Email",
         [_required(), _check_email],
-        filters=[_trim],
+        filters=[trim],
         render_kw={
             "type": "email",
             "autocomplete": autocomplete,
@@ -58,7 +58,7 @@ def slug_field(label: str) -> StringField:
     return StringField(
         label,
         [_check_slug],
-        filters=[_trim],
+        filters=[trim],
         description="Used in addresses and commands, e.g. green-woods. Leave blank to derive it "
         "from the name.",
         render_kw={"autocomplete": "off", "spellcheck": "false", "maxlength": 63},
@@ -96,7 +96,8 @@ def _required() -> InputRequired:
     return InputRequired("Required.")
 
 
-def _trim(value: str | None) -> str | None:
+def trim(value: str | None) -> str | None:
+    """A filter of fields: without spaces around."""
     return value.strip() if value else value
 
 
