@@ -54,7 +54,7 @@ def from_row(row: Any) -> Checkpoint:
 
 
 def record_of(checkpoint: Checkpoint) -> dict[str, Any]:
-    """A checkpoint as it is published: without the hashes of its entries, and how many they are."""
+    """A checkpoint as it is published: with the number of its entries instead of their hashes."""
     record = checkpoint._asdict()
     del record["entry_hashes"]
     return record | {"entries": checkpoint.last - checkpoint.first + 1}

@@ -11,17 +11,20 @@ _KEPT: Final = 2_000  # entries of a batch, which bounds the memory; a batch of 
 
 
 class Found(NamedTuple):
-    """An entry that stands in a file."""
+    """An entry in a file."""
 
     hash: str
-    id: str | None  # None: its line is no entry
+    id: str | None  # None: its line is not an entry
     line: int
 
 
 class Difference(NamedTuple):
-    """What differs: ``kind`` is changed, removed, inserted or moved.
+    """What differs.
 
-    ``place`` is that in the batch, from 0, and None for an entry that it does not have.
+    Attributes:
+        kind: changed, removed, inserted or moved.
+        place: in the batch, from 0; None for an entry that does not belong to it.
+        found: None for an entry that was removed.
     """
 
     kind: str
@@ -32,10 +35,10 @@ class Difference(NamedTuple):
 def differences(expected: Sequence[str], found: Sequence[Found]) -> Iterator[Difference]:
     """How the entries that were found differ from those that were sealed.
 
-    What is strange where something is missing was changed.
+    An unknown entry where one is missing counts as changed.
 
     Args:
-        expected: the hash of each.
+        expected: the hashes of the sealed entries.
     """
     hashes = [each.hash for each in found]
     if hashes == list(expected):
@@ -56,8 +59,8 @@ def differences(expected: Sequence[str], found: Sequence[Found]) -> Iterator[Dif
 
 
 def _split(hashes: Sequence[str], others: Counter[str]) -> tuple[list[int], dict[int, list[int]]]:
-    """The places of the hashes without the others, and those of the others by how many of the
-    former are before them."""
+    """The places of the hashes that are not among ``others``, and the places of those that are, by
+    how many of the former stand before them."""
     common, rest = list[int](), defaultdict[int, list[int]](list)
     for place, text in enumerate(hashes):
         if others[text]:
@@ -69,14 +72,14 @@ def _split(hashes: Sequence[str], others: Counter[str]) -> tuple[list[int], dict
 
 
 class Batch:
-    """The entries of a checkpoint as they come, so many at most."""
+    """Collects the entries of a checkpoint, up to a limit."""
 
     def __init__(self, expected: Sequence[str]) -> None:
         self.expected = expected
         self.found = list[Found]()
 
     def add(self, entry: Found) -> bool:
-        """False: there are far too many."""
+        """Add an entry. False if there are far too many."""
         if len(self.found) >= _KEPT + len(self.expected):
             return False
         self.found.append(entry)

@@ -1,13 +1,14 @@
 """The audit log as a file: NDJSON that can be verified, or with filters NDJSON and CSV.
 
-The file is written while it is read, some rows at a time. Between two readings it holds no
-connection, so a batch can be sealed or deleted meanwhile; each part of a file is right for itself.
+The file is written while the client reads it, some rows at a time. It holds no connection between
+two queries, so a batch can be sealed or deleted meanwhile; each part of a file is consistent.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator
 from functools import cache
+from itertools import chain
 from typing import Any, Final, ParamSpec, TypeVar
 
 from flask import Flask
@@ -49,7 +50,7 @@ _BATCH = CompiledQuery(
     .order_by(AuditEntry.number)
     .limit(_AT_ONCE)
 )
-# What is sealed while this is read belongs to it all the same.
+# What is sealed while the tail is read still belongs to it.
 _TAIL = CompiledQuery(
     columns_of(AuditEntry, AuditEntry.id, AuditEntry.body)
     .where(
@@ -62,7 +63,7 @@ _TAIL = CompiledQuery(
 
 
 class Reader:
-    """Runs queries, each in a context of its own, which ends with its connection given back."""
+    """Runs each query in an application context of its own, so that none holds a connection."""
 
     def __init__(self, app: Flask) -> None:
         self._app = app
@@ -78,9 +79,9 @@ def write_file(
     """The pieces of a file, the oldest entries first.
 
     Args:
-        app: gives each reading a context of its own.
+        app: gives each query a context of its own.
         format_name: one of ``FORMATS``.
-        query: which entries; its page does not matter. None: all.
+        query: which entries, whatever its page; None: all.
     """
     if format_name == "csv":
         return blocks(_csv(_bodies(app, account_id, query or EntryQuery())))
@@ -88,7 +89,7 @@ def write_file(
         return blocks(line + b"\n" for line in proof_lines(app, account_id))
     head = dumps(_head(account_id, [], filters_of(query)))
     lines = (body.encode() + b"\n" for body in _bodies(app, account_id, query))
-    return blocks(_after(head + b"\n", lines))
+    return blocks(chain([head + b"\n"], lines))
 
 
 def filters_of(query: EntryQuery) -> dict[str, str]:
@@ -123,8 +124,8 @@ def proof_lines(app: Flask, account_id: str) -> Iterator[bytes]:
 def _with_entries(
     read: Reader, account_id: str, checkpoint: Checkpoint
 ) -> tuple[Checkpoint, list[str]]:
-    """A checkpoint with its entries. It is read again if they are gone: it may just have lost them
-    to their age."""
+    """A checkpoint with its entries. If these are missing, it is read again: they may just have
+    been deleted by age."""
     found = list(_numbered(read, account_id, checkpoint))
     if checkpoint.entry_hashes and len(found) != checkpoint.last - checkpoint.first + 1:
         checkpoint = read(next_checkpoint, account_id, checkpoint.number - 1) or checkpoint
@@ -146,7 +147,7 @@ def _tail(read: Reader, account_id: str, last: int) -> Iterator[str]:
 
 
 def _bodies(app: Flask, account_id: str, query: EntryQuery) -> Iterator[str]:
-    """The entries that a query leaves."""
+    """The entries that match a query."""
     read, values = Reader(app), parameters(account_id, query)
     statement, values["after"] = _filtered(EntryStatementFilters.of(values)), ""
     while rows := read(statement.tuples, **values):
@@ -190,8 +191,3 @@ def _cells(entry: dict[str, Any]) -> list[Any]:
         *(entry["target"][name] for name in _ACTOR),
         None if entry["changes"] is None else dumps(entry["changes"]).decode(),
     ]
-
-
-def _after(head: bytes, lines: Iterator[bytes]) -> Iterator[bytes]:
-    yield head
-    yield from lines

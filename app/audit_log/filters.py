@@ -14,8 +14,8 @@ from app.values.ids import first_id, last_id
 
 _KIND: Final = "audit_entry"
 
-# By these, an index has the entries in order. It has the columns of the others too, so that what is
-# filtered by several is found by the first, and tested without reading rows.
+# Each has an index with the entries in order. The index contains the other columns, so that entries
+# filtered by several are found by the first, and tested without reading rows.
 INDEXED: Final = ("target_id", "actor_id", "action")
 
 
@@ -53,7 +53,7 @@ def parameters(account_id: str, query: EntryQuery, before: str | None = None) ->
     """The parameters of ``filtered``.
 
     Args:
-        before: the id of an entry which all others are older than.
+        before: the id of an entry; only older ones match.
     """
     values: dict[str, Any] = {"account_id": account_id}
     values |= {name: value for name in INDEXED if (value := getattr(query, name))}

@@ -4,32 +4,32 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
-# Each kind, and how its message begins. Those of INFORMATION are no fault of the log.
+# Each kind, and how its message begins. Those of INFORMATION are not problems.
 KINDS: Final[dict[str, str]] = {
     "entry_changed": "An entry was changed after it was sealed",
     "entry_removed": "An entry was removed",
-    "entry_inserted": "An entry stands where none was sealed",
+    "entry_inserted": "An entry was inserted where none was sealed",
     "entry_moved": "An entry was moved to another place",
-    "entry_unreadable": "A line is no entry",
+    "entry_unreadable": "A line is not an entry",
     "checkpoint_changed": "A checkpoint was changed",
     "checkpoint_missing": "A checkpoint is missing",
-    "checkpoint_duplicated": "A checkpoint is there twice",
+    "checkpoint_duplicated": "A checkpoint appears twice",
     "checkpoint_unreadable": "A checkpoint cannot be read",
     "chain_broken": "A checkpoint does not follow the one before it",
     "signature_wrong": "The signature of a checkpoint is wrong",
-    "key_unknown": "A checkpoint is signed with a key that is not there",
+    "key_unknown": "A checkpoint is signed with an unknown key",
     "key_other": "A key is not the one that you named",
-    "key_unreadable": "A key was not made by this instance, or SECRET_KEY is another one",
+    "key_unreadable": "A key was not created by this instance, or SECRET_KEY has changed",
     "log_truncated": "The end of the log is missing",
-    "log_rewritten": "A checkpoint is not the one that was kept",
-    "deletion_untold": "Entries are gone, and no sealed entry tells of their deletion",
+    "log_rewritten": "A checkpoint differs from the one that you kept",
+    "deletion_untold": "Entries are missing, and no sealed entry records their deletion",
     "file_incomplete": "The file is incomplete",
-    "file_unreadable": "The file is no whole audit log",
+    "file_unreadable": "The file is not a complete audit log",
     "column_changed": "A column differs from the entry",
     "not_authentic": "An entry that is not sealed was not written by this instance",
     "number_unknown": "An entry has a number that no checkpoint covers",
     "deleted_by_age": "Entries were deleted by age",
-    "not_sealed": "Entries are not sealed yet, so nothing is known of them",
+    "not_sealed": "Entries are not sealed yet, so they cannot be verified",
 }
 INFORMATION: Final = frozenset({"deleted_by_age", "not_sealed"})
 

@@ -1,5 +1,5 @@
-"""Verifying the audit log of an account in the database: all that its export shows, and what only
-the instance that wrote it can tell."""
+"""Verifying the audit log of an account in the database: what an export can prove, and what only
+the instance that wrote it knows."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def verify_account(app: Flask, account_id: str, verifier: Verifier) -> Iterator[
     """What is wrong with an account's log.
 
     Args:
-        app: gives each reading a context of its own.
+        app: gives each query a context of its own.
     """
     read = Reader(app)
     for key_id in read(unusable_keys):
@@ -50,7 +50,7 @@ def verify_account(app: Flask, account_id: str, verifier: Verifier) -> Iterator[
 
 
 def _last_checkpoint(read: Reader, account_id: str, known: Checkpoint | None) -> Checkpoint | None:
-    """The newest checkpoint, as entries are sealed all the while."""
+    """The newest checkpoint now: entries are sealed while the log is verified."""
     while following := read(next_checkpoint, account_id, known.number if known else 0):
         known = following
     return known
@@ -60,8 +60,8 @@ def _of_row(row: Any, last: int, deleted_to: int) -> Iterator[Finding]:
     """What is wrong with a row.
 
     Args:
-        last: the last number that is sealed.
-        deleted_to: the last number whose entry was deleted.
+        last: the highest number that is sealed.
+        deleted_to: the highest number that was deleted.
     """
     where: dict[str, Any] = {"entry_id": row.id, "number": row.number}
     if wrong := wrong_columns(row):

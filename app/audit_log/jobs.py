@@ -25,13 +25,13 @@ _RUN_SECONDS: Final = 10.0  # of a job; mails and all other jobs wait for it
 
 
 def seal_audit_log() -> int:
-    """Seal the entries that are due, of all accounts in turns. Returns how many."""
+    """Seal the entries that are due, taking turns between accounts. Returns how many."""
     return _seal(at_once=False)
 
 
 def seal_all() -> int:
-    """Seal all that waits, however new, as before a key is forgotten that says who has written it.
-    Returns how many."""
+    """Seal all entries, however new, such as before the key changes that authenticates those that
+    are not sealed. Returns how many."""
     sealed = 0
     while number := _seal(at_once=True):  # a run ends when its time is up
         sealed += number
@@ -52,7 +52,7 @@ def _seal(*, at_once: bool) -> int:
 
 
 def prune_audit_log() -> int:
-    """Delete entries that are older than they are kept. Returns how many."""
+    """Delete entries older than ``AUDIT_DAYS``. Returns how many."""
     end, deleted = time.monotonic() + _RUN_SECONDS, 0
     while batches := expired_batches():
         for batch in batches:
@@ -82,7 +82,7 @@ def _seal_next(sealer: AccountSealer) -> int:
 
 
 def _signing_key() -> tuple[str, Ed25519PrivateKey]:
-    """The key that signs, which is made for the first checkpoint of the instance."""
+    """The key that signs, created for the first checkpoint of the instance."""
     key = newest_key()
     while key is None:
         with transaction():

@@ -41,12 +41,12 @@ def newest_key() -> tuple[str, Ed25519PrivateKey] | None:
 
 
 def unusable_keys() -> list[str]:
-    """The ids of those that this instance has not made, or encrypted with another SECRET_KEY."""
+    """The ids of keys that this instance did not create, or encrypted with another SECRET_KEY."""
     return [row.id for row in _PRIVATE.all() if private_key(row) is None]
 
 
 def create_key() -> None:
-    """Make a key in the current transaction."""
+    """Create a key in the current transaction."""
     private = Ed25519PrivateKey.generate()
     row = {
         "id": new_id("signing_key"),
@@ -59,7 +59,7 @@ def create_key() -> None:
 
 
 def private_key(row: Any) -> Ed25519PrivateKey | None:
-    """The private half, if this instance has encrypted it and it fits the public one."""
+    """The private half; None unless this instance encrypted it and it matches the public half."""
     try:
         raw = base64.b64decode(unseal(row.sealed_private_key), validate=True)
         private = Ed25519PrivateKey.from_private_bytes(raw)

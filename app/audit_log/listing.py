@@ -57,10 +57,10 @@ def list_entries(account_id: str, query: EntryQuery) -> tuple[list[Fragment], in
 
 
 def list_latest(account_id: str, query: EntryQuery, before: str | None = None) -> LatestEntries:
-    """The newest entries that a query leaves, for people. Its ``page`` does not matter.
+    """The newest entries that match a query, whatever its page, for people.
 
     Args:
-        before: the id of an entry, which those of the page are older than.
+        before: the id of an entry; only older ones are returned.
     """
     values = parameters(account_id, query, before)
     tested = [name for name in INDEXED if name in values][1:]

@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import (
 )
 
 FORMAT: Final = "canopy-audit-1"  # the first word of each text
-NO_HASH: Final = "0" * 64  # what the first checkpoint has for that of the one before
+NO_HASH: Final = "0" * 64  # ``previous_hash`` of the first checkpoint
 _HASH_LENGTH: Final = 64
 _WORD: Final = re.compile(r"[!-~]+")  # no spaces, so that a text can be read in one way only
 
@@ -26,8 +26,8 @@ _WORD: Final = re.compile(r"[!-~]+")  # no spaces, so that a text can be read in
 class Checkpoint(NamedTuple):
     """A sealed batch of an account's entries, ``first`` to ``last`` by number.
 
-    ``entry_hashes`` has the SHA-256 of each entry in hexadecimal, one after the other; None once
-    the entries are deleted.
+    ``entry_hashes`` is the concatenated SHA-256 of each entry, in hexadecimal; None once the
+    entries are deleted.
     """
 
     account_id: str
@@ -43,7 +43,7 @@ class Checkpoint(NamedTuple):
 
     @classmethod
     def of(cls, record: Any) -> Checkpoint:
-        """A checkpoint as it is exported or listed. Raises ValueError when it is none."""
+        """Read a checkpoint as it is exported or listed. Raises ValueError if it is not one."""
         if not isinstance(record, Mapping):
             raise ValueError("not an object")
         found = cls(*(record.get(name) for name in cls._fields))  # type: ignore[arg-type]
@@ -68,14 +68,14 @@ def entry_hash(body: bytes) -> str:
 
 
 def checkpoint_hash(checkpoint: Checkpoint) -> str:
-    """What ``hash`` has to be: it covers the entries and all checkpoints before."""
+    """The right value of ``hash``: it covers the entries and all earlier checkpoints."""
     which = (checkpoint.account_id, checkpoint.number, checkpoint.first, checkpoint.last)
     text = _text(*which, checkpoint.previous_hash, checkpoint.entry_hashes)
     return hashlib.sha256(text).hexdigest()
 
 
 def signed_text(checkpoint: Checkpoint) -> bytes:
-    """What ``signature`` signs: all but itself. The entries are covered by ``hash``."""
+    """What ``signature`` signs: all other fields. ``hash`` covers the entries."""
     return _text(*checkpoint[: Checkpoint._fields.index("signature")])
 
 
@@ -96,7 +96,7 @@ def is_signed(key: Ed25519PublicKey, checkpoint: Checkpoint) -> bool:
 
 
 def read_public_key(text: str) -> Ed25519PublicKey:
-    """A public key: 32 bytes in base64. Raises ValueError when it is none."""
+    """Read a public key, 32 bytes in base64. Raises ValueError if it is not one."""
     return Ed25519PublicKey.from_public_bytes(base64.b64decode(text, validate=True))
 
 

@@ -1,6 +1,6 @@
-"""Sealed entries and their checkpoints as events, for webhooks that name them.
+"""Sealed entries and their checkpoints as events, for webhooks that subscribe to them.
 
-They are written in the transaction that seals: a batch that is rolled back sends nothing, and no
+They are written in the transaction that seals, so a batch that is rolled back sends nothing, and no
 request waits for them. Without a subscription nothing is written.
 """
 

@@ -15,11 +15,11 @@ from app.values import clock
 def file_response(
     account_id: str, format_name: str, query: EntryQuery, enter: Callable[[], None]
 ) -> Response:
-    """A file with all entries that a query leaves.
+    """A file with all entries that match a query.
 
     Args:
         format_name: one of ``FORMATS``.
-        enter: writes the entry about it, which the file has, and commits.
+        enter: records the export in the log, and so in the file, and commits.
 
     Raises:
         ServiceUnavailable: the account has another export that is running, or there are too many.

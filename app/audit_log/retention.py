@@ -1,5 +1,5 @@
-"""Deleting what is older than ``AUDIT_DAYS``: the entries of whole batches. Their checkpoints stay,
-and an entry tells of the deletion."""
+"""Deleting whole batches of entries after ``AUDIT_DAYS``. Their checkpoints stay, and an entry
+records the deletion."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ _SILENT: Final = {"synchronize_session": False}
 
 
 def expired_batches() -> Sequence[Any]:
-    """The next batches that were sealed longer ago than entries are kept, the oldest of each
-    account first."""
+    """The next batches that were sealed more than ``AUDIT_DAYS`` ago, the oldest of each account
+    first."""
     settings: Settings = current_app.config["SETTINGS"]
     before = clock.now() - timedelta(days=settings.audit_days)
     with connect() as connection:

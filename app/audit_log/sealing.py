@@ -1,7 +1,7 @@
-"""Sealing the entries that wait: giving them numbers, and a signed checkpoint.
+"""Sealing entries: giving them numbers, and a signed checkpoint.
 
-Whoever writes an entry waits for nothing here: only rows that are committed are numbered, and no
-lock is taken that an insert needs. One process at a time seals the entries of an account.
+Nobody who writes an entry waits for this: it numbers only committed rows, and takes no lock that an
+insert needs. One process at a time seals the entries of an account.
 """
 
 from __future__ import annotations
@@ -49,14 +49,14 @@ _LOCK: Final = text("SELECT pg_try_advisory_xact_lock(hashtextextended(:name, 8)
 
 
 class Overtaken(Exception):
-    """Another process has sealed some of these entries meanwhile."""
+    """Another process has just sealed some of these entries."""
 
 
 class AccountSealer:
     """Seals the entries of one account, batch by batch, the oldest first.
 
     Args:
-        at_once: whether few new ones are due as well.
+        at_once: whether entries are due however few and new they are.
     """
 
     def __init__(self, account_id: str, *, at_once: bool = False) -> None:
@@ -67,8 +67,8 @@ class AccountSealer:
         self._after = ""  # an entry's id
 
     def read(self) -> list[Any]:
-        """The next batch that is due; none yet, or no more, if it is empty. Entries that this
-        instance has not written are left out, and logged."""
+        """The next batch that is due; empty if there is none. Entries that this instance has not
+        written are left out and logged."""
         rows = _NEXT.all(account_id=self.account_id, after=self._after, size=self._size)
         self.is_done = len(rows) < self._size
         if not rows:
@@ -138,13 +138,13 @@ class AccountSealer:
 
 
 def accounts_with_waiting() -> list[str]:
-    """The accounts, and the instance, that have entries which are not sealed."""
+    """The accounts, and the instance, with entries that are not sealed."""
     with connect() as connection:
         return sorted(connection.scalars(_ACCOUNTS))
 
 
 def is_genuine(row: Any) -> bool:
-    """Whether this instance has written an entry that is not sealed, and nobody has changed it."""
+    """Whether this instance wrote an entry that is not sealed, and nobody has changed it since."""
     return is_authentic(row.body.encode(), row.mac) and not wrong_columns(row)
 
 
@@ -163,8 +163,8 @@ def wrong_columns(row: Any) -> list[str]:
 
 
 def take_lock(name: str) -> bool:
-    """Keep others from the same until the end of the transaction. On SQLite the transaction does.
-    False: another one has the lock."""
+    """Take a lock until the end of the transaction; on SQLite, the transaction is one already.
+    False if another process has it."""
     if db.engine.dialect.name == "sqlite":
         return True
     return bool(db.session.execute(_LOCK, {"name": name}).scalar_one())
@@ -200,7 +200,7 @@ def _numbering(dialect: str) -> Any:
 def _log_strange(account_id: str, ids: list[str]) -> None:
     shown = ", ".join(ids[:_SHOWN]) + ("…" if len(ids) > _SHOWN else "")
     log.error(
-        "%d entries of the audit log of %s are not sealed, as this instance has not written them: "
+        "%d entries of the audit log of %s are not sealed, as this instance did not write them: "
         "%s; see bin/canopy audit verify --account %s",
         *(len(ids), account_id, shown, account_id),
     )

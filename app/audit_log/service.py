@@ -34,7 +34,7 @@ _ONE = CompiledQuery(
 
 
 def read_entry(account_id: str, entry_id: str) -> Any:
-    """An entry as it was written, byte for byte. Raises NotFound."""
+    """The text of an entry, byte for byte as it was written. Raises NotFound."""
     known = is_id("audit_entry", entry_id)
     row = _ONE.first(account_id=account_id, entry_id=entry_id) if known else None
     if row is None:
@@ -43,17 +43,17 @@ def read_entry(account_id: str, entry_id: str) -> Any:
 
 
 def enter_export(account_id: str, format_name: str, query: EntryQuery) -> None:
-    """Enter in the current transaction that somebody is given the log as a file."""
+    """Record in the current transaction that somebody exports the log."""
     asked = {"format": format_name, **filters_of(query)}
     changes = {name: {"from": None, "to": value} for name, value in asked.items()}
     record("audit_log.exported", log_of(account_id), account_id=account_id, changes=changes)
 
 
 def export(app: Flask, account_id: str, format_name: str, query: EntryQuery) -> Generator[bytes]:
-    """The pieces of a file with all entries that a query leaves, the oldest first; to be closed in
-    the end. All of the log as NDJSON can be verified.
+    """The pieces of a file with all entries that match a query, the oldest first; the caller closes
+    them. The whole log as NDJSON can be verified.
 
     Args:
-        app: gives each reading a context of its own.
+        app: gives each query a context of its own.
     """
     return write_file(app, account_id, format_name, query if filters_of(query) else None)

@@ -21,12 +21,12 @@ from app.audit_log.findings import Finding
 from app.audit_log.proof import Checkpoint
 
 LONGEST_LINE: Final = 16 * 1024 * 1024  # bytes
-_TOLD_LATER: Final = (
-    "the entry about a deletion is sealed minutes after it, so export again if it was just now"
+_RECORDED_SOON: Final = (
+    "the entry about a deletion is sealed minutes after it, so export again if it has just happened"
 )
 _SEALED_SOON: Final = (
-    "they are sealed within minutes, so if that is long ago, the worker has not run, or somebody "
-    "has removed checkpoints: compare with one that you kept"
+    "entries are sealed within minutes, so if that is long ago, the worker has not run, or "
+    "somebody has removed checkpoints: compare with one that you kept"
 )
 _WORD: Final = re.compile(r"[!-~]{1,64}")
 _PRUNED: Final = b'"action":"audit_log.pruned"'
@@ -36,8 +36,8 @@ class Verifier:
     """Give ``check`` each line, then call ``end``; both yield what they find.
 
     Args:
-        pinned: public keys in base64, the only ones that are trusted; none: those of the file.
-        kept: checkpoints of an earlier time, which the log must still have.
+        pinned: the public keys to trust, in base64; without any, those of the file.
+        kept: earlier checkpoints, which the log must still contain.
     """
 
     def __init__(self, pinned: Iterable[str] = (), kept: Iterable[Checkpoint] = ()) -> None:
@@ -58,7 +58,7 @@ class Verifier:
         self._is_over = self._is_refused = False
 
     def check(self, line: bytes) -> Iterator[Finding]:
-        """What is wrong by this line."""
+        """What is wrong with this line, and with what it completes."""
         self._line += 1
         if self._is_refused:
             return
@@ -80,7 +80,7 @@ class Verifier:
             yield from self._entry(line, record)
 
     def end(self) -> Iterator[Finding]:
-        """What is wrong as nothing more follows."""
+        """What is wrong with the whole, once there are no more lines."""
         if self._is_refused:
             return
         yield from self._close_batch()
@@ -90,9 +90,9 @@ class Verifier:
             numbers = f"numbers 1 to {self.deleted_to:,}"
             yield Finding("deleted_by_age", numbers)
             if self._told_to < self.deleted_to:
-                yield Finding("deletion_untold", f"{numbers}; {_TOLD_LATER}")
+                yield Finding("deletion_untold", f"{numbers}; {_RECORDED_SOON}")
         if self._unsealed:
-            detail = f"{self._unsealed:,}, the oldest of {self._unsealed_since}; {_SEALED_SOON}"
+            detail = f"{self._unsealed:,}, the oldest from {self._unsealed_since}; {_SEALED_SOON}"
             yield Finding("not_sealed", detail)
         yield from self._missing_kept()
 
@@ -104,7 +104,7 @@ class Verifier:
             return
         if head.get("filters"):
             self._is_refused = True
-            message = "it was exported with filters, so what it lacks cannot be told; export all"
+            message = "it was exported with filters, so gaps cannot be detected; export all of it"
             yield Finding("file_unreadable", message, 1)
             return
         self.account_id = _word(head.get("account_id"))
@@ -217,7 +217,7 @@ class Verifier:
         self._is_over = True
         counted = {"checkpoints": self.checkpoints, "entries": self.entries}
         if record != counted:
-            yield Finding("file_incomplete", "it has not as many lines as its end says", self._line)
+            yield Finding("file_incomplete", "its end does not match its lines", self._line)
 
     def _missing_kept(self) -> Iterator[Finding]:
         last = self.last.number if self.last else 0
@@ -225,11 +225,11 @@ class Verifier:
             if kept.number > last:
                 yield Finding(
                     "log_truncated",
-                    f"it once had entries to number {kept.last:,}",
+                    f"it once had entries up to number {kept.last:,}",
                     checkpoint=kept.number,
                 )
             else:
-                yield Finding("log_rewritten", "it is gone", checkpoint=kept.number)
+                yield Finding("log_rewritten", "it is missing", checkpoint=kept.number)
 
     def _about(self, kind: str, checkpoint: Checkpoint, detail: str = "") -> Finding:
         return Finding(kind, detail, self._line, checkpoint=checkpoint.number)
@@ -243,8 +243,8 @@ def verify_lines(lines: Iterable[bytes], verifier: Verifier) -> Iterator[Finding
 
 
 def read_kept(text: bytes) -> list[Checkpoint]:
-    """Checkpoints that somebody kept: a response of the API, a list, or one on each line, as an
-    export has them and webhooks get them.
+    """Read kept checkpoints: a response of the API, a list, or one on each line, as in exports and
+    events.
 
     Raises:
         ValueError: there are none.
@@ -280,8 +280,8 @@ def _parsed(line: bytes) -> dict[str, Any] | None:
 
 
 def _word(value: Any) -> str:
-    """What a file calls something, for people: no more than a short word, as the file may have
-    characters that do something to a terminal."""
+    """A short word of a file, safe to print: the file may contain control characters of a
+    terminal."""
     return value if isinstance(value, str) and _WORD.fullmatch(value) else "?"
 
 

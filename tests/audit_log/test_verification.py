@@ -55,7 +55,7 @@ def test_a_log_without_its_checkpoints_says_since_when(client: Client, made: lis
     oldest = min(at for line in lines if (at := json.loads(line).get("at")))
     (found,) = verify_lines(lines, Verifier())
     assert (found.kind, found.is_problem) == ("not_sealed", False)
-    assert f"the oldest of {oldest};" in found.detail
+    assert f"the oldest from {oldest};" in found.detail
     assert "log_truncated" in {each.kind for each in verify_lines(lines, Verifier(kept=kept))}
 
 
