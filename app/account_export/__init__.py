@@ -1,1 +1,1 @@
-"""All that an account has as one archive, for whoever leaves."""
+"""Everything in an account as one archive."""

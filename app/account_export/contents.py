@@ -1,19 +1,27 @@
-"""What is in the files of an archive, by their names in ``app.policy.account_export.FILES``.
+"""The content of each file of an archive, by its name in ``app.policy.account_export.FILES``.
 
-Everything that the API shows of the account is in one of them; the tests compare both, and list
-what is left out of each table, with the reason.
+Everything that the API shows of an account is in one of them. The tests compare both, and list what
+each table leaves out, with the reason.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import asdict
 from functools import partial
 from typing import Any, Final
 
 from app.account.service import read_account
-from app.account_export.reading import Content, Reading, Records, array, document, lines
+from app.account_export.reading import (
+    AccountReader,
+    Content,
+    array,
+    document,
+    lines,
+    listed,
+    scanned,
+)
 from app.applications.service import list_applications
 from app.audit_log.service import EntryQuery
 from app.audit_log.service import export as export_audit_log
@@ -25,7 +33,6 @@ from app.history.service import scan_boundaries
 from app.http.errors import NotFound
 from app.imports.service import scan_features, scan_imports
 from app.limits.plan_file import plan_of
-from app.listing.batches import Readable
 from app.members.service import list_members
 from app.oauth.service import consents_of_account
 from app.second_factor.requirement import requirement_of
@@ -41,14 +48,6 @@ from app.values.clock import format_optional_time
 from app.webhooks.logs.service import scan_logs
 from app.webhooks.replays.service import last_replay
 from app.webhooks.service import list_webhooks
-
-
-def _listed(read: Callable[[str], Sequence[Any]]) -> Callable[[Reading], Records]:
-    return lambda reading: reading.listed(read)
-
-
-def _scanned(begin: Callable[[str], Readable[Any]]) -> Callable[[Reading], Records]:
-    return lambda reading: reading.scanned(begin)
 
 
 def _account(account_id: str) -> dict[str, Any]:
@@ -83,39 +82,39 @@ def _last_replay(account_id: str, webhook_id: str) -> dict[str, Any] | None:
 
 
 def _layer(kind: str) -> Content:
-    """The same file as that of an export, which can be imported again."""
+    """The file of an export, which can be imported again."""
 
-    def write(reading: Reading) -> Iterator[bytes]:
-        export = Export(kind, "geojson", reading.account_id)
-        with closing(write_export(export, reading.app, reading.count).pieces) as pieces:
+    def write(reader: AccountReader) -> Iterator[bytes]:
+        export = Export(kind, "geojson", reader.account_id)
+        with closing(write_export(export, reader.app, reader.count).pieces) as pieces:
             yield from pieces
 
     return write
 
 
-def _audit_log(reading: Reading) -> Iterator[bytes]:
-    found = export_audit_log(reading.app, reading.account_id, "ndjson", EntryQuery())
+def _audit_log(reader: AccountReader) -> Iterator[bytes]:
+    found = export_audit_log(reader.app, reader.account_id, "ndjson", EntryQuery())
     with closing(found) as pieces:
         for piece in pieces:
-            reading.count(piece.count(b"\n"))
+            reader.count(piece.count(b"\n"))
             yield piece
 
 
 CONTENTS: Final[dict[str, Content]] = {
     "account.json": document(_account),
-    "members.json": array(_listed(list_members)),
+    "members.json": array(listed(list_members)),
     "projects.geojson": _layer("projects"),
     "assets.geojson": _layer("assets"),
-    "boundary-history.ndjson": lines(_scanned(scan_boundaries)),
-    "imports.json": array(_scanned(scan_imports)),
-    "import-features.ndjson": lines(_scanned(scan_features)),
-    "api-keys.json": array(_listed(partial(list_credentials, kind="api_key"))),
-    "service-tokens.json": array(_listed(partial(list_credentials, kind="service_token"))),
-    "applications.json": array(_listed(list_applications)),
-    "application-access.json": array(_listed(consents_of_account)),
-    "webhooks.json": array(_listed(_webhooks)),
-    "webhook-attempts.ndjson": lines(_scanned(scan_logs)),
-    "events.ndjson": lines(_scanned(scan_events)),
+    "boundary-history.ndjson": lines(scanned(scan_boundaries)),
+    "imports.json": array(scanned(scan_imports)),
+    "import-features.ndjson": lines(scanned(scan_features)),
+    "api-keys.json": array(listed(partial(list_credentials, kind="api_key"))),
+    "service-tokens.json": array(listed(partial(list_credentials, kind="service_token"))),
+    "applications.json": array(listed(list_applications)),
+    "application-access.json": array(listed(consents_of_account)),
+    "webhooks.json": array(listed(_webhooks)),
+    "webhook-attempts.ndjson": lines(scanned(scan_logs)),
+    "events.ndjson": lines(scanned(scan_events)),
     "usage.json": document(_usage),
     "billing.json": document(read_billing),
     "audit-log.ndjson": _audit_log,

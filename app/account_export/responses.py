@@ -13,7 +13,7 @@ from app.exports.responses import stream_file
 from app.exports.service import ExportedFile
 from app.http.urls import absolute_url
 
-# A zip; of application/zip, programs that make clients from the description know nothing.
+# A zip. Programs that generate clients from the description do not know application/zip.
 ARCHIVE = "application/octet-stream"
 
 
@@ -21,7 +21,7 @@ def file_response(account_id: str, enter: Callable[[], None]) -> Response:
     """The archive of an account.
 
     Args:
-        enter: writes the entry about it, which the archive has, and commits.
+        enter: records the export in the audit log, and so in the archive, and commits.
 
     Raises:
         ServiceUnavailable: the account has another export that is running, or there are too many.

@@ -33,9 +33,9 @@ def export_account(principal: Principal, _: dict[str, Any]) -> Response:
     """Export the account.
 
     The response is a zip of files that other programs read: projects and assets as GeoJSON,
-    everything else as JSON. Its `README.txt` says what each of them is. The audit log gets an entry
-    about it. An archive that ends too early cannot be opened. If another export is running, the
-    response is 503.
+    everything else as JSON. Its `README.txt` describes each of them. The audit log records the
+    export. An incomplete archive cannot be opened. If another export is running, the response is
+    503.
     """
 
     def enter() -> None:

@@ -6,4 +6,4 @@ from app.values.fields import QuerySchema
 
 
 class AccountExportQuerySchema(QuerySchema):
-    """Nothing: a parameter is refused before the export is entered into the audit log."""
+    """No parameters: one is rejected before the export is recorded in the audit log."""

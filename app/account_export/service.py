@@ -10,8 +10,8 @@ import orjson
 from flask import Flask
 
 from app.account_export.contents import CONTENTS
+from app.account_export.reading import AccountReader
 from app.account_export.reading import ExportedAccount as ExportedAccount  # for other packages
-from app.account_export.reading import Reading
 from app.account_export.readme import readme
 from app.account_export.zip_stream import WrittenFile, ZipStream
 from app.audit.entries import Target, record
@@ -28,7 +28,7 @@ OnBatch = Callable[[str, int], None]
 
 
 def enter_export(account_id: str, account_name: str) -> None:
-    """Enter in the current transaction that somebody gets all data of an account."""
+    """Record in the current transaction that somebody exports all data of an account."""
     record("account.exported", Target("account", account_id, account_name), account_id=account_id)
 
 
@@ -39,13 +39,13 @@ def write_archive(
     *,
     at_once: bool = False,
 ) -> ExportedFile:
-    """All that an account has, as a zip. It is written while the pieces are taken.
+    """Everything in an account, as a zip that is written while the pieces are taken.
 
     Args:
         app: gives each query a context of its own, so that the pieces need none.
-        on_batch: called with the name of a file and the number of its records that were read since:
-            0 when it begins. It can raise an error to end the export.
-        at_once: whether all of it is written before this returns, to a file that nobody else sees.
+        on_batch: called with the name of a file and the number of its records after each batch, and
+            with 0 when the file begins. It can raise an error to end the export.
+        at_once: whether the whole archive is written to an unnamed file before this returns.
 
     Raises:
         ServiceUnavailable: there is no room for that file.
@@ -67,9 +67,9 @@ def _archive(account: ExportedAccount, app: Flask, on_batch: OnBatch) -> Iterato
     for name, content in CONTENTS.items():
         on_batch(name, 0)
         _check_is_there(account, app)
-        reading = Reading(app, account.id, partial(on_batch, name))
-        written = yield from archive.add(name, blocks(content(reading)))
-        files.append(_described(written, reading.records))
+        reader = AccountReader(app, account.id, partial(on_batch, name))
+        written = yield from archive.add(name, blocks(content(reader)))
+        files.append(_described(written, reader.records))
     _check_is_there(account, app)
     manifest = orjson.dumps(_manifest(account, made_at, files), option=orjson.OPT_INDENT_2)
     yield from archive.add(MANIFEST, [manifest, b"\n"])

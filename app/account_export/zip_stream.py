@@ -1,7 +1,7 @@
-"""A zip file that is sent while it is written, in no more memory than one piece of it takes.
+"""A zip file that is sent while it is written, with no more than one piece of it in memory.
 
-Its directory comes last, without which nobody can open it. If a file fails in the middle, the rest
-of the zip never comes, so that no incomplete one looks like a whole one.
+Its directory comes last, and nobody can open a zip without it. If writing fails in the middle, the
+directory never comes, so that an incomplete zip does not look like a complete one.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from app.policy.account_export import COMPRESSION_LEVEL
 
 
 class WrittenFile(NamedTuple):
-    """A file of the zip, and how many bytes it has when it is unpacked."""
+    """A file of the zip; ``bytes`` is its unpacked size."""
 
     name: str
     bytes: int
@@ -36,9 +36,9 @@ class ZipStream:
         self._zip = zipfile.ZipFile(self._unsent, "w")
 
     def add(self, name: str, content: Iterable[bytes]) -> Generator[bytes, None, WrittenFile]:
-        """The pieces of the zip that a file becomes."""
+        """Add a file. Yields the pieces of the zip."""
         size, digest = 0, hashlib.sha256()
-        # Nobody knows how large it gets, and there is no going back to say so.
+        # Its size is not known yet, and cannot be written later: ZIP64 has room for any.
         with self._zip.open(self._info(name), "w", force_zip64=True) as file:
             for piece in content:
                 size += len(piece)
@@ -61,7 +61,7 @@ class ZipStream:
 
 
 class _Unsent(io.RawIOBase):
-    """Where the zip is written to. It cannot be sought in, which ``zipfile`` notices."""
+    """What of the zip has not been sent yet. ``zipfile`` notices that it cannot seek in it."""
 
     def __init__(self) -> None:
         self._pieces: list[bytes] = []
