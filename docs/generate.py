@@ -49,7 +49,7 @@ _SUBJECTS: Final = {
     "email": "the email address entered",
     "token": "the token in the URL",
     "person": "the signed-in person",
-    "sign-in": "the sign-in that waits for the second factor",
+    "sign-in": "the pending sign-in",
 }
 
 _MARKED = re.compile(r"<!-- generated: ([\w-]+) -->\n.*?<!-- end: \1 -->", re.DOTALL)

@@ -1,4 +1,4 @@
-"""Sign-ins after the right password that wait for the second factor.
+"""Pending sign-ins: the password was right, and the second factor is still missing.
 
 The browser's cookie holds an opaque token and the database its hash. Nobody is signed in before the
 row is claimed, which happens once; it ends with its time, and with all sessions of the person.
@@ -28,11 +28,10 @@ _BY_HASH = CompiledQuery(
 
 
 def start_pending(user_id: str, account_id: str | None, target: str) -> str:
-    """Have a sign-in wait for the second factor, in the open transaction. Returns the token for the
-    cookie.
+    """Start a pending sign-in in the open transaction. Returns the token for the cookie.
 
     Args:
-        target: the path that follows.
+        target: the path of the page to show afterwards.
     """
     token, moment = tokens.new_token(tokens.PENDING_SIGN_IN), clock.now()
     row = PendingSignIn(
@@ -48,16 +47,16 @@ def start_pending(user_id: str, account_id: str | None, target: str) -> str:
 
 
 def find_pending(token: str) -> Any:
-    """The ``token_hash``, ``user_id``, ``target`` and ``email`` of a sign-in that waits; None if
-    there is none, or its time is over."""
+    """The ``token_hash``, ``user_id``, ``target`` and ``email`` of a pending sign-in; None if there
+    is none, or it has expired."""
     if not tokens.is_well_formed(token, tokens.PENDING_SIGN_IN):
         return None
     return _BY_HASH.first(token_hash=tokens.hash_token(token), moment=clock.now())
 
 
 def claim_pending(token_hash: str) -> Any:
-    """Use a sign-in that waits, in the open transaction. Returns its ``user_id``,
-    ``current_account_id`` and ``target``; None if it was just used, or its time is over."""
+    """Use a pending sign-in in the open transaction. Returns its ``user_id``,
+    ``current_account_id`` and ``target``; None if it was just used or has expired."""
     statement = (
         delete(PendingSignIn)
         .where(PendingSignIn.token_hash == token_hash, PendingSignIn.expires_at > clock.now())
@@ -67,5 +66,5 @@ def claim_pending(token_hash: str) -> Any:
 
 
 def delete_pending(user_id: str) -> None:
-    """Delete all sign-ins of a person that wait."""
+    """Delete all pending sign-ins of a person."""
     db.session.execute(delete(PendingSignIn).where(PendingSignIn.user_id == user_id))

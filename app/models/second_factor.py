@@ -1,4 +1,4 @@
-"""The second factor of people, and sign-ins that wait for it."""
+"""The second factor of people, and pending sign-ins."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ ROUTES: Final[dict[str, str]] = {
 FORM_POSTS: Final = 5
 CLIENT_POSTS: Final = 60
 # What a form is about: the email address that was typed, the token in its path, the person who is
-# signed in, or the sign-in that waits for the second factor. Only POST counts.
+# signed in, or the pending sign-in. Only POST counts.
 FORMS: Final[dict[str, str]] = {
     "/login": "email",
     "/login/second-factor": "sign-in",

@@ -29,7 +29,7 @@ class Purpose(NamedTuple):
     Attributes:
         kind: ``sign in``, ``confirm`` or ``register``.
         user_id: whose passkey signs it.
-        browser: the session, or the sign-in that waits, in which it was made.
+        browser: the session or the pending sign-in in which it was made.
     """
 
     kind: str

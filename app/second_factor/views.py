@@ -70,8 +70,8 @@ def _count(pending: Any, factor: Factor) -> tuple[str, ...]:
 
 
 def _finish(pending: Any, factor: Factor, keys: tuple[str, ...]) -> Response:
-    """Sign in, if what was given is right. It is used up, and so is the sign-in that waited, in
-    the transaction in which the session starts."""
+    """Sign in, if the factor is right. The transaction that starts the session uses up the factor
+    and the pending sign-in."""
     if not check(_purpose_of(pending), factor, keys, request.remote_addr or ""):
         db.session.rollback()
         with transaction():

@@ -1,7 +1,7 @@
 """Signing in with a second factor: what is between the right password and the session.
 
 Every way of signing in that begins with a password or a mailed link goes through ``begin_sign_in``.
-For people with a second factor it starts no session, but a sign-in that waits: its token is in a
+For people with a second factor it starts no session, but a pending sign-in: its token is in a
 cookie of this browser, and opens the page of the second step and nothing else.
 """
 
@@ -51,11 +51,11 @@ def begin_sign_in(target: str, user_id: str, account_id: str | None, message: st
 
 
 def pending_sign_in() -> Any:
-    """The sign-in that waits in this browser, as ``find_pending`` has it, or None."""
+    """The pending sign-in of this browser, as ``find_pending`` has it, or None."""
     token = read_cookie(_COOKIE)
     return find_pending(token) if token else None
 
 
 def end_second_step(response: Response) -> None:
-    """Delete the cookie of a sign-in that waited."""
+    """Delete the cookie of a pending sign-in."""
     set_cookie(response, _COOKIE, "", 0)
