@@ -95,7 +95,7 @@ EXCEPTIONS: Final = (
     r" FROM oauth_applications"
     r" JOIN oauth_consents ON oauth_consents\.application_id = oauth_applications\.id"
     r" WHERE oauth_applications\.account_id = :\w+ AND oauth_applications\.id = :\w+",
-    # The consents that end when an application may ask for less.
+    # The consents that end when an application may ask for less, or is deleted.
     r"SELECT oauth_consents\.account_id, oauth_consents\.user_id, oauth_consents\.scopes"
     r" FROM oauth_consents WHERE oauth_consents\.application_id = :\w+",
     # The names of the applications to which a member has given access to the account.

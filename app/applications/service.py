@@ -23,7 +23,7 @@ from app.db.extensions import db
 from app.db.queries import CompiledQuery
 from app.http.errors import Detail, Forbidden, ValidationFailed
 from app.models import Account, OAuthApplication
-from app.oauth.service import revoke_consents_to
+from app.oauth.service import enter_end_of_access, revoke_consents_to
 from app.policy.oauth import APPLICATIONS_PER_ACCOUNT
 from app.policy.permissions import SCOPES
 from app.security import tokens
@@ -136,7 +136,7 @@ def update_application(
     application.scopes = [scope for scope in SCOPES if scope in scopes]
     application.updated_at = clock.now()
     enter("application.updated", application, changed(former, _entered(application)))
-    revoked = revoke_consents_to(client_id, set(before) - set(scopes))
+    revoked = revoke_consents_to(application, set(before) - set(scopes))
     return application_record(application), revoked
 
 
@@ -146,6 +146,7 @@ def delete_application(account_id: str, client_id: str) -> bool:
     if application is None:
         return False
     enter("application.deleted", application)
+    enter_end_of_access(application)
     db.session.delete(application)
     return True
 

@@ -65,11 +65,12 @@ def person(user_id: str, email: str) -> Actor:
 @contextmanager
 def acting(actor: Actor, via: Via) -> Iterator[None]:
     """Say who does what happens in the block: for commands, and for jobs that somebody began."""
+    before = g.get("audit_origin")
     g.audit_origin = Origin(actor, via)
     try:
         yield
     finally:
-        g.pop("audit_origin", None)
+        g.audit_origin = before
 
 
 def is_command() -> bool:

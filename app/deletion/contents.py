@@ -37,6 +37,7 @@ from app.models import (
     Session,
     Webhook,
 )
+from app.oauth.service import enter_end_of_access
 from app.policy.audit import INSTANCE
 from app.values import clock
 
@@ -85,6 +86,8 @@ def _end_access(account_id: str) -> None:
     for webhook in db.session.scalars(rows_of(account_id, Webhook).with_for_update()):
         webhook.enabled = False
         webhook.deleted_at = webhook.deleted_at or clock.now()
+    for application in db.session.scalars(rows_of(account_id, OAuthApplication).with_for_update()):
+        enter_end_of_access(application)
     for model in (OAuthApplication, Credential, Membership):  # consents and tokens go with them
         delete_rows(model, model.account_id == account_id)
     part_of_entry(_DELETION)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from sqlalchemy import bindparam, delete, func, select
 from sqlalchemy.orm import aliased
 
 from app.audit.entries import Target, record
-from app.audit.origin import application_name
+from app.audit.origin import Actor, Via, acting, application_name
 from app.auth.tenant import columns_of, own_columns_of, rows_of
 from app.db.engines import insert_into
 from app.db.extensions import db
@@ -171,19 +172,40 @@ def revoke_consent(user_id: str, account_id: str, application_id: str) -> bool:
     return True
 
 
-def revoke_consents_to(application_id: str, scopes: Collection[str]) -> int:
+def revoke_consents_to(application: OAuthApplication, scopes: Collection[str]) -> int:
     """Revoke the consents to an application, in all accounts, that include one of these scopes.
     Returns how many."""
     if not scopes:
         return 0
-    to_application = select(
-        OAuthConsent.account_id, OAuthConsent.user_id, OAuthConsent.scopes
-    ).where(OAuthConsent.application_id == application_id)
     revoked = 0
-    for account_id, user_id, granted in db.session.execute(to_application).all():
+    for account_id, user_id, granted in _consents_to(application):
         if set(granted) & set(scopes):
-            revoked += revoke_consent(user_id, account_id, application_id)
+            with _acting_in(account_id, application):
+                revoked += revoke_consent(user_id, account_id, application.id)
     return revoked
+
+
+def enter_end_of_access(application: OAuthApplication) -> None:
+    """Enter in the logs of other accounts that an application, which is locked and about to be
+    deleted, loses the access that people have granted to it there."""
+    accounts = {account_id for account_id, _, _ in _consents_to(application)}
+    target = Target("application", application.id, application.name)
+    for account_id in sorted(accounts - {application.account_id}):
+        with _acting_in(account_id, application):
+            record("application.revoked", target, account_id=account_id)
+
+
+def _consents_to(application: OAuthApplication) -> Sequence[Any]:
+    found = select(OAuthConsent.account_id, OAuthConsent.user_id, OAuthConsent.scopes)
+    return db.session.execute(found.where(OAuthConsent.application_id == application.id)).all()
+
+
+def _acting_in(account_id: str, application: OAuthApplication) -> AbstractContextManager[None]:
+    """Who ends the access of an application. In another account than its own, that is the
+    application: its members need not know who manages it."""
+    if account_id == application.account_id:
+        return nullcontext()
+    return acting(Actor("application", application.id, application.name), Via())
 
 
 def _lock_membership(account_id: str, user_id: str) -> None:

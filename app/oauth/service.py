@@ -7,6 +7,7 @@ from typing import Final
 from app.oauth.authorizations import create_authorization
 from app.oauth.consents import (
     consents_of_account,
+    enter_end_of_access,
     has_consent,
     list_consents,
     lock_application,
@@ -33,6 +34,7 @@ __all__ = [
     "RedirectWithError",
     "consents_of_account",
     "deny",
+    "enter_end_of_access",
     "grant",
     "has_consented",
     "issuer",

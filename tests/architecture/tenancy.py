@@ -133,8 +133,8 @@ EXCEPTIONS = {
     ): "a new row, of the account it is given",
     Place("app.oauth.consents", "revoke_consent", "OAuthConsent"): "names account_id",
     Place(
-        "app.oauth.consents", "revoke_consents_to", "OAuthConsent"
-    ): "all consents to an application that may ask for less from now on",
+        "app.oauth.consents", "_consents_to", "OAuthConsent"
+    ): "all consents to an application that may ask for less from now on, or is deleted",
     Place("app.maintenance.sealed", "require_usable_key", "Webhook"): "of all accounts",
     Place("app.members.invitations", "_BY_TOKEN", "Membership"): "finds out which account invites",
     Place("app.members.invitations", "_ACCEPT", "Membership"): "likewise",
