@@ -106,9 +106,9 @@ def lock_family(account_id: str, authorization_id: str) -> OAuthAuthorization | 
     return found
 
 
-def revoke_family(account_id: str, authorization_id: str) -> None:
-    """Revoke all tokens issued from this code, now or later."""
-    db.session.execute(
+def revoke_family(account_id: str, authorization_id: str) -> bool:
+    """Revoke all tokens issued from this code, now or later. False if they were revoked before."""
+    revoked: Any = db.session.execute(
         update(OAuthAuthorization)
         .where(
             OAuthAuthorization.account_id == account_id,
@@ -118,6 +118,7 @@ def revoke_family(account_id: str, authorization_id: str) -> None:
         .values(revoked_at=clock.now()),
         execution_options={"synchronize_session": False},
     )
+    return bool(revoked.rowcount)
 
 
 def _delete_unused(account_id: str, user_id: str, application_id: str, moment: datetime) -> None:

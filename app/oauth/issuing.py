@@ -106,16 +106,24 @@ def rotate(found: Any, scopes: Sequence[str]) -> dict[str, Any]:
     return response
 
 
-def revoke(found: Any) -> None:
-    """Revoke an access token, or the whole family of a refresh token."""
+def revoke(found: Any) -> bool:
+    """Revoke an access token, or the whole family of a refresh token. False if that has ended
+    before."""
+    moment = clock.now()
+    if found.family_revoked_at is not None or found.family_ends_at <= moment:
+        return False
     if found.kind == "refresh":
-        revoke_family(found.account_id, found.authorization_id)
-        return
-    db.session.execute(
+        return revoke_family(found.account_id, found.authorization_id)
+    revoked: Any = db.session.execute(
         update(OAuthToken)
-        .where(OAuthToken.token_hash == found.token_hash, OAuthToken.revoked_at.is_(None))
-        .values(revoked_at=clock.now())
+        .where(
+            OAuthToken.token_hash == found.token_hash,
+            OAuthToken.revoked_at.is_(None),
+            OAuthToken.expires_at > moment,
+        )
+        .values(revoked_at=moment)
     )
+    return bool(revoked.rowcount)
 
 
 def wipe_expired_successors(number: int = 500) -> int:

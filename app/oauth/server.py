@@ -17,6 +17,7 @@ from authlib.oauth2.rfc7009 import RevocationEndpoint
 from authlib.oauth2.rfc7662 import IntrospectionEndpoint
 
 from app.oauth import issuing
+from app.oauth.auditing import enter_revoked_token
 from app.oauth.clients import (
     BASIC,
     POST,
@@ -50,7 +51,8 @@ class Revocation(RevocationEndpoint):  # type: ignore[misc]
         return _token(token)
 
     def revoke_token(self, token: Token, request: OAuthRequest) -> None:
-        issuing.revoke(token.row)
+        if issuing.revoke(token.row):
+            enter_revoked_token(token.row, request.client)
 
 
 class Introspection(IntrospectionEndpoint):  # type: ignore[misc]

@@ -46,6 +46,7 @@ ACTIONS: Final[dict[str, str]] = {
     "application.former_secret_ended": "revoked the old secret of the application {}",
     "application.allowed": "allowed the application {} to act for them",
     "application.revoked": "revoked the access of the application {}",
+    "application.token_revoked": "revoked an OAuth token of {}",
     "webhook.created": "created the webhook {}",
     "webhook.updated": "changed the webhook {}",
     "webhook.deleted": "deleted the webhook {}",

@@ -1,0 +1,75 @@
+"""An application that revokes a token is entered in the log of the account that it acted in."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from app.security import tokens
+from tests.dashboard.support import browser_of
+from tests.make import Application, Client, grant_tokens, make_application, make_member
+from tests.make.audit import new_entries
+from tests.make.oauth import ask_token, refresh
+from tests.oauth.support import advance_clock, tokens_of
+
+
+def revoke(client: Client, application: Application, token: str) -> None:
+    assert ask_token(client.app, application, "/oauth/revoke", token=token).status_code == 200
+
+
+@pytest.mark.parametrize("kind", ["access_token", "refresh_token"])
+def test_one_entry(client: Client, stranger: Client, kind: str) -> None:
+    application = make_application(stranger, name="Forest App", scopes=SCOPES)
+    member = make_member(client, "viewer")
+    token = grant_tokens(client.app, application, member.id, client.account_id, SCOPES)[kind]
+    with new_entries(client, stranger.account_id) as found:
+        revoke(client, application, token)
+        revoke(client, application, token)
+    (entry,) = found
+    assert entry["action"] == "application.token_revoked"
+    assert entry["account_id"] == client.account_id
+    assert entry["actor"] == {"type": "application", "id": application.id, "label": "Forest App"}
+    assert entry["target"] == {"type": "member", "id": member.id, "label": member.email}
+    page = browser_of(client).get("/audit-log?action=application.token_revoked")
+    assert f"Forest App revoked an OAuth token of {member.email}" in page.text
+
+
+SCOPES = ("projects:read", "offline_access")
+
+
+def test_a_used_refresh_token_whose_family_is_alive(
+    client: Client, application: Application
+) -> None:
+    first = tokens_of(client, application)
+    refresh(client.app, application, first["refresh_token"])
+    assert entered(client, application, first["refresh_token"]) == ["application.token_revoked"]
+
+
+def test_none_where_nothing_ends(client: Client, application: Application) -> None:
+    answer = tokens_of(client, application)
+    unknown = tokens.new_token(tokens.ACCESS_TOKEN)
+    other = make_application(client)
+    with new_entries(client) as found:
+        revoke(client, application, unknown)
+        ask_token(client.app, other, "/oauth/revoke", token=answer["access_token"])
+    assert found == []
+    revoke(client, application, answer["refresh_token"])
+    assert entered(client, application, answer["access_token"]) == []
+
+
+@pytest.mark.one_database
+@pytest.mark.parametrize("kind", ["access_token", "refresh_token"])
+def test_none_for_one_that_has_expired(
+    client: Client, application: Application, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    answer = tokens_of(client, application)
+    advance_clock(monkeypatch, timedelta(days=91))
+    assert entered(client, application, answer[kind]) == []
+
+
+def entered(client: Client, application: Application, token: str) -> list[Any]:
+    with new_entries(client) as found:
+        revoke(client, application, token)
+    return [entry["action"] for entry in found]
